@@ -1,0 +1,210 @@
+"""What image transforms share: checks of their arguments and the handling of PIL images, videos and several columns."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..transforms.base import DeviceTransform, Transform
+from ..transforms.checks import (
+    FLOAT_MAX_INTEGER,
+    INT32_MAX,
+    INT32_MIN,
+    check_min_max,
+    check_positive,
+    check_range,
+    check_type,
+    each,
+    float32,
+    is_number,
+    non_negative_float32,
+    positive_float32,
+    uint8,
+)
+
+PIL_ONLY_MESSAGE = "img should be PIL image. Got {}. Use Decode() for encoded data or ToPIL() for decoded data."
+
+
+def is_pil(image: Any) -> bool:
+    """Whether this is a PIL image; Pillow is not imported to find out."""
+    if isinstance(image, np.ndarray):
+        return False
+    module = sys.modules.get("PIL.Image")
+    return module is not None and isinstance(image, module.Image)
+
+
+def is_numpy(image: Any) -> bool:
+    return isinstance(image, np.ndarray)
+
+
+class ImageTransform(Transform):
+    """Base of transforms of images in layout HWC or HW.
+
+    A subclass defines `transform(image, *drawn)`; a random one also `draw(image)`, the tuple of random choices for one
+    row. Several columns of a row share the choices, so an image and its mask stay aligned. Arrays of more than three
+    axes are sequences of images.
+    """
+
+    releases_gil = True
+    pil_only = False  # official MindSpore refuses arrays
+    sequences = True  # whether leading axes beyond H, W, C are looped over
+
+    def draw(self, image: Any) -> tuple:
+        return ()
+
+    def transform(self, image: Any, *drawn: Any) -> Any:
+        raise NotImplementedError
+
+    def apply(self, *columns: Any) -> Any:
+        images = [self._accept(column) for column in columns]
+        drawn = self.draw(images[0])
+        results = tuple(self._transform_one(image, drawn) for image in images)
+        return results[0] if len(results) == 1 else results
+
+    def _transform_one(self, image: Any, drawn: tuple) -> Any:
+        if not isinstance(image, np.ndarray) or image.ndim <= 3 or not self.sequences:
+            return self.transform(image, *drawn)
+        frames = image.reshape((-1, *image.shape[-3:]))
+        done = np.stack([self.transform(frame, *drawn) for frame in frames])
+        return done.reshape(image.shape[:-3] + done.shape[1:])
+
+    def _accept(self, image: Any) -> Any:
+        if is_pil(image):
+            return image
+        if self.pil_only:
+            raise TypeError(PIL_ONLY_MESSAGE.format(type(image)))
+        return check_image(np.asarray(image), self.json_name)
+
+
+class DeviceImageTransform(DeviceTransform, ImageTransform):
+    """An image transform with the `device` method."""
+
+
+def check_image(array: np.ndarray, op: str) -> np.ndarray:
+    if array.dtype.kind in "USO":
+        raise RuntimeError(f"{op}: input tensor is not of a numeric type, but got {array.dtype}.")
+    if array.ndim < 2 or array.size == 0:
+        raise RuntimeError(
+            f"{op}: input tensor is not in shape of <H,W> or <H,W,C>, but got rank: {array.ndim}, shape: {array.shape}."
+        )
+    return array
+
+
+def height_width(image: Any) -> tuple[int, int]:
+    if is_pil(image):
+        return image.size[1], image.size[0]
+    return image.shape[:2] if image.ndim <= 3 else image.shape[-3:-1]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Arguments
+
+
+def crop_size(value: Any, name: str) -> None:
+    check_type(value, (int, list, tuple), "size")
+    if isinstance(value, int):
+        check_range(value, 1, FLOAT_MAX_INTEGER)
+    elif len(value) == 2:
+        for i, length in enumerate(value):
+            check_type(length, (int,), f"size[{i}]")
+            check_range(length, 1, FLOAT_MAX_INTEGER)
+    else:
+        raise TypeError("Size should be a single integer or a list/tuple (h, w) of length 2.")
+
+
+def resize_size(value: Any, name: str) -> None:
+    if isinstance(value, int):
+        check_range(value, 1, FLOAT_MAX_INTEGER)
+    elif isinstance(value, (tuple, list)) and len(value) == 2:
+        for i, length in enumerate(value):
+            check_type(length, (int,), f"size at dim {i}")
+            check_range(length, 1, INT32_MAX, f"size at dim {i}")
+    else:
+        raise TypeError("Size should be a single integer or a list/tuple (h, w) of length 2.")
+
+
+def pair(size: Any) -> tuple[int, int]:
+    """A square from one number."""
+    return (size, size) if isinstance(size, int) else tuple(size)  # type: ignore[return-value]
+
+
+def padding_widths(value: Any, name: str) -> None:
+    check_type(value, (tuple, list, int, float), "padding")
+    if is_number(value):
+        check_type(value, (int,), "padding")
+        check_range(value, 0, INT32_MAX, "padding")
+        return
+    if len(value) not in (2, 4):
+        raise ValueError("The size of the padding list or tuple should be 2 or 4.")
+    for i, width in enumerate(value):
+        check_type(width, (int,), f"padding[{i}]")
+        check_range(width, 0, INT32_MAX, "pad_value")
+
+
+def parse_padding(padding: Any) -> tuple[int, int, int, int]:
+    """(left, top, right, bottom) from one width, (left/right, top/bottom) or all four."""
+    if isinstance(padding, int):
+        return (padding,) * 4
+    left, top = padding[:2]
+    right, bottom = padding[2:] if len(padding) == 4 else padding
+    return left, top, right, bottom
+
+
+def fill(value: Any, name: str) -> None:
+    if isinstance(value, int):
+        uint8(value, name)
+    elif isinstance(value, tuple) and len(value) == 3:
+        for i, channel in enumerate(value):
+            uint8(channel, f"{name}[{i}]")
+    else:
+        raise TypeError(f"{name} should be a single integer or a 3-tuple.")
+
+
+def rgb(value: Any) -> tuple:
+    """One fill value for all three channels."""
+    return (value,) * 3 if is_number(value) else tuple(value)
+
+
+def degree_range(value: Any, name: str) -> None:
+    """A width around 0, or (min, max)."""
+    check_type(value, (int, float, list, tuple), name)
+    if is_number(value):
+        non_negative_float32(value, name)
+        return
+    if len(value) != 2:
+        raise TypeError(f"If {name} is a sequence, the length must be 2.")
+    each(int, float)(value, name)
+    for degree in value:
+        float32(degree, name)
+    if value[0] > value[1]:
+        raise ValueError(f"{name} should be in (min,max) format. Got (max,min).")
+
+
+def around_zero(value: Any) -> tuple[float, float]:
+    return (-value, value) if is_number(value) else tuple(value)
+
+
+def scale_range(value: Any, name: str) -> None:
+    each(float, int, length=2)(value, name)
+    if value[0] > value[1]:
+        raise ValueError(f"{name} should be in (min,max) format. Got (max,min).")
+    check_min_max(value, 0, FLOAT_MAX_INTEGER)
+    check_positive(value[1], f"{name}[1]")
+
+
+def ratio_range(value: Any, name: str) -> None:
+    each(float, int, length=2, item=positive_float32)(value, name)
+    if value[0] > value[1]:
+        raise ValueError(f"{name} should be in (min,max) format. Got (max,min).")
+
+
+def centre_point(value: Any, name: str) -> None:
+    if value is None:
+        return
+    if not (isinstance(value, tuple) and len(value) == 2):
+        raise ValueError(f"Value {name} needs to be a 2-tuple.")
+    for coordinate in value:
+        check_type(coordinate, (int, float), name)
+        check_range(coordinate, INT32_MIN, INT32_MAX, name)

@@ -1,0 +1,207 @@
+"""Layout and value range: HWC to CHW, rescale, normalise, to tensor. All of these also work on whole batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._base.dtype import float32
+from ..transforms.array import TypeCast, check_data_type, numpy_type
+from ..transforms.base import DeviceTransform, Transform, to_plain
+from ..transforms.checks import boolean, check_range, check_type, checked
+from ..transforms.checks import float32 as float32_number
+from .base import check_image, is_pil
+
+
+def _each_column(function: Any, columns: tuple) -> Any:
+    results = tuple(function(column) for column in columns)
+    return results[0] if len(results) == 1 else results
+
+
+class HWC2CHW(Transform):
+    """The channel axis moved to the front; an image without channels stays as it is.
+
+    Examples:
+        >>> import numpy as np
+        >>> import mindspore.dataset.vision as vision
+        >>> vision.HWC2CHW()(np.zeros((4, 5, 3))).shape
+        (3, 4, 5)
+    """
+
+    releases_gil = True
+    json_name = "HwcToChw"
+
+    def apply(self, *columns: Any) -> Any:
+        return _each_column(self._one, columns)
+
+    def _one(self, img: Any) -> np.ndarray:
+        if is_pil(img):
+            raise TypeError(f"img should be NumPy array. Got {type(img)}.")
+        array = np.asarray(img)
+        if array.ndim == 2:
+            return array
+        if array.ndim != 3:
+            raise RuntimeError(f"HWC2CHW: rank of input data should be 2 or 3, but got: {array.ndim}")
+        return self.batched(array)
+
+    def batched(self, batch: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(np.moveaxis(batch, -1, -3))
+
+
+class Rescale(Transform):
+    """`pixel * rescale + shift`, as float32."""
+
+    releases_gil = True
+
+    @checked(rescale=float32_number, shift=float32_number)
+    def __init__(self, rescale: float, shift: float):
+        self.rescale = rescale
+        self.shift = shift
+
+    def apply(self, *columns: Any) -> Any:
+        return _each_column(self.batched, columns)
+
+    def batched(self, batch: Any) -> np.ndarray:
+        array = np.asarray(batch)
+        if array.dtype.kind in "USO":
+            raise RuntimeError("Rescale: input tensor type should be numeric, but got string.")
+        result = array.astype(np.float32)
+        result *= np.float32(self.rescale)
+        if self.shift:
+            result += np.float32(self.shift)
+        return result
+
+
+def _statistics(arguments: dict) -> None:
+    mean, std = arguments["mean"], arguments["std"]
+    check_type(mean, (list, tuple), "mean")
+    check_type(std, (list, tuple), "std")
+    if len(mean) != len(std):
+        raise ValueError("Length of mean and std must be equal.")
+    for i, value in enumerate(mean):
+        check_type(value, (int, float), f"mean[{i}]")
+        check_range(value, 0, 255, f"mean[{i}]")
+    for i, value in enumerate(std):
+        check_type(value, (int, float), f"std[{i}]")
+        check_range(value, 0, 255, f"std[{i}]", left_open=True)
+
+
+class Normalize(DeviceTransform):
+    """`(pixel - mean) / std` per channel, as float32; `is_hwc` says where the channels are.
+
+    Examples:
+        >>> import numpy as np
+        >>> import mindspore.dataset.vision as vision
+        >>> vision.Normalize(mean=[1.0], std=[2.0])(np.full((1, 1, 1), 5, np.uint8)).item()
+        2.0
+    """
+
+    releases_gil = True
+
+    @checked(_statistics, is_hwc=boolean)
+    def __init__(self, mean: Any, std: Any, is_hwc: bool = True):
+        self.mean = tuple(float(value) for value in mean)
+        self.std = tuple(float(value) for value in std)
+        self.is_hwc = is_hwc
+
+    def apply(self, *columns: Any) -> Any:
+        return _each_column(self._one, columns)
+
+    def _one(self, img: Any) -> np.ndarray:
+        if is_pil(img):
+            raise TypeError(f"img should be NumPy image. Got {type(img)}.")
+        array = check_image(np.asarray(img), "Normalize")
+        if array.ndim == 2:
+            return self.batched(array[:, :, None] if self.is_hwc else array[None]).reshape(array.shape)
+        return self.batched(array)
+
+    def batched(self, batch: np.ndarray) -> np.ndarray:
+        channels = batch.shape[-1 if self.is_hwc else -3]
+        if len(self.mean) not in (1, channels):
+            raise RuntimeError(
+                f"{self.json_name}: number of channels does not match the size of mean and std vectors, "
+                f"got channels: {channels}, size of mean: {len(self.mean)}"
+            )
+        shape = (-1,) if self.is_hwc else (-1, 1, 1)
+        # One multiply and one add per pixel: x / std - mean / std.
+        scale = (1.0 / np.array(self.std)).astype(np.float32).reshape(shape)
+        offset = (np.array(self.mean) / np.array(self.std)).astype(np.float32).reshape(shape)
+        result = np.multiply(batch, scale, dtype=np.float32)
+        result -= offset
+        return result
+
+
+class NormalizePad(Normalize):
+    """`Normalize`, with a channel of zeros added at the end."""
+
+    @checked(_statistics, is_hwc=boolean)
+    def __init__(self, mean: Any, std: Any, dtype: str = "float32", is_hwc: bool = True):
+        if not isinstance(dtype, str):
+            raise TypeError("dtype should be string.")
+        if dtype not in ("float32", "float16"):
+            raise ValueError("dtype only supports float32 or float16.")
+        super().__init__(mean, std, is_hwc)
+        self.dtype = dtype
+
+    def _one(self, img: Any) -> np.ndarray:
+        if is_pil(img):
+            raise TypeError(f"img should be NumPy image. Got {type(img)}.")
+        array = check_image(np.asarray(img), "NormalizePad")
+        if array.ndim == 2:
+            array = array[:, :, None] if self.is_hwc else array[None]
+        return self.batched(array)
+
+    def batched(self, batch: np.ndarray) -> np.ndarray:
+        axis = -1 if self.is_hwc else -3
+        normal = super().batched(batch).astype(self.dtype)
+        shape = list(normal.shape)
+        shape[axis] = 1
+        return np.concatenate([normal, np.zeros(shape, normal.dtype)], axis=axis)
+
+    def to_json(self) -> tuple[str, dict[str, Any]]:
+        return Transform.to_json(self)
+
+
+class ToTensor(Transform):
+    """HWC pixels 0 … 255 to CHW floats 0 … 1; an image without channels gets one."""
+
+    releases_gil = True
+
+    @checked(output_type=check_data_type)
+    def __init__(self, output_type: Any = float32):
+        self.output_type = output_type
+        self._dtype = numpy_type(output_type)
+
+    def apply(self, *columns: Any) -> Any:
+        return _each_column(self._one, columns)
+
+    def _one(self, img: Any) -> np.ndarray:
+        array = np.asarray(img)
+        if array.dtype.kind in "USO":
+            raise TypeError(f"The input image should be of type numpy.ndarray or PIL.Image.Image. Got {type(img)}.")
+        if array.ndim not in (2, 3):
+            raise RuntimeError(f"ToTensor: the dimension of input image should be 2 or 3. Got {array.ndim}.")
+        return self.batched(array if array.ndim == 3 else array[:, :, None])
+
+    def batched(self, batch: np.ndarray) -> np.ndarray:
+        scaled = np.multiply(np.moveaxis(batch, -1, -3), np.float32(1 / 255), dtype=np.float32, order="C")
+        return scaled if self._dtype == np.float32 else scaled.astype(self._dtype)
+
+    def to_json(self) -> tuple[str, dict[str, Any]]:
+        return self.json_name, {"output_type": to_plain(self._dtype)}
+
+
+class ToType(TypeCast):
+    """The image converted to another data type."""
+
+    json_name = "TypeCast"
+
+    def apply(self, *columns: Any) -> Any:
+        for column in columns:
+            if is_pil(column):
+                raise TypeError(f"img should be NumPy image. Got {type(column)}.")
+        return super().apply(*columns)
+
+
+__all__ = ["HWC2CHW", "Normalize", "NormalizePad", "Rescale", "ToTensor", "ToType"]

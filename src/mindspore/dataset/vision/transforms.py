@@ -1,0 +1,12 @@
+"""The names of `mindspore.dataset.vision` under the module path that scripts also use."""
+
+from ..transforms.base import Implementation as Implementation
+from ..transforms.base import not_random as not_random
+from .base import ImageTransform
+from .crop import *  # noqa: F403
+from .decode import *  # noqa: F403
+from .flip import *  # noqa: F403
+from .layout import *  # noqa: F403
+from .resize import *  # noqa: F403
+
+ImageTensorOperation = ImageTransform
