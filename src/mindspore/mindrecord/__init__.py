@@ -1,0 +1,24 @@
+"""MindRecord: MindSpore's own file format for datasets.
+
+`FileWriter` writes rows to one or more files with an SQLite index each; `FileReader`, `MindPage` and
+`mindspore.dataset.MindDataset` read them; the `...ToMR` classes convert well-known datasets. The files are those of the
+official MindSpore, in both directions (`layout`, `schema`, `index` and `crypto` describe them).
+"""
+
+from .common.exceptions import *  # noqa: F403
+from .config import set_dec_mode, set_enc_key, set_enc_mode
+from .filereader import FileReader
+from .filewriter import FileWriter
+from .mindpage import MindPage
+from .status import FAILED, SUCCESS
+
+__all__ = [
+    "FileWriter",
+    "FileReader",
+    "MindPage",
+    "set_enc_key",
+    "set_enc_mode",
+    "set_dec_mode",
+    "SUCCESS",
+    "FAILED",
+]
