@@ -93,8 +93,8 @@ def is_encrypted(path: str) -> bool:
         encrypted = stream.read() == END_FLAG
     if encrypted and _get_enc_key() is None:
         raise RuntimeError(
-            "The mindrecord file is encrypted. You need to configure 'mindspore.mindrecord.config.set_enc_key(...)' and "
-            "'mindspore.mindrecord.config.set_enc_mode(...)' for decryption."
+            "The mindrecord file is encrypted. You need to configure 'mindspore.mindrecord.config.set_enc_key(...)' "
+            "and 'mindspore.mindrecord.config.set_enc_mode(...)' for decryption."
         )
     if not encrypted and _get_enc_key() is not None:
         raise RuntimeError(

@@ -158,7 +158,8 @@ class FileWriter:
         for field in added:
             if added.count(field) > 1:
                 raise RuntimeError(
-                    f"The 'index_fields': {field} is added repeatedly. Please remove the redundant 'add_index' function."
+                    f"The 'index_fields': {field} is added repeatedly. "
+                    "Please remove the redundant 'add_index' function."
                 )
         self._index_fields = added
 
@@ -290,8 +291,8 @@ class FileWriter:
     def _new_header(self, number: int) -> Header:
         if self._schema is None:
             raise RuntimeError(
-                "Invalid data, schema is not found in header, please use 'add_schema' to add a schema for new mindrecord "
-                "files."
+                "Invalid data, schema is not found in header, please use 'add_schema' to add a schema for new "
+                "mindrecord files."
             )
         self._index_fields = self._index_fields or list(self._schema.raw_fields)
         check_index_names(self._index_fields)

@@ -1,7 +1,8 @@
 """The SQLite index beside each shard ("<shard>.db").
 
 Table INDEXES has one line per row: its number, where its raw and blob parts lie (page, start, end), its row group, and
-for each index field a value column "<field>_0" after a counter column "INC_<n>". Table SHARD_NAME holds the shard's name.
+for each index field a value column "<field>_0" after a counter column "INC_<n>". Table SHARD_NAME holds the shard's
+name.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ A dataset is one or more shard files, each with an SQLite index of the same name
     header_size    page 0, page 1, ... each `page_size` bytes long, the last one only as long as its content
 
 A page holds rows, one after the other, each a u64 little-endian length and that many bytes. Pages come in two kinds:
-BLOB_DATA holds the bytes and array fields of a row, RAW_DATA the scalar ones. The rows of one blob page are a row group;
-the raw parts of a row group lie together in one raw page, whose `row_group_ids` give each group's number and offset.
-Unused ends of pages are holes in the file.
+BLOB_DATA holds the bytes and array fields of a row, RAW_DATA the scalar ones. The rows of one blob page are a row
+group; the raw parts of a row group lie together in one raw page, whose `row_group_ids` give each group's number and
+offset. Unused ends of pages are holes in the file.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class Header:
         text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode("utf-8")
         if len(text) + LENGTH.size > self.header_size:
             raise RuntimeError(
-                f"shard header is too big: it takes {len(text) + LENGTH.size} bytes of the {self.header_size} set aside. "
-                "Call 'set_header_size' with a larger size, or 'set_page_size', before writing."
+                f"shard header is too big: it takes {len(text) + LENGTH.size} bytes of the {self.header_size} set "
+                "aside. Call 'set_header_size' with a larger size, or 'set_page_size', before writing."
             )
         return LENGTH.pack(len(text)) + text
 

@@ -184,7 +184,8 @@ def _check_field(name: Any, kind: Any) -> None:
         raise MRMInvalidSchemaError(f"Field '{name}' contain illegal attribute '{shape}': a shape is a list.")
     if not all(isinstance(n, int) and (n > 0 or n == -1) for n in shape) or shape.count(-1) > 1:
         raise MRMBuildSchemaError(
-            f"Failed to build schema. The shape {shape} of field '{name}' should hold positive integers and at most one -1."
+            f"Failed to build schema. The shape {shape} of field '{name}' should hold positive integers "
+            "and at most one -1."
         )
 
 

@@ -1,8 +1,8 @@
 """Writing one shard: rows go into its pages and its index.
 
 Rows fill the current blob page and the current raw page; when either is full, a new row group begins. A new shard is
-written under temporary names and gets its own only when it is complete (`publish`). Appending writes behind the rows that
-the header knows, so that the old header stays true until the new one replaces it.
+written under temporary names and gets its own only when it is complete (`publish`). Appending writes behind the rows
+that the header knows, so that the old header stays true until the new one replaces it.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ def check_row_sizes(rows: Sequence[Encoded], page_size: int) -> None:
         largest = LENGTH.size + max(map(len, parts), default=0)
         if largest > page_size:
             raise RuntimeError(
-                f"Invalid data, Page size: {page_size} is too small to save a {kind} row of {largest} bytes. Please try "
-                "to use the mindrecord api 'set_page_size(value)' to enable larger page size, and the value range is "
-                f"in [{MIN_PAGE_SIZE} bytes, {MAX_PAGE_SIZE} bytes]."
+                f"Invalid data, Page size: {page_size} is too small to save a {kind} row of {largest} bytes. Please use "
+                f"'set_page_size(value)' to enable larger page size, and the value range is in [{MIN_PAGE_SIZE} bytes, "
+                f"{MAX_PAGE_SIZE} bytes]."
             )
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,11 +27,11 @@ from ..._base.dtype import DType
 from .checks import checked, choice
 
 
-class Implementation(Enum):
+class Implementation(IntEnum):
     """Where an operation of official MindSpore runs. For code that derives transforms; it changes nothing here."""
 
-    C = "C++"
-    PY = "Python"
+    C = 0
+    PY = 1
 
 
 _REGISTRY: dict[str, type[Transform]] = {}

@@ -248,4 +248,5 @@ class MRMDefineCategoryError(MindRecordException):
         super().__init__(f"Failed to define category field. Detail: {error_detail}")
 
 
-__all__ = ["MindRecordException", *EXCEPTIONS]
+__all__ = ["MindRecordException"]
+__all__ += EXCEPTIONS  # noqa: PLE0605 - its keys, all strings

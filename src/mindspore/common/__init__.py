@@ -1,0 +1,1 @@
+"""L6: Tensor, Parameter, jit, initialisers: what user code touches first."""

@@ -1,0 +1,109 @@
+"""Numbers that only the running graph knows, and the error for code that needs them earlier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.prims import elementwise as _ew
+from mindspore.prims import values
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+
+class ValueUnknownError(TypeError):
+    """Python asked for the value of something that is only known when the compiled graph runs."""
+
+
+def unknown_value(what: str, value: Any) -> ValueUnknownError:
+    abstract = value._node.abstract
+    return ValueUnknownError(
+        f"{what} needs the value of a {abstract.dtype} tensor of shape {abstract.shape}, which is only known when the "
+        "compiled graph runs. Use tensor operations instead, move this code out of the compiled function, or run in "
+        "PYNATIVE_MODE."
+    )
+
+
+def _operator(prim: Any, reflected: bool = False) -> Any:
+    def method(self: SymbolicScalar, other: Any) -> Any:
+        if not isinstance(other, (SymbolicScalarBase, TensorBase)) and not values.is_number(other):
+            return NotImplemented
+        if not isinstance(other, TensorBase):
+            left, right = _lift(self), _lift(other)
+            return prim(right, left) if reflected else prim(left, right)
+        return prim(other, self) if reflected else prim(self, other)
+
+    return method
+
+
+def _lift(value: Any) -> Any:
+    """A Python number next to a symbolic one becomes a symbolic constant, so that the result stays a number."""
+    if isinstance(value, SymbolicScalarBase):
+        return value
+    return values.symbolic_number(value)
+
+
+class SymbolicScalar(SymbolicScalarBase):
+    """An int, float or bool of unknown value inside a graph: arithmetic on it adds nodes."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> Any:
+        return self._node.abstract.dtype  # type: ignore[attr-defined]
+
+    @property
+    def shape(self) -> tuple:
+        return ()
+
+    ndim = 0
+    size = 1
+
+    __add__ = _operator(_ew.Add())
+    __radd__ = _operator(_ew.Add(), True)
+    __sub__ = _operator(_ew.Sub())
+    __rsub__ = _operator(_ew.Sub(), True)
+    __mul__ = _operator(_ew.Mul())
+    __rmul__ = _operator(_ew.Mul(), True)
+    __truediv__ = _operator(_ew.Div())
+    __rtruediv__ = _operator(_ew.Div(), True)
+    __floordiv__ = _operator(_ew.FloorDiv())
+    __rfloordiv__ = _operator(_ew.FloorDiv(), True)
+    __mod__ = _operator(_ew.FloorMod())
+    __rmod__ = _operator(_ew.FloorMod(), True)
+    __pow__ = _operator(_ew.Pow())
+    __rpow__ = _operator(_ew.Pow(), True)
+    __lt__ = _operator(_ew.Less())
+    __le__ = _operator(_ew.LessEqual())
+    __gt__ = _operator(_ew.Greater())
+    __ge__ = _operator(_ew.GreaterEqual())
+    __eq__ = _operator(_ew.Equal())  # type: ignore[assignment]
+    __ne__ = _operator(_ew.NotEqual())  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __neg__(self) -> Any:
+        return _ew.Neg()(self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return _ew.Abs()(self)
+
+    def __bool__(self) -> bool:
+        raise unknown_value("bool()", self)
+
+    def __int__(self) -> int:
+        raise unknown_value("int()", self)
+
+    def __float__(self) -> float:
+        raise unknown_value("float()", self)
+
+    def __index__(self) -> int:
+        raise unknown_value("using it as an index or a size", self)
+
+    def __repr__(self) -> str:
+        return f"<{self.dtype} known when the graph runs>"
+
+
+values.register_scalar_class(SymbolicScalar)

@@ -1,0 +1,485 @@
+"""Tensor: an n-dimensional array, concrete in PyNative mode, a graph node while a graph is built.
+
+The class itself holds storage, conversion and Python protocol. Operations come from `mindspore.ops`, which attaches its
+functions as methods (`ops/tensor_methods.py`), so that `x.sum()` and `ops.sum(x)` are one thing.
+"""
+
+from __future__ import annotations
+
+import copy as _copy
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore._base.dtype import DType
+from mindspore.common.symbolic import ValueUnknownError, unknown_value
+from mindspore.prims import arrays as _arrays
+from mindspore.prims import elementwise as _ew
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.values import TensorBase
+
+_ADD, _SUB, _MUL, _DIV = _ew.Add(), _ew.Sub(), _ew.Mul(), _ew.Div()
+_FLOORDIV, _MOD, _POW = _ew.FloorDiv(), _ew.FloorMod(), _ew.Pow()
+_EQ, _NE, _LT, _LE, _GT, _GE = (
+    _ew.Equal(), _ew.NotEqual(), _ew.Less(), _ew.LessEqual(), _ew.Greater(), _ew.GreaterEqual(),
+)  # fmt: skip
+_NEG, _ABS, _INVERT, _NOT = _ew.Neg(), _ew.Abs(), _ew.Invert(), _ew.LogicalNot()
+_AND, _OR, _XOR = _ew.BitwiseAnd(), _ew.BitwiseOr(), _ew.BitwiseXor()
+_ndarray = np.ndarray
+
+
+def _binary(prim: Any, ufunc: Any) -> Any:
+    """An operator method: straight to NumPy for two plain eager tensors of one type, else through the dispatcher."""
+
+    def method(self: Tensor, other: Any) -> Any:
+        if type(other) is Tensor and ACTIVE.builder is None and not ACTIVE.tapes:
+            a, b = self._data, other._data
+            if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
+                try:
+                    out = ufunc(a, b)
+                except ValueError:
+                    return prim(self, other)  # says which shapes do not fit
+                tensor = Tensor.__new__(Tensor)
+                tensor._data = out if type(out) is _ndarray else np.asarray(out)
+                tensor._node = None
+                return tensor
+        if not isinstance(other, _OPERANDS):
+            if isinstance(other, (list, tuple)) or hasattr(other, "__array__"):
+                other = Tensor(other)
+            else:
+                return NotImplemented
+        return prim(self, other)
+
+    return method
+
+
+def _reflected(prim: Any) -> Any:
+    def method(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, _OPERANDS):
+            if isinstance(other, (list, tuple)) or hasattr(other, "__array__"):
+                other = Tensor(other)
+            else:
+                return NotImplemented
+        return prim(other, self)
+
+    return method
+
+
+class Tensor(TensorBase):
+    """An n-dimensional array.
+
+    Args:
+        input_data: numbers, nested lists, a NumPy array or another tensor. None with `shape`, `dtype` and `init` gives a
+            tensor whose data comes from an initializer.
+        dtype: element type; taken from the data when None (Python floats become float32, ints int64).
+        shape: only with `init`.
+        init: an initializer that fills the tensor when `init_data` is called.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> (ms.Tensor([1.0, 2.0]) + 1).asnumpy().tolist()
+        [2.0, 3.0]
+    """
+
+    __slots__ = ("__dict__",)
+    __array_priority__ = 1000
+    __array_ufunc__ = None  # `ndarray + Tensor` asks the Tensor
+
+    def __init__(
+        self,
+        input_data: Any = None,
+        dtype: Any = None,
+        shape: Any = None,
+        init: Any = None,
+        const_arg: bool = False,
+        device: str | None = None,
+    ):
+        self._node = None
+        if init is not None:
+            if input_data is not None:
+                raise ValueError("For 'Tensor', give either 'input_data' or 'init' with 'shape' and 'dtype', not both.")
+            if shape is None or dtype is None:
+                raise ValueError("For 'Tensor', 'init' needs 'shape' and 'dtype'.")
+            shape = (shape,) if isinstance(shape, int) else tuple(shape)
+            self._data = np.empty(0, mstype.to_dtype(dtype).np)
+            self.init = init
+            self._init_shape = shape
+            self.init_data()
+            return
+        if input_data is None:
+            if dtype is None:
+                raise ValueError("For 'Tensor', give 'input_data', or 'shape' with 'dtype'.")
+            dims = () if shape is None else ((shape,) if isinstance(shape, int) else tuple(shape))
+            self._data = np.zeros(tuple(1 if d in (None, -1) else d for d in dims), mstype.to_dtype(dtype).np)
+            if any(d in (None, -1) for d in dims):
+                self.__dict__["_dynamic_shape"] = tuple(-1 if d is None else d for d in dims)
+            return
+        if isinstance(input_data, TensorBase) and input_data._node is not None or _has_symbolic(input_data):
+            made = _stack_symbolic(input_data, dtype)
+            self._data, self._node = made._data, made._node
+            return
+        self._data = _to_array(input_data, dtype)
+
+    # -- properties -----------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each dimension."""
+        node = self._node
+        return node.abstract.shape if node is not None else self._data.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        node = self._node
+        return node.abstract.dtype if node is not None else mstype.from_numpy(self._data.dtype)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        n = 1
+        for d in self.shape:
+            n *= d
+        return n
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes to step in each dimension."""
+        out, step = [], self.itemsize
+        for d in reversed(self.shape):
+            out.append(step)
+            step *= d
+        return tuple(reversed(out))
+
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its dimensions reversed."""
+        return _arrays.Transpose()(self, tuple(reversed(range(self.ndim))))
+
+    @property
+    def has_init(self) -> bool:
+        """Whether an initializer still has to fill the tensor."""
+        return False
+
+    @property
+    def device(self) -> str:
+        return "CPU"
+
+    # -- conversion -----------------------------------------------------------------------------------------------
+    def asnumpy(self) -> np.ndarray:
+        """The data as a NumPy array. On the CPU both share memory where they can."""
+        if self._node is not None:
+            raise unknown_value("asnumpy()", self)
+        data = self._data
+        if type(data) is not _ndarray:
+            data = np.array(data)
+            self._data = data
+        elif not data.flags.writeable:
+            data = self._data = data.copy()
+        return data
+
+    numpy = asnumpy
+
+    def item(self, index: Any = None) -> Any:
+        """The value of a one-element tensor (or of one element) as a Python number."""
+        if self._node is not None:
+            if index is not None:
+                return self.reshape(-1)[index].item() if isinstance(index, int) else self[index].item()
+            if self.size != 1:
+                raise ValueError(f"Tensor.item() needs a tensor of one element, but this one has shape {self.shape}.")
+            return _arrays.TensorToScalar()(self)
+        array = np.asarray(self._data)
+        if index is not None:
+            return array.item(index)
+        if array.size != 1:
+            raise ValueError(f"Tensor.item() needs a tensor of one element, but this one has shape {self.shape}.")
+        return array.item()
+
+    def tolist(self) -> Any:
+        """The data as nested Python lists."""
+        return self.asnumpy().tolist()
+
+    def asnumpy_of_slice_persistent_data(self, param_key: int, slice_index: int) -> np.ndarray:
+        return self.asnumpy()
+
+    @staticmethod
+    def from_numpy(array: np.ndarray) -> Tensor:
+        """A tensor that shares the memory of a NumPy array."""
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"The input 'array' of from_numpy must be a numpy.ndarray, but got {type(array).__name__}.")
+        mstype.from_numpy(array.dtype)
+        return values.from_array(array)
+
+    def copy(self) -> Tensor:
+        """A tensor with its own data."""
+        if ACTIVE.builder is not None and ACTIVE.builder.is_variable(self):
+            return ACTIVE.builder.read(self)
+        if ACTIVE.tapes:
+            return _MUL(self, 1) if self.dtype.kind in "fc" else values.from_array(np.array(self._data))
+        return values.from_array(np.array(self._data))
+
+    def init_data(self, slice_index: Any = None, shape: Any = None, opt_shard_group: Any = None) -> Tensor:
+        """Fill the tensor from its initializer, if it has one."""
+        init = self.__dict__.pop("init", None)
+        if init is not None:
+            array = np.empty(tuple(self.__dict__.pop("_init_shape")), self._data.dtype)
+            init(array)
+            self._data = array
+        return self
+
+    def set_dtype(self, dtype: Any) -> Tensor:
+        """Change the element type of this tensor in place."""
+        if self._node is not None:
+            raise unknown_value("set_dtype()", self)
+        self._data = np.asarray(self._data).astype(mstype.to_dtype(dtype).np)
+        return self
+
+    def assign_value(self, value: Any) -> Tensor:
+        """Replace the data by that of another tensor of the same shape."""
+        if ACTIVE.builder is not None:
+            ACTIVE.builder.write(self, ACTIVE.builder.node_of(value))
+            return self
+        self._data = value._data
+        return self
+
+    def data_sync(self, wait: bool = True) -> None:
+        """Wait until the data is there; eager CPU tensors always have it."""
+
+    def flush_from_cache(self) -> None:
+        """Kept for scripts that call it; tensors here have no separate cache."""
+
+    def is_contiguous(self) -> bool:
+        return True
+
+    def contiguous(self) -> Tensor:
+        return self
+
+    # -- Python protocol ------------------------------------------------------------------------------------------
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        array = self.asnumpy()
+        return array if dtype is None else array.astype(dtype)
+
+    def __repr__(self) -> str:
+        if self._node is not None:
+            return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<known when the graph runs>)"
+        text = np.array2string(np.asarray(self._data), separator=", ", prefix=" ")
+        lead = "\n" if self.ndim > 0 and self.size > 1 else " "
+        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value={lead}{text})"
+
+    def __str__(self) -> str:
+        if self._node is not None:
+            return repr(self)
+        return str(np.asarray(self._data))
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self) -> Any:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, element: Any) -> Any:
+        return bool(_EQ(self, element).any())  # type: ignore[attr-defined]
+
+    def __bool__(self) -> bool:
+        if self._node is not None:
+            raise unknown_value("bool()", self)
+        array = np.asarray(self._data)
+        if array.size != 1:
+            raise ValueError(
+                f"The truth value of a tensor of shape {self.shape} is ambiguous. Use .any() or .all() to reduce it first."
+            )
+        return bool(array.reshape(()))
+
+    def __int__(self) -> int:
+        return int(self._python_number("int()"))
+
+    def __float__(self) -> float:
+        return float(self._python_number("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._python_number("complex()"))
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "bui":
+            raise TypeError(f"only an integer tensor can be used as an index, but got {self.dtype}")
+        return int(self._python_number("index()"))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self._python_number("round()"), digits)
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        return format(self.item(), spec) if self.size == 1 and self._node is None else format(str(self), spec)
+
+    def _python_number(self, what: str) -> Any:
+        if self._node is not None:
+            raise unknown_value(what, self)
+        if self.size != 1:
+            raise TypeError(f"only a tensor of one element can be converted by {what}, but this one has shape {self.shape}")
+        return np.asarray(self._data).item()
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __copy__(self) -> Tensor:
+        return values.from_array(self._data) if self._node is None else self
+
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        if self._node is not None:
+            return self
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        twin._data, twin._node = np.array(self._data), None
+        twin.__dict__.update({k: _copy.deepcopy(v, memo) for k, v in self.__dict__.items()})
+        return twin
+
+    def __reduce__(self) -> Any:
+        return (_rebuild, (type(self), np.asarray(self._data), dict(self.__dict__)))
+
+    # -- operators ------------------------------------------------------------------------------------------------
+    __add__ = _binary(_ADD, np.add)
+    __radd__ = _reflected(_ADD)
+    __sub__ = _binary(_SUB, np.subtract)
+    __rsub__ = _reflected(_SUB)
+    __mul__ = _binary(_MUL, np.multiply)
+    __rmul__ = _reflected(_MUL)
+    __truediv__ = _binary(_DIV, _ew.DIVIDE)
+    __rtruediv__ = _reflected(_DIV)
+    __floordiv__ = _binary(_FLOORDIV, _ew.FLOOR_DIVIDE)
+    __rfloordiv__ = _reflected(_FLOORDIV)
+    __mod__ = _binary(_MOD, _ew.FLOOR_MOD)
+    __rmod__ = _reflected(_MOD)
+    __pow__ = _binary(_POW, _ew.POWER)
+    __rpow__ = _reflected(_POW)
+    __lt__ = _binary(_LT, np.less)
+    __le__ = _binary(_LE, np.less_equal)
+    __gt__ = _binary(_GT, np.greater)
+    __ge__ = _binary(_GE, np.greater_equal)
+    __and__ = _binary(_AND, np.bitwise_and)
+    __rand__ = _reflected(_AND)
+    __or__ = _binary(_OR, np.bitwise_or)
+    __ror__ = _reflected(_OR)
+    __xor__ = _binary(_XOR, np.bitwise_xor)
+    __rxor__ = _reflected(_XOR)
+
+    def __eq__(self, other: Any) -> Any:
+        if other is None or isinstance(other, (str, tuple, list, dict, type)):
+            return False
+        if not isinstance(other, _OPERANDS) and not hasattr(other, "__array__"):
+            return False
+        return _EQ(self, other)
+
+    def __ne__(self, other: Any) -> Any:
+        if other is None or isinstance(other, (str, tuple, list, dict, type)):
+            return True
+        if not isinstance(other, _OPERANDS) and not hasattr(other, "__array__"):
+            return True
+        return _NE(self, other)
+
+    def __neg__(self) -> Tensor:
+        return _NEG(self)
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return _ABS(self)
+
+    def __invert__(self) -> Tensor:
+        return _NOT(self) if self.dtype is mstype.bool_ else _INVERT(self)
+
+
+def _rebuild(cls: type, array: np.ndarray, attributes: dict) -> Tensor:
+    tensor = cls.__new__(cls)
+    tensor._data, tensor._node = array, None
+    tensor.__dict__.update(attributes)
+    return tensor
+
+
+def _has_symbolic(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(_has_symbolic(d) for d in data)
+    return values.is_symbolic(data)
+
+
+def _stack_symbolic(data: Any, dtype: Any) -> Tensor:
+    """A tensor from numbers and lists of which some are only known when the graph runs."""
+    if isinstance(data, (list, tuple)):
+        parts = [_stack_symbolic(d, dtype) for d in data]
+        made = _arrays.Stack(0)(parts)
+    elif isinstance(data, values.SymbolicScalarBase):
+        made = _arrays.ScalarToTensor()(data)
+    else:
+        made = data if isinstance(data, TensorBase) else Tensor(data, dtype)
+    if dtype is not None and made.dtype is not mstype.to_dtype(dtype):
+        made = _ew.Cast()(made, mstype.to_dtype(dtype))
+    return made
+
+
+def _to_array(data: Any, dtype: Any) -> np.ndarray:
+    """NumPy data with MindSpore's default types: Python floats are float32, Python ints int64."""
+    if isinstance(data, TensorBase):
+        array = data._data
+        if dtype is not None:
+            array = np.asarray(array).astype(mstype.to_dtype(dtype).np)
+        return array
+    if isinstance(data, np.ndarray):
+        mstype.from_numpy(data.dtype)
+        return data.astype(mstype.to_dtype(dtype).np) if dtype is not None else np.ascontiguousarray(data).reshape(data.shape)
+    if isinstance(data, (list, tuple)) and _contains_tensor(data):
+        data = _plain(data)
+    if not isinstance(data, (list, tuple, bool, int, float, complex, str, np.generic)) and not hasattr(data, "__array__"):
+        raise TypeError(
+            "For 'Tensor', 'input_data' must be a number, a list or tuple of numbers, a NumPy array or a Tensor, "
+            f"but got {type(data).__name__}."
+        )
+    try:
+        array = np.asarray(data)
+    except ValueError:
+        raise ValueError(f"For 'Tensor', the nested lists of 'input_data' must have equal lengths: {data!r:.120}") from None
+    if array.dtype == object:
+        raise TypeError(f"For 'Tensor', 'input_data' has elements that are not numbers: {data!r:.120}")
+    if dtype is not None:
+        return array.astype(mstype.to_dtype(dtype).np)
+    if array.dtype == np.float64 and not isinstance(data, np.generic):
+        array = array.astype(np.float32)
+    elif array.dtype == np.complex128 and not isinstance(data, np.generic):
+        array = array.astype(np.complex64)
+    mstype.from_numpy(array.dtype)
+    return array
+
+
+def _contains_tensor(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(_contains_tensor(d) for d in data)
+    return isinstance(data, TensorBase)
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_plain(d) for d in data]
+    return data.asnumpy() if isinstance(data, TensorBase) else data
+
+
+_OPERANDS = (TensorBase, values.SymbolicScalarBase, bool, int, float, complex, np.number, np.bool_)
+values.register_tensor_class(Tensor)
+
+__all__ = ["Tensor", "ValueUnknownError"]

@@ -1,0 +1,345 @@
+"""Settings of the data engine: `mindspore.dataset.config`.
+
+Each setting is a `set_…`/`get_…` pair over one `Settings` object; `load` reads several from a JSON file.
+
+    import mindspore.dataset as ds
+    ds.config.set_seed(1)
+    ds.config.set_num_parallel_workers(4)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset._check import INT32_MAX, UINT32_MAX, check_bool, check_range, check_type, worker_limit
+
+DEFAULT_SEED = 5489  # the value that means "not set": every run draws its own
+
+
+class ErrorSamplesMode(IntEnum):
+    """What a map does with a row that fails: raise, use the previous good row again, or leave the row out."""
+
+    RETURN = 0
+    REPLACE = 1
+    SKIP = 2
+
+
+@dataclass
+class Settings:
+    seed: int = DEFAULT_SEED
+    num_parallel_workers: int = field(default_factory=lambda: min(8, os.cpu_count() or 1))
+    prefetch_size: int = 16
+    auto_num_workers: bool = False
+    auto_offload: bool = False
+    autotune: bool = False
+    autotune_path: str | None = None
+    autotune_interval: int = 0
+    callback_timeout: int = 60
+    debug_mode: bool = False
+    debug_hooks: list = field(default_factory=list)
+    dynamic_shape: bool = False
+    error_samples_mode: ErrorSamplesMode = ErrorSamplesMode.RETURN
+    fast_recovery: bool = True
+    iterator_mode: dict = field(default_factory=lambda: {"do_copy": False, "parallel_convert": False})
+    monitor_sampling_interval: int = 1000
+    multiprocessing_start_method: str = "fork"
+    multiprocessing_timeout_interval: int = 300
+    numa_enable: bool = False
+    sending_batches: int = 0
+    shared_mem: bool = True
+    video_backend: str = "CPU"
+    watchdog: bool = True
+    disabled_rules: frozenset = frozenset()
+
+
+_settings = Settings()
+
+
+def settings() -> Settings:
+    """The live settings."""
+    return _settings
+
+
+def set_seed(seed: int) -> None:
+    """Fix every random choice of the pipelines built from now on, and Python's and NumPy's own generators."""
+    check_type(seed, int, "seed")
+    if not 0 <= seed <= UINT32_MAX:
+        raise ValueError(f"seed given is not within the required range [0, UINT32_MAX(4294967295)], got {seed}.")
+    _settings.seed = seed
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+def get_seed() -> int:
+    return _settings.seed
+
+
+def set_num_parallel_workers(num: int) -> None:
+    """Default number of workers of each operation."""
+    check_type(num, int, "num")
+    if not 0 < num <= INT32_MAX:
+        raise ValueError(f"Number of parallel workers given is not within the required range, got {num}.")
+    if num > worker_limit():
+        raise RuntimeError(f"num_parallel_workers exceeds the boundary between 1 and {worker_limit()}, as got {num}.")
+    _settings.num_parallel_workers = num
+
+
+def get_num_parallel_workers() -> int:
+    return _settings.num_parallel_workers
+
+
+def set_prefetch_size(size: int) -> None:
+    """How many rows each stage may run ahead of its consumer."""
+    check_type(size, int, "size")
+    if not 0 < size <= INT32_MAX:
+        raise ValueError(f"prefetch size given is not within the required range (0, INT32_MAX(2147483647)], got {size}.")
+    _settings.prefetch_size = size
+
+
+def get_prefetch_size() -> int:
+    return _settings.prefetch_size
+
+
+def set_numa_enable(numa_enable: bool) -> None:
+    check_bool(numa_enable, "numa_enable")
+    _settings.numa_enable = numa_enable
+
+
+def get_numa_enable() -> bool:
+    return _settings.numa_enable
+
+
+def set_monitor_sampling_interval(interval: int) -> None:
+    check_type(interval, int, "interval")
+    if not 0 < interval <= INT32_MAX:
+        raise ValueError(f"Interval given is not within the required range (0, INT32_MAX(2147483647)], got {interval}.")
+    _settings.monitor_sampling_interval = interval
+
+
+def get_monitor_sampling_interval() -> int:
+    return _settings.monitor_sampling_interval
+
+
+def set_auto_num_workers(enable: bool) -> None:
+    """Let the engine choose the number of workers of each operation from the number of cores."""
+    check_bool(enable, "enable")
+    _settings.auto_num_workers = enable
+
+
+def get_auto_num_workers() -> bool:
+    return _settings.auto_num_workers
+
+
+def set_callback_timeout(timeout: int) -> None:
+    check_type(timeout, int, "timeout")
+    if not 0 < timeout <= INT32_MAX:
+        raise ValueError(f"Timeout given is not within the required range (0, INT32_MAX(2147483647)], got {timeout}.")
+    _settings.callback_timeout = timeout
+
+
+def get_callback_timeout() -> int:
+    return _settings.callback_timeout
+
+
+def set_enable_shared_mem(enable: bool) -> None:
+    """Let worker processes hand rows back through shared memory."""
+    check_bool(enable, "enable")
+    _settings.shared_mem = enable
+
+
+def get_enable_shared_mem() -> bool:
+    return _settings.shared_mem
+
+
+def set_sending_batches(batch_num: int) -> None:
+    check_type(batch_num, int, "batch_num")
+    check_range(batch_num, 0, INT32_MAX, "batch_num")
+    _settings.sending_batches = batch_num
+
+
+def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
+    """Let the engine adjust worker counts and queue depths while it runs; optionally save the result as JSON."""
+    check_bool(enable, "enable")
+    if filepath_prefix is not None:
+        check_type(filepath_prefix, str, "filepath_prefix")
+        if not filepath_prefix:
+            raise RuntimeError("The value of json_filepath cannot be the empty string.")
+        if os.path.isdir(filepath_prefix):
+            raise RuntimeError("The value of json_filepath cannot be that of a directory.")
+        folder = os.path.dirname(os.path.realpath(filepath_prefix))
+        if not os.path.isdir(folder):
+            raise RuntimeError(f"Directory {folder} does not exist.")
+        if not os.access(folder, os.W_OK):
+            raise RuntimeError(f"No access to writing to: {folder}")
+    _settings.autotune = enable
+    _settings.autotune_path = filepath_prefix if enable else None
+
+
+def get_enable_autotune() -> bool:
+    return _settings.autotune
+
+
+def set_autotune_interval(interval: int) -> None:
+    """Steps between two adjustments; 0 adjusts once an epoch."""
+    check_type(interval, int, "interval")
+    if not 0 <= interval <= INT32_MAX:
+        raise ValueError(f"Interval given is not within the required range [0, INT32_MAX(2147483647)], got {interval}.")
+    _settings.autotune_interval = interval
+
+
+def get_autotune_interval() -> int:
+    return _settings.autotune_interval
+
+
+def set_auto_offload(offload: bool) -> None:
+    check_bool(offload, "offload")
+    _settings.auto_offload = offload
+
+
+def get_auto_offload() -> bool:
+    return _settings.auto_offload
+
+
+def set_enable_watchdog(enable: bool) -> None:
+    """Watch worker processes and report one that has gone silent."""
+    check_bool(enable, "enable")
+    _settings.watchdog = enable
+
+
+def get_enable_watchdog() -> bool:
+    return _settings.watchdog
+
+
+def set_multiprocessing_timeout_interval(interval: int) -> None:
+    """Seconds after which a silent worker process is reported."""
+    check_type(interval, int, "interval")
+    if not 0 < interval <= INT32_MAX:
+        raise ValueError(f"Interval given is not within the required range (0, INT32_MAX(2147483647)], got {interval}.")
+    _settings.multiprocessing_timeout_interval = interval
+
+
+def get_multiprocessing_timeout_interval() -> int:
+    return _settings.multiprocessing_timeout_interval
+
+
+def set_multiprocessing_start_method(start_method: str = "fork") -> None:
+    """How worker processes are started: "fork" (needs nothing of the user's functions) or "spawn" (they must pickle)."""
+    check_type(start_method, str, "start_method")
+    if start_method not in ("fork", "spawn"):
+        raise ValueError(f"The start_method must be 'fork' or 'spawn', but got {start_method!r}.")
+    _settings.multiprocessing_start_method = start_method
+
+
+def get_multiprocessing_start_method() -> str:
+    return _settings.multiprocessing_start_method
+
+
+def set_dynamic_shape(is_dynamic: bool) -> None:
+    check_bool(is_dynamic, "is_dynamic")
+    _settings.dynamic_shape = is_dynamic
+
+
+def get_dynamic_shape() -> bool:
+    return _settings.dynamic_shape
+
+
+def set_fast_recovery(fast_recovery: bool) -> None:
+    """On a reset, skip rows without running the random transforms again."""
+    check_bool(fast_recovery, "fast_recovery")
+    _settings.fast_recovery = fast_recovery
+
+
+def get_fast_recovery() -> bool:
+    return _settings.fast_recovery
+
+
+def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -> None:
+    """Run pipelines step by step in the calling thread; each hook sees the data between operations."""
+    from mindspore.dataset.debug import DebugHook
+
+    check_bool(debug_mode_flag, "debug_mode_flag")
+    hooks = [] if debug_hook_list is None else debug_hook_list
+    check_type(hooks, list, "debug_hook_list")
+    for i, hook in enumerate(hooks):
+        if not isinstance(hook, DebugHook):
+            raise TypeError(f"All items in debug_hook_list must be of type DebugHook, but item {i} is {type(hook)}.")
+    _settings.debug_mode = debug_mode_flag
+    _settings.debug_hooks = list(hooks)
+
+
+def get_debug_mode() -> bool:
+    return _settings.debug_mode
+
+
+def set_error_samples_mode(error_samples_mode: ErrorSamplesMode) -> None:
+    check_type(error_samples_mode, ErrorSamplesMode, "error_samples_mode")
+    _settings.error_samples_mode = error_samples_mode
+
+
+def get_error_samples_mode() -> ErrorSamplesMode:
+    return _settings.error_samples_mode
+
+
+def set_iterator_mode(do_copy: bool = False, parallel_convert: bool = False) -> None:
+    check_bool(do_copy, "do_copy")
+    check_bool(parallel_convert, "parallel_convert")
+    _settings.iterator_mode = {"do_copy": do_copy, "parallel_convert": parallel_convert}
+
+
+def get_iterator_mode() -> dict:
+    return dict(_settings.iterator_mode)
+
+
+def set_video_backend(backend: str) -> None:
+    check_type(backend, str, "backend")
+    if backend not in ("CPU", "Ascend"):
+        raise ValueError(f"Input backend is not within the valid set of ['CPU', 'Ascend'], but got {backend!r}.")
+    _settings.video_backend = backend
+
+
+def get_video_backend() -> str:
+    return _settings.video_backend
+
+
+def set_optimizer_rule(name: str, enable: bool) -> None:
+    """Switch one rewrite rule of the pipeline optimiser on or off (`ds.explain` prints their names)."""
+    from mindspore.dataset.opt import RULES
+
+    if name not in RULES:
+        raise ValueError(f"There is no optimiser rule named {name!r}. Rules: {', '.join(RULES)}.")
+    check_bool(enable, "enable")
+    disabled = _settings.disabled_rules
+    _settings.disabled_rules = disabled - {name} if enable else disabled | {name}
+
+
+# The names a settings file uses for our fields.
+_FILE_NAMES = {
+    "numParallelWorkers": "num_parallel_workers",
+    "workerConnectorSize": "prefetch_size",
+    "opConnectorSize": "prefetch_size",
+    "prefetchSize": "prefetch_size",
+    "seed": "seed",
+    "monitorSamplingInterval": "monitor_sampling_interval",
+}
+
+
+def load(file: str) -> None:
+    """Read settings from a JSON file, as `{"seed": 1, "numParallelWorkers": 4}`."""
+    check_type(file, str, "file")
+    try:
+        with open(file, encoding="utf-8") as stream:
+            values: dict[str, Any] = json.load(stream)
+    except (OSError, ValueError) as error:
+        raise RuntimeError(f"Cannot read settings from {file}: {error}") from None
+    known = {item.name for item in fields(Settings)}
+    for key, value in values.items():
+        name = _FILE_NAMES.get(key, key)
+        if name in known and isinstance(value, int):
+            setattr(_settings, name, value)

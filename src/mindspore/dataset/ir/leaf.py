@@ -1,0 +1,148 @@
+"""Nodes without children: the sources of rows.
+
+A source is described by a reader: an object that opens nothing until it is asked. `Reader` gives rows by number,
+`StreamReader` gives them in the order in which they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset.ir.node import Node
+from mindspore.dataset.samplers import Sampler
+
+Row = tuple
+
+
+class Reader:
+    """Rows by number. A reader is stateless after `__init__`: threads and processes share it."""
+
+    columns: list[str] = []
+    releases_gil = True  # reading files, decoding: threads help
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def row(self, index: int) -> Row:
+        raise NotImplementedError
+
+    def gather(self, indices: np.ndarray) -> Row | None:
+        """The rows as one array for each column, where that is cheaper than row by row; None where it is not."""
+        return None
+
+    def can_gather(self) -> bool:
+        return type(self).gather is not Reader.gather
+
+    def labels(self) -> np.ndarray:
+        """The class of every row, for samplers that need it."""
+        raise RuntimeError(f"{type(self).__name__} has no class labels.")
+
+    def num_classes(self) -> int | None:
+        return None
+
+    def class_indexing(self) -> dict | list | None:
+        return None
+
+    def path(self, index: int) -> str | None:
+        """The file a row comes from, for error messages."""
+        return None
+
+
+class StreamReader:
+    """Rows in the order in which they come."""
+
+    columns: list[str] | None = None
+
+    def rows(self, epoch: int, rng: np.random.Generator) -> Iterator[Row]:
+        """The rows of one epoch; `rng` orders files and rows where the source shuffles."""
+        raise NotImplementedError
+
+    def size(self) -> int | None:
+        return None
+
+
+class MappableNode(Node):
+    """A source of random access, seen through a sampler."""
+
+    def __init__(
+        self,
+        op_type: str,
+        open_reader: Callable[[], Reader],
+        sampler: Sampler,
+        params: dict[str, Any],
+        num_parallel_workers: int | None = None,
+        python_multiprocessing: bool = False,
+        max_rowsize: int | None = None,
+    ):
+        super().__init__(num_parallel_workers=num_parallel_workers)
+        self.op_type = op_type
+        self.open_reader = open_reader
+        self.sampler = sampler
+        self.own_params = params
+        self.python_multiprocessing = python_multiprocessing
+        self.max_rowsize = max_rowsize
+        self.error_samples = False
+
+    @cached_property
+    def reader(self) -> Reader:
+        return self.open_reader()
+
+    def columns(self) -> list[str]:
+        return list(self.reader.columns)
+
+    def size(self) -> int | None:
+        if getattr(self.sampler, "batch_sampler", False):
+            return len(self.sampler.batches())
+        return self.sampler.count(len(self.reader), self.reader.labels)
+
+    def batch_size(self) -> int | None:
+        return 1
+
+    def num_classes(self) -> int | None:
+        return self.reader.num_classes()
+
+    def class_indexing(self) -> dict | list | None:
+        return self.reader.class_indexing()
+
+    def params(self) -> dict[str, Any]:
+        return {**self.worker_params(), **self.own_params, "sampler": self.sampler.to_json()}
+
+
+class StreamNode(Node):
+    """A source that can only be read from the start."""
+
+    def __init__(
+        self,
+        op_type: str,
+        open_reader: Callable[[], StreamReader],
+        params: dict[str, Any],
+        num_parallel_workers: int | None = None,
+    ):
+        super().__init__(num_parallel_workers=num_parallel_workers)
+        self.op_type = op_type
+        self.open_reader = open_reader
+        self.own_params = params
+
+    @cached_property
+    def reader(self) -> StreamReader:
+        return self.open_reader()
+
+    def columns(self) -> list[str] | None:
+        return None if self.reader.columns is None else list(self.reader.columns)
+
+    def size(self) -> int | None:
+        return self.reader.size()
+
+    def batch_size(self) -> int | None:
+        return 1
+
+    def num_classes(self) -> int | None:
+        count = getattr(self.reader, "num_classes", None)
+        return count() if count else None
+
+    def params(self) -> dict[str, Any]:
+        return {**self.worker_params(), **self.own_params}

@@ -1,0 +1,160 @@
+"""Samplers: which rows of a random-access source an epoch visits, and in what order.
+
+A sampler is a stateless description. `order(n, draw)` gives the row numbers of one epoch over `n` rows, where `draw` says
+which seed and which epoch. Samplers chain: a child's order is computed first and its parent chooses among the
+positions of that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset._check import INT64_MAX, check_type
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Where the random numbers of one epoch come from.
+
+    `seed` is None when the user has set none; then `entropy` (drawn once for each pipeline) takes its place.
+    """
+
+    epoch: int
+    seed: int | None
+    entropy: int = 0
+    labels: Callable[[], np.ndarray] | None = None
+    memory: dict = field(default_factory=dict)  # orders of the epoch before, kept by the operator that draws
+
+    def numpy_rng(self, salt: int = 0) -> np.random.Generator:
+        return np.random.default_rng([self.entropy if self.seed is None else self.seed, self.epoch, salt])
+
+
+class Sampler:
+    """Base of user-defined samplers: override `__iter__`, which yields row numbers.
+
+    `dataset_size` and `num_samples` are set before `__iter__` is called.
+
+        class Backwards(ds.Sampler):
+            def __iter__(self):
+                yield from range(self.dataset_size - 1, -1, -1)
+    """
+
+    def __init__(self, num_samples: int | None = None):
+        check_num_samples(num_samples)
+        self.num_samples = num_samples
+        self.dataset_size = 0
+        self.child_sampler: Sampler | None = None
+        self.batch_sizes: list[int] = []
+
+    def __iter__(self) -> Iterator[int]:
+        raise NotImplementedError("Sampler must implement __iter__, which yields the row numbers to visit.")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("Sampler is not callable: pass the object itself as sampler=...")
+
+    # -- chains -------------------------------------------------------------------------------------------------------
+    def add_child(self, sampler: Sampler | None) -> None:
+        """Let this sampler choose among the rows that `sampler` gives."""
+        if sampler is None:
+            return
+        if not isinstance(sampler, Sampler):
+            raise TypeError(f"A child sampler must be a Sampler, but got {type(sampler)}.")
+        if self.child_sampler is not None:
+            raise RuntimeError("Cannot add child sampler, this sampler already has a child.")
+        self.child_sampler = sampler
+
+    def get_child(self) -> Sampler | None:
+        return self.child_sampler
+
+    def get_num_samples(self) -> int | None:
+        """The number of rows, as far as the arguments of the chain tell."""
+        below = self.child_sampler.get_num_samples() if self.child_sampler is not None else None
+        known = [count for count in (self.num_samples, below) if count]
+        return min(known) if known else None
+
+    # -- orders -------------------------------------------------------------------------------------------------------
+    def order(self, n: int, draw: Draw) -> np.ndarray:
+        """Row numbers of the epoch, children applied."""
+        if self.child_sampler is None:
+            return self.positions(n, draw)
+        below = self.child_sampler.order(n, draw)
+        return below[self.positions(len(below), draw)]
+
+    def count(self, n: int, labels: Callable[[], np.ndarray] | None = None) -> int:
+        """Rows of an epoch over a source of `n` rows."""
+        if self.child_sampler is not None:
+            n = self.child_sampler.count(n, labels)
+        return self.length(n, labels)
+
+    def length(self, n: int, labels: Callable[[], np.ndarray] | None = None) -> int:
+        if type(self).__iter__ is Sampler.__iter__:
+            return n if self.num_samples is None else min(n, self.num_samples)
+        return len(self.positions(n, Draw(0, None, labels=labels)))
+
+    def positions(self, n: int, draw: Draw) -> np.ndarray:
+        self.dataset_size = n
+        if self.num_samples is None:
+            self.num_samples = n
+        chosen = []
+        for index in self:
+            chosen.append(as_index(index))
+            if 0 < self.num_samples <= len(chosen):
+                break
+        return check_positions(np.array(chosen, dtype=np.int64), n, type(self).__name__)
+
+    # -- JSON ---------------------------------------------------------------------------------------------------------
+    sampler_name = "PythonSampler"
+
+    def params(self) -> dict[str, Any]:
+        return {}
+
+    def to_json(self) -> dict[str, Any]:
+        form = {"sampler_name": self.sampler_name, "num_samples": self.num_samples or 0, **self.params()}
+        if self.child_sampler is not None:
+            form["child_sampler"] = [self.child_sampler.to_json()]
+        return form
+
+
+class BuiltinSampler(Sampler):
+    """Base of the samplers that come with the engine; they cannot be iterated on their own."""
+
+    def __iter__(self) -> Iterator[int]:
+        raise NotImplementedError(f"{type(self).__name__} is not iterable: pass it as sampler=... to a data set.")
+
+    def length(self, n: int, labels: Callable[[], np.ndarray] | None = None) -> int:
+        raise NotImplementedError
+
+    def limited(self, n: int) -> int:
+        return min(n, self.num_samples) if self.num_samples else n
+
+
+def as_index(value: Any) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iu":
+        return int(value.reshape(()))
+    raise TypeError(f"A sampler must yield integers, but got {value!r} of type {type(value)}.")
+
+
+def check_num_samples(num_samples: Any) -> None:
+    if num_samples is None:
+        return
+    check_type(num_samples, int, "num_samples")
+    if not 0 <= num_samples <= INT64_MAX:
+        raise ValueError(
+            f"num_samples exceeds the boundary between {0} and {INT64_MAX}(INT64_MAX)! Given {num_samples}."
+        )
+
+
+def check_positions(chosen: np.ndarray, n: int, name: str) -> np.ndarray:
+    outside = (chosen < 0) | (chosen >= n)
+    if outside.any():
+        raise RuntimeError(
+            f"Invalid sample id, {name} chose row {int(chosen[outside][0])}, which is out of bounds: "
+            f"the dataset has {n} rows (0 to {n - 1})."
+        )
+    return chosen

@@ -1,0 +1,22 @@
+"""What is going on in this thread: the graph being built (if any) and the gradient tapes that record.
+
+Both are stacks in spirit; each owner saves and restores the value it replaces.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+
+class _Active(threading.local):
+    builder: Any = None  # compiler.builder.Builder: primitive calls become nodes of its graph
+    tapes: tuple = ()  # runtime.tape.Tape objects: eager primitive calls are recorded on them
+
+
+ACTIVE = _Active()
+
+
+def building() -> bool:
+    """Whether a graph is being built in this thread."""
+    return ACTIVE.builder is not None

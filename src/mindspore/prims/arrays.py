@@ -1,0 +1,357 @@
+"""Primitives that move elements: transpose, join, index, and conversions between tensors and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.ir import AbstractScalar, AbstractTensor
+from mindspore.prims import checks, values
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
+
+__all__ = [
+    "BroadcastTo", "Concat", "ExpandDims", "Fill", "GetItem", "Reshape", "ScalarToTensor", "SetItem", "Squeeze", "Stack",
+    "TensorToScalar", "Transpose",
+]  # fmt: skip
+
+
+class Transpose(Primitive):
+    """Permute the dimensions."""
+
+    def __init__(self) -> None:
+        super().__init__("Transpose")
+
+    def prepare(self, args: tuple) -> tuple:
+        x, perm = args
+        return x, checks.shape(self.name, perm, "input_perm")
+
+    def infer(self, x: Any, perm: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        order = self._order(x.ndim, perm)
+        return AbstractTensor(x.dtype, tuple(x.shape[p] for p in order))
+
+    def _order(self, ndim: int, perm: tuple[int, ...]) -> tuple[int, ...]:
+        if len(perm) != ndim:
+            raise ValueError(f"For '{self.name}', 'input_perm' must name all {ndim} dimensions, but got {perm}.")
+        order = tuple(checks.axis(self.name, p, ndim, "input_perm") for p in perm)
+        if len(set(order)) != ndim:
+            raise ValueError(f"For '{self.name}', 'input_perm' must not repeat a dimension, but got {perm}.")
+        return order
+
+    def eval(self, xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
+        return xp.transpose(x, perm)
+
+    def bprop(self, x: Any, perm: Any, out: Any, dout: Any) -> tuple:
+        inverse = np.argsort([p % max(len(perm), 1) for p in perm])
+        return Transpose()(dout, tuple(int(i) for i in inverse)), None
+
+
+class ExpandDims(Primitive):
+    """Insert a dimension of size 1."""
+
+    def __init__(self) -> None:
+        super().__init__("ExpandDims")
+
+    def infer(self, x: Any, axis: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        at = checks.axis(self.name, axis, x.ndim + 1)
+        return AbstractTensor(x.dtype, x.shape[:at] + (1,) + x.shape[at:])
+
+    def eval(self, xp: Any, x: Any, axis: int) -> Any:
+        return xp.expand_dims(x, axis)
+
+    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+        return Reshape()(dout, x.shape), None
+
+
+class Squeeze(Primitive):
+    """Drop dimensions of size 1: all of them for `axis=()`."""
+
+    def __init__(self, axis: Any = ()):
+        super().__init__(axis=tuple(axis) if isinstance(axis, (list, tuple)) else (axis,))
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        axes = tuple(checks.axis(self.name, a, len(shape)) for a in self.axis)
+        for a in axes:
+            if shape and shape[a] != 1:
+                raise ValueError(
+                    f"For '{self.name}', only dimensions of size 1 can be dropped, but dimension {a} of shape {shape} "
+                    f"has size {shape[a]}."
+                )
+        drop = axes or tuple(i for i, d in enumerate(shape) if d == 1)
+        return tuple(d for i, d in enumerate(shape) if i not in drop)
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        return AbstractTensor(x.dtype, self._shape(x.shape))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.reshape(x, self._shape(x.shape))
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (Reshape()(dout, x.shape),)
+
+
+class Concat(Primitive):
+    """Join tensors along an existing dimension."""
+
+    variadic = True
+
+    def __init__(self, axis: int = 0):
+        super().__init__(axis=axis)
+
+    def prepare(self, args: tuple) -> tuple:
+        args = super().prepare(args)
+        dtypes = {values.dtype_of(a) for a in args if isinstance(a, values.TensorBase)}
+        if len(dtypes) > 1:
+            from mindspore.prims.primitive import promote_arguments
+
+            args = promote_arguments(self.name, args, "all")
+        return args
+
+    def infer(self, *xs: Any) -> Any:
+        if not xs:
+            raise ValueError(f"For '{self.name}', at least one tensor is needed.")
+        for i, x in enumerate(xs):
+            checks.tensor(self.name, f"tensors[{i}]", x)
+        first = xs[0]
+        at = checks.axis(self.name, self.axis, first.ndim)
+        for i, x in enumerate(xs[1:], 1):
+            same = x.ndim == first.ndim and all(a == b for d, (a, b) in enumerate(zip(first.shape, x.shape)) if d != at)
+            if not same:
+                raise ValueError(
+                    f"For '{self.name}', the tensors must have the same shape except in dimension {at}, but tensors[0] has "
+                    f"{first.shape} and tensors[{i}] has {x.shape}."
+                )
+        total = sum(x.shape[at] for x in xs)
+        return AbstractTensor(first.dtype, first.shape[:at] + (total,) + first.shape[at + 1 :])
+
+    def eval(self, xp: Any, *xs: Any) -> Any:
+        return xp.concatenate(xs, axis=self.axis)
+
+    def bprop(self, *args: Any) -> tuple:
+        *xs, out, dout = args
+        at = self.axis % out.ndim
+        grads, start = [], 0
+        for x in xs:
+            stop = start + x.shape[at]
+            grads.append(GetItem((slice(None),) * at + (slice(start, stop, None),))(dout))
+            start = stop
+        return tuple(grads)
+
+
+class Stack(Primitive):
+    """Join tensors along a new dimension."""
+
+    variadic = True
+
+    def __init__(self, axis: int = 0):
+        super().__init__(axis=axis)
+
+    def prepare(self, args: tuple) -> tuple:
+        return Concat.prepare(self, args)  # type: ignore[arg-type]
+
+    def infer(self, *xs: Any) -> Any:
+        if not xs:
+            raise ValueError(f"For '{self.name}', at least one tensor is needed.")
+        for i, x in enumerate(xs):
+            checks.tensor(self.name, f"tensors[{i}]", x)
+            if x.shape != xs[0].shape:
+                raise ValueError(
+                    f"For '{self.name}', the tensors must have the same shape, but tensors[0] has {xs[0].shape} and "
+                    f"tensors[{i}] has {x.shape}."
+                )
+        at = checks.axis(self.name, self.axis, xs[0].ndim + 1)
+        return AbstractTensor(xs[0].dtype, xs[0].shape[:at] + (len(xs),) + xs[0].shape[at:])
+
+    def eval(self, xp: Any, *xs: Any) -> Any:
+        return xp.stack(xs, axis=self.axis)
+
+    def bprop(self, *args: Any) -> tuple:
+        *xs, out, dout = args
+        lead = (slice(None),) * (self.axis % out.ndim)
+        return tuple(GetItem((*lead, i))(dout) for i in range(len(xs)))
+
+
+class Fill(Primitive):
+    """A tensor of one repeated number: `Fill()(dtype, shape, value)`."""
+
+    def __init__(self) -> None:
+        super().__init__("Fill")
+
+    def prepare(self, args: tuple) -> tuple:
+        dtype, shape, value = args
+        if isinstance(value, values.TensorBase) and value._node is None and value._data.size == 1:
+            value = np.asarray(value._data).item()
+        return mstype.to_dtype(dtype), checks.shape(self.name, shape), value
+
+    def infer(self, dtype: Any, shape: Any, value: Any) -> Any:
+        if any(d < 0 for d in shape):
+            raise ValueError(f"For '{self.name}', the dimensions of 'shape' must not be negative, but got {shape}.")
+        return AbstractTensor(dtype, shape)
+
+    def eval(self, xp: Any, dtype: Any, shape: Any, value: Any) -> Any:
+        if hasattr(value, "dtype") and hasattr(value, "shape"):
+            return xp.broadcast_to(xp.reshape(value, ()).astype(dtype.np), shape)
+        return xp.full(shape, value, dtype.np)
+
+    def bprop(self, dtype: Any, shape: Any, value: Any, out: Any, dout: Any) -> tuple:
+        if not hasattr(value, "dtype") or value.dtype.kind not in "fc":
+            return None, None, None
+        from mindspore.prims.elementwise import Cast
+
+        return None, None, Cast()(sum_to_shape(dout, value.shape), value.dtype)
+
+
+# -- indexing ---------------------------------------------------------------------------------------------------------
+class _Placeholder:
+    """Marks, in a static index, where the next index tensor goes."""
+
+    def __repr__(self) -> str:
+        return "tensor"
+
+
+TENSOR_INDEX = _Placeholder()
+
+
+def _indices(spec: tuple, arrays: tuple) -> tuple:
+    """Put the index arrays into the places a static index leaves for them."""
+    supply = iter(arrays)
+    return tuple(next(supply) if s is TENSOR_INDEX else s for s in spec)
+
+
+class _Indexing(Primitive):
+    """`spec` is a tuple of ints, slices, None, Ellipsis and TENSOR_INDEX; index tensors follow as arguments."""
+
+    def __init__(self, spec: Any = (), **attrs: Any):
+        spec = spec if isinstance(spec, tuple) else (spec,)
+        super().__init__(spec=spec, **attrs)
+
+    def key(self) -> tuple:
+        return (type(self), *((k, repr(v)) for k, v in self.attrs.items()))
+
+    def _indexed_shape(self, x: Any, arrays: tuple) -> tuple[int, ...]:
+        """The shape of x[index], by indexing an empty stand-in. Index values are checked when they are constants."""
+        stand_in = np.broadcast_to(np.zeros((), np.bool_), x.shape)
+        zeros = tuple(np.zeros(a.shape, np.int64) for a in arrays)
+        if 0 in x.shape:
+            zeros = tuple(np.zeros(a.shape, np.int64) for a in arrays)
+        try:
+            return stand_in[_indices(self.spec, zeros)].shape
+        except IndexError as error:
+            raise IndexError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
+
+
+class GetItem(_Indexing):
+    """x[index] with every kind of NumPy index except boolean arrays (those become integer arrays first)."""
+
+    def infer(self, x: Any, *arrays: Any) -> Any:
+        checks.tensor("indexing", "x", x)
+        return AbstractTensor(x.dtype, self._indexed_shape(x, arrays))
+
+    def eval(self, xp: Any, x: Any, *arrays: Any) -> Any:
+        out = x[_indices(self.spec, arrays)]
+        if xp is np and arrays == () and isinstance(out, np.ndarray) and out.base is not None:
+            return out.copy()  # tensors never share memory with one another: an update of one must not show in another
+        return out
+
+    def bprop(self, x: Any, *rest: Any) -> tuple:
+        *arrays, _, dout = rest
+        zero = Fill()(x.dtype, x.shape, 0)
+        return (SetItem(self.spec, accumulate=True)(zero, dout, *arrays), *(None for _ in arrays))
+
+
+class SetItem(_Indexing):
+    """A copy of x in which x[index] is `value` (broadcast), or has it added when `accumulate`."""
+
+    def __init__(self, spec: Any = (), accumulate: bool = False):
+        super().__init__(spec, accumulate=accumulate)
+
+    def prepare(self, args: tuple) -> tuple:
+        x, value, *arrays = args
+        dtype = values.dtype_of(x)
+        if not isinstance(value, (values.TensorBase, values.SymbolicScalarBase)):
+            value = values.from_array(np.asarray(value, dtype.np))
+        elif values.dtype_of(value) is not dtype:
+            from mindspore.prims.elementwise import Cast
+
+            value = Cast()(value, dtype)
+        return x, value, *arrays
+
+    def infer(self, x: Any, value: Any, *arrays: Any) -> Any:
+        checks.tensor("indexing", "x", x)
+        region = self._indexed_shape(x, arrays)
+        try:
+            np.broadcast_to(np.broadcast_to(False, value.shape), region)
+        except ValueError:
+            raise ValueError(
+                f"For setting items, a value of shape {value.shape} cannot be broadcast to the selected region of shape {region}."
+            ) from None
+        return AbstractTensor(x.dtype, x.shape)
+
+    def eval(self, xp: Any, x: Any, value: Any, *arrays: Any) -> Any:
+        index = _indices(self.spec, arrays)
+        if xp is not np:
+            at = x.at[index]
+            return at.add(value) if self.accumulate else at.set(value)
+        out = np.array(x)
+        if self.accumulate and arrays:
+            np.add.at(out, index, value)
+        elif self.accumulate:
+            out[index] += value
+        else:
+            out[index] = value
+        return out
+
+    def bprop(self, x: Any, value: Any, *rest: Any) -> tuple:
+        *arrays, _, dout = rest
+        picked = GetItem(self.spec)(dout, *arrays)
+        dx = dout if self.accumulate else SetItem(self.spec)(dout, 0, *arrays)
+        return (dx, sum_to_shape(picked, value.shape), *(None for _ in arrays))
+
+
+# -- tensors and numbers ----------------------------------------------------------------------------------------------
+class TensorToScalar(Primitive):
+    """The only element of a tensor as a Python number."""
+
+    def __init__(self) -> None:
+        super().__init__("TensorToScalar")
+
+    def infer(self, x: Any) -> Any:
+        return AbstractScalar(x.dtype)
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.reshape(x, ())
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (Reshape()(ScalarToTensor()(dout), x.shape),)
+
+
+class ScalarToTensor(Primitive):
+    """A number as a 0-d tensor."""
+
+    def __init__(self) -> None:
+        super().__init__("ScalarToTensor")
+
+    def prepare(self, args: tuple) -> tuple:
+        value, dtype = args if len(args) == 2 else (args[0], None)
+        if not isinstance(value, values.SymbolicScalarBase):
+            return values.number_tensor(value, mstype.to_dtype(dtype) if dtype else values.default_dtype(value)), None
+        return value, mstype.to_dtype(dtype) if dtype is not None else None
+
+    def infer(self, x: Any, dtype: Any) -> Any:
+        return AbstractTensor(self._target(x.dtype, dtype), ())
+
+    def _target(self, dtype: Any, wanted: Any) -> Any:
+        """Python floats become float32 tensors, as Tensor(1.5) does."""
+        defaults = {mstype.float64: mstype.float32, mstype.complex128: mstype.complex64}
+        return wanted or defaults.get(dtype, dtype)
+
+    def eval(self, xp: Any, x: Any, dtype: Any) -> Any:
+        return xp.asarray(x).astype(self._target(mstype.from_numpy(x.dtype), dtype).np)
+
+    def bprop(self, x: Any, dtype: Any, out: Any, dout: Any) -> tuple:
+        return TensorToScalar()(dout), None

@@ -1,0 +1,89 @@
+"""Argument checks shared by inference rules. The same words reach the user in graph and PyNative mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore._base.dtype import DType
+from mindspore.ir import AbstractScalar, AbstractTensor
+
+TENSOR_LIKE = (AbstractTensor, AbstractScalar)
+
+
+def tensor(op: str, name: str, value: Any) -> AbstractTensor:
+    if not isinstance(value, TENSOR_LIKE):
+        raise TypeError(f"For '{op}', '{name}' must be a Tensor, but got {describe(value)}.")
+    return value  # type: ignore[return-value]
+
+
+def describe(value: Any) -> str:
+    if isinstance(value, TENSOR_LIKE):
+        return f"a Tensor of {value.dtype} with shape {value.shape}"
+    return f"{value!r} of type {type(value).__name__}" if value is not None else "None"
+
+
+def dtype_in(op: str, name: str, dtype: DType, kinds: str) -> None:
+    """`kinds` is a string of DType.kind letters."""
+    if dtype.kind not in kinds:
+        words = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
+        allowed = ", ".join(words[k] for k in kinds)
+        raise TypeError(f"For '{op}', the dtype of '{name}' must be one of ({allowed}), but got {dtype}.")
+
+
+def broadcast(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The common shape under NumPy broadcasting."""
+    out = shapes[0]
+    for shape in shapes[1:]:
+        if out == shape:
+            continue
+        rank = max(len(out), len(shape))
+        a, b = (1,) * (rank - len(out)) + out, (1,) * (rank - len(shape)) + shape
+        merged = []
+        for x, y in zip(a, b):
+            if x != y and x != 1 and y != 1:
+                raise ValueError(
+                    f"For '{op}', the shapes of the inputs must broadcast together, but got "
+                    f"{' and '.join(str(s) for s in shapes)}: {x} and {y} differ and neither is 1."
+                )
+            merged.append(y if x == 1 else x)
+        out = tuple(merged)
+    return out
+
+
+def axis(op: str, value: Any, ndim: int, name: str = "axis") -> int:
+    """One axis, made non-negative."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"For '{op}', '{name}' must be an int, but got {describe(value)}.")
+    value = value.__index__()
+    rank = max(ndim, 1)
+    if not -rank <= value < rank:
+        raise ValueError(f"For '{op}', '{name}' must be in range [{-rank}, {rank}), but got {value}.")
+    return value % rank
+
+
+def axes(op: str, value: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
+    """Axes of a reduction: None and () mean all of them."""
+    if value is None:
+        return tuple(range(ndim))
+    if isinstance(value, (tuple, list)):
+        if not value:
+            return tuple(range(ndim))
+        out = tuple(axis(op, v, ndim, name) for v in value)
+        if len(set(out)) != len(out):
+            raise ValueError(f"For '{op}', '{name}' must not repeat an axis, but got {tuple(value)}.")
+        return out
+    return (axis(op, value, ndim, name),) if ndim else (axis(op, value, ndim, name),)[:0]
+
+
+def shape(op: str, value: Any, name: str = "shape") -> tuple[int, ...]:
+    """A shape given as an int or a sequence of ints."""
+    if hasattr(value, "__index__") and not isinstance(value, bool):
+        value = (value,)
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"For '{op}', '{name}' must be an int or a tuple of ints, but got {describe(value)}.")
+    out = []
+    for v in value:
+        if isinstance(v, bool) or not hasattr(v, "__index__"):
+            raise TypeError(f"For '{op}', every element of '{name}' must be an int, but got {describe(v)}.")
+        out.append(v.__index__())
+    return tuple(out)

@@ -1,0 +1,506 @@
+"""Element-by-element primitives: arithmetic, comparison, logic, transcendental functions, casts and selection.
+
+Each is declared once: how it evaluates on an array namespace and how its gradient is written. `unary`, `binary` and
+`comparison` build the classes; the entries below are the whole truth about each operation.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.ir import AbstractScalar, AbstractTensor
+from mindspore.prims import checks
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import sum_to_shape
+from mindspore.prims.special import erf, erfc, erfinv
+
+ANY, NUMERIC, REAL, FLOAT, INTEGER = "buifc", "uifc", "buif", "fc", "bui"
+
+
+def result_like(inputs: tuple[Any, ...], dtype: mstype.DType, shape: tuple[int, ...]) -> Any:
+    """A scalar if every input is a symbolic scalar, else a tensor."""
+    if all(type(i) is AbstractScalar for i in inputs):
+        return AbstractScalar(dtype)
+    return AbstractTensor(dtype, shape)
+
+
+class Elementwise(Primitive):
+    light = True
+    elementwise = True
+    kinds = ANY
+    #: fixed result type, or None for the (common) input type
+    out_dtype: mstype.DType | None = None
+    factors = "...->..."
+
+    def infer(self, *xs: Any) -> Any:
+        for i, x in enumerate(xs):
+            checks.tensor(self.name, "xyz"[i], x)
+            checks.dtype_in(self.name, "xyz"[i], x.dtype, self.kinds)
+        shape = xs[0].shape if len(xs) == 1 else checks.broadcast(self.name, *(x.shape for x in xs))
+        return result_like(xs, self.result_dtype(xs[0].dtype), shape)
+
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return self.out_dtype or dtype
+
+
+def unary(
+    name: str,
+    function: Callable,
+    bprop: Callable | None = None,
+    kinds: str = ANY,
+    out: mstype.DType | None = None,
+    doc: str = "",
+) -> Any:
+    """A primitive of one argument. `function(xp, x)`; `bprop(x, out, dout)` returns the gradient of x."""
+
+    def eval_(self: Primitive, xp: Any, x: Any) -> Any:
+        return function(xp, x)
+
+    def bprop_(self: Primitive, x: Any, out: Any, dout: Any) -> tuple:
+        return (bprop(x, out, dout),)  # type: ignore[misc]
+
+    members = {"eval": eval_, "kinds": kinds, "out_dtype": out, "__doc__": doc, "__module__": __name__}
+    members["__init__"] = lambda self: Primitive.__init__(self, name)
+    if bprop is not None:
+        members["bprop"] = bprop_
+    return type(name, (Elementwise,), members)
+
+
+def binary(
+    name: str,
+    function: Callable,
+    bprop: Callable | None = None,
+    kinds: str = ANY,
+    out: mstype.DType | None = None,
+    doc: str = "",
+) -> Any:
+    """A primitive of two broadcast arguments. `bprop(x, y, out, dout)` returns both gradients, before un-broadcasting."""
+
+    def eval_(self: Primitive, xp: Any, x: Any, y: Any) -> Any:
+        return function(xp, x, y)
+
+    def bprop_(self: Primitive, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+        dx, dy = bprop(x, y, out, dout)  # type: ignore[misc]
+        return sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
+
+    members = {"eval": eval_, "kinds": kinds, "out_dtype": out, "__doc__": doc, "promote": "all", "__module__": __name__}
+    members["__init__"] = lambda self: Primitive.__init__(self, name)
+    if bprop is not None:
+        members["bprop"] = bprop_
+    return type(name, (Elementwise,), members)
+
+
+def _numpy(name: str) -> Callable:
+    return lambda xp, *args: getattr(xp, name)(*args)
+
+
+def _cast_like(xp: Any, value: Any, x: Any) -> Any:
+    return value.astype(x.dtype) if value.dtype != x.dtype else value
+
+
+# -- arithmetic -----------------------------------------------------------------------------------------------------
+Add = binary("Add", lambda xp, x, y: x + y if x.dtype != np.bool_ else xp.logical_or(x, y), lambda x, y, out, d: (d, d))
+Sub = binary("Sub", lambda xp, x, y: x - y, lambda x, y, out, d: (d, -d), NUMERIC)
+Mul = binary("Mul", lambda xp, x, y: x * y, lambda x, y, out, d: (d * conj(y), d * conj(x)))
+
+
+def _divide(xp: Any, x: Any, y: Any) -> Any:
+    """True division; integers give float32."""
+    if x.dtype.kind in "bui":
+        return xp.true_divide(x.astype(np.float32), y.astype(np.float32))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return x / y
+
+
+class _Division(Elementwise):
+    promote = "all"
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__(name)
+
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return mstype.float32 if dtype.kind in "bui" else dtype
+
+    def eval(self, xp: Any, x: Any, y: Any) -> Any:
+        return _divide(xp, x, y)
+
+    def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+        dx = dout / conj(y)
+        return sum_to_shape(dx, x.shape), sum_to_shape(-dx * conj(out), y.shape)
+
+
+class RealDiv(_Division):
+    """x / y."""
+
+
+class Div(_Division):
+    """x / y."""
+
+
+def _floordiv(xp: Any, x: Any, y: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return xp.floor_divide(x, y) if x.dtype.kind != "f" else xp.floor(x / y)
+
+
+def _floormod(xp: Any, x: Any, y: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return xp.remainder(x, y)
+
+
+def _truncdiv(xp: Any, x: Any, y: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if x.dtype.kind in "ui":
+            quotient = xp.abs(x) // xp.abs(y)
+            return _cast_like(xp, xp.where((x < 0) != (y < 0), -quotient, quotient), x)
+        return xp.trunc(x / y)
+
+
+def _truncmod(xp: Any, x: Any, y: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return xp.fmod(x, y)
+
+
+def _zero_grads(x: Any, y: Any, out: Any, d: Any) -> tuple:
+    return zeros_like(d), zeros_like(d)
+
+
+FloorDiv = binary("FloorDiv", _floordiv, _zero_grads, REAL)
+FloorMod = binary("FloorMod", _floormod, lambda x, y, out, d: (d, -d * FloorDiv()(x, y)), REAL)
+Mod = binary("Mod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), REAL)
+TruncateDiv = binary("TruncateDiv", _truncdiv, _zero_grads, REAL)
+TruncateMod = binary("TruncateMod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), REAL)
+
+
+def _divnonan(xp: Any, x: Any, y: Any) -> Any:
+    safe = xp.where(y == 0, xp.ones_like(y), y)
+    return xp.where(y == 0, xp.zeros_like(x), _divide(xp, x, safe))
+
+
+DivNoNan = binary(
+    "DivNoNan", _divnonan, lambda x, y, out, d: (DivNoNan()(d, y), -DivNoNan()(d * out, y)), NUMERIC,
+)  # fmt: skip
+
+
+def _power(xp: Any, x: Any, y: Any) -> Any:
+    with np.errstate(all="ignore"):
+        if x.dtype.kind in "ui" and xp is np:
+            return np.power(x, np.maximum(y, 0)) if (y >= 0).all() else np.power(x.astype(np.float64), y).astype(x.dtype)
+        return xp.power(x, y)
+
+
+def _power_bprop(x: Any, y: Any, out: Any, d: Any) -> tuple:
+    zero = zeros_like(x)
+    dx = d * y * Pow()(x, Select()(Equal()(y, 0), ones_like(y), y - 1))
+    log_x = Log()(Select()(Greater()(x, 0), x + zeros_like(out), ones_like(out)))
+    return dx, d * out * Select()(Greater()(x, 0), log_x, zeros_like(out)) + zero
+
+
+Pow = binary("Pow", _power, _power_bprop, NUMERIC)
+
+
+# The same kernels bound to NumPy, for the operators of eager tensors.
+DIVIDE = functools.partial(_divide, np)
+FLOOR_DIVIDE = functools.partial(_floordiv, np)
+FLOOR_MOD = functools.partial(_floormod, np)
+POWER = functools.partial(_power, np)
+
+
+def _half_split(x: Any, y: Any, d: Any, wins: Any) -> tuple:
+    """The gradient of max/min: to the winner, shared equally at ties."""
+    tie = Equal()(x, y)
+    half = d * Cast()(tie, d.dtype) * 0.5
+    dx = d * Cast()(wins, d.dtype) + half
+    return dx, d - dx
+
+
+Maximum = binary("Maximum", _numpy("maximum"), lambda x, y, out, d: _half_split(x, y, d, Greater()(x, y)), REAL)
+Minimum = binary("Minimum", _numpy("minimum"), lambda x, y, out, d: _half_split(x, y, d, Less()(x, y)), REAL)
+Atan2 = binary(
+    "Atan2", _numpy("arctan2"), lambda x, y, out, d: (d * y / (x * x + y * y), -d * x / (x * x + y * y)), FLOAT,
+)  # fmt: skip
+SquaredDifference = binary(
+    "SquaredDifference", lambda xp, x, y: (x - y) * (x - y), lambda x, y, out, d: (2 * d * (x - y), -2 * d * (x - y)),
+    NUMERIC,
+)  # fmt: skip
+Hypot = binary("Hypot", _numpy("hypot"), lambda x, y, out, d: (d * x / out, d * y / out), "f")
+Xdivy = binary(
+    "Xdivy", lambda xp, x, y: xp.where(x == 0, xp.zeros_like(x), _divide(xp, x, xp.where(x == 0, xp.ones_like(y), y))),
+    lambda x, y, out, d: (d * Xdivy()(Cast()(NotEqual()(x, 0), d.dtype), y), -d * Xdivy()(x, y * y)), FLOAT,
+)  # fmt: skip
+
+
+def _xlogy(xp: Any, x: Any, y: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return xp.where(x == 0, xp.zeros_like(x), x * xp.log(xp.where(x == 0, xp.ones_like(y), y)))
+
+
+Xlogy = binary(
+    "Xlogy", _xlogy, lambda x, y, out, d: (d * Xlogy()(Cast()(NotEqual()(x, 0), d.dtype), y), d * Xdivy()(x, y)), FLOAT,
+)  # fmt: skip
+BitwiseAnd = binary("BitwiseAnd", lambda xp, x, y: x & y, None, INTEGER)
+BitwiseOr = binary("BitwiseOr", lambda xp, x, y: x | y, None, INTEGER)
+BitwiseXor = binary("BitwiseXor", lambda xp, x, y: x ^ y, None, INTEGER)
+LeftShift = binary("LeftShift", lambda xp, x, y: x << y, None, "ui")
+RightShift = binary("RightShift", lambda xp, x, y: x >> y, None, "ui")
+Nextafter = binary("NextAfter", _numpy("nextafter"), None, "f")
+NextAfter = Nextafter
+
+# -- comparison and logic -------------------------------------------------------------------------------------------
+Equal = binary("Equal", lambda xp, x, y: x == y, None, ANY, mstype.bool_)
+NotEqual = binary("NotEqual", lambda xp, x, y: x != y, None, ANY, mstype.bool_)
+Less = binary("Less", lambda xp, x, y: x < y, None, REAL, mstype.bool_)
+LessEqual = binary("LessEqual", lambda xp, x, y: x <= y, None, REAL, mstype.bool_)
+Greater = binary("Greater", lambda xp, x, y: x > y, None, REAL, mstype.bool_)
+GreaterEqual = binary("GreaterEqual", lambda xp, x, y: x >= y, None, REAL, mstype.bool_)
+LogicalAnd = binary("LogicalAnd", _numpy("logical_and"), None, ANY, mstype.bool_)
+LogicalOr = binary("LogicalOr", _numpy("logical_or"), None, ANY, mstype.bool_)
+LogicalXor = binary("LogicalXor", _numpy("logical_xor"), None, ANY, mstype.bool_)
+LogicalNot = unary("LogicalNot", _numpy("logical_not"), None, ANY, mstype.bool_)
+BitwiseNot = unary("Invert", lambda xp, x: ~x, None, INTEGER)
+Invert = BitwiseNot
+IsNan = unary("IsNan", lambda xp, x: xp.isnan(x) if x.dtype.kind not in "bui" else xp.zeros_like(x, np.bool_), None, ANY, mstype.bool_)
+IsInf = unary("IsInf", lambda xp, x: xp.isinf(x) if x.dtype.kind not in "bui" else xp.zeros_like(x, np.bool_), None, ANY, mstype.bool_)
+IsFinite = unary("IsFinite", lambda xp, x: xp.isfinite(x) if x.dtype.kind not in "bui" else xp.ones_like(x, np.bool_), None, ANY, mstype.bool_)
+
+
+# -- functions of one argument --------------------------------------------------------------------------------------
+def _quiet(name: str) -> Callable:
+    def function(xp: Any, x: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return getattr(xp, name)(x)
+
+    return function
+
+
+def _sigmoid(xp: Any, x: Any) -> Any:
+    with np.errstate(over="ignore"):
+        return (1 / (1 + xp.exp(-x))).astype(x.dtype)
+
+
+def _softplus(xp: Any, x: Any) -> Any:
+    return xp.logaddexp(x, xp.zeros_like(x))
+
+
+def _rsqrt(xp: Any, x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return (1 / xp.sqrt(x)).astype(x.dtype)
+
+
+def _reciprocal(xp: Any, x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return (xp.ones_like(x) / x).astype(x.dtype)
+
+
+_TWO_OVER_SQRT_PI = 1.1283791670955126
+_HALF_SQRT_PI = 0.886226925452758
+
+Neg = unary("Neg", lambda xp, x: -x, lambda x, out, d: -d, NUMERIC)
+Abs = unary("Abs", lambda xp, x: xp.abs(x), lambda x, out, d: d * Sign()(x), ANY)
+Sign = unary("Sign", lambda xp, x: xp.sign(x), lambda x, out, d: zeros_like(d), NUMERIC)
+Exp = unary("Exp", _quiet("exp"), lambda x, out, d: d * conj(out), FLOAT)
+Expm1 = unary("Expm1", _quiet("expm1"), lambda x, out, d: d * (out + 1), FLOAT)
+Log = unary("Log", _quiet("log"), lambda x, out, d: d / conj(x), FLOAT)
+Log1p = unary("Log1p", _quiet("log1p"), lambda x, out, d: d / (x + 1), FLOAT)
+Log2 = unary("Log2", _quiet("log2"), lambda x, out, d: d / (x * 0.6931471805599453), FLOAT)
+Log10 = unary("Log10", _quiet("log10"), lambda x, out, d: d / (x * 2.302585092994046), FLOAT)
+Sqrt = unary("Sqrt", _quiet("sqrt"), lambda x, out, d: d / (conj(out) * 2), FLOAT)
+Rsqrt = unary("Rsqrt", _rsqrt, lambda x, out, d: d * out * out * out * -0.5, FLOAT)
+Square = unary("Square", lambda xp, x: x * x, lambda x, out, d: d * conj(x) * 2, NUMERIC)
+Reciprocal = unary("Reciprocal", _reciprocal, lambda x, out, d: -d * out * out, FLOAT)
+Inv = Reciprocal
+Sin = unary("Sin", _numpy("sin"), lambda x, out, d: d * Cos()(x), FLOAT)
+Cos = unary("Cos", _numpy("cos"), lambda x, out, d: -d * Sin()(x), FLOAT)
+Tan = unary("Tan", _numpy("tan"), lambda x, out, d: d * (out * out + 1), FLOAT)
+Asin = unary("Asin", _quiet("arcsin"), lambda x, out, d: d * Rsqrt()(1 - x * x), FLOAT)
+ACos = unary("ACos", _quiet("arccos"), lambda x, out, d: -d * Rsqrt()(1 - x * x), FLOAT)
+Atan = unary("Atan", _numpy("arctan"), lambda x, out, d: d / (x * x + 1), FLOAT)
+Sinh = unary("Sinh", _quiet("sinh"), lambda x, out, d: d * Cosh()(x), FLOAT)
+Cosh = unary("Cosh", _quiet("cosh"), lambda x, out, d: d * Sinh()(x), FLOAT)
+Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * (1 - out * out), FLOAT)
+Asinh = unary("Asinh", _numpy("arcsinh"), lambda x, out, d: d * Rsqrt()(x * x + 1), FLOAT)
+Acosh = unary("Acosh", _quiet("arccosh"), lambda x, out, d: d * Rsqrt()(x * x - 1), FLOAT)
+Atanh = unary("Atanh", _quiet("arctanh"), lambda x, out, d: d / (1 - x * x), FLOAT)
+Erf = unary("Erf", erf, lambda x, out, d: d * Exp()(-x * x) * _TWO_OVER_SQRT_PI, "f")
+Erfc = unary("Erfc", erfc, lambda x, out, d: d * Exp()(-x * x) * -_TWO_OVER_SQRT_PI, "f")
+Erfinv = unary("Erfinv", erfinv, lambda x, out, d: d * Exp()(out * out) * _HALF_SQRT_PI, "f")
+Floor = unary("Floor", lambda xp, x: xp.floor(x) if x.dtype.kind == "f" else x, lambda x, out, d: zeros_like(d), REAL)
+Ceil = unary("Ceil", lambda xp, x: xp.ceil(x) if x.dtype.kind == "f" else x, lambda x, out, d: zeros_like(d), REAL)
+Trunc = unary("Trunc", lambda xp, x: xp.trunc(x) if x.dtype.kind == "f" else x, lambda x, out, d: zeros_like(d), REAL)
+Rint = unary("Rint", lambda xp, x: xp.rint(x), lambda x, out, d: zeros_like(d), "f")
+Round = unary("Round", lambda xp, x: xp.round(x) if x.dtype.kind == "f" else x, lambda x, out, d: zeros_like(d), REAL)
+Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOAT)
+Softplus = unary("Softplus", _softplus, lambda x, out, d: d * Sigmoid()(x), "f")
+ReLU = unary(
+    "ReLU", lambda xp, x: xp.maximum(x, xp.zeros((), x.dtype)), lambda x, out, d: ReluGrad()(d, out), REAL,
+)  # fmt: skip
+
+
+class ReluGrad(Elementwise):
+    """dout where the forward output is positive, else 0."""
+
+    def __init__(self) -> None:
+        super().__init__("ReluGrad")
+
+    def eval(self, xp: Any, dout: Any, out: Any) -> Any:
+        return xp.where(out > 0, dout, xp.zeros((), dout.dtype))
+
+    def bprop(self, dout: Any, y: Any, out: Any, dgrad: Any) -> tuple:
+        return ReluGrad()(dgrad, y), zeros_like(y)
+
+
+# -- complex --------------------------------------------------------------------------------------------------------
+Conj = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d))
+
+
+class _ComplexPart(Elementwise):
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return {"complex64": mstype.float32, "complex128": mstype.float64}.get(dtype.name, dtype)
+
+
+class Real(_ComplexPart):
+    def __init__(self) -> None:
+        super().__init__("Real")
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.real(x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (Complex()(dout, zeros_like(dout)) if x.dtype.kind == "c" else dout,)
+
+
+class Imag(_ComplexPart):
+    def __init__(self) -> None:
+        super().__init__("Imag")
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.imag(x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (Complex()(zeros_like(dout), dout) if x.dtype.kind == "c" else zeros_like(dout),)
+
+
+class Complex(Elementwise):
+    """real + i imag."""
+
+    promote = "all"
+    kinds = "f"
+
+    def __init__(self) -> None:
+        super().__init__("Complex")
+
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return mstype.complex128 if dtype is mstype.float64 else mstype.complex64
+
+    def eval(self, xp: Any, real: Any, imag: Any) -> Any:
+        unit = np.complex128(1j) if real.dtype == np.float64 else np.complex64(1j)
+        return real + imag * unit
+
+    def bprop(self, real: Any, imag: Any, out: Any, dout: Any) -> tuple:
+        return sum_to_shape(Real()(dout), real.shape), sum_to_shape(Imag()(dout), imag.shape)
+
+
+# -- types and selection --------------------------------------------------------------------------------------------
+class Cast(Primitive):
+    """Convert the elements to another type."""
+
+    elementwise = True
+    factors = "...->..."
+
+    def __init__(self) -> None:
+        super().__init__("Cast")
+
+    def prepare(self, args: tuple) -> tuple:
+        from mindspore.prims import values
+
+        x, dtype = args
+        if values.is_number(x):
+            x = values.number_tensor(x, values.default_dtype(x))
+        return x, mstype.to_dtype(dtype)
+
+    def infer(self, x: Any, dtype: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        return result_like((x,), dtype, x.shape)
+
+    def eval(self, xp: Any, x: Any, dtype: mstype.DType) -> Any:
+        if x.dtype.kind == "c" and dtype.kind != "c":
+            x = xp.real(x)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return xp.asarray(x).astype(dtype.np)
+
+    def bprop(self, x: Any, dtype: Any, out: Any, dout: Any) -> tuple:
+        if x.dtype.kind not in "fc" or dtype.kind not in "fc":
+            return None, None
+        return Cast()(dout, x.dtype), None
+
+
+class Select(Elementwise):
+    """x where condition holds, else y."""
+
+    promote = (1, 2)
+
+    def __init__(self) -> None:
+        super().__init__("Select")
+
+    def infer(self, condition: Any, x: Any, y: Any) -> Any:
+        checks.tensor(self.name, "condition", condition)
+        checks.dtype_in(self.name, "condition", condition.dtype, "b")
+        shape = checks.broadcast(self.name, condition.shape, x.shape, y.shape)
+        return result_like((condition, x, y), x.dtype, shape)
+
+    def eval(self, xp: Any, condition: Any, x: Any, y: Any) -> Any:
+        return xp.where(condition, x, y)
+
+    def bprop(self, condition: Any, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+        zero = zeros_like(dout)
+        dx, dy = Select()(condition, dout, zero), Select()(condition, zero, dout)
+        return None, sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
+
+
+class StopGradient(Elementwise):
+    """The identity, through which no gradient flows."""
+
+    def __init__(self) -> None:
+        super().__init__("StopGradient")
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return x
+
+
+class ZerosLike(Elementwise):
+    def __init__(self) -> None:
+        super().__init__("ZerosLike")
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.zeros_like(x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (None,)
+
+
+class OnesLike(Elementwise):
+    def __init__(self) -> None:
+        super().__init__("OnesLike")
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.ones_like(x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (None,)
+
+
+def zeros_like(x: Any) -> Any:
+    return ZerosLike()(x)
+
+
+def ones_like(x: Any) -> Any:
+    return OnesLike()(x)
+
+
+def conj(x: Any) -> Any:
+    """The complex conjugate; real values pass through untouched."""
+    return Conj()(x) if x.dtype.kind == "c" else x

@@ -1,0 +1,85 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTensor
+from mindspore.prims import checks
+from mindspore.prims.elementwise import conj
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import sum_to_shape
+
+
+def _swap(xp: Any, x: Any) -> Any:
+    return xp.swapaxes(x, -1, -2)
+
+
+def _product(xp: Any, a: Any, b: Any) -> Any:
+    """Matrix product; half types accumulate in float32."""
+    if a.dtype.kind == "f" and a.dtype.itemsize < 4:
+        if xp is np:
+            return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+        return xp.matmul(a, b, preferred_element_type=np.float32).astype(a.dtype)
+    return xp.matmul(a, b)
+
+
+class _MatrixProduct(Primitive):
+    promote = (0, 1)
+
+    def __init__(self, transpose_a: bool = False, transpose_b: bool = False):
+        for name, value in (("transpose_a", transpose_a), ("transpose_b", transpose_b)):
+            if not isinstance(value, bool):
+                raise TypeError(f"For '{type(self).__name__}', '{name}' must be a bool, but got {value!r}.")
+        super().__init__(transpose_a=transpose_a, transpose_b=transpose_b)
+
+    def check_rank(self, x: Any, y: Any) -> None:
+        raise NotImplementedError
+
+    def infer(self, x: Any, y: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.tensor(self.name, "y", y)
+        self.check_rank(x, y)
+        m, k = reversed(x.shape[-2:]) if self.transpose_a else x.shape[-2:]
+        k2, n = reversed(y.shape[-2:]) if self.transpose_b else y.shape[-2:]
+        if k != k2:
+            raise ValueError(
+                f"For '{self.name}', the columns of 'x' must equal the rows of 'y', but got {k} and {k2}: shapes {x.shape}"
+                f"{' (transposed)' if self.transpose_a else ''} and {y.shape}{' (transposed)' if self.transpose_b else ''}."
+            )
+        batch = checks.broadcast(self.name, x.shape[:-2], y.shape[:-2])
+        return AbstractTensor(x.dtype, (*batch, m, n))
+
+    def eval(self, xp: Any, x: Any, y: Any) -> Any:
+        return _product(xp, _swap(xp, x) if self.transpose_a else x, _swap(xp, y) if self.transpose_b else y)
+
+    def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+        ta, tb = self.transpose_a, self.transpose_b
+        product = type(self)
+        dx = product(tb, True)(conj(y), dout) if ta else product(False, not tb)(dout, conj(y))
+        dy = product(True, ta)(dout, conj(x)) if tb else product(not ta, False)(conj(x), dout)
+        return sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
+
+
+class MatMul(_MatrixProduct):
+    """The product of two matrices."""
+
+    factors = "mk,kn->mn"
+
+    def check_rank(self, x: Any, y: Any) -> None:
+        for name, value in (("x", x), ("y", y)):
+            if value.ndim != 2:
+                raise ValueError(f"For '{self.name}', '{name}' must have 2 dimensions, but its shape is {value.shape}.")
+
+
+class BatchMatMul(_MatrixProduct):
+    """Products of matrices in the last two dimensions; leading dimensions broadcast."""
+
+    factors = "...mk,...kn->...mn"
+
+    def check_rank(self, x: Any, y: Any) -> None:
+        for name, value in (("x", x), ("y", y)):
+            if value.ndim < 2:
+                raise ValueError(f"For '{self.name}', '{name}' must have at least 2 dimensions, but its shape is {value.shape}.")

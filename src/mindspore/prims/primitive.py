@@ -1,0 +1,281 @@
+"""The Primitive: one operation, with all its rules in one class.
+
+A subclass states, side by side:
+
+- `infer(*args)`: checks the arguments and returns the abstract result. Tensors arrive as `AbstractTensor` (or
+  `AbstractScalar`), everything else (axes, shapes, dtypes, None) as the plain Python value.
+- `eval(xp, *args)`: computes the result on arrays. `xp` is `numpy` (eager CPU kernel, constant folder, oracle) or
+  `jax.numpy` (XLA lowering). Where the two must differ, `eval_xla(jnp, *args)` is the second rule.
+- `bprop(*args, out, dout)`: returns one gradient per argument (None: not differentiable), written with primitives and
+  tensor operators, so that gradients of gradients come for free.
+- `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/vmap).
+
+Calling an instance goes through `dispatch`, which either runs it now or adds a node to the graph being built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from mindspore._base import dtype as mstype
+from mindspore.ir import Abstract
+from mindspore.prims import values
+
+_REGISTRY: dict[str, type[Primitive]] = {}
+
+
+class _Dispatch:
+    """Set once by the runtime: how a primitive call is carried out."""
+
+    call: Callable[[Primitive, tuple], Any] = staticmethod(lambda prim, args: _no_runtime(prim))
+
+
+def _no_runtime(prim: Primitive) -> Any:
+    raise RuntimeError(f"no runtime is installed to execute {prim.name}; import mindspore, not its inner modules")
+
+
+def set_dispatch(call: Callable[[Primitive, tuple], Any]) -> None:
+    _Dispatch.call = staticmethod(call)  # type: ignore[assignment]
+
+
+class Primitive:
+    """An operation with fixed attributes. Subclass it, or subclass `PrimitiveWithInfer`, to add your own."""
+
+    #: registry key; defaults to the class name
+    name: str
+    #: how implicit type conversion treats the arguments: "" (none), "all" (common type), or indices of those that share one
+    promote: ClassVar[str | tuple[int, ...]] = ""
+    #: "" for pure operations; "io" and "random" are never folded, merged or dropped
+    effect: ClassVar[str] = ""
+    #: (argument index, output index) pairs: outputs that become the new value of a Parameter argument
+    writes: ClassVar[tuple[tuple[int, int], ...]] = ()
+    #: eager mode skips `infer` (the kernel's own checks suffice and it is called for tiny tensors)
+    light: ClassVar[bool] = False
+    #: the first argument is a sequence of tensors that becomes separate node arguments
+    variadic: ClassVar[bool] = False
+    #: broadcasting element by element: batching and fusion need to know nothing else
+    elementwise: ClassVar[bool] = False
+    #: einsum-like index rule for sharding and FLOP counts ("mk,kn->mn"); "" when none applies
+    factors: ClassVar[str] = ""
+
+    def __init__(self, name: str = "", **attrs: Any):
+        self.name = name or type(self).__name__
+        self.attrs = attrs
+        self.__dict__.update(attrs)
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        if "infer" in cls.__dict__ or "eval" in cls.__dict__:
+            _REGISTRY.setdefault(cls.__name__, cls)
+
+    # -- rules, overridden by subclasses --------------------------------------------------------------------------
+    def infer(self, *args: Any) -> Any:
+        raise NotImplementedError(f"primitive {self.name} has no infer rule")
+
+    def eval(self, xp: Any, *args: Any) -> Any:
+        raise NotImplementedError(f"primitive {self.name} has no evaluation rule")
+
+    bprop: Any = None
+    vmap: Any = None
+    eval_xla: Any = None
+
+    # -- application ----------------------------------------------------------------------------------------------
+    def __call__(self, *args: Any) -> Any:
+        return _Dispatch.call(self, args)
+
+    def prepare(self, args: tuple) -> tuple:
+        """Normalise arguments before inference: sequence spreading and implicit type conversion."""
+        if self.variadic and len(args) == 1 and isinstance(args[0], (tuple, list)):
+            args = tuple(args[0])
+        if self.promote:
+            args = promote_arguments(self.name, args, self.promote)
+        return args
+
+    # -- identity -------------------------------------------------------------------------------------------------
+    def key(self) -> tuple:
+        """Equal for primitives that compute the same; used to merge equal nodes and as a cache key."""
+        return (type(self), self.name, *((k, _hashable(v)) for k, v in self.attrs.items()))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items())
+        return f"Prim[{self.name}]<{shown}>" if shown else f"Prim[{self.name}]"
+
+    # -- attributes users set -------------------------------------------------------------------------------------
+    def add_prim_attr(self, name: str, value: Any) -> Primitive:
+        """Attach an attribute; it is shown in IR dumps and kept in exported models."""
+        self.attrs = {**self.attrs, name: value}
+        self.__dict__[name] = value
+        return self
+
+    def del_prim_attr(self, name: str) -> Primitive:
+        self.attrs = {k: v for k, v in self.attrs.items() if k != name}
+        self.__dict__.pop(name, None)
+        return self
+
+    set_prim_attr = add_prim_attr
+
+    def init_prim_io_names(self, inputs: list[str], outputs: list[str]) -> None:
+        """Name the inputs and outputs."""
+        self.add_prim_attr("input_names", list(inputs))
+        self.add_prim_attr("output_names", list(outputs))
+
+    def set_device(self, device_target: str) -> Primitive:
+        return self.add_prim_attr("primitive_target", device_target)
+
+    def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
+        """Cut the inputs over devices: one tuple of cuts per input."""
+        if in_strategy is not None:
+            self.add_prim_attr("in_strategy", in_strategy)
+        if out_strategy is not None:
+            self.add_prim_attr("out_strategy", out_strategy)
+        return self
+
+    set_strategy = shard
+
+    def recompute(self, mode: bool = True) -> Primitive:
+        """Recompute the result in the backward pass instead of keeping it."""
+        return self.add_prim_attr("recompute", bool(mode))
+
+    def set_stage(self, stage: int) -> Primitive:
+        return self.add_prim_attr("stage", stage)
+
+    def place(self, role: str, rank_id: int) -> Primitive:
+        return self.add_prim_attr("place", (role, rank_id))
+
+    def clone(self) -> Primitive:
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.attrs = dict(self.attrs)
+        return copy
+
+    def set_prim_instance_name(self, instance_name: str) -> Primitive:
+        self.instance_name = instance_name
+        return self
+
+    @property
+    def update_parameter(self) -> bool:
+        return bool(self.writes)
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return tuple(_hashable(v) for v in value)
+    if isinstance(value, dict):
+        return tuple((k, _hashable(v)) for k, v in value.items())
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return (type(value).__name__, value) if isinstance(value, (bool, int, float)) else value
+
+
+def primitive_class(name: str) -> type[Primitive]:
+    """The class registered under a primitive's name."""
+    try:
+        return _REGISTRY[name]
+    except KeyError:
+        raise ValueError(f"there is no primitive called {name!r}") from None
+
+
+def registered_primitives() -> dict[str, type[Primitive]]:
+    return dict(_REGISTRY)
+
+
+def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> tuple:
+    """Bring tensor and number arguments to one element type, casting tensors and turning numbers into constants.
+
+    Numbers bend to the tensors beside them; among numbers alone the wider type wins.
+    """
+    chosen = range(len(args)) if which == "all" else which
+    common = None
+    numbers: list[Any] = []
+    for i in chosen:
+        arg = args[i]
+        if isinstance(arg, values.TensorBase):
+            dtype = values.dtype_of(arg)
+            common = dtype if common is None else mstype.promote(common, dtype)
+        elif isinstance(arg, values.SymbolicScalarBase) or values.is_number(arg):
+            numbers.append(arg)
+        elif hasattr(arg, "__array__") or isinstance(arg, (list, tuple)):
+            args = args[:i] + (values.tensor_class()(arg),) + args[i + 1 :]
+            return promote_arguments(name, args, which)
+        else:
+            raise TypeError(f"For '{name}', argument {i + 1} must be a tensor or a number, but got {type(arg).__name__}.")
+    if common is None:
+        common = _common_number_dtype(numbers)
+    else:
+        for number in numbers:
+            symbolic = isinstance(number, values.SymbolicScalarBase)
+            sample = values.scalar_sample(values.dtype_of(number)) if symbolic else number
+            common = mstype.promote_scalar(common, sample.item() if hasattr(sample, "item") else sample)
+    return tuple(_as_dtype(a, common) if i in chosen else a for i, a in enumerate(args))
+
+
+def _common_number_dtype(numbers: list[Any]) -> mstype.DType:
+    """The type numbers take among themselves: Python's own among symbolic scalars, tensor defaults otherwise."""
+    symbolic = any(isinstance(n, values.SymbolicScalarBase) for n in numbers)
+    common = None
+    for n in numbers:
+        if isinstance(n, values.SymbolicScalarBase):
+            dtype = values.dtype_of(n)
+        else:
+            dtype = values.scalar_dtype(n) if symbolic else values.default_dtype(n)
+        common = dtype if common is None else mstype.promote(common, dtype)
+    return common  # type: ignore[return-value]
+
+
+def _as_dtype(value: Any, dtype: mstype.DType) -> Any:
+    if isinstance(value, (values.TensorBase, values.SymbolicScalarBase)):
+        return value if values.dtype_of(value) is dtype else primitive_class("Cast")()(value, dtype)
+    return values.number_tensor(value, dtype)
+
+
+class PrimitiveWithCheck(Primitive):
+    """A user primitive that states checks by `__check__`/`check_shape`/`check_dtype` and reuses another's inference."""
+
+    def infer(self, *args: Any) -> Any:
+        if hasattr(self, "check_shape"):
+            self.check_shape(*(getattr(a, "shape", a) for a in args))
+        if hasattr(self, "check_dtype"):
+            self.check_dtype(*(getattr(a, "dtype", None) for a in args))
+        return super().infer(*args)
+
+
+class PrimitiveWithInfer(Primitive):
+    """A user primitive that infers by `infer_shape` and `infer_dtype` (or `__infer__`)."""
+
+    def infer(self, *args: Any) -> Any:
+        from mindspore.ir import AbstractTensor, AbstractTuple
+
+        shape = self.infer_shape(*(list(a.shape) if isinstance(a, Abstract) else a for a in args))
+        dtype = self.infer_dtype(*(a.dtype if isinstance(a, Abstract) else a for a in args))
+        if isinstance(dtype, (tuple, list)):
+            return AbstractTuple(tuple(AbstractTensor(mstype.to_dtype(d), tuple(s)) for s, d in zip(shape, dtype)))
+        return AbstractTensor(mstype.to_dtype(dtype), tuple(shape))
+
+    def infer_shape(self, *args: Any) -> Any:
+        raise TypeError(f"primitive {self.name} must define infer_shape")
+
+    def infer_dtype(self, *args: Any) -> Any:
+        raise TypeError(f"primitive {self.name} must define infer_dtype")
+
+
+def prim_attr_register(fn: Callable) -> Callable:
+    """Decorate `__init__` of a primitive so that its arguments become attributes."""
+    import functools
+    import inspect
+
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def init(self: Primitive, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        attrs = {k: v for k, v in list(bound.arguments.items())[1:] if k not in ("args", "kwargs")}
+        Primitive.__init__(self, type(self).__name__)
+        self.attrs = attrs
+        self.__dict__.update(attrs)
+        fn(self, *args, **kwargs)
+
+    return init

@@ -1,0 +1,254 @@
+"""Reductions over axes, and the un-broadcasting that gradients of broadcast operations need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.ir import AbstractTensor
+from mindspore.prims import checks
+from mindspore.prims.primitive import Primitive
+
+
+class Reduction(Primitive):
+    """Common part: `axis` is an int, a tuple, None or () (all axes)."""
+
+    kinds = "buifc"
+
+    def __init__(self, keep_dims: bool = False):
+        if not isinstance(keep_dims, (bool, np.bool_)):
+            raise TypeError(f"For '{type(self).__name__}', 'keep_dims' must be a bool, but got {keep_dims!r}.")
+        super().__init__(keep_dims=bool(keep_dims))
+
+    def prepare(self, args: tuple) -> tuple:
+        axis = args[1] if len(args) > 1 else ()
+        return args[0], tuple(axis) if isinstance(axis, list) else axis
+
+    def infer(self, x: Any, axis: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.dtype_in(self.name, "x", x.dtype, self.kinds)
+        axes = checks.axes(self.name, axis, x.ndim)
+        self.check_nonempty(x, axes)
+        return AbstractTensor(self.result_dtype(x.dtype), reduced_shape(x.shape, axes, self.keep_dims))
+
+    def check_nonempty(self, x: Any, axes: tuple[int, ...]) -> None:
+        """Overridden where an empty reduction has no value."""
+
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return dtype
+
+    def eval(self, xp: Any, x: Any, axis: Any) -> Any:
+        axes = checks.axes(self.name, axis, x.ndim)
+        out = self.reduce(xp, x, axes)
+        return out.astype(self.result_dtype(mstype.from_numpy(x.dtype)).np)
+
+    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+        raise NotImplementedError
+
+    def spread(self, value: Any, x: Any, axis: Any) -> Any:
+        """Broadcast a reduced value back to the input's shape."""
+        return BroadcastTo(x.shape)(self.unsqueeze(value, x, axis))
+
+    def unsqueeze(self, value: Any, x: Any, axis: Any) -> Any:
+        axes = checks.axes(self.name, axis, x.ndim)
+        return Reshape()(value, reduced_shape(x.shape, axes, True))
+
+
+def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool) -> tuple[int, ...]:
+    if keep_dims:
+        return tuple(1 if i in axes else d for i, d in enumerate(shape))
+    return tuple(d for i, d in enumerate(shape) if i not in axes)
+
+
+def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    n = 1
+    for a in axes:
+        n *= shape[a]
+    return n
+
+
+class ReduceSum(Reduction):
+    """Sum over axes."""
+
+    def __init__(self, keep_dims: bool = False, skip_mode: bool = False):
+        super().__init__(keep_dims)
+        self.skip_mode = skip_mode
+
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return mstype.int64 if dtype is mstype.bool_ else dtype
+
+    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+        if x.dtype.kind == "f" and x.dtype.itemsize < 4:
+            return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=np.float32)
+        return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=None if x.dtype.kind in "bfc" else x.dtype)
+
+    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+        return self.spread(dout, x, axis), None
+
+
+class ReduceMean(Reduction):
+    """Mean over axes."""
+
+    kinds = "uifc"
+
+    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+        wide = np.float32 if x.dtype.kind == "f" and x.dtype.itemsize < 4 else None
+        with np.errstate(all="ignore"):
+            return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=wide) / _count(x.shape, axes)
+
+    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+        return self.spread(dout / _count(x.shape, checks.axes(self.name, axis, x.ndim)), x, axis), None
+
+
+class _Extremum(Reduction):
+    kinds = "buif"
+
+    def check_nonempty(self, x: Any, axes: tuple[int, ...]) -> None:
+        if _count(x.shape, axes) == 0:
+            raise ValueError(f"For '{self.name}', an axis of size 0 has no extreme value; the shape of 'x' is {x.shape}.")
+
+    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+        """Shared equally among the positions that attain the extremum."""
+        from mindspore.prims.elementwise import Cast, Equal
+
+        hit = Cast()(Equal()(x, self.unsqueeze(out, x, axis)), dout.dtype)
+        share = self.unsqueeze(dout, x, axis) / ReduceSum(True)(hit, axis)
+        return hit * share, None
+
+
+class ReduceMax(_Extremum):
+    """Maximum over axes."""
+
+    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+        return xp.max(x, axis=axes, keepdims=self.keep_dims)
+
+
+class ReduceMin(_Extremum):
+    """Minimum over axes."""
+
+    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+        return xp.min(x, axis=axes, keepdims=self.keep_dims)
+
+
+class ReduceProd(Reduction):
+    """Product over axes."""
+
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return mstype.int64 if dtype is mstype.bool_ else dtype
+
+    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+        return xp.prod(x, axis=axes, keepdims=self.keep_dims, dtype=None if x.dtype.kind in "bfc" else x.dtype)
+
+    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+        """Exact also where the input has zeros: the product of all the others, by exclusive products from both ends."""
+        from mindspore.prims.arrays import Transpose
+        from mindspore.prims.scan import exclusive_products
+
+        axes = checks.axes(self.name, axis, x.ndim)
+        kept = tuple(i for i in range(x.ndim) if i not in axes)
+        order = kept + axes
+        inverse = tuple(int(i) for i in np.argsort(order))
+        moved = Transpose()(x, order)
+        flat = Reshape()(moved, tuple(x.shape[i] for i in kept) + (_count(x.shape, axes),))
+        others = Transpose()(Reshape()(exclusive_products(flat), moved.shape), inverse)
+        return self.unsqueeze(dout, x, axis) * others, None
+
+
+class _Logical(Reduction):
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return mstype.bool_
+
+
+class ReduceAll(_Logical):
+    """Whether all elements hold."""
+
+    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+        return xp.all(x, axis=axes, keepdims=self.keep_dims)
+
+
+class ReduceAny(_Logical):
+    """Whether any element holds."""
+
+    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+        return xp.any(x, axis=axes, keepdims=self.keep_dims)
+
+
+class Reshape(Primitive):
+    """The same elements in another shape; one dimension may be -1."""
+
+    def __init__(self) -> None:
+        super().__init__("Reshape")
+
+    def prepare(self, args: tuple) -> tuple:
+        x, shape = args
+        if hasattr(shape, "asnumpy") and getattr(shape, "_node", None) is None:
+            shape = tuple(int(v) for v in np.atleast_1d(shape.asnumpy()))
+        return x, checks.shape(self.name, shape)
+
+    def infer(self, x: Any, shape: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        return AbstractTensor(x.dtype, resolve_shape(self.name, x.shape, shape))
+
+    def eval(self, xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+        return xp.reshape(x, resolve_shape(self.name, x.shape, shape))
+
+    def bprop(self, x: Any, shape: Any, out: Any, dout: Any) -> tuple:
+        return Reshape()(dout, x.shape), None
+
+
+def resolve_shape(op: str, old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
+    """Replace -1 and check that the number of elements stays the same."""
+    size = 1
+    for d in old:
+        size *= d
+    known = 1
+    for d in new:
+        if d < -1:
+            raise ValueError(f"For '{op}', the dimensions of 'shape' must be -1 or more, but got {new}.")
+        known *= d if d != -1 else 1
+    if new.count(-1) > 1:
+        raise ValueError(f"For '{op}', at most one dimension of 'shape' may be -1, but got {new}.")
+    if -1 in new and known and size % known == 0:
+        return tuple(size // known if d == -1 else d for d in new)
+    if known != size or -1 in new:
+        raise ValueError(f"For '{op}', a tensor of shape {old} has {size} elements and cannot take the shape {new}.")
+    return new
+
+
+class BroadcastTo(Primitive):
+    """Repeat along new or size-1 dimensions; -1 keeps a dimension."""
+
+    def __init__(self, shape: Any):
+        super().__init__(shape=checks.shape("BroadcastTo", shape))
+
+    def _target(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        lead = len(self.shape) - len(shape)
+        if lead < 0:
+            raise ValueError(f"For '{self.name}', cannot broadcast shape {shape} to {self.shape}, which has fewer dimensions.")
+        target = tuple(shape[i - lead] if d == -1 and i >= lead else d for i, d in enumerate(self.shape))
+        if any(a not in (1, b) for a, b in zip(shape, target[lead:])) or -1 in target:
+            raise ValueError(f"For '{self.name}', cannot broadcast shape {shape} to {self.shape}.")
+        return target
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        return AbstractTensor(x.dtype, self._target(x.shape))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.broadcast_to(x, self._target(x.shape))
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (sum_to_shape(dout, x.shape),)
+
+
+def sum_to_shape(value: Any, shape: tuple[int, ...]) -> Any:
+    """Undo broadcasting: sum over the dimensions that `shape` lacks or has as 1."""
+    if value is None or value.shape == shape:
+        return value
+    lead = value.ndim - len(shape)
+    axes = tuple(i for i in range(value.ndim) if i < lead or (shape[i - lead] == 1 and value.shape[i] != 1))
+    if axes:
+        value = ReduceSum(True)(value, axes)
+    return Reshape()(value, shape) if value.shape != shape else value

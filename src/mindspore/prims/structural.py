@@ -1,0 +1,34 @@
+"""Primitives that arrange values: tuples and calls of graphs. Control flow is in `control.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.ir import AbstractTuple
+from mindspore.prims.primitive import Primitive
+
+
+class MakeTuple(Primitive):
+    """Several values as one."""
+
+    def __init__(self) -> None:
+        super().__init__("MakeTuple")
+
+    def infer(self, *elements: Any) -> Any:
+        return AbstractTuple(elements)
+
+    def eval(self, xp: Any, *elements: Any) -> Any:
+        return tuple(elements)
+
+
+class TupleGetItem(Primitive):
+    """One of several values."""
+
+    def __init__(self) -> None:
+        super().__init__("TupleGetItem")
+
+    def infer(self, value: Any, index: int) -> Any:
+        return value.elements[index]
+
+    def eval(self, xp: Any, value: Any, index: int) -> Any:
+        return value[index]

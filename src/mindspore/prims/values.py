@@ -1,0 +1,144 @@
+"""What a primitive is applied to: tensors, symbolic scalars, and Python constants.
+
+`TensorBase` is the storage shared by the public `Tensor` (a higher layer): either concrete data (`_data`, an array of
+the active backend) or, while a graph is being built, a node (`_node`). `SymbolicScalar` stands for a Python number that
+only the running graph will know. The public classes register themselves here, so that lower layers can make them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore._base.dtype import DType
+from mindspore.ir import Abstract, AbstractScalar, AbstractTensor, Node, ValueNode
+
+
+class TensorBase:
+    """Concrete array or graph node."""
+
+    __slots__ = ("__weakref__", "_data", "_node")
+    _data: Any
+    _node: Node | None
+
+
+class SymbolicScalarBase:
+    """A number whose value is a node of the graph being built."""
+
+    __slots__ = ("_node",)
+    _node: Node
+
+
+class _Classes:
+    """The public classes, registered by the layer that defines them."""
+
+    tensor: Any = None
+    parameter: Any = None
+    scalar: Any = None
+
+
+def register_tensor_class(cls: type) -> None:
+    _Classes.tensor = cls
+
+
+def register_parameter_class(cls: type) -> None:
+    _Classes.parameter = cls
+
+
+def register_scalar_class(cls: type) -> None:
+    _Classes.scalar = cls
+
+
+def parameter_class() -> Any:
+    return _Classes.parameter
+
+
+def tensor_class() -> Any:
+    return _Classes.tensor
+
+
+def from_array(array: Any) -> Any:
+    """A concrete Tensor around an array, without copying."""
+    if isinstance(array, np.generic):
+        array = np.asarray(array)
+    cls = _Classes.tensor
+    tensor = cls.__new__(cls)
+    tensor._data = array
+    tensor._node = None
+    return tensor
+
+
+def from_node(node: Node) -> Any:
+    """The public value standing for a node: a symbolic Tensor or a symbolic scalar."""
+    if type(node.abstract) is AbstractScalar:
+        scalar = _Classes.scalar.__new__(_Classes.scalar)
+        scalar._node = node
+        return scalar
+    cls = _Classes.tensor
+    tensor = cls.__new__(cls)
+    tensor._data = None
+    tensor._node = node
+    return tensor
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether a value is only known when the graph runs."""
+    if isinstance(value, TensorBase):
+        return value._node is not None
+    return isinstance(value, SymbolicScalarBase)
+
+
+def abstract_of(value: Any) -> Abstract:
+    """The abstract value of a tensor or symbolic scalar."""
+    if value._node is not None:
+        return value._node.abstract
+    data = value._data
+    return AbstractTensor(mstype.from_numpy(data.dtype), tuple(data.shape))
+
+
+def dtype_of(value: Any) -> DType:
+    return value._node.abstract.dtype if value._node is not None else mstype.from_numpy(value._data.dtype)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, complex, np.number, np.bool_))
+
+
+def number_tensor(value: Any, dtype: DType) -> Any:
+    """A 0-d constant tensor."""
+    return from_array(np.asarray(value, dtype.np))
+
+
+def default_dtype(number: Any) -> DType:
+    """The element type a Python number takes when it becomes a tensor by itself."""
+    if isinstance(number, (np.number, np.bool_)):
+        return mstype.from_numpy(number.dtype)
+    if isinstance(number, bool):
+        return mstype.bool_
+    if isinstance(number, int):
+        return mstype.int64
+    return mstype.float32 if isinstance(number, float) else mstype.complex64
+
+
+def scalar_dtype(number: Any) -> DType:
+    """The element type that holds a Python number exactly; symbolic scalars use it."""
+    if isinstance(number, (np.number, np.bool_)):
+        return mstype.from_numpy(number.dtype)
+    if isinstance(number, bool):
+        return mstype.bool_
+    if isinstance(number, int):
+        return mstype.int64
+    return mstype.float64 if isinstance(number, float) else mstype.complex128
+
+
+def symbolic_number(number: Any) -> Any:
+    """A Python number as a symbolic scalar, so that arithmetic with other symbolic scalars stays scalar."""
+    dtype = scalar_dtype(number)
+    return from_node(ValueNode(np.asarray(number, dtype.np), AbstractScalar(dtype)))
+
+
+def scalar_sample(dtype: DType) -> Any:
+    """A Python number of the kind of `dtype`: it promotes like an unknown number of that kind."""
+    return {"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1j}[dtype.kind]

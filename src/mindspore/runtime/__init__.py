@@ -1,0 +1,1 @@
+"""L5: executing primitives now (eager) or as compiled graphs."""

@@ -1,0 +1,61 @@
+"""PyNative mode: one primitive, now.
+
+`dispatch` is where every primitive call arrives. If a graph is being built the call becomes a node; otherwise the
+evaluation rule runs on the arrays and, if a tape records, the call is noted for the backward pass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.primitive import Primitive, set_dispatch
+from mindspore.prims.values import TensorBase
+from mindspore.runtime import devices
+
+
+def dispatch(prim: Primitive, args: tuple) -> Any:
+    """Carry out `prim(*args)` in the mode this thread is in."""
+    args = prim.prepare(args)
+    builder = ACTIVE.builder
+    if builder is not None:
+        return builder.apply(prim, args)
+    return execute(prim, args)
+
+
+def execute(prim: Primitive, args: tuple) -> Any:
+    """Run a primitive on concrete tensors."""
+    if not prim.light:
+        prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
+    arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
+    device = devices.current()
+    try:
+        result = device.evaluate(prim, arrays)
+    except Exception:
+        if prim.light:  # let the inference rule say what is wrong, in the words graph mode uses
+            prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
+        raise
+    out = _wrap(result)
+    for argument, output in prim.writes:
+        target = args[argument]
+        target._data = (out[output] if isinstance(out, tuple) else out)._data
+        target._version = getattr(target, "_version", 0) + 1
+    for tape in ACTIVE.tapes:
+        tape.record(prim, args, out)
+    return out
+
+
+def _wrap(result: Any) -> Any:
+    if isinstance(result, tuple):
+        return tuple(_wrap(r) for r in result)
+    if result is None:
+        return None
+    if type(result) is not np.ndarray and isinstance(result, (np.generic, bool, int, float)):
+        result = np.asarray(result)
+    return values.from_array(result)
+
+
+set_dispatch(dispatch)
