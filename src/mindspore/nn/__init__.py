@@ -1,0 +1,1 @@
+"""Layers, losses, optimizers. Façade: re-exports only."""

@@ -1,0 +1,1 @@
+"""Public operations. Façade: re-exports only."""

@@ -1,0 +1,1 @@
+"""Training: Model, callbacks, metrics, files. Façade: re-exports only."""
