@@ -1,0 +1,270 @@
+"""Parameter: a tensor with a name that layers own, optimizers update and checkpoints store."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.values import TensorBase
+
+DEFAULT_NAME = "Parameter"
+_keys = itertools.count()
+
+
+class ParamInfo:
+    """What a Parameter carries besides data; user code reads it as `param.param_info`."""
+
+    def __init__(self, name: str = DEFAULT_NAME, requires_grad: bool = True):
+        self.name = name
+        self.requires_grad = requires_grad
+        self.layerwise_parallel = False
+        self.parallel_optimizer = True
+        self.parallel_optimizer_comm_recompute = False
+        self.comm_fusion = 1
+        self.cache_enable = False
+        self.cache_shape: tuple = ()
+        self.requires_aggr = True
+        self.push_weight_to_server = False
+        self.pull_weight_from_server = False
+        self.is_param_ps = False
+        self.init_in_server = False
+        self.storage_format = ""
+        self.key = next(_keys)
+        self.obj: Any = None
+        self.is_pipeline_shared_param = False
+
+    def clone(self) -> ParamInfo:
+        twin = ParamInfo()
+        twin.__dict__.update(self.__dict__)
+        twin.key = next(_keys)
+        return twin
+
+
+class Parameter(Tensor):
+    """A trainable (or merely stateful) tensor.
+
+    Args:
+        default_input: a Tensor (perhaps from `initializer`), NumPy array, number or list.
+        name: set by the Cell that owns it when None.
+        requires_grad: whether optimizers update it.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+        >>> w.name, w.requires_grad
+        ('w', True)
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        default_input: Any,
+        name: str | None = None,
+        requires_grad: bool = True,
+        layerwise_parallel: bool = False,
+        parallel_optimizer: bool = True,
+        storage_format: str = "",
+        device: str | None = None,
+    ):
+        if isinstance(default_input, (bool, np.bool_)) or default_input is None or isinstance(default_input, str):
+            raise TypeError(
+                "The parameter input must be a Tensor, int, float, NumPy array or list, "
+                f"but got {default_input!r} of type {type(default_input).__name__}."
+            )
+        super().__init__(default_input)
+        if not isinstance(default_input, (TensorBase, np.ndarray)):
+            self._data = np.array(self._data)
+        self.param_info = ParamInfo(DEFAULT_NAME, requires_grad)
+        self.param_info.obj = self
+        self.param_info.layerwise_parallel = layerwise_parallel
+        self.param_info.parallel_optimizer = parallel_optimizer
+        self.param_info.storage_format = storage_format
+        self.name = name  # type: ignore[assignment]
+        self.requires_grad = requires_grad
+        self.is_init = True
+        self.init_mode = default_input
+        self.sliced = False
+        self.unique = False
+        self.init_finished = True
+        self.is_in_parallel = False
+        self.is_in_shard = False
+        self.from_ckpt = False
+
+    # -- identity -------------------------------------------------------------------------------------------------
+    @property
+    def name(self) -> str:
+        """The name in checkpoints and optimizers."""
+        return self.param_info.name
+
+    @name.setter
+    def name(self, value: str | None) -> None:
+        if value is None:
+            value = DEFAULT_NAME
+        if not isinstance(value, str):
+            raise TypeError(f"The name of a Parameter must be a string or None, but got {value!r}.")
+        value = value.strip()
+        if not value or len(value) > 1024:
+            raise ValueError(f"The length of a Parameter's name must be in 1..1024, but got {len(value)}.")
+        self.param_info.name = value
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.param_info.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool = True) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"'requires_grad' must be a bool, but got {value!r}.")
+        self.param_info.requires_grad = bool(value)
+
+    # -- data -----------------------------------------------------------------------------------------------------
+    @property
+    def data(self) -> Parameter:
+        """The parameter itself."""
+        return self
+
+    def value(self) -> Tensor:
+        """The current value as a plain tensor."""
+        if ACTIVE.builder is not None:
+            return ACTIVE.builder.read(self)
+        alias = values.from_array(self._data)
+        for tape in ACTIVE.tapes:
+            tape.rebind(alias, self)
+        return alias
+
+    def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
+        """Replace the data; shape and element type must stay unless `slice_shape`."""
+        if not isinstance(data, (TensorBase, int, float, np.ndarray, list)):
+            raise TypeError(f"'data' of Parameter.set_data must be a Tensor or a number, but got {type(data).__name__}.")
+        source = data if isinstance(data, TensorBase) else Tensor(data)
+        if tuple(source.shape) != tuple(self.shape) and not slice_shape:
+            raise ValueError(
+                f"Parameter '{self.name}' has shape {self.shape} and cannot take data of shape {source.shape}."
+            )
+        array = source._data
+        if source.dtype is not self.dtype:
+            if source.dtype.kind == "c" or (source.dtype.kind == "f" and self.dtype.kind in "bui"):
+                raise TypeError(f"Parameter '{self.name}' is of {self.dtype} and cannot take data of {source.dtype}.")
+            array = np.asarray(array).astype(self.dtype.np)
+        self._data = array if array is not source._data else np.array(array)
+        return self
+
+    def set_dtype(self, dtype: Any) -> Parameter:
+        self._data = np.asarray(self._data).astype(mstype.to_dtype(dtype).np)
+        return self
+
+    def init_data(self, layout: Any = None, set_sliced: bool = False) -> Parameter:  # type: ignore[override]
+        """Kept for scripts that call it: parameters are filled when they are made."""
+        return self
+
+    def clone(self, init: Any = "same") -> Parameter:
+        """A new parameter of the same shape; `init` is 'same', a number, an initializer name or an initializer."""
+        twin = type(self).__new__(type(self))
+        twin._node = None
+        if isinstance(init, str) and init == "same":
+            twin._data = np.array(self._data)
+        else:
+            from mindspore.common.initializer import initializer
+
+            twin._data = initializer(init, shape=self.shape, dtype=self.dtype)._data
+        twin.__dict__.update(self.__dict__)
+        twin.param_info = self.param_info.clone()
+        twin.param_info.obj = twin
+        twin.__dict__.pop("_grad_hooks", None)
+        return twin
+
+    def copy(self) -> Parameter:  # type: ignore[override]
+        return self.clone()
+
+    def asnumpy(self) -> np.ndarray:
+        return super().asnumpy()
+
+    # -- settings kept for parallel training and servers ------------------------------------------------------------
+    def _info_property(name: str) -> Any:  # type: ignore[misc]
+        def get(self: Parameter) -> Any:
+            return getattr(self.param_info, name)
+
+        def put(self: Parameter, value: Any) -> None:
+            setattr(self.param_info, name, value)
+
+        return property(get, put)
+
+    layerwise_parallel = _info_property("layerwise_parallel")
+    parallel_optimizer = _info_property("parallel_optimizer")
+    parallel_optimizer_comm_recompute = _info_property("parallel_optimizer_comm_recompute")
+    comm_fusion = _info_property("comm_fusion")
+    cache_enable = _info_property("cache_enable")
+    cache_shape = _info_property("cache_shape")
+    requires_aggr = _info_property("requires_aggr")
+    is_param_ps = _info_property("is_param_ps")
+    push_weight_to_server = _info_property("push_weight_to_server")
+    pull_weight_from_server = _info_property("pull_weight_from_server")
+    key = _info_property("key")
+    inited_param = property(lambda self: None)
+    del _info_property
+
+    def set_param_ps(self, init_in_server: bool = False) -> None:
+        self.param_info.is_param_ps = True
+        self.param_info.init_in_server = init_in_server
+
+    def __repr__(self) -> str:
+        return f"Parameter (name={self.name}, shape={tuple(self.shape)}, dtype={self.dtype}, requires_grad={self.requires_grad})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    __hash__ = Tensor.__hash__
+
+
+class ParameterTuple(tuple):
+    """An immutable list of parameters with unique names.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> len(ms.ParameterTuple([ms.Parameter(1.0, name="a"), ms.Parameter(2.0, name="b")]))
+        2
+    """
+
+    def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
+        if isinstance(iterable, Tensor):
+            raise TypeError(f"ParameterTuple needs an iterable of Parameters, but got {iterable!r}.")
+        data = tuple(iterable)
+        names: set[str] = set()
+        seen: set[int] = set()
+        for index, item in enumerate(data):
+            if not isinstance(item, Parameter):
+                raise TypeError(f"ParameterTuple may hold Parameters only, but element {index} is {type(item).__name__}.")
+            if id(item) in seen:
+                continue
+            seen.add(id(item))
+            if item.name == DEFAULT_NAME:
+                item.name = f"{DEFAULT_NAME}_{len(names)}" if DEFAULT_NAME in names else DEFAULT_NAME
+            if item.name in names:
+                raise ValueError(f"ParameterTuple has two Parameters called '{item.name}'; names must be unique.")
+            names.add(item.name)
+        return super().__new__(cls, data)
+
+    def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:
+        """Clone every parameter, with `prefix.` before its name."""
+        if not isinstance(prefix, str) or not prefix:
+            raise ValueError(f"'prefix' must be a non-empty string, but got {prefix!r}.")
+        cloned = []
+        for item in self:
+            twin = item.clone(init)
+            twin.name = f"{prefix}.{item.name}"
+            cloned.append(twin)
+        return ParameterTuple(cloned)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return super().__iter__()
+
+
+values.register_parameter_class(Parameter)
