@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 from typing import Any
 
@@ -48,7 +49,8 @@ class ImageTransform(Transform):
     """
 
     releases_gil = True
-    pil_only = False  # official MindSpore refuses arrays
+    pil_only = False  # arrays are refused
+    keeps_pil = True  # whether a PIL image gives a PIL image; else it gives an array
     sequences = True  # whether leading axes beyond H, W, C are looped over
 
     def draw(self, image: Any) -> tuple:
@@ -72,24 +74,52 @@ class ImageTransform(Transform):
 
     def _accept(self, image: Any) -> Any:
         if is_pil(image):
-            return image
+            return image if self.keeps_pil else np.asarray(image)
         if self.pil_only:
             raise TypeError(PIL_ONLY_MESSAGE.format(type(image)))
-        return check_image(np.asarray(image), self.json_name)
+        return check_image(image, self.json_name)
 
 
 class DeviceImageTransform(DeviceTransform, ImageTransform):
     """An image transform with the `device` method."""
 
 
-def check_image(array: np.ndarray, op: str) -> np.ndarray:
-    if array.dtype.kind in "USO":
-        raise RuntimeError(f"{op}: input tensor is not of a numeric type, but got {array.dtype}.")
-    if array.ndim < 2 or array.size == 0:
+def check_image(image: Any, op: str) -> np.ndarray:
+    """An array (or what can become one, such as a Tensor) of numbers with at least height and width."""
+    if isinstance(image, (str, bytes, int, float, list, tuple, type(None))):
+        raise TypeError(f"Input should be NumPy or PIL image, got {type(image)}.")
+    array = np.asarray(image)
+    if array.dtype.kind not in "buifc":
+        raise RuntimeError(f"{op}: the image tensor should be of a numeric type, but got {array.dtype}.")
+    if array.ndim < 2:
         raise RuntimeError(
-            f"{op}: input tensor is not in shape of <H,W> or <H,W,C>, but got rank: {array.ndim}, shape: {array.shape}."
+            f"{op}: the image tensor should have at least two dimensions. You may need to perform Decode first."
         )
+    if array.size == 0:
+        raise RuntimeError(f"{op}: the image tensor is empty, its shape is {array.shape}.")
     return array
+
+
+def check_channels(
+    array: np.ndarray, op: str, allowed: tuple[int, ...] = (1, 3), ranks: tuple[int, ...] = (2, 3)
+) -> None:
+    """RuntimeError unless the image has an allowed number of axes and channels."""
+    if array.ndim not in ranks:
+        raise RuntimeError(
+            f"{op}: the dimension of image tensor does not match the requirement of operator. "
+            f"Expecting tensor in dimension of {_listed(ranks)}, in shape of "
+            f"{' or '.join('<H, W>' if rank == 2 else '<H, W, C>' for rank in ranks)}. But got dimension {array.ndim}."
+        )
+    channels = 1 if array.ndim == 2 else array.shape[2]
+    if channels not in allowed:
+        raise RuntimeError(
+            f"{op}: the channel of image tensor does not match the requirement of operator. "
+            f"Expecting tensor in channel of {_listed(allowed)}. But got channel {channels}."
+        )
+
+
+def _listed(values: tuple[int, ...]) -> str:
+    return f"({', '.join(str(value) for value in values)})"
 
 
 def height_width(image: Any) -> tuple[int, int]:
@@ -131,7 +161,7 @@ def pair(size: Any) -> tuple[int, int]:
 
 
 def padding_widths(value: Any, name: str) -> None:
-    check_type(value, (tuple, list, int, float), "padding")
+    check_type(value, (tuple, list, numbers.Number), "padding")
     if is_number(value):
         check_type(value, (int,), "padding")
         check_range(value, 0, INT32_MAX, "padding")

@@ -21,6 +21,7 @@ from ..transforms.checks import (
 from .base import (
     DeviceImageTransform,
     ImageTransform,
+    check_channels,
     crop_size,
     fill,
     height_width,
@@ -48,6 +49,8 @@ def _coordinates(value: Any, name: str) -> None:
 class Crop(DeviceImageTransform):
     """The part of size (height, width) whose upper left corner is at `coordinates` (y, x)."""
 
+    keeps_pil = False
+
     @checked(coordinates=_coordinates, size=crop_size)
     def __init__(self, coordinates: Any, size: Any):
         self.coordinates = tuple(coordinates)
@@ -56,11 +59,9 @@ class Crop(DeviceImageTransform):
     def transform(self, image: Any) -> Any:
         (top, left), (height, width) = self.coordinates, self.size
         have_height, have_width = height_width(image)
-        if top + height > have_height or left + width > have_width:
-            raise RuntimeError(
-                f"Crop: Crop height dimension: {top + height} or width dimension: {left + width} exceeds image "
-                f"height: {have_height} or width: {have_width}"
-            )
+        for axis, end, have in (("height", top + height, have_height), ("width", left + width, have_width)):
+            if end > have:
+                raise RuntimeError(f"Crop: Crop {axis} dimension: {end} exceeds image {axis}: {have}")
         return _contiguous(geometry.crop(image, top, left, height, width))
 
     def to_json(self) -> tuple[str, dict[str, Any]]:
@@ -98,7 +99,7 @@ class CenterCrop(ImageTransform):
             return geometry.crop(image, top, left, want_height, want_width)
         grow_y, grow_x = max(0, want_height - height), max(0, want_width - width)
         if grow_y or grow_x:
-            around = (grow_x // 2, grow_y // 2, grow_x - grow_x // 2, grow_y - grow_y // 2)
+            around = (grow_x - grow_x // 2, grow_y - grow_y // 2, grow_x // 2, grow_y // 2)
             image = geometry.pad(image, around, 0, Border.CONSTANT)
             height, width = height_width(image)
         top, left = (height - want_height) // 2, (width - want_width) // 2
@@ -187,6 +188,8 @@ def _pad_offset(value: Any, name: str) -> None:
 class PadToSize(ImageTransform):
     """Borders added up to a size; `offset` (top, left) places the image, else it is centred."""
 
+    keeps_pil = False
+
     @checked(size=_pad_size, offset=optional(_pad_offset), fill_value=fill, padding_mode=of_type(Border))
     def __init__(self, size: Any, offset: Any = None, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
         self.size = pair(size)
@@ -195,12 +198,19 @@ class PadToSize(ImageTransform):
         self.padding_mode = padding_mode
 
     def transform(self, image: Any) -> Any:
-        room_y, room_x = (want - have for want, have in zip(self.size, height_width(image)))
+        check_channels(image, "PadToSize")
+        have = height_width(image)
+        room_y, room_x = self.size[0] - have[0], self.size[1] - have[1]
+        if room_y < 0 or room_x < 0:
+            raise RuntimeError(
+                "PadToSize: the target size to pad should be no less than the original image size, "
+                f"but got target size {self.size} and original size {have}."
+            )
         top, left = self.offset or (room_y // 2, room_x // 2)
         if room_y < top or room_x < left:
             raise RuntimeError(
-                f"PadToSize: the target size to pad should be no less than the original image size, but got target "
-                f"size: {self.size}, offset: {self.offset} and original image size: {height_width(image)}."
+                "PadToSize: the sum of offset and original image size should be no more than the target size to pad, "
+                f"but got offset {self.offset} plus original size {have} bigger than {self.size}"
             )
         around = (left, top, room_x - left, room_y - top)
         return geometry.pad(image, around, self.fill_value, self.padding_mode)
@@ -259,11 +269,12 @@ class RandomCrop(ImageTransform):
         room_y = height + top + bottom - self.size[0]
         room_x = width + left + right - self.size[1]
         if room_y < 0 or room_x < 0:
-            message = (
-                f"{self.json_name}: invalid crop size, crop size is greater than the image dimensions, got crop "
-                f"height: {self.size[0]}, crop width: {self.size[1]}, height: {height}, width: {width}"
+            if not isinstance(image, np.ndarray):
+                raise ValueError(f"Crop size {self.size} is larger than input image size {(height, width)}.")
+            raise RuntimeError(
+                f"{self.json_name}: invalid crop size, crop size is bigger than the image dimensions, "
+                f"got crop height: {self.size[0]}, crop width: {self.size[1]}"
             )
-            raise RuntimeError(message) if isinstance(image, np.ndarray) else ValueError(message)
         return (left, top, right, bottom), int(self.rng.integers(room_y + 1)), int(self.rng.integers(room_x + 1))
 
     def transform(self, image: Any, padding: tuple, top: int, left: int) -> Any:

@@ -44,7 +44,7 @@ def decode_rgb(data: np.ndarray, reduction: int = 1) -> np.ndarray:
     if pixels is None:
         if bytes(data[:6]) in (b"GIF87a", b"GIF89a"):
             return np.asarray(decode_pil(data))
-        raise RuntimeError("Decode: image decode failed. The data is not an image, or is damaged.")
+        raise RuntimeError("Decode: image decode failed. The data is not an image, or it is damaged.")
     return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, dst=pixels)
 
 

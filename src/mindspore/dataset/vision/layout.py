@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ from .base import check_image, is_pil
 def _each_column(function: Any, columns: tuple) -> Any:
     results = tuple(function(column) for column in columns)
     return results[0] if len(results) == 1 else results
+
+
+def _any_number(value: Any, name: str) -> None:
+    check_type(value, (numbers.Number,), name)
+    float32_number(value, name)
 
 
 class HWC2CHW(Transform):
@@ -36,13 +42,11 @@ class HWC2CHW(Transform):
         return _each_column(self._one, columns)
 
     def _one(self, img: Any) -> np.ndarray:
-        if is_pil(img):
-            raise TypeError(f"img should be NumPy array. Got {type(img)}.")
         array = np.asarray(img)
         if array.ndim == 2:
             return array
         if array.ndim != 3:
-            raise RuntimeError(f"HWC2CHW: rank of input data should be 2 or 3, but got: {array.ndim}")
+            raise RuntimeError(f"HWC2CHW: image shape should be <H,W> or <H,W,C>, but got rank: {array.ndim}")
         return self.batched(array)
 
     def batched(self, batch: np.ndarray) -> np.ndarray:
@@ -54,12 +58,15 @@ class Rescale(Transform):
 
     releases_gil = True
 
-    @checked(rescale=float32_number, shift=float32_number)
+    @checked(rescale=_any_number, shift=_any_number)
     def __init__(self, rescale: float, shift: float):
         self.rescale = rescale
         self.shift = shift
 
     def apply(self, *columns: Any) -> Any:
+        for column in columns:
+            if isinstance(column, (str, bytes, int, float, list, tuple)):
+                raise TypeError(f"Input should be NumPy or PIL image, got {type(column)}.")
         return _each_column(self.batched, columns)
 
     def batched(self, batch: Any) -> np.ndarray:
@@ -109,9 +116,9 @@ class Normalize(DeviceTransform):
         return _each_column(self._one, columns)
 
     def _one(self, img: Any) -> np.ndarray:
-        if is_pil(img):
-            raise TypeError(f"img should be NumPy image. Got {type(img)}.")
-        array = check_image(np.asarray(img), "Normalize")
+        array = np.asarray(img)
+        if array.ndim < 2:
+            raise RuntimeError(f"Normalize: input tensor should have at least 2 dimensions, but got: {array.ndim}")
         if array.ndim == 2:
             return self.batched(array[:, :, None] if self.is_hwc else array[None]).reshape(array.shape)
         return self.batched(array)
@@ -124,11 +131,9 @@ class Normalize(DeviceTransform):
                 f"got channels: {channels}, size of mean: {len(self.mean)}"
             )
         shape = (-1,) if self.is_hwc else (-1, 1, 1)
-        # One multiply and one add per pixel: x / std - mean / std.
-        scale = (1.0 / np.array(self.std)).astype(np.float32).reshape(shape)
-        offset = (np.array(self.mean) / np.array(self.std)).astype(np.float32).reshape(shape)
-        result = np.multiply(batch, scale, dtype=np.float32)
-        result -= offset
+        mean, scale = (np.array(values, np.float32).reshape(shape) for values in (self.mean, 1.0 / np.array(self.std)))
+        result = np.subtract(batch, mean, dtype=np.float32, casting="unsafe")
+        result *= scale
         return result
 
 
@@ -145,8 +150,6 @@ class NormalizePad(Normalize):
         self.dtype = dtype
 
     def _one(self, img: Any) -> np.ndarray:
-        if is_pil(img):
-            raise TypeError(f"img should be NumPy image. Got {type(img)}.")
         array = check_image(np.asarray(img), "NormalizePad")
         if array.ndim == 2:
             array = array[:, :, None] if self.is_hwc else array[None]
@@ -180,12 +183,16 @@ class ToTensor(Transform):
         array = np.asarray(img)
         if array.dtype.kind in "USO":
             raise TypeError(f"The input image should be of type numpy.ndarray or PIL.Image.Image. Got {type(img)}.")
-        if array.ndim not in (2, 3):
-            raise RuntimeError(f"ToTensor: the dimension of input image should be 2 or 3. Got {array.ndim}.")
+        if array.ndim < 2:
+            raise RuntimeError(f"ToTensor: rank of input data should be greater than: 2, but got:{array.ndim}")
+        if array.ndim > 3:
+            raise RuntimeError(f"ToTensor: image shape should be <H,W,C>, but got rank: {array.ndim}")
         return self.batched(array if array.ndim == 3 else array[:, :, None])
 
     def batched(self, batch: np.ndarray) -> np.ndarray:
-        scaled = np.multiply(np.moveaxis(batch, -1, -3), np.float32(1 / 255), dtype=np.float32, order="C")
+        scaled = np.multiply(
+            np.moveaxis(batch, -1, -3), np.float32(1 / 255), dtype=np.float32, order="C", casting="unsafe"
+        )
         return scaled if self._dtype == np.float32 else scaled.astype(self._dtype)
 
     def to_json(self) -> tuple[str, dict[str, Any]]:

@@ -74,6 +74,8 @@ class RandomResize(ImageTransform):
 class ResizedCrop(DeviceImageTransform):
     """A region cut out and resized."""
 
+    keeps_pil = False
+
     @checked(
         top=non_negative_int32,
         left=non_negative_int32,
@@ -89,11 +91,14 @@ class ResizedCrop(DeviceImageTransform):
 
     def transform(self, image: Any) -> Any:
         have_height, have_width = geometry.height_width(image)
-        if self.top + self.height > have_height or self.left + self.width > have_width:
-            raise RuntimeError(
-                f"ResizedCrop: the region {self.height} x {self.width} at top {self.top}, left {self.left} "
-                f"reaches outside the image of {have_height} x {have_width}."
-            )
+        for axis, start, length, have, name in (
+            ("height", self.top, self.height, have_height, "top"),
+            ("width", self.left, self.width, have_width, "left"),
+        ):
+            if start + length > have:
+                raise RuntimeError(
+                    f"ResizedCrop: the sum of {name} and {axis}: {start + length} exceeds image {axis}: {have}"
+                )
         region = geometry.crop(image, self.top, self.left, self.height, self.width)
         return geometry.resize(region, self.size, self.interpolation)
 

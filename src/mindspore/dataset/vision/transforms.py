@@ -3,10 +3,12 @@
 from ..transforms.base import Implementation as Implementation
 from ..transforms.base import not_random as not_random
 from .base import ImageTransform
+from .colour import *  # noqa: F403
 from .crop import *  # noqa: F403
 from .decode import *  # noqa: F403
 from .flip import *  # noqa: F403
 from .layout import *  # noqa: F403
 from .resize import *  # noqa: F403
+from .warp import *  # noqa: F403
 
 ImageTensorOperation = ImageTransform

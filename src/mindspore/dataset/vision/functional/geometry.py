@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...._base.optional import require
-from ..base import height_width, is_pil
+from ..base import PIL_ONLY_MESSAGE, check_channels, height_width, is_pil
 from ..enums import Border, Inter
 
 Image = Any  # a NumPy array in HWC or HW layout, or a PIL image
 
-_CV_INTER = {Inter.NEAREST: 0, Inter.BILINEAR: 1, Inter.BICUBIC: 2, Inter.AREA: 3}
+_CV_INTER = {Inter.NEAREST: 0, Inter.BILINEAR: 1, Inter.BICUBIC: 2, Inter.AREA: 3, Inter.PILCUBIC: 2}
 _CV_BORDER = {Border.CONSTANT: 0, Border.EDGE: 1, Border.SYMMETRIC: 2, Border.REFLECT: 4}
 
 
@@ -25,9 +25,9 @@ def pillow(module: str = "Image") -> Any:
     return require(f"PIL.{module}", "data", "Image transforms of PIL images")
 
 
-def cv_flag(inter: Inter) -> int:
-    if inter not in _CV_INTER:
-        raise TypeError("Current Interpolation is not supported with NumPy input.")
+def cv_flag(inter: Inter, array: Any) -> int:
+    if inter is Inter.ANTIALIAS:
+        raise TypeError(PIL_ONLY_MESSAGE.format(type(array)))
     return _CV_INTER[inter]
 
 
@@ -81,7 +81,7 @@ def resize(image: Image, size: Any, inter: Inter) -> Image:
     if inter is Inter.PILCUBIC:
         return _resize_like_pillow(image, new_height, new_width)
     ready, dtype = cv_ready(image)
-    resized = opencv().resize(ready, (new_width, new_height), interpolation=cv_flag(inter))
+    resized = opencv().resize(ready, (new_width, new_height), interpolation=cv_flag(inter, image))
     return cv_done(resized, image, dtype)
 
 
@@ -107,20 +107,16 @@ def pad(image: Image, padding: tuple[int, int, int, int], fill: Any, border: Bor
     """Add (left, top, right, bottom) pixels."""
     if is_pil(image):
         return _pad_pil(image, padding, fill, border)
+    check_channels(image, "Pad")
     left, top, right, bottom = padding
-    flag = _CV_BORDER[border]
-    channels = 1 if image.ndim == 2 else image.shape[2]
-    if image.ndim == 3 and channels > 4:
-        return _pad_numpy(image, padding, fill, border)
     ready, dtype = cv_ready(image)
-    padded = opencv().copyMakeBorder(ready, top, bottom, left, right, flag, value=scalar(fill, channels))
+    padded = opencv().copyMakeBorder(ready, top, bottom, left, right, _CV_BORDER[border], value=scalar(fill))
     return cv_done(padded, image, dtype)
 
 
-def scalar(fill: Any, channels: int = 3) -> tuple[float, ...]:
-    """A fill value as OpenCV takes it; a fourth channel is filled with 255, as for an opaque image."""
-    values = (fill,) * 3 if np.isscalar(fill) else tuple(fill)
-    return (*values, 255)[:4] if channels == 4 else values
+def scalar(fill: Any) -> tuple[float, ...]:
+    """A fill value as OpenCV takes it."""
+    return (fill,) * 3 if np.isscalar(fill) else tuple(fill)
 
 
 def _pad_numpy(array: np.ndarray, padding: tuple[int, int, int, int], fill: Any, border: Border) -> np.ndarray:
@@ -174,17 +170,17 @@ def rotate(image: Image, degrees: float, inter: Inter, expand: bool, center: Any
     pivot = tuple(center) if center else ((width - 1) / 2, (height - 1) / 2)
     matrix = cv2.getRotationMatrix2D(pivot, degrees, 1.0)
     if expand:
-        width, height = _rotated_size(width, height, degrees)
-        matrix[0, 2] += (width - 1) / 2 - pivot[0]
-        matrix[1, 2] += (height - 1) / 2 - pivot[1]
+        new_width, new_height = _rotated_size(width, height, degrees)
+        matrix[:, 2] += (new_width - width) / 2, (new_height - height) / 2
+        width, height = round(new_width), round(new_height)
     return warp_affine(image, matrix, (width, height), inter, fill)
 
 
-def _rotated_size(width: int, height: int, degrees: float) -> tuple[int, int]:
+def _rotated_size(width: int, height: int, degrees: float) -> tuple[float, float]:
     """The size of the upright rectangle around a rotated one."""
     angle = math.radians(degrees)
     cos, sin = abs(math.cos(angle)), abs(math.sin(angle))
-    return round(width * cos + height * sin), round(width * sin + height * cos)
+    return width * cos + height * sin, width * sin + height * cos
 
 
 def _rotate_pil(image: Any, degrees: float, inter: Inter, expand: bool, center: Any, fill: Any) -> Any:
@@ -206,36 +202,33 @@ def pil_fill(image: Any, fill: Any) -> Any:
 
 def warp_affine(image: np.ndarray, matrix: np.ndarray, size: tuple[int, int], inter: Inter, fill: Any) -> np.ndarray:
     ready, dtype = cv_ready(image)
-    channels = 1 if image.ndim == 2 else image.shape[2]
-    flag = 2 if inter is Inter.PILCUBIC else cv_flag(inter)
-    warped = opencv().warpAffine(ready, matrix, size, flags=flag, borderValue=scalar(fill, channels))
+    flag = cv_flag(inter, image)
+    warped = opencv().warpAffine(ready, matrix, size, flags=flag, borderValue=scalar(fill))
     return cv_done(warped, image, dtype)
 
 
-def inverse_affine(angle: float, translate: Any, scale: float, shear: Any, centre: Any) -> list[float]:
-    """The map from output to input pixels: rotate, shear and scale about `centre`, then translate (degrees, pixels)."""
-    rotation = math.radians(angle)
-    shear_x, shear_y = math.radians(shear[0]), math.radians(shear[1])
-    a = math.cos(rotation - shear_y) / math.cos(shear_y)
-    b = -math.cos(rotation - shear_y) * math.tan(shear_x) / math.cos(shear_y) - math.sin(rotation)
-    c = math.sin(rotation - shear_y) / math.cos(shear_y)
-    d = -math.sin(rotation - shear_y) * math.tan(shear_x) / math.cos(shear_y) + math.cos(rotation)
-    matrix = [d / scale, -b / scale, 0.0, -c / scale, a / scale, 0.0]
-    x, y = centre
-    matrix[2] = matrix[0] * (-x - translate[0]) + matrix[1] * (-y - translate[1]) + x
-    matrix[5] = matrix[3] * (-x - translate[0]) + matrix[4] * (-y - translate[1]) + y
-    return matrix
+def affine_matrix(angle: float, translate: Any, scale: float, shear: Any, centre: Any) -> np.ndarray:
+    """The map from input to output pixels: rotate (clockwise), shear and scale about `centre`, then translate."""
+    turn, shear_x, shear_y = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
+    cos, sin = math.cos(turn - shear_y) / math.cos(shear_y), math.sin(turn - shear_y) / math.cos(shear_y)
+    linear = scale * np.array(
+        [[cos, -cos * math.tan(shear_x) - math.sin(turn)], [sin, -sin * math.tan(shear_x) + math.cos(turn)]]
+    )
+    offset = np.array(centre) - linear @ np.array(centre) + np.array(translate)
+    return np.column_stack([linear, offset])
 
 
 def affine(image: Image, angle: float, translate: Any, scale: float, shear: Any, inter: Inter, fill: Any) -> Image:
-    """Rotate (clockwise), translate (pixels), scale and shear (degrees) about the centre."""
+    """Rotate (degrees), translate (pixels), scale and shear (degrees) about the centre."""
     height, width = height_width(image)
-    if is_pil(image):
-        matrix = inverse_affine(angle, translate, scale, shear, (width * 0.5 + 0.5, height * 0.5 + 0.5))
-        return image.transform(image.size, 0, matrix, pil_flag(inter), fillcolor=pil_fill(image, fill))
-    matrix = inverse_affine(angle, translate, scale, shear, ((width - 1) / 2, (height - 1) / 2))
-    inverse = np.array(matrix, dtype=np.float32).reshape(2, 3)
-    return warp_affine(image, opencv().invertAffineTransform(inverse), (width, height), inter, fill)
+    if not is_pil(image):
+        matrix = affine_matrix(angle, translate, scale, shear, ((width - 1) / 2, (height - 1) / 2))
+        return warp_affine(image, matrix.astype(np.float32), (width, height), inter, fill)
+    matrix = affine_matrix(angle, translate, scale, shear, (width * 0.5 + 0.5, height * 0.5 + 0.5))
+    inverse = np.linalg.inv(np.vstack([matrix, [0, 0, 1]]))[:2]  # Pillow maps output to input
+    return image.transform(
+        image.size, 0, inverse.reshape(-1).tolist(), pil_flag(inter), fillcolor=pil_fill(image, fill)
+    )
 
 
 def perspective(image: Image, start_points: Any, end_points: Any, inter: Inter) -> Image:
@@ -245,7 +238,7 @@ def perspective(image: Image, start_points: Any, end_points: Any, inter: Inter) 
     cv2 = opencv()
     start, end = (np.array(points, dtype=np.float32) for points in (start_points, end_points))
     ready, dtype = cv_ready(image)
-    flag = 2 if inter is Inter.PILCUBIC else cv_flag(inter)
+    flag = cv_flag(inter, image)
     warped = cv2.warpPerspective(
         ready, cv2.getPerspectiveTransform(start, end), (image.shape[1], image.shape[0]), flags=flag
     )
