@@ -11,11 +11,23 @@ from .filereader import FileReader
 from .filewriter import FileWriter
 from .mindpage import MindPage
 from .status import FAILED, SUCCESS
+from .tools.cifar10_to_mr import Cifar10ToMR
+from .tools.cifar100_to_mr import Cifar100ToMR
+from .tools.csv_to_mr import CsvToMR
+from .tools.imagenet_to_mr import ImageNetToMR
+from .tools.mnist_to_mr import MnistToMR
+from .tools.tfrecord_to_mr import TFRecordToMR
 
 __all__ = [
     "FileWriter",
     "FileReader",
     "MindPage",
+    "Cifar10ToMR",
+    "Cifar100ToMR",
+    "CsvToMR",
+    "ImageNetToMR",
+    "MnistToMR",
+    "TFRecordToMR",
     "set_enc_key",
     "set_enc_mode",
     "set_dec_mode",

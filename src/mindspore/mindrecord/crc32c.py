@@ -1,8 +1,8 @@
 """CRC-32C (Castagnoli), the checksum of TFRecord files, in NumPy.
 
 A CRC is linear over GF(2): that of a block is the XOR, over its bytes, of what each byte contributes when k zero bytes
-follow it. One table of those contributions for k < 1024 turns a block of 1 KB into one gather and one XOR reduction; the
-state so far enters a block by XOR into its first four bytes.
+follow it. One table of those contributions for k < 1024 turns a block of 1 KB into one gather and one XOR reduction;
+the state so far enters a block by XOR into its first four bytes.
 """
 
 from __future__ import annotations
@@ -63,10 +63,7 @@ def _block(tables: np.ndarray, values: np.ndarray, state: int) -> int:
 def _shifted(tables: np.ndarray, state: int) -> int:
     """What the state contributes when a whole block follows it."""
     return int(
-        tables[0, state & 0xFF]
-        ^ tables[1, state >> 8 & 0xFF]
-        ^ tables[2, state >> 16 & 0xFF]
-        ^ tables[3, state >> 24]
+        tables[0, state & 0xFF] ^ tables[1, state >> 8 & 0xFF] ^ tables[2, state >> 16 & 0xFF] ^ tables[3, state >> 24]
     )
 
 

@@ -80,48 +80,51 @@ def _writing(path: str) -> Iterator[sqlite3.Connection]:
 
 
 class IndexReader:
-    """Queries on one shard's index. `image` is its content when it has no readable file (an encrypted one)."""
+    """Queries on one shard's index. `image` is its content when it has no readable file (an encrypted one).
+
+    Each query opens the index and closes it again: a dataset may have a thousand shards.
+    """
 
     def __init__(self, path: str, shard_path: str, image: bytes | None = None):
         self._path = path
-        self._db = self._connect(image)
-        shard_name = os.path.basename(shard_path)
+        self._image = image
         query = "SELECT NAME from SHARD_NAME;"
-        try:
-            names = self._db.execute(query).fetchall()
-            kinds = dict(self._db.execute("SELECT name, type FROM sqlite_master;").fetchall())
-        except sqlite3.Error as error:
-            self.close()
-            raise RuntimeError(
-                f"Failed to execute the sql [ {query} ] while verifying meta file, {error}.\n"
-                f"Please check the meta file: {path}"
-            ) from None
-        if not names or names[0][0] != shard_name:
-            self.close()
+        with self._connected() as db:
+            try:
+                names = db.execute(query).fetchall()
+                kinds = dict(db.execute("SELECT name, type FROM sqlite_master;").fetchall())
+            except sqlite3.Error as error:
+                raise RuntimeError(
+                    f"Failed to execute the sql [ {query} ] while verifying meta file, {error}.\n"
+                    f"Please check the meta file: {path}"
+                ) from None
+        if not names or names[0][0] != os.path.basename(shard_path):
             raise RuntimeError(
                 f"Invalid file, mindrecord meta file: {path} and mindrecord file: {shard_path} can not match. "
                 "Please do not rename the mindrecord file or meta file."
             )
         if kinds.get("INDEXES") != "table":
-            self.close()
             raise RuntimeError(f"Invalid file, mindrecord meta file: {path} has no table INDEXES.")
 
-    def _connect(self, image: bytes | None) -> sqlite3.Connection:
-        if image is not None:
-            db = sqlite3.connect(":memory:", check_same_thread=False)
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        if self._image is not None:
+            db = sqlite3.connect(":memory:")
             with contextlib.suppress(sqlite3.Error):  # a broken image is reported by the first query
-                db.deserialize(image)
-            return db
-        if not os.path.isfile(self._path):
+                db.deserialize(self._image)
+        elif os.path.isfile(self._path):
+            # "immutable" keeps SQLite from locking, or looking for journals on a read-only disk.
+            uri = f"file:{urllib.parse.quote(os.path.abspath(self._path))}?mode=ro&immutable=1"
+            db = sqlite3.connect(uri, uri=True)
+        else:
             raise RuntimeError(
                 "Invalid file, failed to open mindrecord meta file. Please check whether the meta file: "
                 f"{self._path} exists and do not rename the mindrecord file and meta file."
             )
-        uri = f"file:{urllib.parse.quote(os.path.abspath(self._path))}?mode=ro&immutable=1"
-        return sqlite3.connect(uri, uri=True, check_same_thread=False)
-
-    def close(self) -> None:
-        self._db.close()
+        try:
+            yield db
+        finally:
+            db.close()
 
     def places(self) -> np.ndarray:
         """int64 (rows, 6): raw page, start, end, blob page, start, end; in the order of row numbers."""
@@ -130,7 +133,8 @@ class IndexReader:
             "PAGE_ID_BLOB, PAGE_OFFSET_BLOB, PAGE_OFFSET_BLOB_END FROM INDEXES;"
         )
         try:
-            table = _gather(self._db.execute(query))
+            with self._connected() as db:
+                table = _gather(db.execute(query))
         except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
             raise RuntimeError(f"Invalid file, mindrecord meta file: {self._path} is damaged ({error}).") from None
         if table.size == 0:
@@ -156,13 +160,13 @@ class IndexReader:
 
     def rows_with(self, field: str, value: str) -> list[int]:
         """Positions of the rows whose index field, as text, is `value`."""
-        column = column_name(field)
-        inner = f"SELECT CAST({column} AS TEXT) FROM INDEXES ORDER BY ROW_ID"
-        return [position for position, (found,) in enumerate(self._query(f"{inner};")) if found == value]
+        found = self._query(f"SELECT CAST({column_name(field)} AS TEXT) FROM INDEXES ORDER BY ROW_ID;")
+        return [position for position, (text,) in enumerate(found) if text == value]
 
-    def _query(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+    def _query(self, sql: str) -> list[Any]:
         try:
-            return self._db.execute(sql, parameters).fetchall()
+            with self._connected() as db:
+                return db.execute(sql).fetchall()
         except sqlite3.Error as error:
             raise RuntimeError(f"Failed to execute sql [ {sql} ] on meta file {self._path}, {error}.") from None
 

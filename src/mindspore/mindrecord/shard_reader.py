@@ -32,20 +32,16 @@ class Shard:
     def __init__(self, path: str):
         check_exists(path)
         self.path = path
-        with contextlib.ExitStack() as stack:
-            stream = stack.enter_context(_plain(path))
+        with _plain(path) as stream:
             self.header = read_header(path, stream)
             self.index = IndexReader(path + ".db", path, _index_image(path))
-            stack.callback(self.index.close)
             self.bytes = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-            stack.callback(self.bytes.close)
             self.places = self._absolute(self.index.places())
-            self._resources = stack.pop_all()
 
     def _absolute(self, places: np.ndarray) -> np.ndarray:
         """(rows, 4): where the raw and blob parts start and end in the file, length prefix included."""
         header = self.header
-        pages = places[:, (0, 3)]
+        pages = np.minimum(places[:, (0, 3)], len(self.bytes))  # a damaged page number must not overflow below
         base = header.header_size + pages * header.page_size
         spans = np.stack([base[:, 0] + places[:, 1], base[:, 0] + places[:, 2]], axis=1)
         spans = np.concatenate([spans, base[:, 1:] + places[:, 4:]], axis=1)
@@ -78,7 +74,8 @@ class Shard:
         return memoryview(self.bytes)[start + LENGTH.size : end]
 
     def close(self) -> None:
-        self._resources.close()
+        with contextlib.suppress(BufferError):  # someone still holds a part; the map goes when that does
+            self.bytes.close()
 
     def __enter__(self) -> Shard:
         return self
@@ -198,7 +195,7 @@ class RowReader:
         """A row as Python values: numbers, strings, bytes, and arrays for array fields."""
         shard, row = self.locate(number)
         found: dict[str, Any] = {}
-        with _naming(shard, row):
+        with naming(shard, row):
             if self._raw_columns:
                 stored = msgpack.unpack_map(bytes(shard.part(row, blob=False)))
                 for name in self._raw_columns:
@@ -230,7 +227,7 @@ class RowReader:
 
 
 @contextlib.contextmanager
-def _naming(shard: Shard, row: int) -> Iterator[None]:
+def naming(shard: Shard, row: int) -> Iterator[None]:
     """Say in which file and row a value is damaged."""
     try:
         yield

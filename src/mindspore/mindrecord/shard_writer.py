@@ -159,9 +159,9 @@ def check_row_sizes(rows: Sequence[Encoded], page_size: int) -> None:
         largest = LENGTH.size + max(map(len, parts), default=0)
         if largest > page_size:
             raise RuntimeError(
-                f"Invalid data, Page size: {page_size} is too small to save a {kind} row of {largest} bytes. Please use "
-                f"'set_page_size(value)' to enable larger page size, and the value range is in [{MIN_PAGE_SIZE} bytes, "
-                f"{MAX_PAGE_SIZE} bytes]."
+                f"Invalid data, Page size: {page_size} is too small to save a {kind} row of {largest} bytes. Please "
+                f"use 'set_page_size(value)' to enable larger page size, and the value range is in "
+                f"[{MIN_PAGE_SIZE} bytes, {MAX_PAGE_SIZE} bytes]."
             )
 
 

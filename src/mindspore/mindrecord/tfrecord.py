@@ -42,22 +42,20 @@ def find_records(data: Any, path: str) -> tuple[np.ndarray, np.ndarray]:
     All length checksums are checked, and the data checksum of the first record.
     """
     total = len(data)
-    starts, at = [], 0
+    starts, sizes, at = [], [], 0
     unpack = _LENGTH.unpack_from
-    while at < total:
-        if at + _HEAD > total:
-            raise Damaged(f"Invalid file, {path} is cut short after record {len(starts)}.")
+    while at + _HEAD <= total:
+        (size,) = unpack(data, at)
         starts.append(at + _HEAD)
-        at += _HEAD + unpack(data, at)[0] + _CRC.size
-    begins = np.array(starts, np.uint64).astype(np.int64)
-    lengths = np.diff(np.array([*starts, at + _HEAD], object)).astype(object) - (_HEAD + _CRC.size)
+        sizes.append(size)
+        at += _HEAD + size + _CRC.size
     if at != total:
-        raise Damaged(f"Invalid file, {path} is cut short or damaged at record {len(starts) - 1}.")
-    sizes = lengths.astype(np.int64)
-    _check_lengths(data, begins, sizes, path)
+        raise Damaged(f"Invalid file, {path} is cut short, damaged, or no TFRecord file (at record {len(starts)}).")
+    begins, lengths = np.array(starts, np.int64), np.array(sizes, np.int64)
+    _check_lengths(data, begins, lengths, path)
     if len(starts):
-        check_record(data, int(begins[0]), int(sizes[0]), path, 0)
-    return begins, sizes
+        check_record(data, starts[0], sizes[0], path, 0)
+    return begins, lengths
 
 
 def _check_lengths(data: Any, starts: np.ndarray, lengths: np.ndarray, path: str) -> None:
@@ -228,15 +226,20 @@ def read_values(record: bytes, span: Span) -> Values:
         data = record[slice(*span.runs[0])] if len(span.runs) == 1 else b"".join(record[s:e] for s, e in span.runs)
         return np.frombuffer(data, "<f4")
     if span.kind == 3:
-        return decode_varints(b"".join(record[start:end] for start, end in span.runs))
+        data = record[slice(*span.runs[0])] if len(span.runs) == 1 else b"".join(record[s:e] for s, e in span.runs)
+        return decode_varints(data)
     return np.empty(0, np.float32)
 
 
 def decode_varints(data: bytes) -> np.ndarray:
     """A run of varints as int64."""
+    if len(data) <= 2 * _MAX_VARINT:  # NumPy pays off only for longer ones
+        found, at = [], 0
+        while at < len(data):
+            value, at = _read_varint(data, at, len(data))
+            found.append(value)
+        return np.array(found, np.uint64).astype(np.int64)
     codes = np.frombuffer(data, np.uint8)
-    if not codes.size:
-        return np.empty(0, np.int64)
     last = codes < 0x80
     if last.all():
         return codes.astype(np.int64)
