@@ -1,0 +1,1 @@
+"""Checkpoint files: formats (`records`, `tensorfile`), saving, loading and conversion."""
