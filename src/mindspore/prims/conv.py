@@ -1,0 +1,376 @@
+"""Convolution in any number of dimensions, and its two gradients.
+
+The three primitives of a family are each other's gradients: the gradient of a convolution is an input gradient and a
+filter gradient, and the gradients of those are again members of the family, so derivatives of any order exist.
+
+NumPy evaluates by im2col: the windows become the columns of a matrix and one matrix product per group does the work.
+XLA has convolution as an operation; its gradients are the transposes of that linear map.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base.optional import require
+from mindspore.ir import AbstractTensor
+from mindspore.prims import checks, window
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.window import Window
+
+_SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+
+
+class Convolution(Primitive):
+    """What the family shares: attributes and geometry, channels-first ("NCHW") or channels-last ("NHWC")."""
+
+    rank = 2
+    promote = (0, 1)
+
+    def __init__(
+        self,
+        out_channel: int,
+        kernel_size: Any,
+        mode: int = 1,
+        pad_mode: str = "valid",
+        pad: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = "",
+    ):
+        name, rank = type(self).__name__, self.rank
+        data_format = data_format or "NC" + _SPATIAL[rank]
+        if data_format not in ("NC" + _SPATIAL[rank], "N" + _SPATIAL[rank] + "C"):
+            raise ValueError(
+                f"For '{name}', 'data_format' must be 'NC{_SPATIAL[rank]}' or 'N{_SPATIAL[rank]}C', "
+                f"but got {data_format!r}."
+            )
+        for label, value in (("out_channel", out_channel), ("group", group)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"For '{name}', '{label}' must be an int, but got {value!r}.")
+            if value < 1:
+                raise ValueError(f"For '{name}', '{label}' must be 1 or more, but got {value}.")
+        pad_mode = window.pad_mode(name, pad_mode)
+        pairs = window.pad_pairs(name, pad, rank)
+        if pad_mode != "pad" and any(v for pair in pairs for v in pair):
+            raise ValueError(f"For '{name}', 'pad' must be 0 when 'pad_mode' is '{pad_mode}', but got {pad!r}.")
+        super().__init__(
+            name,
+            out_channel=out_channel,
+            kernel_size=window.per_dimension(name, "kernel_size", kernel_size, rank),
+            mode=mode,
+            pad_mode=pad_mode,
+            pad=pairs,
+            stride=window.per_dimension(name, "stride", stride, rank),
+            dilation=window.per_dimension(name, "dilation", dilation, rank),
+            group=group,
+            data_format=data_format,
+        )
+
+    def sibling(self, cls: type) -> Any:
+        """Another member of the family with the same attributes."""
+        twin = cls.__new__(cls)
+        Primitive.__init__(twin, cls.__name__, **self.attrs)
+        return twin
+
+    # -- geometry -------------------------------------------------------------------------------------------------
+    @property
+    def channels_last(self) -> bool:
+        return self.data_format.endswith("C")
+
+    def spatial(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(shape[1:-1]) if self.channels_last else tuple(shape[2:])
+
+    def channels(self, shape: tuple[int, ...]) -> int:
+        return shape[-1] if self.channels_last else shape[1]
+
+    def window(self, x_shape: tuple[int, ...]) -> Window:
+        attributes = self.kernel_size, self.stride, self.dilation, self.pad
+        return window.resolve(self.pad_mode, self.spatial(x_shape), *attributes)
+
+    def image_shape(self, batch: int, channels: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        return (batch, *sizes, channels) if self.channels_last else (batch, channels, *sizes)
+
+    def output_shape(self, x_shape: tuple[int, ...], w_shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Check the operands' shapes and return the convolution's."""
+        rank = self.rank + 2
+        for label, shape in (("x", x_shape), ("weight", w_shape)):
+            if len(shape) != rank:
+                raise ValueError(f"For '{self.name}', '{label}' must have {rank} dimensions, but its shape is {shape}.")
+        c_in = self.channels(x_shape)
+        if w_shape[0] != self.out_channel or self.spatial(w_shape) != self.kernel_size:
+            raise ValueError(
+                f"For '{self.name}', the weight must have {self.out_channel} filters of size "
+                f"{self.kernel_size}, but its "
+                f"shape is {w_shape}."
+            )
+        if c_in != self.channels(w_shape) * self.group or self.out_channel % self.group:
+            raise ValueError(
+                f"For '{self.name}', the input's channels must equal the weight's times 'group', and "
+                f"'out_channel' must "
+                f"be a multiple of 'group', but got input {x_shape}, weight {w_shape}, group {self.group}."
+            )
+        sizes = self.window(x_shape).output(self.spatial(x_shape))
+        if any(s < 1 for s in sizes):
+            raise ValueError(f"For '{self.name}', the input {x_shape} is smaller than the kernel {self.kernel_size}.")
+        return self.image_shape(x_shape[0], self.out_channel, sizes)
+
+    # -- NumPy ----------------------------------------------------------------------------------------------------
+    def _first(self, x: np.ndarray) -> np.ndarray:
+        """Channels-first view of an image or filter."""
+        return np.moveaxis(x, -1, 1) if self.channels_last else x
+
+    def _last(self, x: np.ndarray) -> np.ndarray:
+        """From channels-first back to the layout in use."""
+        return np.ascontiguousarray(np.moveaxis(x, 1, -1)) if self.channels_last else x
+
+    # -- XLA ------------------------------------------------------------------------------------------------------
+    def lax_convolution(self, x_shape: tuple[int, ...], x: Any, w: Any) -> Any:
+        lax = require("jax.lax", "xla", "convolution on XLA")
+        geometry = self.window(x_shape)
+        image = self.data_format
+        kernel = image.replace("N", "O").replace("C", "I")
+        return lax.conv_general_dilated(
+            x, w, geometry.stride, geometry.pads, rhs_dilation=geometry.dilation,
+            dimension_numbers=(image, kernel, image), feature_group_count=self.group,
+        )  # fmt: skip
+
+
+def _columns(x: np.ndarray, geometry: Window, group: int) -> np.ndarray:
+    """im2col: (batch, group, channels per group * kernel elements, positions)."""
+    batch, channels, *sizes = x.shape
+    positions = geometry.output(tuple(sizes))
+    if any(lo or hi for lo, hi in geometry.pads):
+        x = np.pad(x, ((0, 0), (0, 0), *geometry.pads))
+    cols = np.empty((batch, channels, *geometry.kernel, *positions), x.dtype)
+    for index, slices in geometry.offsets(positions):
+        cols[(slice(None), slice(None), *index)] = x[(slice(None), slice(None), *slices)]
+    return cols.reshape(batch, group, -1, int(np.prod(positions)))
+
+
+def _images(cols: np.ndarray, geometry: Window, channels: int, sizes: tuple[int, ...]) -> np.ndarray:
+    """The transpose of `_columns`: every column element is added where it came from."""
+    positions = geometry.output(sizes)
+    cols = cols.reshape(cols.shape[0], channels, *geometry.kernel, *positions)
+    padded = tuple(n + lo + hi for n, (lo, hi) in zip(sizes, geometry.pads))
+    out = np.zeros((cols.shape[0], channels, *padded), cols.dtype)
+    for index, slices in geometry.offsets(positions):
+        out[(slice(None), slice(None), *slices)] += cols[(slice(None), slice(None), *index)]
+    inner = tuple(slice(lo, lo + n) for n, (lo, _) in zip(sizes, geometry.pads))
+    return np.ascontiguousarray(out[(slice(None), slice(None), *inner)])
+
+
+class _Forward(Convolution):
+    """x * w."""
+
+    def infer(self, x: Any, w: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.tensor(self.name, "weight", w)
+        return AbstractTensor(x.dtype, self.output_shape(x.shape, w.shape))
+
+    def eval(self, xp: Any, x: Any, w: Any) -> Any:
+        if xp is not np:
+            return self.lax_convolution(x.shape, x, w)
+        geometry, out_shape = self.window(x.shape), self.output_shape(x.shape, w.shape)
+        cols = _columns(self._first(widen(x)), geometry, self.group)
+        filters = np.ascontiguousarray(self._first(widen(w))).reshape(self.group, self.out_channel // self.group, -1)
+        out = np.matmul(filters, cols).reshape(x.shape[0], self.out_channel, *self.spatial(out_shape))
+        return narrow(self._last(out), x)
+
+    def bprop(self, x: Any, w: Any, out: Any, dout: Any) -> tuple:
+        return _input_gradient(self, dout, w, x.shape), _filter_gradient(self, dout, x, w.shape)
+
+
+class _InputGradient(Convolution):
+    """The gradient of a convolution by its input: `prim(dout, w, input_size)`; also the transposed convolution."""
+
+    def prepare(self, args: tuple) -> tuple:
+        dout, w, size = args
+        return (*super().prepare((dout, w)), _static_shape(self.name, size))
+
+    def infer(self, dout: Any, w: Any, size: Any) -> Any:
+        checks.tensor(self.name, "out_backprop", dout)
+        checks.tensor(self.name, "weight", w)
+        expected = self.output_shape(size, w.shape)
+        if dout.shape != expected:
+            raise ValueError(
+                f"For '{self.name}', an input of shape {size} gives an output of shape {expected}, "
+                f"but 'out_backprop' has "
+                f"shape {dout.shape}."
+            )
+        return AbstractTensor(dout.dtype, size)
+
+    def eval(self, xp: Any, dout: Any, w: Any, size: tuple[int, ...]) -> Any:
+        if xp is not np:
+            jax = require("jax", "xla", "convolution on XLA")
+            like = jax.ShapeDtypeStruct(size, dout.dtype)
+            return jax.linear_transpose(lambda x: self.lax_convolution(size, x, w), like)(dout)[0]
+        filters = np.ascontiguousarray(self._first(widen(w))).reshape(self.group, self.out_channel // self.group, -1)
+        rows = np.ascontiguousarray(self._first(widen(dout))).reshape(size[0], self.group, filters.shape[1], -1)
+        cols = np.matmul(filters.swapaxes(1, 2), rows)
+        images = _images(cols, self.window(size), self.channels(size), self.spatial(size))
+        return narrow(self._last(images), dout)
+
+    def bprop(self, dout: Any, w: Any, size: Any, out: Any, grad: Any) -> tuple:
+        return _convolve(self, grad, w), _filter_gradient(self, dout, grad, w.shape), None
+
+
+class _FilterGradient(Convolution):
+    """The gradient of a convolution by its filter: `prim(dout, x, filter_size)`."""
+
+    def prepare(self, args: tuple) -> tuple:
+        dout, x, size = args
+        return (*super().prepare((dout, x)), _static_shape(self.name, size))
+
+    def infer(self, dout: Any, x: Any, size: Any) -> Any:
+        checks.tensor(self.name, "out_backprop", dout)
+        checks.tensor(self.name, "input", x)
+        expected = self.output_shape(x.shape, size)
+        if dout.shape != expected:
+            raise ValueError(
+                f"For '{self.name}', an input of shape {x.shape} gives an output of shape {expected}, "
+                f"but 'out_backprop' "
+                f"has shape {dout.shape}."
+            )
+        return AbstractTensor(dout.dtype, size)
+
+    def eval(self, xp: Any, dout: Any, x: Any, size: tuple[int, ...]) -> Any:
+        if xp is not np:
+            jax = require("jax", "xla", "convolution on XLA")
+            like = jax.ShapeDtypeStruct(size, dout.dtype)
+            return jax.linear_transpose(lambda w: self.lax_convolution(x.shape, x, w), like)(dout)[0]
+        cols = _columns(self._first(widen(x)), self.window(x.shape), self.group)
+        per_group = self.out_channel // self.group
+        rows = np.ascontiguousarray(self._first(widen(dout))).reshape(x.shape[0], self.group, per_group, -1)
+        flat_rows = rows.transpose(1, 2, 0, 3).reshape(self.group, per_group, -1)
+        flat_cols = cols.transpose(1, 0, 3, 2).reshape(self.group, flat_rows.shape[2], -1)
+        filters = np.matmul(flat_rows, flat_cols)
+        filters = filters.reshape(self.out_channel, self.channels(size), *self.kernel_size)
+        return narrow(self._last(filters), dout)
+
+    def bprop(self, dout: Any, x: Any, size: Any, out: Any, grad: Any) -> tuple:
+        return _convolve(self, x, grad), _input_gradient(self, dout, grad, x.shape), None
+
+
+def _static_shape(op: str, size: Any) -> tuple[int, ...]:
+    if hasattr(size, "asnumpy") and getattr(size, "_node", None) is None:
+        size = tuple(int(v) for v in size.asnumpy().ravel())
+    return checks.shape(op, size, "size")
+
+
+# -- the families -----------------------------------------------------------------------------------------------------
+class Conv1D(_Forward):
+    """1-d convolution of (N, C, L) with (O, C/group, K)."""
+
+    rank = 1
+    eval = _Forward.eval
+
+
+class Conv2D(_Forward):
+    """2-d convolution of (N, C, H, W) with (O, C/group, KH, KW)."""
+
+    eval = _Forward.eval
+
+
+class Conv3D(_Forward):
+    """3-d convolution of (N, C, D, H, W) with (O, C/group, KD, KH, KW)."""
+
+    rank = 3
+    eval = _Forward.eval
+
+
+class Conv1DBackpropInput(_InputGradient):
+    rank = 1
+    eval = _InputGradient.eval
+
+
+class Conv2DBackpropInput(_InputGradient):
+    """The gradient of Conv2D by its input."""
+
+    eval = _InputGradient.eval
+
+    def __init__(
+        self,
+        out_channel: int,
+        kernel_size: Any,
+        pad_mode: str = "valid",
+        pad: Any = 0,
+        pad_list: Any = None,
+        mode: int = 1,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = "NCHW",
+    ):
+        pad = pad_list if pad_list is not None else pad
+        super().__init__(out_channel, kernel_size, mode, pad_mode, pad, stride, dilation, group, data_format)
+
+
+class Conv2DTranspose(Conv2DBackpropInput):
+    """Transposed 2-d convolution: `prim(dout, weight, input_size)`."""
+
+    eval = _InputGradient.eval
+
+
+class Conv3DBackpropInput(_InputGradient):
+    """The gradient of Conv3D by its input."""
+
+    rank = 3
+    eval = _InputGradient.eval
+
+
+class Conv1DBackpropFilter(_FilterGradient):
+    rank = 1
+    eval = _FilterGradient.eval
+
+
+class Conv2DBackpropFilter(_FilterGradient):
+    """The gradient of Conv2D by its filter."""
+
+    eval = _FilterGradient.eval
+
+
+class Conv3DBackpropFilter(_FilterGradient):
+    rank = 3
+    eval = _FilterGradient.eval
+
+
+_FORWARD = {1: Conv1D, 2: Conv2D, 3: Conv3D}
+_INPUT = {1: Conv1DBackpropInput, 2: Conv2DBackpropInput, 3: Conv3DBackpropInput}
+_FILTER = {1: Conv1DBackpropFilter, 2: Conv2DBackpropFilter, 3: Conv3DBackpropFilter}
+
+
+def _convolve(like: Convolution, x: Any, w: Any) -> Any:
+    return like.sibling(_FORWARD[like.rank])(x, w)
+
+
+def _input_gradient(like: Convolution, dout: Any, w: Any, size: tuple[int, ...]) -> Any:
+    return like.sibling(_INPUT[like.rank])(dout, w, size)
+
+
+def _filter_gradient(like: Convolution, dout: Any, x: Any, size: tuple[int, ...]) -> Any:
+    return like.sibling(_FILTER[like.rank])(dout, x, size)
+
+
+class DepthwiseConv2dNative(_Forward):
+    """Every channel with its own `channel_multiplier` filters: a weight of shape (multiplier, C, KH, KW)."""
+
+    def __init__(
+        self, channel_multiplier: int, kernel_size: Any, mode: int = 3, pad_mode: str = "valid", pad: Any = 0,
+        stride: Any = 1, dilation: Any = 1, group: int = 1,
+    ):  # fmt: skip
+        super().__init__(channel_multiplier, kernel_size, mode, pad_mode, pad, stride, dilation, 1)
+
+    def __call__(self, x: Any, weight: Any) -> Any:
+        from mindspore.prims.arrays import Transpose
+        from mindspore.prims.reduction import Reshape
+
+        multiplier, channels, *kernel = weight.shape
+        filters = Reshape()(Transpose()(weight, (1, 0, 2, 3)), (channels * multiplier, 1, *kernel))
+        pads = tuple(v for pair in self.pad for v in pair)
+        return Conv2D(
+            channels * multiplier, self.kernel_size, 1, self.pad_mode, pads, self.stride, self.dilation, channels
+        )(x, filters)

@@ -1,0 +1,402 @@
+"""Pooling over sliding windows in any number of dimensions, with gradients of any order.
+
+Max pooling sends its gradient to the first element that attains the maximum. `MaxPoolGrad` does that, and
+`MaxPoolGradGrad` is its transpose: it picks the elements at those places. Average pooling is linear, so it and
+`AvgPoolGrad` are each other's gradients.
+
+NumPy goes over the elements of the window, each a strided slice of the whole input; XLA has windows as an operation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore._base.optional import require
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks, window
+from mindspore.prims.elementwise import zeros_like
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.window import Window
+
+_SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+
+
+class Pooling(Primitive):
+    """Attributes and geometry of pooling primitives."""
+
+    rank = 2
+    kinds = "f"
+    pad_modes: tuple[str, ...] = ("same", "valid", "pad")
+
+    def setup(
+        self, kernel_size: Any, strides: Any, pad_mode: str, data_format: str, pad: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, **more: Any,
+    ) -> None:  # fmt: skip
+        """Check and store the attributes."""
+        name, rank = type(self).__name__, self.rank
+        formats = ("NC" + _SPATIAL[rank], "N" + _SPATIAL[rank] + "C")
+        if data_format not in formats:
+            raise ValueError(f"For '{name}', 'data_format' must be one of {formats}, but got {data_format!r}.")
+        Primitive.__init__(
+            self,
+            name,
+            kernel_size=window.per_dimension(name, "kernel_size", kernel_size, rank),
+            strides=window.per_dimension(name, "strides", strides, rank),
+            pad_mode=window.pad_mode(name, pad_mode, self.pad_modes),
+            pad=window.pad_pairs(name, pad, rank),
+            dilation=window.per_dimension(name, "dilation", dilation, rank),
+            ceil_mode=bool(ceil_mode),
+            data_format=data_format,
+            **more,
+        )
+
+    def sibling(self, cls: type) -> Any:
+        """The gradient (or the pooling it is the gradient of) with the same attributes."""
+        twin = cls.__new__(cls)
+        Primitive.__init__(twin, cls.__name__, **self.attrs)
+        twin.rank = self.rank
+        return twin
+
+    @property
+    def channels_last(self) -> bool:
+        return self.data_format.endswith("C")
+
+    def spatial(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(shape[1:-1]) if self.channels_last else tuple(shape[2:])
+
+    def window(self, shape: tuple[int, ...]) -> Window:
+        sizes = self.spatial(shape)
+        found = window.resolve(self.pad_mode, sizes, self.kernel_size, self.strides, self.dilation, self.pad)
+        return window.ceil_pads(sizes, found) if self.ceil_mode else found
+
+    def pooled_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if len(shape) != self.rank + 2:
+            raise ValueError(f"For '{self.name}', 'x' must have {self.rank + 2} dimensions, but its shape is {shape}.")
+        sizes = self.window(shape).output(self.spatial(shape))
+        if any(s < 1 for s in sizes):
+            raise ValueError(f"For '{self.name}', the input {shape} is smaller than the window {self.kernel_size}.")
+        return (shape[0], *sizes, shape[-1]) if self.channels_last else (*shape[:2], *sizes)
+
+    def check(self, x: Any) -> tuple[int, ...]:
+        checks.tensor(self.name, "x", x)
+        checks.dtype_in(self.name, "x", x.dtype, self.kinds)
+        return self.pooled_shape(x.shape)
+
+    def whole(self, spatial: tuple) -> tuple:
+        """An index or padding over all dimensions from one over the spatial ones."""
+        keep = (0, 0) if spatial and isinstance(spatial[0], tuple) else slice(None)
+        return (keep, *spatial, keep) if self.channels_last else (keep, keep, *spatial)
+
+    def visits(self, shape: tuple[int, ...]) -> Any:
+        """For every element of the window: its index in the window and the slices of the padded input it visits."""
+        geometry = self.window(shape)
+        for index, slices in geometry.offsets(geometry.output(self.spatial(shape))):
+            yield index, self.whole(slices)
+
+    def pad_input(self, xp: Any, x: Any, fill: Any) -> Any:
+        pads = self.window(x.shape).pads
+        if not any(lo or hi for lo, hi in pads):
+            return x
+        return xp.pad(x, self.whole(pads), constant_values=fill)
+
+    def crop(self, padded: Any, shape: tuple[int, ...]) -> Any:
+        """The part of a padded array that belongs to the input."""
+        pads = self.window(shape).pads
+        return padded[self.whole(tuple(slice(lo, lo + n) for n, (lo, _) in zip(self.spatial(shape), pads)))]
+
+    def padded_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        pads = self.window(shape).pads
+        sizes = tuple(n + lo + hi for n, (lo, hi) in zip(self.spatial(shape), pads))
+        return (shape[0], *sizes, shape[-1]) if self.channels_last else (*shape[:2], *sizes)
+
+    def reduce_window(self, x: Any, start: Any, reducer: str) -> Any:
+        """XLA's own windowed reduction."""
+        lax = require("jax.lax", "xla", "pooling on XLA")
+        geometry = self.window(x.shape)
+        one = (1, *geometry.kernel, 1), (1, *geometry.stride, 1), (1, *geometry.dilation, 1)
+        two = (1, 1, *geometry.kernel), (1, 1, *geometry.stride), (1, 1, *geometry.dilation)
+        dims, strides, dilation = one if self.channels_last else two
+        pads = self.whole(geometry.pads)
+        return lax.reduce_window(x, start, getattr(lax, reducer), dims, strides, pads, window_dilation=dilation)
+
+
+def lowest(dtype: Any) -> Any:
+    """The value that never wins a maximum."""
+    if dtype.kind in "ui":
+        return np.iinfo(dtype).min
+    return np.asarray(-np.inf, dtype)
+
+
+# -- maximum ----------------------------------------------------------------------------------------------------------
+class _Max(Pooling):
+    kinds = "uif"
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        if xp is not np:
+            return self.reduce_window(x, lowest(x.dtype), "max")
+        padded = self.pad_input(np, x, lowest(x.dtype))
+        out = None
+        for _, slices in self.visits(x.shape):
+            part = padded[slices]
+            out = part.copy() if out is None else np.maximum(out, part, out=out)
+        return out
+
+    def infer(self, x: Any) -> Any:
+        return AbstractTensor(x.dtype, self.check(x))
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (self.sibling(MaxPoolGrad)(x, out, dout),)
+
+
+class MaxPool(_Max):
+    """The maximum of each 2-d window."""
+
+    pad_modes = ("same", "valid")
+    eval = _Max.eval
+
+    def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW"):
+        self.setup(kernel_size, strides, pad_mode, data_format)
+
+
+class MaxPool3D(_Max):
+    """The maximum of each 3-d window."""
+
+    rank = 3
+    eval = _Max.eval
+
+    def __init__(
+        self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID", pad_list: Any = 0,
+        ceil_mode: bool | None = None, data_format: str = "NCDHW",
+    ):  # fmt: skip
+        self.setup(kernel_size, strides, pad_mode, data_format, pad_list, 1, bool(ceil_mode))
+
+
+class MaxPoolNd(_Max):
+    """The maximum of each window, with explicit padding, dilation and ceil mode, in 1, 2 or 3 dimensions."""
+
+    eval = _Max.eval
+
+    def __init__(
+        self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+    ):
+        self.rank = rank
+        self.setup(kernel_size, strides, "pad", "NC" + _SPATIAL[rank], pad, dilation, ceil_mode, dims=rank)
+
+
+class MaxPoolGrad(Pooling):
+    """`prim(x, out, dout)`: dout where each window has its first maximum, summed over windows."""
+
+    def infer(self, x: Any, out: Any, dout: Any) -> Any:
+        return AbstractTensor(x.dtype, x.shape)
+
+    def eval(self, xp: Any, x: Any, out: Any, dout: Any) -> Any:
+        if xp is not np:
+            jax = require("jax", "xla", "pooling on XLA")
+            _, pullback = jax.vjp(lambda v: self.reduce_window(v, lowest(v.dtype), "max"), x)
+            return pullback(dout)[0]
+        padded = self.pad_input(np, x, lowest(x.dtype))
+        grad = np.zeros(padded.shape, dout.dtype)
+        open_ = np.ones(out.shape, np.bool_)
+        for _, slices in self.visits(x.shape):
+            hit = (padded[slices] == out) & open_
+            open_ &= ~hit
+            grad[slices] += np.where(hit, dout, np.zeros((), dout.dtype))
+        return np.ascontiguousarray(self.crop(grad, x.shape))
+
+    def bprop(self, x: Any, y: Any, dout: Any, out: Any, grad: Any) -> tuple:
+        return zeros_like(x), zeros_like(y), self.sibling(MaxPoolGradGrad)(x, y, grad)
+
+
+class MaxPoolGradGrad(Pooling):
+    """`prim(x, out, grad)`: the elements of `grad` at the places where the windows of x have their first maximum."""
+
+    def infer(self, x: Any, out: Any, grad: Any) -> Any:
+        return AbstractTensor(grad.dtype, out.shape)
+
+    def eval(self, xp: Any, x: Any, out: Any, grad: Any) -> Any:
+        if xp is not np:
+            jax = require("jax", "xla", "pooling on XLA")
+            return jax.jvp(lambda v: self.reduce_window(v, lowest(v.dtype), "max"), (x,), (grad,))[1]
+        padded, source = self.pad_input(np, x, lowest(x.dtype)), self.pad_input(np, grad, 0)
+        picked = np.zeros(out.shape, grad.dtype)
+        open_ = np.ones(out.shape, np.bool_)
+        for _, slices in self.visits(x.shape):
+            hit = (padded[slices] == out) & open_
+            open_ &= ~hit
+            picked = np.where(hit, source[slices], picked)
+        return picked
+
+    def bprop(self, x: Any, y: Any, grad: Any, out: Any, dout: Any) -> tuple:
+        return zeros_like(x), zeros_like(y), self.sibling(MaxPoolGrad)(x, y, dout)
+
+
+class MaxPoolWithIndices(Pooling):
+    """The maximum of each window and the flat position of it in the (unpadded) spatial plane."""
+
+    kinds = "uif"
+
+    def __init__(
+        self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+        argmax_type: Any = mstype.int64, pad_mode: str = "pad",
+    ):  # fmt: skip
+        self.rank = rank
+        layout = "NC" + _SPATIAL[rank]
+        self.setup(
+            kernel_size, strides, pad_mode, layout, pad, dilation, ceil_mode, dims=rank,
+            argmax_type=mstype.to_dtype(argmax_type),
+        )  # fmt: skip
+
+    def infer(self, x: Any) -> Any:
+        shape = self.check(x)
+        return AbstractTuple((AbstractTensor(x.dtype, shape), AbstractTensor(self.argmax_type, shape)))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        padded = self.pad_input(xp, x, lowest(x.dtype))
+        sizes, geometry = self.spatial(x.shape), self.window(x.shape)
+        positions = geometry.output(sizes)
+        out = where = None
+        for index, slices in self.visits(x.shape):
+            part, place = padded[slices], xp.asarray(self._places(index, geometry, sizes, positions))
+            if out is None:
+                out, where = part, xp.broadcast_to(place, part.shape)
+                continue
+            better = part > out
+            out, where = xp.where(better, part, out), xp.where(better, place, where)
+        return out, where.astype(self.argmax_type.np)
+
+    @staticmethod
+    def _places(index: tuple, geometry: Window, sizes: tuple, positions: tuple) -> np.ndarray:
+        """The flat input position that one element of the window has at each window position."""
+        flat = np.zeros(positions, np.int64)
+        for axis, (i, n) in enumerate(zip(index, positions)):
+            at = np.arange(n) * geometry.stride[axis] + i * geometry.dilation[axis] - geometry.pads[axis][0]
+            shape = [1] * len(positions)
+            shape[axis] = n
+            flat = flat * sizes[axis] + at.reshape(shape)
+        return flat
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (self.sibling(MaxPoolGrad)(x, out[0], dout[0]),)
+
+
+class MaxPoolWithArgmax(MaxPoolWithIndices):
+    """The maximum of each 2-d window and its position."""
+
+    eval = MaxPoolWithIndices.eval
+
+    def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW"):
+        super().__init__(2, kernel_size, strides, 0, 1, False, mstype.int32, pad_mode)
+
+
+# -- average ----------------------------------------------------------------------------------------------------------
+class _Average(Pooling):
+    def setup_average(self, count_include_pad: bool, divisor_override: Any, *geometry: Any, **more: Any) -> None:
+        if isinstance(divisor_override, bool) or not isinstance(divisor_override, (int, type(None))):
+            raise TypeError(
+                f"For '{type(self).__name__}', 'divisor_override' must be an int, but got {divisor_override!r}."
+            )
+        self.setup(
+            *geometry, count_include_pad=bool(count_include_pad), divisor_override=int(divisor_override or 0), **more
+        )
+
+    def divisor(self, shape: tuple[int, ...]) -> np.ndarray | float:
+        """What each window's sum is divided by: a number, or an array over the spatial positions."""
+        if self.divisor_override:
+            return float(self.divisor_override)
+        geometry, sizes = self.window(shape), self.spatial(shape)
+        plain = window.resolve(self.pad_mode, sizes, self.kernel_size, self.strides, self.dilation, self.pad)
+        if not any(lo or hi for lo, hi in geometry.pads):
+            return float(np.prod(geometry.kernel))
+        counts = np.ones((), np.float64)
+        for axis, n in enumerate(geometry.output(sizes)):
+            counts = np.multiply.outer(counts, self._counts(axis, n, sizes[axis], geometry, plain.pads[axis]))
+        return counts[None, ..., None] if self.channels_last else counts
+
+    def _counts(self, axis: int, positions: int, size: int, geometry: Window, pads: tuple[int, int]) -> np.ndarray:
+        """How many elements count along one axis: padding the user asked for does if `count_include_pad`."""
+        first = np.arange(positions) * geometry.stride[axis] - geometry.pads[axis][0]
+        low, high = (-pads[0], size + pads[1]) if self.count_include_pad else (0, size)
+        return np.minimum(first + geometry.kernel[axis], high) - np.maximum(first, low)
+
+    def window_sum(self, xp: Any, x: Any) -> Any:
+        if xp is not np:
+            return self.reduce_window(x, np.zeros((), x.dtype), "add")
+        padded = self.pad_input(np, x, 0)
+        out = None
+        for _, slices in self.visits(x.shape):
+            out = padded[slices].copy() if out is None else np.add(out, padded[slices], out=out)
+        return out
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        total = self.window_sum(xp, widen(x))
+        return narrow(total / xp.asarray(self.divisor(x.shape), total.dtype), x)
+
+    def infer(self, x: Any) -> Any:
+        return AbstractTensor(x.dtype, self.check(x))
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (self.sibling(AvgPoolGrad)(dout, x.shape),)
+
+
+class AvgPool(_Average):
+    """The mean of each 2-d window; padding does not count."""
+
+    pad_modes = ("same", "valid")
+    eval = _Average.eval
+
+    def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID", data_format: str = "NCHW"):
+        self.setup_average(False, None, kernel_size, strides, pad_mode, data_format)
+
+
+class AvgPool3D(_Average):
+    """The mean of each 3-d window."""
+
+    rank = 3
+    eval = _Average.eval
+
+    def __init__(
+        self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", pad: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int = 0, data_format: str = "NCDHW",
+    ):  # fmt: skip
+        geometry = kernel_size, strides, pad_mode, data_format, pad, 1, ceil_mode
+        self.setup_average(count_include_pad, divisor_override, *geometry)
+
+
+class AvgPoolNd(_Average):
+    """The mean of each window, with explicit padding and ceil mode, in 1, 2 or 3 dimensions."""
+
+    eval = _Average.eval
+
+    def __init__(
+        self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ):  # fmt: skip
+        self.rank = rank
+        geometry = kernel_size, strides, "pad", "NC" + _SPATIAL[rank], pad, 1, ceil_mode
+        self.setup_average(count_include_pad, divisor_override, *geometry, dims=rank)
+
+
+class AvgPoolGrad(_Average):
+    """`prim(dout, input_shape)`: every element gets the share of each window it lies in."""
+
+    def infer(self, dout: Any, shape: Any) -> Any:
+        return AbstractTensor(dout.dtype, shape)
+
+    def eval(self, xp: Any, dout: Any, shape: tuple[int, ...]) -> Any:
+        wide = widen(dout)
+        share = wide / xp.asarray(self.divisor(shape), wide.dtype)
+        if xp is not np:
+            jax = require("jax", "xla", "pooling on XLA")
+            like = jax.ShapeDtypeStruct(shape, share.dtype)
+            return narrow(jax.linear_transpose(lambda v: self.window_sum(xp, v), like)(share)[0], dout)
+        grad = np.zeros(self.padded_shape(shape), share.dtype)
+        for _, slices in self.visits(shape):
+            grad[slices] += share
+        return narrow(np.ascontiguousarray(self.crop(grad, shape)), dout)
+
+    def bprop(self, dout: Any, shape: Any, out: Any, grad: Any) -> tuple:
+        return self.sibling(AvgPoolNd)(grad), None

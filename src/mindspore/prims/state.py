@@ -1,0 +1,83 @@
+"""Primitives that replace the value of a Parameter: plain assignment.
+
+They are pure: `eval` returns the new value, and `writes` tells the dispatcher which argument takes it. The optimizers'
+fused updates follow the same rule in `update.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.ir import AbstractTensor
+from mindspore.prims import checks, values
+from mindspore.prims.elementwise import Cast
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import Reshape, sum_to_shape
+
+
+class _Assignment(Primitive):
+    """`prim(variable, value)`: the value is converted to the variable's element type and broadcast to its shape."""
+
+    writes = ((0, 0),)
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__name__)
+
+    def prepare(self, args: tuple) -> tuple:
+        variable, value = args
+        if not isinstance(variable, values.TensorBase):
+            raise TypeError(f"For '{self.name}', 'variable' must be a Parameter or a Tensor, but got {variable!r}.")
+        dtype = values.dtype_of(variable)
+        if values.is_number(value):
+            value = values.number_tensor(value, dtype)
+        elif not isinstance(value, (values.TensorBase, values.SymbolicScalarBase)):
+            value = values.tensor_class()(value, dtype)
+        if values.dtype_of(value) is not dtype:
+            value = Cast()(value, dtype)
+        return variable, value
+
+    def infer(self, variable: Any, value: Any) -> Any:
+        checks.tensor(self.name, "value", value)
+        self.check_shape(variable.shape, value.shape)
+        return AbstractTensor(variable.dtype, variable.shape)
+
+    def check_shape(self, variable: tuple[int, ...], value: tuple[int, ...]) -> None:
+        if checks.broadcast(self.name, variable, value) != variable:
+            raise ValueError(f"For '{self.name}', a value of shape {value} does not fit a variable of shape {variable}")
+
+
+class Assign(_Assignment):
+    """variable = value; the shapes must be equal (a value of one element may have any shape of size 1)."""
+
+    def check_shape(self, variable: tuple[int, ...], value: tuple[int, ...]) -> None:
+        sizes_one = all(d == 1 for d in variable) and all(d == 1 for d in value)
+        if variable != value and not sizes_one:
+            raise ValueError(
+                f"For '{self.name}', 'value' must have the shape of 'variable', but got {value} and {variable}."
+            )
+
+    def eval(self, xp: Any, variable: Any, value: Any) -> Any:
+        return xp.array(xp.reshape(value, variable.shape))  # a copy: the value and the variable must stay independent
+
+    def bprop(self, variable: Any, value: Any, out: Any, dout: Any) -> tuple:
+        return None, Reshape()(dout, value.shape)
+
+
+class AssignAdd(_Assignment):
+    """variable = variable + value."""
+
+    def eval(self, xp: Any, variable: Any, value: Any) -> Any:
+        return variable + value
+
+    def bprop(self, variable: Any, value: Any, out: Any, dout: Any) -> tuple:
+        return dout, sum_to_shape(dout, value.shape)
+
+
+class AssignSub(_Assignment):
+    """variable = variable - value."""
+
+    def eval(self, xp: Any, variable: Any, value: Any) -> Any:
+        return variable - value
+
+    def bprop(self, variable: Any, value: Any, out: Any, dout: Any) -> tuple:
+        return dout, -sum_to_shape(dout, value.shape)
