@@ -6,7 +6,8 @@
     "ENCRYPT"
 
 An AES-GCM block: magic number, 16-byte tag, length of the rest, length of the nonce (16), nonce, length of the
-ciphertext, ciphertext; the numbers are 32-bit little-endian.
+ciphertext, ciphertext; the numbers are 32-bit little-endian. Of the 16 stored bytes of the nonce AES-GCM uses the first
+12, as the official writer does.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _BLOCK_LENGTH = struct.Struct(">i")
 _GCM_HEAD = struct.Struct("<I16sII16sI")
 _GCM_MAGIC = 0x7F3A5ED8
 _NONCE = 16
+_NONCE_USED = 12
 _TAG = 16
 _WRONG_KEY = "Failed to decrypt data, please check if enc_key and enc_mode / dec_mode is valid."
 
@@ -44,7 +46,7 @@ def _mode_name(mode: Mode) -> bytes:
 def encrypt_block(data: bytes, key: str) -> bytes:
     """One AES-GCM block."""
     nonce = os.urandom(_NONCE)
-    sealed = _cipher(key).encrypt(nonce, data, None)
+    sealed = _cipher(key).encrypt(nonce[:_NONCE_USED], data, None)
     text, tag = sealed[:-_TAG], sealed[-_TAG:]
     return _GCM_HEAD.pack(_GCM_MAGIC, tag, 8 + _NONCE + len(text), _NONCE, nonce, len(text)) + text
 
@@ -60,7 +62,7 @@ def decrypt_block(block: bytes, key: str) -> bytes:
     cipher = _cipher(key)
     invalid_tag = require("cryptography.exceptions", "train", "An encrypted MindRecord file").InvalidTag
     try:
-        return cipher.decrypt(nonce, text + tag, None)
+        return cipher.decrypt(nonce[:_NONCE_USED], text + tag, None)
     except invalid_tag:
         raise RuntimeError(_WRONG_KEY) from None
 
