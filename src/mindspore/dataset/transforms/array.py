@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._base.dtype import DType, bool_, to_dtype
-from .base import Transform, as_column, tensor_from_json, tensor_to_json, to_plain
+from .base import Transform, as_column, on_each, tensor_from_json, tensor_to_json, to_plain
 from .checks import INT64_MAX, check_positive, check_range, check_type, checked, each, of_type, optional
 
 _constant = of_type(str, float, bool, int, bytes)
@@ -57,10 +57,12 @@ class TypeCast(Transform):
         self._dtype = numpy_type(data_type)
 
     def apply(self, *columns: Any) -> Any:
-        cast = tuple(self.batched(as_column(column)) for column in columns)
-        return cast[0] if len(cast) == 1 else cast
+        return on_each(lambda column: self._cast(as_column(column)), columns)
 
-    def batched(self, batch: np.ndarray) -> np.ndarray:
+    def batched(self, *batches: np.ndarray) -> Any:
+        return on_each(self._cast, batches)
+
+    def _cast(self, batch: np.ndarray) -> np.ndarray:
         if is_text(batch) != (self._dtype.kind in "US"):
             raise RuntimeError(
                 f"TypeCast: TypeCast does not support cast from {kind_name(batch)} to {to_plain(self._dtype)}"
@@ -71,7 +73,7 @@ class TypeCast(Transform):
                 return batch.astype(np.int64).astype(self._dtype)
             return batch.astype(self._dtype)
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         return self.json_name, {"data_type": to_plain(self._dtype)}
 
 
@@ -164,7 +166,7 @@ class PadEnd(Transform):
         padded[kept] = array[kept]
         return padded
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         value = None if self.pad_value is None else np.array(self.pad_value)
         return self.json_name, {"pad_shape": list(self.pad_shape), "pad_value": tensor_to_json(value)}
 
@@ -213,7 +215,7 @@ class Concatenate(Transform):
                 )
         return np.concatenate(parts)
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         constants = {"append": tensor_to_json(self.append), "prepend": tensor_to_json(self.prepend)}
         return self.json_name, {"axis": self.axis, **constants}
 
@@ -252,7 +254,7 @@ class Fill(Transform):
             )
         return np.full(array.shape, filler if is_text(array) else filler.astype(array.dtype))
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         return self.json_name, tensor_to_json(np.array(self.fill_value)) or {}
 
     @classmethod
@@ -318,7 +320,7 @@ class Mask(Transform):
         compare_as = constant if is_text(array) else constant.astype(array.dtype)
         return _COMPARE[self.operator](array, compare_as).astype(self.dtype.np)
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         dtype = _TYPE_CODES.index(to_plain(self.dtype))
         constant = tensor_to_json(np.array(self.constant))
         return self.json_name, {"op": self.operator.json_code, "constant": constant, "dtype": dtype}
@@ -375,7 +377,7 @@ class Slice(Transform):
                 raise RuntimeError(f"Index {index} is out of bounds.")
         return indices
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         return self.json_name, {"slices": [_slice_to_json(option) for option in self.slices]}
 
     @classmethod

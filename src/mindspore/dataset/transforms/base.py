@@ -118,17 +118,17 @@ class Transform:
 
     # -- JSON
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
-        """The operation's name and its parameters as plain JSON values."""
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
+        """The operation's name and its parameters as plain JSON values, None if it has none."""
         params = {}
         for name in _parameters(type(self)):
             key = self.json_keys.get(name, name)
             if key is not None:
                 params[key] = to_plain(getattr(self, name))
-        return self.json_name, params
+        return self.json_name, params or None
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Transform:
+    def from_json(cls, params: dict[str, Any] | None) -> Transform:
         """Build the transform from the parameters that `to_json` gives; unknown keys are an error."""
         arguments = {}
         rest = dict(params or {})
@@ -155,9 +155,9 @@ class DeviceTransform(Transform):
         self.device_target = device_target
         return self
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         name, params = super().to_json()
-        return name, {"device_target": self.device_target, **params}
+        return name, {"device_target": self.device_target, **(params or {})}
 
 
 def not_random(function: Any) -> Any:
@@ -168,7 +168,7 @@ def not_random(function: Any) -> Any:
 
 def _parameters(cls: type) -> dict[str, inspect.Parameter]:
     signature = inspect.signature(cls.__init__)
-    return {name: p for name, p in signature.parameters.items() if name != "self" and p.kind is not p.VAR_KEYWORD}
+    return {name: p for name, p in signature.parameters.items() if name != "self" and p.kind is p.POSITIONAL_OR_KEYWORD}
 
 
 def to_plain(value: Any) -> Any:
@@ -239,6 +239,12 @@ def tensor_from_json(value: Any) -> Any:
     return np.array(value["data"], dtype=dtype).reshape(value["shape"])
 
 
+def on_each(function: Any, columns: tuple) -> Any:
+    """The function's results for each column: a tuple, or the one result itself."""
+    results = tuple(function(column) for column in columns)
+    return results[0] if len(results) == 1 else results
+
+
 def as_column(value: Any) -> np.ndarray:
     """A column as an array; TypeError for what no array can hold."""
     array = np.asarray(value)
@@ -254,6 +260,7 @@ __all__ = [
     "as_column",
     "from_plain",
     "not_random",
+    "on_each",
     "tensor_from_json",
     "tensor_to_json",
     "to_plain",

@@ -27,7 +27,7 @@ class CompoundOperation(Transform):
             if hasattr(op, "set_rng"):
                 op.set_rng(rng)
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         for op in self.transforms:
             if not isinstance(op, Transform):
                 raise RuntimeError(f"{type(self).__name__} holds the function {op!r}, which cannot be written as JSON.")

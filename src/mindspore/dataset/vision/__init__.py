@@ -5,5 +5,6 @@
 """
 
 from . import transforms as transforms
-from .enums import *  # noqa: F403
+from . import utils as utils
 from .transforms import *  # noqa: F403
+from .utils import *  # noqa: F403

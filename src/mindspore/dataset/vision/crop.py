@@ -64,9 +64,9 @@ class Crop(DeviceImageTransform):
                 raise RuntimeError(f"Crop: Crop {axis} dimension: {end} exceeds image {axis}: {have}")
         return _contiguous(geometry.crop(image, top, left, height, width))
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         name, params = super().to_json()
-        return name, {**params, "coordinates": list(self.coordinates[::-1])}  # the JSON form has (x, y)
+        return name, {**(params or {}), "coordinates": list(self.coordinates[::-1])}  # the JSON form has (x, y)
 
     @classmethod
     def from_json(cls, params: dict[str, Any]) -> Any:

@@ -109,7 +109,7 @@ class Decode(DeviceTransform):
         data = encoded_bytes(img)
         return decode_pil(data) if self.to_pil else decode_rgb(data)
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         if self.to_pil:
             return self.json_name, {"to_pil": True}
         return self.json_name, {"device_target": self.device_target, "rgb": True}

@@ -9,15 +9,29 @@ import numpy as np
 
 from ..._base.dtype import float32
 from ..transforms.array import TypeCast, check_data_type, numpy_type
-from ..transforms.base import DeviceTransform, Transform, to_plain
+from ..transforms.base import DeviceTransform, Transform, on_each, to_plain
 from ..transforms.checks import boolean, check_range, check_type, checked
 from ..transforms.checks import float32 as float32_number
-from .base import check_image, is_pil
+from .base import is_pil
 
 
-def _each_column(function: Any, columns: tuple) -> Any:
-    results = tuple(function(column) for column in columns)
-    return results[0] if len(results) == 1 else results
+class _PixelTransform(Transform):
+    """Base: `convert(array, rank)` works on one image of that rank, or on any number of them along leading axes."""
+
+    releases_gil = True
+
+    def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
+        raise NotImplementedError
+
+    def apply(self, *columns: Any) -> Any:
+        return on_each(self._one, columns)
+
+    def batched(self, *batches: np.ndarray) -> Any:
+        return on_each(lambda batch: self.convert(batch, batch.ndim - 1), batches)
+
+    def _one(self, img: Any) -> np.ndarray:
+        array = np.asarray(img)
+        return self.convert(array, array.ndim)
 
 
 def _any_number(value: Any, name: str) -> None:
@@ -25,7 +39,7 @@ def _any_number(value: Any, name: str) -> None:
     float32_number(value, name)
 
 
-class HWC2CHW(Transform):
+class HWC2CHW(_PixelTransform):
     """The channel axis moved to the front; an image without channels stays as it is.
 
     Examples:
@@ -35,28 +49,18 @@ class HWC2CHW(Transform):
         (3, 4, 5)
     """
 
-    releases_gil = True
     json_name = "HwcToChw"
 
-    def apply(self, *columns: Any) -> Any:
-        return _each_column(self._one, columns)
-
-    def _one(self, img: Any) -> np.ndarray:
-        array = np.asarray(img)
-        if array.ndim == 2:
+    def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
+        if rank == 2:
             return array
-        if array.ndim != 3:
-            raise RuntimeError(f"HWC2CHW: image shape should be <H,W> or <H,W,C>, but got rank: {array.ndim}")
-        return self.batched(array)
-
-    def batched(self, batch: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(np.moveaxis(batch, -1, -3))
+        if rank != 3:
+            raise RuntimeError(f"HWC2CHW: image shape should be <H,W> or <H,W,C>, but got rank: {rank}")
+        return np.ascontiguousarray(np.moveaxis(array, -1, -3))
 
 
-class Rescale(Transform):
+class Rescale(_PixelTransform):
     """`pixel * rescale + shift`, as float32."""
-
-    releases_gil = True
 
     @checked(rescale=_any_number, shift=_any_number)
     def __init__(self, rescale: float, shift: float):
@@ -67,10 +71,9 @@ class Rescale(Transform):
         for column in columns:
             if isinstance(column, (str, bytes, int, float, list, tuple)):
                 raise TypeError(f"Input should be NumPy or PIL image, got {type(column)}.")
-        return _each_column(self.batched, columns)
+        return super().apply(*columns)
 
-    def batched(self, batch: Any) -> np.ndarray:
-        array = np.asarray(batch)
+    def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
         if array.dtype.kind in "USO":
             raise RuntimeError("Rescale: input tensor type should be numeric, but got string.")
         result = array.astype(np.float32)
@@ -94,7 +97,7 @@ def _statistics(arguments: dict) -> None:
         check_range(value, 0, 255, f"std[{i}]", left_open=True)
 
 
-class Normalize(DeviceTransform):
+class Normalize(DeviceTransform, _PixelTransform):
     """`(pixel - mean) / std` per channel, as float32; `is_hwc` says where the channels are.
 
     Examples:
@@ -104,27 +107,27 @@ class Normalize(DeviceTransform):
         2.0
     """
 
-    releases_gil = True
-
     @checked(_statistics, is_hwc=boolean)
     def __init__(self, mean: Any, std: Any, is_hwc: bool = True):
         self.mean = tuple(float(value) for value in mean)
         self.std = tuple(float(value) for value in std)
         self.is_hwc = is_hwc
 
-    def apply(self, *columns: Any) -> Any:
-        return _each_column(self._one, columns)
+    def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
+        if rank < 2:
+            raise RuntimeError(f"Normalize: input tensor should have at least 2 dimensions, but got: {rank}")
+        if array.dtype.kind in "USO":
+            raise RuntimeError("Normalize: input tensor type should be numeric, but got string.")
+        if rank == 2:
+            return self.normalize(np.expand_dims(array, self._channel_axis)).reshape(array.shape)
+        return self.normalize(array)
 
-    def _one(self, img: Any) -> np.ndarray:
-        array = np.asarray(img)
-        if array.ndim < 2:
-            raise RuntimeError(f"Normalize: input tensor should have at least 2 dimensions, but got: {array.ndim}")
-        if array.ndim == 2:
-            return self.batched(array[:, :, None] if self.is_hwc else array[None]).reshape(array.shape)
-        return self.batched(array)
+    @property
+    def _channel_axis(self) -> int:
+        return -1 if self.is_hwc else -3
 
-    def batched(self, batch: np.ndarray) -> np.ndarray:
-        channels = batch.shape[-1 if self.is_hwc else -3]
+    def normalize(self, array: np.ndarray) -> np.ndarray:
+        channels = array.shape[self._channel_axis]
         if len(self.mean) not in (1, channels):
             raise RuntimeError(
                 f"{self.json_name}: number of channels does not match the size of mean and std vectors, "
@@ -132,7 +135,7 @@ class Normalize(DeviceTransform):
             )
         shape = (-1,) if self.is_hwc else (-1, 1, 1)
         mean, scale = (np.array(values, np.float32).reshape(shape) for values in (self.mean, 1.0 / np.array(self.std)))
-        result = np.subtract(batch, mean, dtype=np.float32, casting="unsafe")
+        result = np.subtract(array, mean, dtype=np.float32, casting="unsafe")
         result *= scale
         return result
 
@@ -149,54 +152,44 @@ class NormalizePad(Normalize):
         super().__init__(mean, std, is_hwc)
         self.dtype = dtype
 
-    def _one(self, img: Any) -> np.ndarray:
-        array = check_image(np.asarray(img), "NormalizePad")
-        if array.ndim == 2:
-            array = array[:, :, None] if self.is_hwc else array[None]
-        return self.batched(array)
-
-    def batched(self, batch: np.ndarray) -> np.ndarray:
-        axis = -1 if self.is_hwc else -3
-        normal = super().batched(batch).astype(self.dtype)
+    def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
+        if rank not in (2, 3):
+            raise RuntimeError(f"NormalizePad: input tensor is not in shape of <H,W> or <H,W,C>, but got rank: {rank}")
+        axis = self._channel_axis
+        normal = self.normalize(np.expand_dims(array, axis) if rank == 2 else array).astype(self.dtype)
         shape = list(normal.shape)
         shape[axis] = 1
         return np.concatenate([normal, np.zeros(shape, normal.dtype)], axis=axis)
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         return Transform.to_json(self)
 
 
-class ToTensor(Transform):
+class ToTensor(_PixelTransform):
     """HWC pixels 0 … 255 to CHW floats 0 … 1; an image without channels gets one."""
-
-    releases_gil = True
 
     @checked(output_type=check_data_type)
     def __init__(self, output_type: Any = float32):
         self.output_type = output_type
         self._dtype = numpy_type(output_type)
 
-    def apply(self, *columns: Any) -> Any:
-        return _each_column(self._one, columns)
-
-    def _one(self, img: Any) -> np.ndarray:
-        array = np.asarray(img)
+    def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
         if array.dtype.kind in "USO":
-            raise TypeError(f"The input image should be of type numpy.ndarray or PIL.Image.Image. Got {type(img)}.")
-        if array.ndim < 2:
-            raise RuntimeError(f"ToTensor: rank of input data should be greater than: 2, but got:{array.ndim}")
-        if array.ndim > 3:
-            raise RuntimeError(f"ToTensor: image shape should be <H,W,C>, but got rank: {array.ndim}")
-        return self.batched(array if array.ndim == 3 else array[:, :, None])
-
-    def batched(self, batch: np.ndarray) -> np.ndarray:
-        scaled = np.multiply(
-            np.moveaxis(batch, -1, -3), np.float32(1 / 255), dtype=np.float32, order="C", casting="unsafe"
-        )
+            raise TypeError("The input image should be of type numpy.ndarray or PIL.Image.Image.")
+        if rank < 2:
+            raise RuntimeError(f"ToTensor: rank of input data should be greater than: 2, but got:{rank}")
+        if rank > 3:
+            raise RuntimeError(f"ToTensor: image shape should be <H,W,C>, but got rank: {rank}")
+        channels_first = np.moveaxis(array, -1, -3) if rank == 3 else np.expand_dims(array, -3)
+        scaled = np.multiply(channels_first, np.float32(1 / 255), dtype=np.float32, order="C", casting="unsafe")
         return scaled if self._dtype == np.float32 else scaled.astype(self._dtype)
 
-    def to_json(self) -> tuple[str, dict[str, Any]]:
+    def to_json(self) -> tuple[str, dict[str, Any] | None]:
         return self.json_name, {"output_type": to_plain(self._dtype)}
+
+    @classmethod
+    def from_json(cls, params: dict[str, Any] | None) -> Any:
+        return cls(np.dtype((params or {}).get("output_type", "float32")))
 
 
 class ToType(TypeCast):

@@ -2,13 +2,19 @@
 
 from ..transforms.base import Implementation as Implementation
 from ..transforms.base import not_random as not_random
+from .auto_augment import *  # noqa: F403
 from .base import ImageTransform
+from .bbox import *  # noqa: F403
 from .colour import *  # noqa: F403
 from .crop import *  # noqa: F403
 from .decode import *  # noqa: F403
+from .erase import *  # noqa: F403
 from .flip import *  # noqa: F403
 from .layout import *  # noqa: F403
+from .mixing import *  # noqa: F403
+from .random_colour import *  # noqa: F403
 from .resize import *  # noqa: F403
+from .video import DecodeVideo as DecodeVideo
 from .warp import *  # noqa: F403
 
 ImageTensorOperation = ImageTransform

@@ -41,26 +41,18 @@ def _grey(image: np.ndarray) -> np.ndarray:
     return cv2.cvtColor(ready, cv2.COLOR_RGB2GRAY)
 
 
-def _blend(grey: Any, image: np.ndarray, factor: float) -> np.ndarray:
-    """`grey` where factor is 0, the image where it is 1, beyond it above 1.
-
-    Each part is rounded to the image's type before the sum, so an over-bright part does not borrow from a dark one.
-    """
-    dim = saturate(np.asarray(grey, np.float64) * (1.0 - factor), image.dtype) if factor <= 1 else None
-    if dim is not None:
-        lit = saturate(image * float(factor), image.dtype)
-        return saturate(dim.astype(np.float64) + lit, image.dtype)
-    return saturate(np.asarray(grey, np.float64) * (1.0 - factor) + image * float(factor), image.dtype)
+def _blend(grey: np.ndarray, image: np.ndarray, factor: float) -> np.ndarray:
+    """`grey` where factor is 0, the image where it is 1, beyond it above 1."""
+    ready, dtype = cv_ready(image)
+    same_type = saturate(np.broadcast_to(grey, image.shape), ready.dtype)
+    return cv_done(opencv().addWeighted(same_type, 1.0 - factor, ready, factor, 0.0), image, dtype)
 
 
 def adjust_contrast(image: Image, factor: float) -> Image:
     if is_pil(image):
         return _enhance(image, "Contrast", factor)
     check_channels(image, "AdjustContrast", (3,), (3,))
-    mean = float(_grey(image).mean(dtype=np.float64))
-    if image.dtype.kind in "iu":
-        mean = float(np.rint(mean))
-    return _blend(mean, image, factor)
+    return _blend(_grey(image).mean(dtype=np.float64), image, factor)
 
 
 def adjust_saturation(image: Image, factor: float) -> Image:
@@ -76,12 +68,16 @@ def adjust_hue(image: Image, factor: float) -> Image:
     if is_pil(image):
         return _adjust_hue_pil(image, step)
     check_channels(image, "AdjustHue", (3,), (3,))
+    cv2 = opencv()
+    if image.dtype.kind == "f":
+        hsv = cv2.cvtColor(image.astype(np.float32), cv2.COLOR_RGB2HSV)
+        hsv[:, :, 0] = (hsv[:, :, 0] + 360 * factor) % 360
+        return cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB).astype(image.dtype)
     if image.dtype != np.uint8:
         raise RuntimeError(
             "AdjustHue: the data type of image tensor does not match the requirement of operator. "
-            f"Expecting tensor in type of (uint8). But got type {image.dtype}."
+            f"Expecting tensor in type of (uint8, float32). But got type {image.dtype}."
         )
-    cv2 = opencv()
     hsv = cv2.cvtColor(image, cv2.COLOR_RGB2HSV_FULL)
     hsv[:, :, 0] += step
     return cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB_FULL)
@@ -143,6 +139,13 @@ def _check_histogram_image(image: np.ndarray, op: str) -> None:
         raise RuntimeError(f"{op}: data type of input image should be uint8, but got {image.dtype}")
 
 
+def check_rgb(image: np.ndarray, op: str) -> None:
+    if image.ndim != 3:
+        raise RuntimeError(f"{op}: input tensor is not in shape of <H,W,C>, but got rank: {image.ndim}")
+    if image.shape[2] != 3:
+        raise RuntimeError(f"{op}: the number of channels of input tensor is not 3, but got: {image.shape[2]}")
+
+
 def equalize(image: Image) -> Image:
     """Spread the grey levels so that their histogram is as flat as possible."""
     if is_pil(image):
@@ -181,6 +184,7 @@ def _first_above(counts: np.ndarray, cut: int) -> int:
 def invert(image: Image) -> Image:
     if is_pil(image):
         return pillow("ImageOps").invert(image)
+    check_rgb(image, "Invert")
     if image.dtype == np.uint8:
         return opencv().bitwise_not(image).reshape(image.shape)
     return saturate(255.0 - image, image.dtype)

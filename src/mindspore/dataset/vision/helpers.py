@@ -1,0 +1,39 @@
+"""Transforms as functions, for scripts written against `py_transforms_util`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .crop import RandomCrop
+from .decode import ToPIL
+from .enums import Border
+from .layout import HWC2CHW, Normalize, ToTensor, ToType
+
+
+def hwc_to_chw(img: np.ndarray) -> np.ndarray:
+    return HWC2CHW()(img)
+
+
+def to_tensor(img: Any, output_type: Any = np.float32) -> np.ndarray:
+    return ToTensor(output_type)(img)
+
+
+def to_type(img: np.ndarray, output_type: Any) -> np.ndarray:
+    return ToType(output_type)(img)
+
+
+def to_pil(img: Any) -> Any:
+    return ToPIL()(img)
+
+
+def normalize(img: np.ndarray, mean: Any, std: Any) -> np.ndarray:
+    """(img - mean) / std of a CHW array."""
+    return Normalize(list(mean), list(std), is_hwc=False)(img)
+
+
+def random_crop(
+    img: Any, size: Any, padding: Any, pad_if_needed: bool, fill_value: Any, padding_mode: Border | str
+) -> Any:
+    return RandomCrop(size, padding, pad_if_needed, fill_value, Border(padding_mode))(img)

@@ -1,0 +1,49 @@
+"""Functions on PIL images and arrays that scripts import from this path."""
+
+from .base import PIL_ONLY_MESSAGE as augment_error_message
+from .base import is_numpy, is_pil
+from .crop import five_crops as five_crop
+from .functional.colour import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_gamma,
+    adjust_hue,
+    adjust_saturation,
+    auto_contrast,
+    equalize,
+    grayscale,
+)
+from .functional.colour import invert as invert_color
+from .functional.geometry import crop, pad, perspective, resize, rotate
+from .functional.geometry import flip_horizontal as horizontal_flip
+from .functional.geometry import flip_vertical as vertical_flip
+from .helpers import hwc_to_chw, normalize, random_crop, to_pil, to_tensor, to_type
+
+__all__ = [
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_gamma",
+    "adjust_hue",
+    "adjust_saturation",
+    "augment_error_message",
+    "auto_contrast",
+    "crop",
+    "equalize",
+    "five_crop",
+    "grayscale",
+    "horizontal_flip",
+    "hwc_to_chw",
+    "invert_color",
+    "is_numpy",
+    "is_pil",
+    "normalize",
+    "pad",
+    "perspective",
+    "random_crop",
+    "resize",
+    "rotate",
+    "to_pil",
+    "to_tensor",
+    "to_type",
+    "vertical_flip",
+]
