@@ -99,7 +99,9 @@ def set_prefetch_size(size: int) -> None:
     """How many rows each stage may run ahead of its consumer."""
     check_type(size, int, "size")
     if not 0 < size <= INT32_MAX:
-        raise ValueError(f"prefetch size given is not within the required range (0, INT32_MAX(2147483647)], got {size}.")
+        raise ValueError(
+            f"prefetch size given is not within the required range (0, INT32_MAX(2147483647)], got {size}."
+        )
     _settings.prefetch_size = size
 
 

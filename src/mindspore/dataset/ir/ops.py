@@ -57,8 +57,8 @@ class MapNode(Node):
         return {
             **self.worker_params(),
             "callback": [type(callback).__name__ for callback in self.callbacks],
-            "input_columns": list(self.inputs() or []),
-            "output_columns": list(self.outputs() or []),
+            "input_columns": self.input_columns,
+            "output_columns": self.output_columns or self.input_columns,
             "operations": [describe_operation(operation) for operation in self.operations],
         }
 

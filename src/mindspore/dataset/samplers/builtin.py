@@ -207,9 +207,7 @@ class DistributedSampler(BuiltinSampler):
         share = math.ceil(n / self.num_shards)
         if self.offset != -1:
             share = math.ceil((n + self.offset) / self.num_shards)
-            if self.shard_id < self.offset:
-                share -= 1
-            elif self.offset + n <= (share - 1) * self.num_shards + self.shard_id:
+            if self.shard_id < self.offset or self.offset + n <= (share - 1) * self.num_shards + self.shard_id:
                 share -= 1
         return self.limited(share)
 
@@ -355,4 +353,6 @@ class IterSampler(Sampler):
         self.sampler = sampler
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self.sampler() if callable(self.sampler) and not hasattr(self.sampler, "__iter__") else self.sampler)
+        return iter(
+            self.sampler() if callable(self.sampler) and not hasattr(self.sampler, "__iter__") else self.sampler
+        )

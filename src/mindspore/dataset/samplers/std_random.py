@@ -60,7 +60,7 @@ class Mt19937:
         return float(value) if value < 1 else float(np.nextafter(np.float32(1), np.float32(0)))
 
 
-class Mt19937_64:  # noqa: N801 - the name of the algorithm
+class Mt19937_64:
     """64-bit Mersenne twister, a block of 312 numbers at a time."""
 
     _N, _M = 312, 156

@@ -1,0 +1,1 @@
+"""User-facing classes: they check arguments and build the tree, nothing else."""

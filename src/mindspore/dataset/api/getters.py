@@ -1,0 +1,131 @@
+"""What can be asked of a data set: sizes, shapes, types, names. Answered from the tree; where only a row can tell, the
+first row is made in the calling thread, without workers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset._check import check_bool
+from mindspore.dataset.ir.node import Node, walk
+from mindspore.dataset.ir.ops import BatchNode, RepeatNode, ShuffleNode
+from mindspore.dataset.runtime.pipeline import run_once
+
+
+class Getters:
+    """Mixin of `Dataset`."""
+
+    _node: Node
+    dataset_size: int | None
+    _input_indexs: Any
+
+    def get_dataset_size(self) -> int:
+        """Rows (or batches) in one epoch."""
+        if self.dataset_size is None:
+            size = self._node.size()
+            self.dataset_size = sum(1 for _ in run_once(self._node)[1]) if size is None else size
+        init_step = self.get_init_step() if hasattr(self, "get_init_step") else 0
+        return self.dataset_size - init_step % max(self.dataset_size, 1) if init_step else self.dataset_size
+
+    def get_batch_size(self) -> int:
+        """Rows joined in one batch: 1 without a batch, -1 when it changes."""
+        return self._node.batch_size() or 1
+
+    def get_repeat_count(self) -> int:
+        counts = [node.count for node in walk(self._node) if isinstance(node, RepeatNode)]
+        return math.prod(counts) if counts else 1
+
+    def get_col_names(self) -> list[str]:
+        columns = self._node.columns()
+        return list(run_once(self._node)[0] if columns is None else columns)
+
+    def num_classes(self) -> int | None:
+        return self._node.num_classes()
+
+    def get_class_indexing(self) -> dict:
+        """Class name to number, where the source has names."""
+        found = self._node.class_indexing()
+        return {} if found is None else found
+
+    def output_shapes(self, estimate: bool = False) -> list[list[int | None]]:
+        """Shape of each column; with `estimate`, None stands where rows differ."""
+        check_bool(estimate, "estimate")
+        if not estimate:
+            return [list(np.shape(value)) for value in self._first_row()]
+        shapes: list[list[int | None]] | None = None
+        for row in run_once(self._node)[1]:
+            found = [list(np.shape(value)) for value in row]
+            shapes = found if shapes is None else [_common(old, new) for old, new in zip(shapes, found)]
+        return shapes or []
+
+    def output_types(self) -> list[np.dtype]:
+        """NumPy type of each column."""
+        return [_type_of(value) for value in self._first_row()]
+
+    def _first_row(self) -> tuple:
+        rows = run_once(self._node)[1]
+        try:
+            row = next(rows, None)
+        finally:
+            rows.close()
+        if row is None:
+            raise RuntimeError("The dataset pipeline has no row, so shapes and types are not known.")
+        return row
+
+    @property
+    def input_indexs(self) -> Any:
+        """Positions of the columns a network takes; set by the training loop."""
+        if self._input_indexs != ():
+            return self._input_indexs
+        for child in self.children:
+            if child.input_indexs != ():
+                return child.input_indexs
+        return self._input_indexs
+
+    @input_indexs.setter
+    def input_indexs(self, value: Any) -> None:
+        self._input_indexs = value
+
+    def is_shuffled(self) -> bool:
+        """True when rows come in random order."""
+        return any(isinstance(node, ShuffleNode) or _random_sampler(node) for node in walk(self._node))
+
+    def is_sharded(self) -> bool:
+        """True when only a part of the rows is read here."""
+        return any(_sharded(node) for node in walk(self._node))
+
+    def is_batched(self) -> bool:
+        return any(isinstance(node, BatchNode) for node in walk(self._node))
+
+
+def _random_sampler(node: Node) -> bool:
+    sampler = getattr(node, "sampler", None)
+    while sampler is not None:
+        if getattr(sampler, "shuffle", False) or "Random" in type(sampler).__name__:
+            return True
+        sampler = sampler.child_sampler
+    return bool(getattr(node, "own_params", {}).get("shuffle"))
+
+
+def _sharded(node: Node) -> bool:
+    sampler = getattr(node, "sampler", None)
+    while sampler is not None:
+        if getattr(sampler, "num_shards", 1) > 1:
+            return True
+        sampler = sampler.child_sampler
+    return (getattr(node, "own_params", {}).get("num_shards") or 1) > 1
+
+
+def _type_of(value: Any) -> np.dtype:
+    if isinstance(value, dict):
+        return np.dtype(object)
+    dtype = np.asarray(value).dtype
+    return np.dtype(np.str_) if dtype.kind == "U" else np.dtype(np.bytes_) if dtype.kind == "S" else dtype
+
+
+def _common(old: list, new: list) -> list:
+    if len(old) != len(new):
+        raise RuntimeError(f"Rows of the dataset differ in rank: {old} and {new}; their shape cannot be estimated.")
+    return [a if a == b else None for a, b in zip(old, new)]

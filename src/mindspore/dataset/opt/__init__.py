@@ -1,0 +1,7 @@
+"""Rewrite rules over the pipeline tree."""
+
+RULES: dict = {}
+
+
+def optimise(tree):
+    return tree

@@ -1,0 +1,1 @@
+"""The running side of a pipeline: stateful operators, workers, queues."""

@@ -1,0 +1,247 @@
+"""From the tree to running operators.
+
+Maps, projections and batches become steps of one chain over their source, so that one worker does all of a row's or a
+batch's work; shuffles, skips, takes and repeats slide under those steps and act on row numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import singledispatch
+
+from mindspore.dataset.ir.leaf import MappableNode, StreamNode
+from mindspore.dataset.ir.node import Node
+from mindspore.dataset.ir.ops import (
+    BatchNode,
+    BucketBatchNode,
+    CacheNode,
+    ConcatNode,
+    FilterNode,
+    FlatMapNode,
+    MapNode,
+    ProjectNode,
+    RenameNode,
+    RepeatNode,
+    ShuffleNode,
+    SkipNode,
+    SyncWaitNode,
+    TakeNode,
+    TransferNode,
+    ZipNode,
+    map_columns,
+)
+from mindspore.dataset.runtime import operators as op
+from mindspore.dataset.runtime.batch import BucketBatch, DynamicBatch
+from mindspore.dataset.runtime.callback_map import CallbackMap
+from mindspore.dataset.runtime.chain import BatchedChain, Chain
+from mindspore.dataset.runtime.context import RunContext
+from mindspore.dataset.runtime.step import (
+    ANY,
+    CALLER,
+    PROCESS,
+    THREAD,
+    BatchMapStep,
+    CollateStep,
+    LoadStep,
+    MapStep,
+    PickStep,
+    map_placement,
+)
+
+
+@singledispatch
+def build(node: Node, context: RunContext) -> op.Operator:
+    raise TypeError(f"There is no operator for {type(node).__name__}.")
+
+
+@build.register
+def _(node: MappableNode, context):
+    reader = node.reader
+    if node.python_multiprocessing and (node.num_parallel_workers or 1) > 1:
+        placement = PROCESS
+    elif reader.can_gather():
+        placement = ANY
+    else:
+        placement = THREAD if reader.releases_gil else CALLER
+    step = LoadStep(reader, node.workers(), placement)
+    step.max_rowsize = node.max_rowsize
+    return Chain(op.SourceOrder(node, context), [step], reader.columns, context)
+
+
+@build.register
+def _(node: StreamNode, context):
+    return op.StreamSource(node, context)
+
+
+@build.register
+def _(node: MapNode, context):
+    child = build(node.children[0], context)
+    inputs = node.input_columns or child.columns[:1]
+    outputs = node.output_columns or inputs
+    columns = map_columns(child.columns, inputs, outputs)
+    step = MapStep(
+        node.operations,
+        [child.columns.index(name) for name in inputs],
+        layout(child.columns, inputs, outputs),
+        len(outputs),
+        context.root_seed,
+        node.uid,
+        node.workers(),
+        map_placement(node.operations, node.python_multiprocessing),
+        node.op_offset,
+    )
+    step.max_rowsize = node.max_rowsize
+    if node.callbacks:
+        return CallbackMap(child, step, columns, node.callbacks)
+    return extend(child, step, columns, context)
+
+
+def layout(below: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> list[tuple[str, int]]:
+    """Where each column of a map's result comes from: ("out", i) or ("in", i)."""
+    if len(inputs) == len(outputs):
+        return [("out", inputs.index(name)) if name in inputs else ("in", i) for i, name in enumerate(below)]
+    kept = [("in", i) for i, name in enumerate(below) if name not in inputs]
+    return [("out", i) for i in range(len(outputs))] + kept
+
+
+def extend(child: op.Operator, step, columns, context) -> Chain:
+    if isinstance(child, Chain) and not isinstance(child, BatchedChain):
+        return child.extended(step, columns)
+    return Chain(child, [step], columns, context)
+
+
+@build.register
+def _(node: ProjectNode, context):
+    child = build(node.children[0], context)
+    for name in node.names:
+        if name not in child.columns:
+            raise RuntimeError(f"Invalid column, column name: {name} does not exist. Columns: {child.columns}.")
+    positions = [child.columns.index(name) for name in node.names]
+    if isinstance(child, Chain) and not isinstance(child, BatchedChain):
+        return child.extended(PickStep(positions), node.names)
+    return op.Pick(child, positions, node.names)
+
+
+@build.register
+def _(node: RenameNode, context):
+    child = build(node.children[0], context)
+    for name in node.input_columns:
+        if name not in child.columns:
+            raise RuntimeError(f"Invalid parameter, rename input column: {name} doesn't exist in {child.columns}.")
+    renamed = dict(zip(node.input_columns, node.output_columns))
+    columns = [renamed.get(name, name) for name in child.columns]
+    if len(set(columns)) != len(columns):
+        raise RuntimeError(f"Invalid parameter, rename operation makes two columns of one name: {columns}.")
+    if isinstance(child, Chain) and not isinstance(child, BatchedChain):
+        return Chain(child.base, child.steps, columns, context)
+    return op.Renamed(child, columns=columns)
+
+
+def slide_under(child: op.Operator, make: Callable[[op.Operator], op.Operator]) -> op.Operator:
+    """`make` an operator that only rearranges rows: under the steps of a chain when they are one to one."""
+    if isinstance(child, Chain) and not isinstance(child, BatchedChain) and child.one_to_one:
+        return child.over(make(child.base))
+    return make(child)
+
+
+@build.register
+def _(node: ShuffleNode, context):
+    child = build(node.children[0], context)
+    return slide_under(child, lambda base: op.Shuffle(base, node.buffer_size, node.reset_each_epoch, node.uid, context))
+
+
+@build.register
+def _(node: SkipNode, context):
+    return slide_under(build(node.children[0], context), lambda base: op.Skip(base, node.count))
+
+
+@build.register
+def _(node: TakeNode, context):
+    return slide_under(build(node.children[0], context), lambda base: op.Take(base, node.count))
+
+
+@build.register
+def _(node: RepeatNode, context):
+    return slide_under(build(node.children[0], context), lambda base: op.Repeat(base, node.count))
+
+
+@build.register
+def _(node: FilterNode, context):
+    child = build(node.children[0], context)
+    for name in node.input_columns:
+        if name not in child.columns:
+            raise RuntimeError(f"Invalid parameter, input column name: {name} doesn't exist in {child.columns}.")
+    inputs = [child.columns.index(name) for name in node.input_columns or child.columns]
+    return op.Filter(child, node.predicate, inputs)
+
+
+@build.register
+def _(node: BatchNode, context):
+    child = build(node.children[0], context)
+    if node.per_batch_map is not None or callable(node.rows):
+        return dynamic_batch(node, child)
+    chain = child
+    if not isinstance(child, Chain) or isinstance(child, BatchedChain) or not child.one_to_one:
+        chain = Chain(child, [], child.columns, context)
+    collate = CollateStep(chain.columns, node.pad_info)
+    return BatchedChain(chain, collate, node.rows, node.drop_remainder)
+
+
+def dynamic_batch(node: BatchNode, child: op.Operator) -> op.Operator:
+    step, columns = None, child.columns
+    if node.per_batch_map is not None:
+        inputs = node.input_columns or columns
+        outputs = node.output_columns or inputs
+        step = BatchMapStep(
+            node.per_batch_map,
+            [columns.index(name) for name in inputs],
+            layout(columns, inputs, outputs),
+            len(outputs),
+            node.workers(),
+            PROCESS if node.python_multiprocessing else CALLER,
+        )
+        step.max_rowsize = node.max_rowsize
+        columns = map_columns(columns, inputs, outputs)
+    return DynamicBatch(child, columns, node.rows, node.drop_remainder, step, node.pad_info)
+
+
+@build.register
+def _(node: BucketBatchNode, context):
+    return BucketBatch(build(node.children[0], context), node)
+
+
+@build.register
+def _(node: ZipNode, context):
+    return op.Zip(*[build(child, context) for child in node.children], columns=node.columns())
+
+
+@build.register
+def _(node: ConcatNode, context):
+    children = [build(child, context) for child in node.children]
+    widths = {len(child.columns) for child in children if child.columns is not None}
+    if len(widths) > 1:
+        raise RuntimeError("Invalid columns, the datasets to be concatenated have different numbers of columns.")
+    sizes = [child.size() for child in node.children] if node.sampler is not None else None
+    return op.Concat(children, children[0].columns, node.sampler, sizes, node.uid, context)
+
+
+@build.register
+def _(node: SyncWaitNode, context):
+    return op.SyncWait(build(node.children[0], context), node.condition)
+
+
+@build.register
+def _(node: CacheNode, context):
+    return op.Cache(build(node.children[0], context), node.cache)
+
+
+@build.register
+def _(node: TransferNode, context):
+    return build(node.children[0], context)
+
+
+@build.register
+def _(node: FlatMapNode, context):
+    from mindspore.dataset.runtime.pipeline import run_once
+
+    return op.FlatMap(build(node.children[0], context), node.function, run_once)

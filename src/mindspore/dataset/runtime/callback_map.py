@@ -1,0 +1,42 @@
+"""A map whose rows are announced to callbacks, one by one and in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mindspore.dataset.runtime.errors import RowFailure, user_code_error
+from mindspore.dataset.runtime.operators import Operator
+from mindspore.dataset.runtime.step import MapStep
+
+
+class CallbackMap(Operator):
+    def __init__(self, child: Operator, step: MapStep, columns: Sequence[str], callbacks: Sequence):
+        super().__init__(child, columns=columns)
+        self.step, self.callbacks = step, list(callbacks)
+        self._begun = False
+        self._steps = 0
+
+    def stream(self, epoch, start=0):
+        if not self._begun:
+            self._begun = True
+            self._call("begin", 0, 0, 0)
+        self._call("epoch_begin", epoch + 1, 0, self._steps)
+        in_epoch = start
+        for key, row in self.children[0].stream(epoch, start):
+            in_epoch += 1
+            self._steps += 1
+            self._call("step_begin", epoch + 1, in_epoch, self._steps)
+            try:
+                result = self.step.run_one(epoch, key, row)
+            except RowFailure as failure:
+                raise failure.describe(None) from failure.error
+            self._call("step_end", epoch + 1, in_epoch, self._steps)
+            yield key, result
+        self._call("epoch_end", epoch + 1, in_epoch, self._steps)
+
+    def _call(self, event: str, epoch: int, in_epoch: int, steps: int) -> None:
+        for callback in self.callbacks:
+            try:
+                callback.notify(event, epoch, in_epoch, steps)
+            except Exception as error:
+                raise user_code_error(f"callback {type(callback).__name__}.ds_{event} failed.", error) from error

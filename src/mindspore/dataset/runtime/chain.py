@@ -1,0 +1,154 @@
+"""A chain of steps over the rows of an operator, cut into stages by where each step runs.
+
+Steps that can run together (in threads, in processes, or anywhere) form one stage, so a row crosses threads only where
+it must. A batch at the end makes a task of exactly its rows; without one, tasks are runs of a few rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from mindspore.dataset.config import settings
+from mindspore.dataset.runtime.context import RunContext
+from mindspore.dataset.runtime.executor import Executor, Inline, Threads
+from mindspore.dataset.runtime.operators import Operator, Pair
+from mindspore.dataset.runtime.process import Processes
+from mindspore.dataset.runtime.step import ANY, CALLER, PROCESS, THREAD, CollateStep, Step, run_steps, vectorised
+
+RUN_LENGTH = 8  # rows of a task outside batches: fixed, so that workers never change what a task is
+
+
+class Chain(Operator):
+    """Steps over `base`, whose pairs are row numbers (a source) or rows (any other operator)."""
+
+    def __init__(self, base: Operator, steps: Sequence[Step], columns: Sequence[str], context: RunContext):
+        super().__init__(base, columns=columns)
+        self.steps, self.context = list(steps), context
+        self._stages: list[Executor] | None = None
+
+    @property
+    def base(self) -> Operator:
+        return self.children[0]
+
+    @property
+    def one_to_one(self) -> bool:
+        return all(step.one_to_one for step in self.steps)
+
+    def extended(self, step: Step, columns: Sequence[str]) -> Chain:
+        return Chain(self.base, [*self.steps, step], columns, self.context)
+
+    def over(self, base: Operator) -> Chain:
+        """The same steps over another base."""
+        return Chain(base, self.steps, self.columns, self.context)
+
+    def stream(self, epoch, start=0):
+        if not self.one_to_one and start:
+            return itertools.islice(self.stream(epoch), start, None)
+        pairs = self.base.stream(epoch, start)
+        return self._pairs(self.through(runs(pairs, epoch, RUN_LENGTH)))
+
+    @staticmethod
+    def _pairs(results: Iterable) -> Iterator[Pair]:
+        for _, keys, rows in results:
+            yield from zip(keys, rows)
+
+    def through(self, tasks: Iterator) -> Iterator:
+        """Tasks (epoch, keys, rows) through every stage."""
+        if self._stages is None:
+            self._stages = make_stages(self.steps, self.context)
+        for stage in self._stages:
+            tasks = stage.imap(tasks)
+        return tasks
+
+    def close(self):
+        for stage in self._stages or ():
+            stage.close()
+        super().close()
+
+    def executors(self) -> list[Executor]:
+        return self._stages or []
+
+
+class BatchedChain(Chain):
+    """A chain whose last step makes a batch of each task."""
+
+    def __init__(self, chain: Chain, collate: CollateStep, rows: int, drop_remainder: bool):
+        steps = chain.steps
+        whole = vectorised(steps) if "vectorise_batch" not in settings().disabled_rules else None
+        steps = [whole] if whole is not None and collate.pad_info is None else [*steps, collate]
+        super().__init__(chain.base, steps, collate.columns, chain.context)
+        self.rows, self.drop_remainder = rows, drop_remainder
+
+    def stream(self, epoch, start=0):
+        refs = self.base.refs(epoch)
+        if refs is not None:
+            tasks = self._slices(refs, epoch, start)
+        else:
+            tasks = runs(self.base.stream(epoch, start * self.rows), epoch, self.rows, self.drop_remainder)
+        return ((i, rows[0]) for i, (_, _, rows) in enumerate(self.through(tasks), start))
+
+    def _slices(self, refs, epoch, start):
+        keys, rows = refs
+        stop = len(keys) - len(keys) % self.rows if self.drop_remainder else len(keys)
+        for at in range(start * self.rows, stop, self.rows):
+            yield epoch, keys[at : at + self.rows], rows[at : at + self.rows]
+
+
+def runs(pairs: Iterator[Pair], epoch: int, length: int, drop_remainder: bool = False) -> Iterator:
+    """Tasks of `length` consecutive rows."""
+    while True:
+        run = list(itertools.islice(pairs, length))
+        if not run or (drop_remainder and len(run) < length):
+            return
+        keys, rows = zip(*run)
+        yield epoch, keys, rows
+
+
+class StageFunction:
+    """The steps of one stage as a function of a task; picklable when its steps are."""
+
+    def __init__(self, steps: Sequence[Step], root_seed: int):
+        self.steps, self.root_seed = list(steps), root_seed
+
+    def __call__(self, task):
+        epoch, keys, rows = task
+        return epoch, *run_steps(self.steps, epoch, keys, rows)
+
+    def seed_for(self, task) -> int:
+        """A seed for the global generators of a worker process: a function of the task alone."""
+        epoch, keys, _ = task
+        first = int(keys[0]) if len(keys) else 0
+        return int(np.random.SeedSequence([self.root_seed, epoch, first]).generate_state(1)[0])
+
+
+def make_stages(steps: Sequence[Step], context: RunContext) -> list[Executor]:
+    stages = []
+    for placement, group in cut(steps):
+        function = StageFunction(group, context.root_seed)
+        workers = max(step.workers for step in group if step.placement in (placement, ANY))
+        if context.synchronous or placement in (CALLER, ANY):
+            stages.append(Inline(function))
+        elif placement == PROCESS:
+            sizes = [getattr(step, "max_rowsize", None) for step in group]
+            stages.append(Processes(function, workers, next((size for size in sizes if size), None)))
+        else:
+            stages.append(Threads(function, workers, depth=workers))
+    return stages
+
+
+def cut(steps: Sequence[Step]) -> list[tuple[str, list[Step]]]:
+    """Neighbouring steps that run in the same place; a step that runs anywhere joins its neighbours."""
+    groups: list[tuple[str, list[Step]]] = []
+    for step in steps:
+        place = step.placement
+        if groups and (place == ANY or groups[-1][0] in (ANY, place)):
+            before, members = groups[-1]
+            groups[-1] = (place if before == ANY else before, [*members, step])
+        elif groups and {place, groups[-1][0]} == {THREAD, PROCESS}:
+            groups[-1] = (PROCESS, [*groups[-1][1], step])
+        else:
+            groups.append((place, [step]))
+    return groups

@@ -1,0 +1,30 @@
+"""What all operators of one running pipeline share: seeds, and whether to run everything in the calling thread."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mindspore.dataset.config import DEFAULT_SEED, settings
+from mindspore.dataset.samplers import Draw
+
+
+@dataclass
+class RunContext:
+    seed: int | None = field(default_factory=lambda: None if settings().seed == DEFAULT_SEED else settings().seed)
+    entropy: int = field(default_factory=lambda: secrets.randbits(48))
+    synchronous: bool = field(default_factory=lambda: settings().debug_mode)
+    num_epochs: int = -1
+
+    @property
+    def root_seed(self) -> int:
+        """The number all random streams of the run derive from."""
+        return self.entropy if self.seed is None else self.seed
+
+    def rng(self, uid: int, epoch: int) -> np.random.Generator:
+        return np.random.default_rng([self.root_seed, uid, epoch])
+
+    def draw(self, epoch: int, uid: int, labels=None, memory: dict | None = None) -> Draw:
+        return Draw(epoch, self.seed, self.entropy + (uid << 50), labels, {} if memory is None else memory)

@@ -1,0 +1,350 @@
+"""Stateful operators: each gives the (key, row) pairs of an epoch, one after the other.
+
+`stream(epoch, start)` begins at row `start` of the epoch. Operators over a random-access source also offer
+`refs(epoch)`: all keys and row numbers of the epoch as two arrays, with nothing loaded. Shuffling, skipping, taking
+and repeating act on these references whenever they can, so no row is loaded that is not delivered, and a shuffle
+buffer holds numbers instead of images.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset.ir.leaf import MappableNode, Row, StreamNode
+from mindspore.dataset.runtime.context import RunContext
+from mindspore.dataset.runtime.errors import PipelineError, user_code_error
+from mindspore.dataset.samplers.std_random import Mt19937_64
+
+Pair = tuple[int, Any]
+Refs = tuple[np.ndarray, np.ndarray]
+
+
+class Operator:
+    """Base of the running operators."""
+
+    def __init__(self, *children: Operator, columns: Sequence[str] | None = None):
+        self.children = list(children)
+        self.columns = list(columns) if columns is not None else (children[0].columns if children else None)
+
+    def stream(self, epoch: int, start: int = 0) -> Iterator[Pair]:
+        raise NotImplementedError
+
+    def refs(self, epoch: int) -> Refs | None:
+        """Keys and row numbers of the epoch, or None when rows only come as they come."""
+        return None
+
+    def close(self) -> None:
+        for child in self.children:
+            child.close()
+
+
+def drop(pairs: Iterator[Pair], count: int) -> Iterator[Pair]:
+    """The pairs after the first `count`."""
+    return itertools.islice(pairs, count, None) if count else pairs
+
+
+class RefOperator(Operator):
+    """An operator whose every row is a reference: the source's order, and what rearranges it."""
+
+    def stream(self, epoch, start=0):
+        refs = self.refs(epoch)
+        if refs is None:
+            return drop(self.pairs(epoch), start)
+        keys, rows = refs
+        return zip(keys[start:].tolist(), rows[start:].tolist())
+
+    def pairs(self, epoch: int) -> Iterator[Pair]:
+        """The pairs of an epoch whose children have no references."""
+        raise NotImplementedError
+
+
+class SourceOrder(RefOperator):
+    """The row numbers a sampler chooses."""
+
+    def __init__(self, node: MappableNode, context: RunContext):
+        super().__init__(columns=node.columns())
+        self.node, self.context = node, context
+        self._memory: dict = {}
+
+    def refs(self, epoch):
+        reader, sampler = self.node.reader, self.node.sampler
+        draw = self.context.draw(epoch, self.node.uid, labels=reader.labels, memory=self._memory)
+        rows = sampler.order(len(reader), draw)
+        return np.arange(len(rows), dtype=np.int64), rows
+
+
+class StreamSource(Operator):
+    """Rows as a stream reader gives them."""
+
+    def __init__(self, node: StreamNode, context: RunContext):
+        super().__init__(columns=node.columns())
+        self.node, self.context = node, context
+
+    def stream(self, epoch, start=0):
+        rows = self.node.reader.rows(epoch, self.context.rng(self.node.uid, epoch))
+        return drop(enumerate(rows), start)
+
+
+class Shuffle(RefOperator):
+    """A buffer of rows of which each step gives a random one and takes the next into its place."""
+
+    def __init__(self, child: Operator, buffer_size: int, reset_each_epoch: bool, uid: int, context: RunContext):
+        super().__init__(child)
+        self.buffer_size, self.reset_each_epoch, self.uid, self.context = buffer_size, reset_each_epoch, uid, context
+        self._twister: Mt19937_64 | None = None
+        self._next_epoch = 0
+
+    def refs(self, epoch):
+        below = self.children[0].refs(epoch)
+        if below is None:
+            return None
+        keys, rows = below
+        if self.context.seed is None and self.buffer_size >= len(keys):
+            order = self.context.rng(self.uid, epoch if self.reset_each_epoch else 0).permutation(len(keys))
+        else:
+            order = np.fromiter(self._mixed(iter(range(len(keys))), epoch, len(keys)), np.int64, len(keys))
+        return keys[order], rows[order]
+
+    def pairs(self, epoch):
+        return self._mixed(self.children[0].stream(epoch), epoch, None)
+
+    def _mixed(self, items: Iterator, epoch: int, count: int | None) -> Iterator:
+        choose = self._chooser(epoch, count)
+        buffer = list(itertools.islice(items, self.buffer_size))
+        for item in items:
+            slot = choose(len(buffer))
+            chosen = buffer[slot]
+            buffer[slot] = buffer[-1]
+            buffer[-1] = item
+            yield chosen
+        while buffer:
+            slot = choose(len(buffer))
+            chosen = buffer[slot]
+            buffer[slot] = buffer[-1]
+            buffer.pop()
+            yield chosen
+        self._next_epoch = epoch + 1
+
+    def _chooser(self, epoch: int, count: int | None) -> Callable[[int], int]:
+        """A function that gives a random slot. With a seed the twister runs on from epoch to epoch."""
+        if self.context.seed is None:
+            rng = self.context.rng(self.uid, epoch if self.reset_each_epoch else 0)
+            return lambda n: int(rng.random() * n)
+        if self._twister is None or not self.reset_each_epoch or epoch != self._next_epoch:
+            self._twister = Mt19937_64(self.context.seed)
+            if self.reset_each_epoch and count is not None:
+                for _ in range(epoch * count):
+                    self._twister()
+        twister = self._twister
+        return lambda n: twister() % n
+
+
+class Skip(RefOperator):
+    def __init__(self, child: Operator, count: int):
+        super().__init__(child)
+        self.count = count
+
+    def refs(self, epoch):
+        below = self.children[0].refs(epoch)
+        return None if below is None else (below[0][self.count :], below[1][self.count :])
+
+    def pairs(self, epoch):
+        return self.children[0].stream(epoch, self.count)
+
+
+class Take(RefOperator):
+    def __init__(self, child: Operator, count: int):
+        super().__init__(child)
+        self.count = count
+
+    def refs(self, epoch):
+        below = self.children[0].refs(epoch)
+        if below is None or self.count == -1:
+            return below
+        return below[0][: self.count], below[1][: self.count]
+
+    def pairs(self, epoch):
+        rows = self.children[0].stream(epoch)
+        return rows if self.count == -1 else itertools.islice(rows, self.count)
+
+
+class Repeat(RefOperator):
+    """Several epochs of the child as one; -1 goes on for ever."""
+
+    def __init__(self, child: Operator, count: int):
+        super().__init__(child)
+        self.count = count
+
+    def refs(self, epoch):
+        if self.count == -1:
+            return None
+        passes = []
+        for i in range(self.count):
+            below = self.children[0].refs(epoch * self.count + i)
+            if below is None:
+                return None
+            passes.append(below)
+        # one key space for all passes: the keys of pass i stand above those of pass i - 1
+        span = max((int(keys.max()) + 1 for keys, _ in passes if len(keys)), default=0)
+        keys = np.concatenate([keys + i * span for i, (keys, _) in enumerate(passes)])
+        return keys, np.concatenate([rows for _, rows in passes])
+
+    def pairs(self, epoch):
+        base, key = 0, -1
+        for i in itertools.count() if self.count == -1 else range(self.count):
+            some = False
+            number = (epoch << 20) + i if self.count == -1 else epoch * self.count + i
+            for key, row in self.children[0].stream(number):
+                some = True
+                yield base + key, row
+            if not some:
+                return  # an empty child would loop for ever
+            base += key + 1
+
+
+class Pick(Operator):
+    """Keep or reorder columns of a stream."""
+
+    def __init__(self, child: Operator, positions: Sequence[int], columns: Sequence[str]):
+        super().__init__(child, columns=columns)
+        self.positions = list(positions)
+
+    def stream(self, epoch, start=0):
+        positions = self.positions
+        for key, row in self.children[0].stream(epoch, start):
+            yield key, tuple(row[i] for i in positions)
+
+
+class Renamed(Operator):
+    """The child under other column names."""
+
+    def stream(self, epoch, start=0):
+        return self.children[0].stream(epoch, start)
+
+    def refs(self, epoch):
+        return self.children[0].refs(epoch)
+
+
+class Filter(Operator):
+    def __init__(self, child: Operator, predicate: Callable, inputs: Sequence[int]):
+        super().__init__(child)
+        self.predicate, self.inputs = predicate, list(inputs)
+
+    def stream(self, epoch, start=0):
+        return drop(self._kept(epoch), start)
+
+    def _kept(self, epoch):
+        for key, row in self.children[0].stream(epoch):
+            try:
+                keep = self.predicate(*[row[i] for i in self.inputs])
+            except Exception as error:
+                raise user_code_error(f"filter operation: [predicate] failed. (row {key})", error) from error
+            if not isinstance(keep, (bool, np.bool_)) and np.asarray(keep).size != 1:
+                raise user_code_error(
+                    "filter operation: [predicate] failed.",
+                    TypeError(f"Invalid data type, predicate function should return true/false, but got: {keep!r}"),
+                )
+            if keep:
+                yield key, row
+
+
+class Zip(Operator):
+    def stream(self, epoch, start=0):
+        streams = [child.stream(epoch, start) for child in self.children]
+        for key, pairs in enumerate(zip(*streams), start):
+            yield key, tuple(itertools.chain.from_iterable(row for _, row in pairs))
+
+
+class Concat(Operator):
+    """Children one after the other; a sampler chooses among all their rows."""
+
+    def __init__(self, children, columns, sampler, sizes, uid, context):
+        super().__init__(*children, columns=columns)
+        self.sampler, self.sizes, self.uid, self.context = sampler, sizes, uid, context
+
+    def stream(self, epoch, start=0):
+        if self.sampler is None:
+            return drop(enumerate(self._all(epoch)), start)
+        order = self.sampler.order(sum(self.sizes), self.context.draw(epoch, self.uid))
+        return drop(enumerate(self._chosen(epoch, order)), start)
+
+    def _all(self, epoch) -> Iterator[Row]:
+        for child in self.children:
+            for _, row in child.stream(epoch):
+                yield row
+
+    def _chosen(self, epoch, order) -> Iterator[Row]:
+        """Rows in the sampler's order; those that come before their turn wait."""
+        waiting: dict[int, Row] = {}
+        uses = {int(i): int(n) for i, n in zip(*np.unique(order, return_counts=True))}
+        rows = enumerate(self._all(epoch))
+        for index in order.tolist():
+            while index not in waiting:
+                position, row = next(rows)
+                if position in uses:
+                    waiting[position] = row
+            yield waiting[index]
+            uses[index] -= 1
+            if not uses[index]:
+                del waiting[index], uses[index]
+
+
+class FlatMap(Operator):
+    """Each row is given to a function that makes a data set of it."""
+
+    def __init__(self, child: Operator, function: Callable, run: Callable[[Any], tuple[list[str], Iterator[Row]]]):
+        super().__init__(child)
+        self.function, self.run = function, run
+
+    def stream(self, epoch, start=0):
+        return drop(enumerate(self._rows(epoch)), start)
+
+    def _rows(self, epoch):
+        for _, row in self.children[0].stream(epoch):
+            try:
+                produced = self.function(*row)
+            except Exception as error:
+                raise user_code_error("flat_map operation failed.", error) from error
+            columns, rows = self.run(produced)
+            self.columns = columns
+            yield from rows
+
+
+class SyncWait(Operator):
+    """Wait for the other side after every `num_batch` rows."""
+
+    def __init__(self, child: Operator, condition):
+        super().__init__(child)
+        self.condition = condition
+
+    def stream(self, epoch, start=0):
+        for i, pair in enumerate(self.children[0].stream(epoch, start)):
+            if i % self.condition.num_batch == 0 and not self.condition.acquire():
+                raise PipelineError(
+                    f"sync_wait: no sync_update of condition {self.condition.name!r} came in time. "
+                    "Call dataset.sync_update(condition_name=...) in the training loop."
+                )
+            yield pair
+
+    def close(self):
+        self.condition.release_all()
+        super().close()
+
+
+class Cache(Operator):
+    """Rows of the first epoch are kept and given again in every later one, in the order the sampler asks for."""
+
+    def __init__(self, child: Operator, cache):
+        super().__init__(child)
+        self.cache = cache
+        self._rows: list[Pair] | None = None
+
+    def stream(self, epoch, start=0):
+        if self._rows is None:
+            self._rows = list(self.children[0].stream(epoch))
+            self.cache.account(self._rows)
+        return iter(self._rows[start:])

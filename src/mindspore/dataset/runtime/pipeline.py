@@ -1,0 +1,140 @@
+"""A running pipeline: epochs of rows, prepared by a thread of its own ahead of the consumer.
+
+The consumer sees rows, then the end of the epoch, then the rows of the next. An error in the pipeline is raised where the
+consumer asks for the row that failed. `close` stops everything and may be called at any time.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from mindspore.dataset.config import settings
+from mindspore.dataset.ir.leaf import Row
+from mindspore.dataset.ir.node import Node, number
+from mindspore.dataset.opt import optimise
+from mindspore.dataset.runtime.build import build
+from mindspore.dataset.runtime.context import RunContext
+from mindspore.dataset.runtime.operators import Operator
+
+END_OF_EPOCH = object()
+
+
+class Pipeline:
+    """The rows of `num_epochs` epochs (-1: without end) of a tree."""
+
+    def __init__(self, root: Node, num_epochs: int = -1, context: RunContext | None = None):
+        self.context = context or RunContext()
+        self.num_epochs = num_epochs
+        self.context.num_epochs = num_epochs
+        self.tree = optimise(number(root))
+        self.operator: Operator = build(self.tree, self.context)
+        self.columns = self.operator.columns
+        self._feeder: _Feeder | None = None
+        self._inline: Iterator | None = None
+        self._start = (0, 0)
+
+    def start_at(self, epoch: int, row: int) -> None:
+        """Begin at a row of an epoch; only before the first row is asked for."""
+        self._start = (epoch, row)
+
+    def __next__(self) -> Any:
+        """The next row, or END_OF_EPOCH; StopIteration after the last epoch."""
+        if self.context.synchronous:
+            if self._inline is None:
+                self._inline = events(self.operator, self.num_epochs, self._start)
+            return next(self._inline)
+        if self._feeder is None:
+            self._feeder = _Feeder(self.operator, self.num_epochs, self._start)
+        return self._feeder.get()
+
+    def close(self) -> None:
+        if self._feeder is not None:
+            self._feeder.stop()
+        self.operator.close()
+
+
+def events(operator: Operator, num_epochs: int, start: tuple[int, int]) -> Iterator:
+    """Rows and ends of epochs, one after the other."""
+    epoch, row = start
+    while num_epochs == -1 or epoch < num_epochs:
+        for _, values in operator.stream(epoch, row):
+            yield values
+        yield END_OF_EPOCH
+        epoch, row = epoch + 1, 0
+
+
+class _Feeder:
+    """The thread that runs the pipeline ahead of the consumer, as far as the queue allows."""
+
+    def __init__(self, operator: Operator, num_epochs: int, start: tuple[int, int]):
+        self._queue: queue.Queue = queue.Queue(max(settings().prefetch_size, 1))
+        self._stopping = threading.Event()
+        self._finished = False
+        arguments = (operator, num_epochs, start, self._queue, self._stopping)
+        self._thread = threading.Thread(target=_feed, args=arguments, daemon=True, name="mindspore-data-feeder")
+        self._thread.start()
+
+    def get(self) -> Any:
+        if self._finished:
+            raise StopIteration
+        kind, value = self._queue.get()
+        if kind == "row":
+            return value
+        self._finished = True
+        if kind == "error":
+            raise value
+        raise StopIteration
+
+    def stop(self) -> None:
+        """Ask the thread to end and wait for it, unless it is the caller or hangs in user code."""
+        self._stopping.set()
+        _drain(self._queue)
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout=5)
+
+
+def _drain(items: queue.Queue) -> None:
+    try:
+        while True:
+            items.get_nowait()
+    except queue.Empty:
+        return
+
+
+def _feed(operator, num_epochs, start, items: queue.Queue, stopping: threading.Event) -> None:
+    def put(item) -> bool:
+        while not stopping.is_set():
+            try:
+                items.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    stream = events(operator, num_epochs, start)
+    try:
+        for value in stream:
+            if not put(("row", value)):
+                return
+        put(("end", None))
+    except Exception as error:
+        put(("error", error))
+    finally:
+        stream.close()
+
+
+def run_once(dataset: Any) -> tuple[list[str], Iterator[Row]]:
+    """Columns and rows of one epoch, in the calling thread and without workers."""
+    pipeline = Pipeline(dataset._node if hasattr(dataset, "_node") else dataset, 1, RunContext(synchronous=True))
+
+    def rows() -> Iterator[Row]:
+        try:
+            for _, row in pipeline.operator.stream(0):
+                yield row
+        finally:
+            pipeline.close()
+
+    return pipeline.columns, rows()

@@ -1,0 +1,256 @@
+"""Steps: the stateless work done on a run of rows, in whichever thread or process.
+
+A step takes the keys (positions in the source's epoch) and rows of one task and gives keys and rows. Steps chain inside
+a worker, so that a row is loaded, transformed and written into its batch without leaving it.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mindspore.dataset._check import as_array
+from mindspore.dataset.config import ErrorSamplesMode, settings
+from mindspore.dataset.ir.leaf import Reader, Row
+from mindspore.dataset.ir.transform import is_random, operation_name, releases_gil
+from mindspore.dataset.runtime.collate import collate
+from mindspore.dataset.runtime.errors import RowFailure, pipeline_error, user_code_error
+from mindspore.dataset.runtime.rng import RowRandom
+
+ANY, CALLER, THREAD, PROCESS = "any", "caller", "thread", "process"
+Keys = Sequence[int]
+
+
+class Step:
+    """One piece of work. `placement` says where it may run."""
+
+    placement = ANY
+    workers = 1
+    one_to_one = True  # as many rows out as in, in the same order
+
+    def run(self, epoch: int, keys: Keys, rows: Sequence) -> tuple[Keys, Sequence[Row]]:
+        raise NotImplementedError
+
+
+def run_steps(steps: Sequence[Step], epoch: int, keys: Keys, rows: Sequence) -> tuple[Keys, Sequence[Row]]:
+    """All steps on one task. A failure names the row's file when the task starts from row numbers."""
+    first_keys, first_rows = keys, rows
+    try:
+        for step in steps:
+            keys, rows = step.run(epoch, keys, rows)
+    except RowFailure as failure:
+        path = None
+        if isinstance(steps[0], LoadStep):
+            index = dict(zip((int(key) for key in first_keys), first_rows))[failure.key]
+            path = steps[0].reader.path(index)
+        raise failure.describe(path) from failure.error
+    return keys, rows
+
+
+class LoadStep(Step):
+    """Row numbers become rows."""
+
+    def __init__(self, reader: Reader, workers: int, placement: str):
+        self.reader, self.workers, self.placement = reader, workers, placement
+
+    def run(self, epoch, keys, rows):
+        load = self.reader.row
+        return keys, [load(index) for index in (rows.tolist() if isinstance(rows, np.ndarray) else rows)]
+
+
+class PickStep(Step):
+    """Keep some columns, in a new order."""
+
+    def __init__(self, positions: Sequence[int]):
+        self.positions = list(positions)
+
+    def run(self, epoch, keys, rows):
+        positions = self.positions
+        return keys, [tuple(row[i] for i in positions) for row in rows]
+
+
+class MapStep(Step):
+    """Operations on some columns of each row."""
+
+    def __init__(self, operations, inputs, layout, n_outputs, seed, uid, workers, placement, op_offset=0):
+        self.operations = list(operations)
+        self.inputs = list(inputs)  # positions of the input columns
+        self.layout = layout  # for each result column: ("out", i) or ("in", i)
+        self.n_outputs = n_outputs
+        self.seed, self.uid, self.op_offset = seed, uid, op_offset
+        self.workers, self.placement = workers, placement
+        self.error_mode = settings().error_samples_mode
+        self.hooks = settings().debug_hooks if settings().debug_mode else []
+        self.one_to_one = self.error_mode != ErrorSamplesMode.SKIP
+        self._local = threading.local()
+
+    def __getstate__(self):
+        return {key: value for key, value in self.__dict__.items() if key != "_local"}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._local = threading.local()
+
+    def _thread_operations(self):
+        """(operation, its random streams or None): random operations hold a generator, so each thread has its own."""
+        found = getattr(self._local, "operations", None)
+        if found is None:
+            found = [
+                (copy.deepcopy(op), RowRandom(self.seed, (self.uid << 20) + self.op_offset + i))
+                if is_random(op)
+                else (op, None)
+                for i, op in enumerate(self.operations)
+            ]
+            self._local.operations = found
+        return found
+
+    def run(self, epoch, keys, rows):
+        operations = self._thread_operations()
+        if self.error_mode == ErrorSamplesMode.RETURN:
+            return keys, [self.map_row(operations, epoch, key, row) for key, row in zip(keys, rows)]
+        return self._run_tolerant(operations, epoch, keys, rows)
+
+    def run_one(self, epoch: int, key: int, row: Row) -> Row:
+        return self.map_row(self._thread_operations(), epoch, key, row)
+
+    def map_row(self, operations, epoch: int, key: int, row: Row) -> Row:
+        args = tuple(row[i] for i in self.inputs)
+        previous = None
+        for operation, streams in operations:
+            if streams is not None:
+                operation.set_rng(streams.at(epoch, int(key)))
+            for hook in self.hooks:
+                args = hook.step(args, previous, operation)
+            try:
+                result = operation(*args)
+            except Exception as error:
+                raise RowFailure(operation, error, int(key)) from error
+            args = result if isinstance(result, tuple) else (result,)
+            previous = operation
+        for hook in self.hooks:
+            args = hook.step(args, previous, None)
+        if len(args) != self.n_outputs:
+            raise pipeline_error(
+                "Invalid columns, the number of columns returned in 'map' operations should match the number of "
+                f"'output_columns', but got the number of columns returned in 'map' operations: {len(args)}, "
+                f"the number of 'output_columns': {self.n_outputs}."
+            )
+        outputs = [self._finish(value, operations[-1][0], key) for value in args]
+        return tuple(outputs[i] if kind == "out" else row[i] for kind, i in self.layout)
+
+    @staticmethod
+    def _finish(value, operation, key):
+        if type(value) is np.ndarray and value.dtype != object:
+            return value
+        value = as_array(value)
+        if type(value).__module__.startswith("PIL."):
+            return np.asarray(value)
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            raise pipeline_error(
+                f"map operation: [{operation_name(operation)}] failed. (row {key}) Invalid data type: the returned value "
+                f"cannot become a numeric or string array: {value!r:.200}"
+            )
+        return value
+
+    def _run_tolerant(self, operations, epoch, keys, rows):
+        """Failed rows are left out, or replaced by the nearest good row of the task."""
+        good: list[tuple[int, Row] | None] = []
+        failure: RowFailure | None = None
+        for key, row in zip(keys, rows):
+            try:
+                good.append((key, self.map_row(operations, epoch, key, row)))
+            except RowFailure as error:
+                failure = error
+                good.append(None)
+        if self.error_mode == ErrorSamplesMode.REPLACE:
+            spare = next((item for item in good if item is not None), None)
+            if spare is None and failure is not None:
+                raise failure
+            for i, item in enumerate(good):
+                if item is None:
+                    good[i] = (keys[i], spare[1])
+                else:
+                    spare = item
+        kept = [item for item in good if item is not None]
+        return [key for key, _ in kept], [row for _, row in kept]
+
+
+class CollateStep(Step):
+    """All rows of the task become one batch."""
+
+    def __init__(self, columns: Sequence[str], pad_info: dict | None = None):
+        self.columns, self.pad_info = list(columns), pad_info
+
+    def run(self, epoch, keys, rows):
+        if not rows:
+            return [], []
+        return [keys[0]], [collate(rows, self.columns, self.pad_info)]
+
+
+class VectorStep(Step):
+    """Load, transform and batch in one go, on whole arrays: for sources that can gather and operations with a
+    `batched` form."""
+
+    def __init__(self, load: LoadStep, steps: Sequence[Step]):
+        self.load, self.steps, self.workers = load, list(steps), load.workers
+
+    def run(self, epoch, keys, rows):
+        columns = self.load.reader.gather(np.asarray(rows))
+        for step in self.steps:
+            if isinstance(step, PickStep):
+                columns = tuple(columns[i] for i in step.positions)
+                continue
+            values = tuple(columns[i] for i in step.inputs)
+            for operation in step.operations:
+                try:
+                    result = operation.batched(*values)
+                except Exception as error:
+                    raise RowFailure(operation, error, int(keys[0])) from error
+                values = result if isinstance(result, tuple) else (result,)
+            columns = tuple(values[i] if kind == "out" else columns[i] for kind, i in step.layout)
+        return [keys[0]], [columns]
+
+
+def vectorised(steps: Sequence[Step]) -> VectorStep | None:
+    """One VectorStep for `steps`, when every one of them can work on whole arrays."""
+    if not steps or not isinstance(steps[0], LoadStep) or not steps[0].reader.can_gather():
+        return None
+    for step in steps[1:]:
+        if isinstance(step, PickStep):
+            continue
+        if not isinstance(step, MapStep) or step.error_mode != ErrorSamplesMode.RETURN or step.hooks:
+            return None
+        if any(not hasattr(op, "batched") or is_random(op) for op in step.operations):
+            return None
+    return VectorStep(steps[0], steps[1:])
+
+
+def map_placement(operations: Sequence[Callable], python_multiprocessing: bool) -> str:
+    if python_multiprocessing:
+        return PROCESS
+    return THREAD if all(releases_gil(operation) for operation in operations) else CALLER
+
+
+class BatchMapStep(Step):
+    """The user's `per_batch_map` on some columns of a batch given as lists of rows."""
+
+    def __init__(self, function, inputs, layout, n_outputs, workers, placement):
+        self.function, self.inputs, self.layout, self.n_outputs = function, list(inputs), layout, n_outputs
+        self.workers, self.placement = workers, placement
+
+    def apply(self, columns: Sequence[list], info) -> Row:
+        """`columns`: for each column the list of its rows."""
+        try:
+            result = self.function(*[columns[i] for i in self.inputs], info)
+        except Exception as error:
+            raise user_code_error("batch operation: [per_batch_map] failed.", error) from error
+        outputs = result if isinstance(result, tuple) else (result,)
+        if len(outputs) != self.n_outputs:
+            raise pipeline_error(
+                "Invalid columns, the number of columns returned in 'per_batch_map' function should be "
+                f"{self.n_outputs}, but got: {len(outputs)}."
+            )
+        return tuple(outputs[i] if kind == "out" else columns[i] for kind, i in self.layout)

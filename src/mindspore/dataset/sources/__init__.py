@@ -1,0 +1,1 @@
+"""Sources of rows, one file for each family of data sets."""

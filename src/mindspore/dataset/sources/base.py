@@ -1,0 +1,153 @@
+"""Bases of the source data sets, and readers that several families share."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset._check import (
+    check_num_parallel_workers,
+    check_sampler_shuffle_shard_options,
+    check_type,
+)
+from mindspore.dataset.api.dataset import Dataset
+from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamReader
+from mindspore.dataset.samplers import Sampler, Shuffle, select_sampler
+
+
+class SourceDataset(Dataset):
+    """Base of the data sets that stand at the start of a pipeline."""
+
+    def __init__(
+        self, num_parallel_workers=None, num_samples=None, shuffle=True, num_shards=None, shard_id=None, cache=None
+    ):
+        super().__init__(None, num_parallel_workers, cache)
+        self.num_samples, self.num_shards, self.shard_id = num_samples, num_shards, shard_id
+        self.shuffle_flag = shuffle
+
+    def _stream(self, op_type: str, open_reader: Callable[[], StreamReader], params: dict[str, Any]) -> None:
+        shared = {
+            "num_samples": self.num_samples or 0,
+            "num_shards": self.num_shards or 1,
+            "shard_id": self.shard_id or 0,
+        }
+        self._use(StreamNode(op_type, open_reader, {**params, **shared}, self.num_parallel_workers))
+
+
+class MappableDataset(SourceDataset):
+    """Base of the sources of random access: their rows are chosen by a sampler."""
+
+    def __init__(
+        self,
+        num_parallel_workers=None,
+        sampler=None,
+        num_samples=None,
+        shuffle=None,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
+        check_num_parallel_workers(num_parallel_workers)
+        check_sampler_shuffle_shard_options(num_samples, shuffle, sampler, num_shards, shard_id)
+        if num_samples == 0:
+            num_samples = None
+        super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
+        self.sampler: Sampler = select_sampler(num_samples, sampler, as_flag(shuffle), num_shards, shard_id)
+
+    def _rows(self, op_type: str, open_reader: Callable[[], Reader], params: dict[str, Any], **options: Any) -> None:
+        self._use(MappableNode(op_type, open_reader, self.sampler, params, self.num_parallel_workers, **options))
+
+    def use_sampler(self, new_sampler: Sampler) -> MappableDataset:
+        """Replace the sampler; its children keep their place."""
+        if new_sampler is None:
+            raise TypeError("Input sampler can not be None.")
+        if not isinstance(new_sampler, Sampler):
+            raise TypeError(f"Input sampler is not an instance of a sampler, but got {type(new_sampler)}.")
+        self.dataset_size = None
+        self.sampler = self.sampler.child_sampler
+        self.add_sampler(new_sampler)
+        return self
+
+    def add_sampler(self, new_sampler: Sampler) -> MappableDataset:
+        """Let `new_sampler` choose among the rows of the present sampler."""
+        self.dataset_size = None
+        if self.sampler is not None:
+            new_sampler.add_child(self.sampler)
+        self.sampler = new_sampler
+        source = _source_of(self._node)
+        source.sampler = new_sampler
+        return self
+
+    def __deepcopy__(self, memo: dict) -> MappableDataset:
+        twin = super().__deepcopy__(memo)
+        # a sampler may be exchanged after copying, so a copy has a node of its own
+        twin._node = _with_own_source(self._node)
+        return twin
+
+
+def _source_of(node: Any) -> Any:
+    while node.children:
+        node = node.children[0]
+    return node
+
+
+def _with_own_source(node: Any) -> Any:
+    if not node.children:
+        return copy.copy(node)
+    return node.with_children(*[_with_own_source(child) for child in node.children])
+
+
+def as_flag(shuffle: Any) -> bool | None:
+    return shuffle if shuffle is None or isinstance(shuffle, bool) else shuffle != Shuffle.FALSE
+
+
+class FileListReader(Reader):
+    """Rows that are (bytes of a file, values of the other columns)."""
+
+    def __init__(self, files: Sequence[str], *others: np.ndarray, columns: Sequence[str], decode: bool = False):
+        self.files, self.others, self.columns, self.decode = list(files), others, list(columns), decode
+
+    def __len__(self):
+        return len(self.files)
+
+    def row(self, index):
+        return (read_image(self.files[index], self.decode), *[np.array(other[index]) for other in self.others])
+
+    def path(self, index):
+        return self.files[index]
+
+
+def read_bytes(path: str) -> np.ndarray:
+    """The file's content as an array of bytes."""
+    return np.fromfile(path, dtype=np.uint8)
+
+
+def read_image(path: str, decode: bool) -> np.ndarray:
+    """An image file: its bytes, or its pixels in RGB order."""
+    data = read_bytes(path)
+    if not decode:
+        return data
+    from mindspore.dataset.sources.images import decode_rgb
+
+    return decode_rgb(data, path)
+
+
+def image_files(folder: str, extensions: Sequence[str] | None) -> list[str]:
+    """Files of a folder (not of its sub-folders) with the given extensions, in order of name."""
+    wanted = tuple(extension.lower() for extension in extensions) if extensions else None
+    with os.scandir(folder) as entries:
+        names = [e.name for e in entries if e.is_file() and (wanted is None or e.name.lower().endswith(wanted))]
+    return [os.path.join(folder, name) for name in sorted(names)]
+
+
+def check_extensions(extensions: Any) -> list[str] | None:
+    if extensions is None:
+        return None
+    check_type(extensions, list, "extensions")
+    for extension in extensions:
+        check_type(extension, str, "extensions")
+    return list(extensions)

@@ -1,0 +1,415 @@
+"""Sources the user writes: GeneratorDataset, NumpySlicesDataset, PaddedDataset."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset._check import as_array, check_bool, check_columns, check_pos_int32, check_type
+from mindspore.dataset.api.operations import UnionBaseDataset
+from mindspore.dataset.api.schema import Schema, numpy_type
+from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamReader
+from mindspore.dataset.runtime.collate import stack
+from mindspore.dataset.runtime.errors import PipelineError, user_code_error
+from mindspore.dataset.samplers import Sampler
+from mindspore.dataset.sources.base import MappableDataset, SourceDataset
+
+_PLACE = "GeneratorDataset failed."
+
+
+class RowFormat:
+    """What a row of user data must look like; turns it into a tuple of arrays."""
+
+    def __init__(self, columns: Sequence[str], types: Sequence[np.dtype | None] | None):
+        self.columns, self.types = list(columns), types
+
+    def __call__(self, row: Any) -> tuple:
+        values = self._values(row)
+        if len(values) != len(self.columns):
+            raise user_code_error(
+                _PLACE,
+                ValueError(
+                    "Invalid Python function, the 'source' of 'GeneratorDataset' should return same number of NumPy arrays "
+                    f"as specified in column_names, the size of column_names is:{len(self.columns)} and number of "
+                    f"returned NumPy array is:{len(values)}"
+                ),
+            )
+        if self.types is not None:
+            self._check_types(values)
+        return values
+
+    @staticmethod
+    def _values(row: Any) -> tuple:
+        cells = row if isinstance(row, (tuple, list)) else (row,)
+        values = []
+        for cell in cells:
+            value = _dict_arrays(cell) if isinstance(cell, dict) else as_array(cell)
+            if type(value).__module__.startswith("PIL."):
+                value = np.asarray(value)
+            if isinstance(value, np.ndarray) and value.dtype == object:
+                raise user_code_error(
+                    _PLACE,
+                    TypeError(
+                        "Data type of the input or its converted Numpy array is expected to be int or float or str, "
+                        f"but got {value.dtype} of {type(cell)}."
+                    ),
+                )
+            values.append(value)
+        return tuple(values)
+
+    def _check_types(self, values: tuple) -> None:
+        for value, wanted in zip(values, self.types):
+            same = wanted is None or value.dtype == wanted or (wanted.kind in "US" and value.dtype.kind == wanted.kind)
+            if not same:
+                raise user_code_error(
+                    _PLACE,
+                    TypeError(
+                        "Invalid Python function, type of returned data in 'GeneratorDataset' should be same with "
+                        f"specified column_types, but the type of returned data: {value.dtype}, "
+                        f"specified column type: {wanted}"
+                    ),
+                )
+
+
+def _dict_arrays(value: dict) -> dict:
+    return {key: _dict_arrays(item) if isinstance(item, dict) else as_array(item) for key, item in value.items()}
+
+
+class GeneratorReader(Reader):
+    """Rows of an object with `__getitem__` and `__len__`."""
+
+    releases_gil = False
+
+    def __init__(self, source: Any, row_format: RowFormat):
+        self.source, self.format, self.columns = source, row_format, row_format.columns
+
+    def __len__(self):
+        return len(self.source)
+
+    def row(self, index):
+        try:
+            return self.format(self.source[index])
+        except PipelineError:
+            raise
+        except Exception as error:
+            raise user_code_error(f"{_PLACE} (row {index})", error) from error
+
+
+class CollateReader(GeneratorReader):
+    """Batches of rows of such an object: an index is a list of row numbers."""
+
+    def __init__(self, source: Any, row_format: RowFormat, collate: Callable | None):
+        super().__init__(source, row_format)
+        self.collate = collate
+
+    def row(self, index):
+        try:
+            rows = [self.source[i] for i in index]
+            if self.collate is not None:
+                return self.format(self.collate(rows))
+        except Exception as error:
+            raise user_code_error(f"{_PLACE} (rows {index})", error) from error
+        values = [RowFormat._values(row) for row in rows]
+        return self.format(tuple(stack(column, i) for i, column in enumerate(zip(*values))))
+
+
+class BatchIndexSampler(Sampler):
+    """An iterable of lists of row numbers, as a sampler whose every position is a list."""
+
+    def __init__(self, batches: Iterable[Sequence[int]]):
+        super().__init__()
+        self.given = batches
+
+    def order(self, n, draw):
+        batches = [[int(i) for i in batch] for batch in self.given]
+        order = np.empty(len(batches), dtype=object)
+        order[:] = batches
+        return order
+
+    def count(self, n, labels=None):
+        return len(self.given) if hasattr(self.given, "__len__") else sum(1 for _ in self.given)
+
+
+class IterableReader(StreamReader):
+    """Rows of an iterable, or of the generator a function returns."""
+
+    def __init__(self, source: Any, row_format: RowFormat, num_samples: int | None):
+        self.source, self.format, self.num_samples, self.columns = source, row_format, num_samples, row_format.columns
+
+    def rows(self, epoch, rng):
+        rows = self._open()
+        for number in range(self.num_samples) if self.num_samples else iter(int, 1):
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise user_code_error(f"{_PLACE} (row {number})", error) from error
+            yield self.format(row)
+
+    def _open(self):
+        try:
+            return iter(
+                self.source() if callable(self.source) and not hasattr(self.source, "__iter__") else self.source
+            )
+        except Exception as error:
+            raise user_code_error(_PLACE, error) from error
+
+    def size(self):
+        if not hasattr(self.source, "__len__"):
+            return None
+        size = len(self.source)
+        return min(size, self.num_samples) if self.num_samples else size
+
+
+class GeneratorDataset(MappableDataset, UnionBaseDataset):
+    """Rows of the user's own Python: a generator function, an iterable, or an object with `__getitem__` and `__len__`.
+
+    class Squares:
+        def __getitem__(self, i): return np.array(i), np.array(i * i)
+        def __len__(self): return 10
+
+    data = ds.GeneratorDataset(Squares(), ["x", "y"], shuffle=False)
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        column_names: str | list[str] | None = None,
+        column_types: list | None = None,
+        schema: Schema | str | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        python_multiprocessing: bool = True,
+        max_rowsize: int | list | None = None,
+        batch_sampler: Any = None,
+        collate_fn: Callable | None = None,
+    ):
+        random_access = hasattr(source, "__getitem__") and hasattr(source, "__len__")
+        check_source(source, random_access)
+        columns = generator_columns(column_names, schema)
+        check_bool(python_multiprocessing, "python_multiprocessing")
+        check_random_access_options(random_access, sampler, num_shards, shard_id, batch_sampler)
+        check_batch_sampler(batch_sampler, collate_fn, num_samples, shuffle, num_shards, sampler)
+        super().__init__(
+            num_parallel_workers,
+            sampler,
+            num_samples,
+            shuffle if random_access else None,
+            num_shards,
+            shard_id,
+        )
+        self.source, self.column_names, self.column_types = source, columns, column_types
+        self.python_multiprocessing = python_multiprocessing
+        self.batch_sampler, self.collate_fn = batch_sampler, collate_fn
+        row_format = RowFormat(columns, generator_types(column_types, schema, len(columns)))
+        options = {"python_multiprocessing": python_multiprocessing, "max_rowsize": max_rowsize}
+        if batch_sampler is not None:
+            self.sampler = BatchIndexSampler(batch_sampler)
+            self._open(MappableNode, functools.partial(CollateReader, source, row_format, collate_fn), **options)
+        elif random_access:
+            self._open(MappableNode, functools.partial(GeneratorReader, source, row_format), **options)
+        else:
+            self._open(StreamNode, functools.partial(IterableReader, source, row_format, num_samples))
+
+    def _open(self, kind: type, open_reader: Callable, **options: Any) -> None:
+        workers = self.num_parallel_workers or 1
+        if kind is MappableNode:
+            node = GeneratorNode("GeneratorDataset", open_reader, self.sampler, {}, workers, **options)
+        else:
+            node = StreamNode("GeneratorDataset", open_reader, {}, workers)
+        self._use(node)
+
+    def split(self, sizes, randomize=True):
+        if not isinstance(self._node, MappableNode):
+            return SourceDataset.split(self, sizes, randomize)
+        return super().split(sizes, randomize)
+
+
+class GeneratorNode(MappableNode):
+    """JSON names no arguments of user code."""
+
+    def params(self):
+        return self.worker_params()
+
+
+def check_source(source: Any, random_access: bool) -> None:
+    if inspect.isgenerator(source):
+        raise TypeError(
+            "The `source` of GeneratorDataset is a generator that can only be run through once: give the function itself."
+        )
+    if not callable(source) and not random_access and not hasattr(source, "__iter__"):
+        try:
+            iter(source)
+        except TypeError:
+            raise TypeError(
+                "Input `source` function of GeneratorDataset should be callable, iterable or random accessible,"
+                f" but got {type(source)}."
+            ) from None
+
+
+def generator_columns(column_names: Any, schema: Any) -> list[str]:
+    if column_names is not None:
+        return check_columns(column_names, "column_names")
+    if schema is None:
+        raise ValueError("Neither columns_names nor schema are provided.")
+    schema = schema if isinstance(schema, Schema) else Schema(schema)
+    return [column["name"] for column in schema.columns]
+
+
+def generator_types(column_types: Any, schema: Any, count: int) -> list[np.dtype | None] | None:
+    if column_types is not None:
+        check_type(column_types, list, "column_types")
+        if len(column_types) != count:
+            raise ValueError(f"column_types has {len(column_types)} entries for {count} columns.")
+        return [numpy_type(entry) for entry in column_types]
+    if schema is None:
+        return None
+    schema = schema if isinstance(schema, Schema) else Schema(schema)
+    types = [numpy_type(column["type"]) for column in schema.columns]
+    return types if len(types) == count else None
+
+
+def check_random_access_options(random_access, sampler, num_shards, shard_id, batch_sampler) -> None:
+    if random_access:
+        return
+    if sampler is not None or batch_sampler is not None:
+        raise ValueError("sampler is not supported if source does not have attribute '__getitem__'.")
+    if (num_shards is None) != (shard_id is None):
+        raise ValueError("num_shards and shard_id need to be passed in together.")
+    if num_shards is not None:
+        raise ValueError("num_shards is not supported if source does not have attribute '__getitem__'.")
+
+
+def check_batch_sampler(batch_sampler, collate_fn, num_samples, shuffle, num_shards, sampler) -> None:
+    if batch_sampler is None:
+        if collate_fn is not None:
+            raise ValueError("collate_fn can be specified only when batch_sampler is specified.")
+        return
+    if not hasattr(batch_sampler, "__getitem__") and not hasattr(batch_sampler, "__iter__"):
+        raise TypeError("batch_sampler should have __getitem__ or __iter__ method.")
+    clash = {"num_samples": num_samples, "shuffle": shuffle, "num_shards": num_shards, "sampler": sampler}
+    for name, value in clash.items():
+        if value is not None:
+            raise ValueError(f"batch_sampler is mutually exclusive with {name}.")
+    if collate_fn is not None and not callable(collate_fn):
+        raise TypeError("collate_fn should be callable.")
+
+
+class SlicesReader(Reader):
+    """Rows of arrays of equal length. Whole batches are gathered with one indexing operation."""
+
+    def __init__(self, arrays: Sequence[Any], columns: Sequence[str]):
+        self.arrays, self.columns = list(arrays), list(columns)
+
+    def __len__(self):
+        return len(self.arrays[0])
+
+    def row(self, index):
+        return tuple(np.array(array[index]) for array in self.arrays)
+
+    def gather(self, indices):
+        return tuple(array[indices] for array in self.arrays)
+
+    def can_gather(self):
+        return all(isinstance(array, np.ndarray) and array.dtype != object for array in self.arrays)
+
+
+class NumpySlicesDataset(GeneratorDataset):
+    """Rows of lists or arrays: of one, of a tuple of them, or of a dict of them.
+
+    ds.NumpySlicesDataset({"x": [1, 2], "y": [3, 4]}, shuffle=False)
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        column_names: str | list[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+    ):
+        if num_parallel_workers is not None:
+            check_pos_int32(num_parallel_workers, "num_parallel_workers")
+        names, arrays = slices(data, column_names)
+        MappableDataset.__init__(self, num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
+        self.column_names = names
+        self._open(MappableNode, functools.partial(SlicesReader, arrays, names))
+
+
+def slices(data: Any, column_names: Any) -> tuple[list[str], list]:
+    """Names and arrays of what was given."""
+    check_type(data, (list, tuple, dict, np.ndarray), "data")
+    if isinstance(data, (list, tuple, dict)) and not len(data):
+        raise ValueError("data is empty.")
+    if isinstance(data, dict):
+        names, parts = list(data), list(data.values())
+    elif isinstance(data, tuple):
+        names, parts = [f"column_{i}" for i in range(len(data))], list(data)
+    else:
+        names, parts = ["column_0"], [data]
+    if column_names is not None:
+        names = check_columns(column_names, "column_names")
+        if len(names) != len(parts):
+            raise ValueError(
+                f"Num of input column names is {len(names)}, but required is {len(parts)}."
+                if isinstance(data, tuple)
+                else f"column_names has {len(names)} names, but there are {len(parts)} columns."
+            )
+    arrays = [_column_array(part) for part in parts]
+    lengths = {len(array) for array in arrays}
+    if len(lengths) > 1:
+        raise ValueError(f"Input arrays are not of equal length: {builtins.sorted(lengths)}.")
+    return names, arrays
+
+
+def _column_array(part: Any) -> Any:
+    if isinstance(part, np.ndarray):
+        return part
+    if not hasattr(part, "__len__"):
+        raise TypeError(f"A column of NumpySlicesDataset must be a list or an array, but got {type(part)}.")
+    try:
+        return (
+            np.array([as_array(item) for item in part]) if len(part) and hasattr(part[0], "asnumpy") else np.array(part)
+        )
+    except ValueError:
+        return list(part)  # rows of different shapes
+
+
+class PaddedDataset(GeneratorDataset):
+    """Rows given as a list of dicts, for filling up another data set.
+
+    ds.PaddedDataset([{"x": np.zeros(3)}, {"x": np.ones(3)}])
+    """
+
+    def __init__(self, padded_samples: list[dict]):
+        check_type(padded_samples, (list, tuple), "padded_samples")
+        if not padded_samples:
+            raise ValueError("padded_samples cannot be empty.")
+        for sample in padded_samples:
+            check_type(sample, dict, "padded_sample")
+            for name, value in sample.items():
+                if not isinstance(value, (np.ndarray, bytes, int, float, str)):
+                    raise TypeError(f"padded_samples: the value of {name!r} is of type {type(value)}.")
+        first = list(padded_samples[0])
+        if any(list(sample) != first for sample in padded_samples):
+            raise ValueError("Every sample of padded_samples must have the same columns.")
+        self.padded_samples = list(padded_samples)
+        rows = [tuple(_padded_value(value) for value in sample.values()) for sample in padded_samples]
+        super().__init__(rows, first, num_parallel_workers=None, shuffle=False)
+
+
+def _padded_value(value: Any) -> np.ndarray:
+    return np.frombuffer(value, dtype=np.uint8) if isinstance(value, bytes) else as_array(value)

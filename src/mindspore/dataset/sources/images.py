@@ -1,0 +1,27 @@
+"""Decoding of images for sources with `decode=True`: OpenCV where present, else Pillow."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from mindspore._base.optional import available, require
+
+
+def decode_rgb(data: np.ndarray, path: str = "") -> np.ndarray:
+    """Pixels, height x width x 3, in RGB order."""
+    if data.size == 0:
+        raise RuntimeError(f"Invalid data, the image file is empty: {path}")
+    if available("cv2"):
+        cv2 = require("cv2", "data", "decoding images")
+        image = cv2.imdecode(data, cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
+        if image is not None:
+            return cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
+    try:
+        image = require("PIL.Image", "data", "decoding images").open(io.BytesIO(data.tobytes()))
+        return np.asarray(image.convert("RGB"))
+    except (OSError, ValueError, SyntaxError):
+        raise RuntimeError(
+            f"Invalid image, failed to decode: {path}, the image is broken or of no known kind."
+        ) from None
