@@ -187,47 +187,54 @@ class MaxPoolNd(_Max):
         self.setup(kernel_size, strides, "pad", "NC" + _SPATIAL[rank], pad, dilation, ceil_mode, dims=rank)
 
 
-class MaxPoolGrad(Pooling):
+class _AtMaxima(Pooling):
+    """Gradients of max pooling act where each window has its first maximum."""
+
+    def first_maxima(self, xp: Any, x: Any, out: Any) -> Any:
+        """For every element of the window: in which windows it is the first maximum, and the slices it visits."""
+        padded = self.pad_input(xp, x, lowest(x.dtype))
+        unclaimed = xp.ones(out.shape, np.bool_)
+        for _, slices in self.visits(x.shape):
+            hit = (padded[slices] == out) & unclaimed
+            unclaimed = unclaimed & ~hit
+            yield hit, slices
+
+
+class MaxPoolGrad(_AtMaxima):
     """`prim(x, out, dout)`: dout where each window has its first maximum, summed over windows."""
 
     def infer(self, x: Any, out: Any, dout: Any) -> Any:
         return AbstractTensor(x.dtype, x.shape)
 
     def eval(self, xp: Any, x: Any, out: Any, dout: Any) -> Any:
-        if xp is not np:
+        if xp is not np and set(self.dilation) == {1}:
             jax = require("jax", "xla", "pooling on XLA")
             _, pullback = jax.vjp(lambda v: self.reduce_window(v, lowest(v.dtype), "max"), x)
             return pullback(dout)[0]
-        padded = self.pad_input(np, x, lowest(x.dtype))
-        grad = np.zeros(padded.shape, dout.dtype)
-        open_ = np.ones(out.shape, np.bool_)
-        for _, slices in self.visits(x.shape):
-            hit = (padded[slices] == out) & open_
-            open_ &= ~hit
-            grad[slices] += np.where(hit, dout, np.zeros((), dout.dtype))
-        return np.ascontiguousarray(self.crop(grad, x.shape))
+        grad = xp.zeros(self.padded_shape(x.shape), dout.dtype)
+        for hit, slices in self.first_maxima(xp, x, out):
+            share = xp.where(hit, dout, xp.zeros((), dout.dtype))
+            if xp is np:
+                grad[slices] += share
+            else:
+                grad = grad.at[slices].add(share)
+        return xp.array(self.crop(grad, x.shape))
 
     def bprop(self, x: Any, y: Any, dout: Any, out: Any, grad: Any) -> tuple:
         return zeros_like(x), zeros_like(y), self.sibling(MaxPoolGradGrad)(x, y, grad)
 
 
-class MaxPoolGradGrad(Pooling):
+class MaxPoolGradGrad(_AtMaxima):
     """`prim(x, out, grad)`: the elements of `grad` at the places where the windows of x have their first maximum."""
 
     def infer(self, x: Any, out: Any, grad: Any) -> Any:
         return AbstractTensor(grad.dtype, out.shape)
 
     def eval(self, xp: Any, x: Any, out: Any, grad: Any) -> Any:
-        if xp is not np:
-            jax = require("jax", "xla", "pooling on XLA")
-            return jax.jvp(lambda v: self.reduce_window(v, lowest(v.dtype), "max"), (x,), (grad,))[1]
-        padded, source = self.pad_input(np, x, lowest(x.dtype)), self.pad_input(np, grad, 0)
-        picked = np.zeros(out.shape, grad.dtype)
-        open_ = np.ones(out.shape, np.bool_)
-        for _, slices in self.visits(x.shape):
-            hit = (padded[slices] == out) & open_
-            open_ &= ~hit
-            picked = np.where(hit, source[slices], picked)
+        source = self.pad_input(xp, grad, 0)
+        picked = xp.zeros(out.shape, grad.dtype)
+        for hit, slices in self.first_maxima(xp, x, out):
+            picked = xp.where(hit, source[slices], picked)
         return picked
 
     def bprop(self, x: Any, y: Any, grad: Any, out: Any, dout: Any) -> tuple:

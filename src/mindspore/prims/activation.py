@@ -1,0 +1,338 @@
+"""Activation functions: each with its evaluation and its gradient.
+
+`activation` builds the elementwise ones from two formulas. Gradients are written with primitives, so they can be
+differentiated again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTensor
+from mindspore.prims import checks
+from mindspore.prims import elementwise as ew
+from mindspore.prims.elementwise import (
+    Cast,
+    Elementwise,
+    Exp,
+    Greater,
+    Less,
+    Select,
+    Sigmoid,
+    Tanh,
+    ones_like,
+    zeros_like,
+)
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import ReduceSum, Reshape
+from mindspore.prims.special import erf
+
+_SQRT_HALF = math.sqrt(0.5)
+_SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
+_INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+def activation(
+    name: str,
+    function: Callable,
+    slope: Callable,
+    defaults: dict[str, Any] | None = None,
+    doc: str = "",
+    kinds: str = "f",
+) -> Any:
+    """An elementwise primitive of one argument with number attributes.
+
+    `function(xp, x, **attributes)` evaluates it (on float32 at least); `slope(x, out, **attributes)` is its derivative.
+    """
+    parameters = defaults or {}
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        if len(args) > len(parameters) or set(kwargs) - set(parameters):
+            raise TypeError(f"'{name}' takes the arguments {tuple(parameters)}, but got {args} and {kwargs}.")
+        Primitive.__init__(self, name, **{**parameters, **dict(zip(parameters, args)), **kwargs})
+
+    def evaluate(self: Any, xp: Any, x: Any) -> Any:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return narrow(function(xp, widen(x), **{k: self.attrs[k] for k in parameters}), x)
+
+    def bprop(self: Any, x: Any, out: Any, dout: Any) -> tuple:
+        return (dout * slope(x, out, **{k: self.attrs[k] for k in parameters}),)
+
+    members = {
+        "__init__": init,
+        "eval": evaluate,
+        "bprop": bprop,
+        "kinds": kinds,
+        "__doc__": doc,
+        "__module__": __name__,
+    }
+    return type(name, (Elementwise,), members)
+
+
+def _between(x: Any, low: float, high: float) -> Any:
+    """1 where low < x < high, else 0, in the type of x."""
+    return Cast()(ew.LogicalAnd()(Greater()(x, low), Less()(x, high)), x.dtype)
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return Select()(condition, x, y)
+
+
+# -- rectifiers -------------------------------------------------------------------------------------------------------
+ReLU6 = activation(
+    "ReLU6", lambda xp, x: xp.clip(x, 0, 6), lambda x, out: _between(x, 0, 6), doc="min(max(x, 0), 6).", kinds="if"
+)
+LeakyReLU = activation(
+    "LeakyReLU",
+    lambda xp, x, negative_slope: xp.where(x > 0, x, x * negative_slope),
+    lambda x, out, negative_slope: _where(Greater()(x, 0), ones_like(x), ones_like(x) * negative_slope),
+    {"negative_slope": 0.2},
+    "x where positive, else a small multiple of it.",
+)
+
+
+def _elu(xp: Any, x: Any, alpha: float) -> Any:
+    return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0)))
+
+
+def _celu(xp: Any, x: Any, alpha: float) -> Any:
+    return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0) / alpha))
+
+
+def _negative_exp(x: Any, scale: float = 1.0) -> Any:
+    """exp(min(x, 0) * scale), which never overflows."""
+    return Exp()(ew.Minimum()(x, zeros_like(x)) * scale)
+
+
+Elu = activation(
+    "Elu", _elu, lambda x, out, alpha: _where(Greater()(x, 0), ones_like(x), _negative_exp(x) * alpha), {"alpha": 1.0},
+    "Exponential linear unit (Clevert et al. 2016).",
+)  # fmt: skip
+CeLU = activation(
+    "CeLU", _celu, lambda x, out, alpha: _where(Greater()(x, 0), ones_like(x), _negative_exp(x, 1 / alpha)),
+    {"alpha": 1.0}, "Continuously differentiable exponential linear unit.",
+)  # fmt: skip
+SeLU = activation(
+    "SeLU",
+    lambda xp, x: _SELU_SCALE * _elu(xp, x, _SELU_ALPHA),
+    lambda x, out: _where(Greater()(x, 0), ones_like(x), _negative_exp(x) * _SELU_ALPHA) * _SELU_SCALE,
+    doc="Self-normalising exponential linear unit (Klambauer et al. 2017).",
+)
+
+
+# -- smooth units -----------------------------------------------------------------------------------------------------
+def _gelu_tanh(xp: Any, x: Any) -> Any:
+    return 0.5 * x * (1 + xp.tanh(_SQRT_2_OVER_PI * (x + 0.044715 * x * x * x)))
+
+
+def _gelu_tanh_slope(x: Any, out: Any) -> Any:
+    square = x * x
+    t = Tanh()(x * (square * 0.044715 + 1.0) * _SQRT_2_OVER_PI)
+    inner = (square * (3 * 0.044715) + 1.0) * _SQRT_2_OVER_PI
+    return (t + 1.0) * 0.5 + x * (1.0 - t * t) * inner * 0.5
+
+
+def _gelu_erf(xp: Any, x: Any) -> Any:
+    return 0.5 * x * (1 + erf(xp, x * np.asarray(_SQRT_HALF, x.dtype)))
+
+
+def _gelu_erf_slope(x: Any, out: Any) -> Any:
+    return (ew.Erf()(x * _SQRT_HALF) + 1.0) * 0.5 + x * Exp()(x * x * -0.5) * _INV_SQRT_2PI
+
+
+def _sigmoid(xp: Any, x: Any) -> Any:
+    return 1 / (1 + xp.exp(-x))
+
+
+def _softplus(xp: Any, x: Any) -> Any:
+    return xp.logaddexp(x, xp.zeros_like(x))
+
+
+def _mish_slope(x: Any, out: Any) -> Any:
+    t = Tanh()(ew.Softplus()(x))
+    return t + x * Sigmoid()(x) * (1.0 - t * t)
+
+
+def _fast_gelu(xp: Any, x: Any) -> Any:
+    return x * _sigmoid(xp, 1.702 * x)
+
+
+def _fast_gelu_slope(x: Any, out: Any) -> Any:
+    s = Sigmoid()(x * 1.702)
+    return s + x * s * (1.0 - s) * 1.702
+
+
+def _silu_slope(x: Any, out: Any) -> Any:
+    s = Sigmoid()(x)
+    return s + x * s * (1.0 - s)
+
+
+GeLU = activation("GeLU", _gelu_tanh, _gelu_tanh_slope, doc="Gaussian error linear unit, tanh form (Hendrycks 2016).")
+GeLUErf = activation("GeLUErf", _gelu_erf, _gelu_erf_slope, doc="Gaussian error linear unit, exact form.")
+FastGeLU = activation("FastGeLU", _fast_gelu, _fast_gelu_slope, doc="x * sigmoid(1.702 x).")
+SiLU = activation("SiLU", lambda xp, x: x * _sigmoid(xp, x), _silu_slope, doc="x * sigmoid(x).")
+Mish = activation("Mish", lambda xp, x: x * xp.tanh(_softplus(xp, x)), _mish_slope, doc="x * tanh(softplus(x)).")
+LogSigmoid = activation(
+    "LogSigmoid", lambda xp, x: -_softplus(xp, -x), lambda x, out: Sigmoid()(-x), doc="log(sigmoid(x))."
+)
+Softsign = activation(
+    "Softsign",
+    lambda xp, x: x / (1 + xp.abs(x)),
+    lambda x, out: ew.Reciprocal()(ew.Square()(ew.Abs()(x) + 1.0)),
+    doc="x / (1 + |x|).",
+)
+
+
+# -- piecewise linear -------------------------------------------------------------------------------------------------
+def _hswish_slope(x: Any, out: Any) -> Any:
+    ramp = (x * 2.0 + 3.0) * (1 / 6)
+    return _where(Greater()(x, 3.0), ones_like(x), _where(Less()(x, -3.0), zeros_like(x), ramp))
+
+
+HSwish = activation("HSwish", lambda xp, x: x * xp.clip(x + 3, 0, 6) / 6, _hswish_slope, doc="x * relu6(x + 3) / 6.")
+HSigmoid = activation(
+    "HSigmoid", lambda xp, x: xp.clip(x / 6 + 0.5, 0, 1), lambda x, out: _between(x, -3.0, 3.0) * (1 / 6),
+    doc="relu6(x + 3) / 6.",
+)  # fmt: skip
+HShrink = activation(
+    "HShrink",
+    lambda xp, x, lambd: xp.where(xp.abs(x) > lambd, x, xp.zeros_like(x)),
+    lambda x, out, lambd: Cast()(Greater()(ew.Abs()(x), lambd), x.dtype),
+    {"lambd": 0.5},
+    "x where |x| > lambd, else 0.",
+)
+SoftShrink = activation(
+    "SoftShrink",
+    lambda xp, x, lambd: xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0),
+    lambda x, out, lambd: Cast()(Greater()(ew.Abs()(x), lambd), x.dtype),
+    {"lambd": 0.5},
+    "x moved towards 0 by lambd.",
+)
+Hardtanh = activation(
+    "Hardtanh",
+    lambda xp, x, min_val, max_val: xp.clip(x, min_val, max_val),
+    lambda x, out, min_val, max_val: _between(x, min_val, max_val),
+    {"min_val": -1.0, "max_val": 1.0},
+    "x cut to [min_val, max_val].",
+    "if",
+)
+Threshold = activation(
+    "Threshold",
+    lambda xp, x, threshold, value: xp.where(x > threshold, x, xp.asarray(value, x.dtype)),
+    lambda x, out, threshold, value: Cast()(Greater()(x, threshold), x.dtype),
+    {"threshold": 0.0, "value": 0.0},
+    "x where it exceeds the threshold, else a constant.",
+    "if",
+)
+
+
+class SoftplusBeta(Elementwise):
+    """log(1 + exp(beta x)) / beta, and x itself beyond the threshold."""
+
+    kinds = "f"
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0):
+        super().__init__("SoftplusBeta", beta=beta, threshold=threshold)
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        wide = widen(x) * self.beta
+        return narrow(xp.where(wide > self.threshold, wide, _softplus(xp, wide)) / self.beta, x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        linear = Greater()(x * self.beta, self.threshold)
+        return (dout * _where(linear, ones_like(x), Sigmoid()(x * self.beta)),)
+
+
+class PReLU(Primitive):
+    """x where positive, else x times a learnt weight: one weight, or one per channel (dimension 1)."""
+
+    def __init__(self) -> None:
+        super().__init__("PReLU")
+
+    def infer(self, x: Any, weight: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.tensor(self.name, "weight", weight)
+        checks.dtype_in(self.name, "x", x.dtype, "f")
+        channels = x.shape[1] if x.ndim > 1 else 1
+        if weight.ndim > 1 or weight.size not in (1, channels):
+            raise ValueError(
+                f"For '{self.name}', 'weight' must have 1 or {channels} elements in one dimension, but its shape is "
+                f"{weight.shape}."
+            )
+        return AbstractTensor(x.dtype, x.shape)
+
+    @staticmethod
+    def _row(x: Any, weight: Any) -> tuple[int, ...]:
+        if weight.size == 1:
+            return (1,) * len(x.shape)
+        return (1, weight.size, *(1,) * (len(x.shape) - 2))
+
+    def eval(self, xp: Any, x: Any, weight: Any) -> Any:
+        return xp.where(x > 0, x, narrow(xp.reshape(weight, self._row(x, weight)) * x, x))
+
+    def bprop(self, x: Any, weight: Any, out: Any, dout: Any) -> tuple:
+        row = self._row(x, weight)
+        positive = Greater()(x, 0)
+        dx = dout * _where(positive, ones_like(x), Cast()(Reshape()(weight, row), x.dtype))
+        products = _where(positive, zeros_like(x), x * dout)
+        axes = tuple(a for a in range(x.ndim) if row[a] == 1)
+        dweight = Reshape()(ReduceSum()(products, axes) if axes else products, weight.shape)
+        return dx, Cast()(dweight, weight.dtype)
+
+
+# -- softmax ----------------------------------------------------------------------------------------------------------
+class _Softmax(Primitive):
+    def __init__(self, axis: Any = -1):
+        name = type(self).__name__
+        if isinstance(axis, bool) or not isinstance(axis, (int, tuple, list)):
+            raise TypeError(f"For '{name}', 'axis' must be an int or a tuple of ints, but got {axis!r}.")
+        super().__init__(axis=tuple(axis) if isinstance(axis, (tuple, list)) else axis)
+
+    def _axes(self, ndim: int) -> tuple[int, ...]:
+        return checks.axes(self.name, self.axis, ndim)
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "logits", x)
+        checks.dtype_in(self.name, "logits", x.dtype, "f")
+        self._axes(x.ndim)
+        return AbstractTensor(x.dtype, x.shape)
+
+
+def _shifted(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """x minus its maximum, which keeps exponentials finite."""
+    if x.size == 0:
+        return x
+    top = xp.max(x, axis=axes, keepdims=True)
+    return x - xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+
+
+class Softmax(_Softmax):
+    """exp(x) / sum(exp(x)) over an axis."""
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        axes = self._axes(x.ndim)
+        with np.errstate(all="ignore"):
+            e = xp.exp(_shifted(xp, widen(x), axes))
+            return narrow(e / xp.sum(e, axis=axes, keepdims=True), x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (out * (dout - ReduceSum(True)(dout * out, self._axes(x.ndim))),)
+
+
+class LogSoftmax(_Softmax):
+    """x - log(sum(exp(x))) over an axis."""
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        axes = self._axes(x.ndim)
+        with np.errstate(all="ignore"):
+            shifted = _shifted(xp, widen(x), axes)
+            return narrow(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axes, keepdims=True)), x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (dout - Exp()(out) * ReduceSum(True)(dout, self._axes(x.ndim)),)

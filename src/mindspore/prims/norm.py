@@ -1,0 +1,305 @@
+"""Normalisation: batch, layer, root-mean-square, and plain standardisation over any axes.
+
+All of them subtract a mean and divide by a deviation taken over some axes. The gradient of that (`_standardized_grad`)
+is, per normalised group, a linear function of the incoming gradient and of the centred input; it also accounts for
+gradients that arrive through the statistics themselves, which is what makes second derivatives exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks
+from mindspore.prims.elementwise import Cast, Rsqrt
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape, reduced_shape
+
+
+def stat_dtype(dtype: mstype.DType) -> mstype.DType:
+    """The type statistics are kept in: float32 for narrower floats."""
+    return mstype.float32 if dtype.kind == "f" and dtype.itemsize < 4 else dtype
+
+
+def _wide(x: Any) -> Any:
+    return Cast()(x, mstype.float32) if stat_dtype(x.dtype) is not x.dtype else x
+
+
+def _as(x: Any, dtype: mstype.DType) -> Any:
+    return Cast()(x, dtype) if x.dtype is not dtype else x
+
+
+def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    n = 1
+    for a in axes:
+        n *= shape[a]
+    return n
+
+
+def _statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """Mean and (biased) variance, with the reduced axes kept."""
+    mean = xp.mean(x, axis=axes, keepdims=True)
+    centred = x - mean
+    return mean, xp.mean(centred * centred, axis=axes, keepdims=True)
+
+
+def _standardized_grad(x: Any, mean: Any, var: Any, g: Any, axes: tuple, eps: float, dmean: Any, dvar: Any) -> Any:
+    """Gradient by x of (x - mean) / sqrt(var + eps), given `g`, and of the statistics, given `dmean` and `dvar`.
+
+    `mean` and `var` have the reduced axes kept. All in at least float32.
+    """
+    n = _count(x.shape, axes)
+    inverse = Rsqrt()(var + eps)
+    centred = x - mean
+    slope = dvar * (2.0 / n) - inverse * inverse * inverse * ReduceMean(True)(g * centred, axes)
+    offset = dmean * (1.0 / n) - inverse * ReduceMean(True)(g, axes)
+    return g * inverse + centred * slope + offset
+
+
+class Standardize(Primitive):
+    """`Standardize(axes, epsilon)(x)`: (x - mean) / sqrt(variance + epsilon) over `axes`, the mean and the variance."""
+
+    def __init__(self, axes: tuple[int, ...], epsilon: float = 1e-5):
+        super().__init__(axes=tuple(axes), epsilon=float(epsilon))
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.dtype_in(self.name, "x", x.dtype, "f")
+        stat = AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes, True))
+        return AbstractTuple((x, stat, stat))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        wide = widen(x)
+        mean, var = _statistics(xp, wide, self.axes)
+        return narrow((wide - mean) / xp.sqrt(var + self.epsilon), x), mean, var
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        grad = _standardized_grad(_wide(x), out[1], out[2], _wide(dout[0]), self.axes, self.epsilon, dout[1], dout[2])
+        return (_as(grad, x.dtype),)
+
+
+class LayerNorm(Primitive):
+    """Standardise over the axes from `begin_norm_axis` on, then scale by gamma and shift by beta."""
+
+    def __init__(self, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7):
+        for name, value in (("begin_norm_axis", begin_norm_axis), ("begin_params_axis", begin_params_axis)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"For 'LayerNorm', '{name}' must be an int, but got {value!r}.")
+        super().__init__(begin_norm_axis=begin_norm_axis, begin_params_axis=begin_params_axis, epsilon=float(epsilon))
+
+    def axes(self, ndim: int) -> tuple[int, ...]:
+        return tuple(range(checks.axis(self.name, self.begin_norm_axis, ndim, "begin_norm_axis"), ndim))
+
+    def infer(self, x: Any, gamma: Any, beta: Any) -> Any:
+        checks.tensor(self.name, "input_x", x)
+        checks.dtype_in(self.name, "input_x", x.dtype, "f")
+        start = checks.axis(self.name, self.begin_params_axis, x.ndim, "begin_params_axis")
+        for name, value in (("gamma", gamma), ("beta", beta)):
+            checks.tensor(self.name, name, value)
+            if value.shape != x.shape[start:]:
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have the shape {x.shape[start:]} of the normalised dimensions, "
+                    f"but got {value.shape}."
+                )
+        stat = AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes(x.ndim), True))
+        return AbstractTuple((x, stat, stat))
+
+    def eval(self, xp: Any, x: Any, gamma: Any, beta: Any) -> Any:
+        wide = widen(x)
+        mean, var = _statistics(xp, wide, self.axes(x.ndim))
+        out = (wide - mean) / xp.sqrt(var + self.epsilon) * widen(gamma) + widen(beta)
+        return narrow(out, x), mean, var
+
+    def bprop(self, x: Any, gamma: Any, beta: Any, out: Any, dout: Any) -> tuple:
+        wide, g = _wide(x), _wide(dout[0])
+        mean, var = out[1], out[2]
+        args = wide, mean, var, g * _wide(gamma), self.axes(x.ndim), self.epsilon, dout[1], dout[2]
+        lead = tuple(range(x.ndim - gamma.ndim))
+        dgamma = _sum(g * (wide - mean) * Rsqrt()(var + self.epsilon), lead)
+        return _as(_standardized_grad(*args), x.dtype), _as(dgamma, gamma.dtype), _as(_sum(g, lead), beta.dtype)
+
+
+def _sum(x: Any, axes: tuple[int, ...]) -> Any:
+    return ReduceSum()(x, axes) if axes else x
+
+
+class RmsNorm(Primitive):
+    """x * r * gamma with r = 1 / sqrt(mean(x²) + epsilon) over the last dimensions, and r (Zhang & Sennrich 2019)."""
+
+    def __init__(self, epsilon: float = 1e-6):
+        super().__init__(epsilon=float(epsilon))
+
+    @staticmethod
+    def axes(x: Any, gamma: Any) -> tuple[int, ...]:
+        return tuple(range(len(x.shape) - len(gamma.shape), len(x.shape)))
+
+    def infer(self, x: Any, gamma: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.tensor(self.name, "gamma", gamma)
+        checks.dtype_in(self.name, "x", x.dtype, "f")
+        if gamma.ndim == 0 or gamma.shape != x.shape[x.ndim - gamma.ndim :]:
+            raise ValueError(
+                f"For '{self.name}', 'gamma' must have the shape of the last dimensions of 'x', but got {gamma.shape} "
+                f"and {x.shape}."
+            )
+        return AbstractTuple(
+            (x, AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes(x, gamma), True)))
+        )
+
+    def eval(self, xp: Any, x: Any, gamma: Any) -> Any:
+        wide = widen(x)
+        inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=self.axes(x, gamma), keepdims=True) + self.epsilon)
+        return narrow(wide * inverse * widen(gamma), x), inverse
+
+    def bprop(self, x: Any, gamma: Any, out: Any, dout: Any) -> tuple:
+        wide, g, inverse, axes = _wide(x), _wide(dout[0]), out[1], self.axes(x, gamma)
+        scaled = g * _wide(gamma)
+        cube = inverse * inverse * inverse
+        pull = ReduceMean(True)(scaled * wide, axes) + dout[1] * (1.0 / _count(x.shape, axes))
+        dx = scaled * inverse - wide * cube * pull
+        dgamma = _sum(g * wide * inverse, tuple(range(x.ndim - gamma.ndim)))
+        return _as(dx, x.dtype), _as(dgamma, gamma.dtype)
+
+
+class BatchNorm(Primitive):
+    """Batch normalisation (Ioffe & Szegedy 2015).
+
+    Training: normalise with the batch's statistics, and move the `mean` and `variance` Parameters a step of `momentum`
+    towards them (the variance unbiased). Inference: normalise with `mean` and `variance`.
+    Results: the output, the new mean and variance, and the mean and (biased) variance used.
+    """
+
+    def __init__(
+        self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1, data_format: str = "NCHW"
+    ):
+        if not isinstance(is_training, bool):
+            raise TypeError(f"For 'BatchNorm', 'is_training' must be a bool, but got {is_training!r}.")
+        if not 0 < epsilon <= 1:
+            raise ValueError(f"For 'BatchNorm', 'epsilon' must be in range (0, 1], but got {epsilon}.")
+        if not 0 <= momentum <= 1:
+            raise ValueError(f"For 'BatchNorm', 'momentum' must be in range [0, 1], but got {momentum}.")
+        if data_format not in ("NCHW", "NHWC"):
+            raise ValueError(f"For 'BatchNorm', 'data_format' must be 'NCHW' or 'NHWC', but got {data_format!r}.")
+        super().__init__(
+            is_training=is_training, epsilon=float(epsilon), momentum=float(momentum), data_format=data_format
+        )
+        if is_training:
+            self.writes = ((3, 1), (4, 2))  # type: ignore[misc]
+
+    # -- geometry -------------------------------------------------------------------------------------------------
+    def _axis(self, ndim: int) -> int:
+        return ndim - 1 if self.data_format == "NHWC" else 1
+
+    def _axes(self, ndim: int) -> tuple[int, ...]:
+        return tuple(a for a in range(ndim) if a != self._axis(ndim))
+
+    def _row(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape in which a per-channel vector broadcasts."""
+        return reduced_shape(shape, self._axes(len(shape)), True)
+
+    def infer(self, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
+        checks.tensor(self.name, "input_x", x)
+        checks.dtype_in(self.name, "input_x", x.dtype, "f")
+        if x.ndim < 2:
+            raise ValueError(
+                f"For '{self.name}', 'input_x' must have 2 dimensions or more, but its shape is {x.shape}."
+            )
+        channels = x.shape[self._axis(x.ndim)]
+        for name, value in (("scale", scale), ("bias", bias), ("mean", mean), ("variance", variance)):
+            checks.tensor(self.name, name, value)
+            if value.shape != (channels,):
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have the shape ({channels},) of the channels, "
+                    f"but got {value.shape}."
+                )
+        stat = AbstractTensor(stat_dtype(x.dtype), (channels,))
+        return AbstractTuple((x, mean, variance, stat, stat))
+
+    def eval(self, xp: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
+        wide, axes, row = widen(x), self._axes(x.ndim), self._row(x.shape)
+        if self.is_training:
+            used_mean, used_var = (xp.reshape(s, (-1,)) for s in _statistics(xp, wide, axes))
+            n = _count(x.shape, axes)
+            mean = narrow(widen(mean) * (1 - self.momentum) + used_mean * self.momentum, mean)
+            unbiased = used_var * (n / max(n - 1, 1))
+            variance = narrow(widen(variance) * (1 - self.momentum) + unbiased * self.momentum, variance)
+        else:
+            used_mean, used_var = mean.astype(wide.dtype), variance.astype(wide.dtype)
+        factor = widen(scale) / xp.sqrt(used_var + self.epsilon)
+        shift = widen(bias) - used_mean * factor
+        out = wide * xp.reshape(factor, row) + xp.reshape(shift, row)
+        return narrow(out, x), mean, variance, used_mean, used_var
+
+    def bprop(self, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, out: Any, dout: Any) -> tuple:
+        axes, row = self._axes(x.ndim), self._row(x.shape)
+        wide, g = _wide(x), _wide(dout[0])
+        used_mean, used_var = out[3], out[4]
+        centred = wide - Reshape()(used_mean, row)
+        inverse = Rsqrt()(used_var + self.epsilon)
+        dscale, dbias = ReduceSum()(g * centred, axes) * inverse, ReduceSum()(g, axes)
+        if self.is_training:
+            n, step = _count(x.shape, axes), self.momentum
+            dmean = dout[3] + _as(dout[1], used_mean.dtype) * step
+            dvar = dout[4] + _as(dout[2], used_mean.dtype) * (step * n / max(n - 1, 1))
+            rows = (Reshape()(v, row) for v in (used_mean, used_var, scale, dmean, dvar))
+            m, v, s, dm, dv = rows
+            dx = _standardized_grad(wide, m, v, g * s, axes, self.epsilon, dm, dv)
+            moving = dout[1] * (1 - step), dout[2] * (1 - step)
+        else:
+            dx = g * Reshape()(scale * inverse, row)
+            moving = (
+                dout[1] + dout[3] - dbias * scale * inverse,
+                dout[2] + dout[4] - dscale * scale * inverse * inverse * 0.5,
+            )
+        grads = (dx, x), (dscale, scale), (dbias, bias), (moving[0], mean), (moving[1], variance)
+        return tuple(_as(grad, like.dtype) for grad, like in grads)
+
+
+class LRN(Primitive):
+    """Local response normalisation across channels of (N, C, H, W) (Krizhevsky et al. 2012)."""
+
+    def __init__(
+        self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
+        norm_region: str = "ACROSS_CHANNELS",
+    ):  # fmt: skip
+        if norm_region != "ACROSS_CHANNELS":
+            raise ValueError(f"For 'LRN', 'norm_region' must be 'ACROSS_CHANNELS', but got {norm_region!r}.")
+        super().__init__(depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, norm_region=norm_region)
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.dtype_in(self.name, "x", x.dtype, "f")
+        if x.ndim != 4:
+            raise ValueError(f"For '{self.name}', 'x' must have 4 dimensions, but its shape is {x.shape}.")
+        return x
+
+    def _band(self, channels: int) -> np.ndarray:
+        """1 where two channels are within the radius of each other."""
+        at = np.arange(channels)
+        return (np.abs(at[:, None] - at[None, :]) <= self.depth_radius).astype(np.float32)
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        wide = widen(x)
+        band = xp.asarray(self._band(x.shape[1]), wide.dtype)
+        energy = xp.einsum("cd,ndhw->nchw", band, wide * wide)
+        return narrow(wide / (self.bias + self.alpha * energy) ** self.beta, x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        from mindspore.prims.elementwise import Pow
+        from mindspore.prims.linalg import BatchMatMul
+        from mindspore.prims.values import from_array
+
+        wide, g = _wide(x), _wide(dout)
+        flat = (x.shape[0], x.shape[1], x.shape[2] * x.shape[3])
+        band = _as(from_array(self._band(x.shape[1])), wide.dtype)
+
+        def spread(value: Any) -> Any:
+            return Reshape()(BatchMatMul()(band, Reshape()(value, flat)), x.shape)
+
+        base = spread(wide * wide) * self.alpha + self.bias
+        inner = spread(g * wide * Pow()(base, -self.beta - 1.0))
+        return (_as(g * Pow()(base, -self.beta) - wide * inner * (2 * self.alpha * self.beta), x.dtype),)
