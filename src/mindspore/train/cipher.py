@@ -5,7 +5,8 @@ A file is a run of blocks, each the encryption of up to 64 MB. The numbers are 3
     AES-GCM: magic 0x7F3A5ED8, 16-byte tag, length of the rest, length of the nonce, nonce, length of the text, text
     AES-CBC: magic 0x7F3A5ED9,              length of the rest, length of the nonce, nonce, length of the text, text
 
-Of the 16 bytes of a GCM nonce the first 12 are used. CBC text is padded to whole 16-byte units (PKCS #7); it is not authenticated, so prefer GCM.
+Of the 16 bytes of a GCM nonce the first 12 are used. CBC text is padded to whole 16-byte units (PKCS #7); it is not
+authenticated, so prefer GCM.
 """
 
 from __future__ import annotations

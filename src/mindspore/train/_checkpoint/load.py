@@ -115,8 +115,8 @@ def load_checkpoint_async(
     format = "safetensors" if str(ckpt_file_name).endswith(".safetensors") else "ckpt"
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="load_checkpoint")
     future = executor.submit(
-        load_checkpoint, ckpt_file_name, net, strict_load, filter_prefix, dec_key, dec_mode, specify_prefix, choice_func,
-        format=format,
+        load_checkpoint, ckpt_file_name, net, strict_load, filter_prefix, dec_key, dec_mode, specify_prefix,
+        choice_func, format=format,
     )  # fmt: skip
     return ParamDictFuture(executor, future)
 
@@ -130,7 +130,7 @@ def _check_prefix(prefix: Any) -> tuple[str, ...]:
         return ()
     if not isinstance(prefix, (str, list, tuple)):
         raise TypeError(
-            "For 'load_checkpoint', 'specify_prefix' and 'filter_prefix' must be a string, or a list or tuple of strings, "
+            "For 'load_checkpoint', 'specify_prefix' and 'filter_prefix' must be a string or a list of strings, "
             f"but got {type(prefix)}."
         )
     prefixes = (prefix,) if isinstance(prefix, str) else tuple(prefix)
@@ -321,8 +321,8 @@ def _fitting(own: Parameter, new: Parameter, strict_load: bool) -> np.ndarray:
         same_kind = {new.dtype, own.dtype} <= _FLOATS or {new.dtype, own.dtype} <= _SIGNED
         if strict_load or not same_kind:
             raise RuntimeError(
-                f"For 'load_param_into_net', {own.name} has type {own.dtype} in 'net' but {new.dtype} in 'parameter_dict'. "
-                "Check that the checkpoint belongs to this network."
+                f"For 'load_param_into_net', {own.name} has type {own.dtype} in 'net' but {new.dtype} in "
+                "'parameter_dict'. Check that the checkpoint belongs to this network."
             )
         with np.errstate(over="ignore", invalid="ignore"):
             array = array.astype(own.dtype.np)

@@ -138,8 +138,8 @@ def _pair_of_item(item: Any) -> tuple[str, Any]:
         return item.name, item
     if not isinstance(item, dict) or "name" not in item or "data" not in item:
         raise TypeError(
-            "For 'save_checkpoint', the items of a list 'save_obj' must be Parameters or dicts with the keys 'name' and "
-            f"'data', but got {type(item)}."
+            "For 'save_checkpoint', the items of a list 'save_obj' must be Parameters or dicts with the keys "
+            f"'name' and 'data', but got {type(item)}."
         )
     if not isinstance(item["name"], str):
         raise TypeError(f"For 'save_checkpoint', 'name' must be a string, but got {type(item['name'])}.")
@@ -162,7 +162,7 @@ def _appended(append_dict: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
             value = value.get_state()
         if not isinstance(name, str) or not isinstance(value, (int, float, bool, str, Tensor)):
             raise TypeError(
-                "For 'save_checkpoint', 'append_dict' must map strings to numbers, bools, strings, Tensors or Generators, "
+                "For 'save_checkpoint', 'append_dict' must map strings to numbers, bools, strings or Tensors, "
                 f"but got {type(name)} and {type(value)}."
             )
         yield name, value if isinstance(value, (str, Tensor)) else Tensor(value)
