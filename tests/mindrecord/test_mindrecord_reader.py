@@ -77,7 +77,7 @@ def test_missing_files(folder):
     os.remove("a2.db")
     with pytest.raises(RuntimeError, match="exists and do not rename the mindrecord file and meta file"):
         FileReader("a0")
-    with pytest.raises(RuntimeError, match=".db is not exists"):
+    with pytest.raises(RuntimeError, match=r"\.db is not exists"):
         FileReader("a2")
 
 
@@ -213,7 +213,7 @@ def test_bad_groups(pages):
             pages.read_at_page_by_id(*arguments)
     with pytest.raises(RuntimeError, match=r"category_id: 99 must be in the range \[0, 10\]."):
         pages.read_at_page_by_id(99, 0, 1)
-    with pytest.raises(RuntimeError, match="category_name: abc could not found."):
+    with pytest.raises(RuntimeError, match="category_name: abc could not found"):
         pages.read_at_page_by_name("abc", 0, 1)
     with pytest.raises(RuntimeError, match="page no"):
         pages.read_at_page_by_id(0, 1, 1)

@@ -9,10 +9,10 @@ import string
 
 import numpy as np
 import pytest
-from mindrecord_rows import KINDS, kinds_row, same_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from mindrecord_rows import KINDS, kinds_row, same_row
 
 from mindspore.mindrecord import FileReader, FileWriter
 from mindspore.mindrecord.common.exceptions import (
@@ -356,7 +356,7 @@ def test_index_fields():
 @pytest.mark.parametrize("fields", [["1st"], ["INC"], ["a", "A"]])
 def test_index_fields_that_sqlite_cannot_hold(folder, fields):
     with pytest.raises(RuntimeError, match="Index field"):
-        write("a", {name: {"type": "int32"} for name in fields}, [{name: 1 for name in fields}])
+        write("a", {name: {"type": "int32"} for name in fields}, [dict.fromkeys(fields, 1)])
     assert os.listdir() == []
 
 

@@ -30,6 +30,8 @@ _PLACE_COLUMNS = (
 )
 _SQL_TYPES = {"string": "TEXT", "int32": "INTEGER", "int64": "INTEGER", "float32": "REAL", "float64": "REAL"}
 _CHUNK = 1 << 16
+# What a query on a damaged file can raise; SQLite's own messages may quote bytes that are no text.
+_DAMAGE = (sqlite3.Error, ValueError, TypeError, OverflowError, MemoryError)
 
 
 def column_name(field: str) -> str:
@@ -93,7 +95,7 @@ class IndexReader:
             try:
                 names = db.execute(query).fetchall()
                 kinds = dict(db.execute("SELECT name, type FROM sqlite_master;").fetchall())
-            except sqlite3.Error as error:
+            except _DAMAGE as error:
                 raise RuntimeError(
                     f"Failed to execute the sql [ {query} ] while verifying meta file, {error}.\n"
                     f"Please check the meta file: {path}"
@@ -135,7 +137,7 @@ class IndexReader:
         try:
             with self._connected() as db:
                 table = _gather(db.execute(query))
-        except (sqlite3.Error, ValueError, TypeError, OverflowError) as error:
+        except _DAMAGE as error:
             raise RuntimeError(f"Invalid file, mindrecord meta file: {self._path} is damaged ({error}).") from None
         if table.size == 0:
             return np.empty((0, 6), np.int64)
@@ -167,7 +169,7 @@ class IndexReader:
         try:
             with self._connected() as db:
                 return db.execute(sql).fetchall()
-        except sqlite3.Error as error:
+        except _DAMAGE as error:
             raise RuntimeError(f"Failed to execute sql [ {sql} ] on meta file {self._path}, {error}.") from None
 
 

@@ -21,7 +21,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-from .common.exceptions import ParamValueError
+from .common.exceptions import MindRecordException, ParamValueError
 from .schema import Schema
 
 LENGTH = struct.Struct("<Q")
@@ -134,7 +134,7 @@ class Header:
         try:
             described = content["schema"][0]
             header = cls(
-                schema=Schema(described["schema"], described["desc"]),
+                schema=Schema.checked(described["schema"], described["desc"]),
                 index_fields=[str(entry["index_field"]) for entry in content["index_fields"] or []],
                 pages=[Page.from_json(entry) for entry in content["page"] or []],
                 shard_names=[os.path.basename(str(name)) for name in content["shard_addresses"]],
@@ -144,7 +144,7 @@ class Header:
                 compression_size=int(content.get("compression_size", 0)),
                 version=str(content["version"]),
             )
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError, MindRecordException) as error:
             raise RuntimeError(f"Invalid file, the header of {path} lacks or misstates a field ({error}).") from None
         if header.version not in SUPPORTED_VERSIONS:
             raise RuntimeError(

@@ -222,7 +222,11 @@ class RowReader:
         kind = self.schema.content[name]["type"]
         if kind == "string" or name not in self.header.index_fields or len(self) > _CACHED_ROWS:
             return None
-        parts = [np.array(shard.index.column(name), np.dtype(kind)) for shard in self.shards]
+        try:
+            with np.errstate(over="ignore"):  # a double that no float holds is inf, as in the row itself
+                parts = [np.array(shard.index.column(name), np.dtype(kind)) for shard in self.shards]
+        except (ValueError, TypeError, OverflowError) as error:
+            raise RuntimeError(f"Invalid file, the index of column '{name}' is damaged: {error}.") from None
         return np.concatenate(parts)
 
 

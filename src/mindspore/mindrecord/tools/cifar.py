@@ -26,6 +26,8 @@ class _ArrayUnpickler(pickle.Unpickler):
             return _empty_array
         if module == "numpy" and name in ("ndarray", "dtype"):
             return getattr(np, name)
+        if module == "_codecs" and name == "encode":  # how Python 3 stores bytes in the old protocols
+            return _latin1
         raise pickle.UnpicklingError(f"it refers to {module}.{name}")
 
 
@@ -33,6 +35,12 @@ def _empty_array(kind: type, shape: tuple[int, ...], typecode: Any) -> np.ndarra
     if kind is not np.ndarray:
         raise pickle.UnpicklingError("it holds an unknown kind of array")
     return np.ndarray.__new__(np.ndarray, shape, typecode)
+
+
+def _latin1(text: str, encoding: str) -> bytes:
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"it holds {encoding} text")
+    return text.encode("latin1")
 
 
 def load_batch(path: str) -> dict[bytes, Any]:
