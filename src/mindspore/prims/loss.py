@@ -1,0 +1,143 @@
+"""Losses that deserve a rule of their own, because evaluating them as written would overflow or waste memory.
+
+They work element by element or row by row; reductions, weights and the rest of the family are composed in
+`mindspore.ops`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks
+from mindspore.prims.activation import LogSoftmax, Softmax
+from mindspore.prims.arrays import ExpandDims
+from mindspore.prims.elementwise import Cast, Elementwise, Equal, Maximum, Minimum, Sigmoid, binary
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import ReduceSum
+from mindspore.prims.values import from_array
+
+
+def _log_softmax(xp: Any, x: Any) -> Any:
+    top = xp.max(x, axis=-1, keepdims=True)
+    shifted = x - top
+    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
+
+
+def _check_logits(op: str, logits: Any) -> None:
+    checks.tensor(op, "logits", logits)
+    checks.dtype_in(op, "logits", logits.dtype, "f")
+    if logits.ndim != 2:
+        raise ValueError(f"For '{op}', 'logits' must have 2 dimensions (N, C), but its shape is {logits.shape}.")
+
+
+class SoftmaxCrossEntropyWithLogits(Primitive):
+    """-sum(labels * log_softmax(logits)) per row, and the gradient of that by the logits."""
+
+    def __init__(self) -> None:
+        super().__init__("SoftmaxCrossEntropyWithLogits")
+
+    def infer(self, logits: Any, labels: Any) -> Any:
+        _check_logits(self.name, logits)
+        checks.tensor(self.name, "labels", labels)
+        if labels.shape != logits.shape:
+            raise ValueError(
+                f"For '{self.name}', 'labels' must have the shape of 'logits', but got {labels.shape} "
+                f"and {logits.shape}."
+            )
+        if labels.dtype is not logits.dtype:
+            raise TypeError(
+                f"For '{self.name}', 'labels' must have the dtype of 'logits', but got {labels.dtype} "
+                f"and {logits.dtype}."
+            )
+        return AbstractTuple((AbstractTensor(logits.dtype, logits.shape[:1]), logits))
+
+    def eval(self, xp: Any, logits: Any, labels: Any) -> Any:
+        log_p, wide = _log_softmax(xp, widen(logits)), widen(labels)
+        loss = -xp.sum(wide * log_p, axis=-1)
+        grad = xp.exp(log_p) * xp.sum(wide, axis=-1, keepdims=True) - wide
+        return narrow(loss, logits), narrow(grad, logits)
+
+    def bprop(self, logits: Any, labels: Any, out: Any, dout: Any) -> tuple:
+        scale = ExpandDims()(dout[0], -1)
+        dlogits = scale * (Softmax(-1)(logits) * ReduceSum(True)(labels, -1) - labels)
+        return dlogits, -scale * LogSoftmax(-1)(logits)
+
+
+class SparseCrossEntropy(Primitive):
+    """-log_softmax(logits)[label] per row, for integer labels."""
+
+    def __init__(self) -> None:
+        super().__init__("SparseCrossEntropy")
+
+    def infer(self, logits: Any, labels: Any) -> Any:
+        _check_logits(self.name, logits)
+        checks.tensor(self.name, "labels", labels)
+        checks.dtype_in(self.name, "labels", labels.dtype, "ui")
+        if labels.shape != logits.shape[:1]:
+            raise ValueError(
+                f"For '{self.name}', 'labels' must have the shape {logits.shape[:1]}, but got {labels.shape}."
+            )
+        return AbstractTensor(logits.dtype, labels.shape)
+
+    def eval(self, xp: Any, logits: Any, labels: Any) -> Any:
+        classes = logits.shape[1]
+        if xp is np and labels.size and not (labels.min() >= 0 and labels.max() < classes):
+            raise ValueError(
+                f"For '{self.name}', labels must be in range [0, {classes}), but got {labels.min()} to {labels.max()}."
+            )
+        log_p = _log_softmax(xp, widen(logits))
+        picked = xp.take_along_axis(log_p, labels[:, None].astype(np.int64), axis=1)[:, 0]
+        return narrow(-picked, logits)
+
+    def bprop(self, logits: Any, labels: Any, out: Any, dout: Any) -> tuple:
+        classes = from_array(np.arange(logits.shape[1], dtype=labels.dtype.np))
+        hot = Cast()(Equal()(ExpandDims()(labels, -1), classes), logits.dtype)
+        return ExpandDims()(dout, -1) * (Softmax(-1)(logits) - hot), None
+
+
+def _sigmoid_cross_entropy(xp: Any, x: Any, y: Any) -> Any:
+    wide = widen(x)
+    out = xp.maximum(wide, 0) - wide * widen(y) + xp.log1p(xp.exp(-xp.abs(wide)))
+    return narrow(out, x)
+
+
+SigmoidCrossEntropyWithLogits = binary(
+    "SigmoidCrossEntropyWithLogits",
+    _sigmoid_cross_entropy,
+    lambda x, y, out, d: (d * (Sigmoid()(x) - y), -d * x),
+    "f",
+    doc="-(y log sigmoid(x) + (1 - y) log(1 - sigmoid(x))), element by element.",
+)
+
+
+class SmoothL1(Elementwise):
+    """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta, with d = x - y (Girshick 2015)."""
+
+    promote = "all"
+    kinds = "f"
+
+    def __init__(self, beta: float = 1.0):
+        if isinstance(beta, bool) or not isinstance(beta, (int, float)):
+            raise TypeError(f"For 'SmoothL1Loss', 'beta' must be a number, but got {beta!r}.")
+        if beta < 0:
+            raise ValueError(f"For 'SmoothL1Loss', 'beta' must not be negative, but got {beta}.")
+        super().__init__("SmoothL1", beta=float(beta))
+
+    def eval(self, xp: Any, x: Any, y: Any) -> Any:
+        size = xp.abs(x - y)
+        if self.beta == 0:
+            return size
+        return narrow(xp.where(size < self.beta, 0.5 * size * size / self.beta, size - 0.5 * self.beta), x)
+
+    def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+        from mindspore.prims.elementwise import Sign
+        from mindspore.prims.reduction import sum_to_shape
+
+        difference = x - y
+        slope = Sign()(difference) if self.beta == 0 else Maximum()(Minimum()(difference / self.beta, 1.0), -1.0)
+        grad = dout * slope
+        return sum_to_shape(grad, x.shape), -sum_to_shape(grad, y.shape)
