@@ -21,7 +21,7 @@ def _tables() -> np.ndarray:
     """(1024, 256): row r is for a byte at place r of a block, that is, with 1023 - r bytes after it."""
     step = np.arange(256, dtype=np.uint32)
     for _ in range(8):
-        step = (step >> 1) ^ np.where(step & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
+        step = step >> np.uint32(1) ^ (step & np.uint32(1)) * np.uint32(_POLYNOMIAL)
     tables = np.empty((_BLOCK, 256), np.uint32)
     tables[-1] = step
     for place in range(_BLOCK - 2, -1, -1):

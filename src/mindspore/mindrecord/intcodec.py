@@ -9,10 +9,12 @@ Arrays of one width (most of them) take a straight path; mixed ones are scattere
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 _WIDTHS = np.array([1, 2, 4, 8])
-_TYPES = [np.dtype("<i1"), np.dtype("<i2"), np.dtype("<i4"), np.dtype("<i8")]
+_TYPES: list[np.dtype[Any]] = [np.dtype("<i1"), np.dtype("<i2"), np.dtype("<i4"), np.dtype("<i8")]
 _SHIFTS = np.array([6, 4, 2, 0], np.uint8)
 _COUNT_BYTES = 4
 

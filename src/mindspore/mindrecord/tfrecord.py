@@ -175,7 +175,8 @@ def _entry(record: bytes, start: int, end: int) -> tuple[str, Span]:
 
 
 def _feature(record: bytes, start: int, end: int) -> Span:
-    kind, runs, packed = 0, [], False
+    kind, packed = 0, False
+    runs: list[tuple[int, int]] = []
     for number, wire, at, stop in _fields(record, start, end):
         if number not in (1, 2, 3) or wire != _BYTES:
             continue

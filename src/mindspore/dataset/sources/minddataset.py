@@ -93,7 +93,8 @@ class MindRecordRows(RowReader):
             return column
         if name in self.header.index_fields:
             return np.array([value for shard in self.shards for value in shard.index.column(name)])
-        with MindRecordRows([shard.path for shard in self.shards], [name]) as rows:
+        rows = MindRecordRows([shard.path for shard in self.shards], [name])
+        with rows:
             return np.array([rows.row(number)[name] for number in range(len(rows))])
 
     def gather(self, indices: Sequence[int] | np.ndarray) -> dict[str, np.ndarray] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 import os
 import struct
 import zlib
@@ -81,6 +82,6 @@ class MnistToMR:
             found, *shape = struct.unpack_from(f">{rank + 1}I", content)
             if found != magic:
                 raise ValueError(f"its magic number is {found}, not {magic}")
-            return np.frombuffer(content, np.uint8, offset=4 * (rank + 1)).reshape(shape)
+            return np.frombuffer(content, np.uint8, math.prod(shape), 4 * (rank + 1)).reshape(shape)
         except (OSError, EOFError, ValueError, struct.error, zlib.error) as error:
             raise RuntimeError(f"Invalid file, {path} is no MNIST file: {error}.") from None
