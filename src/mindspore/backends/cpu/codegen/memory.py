@@ -1,0 +1,94 @@
+"""Reading and writing vectors: contiguous, broadcast, strided or indexed; whole or with a mask for tails."""
+
+from __future__ import annotations
+
+from mindspore.backends.cpu.codegen import scalar
+from mindspore.backends.cpu.codegen.text import ITEMSIZE, MEMORY_TYPES, Function, vector
+
+
+class Mask:
+    """The lanes of a vector that lie inside the axis; `full` when all do."""
+
+    def __init__(self, width: int, lanes: str | None = None):
+        self.width = width
+        self.lanes = lanes
+
+    @classmethod
+    def first(cls, f: Function, width: int, count: int | str) -> Mask:
+        """The first `count` lanes; a number, or the name of an i64."""
+        if isinstance(count, int):
+            bits = ", ".join(f"i1 {'true' if i < count else 'false'}" for i in range(width))
+            return cls(width, f"<{bits}>")
+        limit = f.splat("i64", count, width)
+        return cls(width, f.op(f"icmp slt <{width} x i64> {iota(width)}, {limit}"))
+
+
+def iota(width: int) -> str:
+    return "0" if width == 1 else "<" + ", ".join(f"i64 {i}" for i in range(width)) + ">"
+
+
+def offset(f: Function, pointer: str, index: str, step: int) -> str:
+    """pointer + index * step bytes."""
+    if step == 0 or index == "0":
+        return pointer
+    scaled = index if step == 1 else f.op(f"mul nsw i64 {index}, {step}")
+    return f.op(f"getelementptr i8, ptr {pointer}, i64 {scaled}")
+
+
+def _raw_load(f: Function, dtype: str, pointer: str, mask: Mask) -> str:
+    element, size = MEMORY_TYPES[dtype], ITEMSIZE[dtype]
+    kind = vector(element, mask.width)
+    if mask.lanes is None or mask.width == 1:
+        return f.op(f"load {kind}, ptr {pointer}, align {size}")
+    name = f"llvm.masked.load.v{mask.width}{_suffix(element)}.p0"
+    zero = "zeroinitializer"
+    return f.call(kind, name, ("ptr", pointer), ("i32", str(size)), (f"<{mask.width} x i1>", mask.lanes), (kind, zero))
+
+
+def _suffix(element: str) -> str:
+    return {"float": "f32", "double": "f64", "half": "f16"}.get(element, element)
+
+
+def load(f: Function, dtype: str, pointer: str, stride: int, mask: Mask) -> str:
+    """`mask.width` elements that lie `stride` apart, in the computed type."""
+    if stride == 1 or mask.width == 1:
+        raw = _raw_load(f, dtype, pointer, mask)
+    else:
+        lanes = f"<{', '.join(f'i64 {i * stride * ITEMSIZE[dtype]}' for i in range(mask.width))}>"
+        pointers = f.op(f"getelementptr i8, ptr {pointer}, <{mask.width} x i64> {lanes}")
+        raw = _gather(f, dtype, pointers, mask)
+    return scalar.from_memory(f, dtype, mask.width, raw)
+
+
+def load_indexed(f: Function, dtype: str, pointer: str, offsets: str, mask: Mask) -> str:
+    """Elements at `offsets` (a vector of i64, in bytes) from a pointer."""
+    pointers = f.op(f"getelementptr i8, ptr {pointer}, <{mask.width} x i64> {offsets}")
+    return scalar.from_memory(f, dtype, mask.width, _gather(f, dtype, pointers, mask))
+
+
+def _gather(f: Function, dtype: str, pointers: str, mask: Mask) -> str:
+    element, size, width = MEMORY_TYPES[dtype], ITEMSIZE[dtype], mask.width
+    kind = vector(element, width)
+    lanes = mask.lanes or f.splat("i1", "true", width)
+    name = f"llvm.masked.gather.v{width}{_suffix(element)}.v{width}p0"
+    args = ((f"<{width} x ptr>", pointers), ("i32", str(size)), (f"<{width} x i1>", lanes), (kind, "zeroinitializer"))
+    return f.call(kind, name, *args)
+
+
+def store(f: Function, dtype: str, pointer: str, stride: int, mask: Mask, value: str) -> None:
+    raw = scalar.to_memory(f, dtype, mask.width, value)
+    element, size, width = MEMORY_TYPES[dtype], ITEMSIZE[dtype], mask.width
+    kind = vector(element, width)
+    if width == 1 or (stride == 1 and mask.lanes is None):
+        f.do(f"store {kind} {raw}, ptr {pointer}, align {size}")
+    elif stride == 1:
+        name = f"llvm.masked.store.v{width}{_suffix(element)}.p0"
+        f.call("void", name, (kind, raw), ("ptr", pointer), ("i32", str(size)), (f"<{width} x i1>", mask.lanes or ""))
+    else:
+        steps = f"<{', '.join(f'i64 {i * stride * size}' for i in range(width))}>"
+        pointers = f.op(f"getelementptr i8, ptr {pointer}, <{width} x i64> {steps}")
+        lanes = mask.lanes or f.splat("i1", "true", width)
+        name = f"llvm.masked.scatter.v{width}{_suffix(element)}.v{width}p0"
+        f.call(
+            "void", name, (kind, raw), (f"<{width} x ptr>", pointers), ("i32", str(size)), (f"<{width} x i1>", lanes)
+        )

@@ -1,0 +1,436 @@
+"""A small binding of the oneDNN 3 C API by ctypes.
+
+Only what the backend uses: memory descriptors, primitive descriptors that choose their own layouts (`any`), primitives
+and memories. Every status is checked; reference implementations (orders of magnitude slower than the optimised ones)
+are skipped and, where nothing else exists, reported by `Unsupported` so that the caller can do without oneDNN.
+
+Handles are opaque pointers. Descriptors are never mirrored as structs: their contents are queried.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
+from typing import Any
+
+from mindspore.backends.cpu import openmp
+
+MAX_DIMS = 12
+Dims = c_int64 * MAX_DIMS
+
+#: oneDNN's numbers of element types, by our names
+DTYPES = {"float16": 1, "bfloat16": 2, "float32": 3, "int32": 4, "int8": 5, "uint8": 6}
+
+# Execution arguments.
+SRC, DST, WEIGHTS, BIAS, WORKSPACE, SCRATCHPAD = 1, 17, 33, 41, 64, 80
+SRC_1, SRC_2, DST_1, DST_2, WEIGHTS_1 = 2, 3, 18, 19, 34
+DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
+
+_FORWARD_TRAINING, _FORWARD_INFERENCE = 64, 96
+_QUERY_IMPL = 8
+_QUERY_STRIDES, _QUERY_NDIMS, _QUERY_DIMS, _QUERY_TYPE = 14, 256, 257, 258
+_QUERY_PADDED, _QUERY_BLOCK_COUNT, _QUERY_BLOCKS, _QUERY_BLOCK_AXES = 260, 263, 264, 265
+MD_OF = {
+    SRC: 129,
+    DIFF_SRC: 130,
+    WEIGHTS: 131,
+    DIFF_WEIGHTS: 132,
+    DST: 133,
+    DIFF_DST: 134,
+    WORKSPACE: 135,
+    SCRATCHPAD: 136,
+}
+
+POOL_MAX, POOL_AVG_WITH_PADDING, POOL_AVG = 0x1FF, 0x2FF, 0x3FF
+_CONVOLUTION_DIRECT, _DECONVOLUTION_DIRECT = 1, 0xA
+ELTWISE_RELU = 0x20
+
+_STATUS = {
+    1: "out of memory", 2: "invalid arguments", 3: "unimplemented", 4: "last implementation reached", 5: "runtime error",
+    6: "not required",
+}  # fmt: skip
+
+
+class DnnlError(RuntimeError):
+    """A oneDNN call failed."""
+
+
+class Unsupported(DnnlError):
+    """oneDNN has no optimised implementation for this operation."""
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    lib = openmp.onednn()
+    if lib is None:
+        raise DnnlError("oneDNN is not installed; install it with: pip install 'pymindspore[cpu]'")
+    lib.dnnl_primitive_desc_query_md.restype = c_void_p
+    lib.dnnl_primitive_desc_query_md.argtypes = [c_void_p, c_int, c_int]
+    lib.dnnl_memory_desc_get_size.restype = c_size_t
+    lib.dnnl_memory_desc_get_size.argtypes = [c_void_p]
+    lib.dnnl_memory_desc_equal.argtypes = [c_void_p, c_void_p]
+    lib.dnnl_memory_desc_query.argtypes = [c_void_p, c_int, c_void_p]
+    lib.dnnl_primitive_desc_query.argtypes = [c_void_p, c_int, c_int, c_void_p]
+    lib.dnnl_memory_set_data_handle.argtypes = [c_void_p, c_void_p]
+    lib.dnnl_post_ops_append_eltwise.argtypes = [c_void_p, c_int, c_float, c_float]
+    lib.dnnl_post_ops_append_sum.argtypes = [c_void_p, c_float, c_int, c_int]
+    for name in ("memory_desc", "primitive_desc", "primitive", "memory", "primitive_attr", "post_ops"):
+        getattr(lib, f"dnnl_{name}_destroy").argtypes = [c_void_p]
+    return lib
+
+
+def check(status: int, what: str) -> None:
+    if status:
+        kind = Unsupported if status in (3, 4) else DnnlError
+        raise kind(f"oneDNN could not {what}: {_STATUS.get(status, f'status {status}')}")
+
+
+def dims(values: Sequence[int]) -> Any:
+    return Dims(*values)
+
+
+class _Handle:
+    """Owns one oneDNN object."""
+
+    kind = ""
+
+    def __init__(self, handle: int):
+        self.handle = handle
+
+    @property
+    def _as_parameter_(self) -> c_void_p:
+        return c_void_p(self.handle)
+
+    def __del__(self) -> None:
+        if self.handle:
+            getattr(library(), f"dnnl_{self.kind}_destroy")(self.handle)
+            self.handle = 0
+
+
+@functools.cache
+def engine() -> c_void_p:
+    handle = c_void_p()
+    check(library().dnnl_engine_create(byref(handle), 1, c_size_t(0)), "create an engine")
+    return handle
+
+
+@functools.cache
+def stream() -> c_void_p:
+    handle = c_void_p()
+    check(library().dnnl_stream_create(byref(handle), engine(), 1), "create a stream")
+    return handle
+
+
+class Desc(_Handle):
+    """The description of a tensor in memory: dimensions, element type and layout."""
+
+    kind = "memory_desc"
+
+    @classmethod
+    def _make(cls, what: str, create: Any, *args: Any) -> Desc:
+        handle = c_void_p()
+        check(create(byref(handle), *args), what)
+        return cls(handle.value or 0)
+
+    @classmethod
+    def strided(cls, shape: Sequence[int], dtype: str, strides: Sequence[int] | None = None) -> Desc:
+        """Any layout without blocks; row-major when `strides` (in elements) are not given."""
+        if strides is None:
+            strides = row_major(shape)
+        create = library().dnnl_memory_desc_create_with_strides
+        return cls._make("describe a tensor", create, len(shape), dims(shape), DTYPES[dtype], dims(strides))
+
+    @classmethod
+    def any(cls, shape: Sequence[int], dtype: str) -> Desc:
+        """A layout that the primitive will choose."""
+        return cls._make(
+            "describe a tensor", library().dnnl_memory_desc_create_with_tag, len(shape), dims(shape), DTYPES[dtype], 1
+        )
+
+    @classmethod
+    def tagged(cls, shape: Sequence[int], dtype: str, tag: str) -> Desc:
+        """A layout in oneDNN's notation: `aBcd16b` keeps 16 channels together."""
+        create = library().dnnl_memory_desc_create_with_string_tag
+        return cls._make(
+            f"describe a tensor as {tag}", create, len(shape), dims(shape), DTYPES[dtype], c_char_p(tag.encode())
+        )
+
+    def clone(self) -> Desc:
+        return self._make("copy a description", library().dnnl_memory_desc_clone, self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory, padding included."""
+        return int(library().dnnl_memory_desc_get_size(self.handle))
+
+    def _query(self, what: int, result: Any) -> Any:
+        check(library().dnnl_memory_desc_query(self.handle, what, byref(result)), "read a description")
+        return result
+
+    def _query_dims(self, what: int, count: int) -> tuple[int, ...]:
+        pointer = self._query(what, ctypes.POINTER(c_int64)())
+        return tuple(pointer[i] for i in range(count))
+
+    @property
+    def ndim(self) -> int:
+        return self._query(_QUERY_NDIMS, c_int()).value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._query_dims(_QUERY_DIMS, self.ndim)
+
+    @property
+    def padded_shape(self) -> tuple[int, ...]:
+        return self._query_dims(_QUERY_PADDED, self.ndim)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Strides of the outer (block) dimensions, in elements."""
+        return self._query_dims(_QUERY_STRIDES, self.ndim)
+
+    @property
+    def blocks(self) -> tuple[tuple[int, int], ...]:
+        """Inner blocks, outermost first, as (axis, size)."""
+        count = self._query(_QUERY_BLOCK_COUNT, c_int()).value
+        sizes, axes = self._query_dims(_QUERY_BLOCKS, count), self._query_dims(_QUERY_BLOCK_AXES, count)
+        return tuple(zip(axes, sizes))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Desc) and bool(library().dnnl_memory_desc_equal(self.handle, other.handle))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Desc(shape={self.shape}, strides={self.strides}, blocks={self.blocks})"
+
+
+def row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+class _PrimitiveDesc(_Handle):
+    kind = "primitive_desc"
+
+
+class _Attributes(_Handle):
+    """Scratch memory is ours (it lives in the graph's arena); optionally operations applied to the result."""
+
+    kind = "primitive_attr"
+
+    def __init__(self, post_ops: Sequence[tuple] = ()):
+        lib = library()
+        handle = c_void_p()
+        check(lib.dnnl_primitive_attr_create(byref(handle)), "create attributes")
+        super().__init__(handle.value or 0)
+        check(lib.dnnl_primitive_attr_set_scratchpad_mode(self, 1), "set the scratchpad mode")
+        if post_ops:
+            self._append(post_ops)
+
+    def _append(self, post_ops: Sequence[tuple]) -> None:
+        lib = library()
+        handle = c_void_p()
+        check(lib.dnnl_post_ops_create(byref(handle)), "create post-operations")
+        for name, *args in post_ops:
+            if name == "sum":
+                check(lib.dnnl_post_ops_append_sum(handle, 1.0, 0, 0), "append a sum")
+            elif name == "relu":
+                check(lib.dnnl_post_ops_append_eltwise(handle, ELTWISE_RELU, 0.0, 0.0), "append a relu")
+            else:
+                raise ValueError(f"unknown post-operation {name!r} {args}")
+        check(lib.dnnl_primitive_attr_set_post_ops(self, handle), "set post-operations")
+        lib.dnnl_post_ops_destroy(handle)
+
+
+class Op(_Handle):
+    """A primitive ready to run, with the layouts it wants."""
+
+    kind = "primitive"
+
+    def __init__(self, descriptor: _PrimitiveDesc, allow_reference: bool = False):
+        lib = library()
+        self.descriptor = descriptor
+        self.handle = 0
+        while not allow_reference and "ref" in self.implementation.split(":")[0]:
+            check(lib.dnnl_primitive_desc_next_impl(descriptor), "find an optimised implementation")
+        handle = c_void_p()
+        check(lib.dnnl_primitive_create(byref(handle), descriptor), "create a primitive")
+        super().__init__(handle.value or 0)
+
+    @property
+    def implementation(self) -> str:
+        text = c_char_p()
+        check(library().dnnl_primitive_desc_query(self.descriptor.handle, _QUERY_IMPL, 0, byref(text)), "query")
+        return (text.value or b"").decode()
+
+    def desc(self, argument: int) -> Desc:
+        """The layout an argument must have."""
+        index = 0
+        if argument in (BIAS, DIFF_BIAS):
+            argument, index = (WEIGHTS, 1) if argument == BIAS else (DIFF_WEIGHTS, 1)
+        elif argument in (SRC_1, SRC_2, DST_1, DST_2, WEIGHTS_1):
+            base = SRC if argument < DST else DST if argument < WEIGHTS else WEIGHTS
+            argument, index = base, argument - base
+        handle = library().dnnl_primitive_desc_query_md(self.descriptor.handle, MD_OF[argument], index)
+        borrowed = Desc(handle or 0)
+        copy = borrowed.clone()
+        borrowed.handle = 0  # owned by the primitive descriptor
+        return copy
+
+    @property
+    def scratch_bytes(self) -> int:
+        return self.desc(SCRATCHPAD).nbytes
+
+    def run(self, arguments: dict[int, Memory]) -> None:
+        """Execute now (graphs do this from their native step table instead)."""
+        scratch = ctypes.create_string_buffer(self.scratch_bytes + 64)
+        aligned = -(-ctypes.addressof(scratch) // 64) * 64
+        arguments = {**arguments, SCRATCHPAD: Memory(self.desc(SCRATCHPAD), aligned)}
+        table = exec_args({k: m.handle for k, m in arguments.items()})
+        check(library().dnnl_primitive_execute(self, stream(), len(arguments), table), "execute a primitive")
+        check(library().dnnl_stream_wait(stream()), "wait")
+
+
+class ExecArg(ctypes.Structure):
+    _fields_ = [("argument", c_int), ("memory", c_void_p)]
+
+
+def exec_args(memories: dict[int, int]) -> Any:
+    return (ExecArg * len(memories))(*((k, v) for k, v in memories.items()))
+
+
+class Memory(_Handle):
+    """A description bound to an address."""
+
+    kind = "memory"
+
+    def __init__(self, desc: Desc, address: int):
+        handle = c_void_p()
+        check(library().dnnl_memory_create(byref(handle), desc, engine(), c_void_p(address)), "create a memory")
+        super().__init__(handle.value or 0)
+
+    def move(self, address: int) -> None:
+        check(library().dnnl_memory_set_data_handle(self.handle, address), "move a memory")
+
+
+def _descriptor(what: str, create: Any, *args: Any) -> _PrimitiveDesc:
+    handle = c_void_p()
+    check(create(byref(handle), *args), what)
+    return _PrimitiveDesc(handle.value or 0)
+
+
+def reorder(source: Desc, target: Desc) -> Op:
+    """Copy between layouts (and element types)."""
+    create = library().dnnl_reorder_primitive_desc_create
+    return Op(
+        _descriptor("plan a reorder", create, source, engine(), target, engine(), _Attributes()), allow_reference=True
+    )
+
+
+def matmul(source: Desc, weights: Desc, target: Desc, bias: Desc | None = None, post_ops: Sequence[tuple] = ()) -> Op:
+    create = library().dnnl_matmul_primitive_desc_create
+    args = (engine(), source, weights, bias, target, _Attributes(post_ops))
+    return Op(_descriptor("plan a matrix product", create, *args))
+
+
+class Window:
+    """The geometry of a convolution or pooling: one entry per spatial dimension."""
+
+    def __init__(self, strides: Sequence[int], dilations: Sequence[int], before: Sequence[int], after: Sequence[int]):
+        self.strides = tuple(strides)
+        self.dilations = tuple(dilations)
+        self.before = tuple(before)
+        self.after = tuple(after)
+
+    def arguments(self) -> tuple[Any, ...]:
+        """In oneDNN a dilation of 0 means adjacent taps."""
+        return dims(self.strides), dims([d - 1 for d in self.dilations]), dims(self.before), dims(self.after)
+
+
+class Convolution:
+    """Forward and both backward primitives of one (possibly transposed) convolution. Weights of groups have a leading axis."""
+
+    def __init__(self, window: Window, transposed: bool = False):
+        self.window = window
+        self.prefix = "dnnl_deconvolution" if transposed else "dnnl_convolution"
+        self.algorithm = _DECONVOLUTION_DIRECT if transposed else _CONVOLUTION_DIRECT
+
+    def _create(self, name: str) -> Any:
+        return getattr(library(), f"{self.prefix}_{name}_primitive_desc_create")
+
+    def _forward(
+        self, source: Desc, weights: Desc, bias: Desc | None, target: Desc, prop: int, post_ops: Sequence[tuple]
+    ) -> _PrimitiveDesc:
+        args = (prop, self.algorithm, source, weights, bias, target, *self.window.arguments(), _Attributes(post_ops))
+        return _descriptor("plan a convolution", self._create("forward"), engine(), *args)
+
+    def forward(
+        self,
+        source: Desc,
+        weights: Desc,
+        target: Desc,
+        bias: Desc | None = None,
+        training: bool = False,
+        post_ops: Sequence[tuple] = (),
+    ) -> Op:
+        prop = _FORWARD_TRAINING if training else _FORWARD_INFERENCE
+        return Op(self._forward(source, weights, bias, target, prop, post_ops))
+
+    def backward_data(self, diff_source: Desc, weights: Desc, diff_target: Desc, hint: tuple[Desc, Desc, Desc]) -> Op:
+        """`hint`: source, weights and target of the forward pass."""
+        forward = self._forward(hint[0], hint[1], None, hint[2], _FORWARD_TRAINING, ())
+        args = (self.algorithm, diff_source, weights, diff_target, *self.window.arguments(), forward, _Attributes())
+        return Op(_descriptor("plan a convolution gradient", self._create("backward_data"), engine(), *args))
+
+    def backward_weights(
+        self,
+        source: Desc,
+        diff_weights: Desc,
+        diff_target: Desc,
+        hint: tuple[Desc, Desc, Desc],
+        diff_bias: Desc | None = None,
+    ) -> Op:
+        forward = self._forward(hint[0], hint[1], None, hint[2], _FORWARD_TRAINING, ())
+        args = (
+            self.algorithm,
+            source,
+            diff_weights,
+            diff_bias,
+            diff_target,
+            *self.window.arguments(),
+            forward,
+            _Attributes(),
+        )
+        return Op(_descriptor("plan a convolution gradient", self._create("backward_weights"), engine(), *args))
+
+
+class Pooling:
+    """Forward and backward of one pooling."""
+
+    def __init__(self, window: Window, kernel: Sequence[int], algorithm: int):
+        self.window = window
+        self.kernel = tuple(kernel)
+        self.algorithm = algorithm
+
+    def _geometry(self) -> tuple[Any, ...]:
+        strides, dilations, before, after = self.window.arguments()
+        return strides, dims(self.kernel), dilations, before, after
+
+    def _forward(self, source: Desc, target: Desc, prop: int) -> _PrimitiveDesc:
+        create = library().dnnl_pooling_forward_primitive_desc_create
+        args = (prop, self.algorithm, source, target, *self._geometry(), _Attributes())
+        return _descriptor("plan a pooling", create, engine(), *args)
+
+    def forward(self, source: Desc, target: Desc, training: bool) -> Op:
+        return Op(self._forward(source, target, _FORWARD_TRAINING if training else _FORWARD_INFERENCE))
+
+    def backward(self, diff_source: Desc, diff_target: Desc, hint: tuple[Desc, Desc]) -> Op:
+        forward = self._forward(hint[0], hint[1], _FORWARD_TRAINING)
+        create = library().dnnl_pooling_backward_primitive_desc_create
+        args = (self.algorithm, diff_source, diff_target, *self._geometry(), forward, _Attributes())
+        return Op(_descriptor("plan a pooling gradient", create, engine(), *args))

@@ -1,0 +1,63 @@
+"""Compiled kernels: made once per description, called with a block of addresses."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.backends.cpu import jit, openmp
+from mindspore.backends.cpu.codegen import loops
+from mindspore.backends.cpu.codegen.spec import Kernel, simplify
+
+#: elements times cost per element below which starting threads costs more than it saves
+SERIAL_WORK = 24_000
+
+
+class Compiled:
+    """A kernel in machine code."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+        name = "k" + hashlib.sha256(repr(kernel).encode()).hexdigest()[:20]
+        self.plan = loops.compile_kernel(kernel, name, jit.vector_bits())
+        self.address = jit.load(name, self.plan.ir)
+
+    def threads(self, size: int) -> int:
+        """How many threads to use for this many elements."""
+        work = size * max(1, self.plan.work // max(1, self.kernel.size()))
+        return 1 if work < SERIAL_WORK or self.plan.tiles < 2 else openmp.threads()
+
+    def block(self, threads: int, extent: int, scratch: int, pointers: Sequence[int]) -> Any:
+        """The argument block: scratch memory, threads, dynamic extent, buffers."""
+        return (ctypes.c_int64 * (loops.FIRST_BUFFER + len(pointers)))(scratch, threads, extent, *pointers)
+
+
+@functools.lru_cache(maxsize=4096)
+def _compiled(kernel: Kernel) -> Compiled:
+    return Compiled(kernel)
+
+
+def compile(kernel: Kernel) -> tuple[Compiled, int]:  # noqa: A001 - the module is the namespace
+    """Machine code for a kernel and the extent to pass; flat kernels of any length share one function."""
+    kernel = simplify(kernel)
+    extent = kernel.axes[0].extent
+    if kernel.dynamic:
+        stand_in = Kernel((kernel.axes[0].__class__(1 << 20),), kernel.buffers, kernel.code, kernel.stores, True)
+        return _compiled(stand_in), extent
+    return _compiled(kernel), extent
+
+
+def call(kernel: Kernel, arrays: Sequence[np.ndarray], threads: int | None = None) -> None:
+    """Run a kernel now on arrays whose first elements are the buffers' origins (tests and eager mode)."""
+    compiled, extent = compile(kernel)
+    count = threads or compiled.threads(kernel.size())
+    scratch = np.empty(compiled.plan.scratch(count) + 64, np.uint8)
+    block = compiled.block(count, extent, -(-scratch.ctypes.data // 64) * 64, [a.ctypes.data for a in arrays])
+    status = jit.callable_at(compiled.address)(ctypes.addressof(block))
+    if status:
+        raise RuntimeError(f"a kernel failed with status {status}")
