@@ -67,10 +67,23 @@ def test_damaged_mnist(folder):
     (folder / "train-images-idx3-ubyte.gz").write_bytes(gzip.compress(b"too short"))
     with pytest.raises(RuntimeError, match="is no MNIST file"):
         MnistToMR(".", "out").transform()
+    whole = gzip.compress(struct.pack(">4I", 2051, 1, 28, 28) + bytes(28 * 28))
+    (folder / "train-images-idx3-ubyte.gz").write_bytes(whole[:-9])
+    with pytest.raises(RuntimeError, match="is no MNIST file"):
+        MnistToMR(".", "out").transform()
     os.remove("train-images-idx3-ubyte.gz")
     with pytest.raises(PathNotExistsError):
         MnistToMR(".", "out").transform()
     assert not [name for name in os.listdir() if "out" in name]
+
+
+def test_mnist_with_a_wrong_count(folder, caplog):
+    images = make_mnist(folder)
+    with gzip.open(folder / "train-images-idx3-ubyte.gz", "wb") as stream:
+        stream.write(struct.pack(">4I", 2051, 60000, 28, 28) + images.tobytes())
+    MnistToMR(".", "out").transform()
+    assert FileReader("out_train.mindrecord").len() == 5
+    assert "states 60000 items and holds 5" in caplog.text
 
 
 # -- CIFAR ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import math
+import logging
 import os
 import struct
 import zlib
@@ -20,6 +20,7 @@ from .common import check_partition_number, jpeg, write_rows
 
 __all__ = ["MnistToMR"]
 
+_log = logging.getLogger(__name__)
 _PARTS = {"train": "train", "test": "t10k"}
 _IMAGES_MAGIC, _LABELS_MAGIC = 2051, 2049
 
@@ -79,9 +80,12 @@ class MnistToMR:
             with gzip.open(path, "rb") as stream:
                 content = stream.read()
             rank = magic & 0xFF
-            found, *shape = struct.unpack_from(f">{rank + 1}I", content)
+            found, count, *shape = struct.unpack_from(f">{rank + 1}I", content)
             if found != magic:
                 raise ValueError(f"its magic number is {found}, not {magic}")
-            return np.frombuffer(content, np.uint8, math.prod(shape), 4 * (rank + 1)).reshape(shape)
+            items = np.frombuffer(content, np.uint8, offset=4 * (rank + 1)).reshape(-1, *shape)
         except (OSError, EOFError, ValueError, struct.error, zlib.error) as error:
             raise RuntimeError(f"Invalid file, {path} is no MNIST file: {error}.") from None
+        if len(items) != count:  # cut-down copies often keep the old count; gzip itself notices a truncated file
+            _log.warning("%s states %d items and holds %d; all of those are taken.", path, count, len(items))
+        return items
