@@ -34,3 +34,51 @@ def current() -> Any:
 def use(device: Any) -> None:
     """Make `device` the place where eager primitives run."""
     _Current.device = device
+
+
+class XlaDevice:
+    """Eager evaluation on an accelerator through JAX."""
+
+    def __init__(self, name: str, device: Any):
+        import jax.numpy as jnp
+
+        self.name = name
+        self.device = device
+        self._jnp = jnp
+
+    def evaluate(self, prim: Primitive, arrays: list) -> Any:
+        import jax
+
+        with jax.default_device(self.device):
+            placed = [self.place(a) if isinstance(a, np.ndarray) else a for a in arrays]
+            rule = prim.eval_xla or prim.eval
+            return rule(self._jnp, *placed)
+
+    def place(self, array: Any) -> Any:
+        import jax
+
+        return jax.device_put(array, self.device)
+
+
+def select(target: str, index: int = 0) -> None:
+    """Use the named kind of device. "Ascend" means: the best this machine has."""
+    if target == "CPU":
+        use(NumpyDevice())
+        return
+    found = _accelerator(index)
+    if found is not None:
+        use(XlaDevice(target, found))
+    elif target == "GPU":
+        raise RuntimeError("device_target='GPU': JAX sees no GPU on this machine. Install a CUDA build of jax, or use 'CPU'.")
+    else:
+        use(NumpyDevice())
+
+
+def _accelerator(index: int) -> Any:
+    try:
+        import jax
+    except ImportError:
+        return None
+    jax.config.update("jax_enable_x64", True)
+    found = [d for d in jax.devices() if d.platform in ("gpu", "cuda", "rocm", "tpu")]
+    return found[index % len(found)] if found else None

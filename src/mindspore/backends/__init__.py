@@ -1,0 +1,1 @@
+"""L4: executing graphs. `base.py` is the protocol; each folder implements it."""

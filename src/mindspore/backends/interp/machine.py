@@ -1,0 +1,103 @@
+"""A NumPy virtual machine for graphs.
+
+A graph is translated once into a list of steps, each of which reads slots and writes one; running it is a loop over
+the steps. Slots are cleared after their last use so that memory is freed early. Cond and While run their subgraphs'
+programs; recursion works because a program may call itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import CNode, FuncGraph, Node, ValueNode
+from mindspore.prims.control import Call, Cond, While
+
+
+class InterpBackend:
+    """Compiles graphs to step lists over NumPy."""
+
+    name = "interp"
+
+    def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Callable[..., tuple]:
+        programs: dict[int, Program] = {}
+        return _program(graph, programs)
+
+
+def _program(graph: FuncGraph, programs: dict[int, Program]) -> Program:
+    """The program of a graph, made once: recursive graphs find themselves here."""
+    found = programs.get(graph.id)
+    if found is None:
+        found = programs[graph.id] = Program(graph.name)
+        found.build(graph, programs)
+    return found
+
+
+class Program:
+    """A graph as a list of steps."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.steps: list[tuple[Callable, list[int], int, list[int]]] = []
+        self.template: list[Any] = []  # initial slot contents: constants, None elsewhere
+        self.inputs: list[int] = []
+        self.result = 0
+
+    def build(self, graph: FuncGraph, programs: dict[int, Program]) -> None:
+        slots: dict[int, int] = {}
+
+        def slot(node: Node) -> int:
+            if node.id not in slots:
+                slots[node.id] = len(self.template)
+                value = node.value if isinstance(node, ValueNode) else None
+                self.template.append(_program(value, programs) if isinstance(value, FuncGraph) else value)
+            return slots[node.id]
+
+        self.inputs = [slot(p) for p in graph.parameters]
+        nodes = graph.nodes()
+        last_use = {a.id: i for i, node in enumerate(nodes) for a in node.args if isinstance(a, CNode)}
+        for i, node in enumerate(nodes):
+            sources = [slot(a) for a in node.args]
+            dead = [slots[a.id] for a in {a.id: a for a in node.args}.values() if last_use.get(a.id) == i and a is not graph.output]
+            self.steps.append((_kernel(node), sources, slot(node), dead))
+        self.result = slot(graph.output)
+
+    def __call__(self, *arrays: Any) -> Any:
+        slots = self.template.copy()
+        for index, array in zip(self.inputs, arrays):
+            slots[index] = array if isinstance(array, np.ndarray) else np.asarray(array)
+        for kernel, sources, target, dead in self.steps:
+            slots[target] = kernel(*[slots[s] for s in sources])
+            for d in dead:
+                slots[d] = None
+        return slots[self.result]
+
+
+def _kernel(node: CNode) -> Callable:
+    if isinstance(node.op, Cond):
+        return _run_cond
+    if isinstance(node.op, While):
+        carried = node.op.carried
+        return lambda condition, body, *operands: _run_while(condition, body, carried, operands)
+    if isinstance(node.op, Call):
+        return lambda program, *operands: program(*operands)
+    evaluate = node.op.eval
+
+    def run(*args: Any) -> Any:
+        out = evaluate(np, *args)
+        return out if isinstance(out, (np.ndarray, tuple)) else np.asarray(out)
+
+    return run
+
+
+def _run_cond(predicate: Any, then: Program, otherwise: Program, *operands: Any) -> Any:
+    return (then if bool(predicate) else otherwise)(*operands)
+
+
+def _run_while(condition: Program, body: Program, carried: int, operands: tuple) -> tuple:
+    carry, invariants = tuple(operands[:carried]), operands[carried:]
+    while bool(condition(*carry, *invariants)):
+        carry = tuple(body(*carry, *invariants))
+    return carry

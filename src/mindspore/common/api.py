@@ -1,0 +1,294 @@
+"""Compiling functions: `jit`, and what Cells use in graph mode.
+
+A `CompiledFunction` keeps one executable per kind of arguments. The kind is: the structure, the shapes and types of the
+tensors, the values of everything else, and the mode of the cell (training or not). A second call of the same kind
+compiles nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore import context
+from mindspore.common.mutable import Mutable
+from mindspore.compiler import driver, parse
+from mindspore.compiler.parse.entry import Place, Traced, tensors_in
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.values import TensorBase
+from mindspore.runtime import executor
+
+
+class CompiledFunction:
+    """A function or Cell compiled per kind of arguments."""
+
+    def __init__(self, function: Any, name: str = "", options: dict | None = None):
+        self.function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.options = options or {}
+        self._cache: dict[Any, Entry] = {}
+        self._bound: dict[int, tuple[Any, CompiledFunction]] = {}
+        functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(function, "__name__") else None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if ACTIVE.builder is not None:
+            return parse.call(self.function, args, kwargs)
+        return self.entry(args, kwargs).run(args, kwargs)
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        return interpreter.call(self.function, args, kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a decorated method: one CompiledFunction per object, so that attributes are specialised to."""
+        if instance is None:
+            return self
+        found = self._bound.get(id(instance))
+        if found is None or found[0] is not instance:
+            method = self.function.__get__(instance, owner)
+            found = self._bound[id(instance)] = (instance, CompiledFunction(method, self.name, self.options))
+        return found[1]
+
+    def compile(self, *args: Any, **kwargs: Any) -> Entry:
+        """Compile for these arguments without running."""
+        return self.entry(args, kwargs)
+
+    def entry(self, args: tuple, kwargs: dict) -> Entry:
+        key = (_key(args), _key(kwargs) if kwargs else None, self._mode(), executor.backend_key())
+        entry = self._cache.get(key)
+        if entry is None:
+            entry = self._cache[key] = self._build(args, kwargs)
+        return entry
+
+    def _mode(self) -> Any:
+        """What else a graph depends on: the training flags of the cells involved."""
+        owner = self.function if hasattr(self.function, "run_around") else getattr(self.function, "__self__", None)
+        if hasattr(owner, "cells_and_names"):
+            return _training_key(owner)
+        return None
+
+    def _build(self, args: tuple, kwargs: dict) -> Entry:
+        depth = context.get_context("max_call_depth")
+        traced = parse.trace(self.function, args, kwargs, self.name, depth)
+        return Entry(traced, self.name)
+
+    @property
+    def compile_cache_size(self) -> int:
+        """How many kinds of arguments have been compiled."""
+        return len(self._cache)
+
+
+class Entry:
+    """One compiled kind of arguments."""
+
+    def __init__(self, traced: Traced, name: str):
+        self.traced = traced
+        self.name = name
+        level, path = context.dump_options()
+        written = {id(p) for p, _ in traced.written}
+        first = traced.arguments
+        donated = frozenset(first + i for i, w in enumerate(traced.weights) if id(w) in written)
+        self.scalar_outputs = _scalar_outputs(traced)
+        self.executable = executor.compile_graph(traced.graph, donated, driver.Options(level, path))
+
+    def run(self, args: tuple, kwargs: dict) -> Any:
+        tensors = tensors_in(args)
+        if kwargs:
+            tensors_in(kwargs, tensors)
+        if ACTIVE.tapes and any(tape.tracks(t) for tape in ACTIVE.tapes for t in (*tensors, *self.traced.weights)):
+            return self._run_recorded(tensors)
+        arrays = [t._data if isinstance(t, TensorBase) else np.asarray(t.plain()) for t in tensors]
+        arrays += [w._data for w in self.traced.weights]
+        return self.finish(self.executable(*arrays))
+
+    def finish(self, outputs: Any) -> Any:
+        """Store new parameter values, raise what the graph reported, and rebuild the result."""
+        traced = self.traced
+        for parameter, index in traced.written:
+            parameter._data = outputs[index]
+        if traced.error_output >= 0:
+            code = int(np.asarray(outputs[traced.error_output]))
+            if code:
+                raise traced.errors[code - 1]
+        for owner, name, template in traced.attributes:
+            setattr(owner, name, rebuild(template, outputs, self))
+        return rebuild(traced.result, outputs, self)
+
+    def _run_recorded(self, tensors: list[Any]) -> Any:
+        from mindspore.common.graph_gradient import run_recorded
+
+        return run_recorded(self, tensors)
+
+
+def rebuild(template: Any, outputs: Any, entry: Any) -> Any:
+    """A result structure with its tensors filled in."""
+    if type(template) is Place:
+        return _public(outputs[template.index], entry, template.index)
+    if isinstance(template, list):
+        return [rebuild(t, outputs, entry) for t in template]
+    if isinstance(template, tuple):
+        items = [rebuild(t, outputs, entry) for t in template]
+        return type(template)(*items) if hasattr(template, "_fields") else tuple(items)
+    if isinstance(template, dict):
+        return {k: rebuild(v, outputs, entry) for k, v in template.items()}
+    if isinstance(template, TensorBase) and type(template) is values.tensor_class():
+        return values.from_array(template._data)
+    return template
+
+
+def _public(array: Any, entry: Any, index: int) -> Any:
+    if index in entry.scalar_outputs:
+        return np.asarray(array).item()
+    return values.from_array(array)
+
+
+def _scalar_outputs(traced: Traced) -> frozenset[int]:
+    from mindspore.ir import AbstractScalar
+
+    return frozenset(i for i, a in enumerate(traced.graph.outputs) if isinstance(a, AbstractScalar))
+
+
+def _key(value: Any) -> Any:
+    """What the compiled graph depends on, of one argument."""
+    if isinstance(value, TensorBase):
+        if isinstance(value, values.parameter_class()):
+            return id(value)
+        data = value._data
+        return (data.dtype, data.shape)
+    if isinstance(value, (tuple, list)):
+        return (type(value), *map(_key, value))
+    if isinstance(value, dict):
+        return tuple((k, _key(v)) for k, v in value.items())
+    if isinstance(value, Mutable):
+        return ("mutable", type(value))
+    if isinstance(value, (bool, int, float, complex, str, type(None))):
+        return (type(value), value)
+    if isinstance(value, np.ndarray):
+        return ("array", value.dtype, value.shape, value.tobytes())
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
+
+
+def _training_key(cell: Any) -> tuple:
+    return tuple(c.training for _, c in cell.cells_and_names())
+
+
+def jit(
+    function: Any = None,
+    *,
+    capture_mode: str = "ast",
+    jit_level: str = "O0",
+    dynamic: int = 0,
+    fullgraph: bool = False,
+    backend: str = "",
+    **options: Any,
+) -> Any:
+    """Compile a function into one graph.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> @ms.jit
+        ... def f(x, y):
+        ...     return x * y + 1
+        >>> f(ms.Tensor([2.0]), ms.Tensor([3.0])).asnumpy().tolist()
+        [7.0]
+    """
+    if capture_mode not in ("ast", "bytecode", "trace"):
+        raise ValueError(f"For 'jit', 'capture_mode' must be 'ast', 'bytecode' or 'trace', but got {capture_mode!r}.")
+    if not isinstance(fullgraph, bool):
+        raise TypeError(f"For 'jit', 'fullgraph' must be a bool, but got {fullgraph!r}.")
+
+    def wrap(target: Any) -> Any:
+        if hasattr(target, "run_around"):
+            target.__dict__["_jit"] = True
+            target.__dict__["_compiled_call"] = True
+            return target
+        if isinstance(target, CompiledFunction):
+            return target
+        if not callable(target):
+            raise TypeError(f"For 'jit', the argument must be a function or a Cell, but got {type(target).__name__}.")
+        return CompiledFunction(target, options={"jit_level": jit_level, **options})
+
+    return wrap if function is None else wrap(function)
+
+
+def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None, **_: Any) -> Any:
+    """The 1.x name of `jit`."""
+    return jit(fn) if fn is not None else jit
+
+
+def jit_class(cls: type) -> type:
+    """Mark a class whose objects may be used in compiled functions. Any class may: this only checks its argument."""
+    if not isinstance(cls, type):
+        raise TypeError("Decorator jit_class can only be used on a class.")
+    return cls
+
+
+def constexpr(fn: Any = None, get_instance: bool = True, name: str | None = None, reuse_result: bool = True, check: bool = True) -> Any:
+    """Mark a function that is run when compiling. Its arguments must be known then."""
+
+    def wrap(function: Callable) -> Callable:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            for value in (*args, *kwargs.values()):
+                if values.is_symbolic(value):
+                    raise ValueError(
+                        f"'{function.__name__}' is run when compiling (constexpr) and needs known values, but got a tensor that is only "
+                        "known when the graph runs."
+                    )
+            return function(*args, **kwargs)
+
+        run.__module__ = "mindspore.constexpr"  # called, never interpreted
+        return run
+
+    return wrap(fn) if fn is not None else wrap
+
+
+def _primexpr(fn: Any = None, get_instance: bool = True, name: str | None = None, reuse_result: bool = True) -> Any:
+    """Like constexpr, but run-time values may be passed: then it is interpreted."""
+    return fn if fn is not None else (lambda function: function)
+
+
+class JitConfig:
+    """Compilation settings for `Cell.set_jit_config`."""
+
+    def __init__(self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", debug_level: str = "RELEASE",
+                 infer_boost: str = "off", **kwargs: Any):  # fmt: skip
+        if jit_level not in ("", "O0", "O1", "O2", "O3"):
+            raise ValueError(f"For 'jit_level' the value must be one of ['O0', 'O1', 'O2', 'O3'], but got {jit_level!r}.")
+        if exc_mode not in ("auto", "sink", "no_sink"):
+            raise ValueError(f"For 'exc_mode' the value must be one of ['auto', 'sink', 'no_sink'], but got {exc_mode!r}.")
+        if jit_syntax_level not in ("", "STRICT", "COMPATIBLE", "LAX"):
+            raise ValueError(f"For 'jit_syntax_level' the value must be one of ['', 'STRICT', 'LAX'], but got {jit_syntax_level!r}.")
+        self.jit_config_dict = {
+            "jit_level": jit_level, "exc_mode": exc_mode, "jit_syntax_level": jit_syntax_level, "debug_level": debug_level,
+            "infer_boost": infer_boost, **kwargs,
+        }  # fmt: skip
+
+
+def lazy_inline(fn: Any = None, attrs: Any = None, policy: Any = None) -> Any:
+    """Kept for scripts that decorate `__init__` with it; graphs here are optimised without the hint."""
+    if callable(fn) and not inspect.isclass(fn):
+        return fn
+    return lambda function: function
+
+
+def set_recursion_limit(recursion_limit: int = 1000) -> None:
+    """How deep functions may call each other in a compiled graph."""
+    context.set_context(max_call_depth=recursion_limit)
+
+
+def ms_memory_recycle() -> None:
+    """Kept for scripts that call it; memory is freed by reference counting."""
+
+
+def no_inline(fn: Any = None) -> Any:
+    """Kept for scripts that use it; whether a function is inlined changes no result."""
+    return fn if fn is not None else (lambda function: function)

@@ -1,0 +1,1 @@
+"""Control flow in graphs: joining branch results and closing branch graphs over what they use."""

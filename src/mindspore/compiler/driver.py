@@ -1,0 +1,74 @@
+"""The compiler, top to bottom.
+
+    user's Python ──trace──▶ typed graph (gradients and batching expanded as they are met)
+                  ──rewrite──▶ simplified graph
+                  ──backend──▶ executable
+
+`STAGES` is the ordered list of passes between tracing and the backend. Each stage can be dumped as text
+(`set_context(save_graphs=…)`) and is checked by the verifier when `MS_DEV_VERIFY_IR=1`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from mindspore._base import flags
+from mindspore._base.files import atomic_write
+from mindspore.compiler.rewrite.passes import PASSES
+from mindspore.ir import FuncGraph
+from mindspore.ir.printer import graph_text
+from mindspore.ir.verify import verify
+
+
+class Options(NamedTuple):
+    """How to compile: handed down by the layers above, so that the compiler reads no global settings."""
+
+    dump_level: int = 0
+    dump_path: str = "."
+    optimize: bool = True
+
+
+STAGES: list[tuple[str, Callable[[FuncGraph], None]]] = list(PASSES)
+
+
+def optimise(graph: FuncGraph, options: Options = Options()) -> FuncGraph:
+    """Run every stage in place."""
+    dump = Dump(options, graph.name)
+    dump.write("trace", graph, main=True)
+    check = flags.verify_each_pass()
+    if check:
+        verify(graph, "trace")
+    if options.optimize:
+        for name, run in STAGES:
+            run(graph)
+            if check:
+                verify(graph, name)
+            dump.write(name, graph)
+    dump.write("optimised", graph, main=True)
+    return graph
+
+
+def compile_graph(graph: FuncGraph, backend: Any, donated: frozenset[int] = frozenset(), options: Options = Options()) -> Any:
+    """Optimise a graph and hand it to a backend."""
+    return backend.compile(optimise(graph, options), donated)
+
+
+class Dump:
+    """Writes one numbered text file per stage."""
+
+    def __init__(self, options: Options, name: str):
+        self.options = options
+        self.name = "".join(c if c.isalnum() or c in "_-." else "_" for c in name)
+        self.count = 0
+
+    def write(self, stage: str, graph: FuncGraph, main: bool = False) -> None:
+        level = self.options.dump_level
+        if level == 0 or (level == 1 and not main):
+            return
+        os.makedirs(self.options.dump_path, exist_ok=True)
+        path = os.path.join(self.options.dump_path, f"{self.count:02d}_{stage}_{self.name}_{graph.id:04d}.ir")
+        self.count += 1
+        with atomic_write(path, "w") as stream:
+            stream.write(graph_text(graph))

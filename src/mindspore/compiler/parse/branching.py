@@ -1,0 +1,287 @@
+"""`if` on values that only the running graph knows.
+
+Both branches are interpreted, each into a graph of its own, starting from the same variables. What they leave behind
+(local variables, contents of lists and dicts, Parameters written to) is joined, and a Cond node chooses.
+
+A branch that returns, breaks or continues has no place to join before the end of the function or loop body. Then the
+statements that follow are interpreted inside each branch that falls through, and the branches join at that end.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from mindspore.compiler.builder import Builder
+from mindspore.compiler.control.join import DEAD, Joiner, Slot, Unjoined
+from mindspore.compiler.control.lift import close_graphs
+from mindspore.compiler.parse.errors import CompileError
+from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
+from mindspore.ir import Node, ValueNode
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.control import Cond
+
+
+class Leaf(NamedTuple):
+    """What one branch left behind."""
+
+    builder: Builder
+    flow: Any
+    names: dict[str, Any]
+    contents: dict[int, Any]
+    error: BaseException | None
+
+
+class RaisedByUser(Exception):
+    """A `raise` statement was reached while interpreting; carries the user's exception."""
+
+    def __init__(self, error: BaseException):
+        super().__init__(str(error))
+        self.error = error
+
+
+class ResultUnknown(Exception):
+    """A recursive call was met before anything is known of the function's result."""
+
+
+class BranchRules:
+    """Mixed into the interpreter."""
+
+    frame: Any
+
+    def exec_If(self, node: ast.If, rest: Any) -> Any:
+        condition = self.eval(node.test)
+        if not self.is_variable(condition):
+            return self.run_block(node.body if condition else node.orelse, rest)
+        condition = self.truth(condition)
+        if not _jumps(node.body) and not _jumps(node.orelse):
+            return self.branch(
+                condition, lambda: self.run_block(node.body, None), lambda: self.run_block(node.orelse, None), node
+            )
+        return self.branch(condition, lambda: self._to_region_end(node.body, rest), lambda: self._to_region_end(node.orelse, rest), node)
+
+    def _to_region_end(self, body: list[ast.stmt], rest: Any) -> Any:
+        flow = self.run_block(body, rest)
+        if flow is None:
+            flow = self.run_rest(rest)
+        if flow is None:
+            flow = Return(None) if self.frame.region == "function" else Mixed(False, False, DEAD)
+        return flow
+
+    def choose(self, condition: Any, left: Callable[[], Any], right: Callable[[], Any]) -> Any:
+        """An expression with two alternatives."""
+        out = self.branch(condition, lambda: Return(left()), lambda: Return(right()), self.frame.node)
+        return out.value
+
+    # -- the general branch ---------------------------------------------------------------------------------------
+    def branch(self, condition: Any, left: Callable[[], Any], right: Callable[[], Any], node: ast.AST | None) -> Any:
+        """Interpret two alternatives and join them; returns the joined flow."""
+        before = self._snapshot()
+        first = self._alternative("if_true", left, before)
+        second = self._alternative("if_false", right, before)
+        if first is None:  # recursion: the other branch tells the type of the result
+            self.provide_result(second.flow)
+            first = self._alternative("if_true", left, before, last_try=True)
+        elif second is None:
+            self.provide_result(first.flow)
+            second = self._alternative("if_false", right, before, last_try=True)
+        self.frame.node = node
+        if first.error is not None or second.error is not None:
+            return self._one_raises(condition, first, second, left, right, before)
+        return self._join(condition, first, second, before)
+
+    def _alternative(self, name: str, run: Callable[[], Any], before: Any, last_try: bool = False) -> Any:
+        """Interpret one side in a child graph, then put everything back as it was."""
+        frame = self.frame
+        builder = ACTIVE.builder.child(name)
+        error: BaseException | None = None
+        flow = None
+        try:
+            with builder.active():
+                flow = run()
+        except RaisedByUser as raised:
+            error = raised.error
+            self.frame = frame
+        except ResultUnknown:
+            self.frame = frame
+            self._restore(before)
+            if last_try:
+                raise
+            return None
+        leaf = Leaf(builder, flow, dict(frame.locals), self._contents(before), error)
+        self._restore(before)
+        return leaf
+
+    def _join(self, condition: Any, first: Leaf, second: Leaf, before: Any) -> Any:
+        joiner = Joiner(first.builder, second.builder, first.contents, second.contents)
+        flow = self._join_flows(joiner, first.flow, second.flow)
+        live = not isinstance(flow, Return)
+        names = self._join_names(joiner, first, second) if live else {}
+        state = self._join_state(joiner, first.builder, second.builder)
+        outputs = self._emit_cond(condition, first.builder, second.builder, joiner)
+        joiner.write_back(outputs)
+        for target, slot in state:
+            ACTIVE.builder.write(target, ACTIVE.builder.node_of(outputs[slot.index]))
+        for name, template in names.items():
+            self.frame.locals[name] = _usable(name, joiner.fill(template, outputs))
+        return _fill_flow(flow, joiner, outputs)
+
+    def _join_flows(self, joiner: Joiner, a: Any, b: Any) -> Any:
+        if a is None and b is None:
+            return None
+        if isinstance(a, Return) and isinstance(b, Return):
+            value = joiner.join(a.value, b.value)
+            if isinstance(value, Unjoined) or _unjoined_inside(value):
+                reason = value if isinstance(value, Unjoined) else _unjoined_inside(value)
+                raise TypeError(
+                    "The two branches of an 'if' that depends on run-time values must give results of the same type, but got "
+                    f"{reason.describe()}. Make both the same type and shape."
+                )
+            return Return(value)
+        (broke1, returned1, value1), (broke2, returned2, value2) = _flags(a), _flags(b)
+        return Mixed(joiner.join(broke1, broke2), joiner.join(returned1, returned2), joiner.join(value1, value2))
+
+    def _join_names(self, joiner: Joiner, first: Leaf, second: Leaf) -> dict[str, Any]:
+        out = {}
+        dead1, dead2 = _never_continues(first.flow), _never_continues(second.flow)
+        for name in [*first.names, *(n for n in second.names if n not in first.names)]:
+            a = DEAD if dead1 else first.names.get(name, Undefined(_one_branch(name)))
+            b = DEAD if dead2 else second.names.get(name, Undefined(_one_branch(name)))
+            if isinstance(a, Undefined) or isinstance(b, Undefined):
+                out[name] = b if a is DEAD else (a if isinstance(a, Undefined) else b)
+            elif not (a is DEAD and b is DEAD):
+                out[name] = joiner.join(a, b)
+        return out
+
+    def _join_state(self, joiner: Joiner, left: Builder, right: Builder) -> list[tuple[Any, Slot]]:
+        targets = {key: entry[0] for b in (left, right) for key, entry in b.state.items()}
+        return [(t, joiner.join_nodes(left.node_of(t), right.node_of(t))) for t in targets.values()]
+
+    def _emit_cond(self, condition: Any, left: Builder, right: Builder, joiner: Joiner) -> list[Any]:
+        """Add the Cond node; returns its outputs as public values."""
+        if not joiner.pairs:
+            return []
+        for side, builder in enumerate((left, right)):
+            builder.graph.output = builder.make_tuple([pair[side] for pair in joiner.pairs])
+        return emit_cond(ACTIVE.builder, ACTIVE.builder.node_of(condition), left.graph, right.graph)
+
+    # -- raise under a run-time condition ---------------------------------------------------------------------------
+    def _one_raises(self, condition: Any, first: Leaf, second: Leaf, left: Any, right: Any, before: Any) -> Any:
+        if first.error is not None and second.error is not None:
+            raise RaisedByUser(first.error)
+        error = first.error or second.error
+        self.raise_when(condition if first.error is not None else self.negate(condition), error)
+        return right() if first.error is not None else left()
+
+    # -- saving and restoring what branches change --------------------------------------------------------------------
+    def _snapshot(self) -> tuple:
+        containers: dict[int, tuple[Any, Any]] = {}
+        frame = self.frame
+        while frame is not None:
+            for value in frame.locals.values():
+                _collect_containers(value, containers)
+            frame = frame.enclosing
+        return dict(self.frame.locals), containers
+
+    def _contents(self, before: tuple) -> dict[int, Any]:
+        return {key: _shallow(container) for key, (container, _) in before[1].items()}
+
+    def _restore(self, before: tuple) -> None:
+        names, containers = before
+        self.frame.locals.clear()
+        self.frame.locals.update(names)
+        for container, content in containers.values():
+            if isinstance(container, list):
+                container[:] = content
+            else:
+                container.clear()
+                container.update(content)
+
+
+def emit_cond(builder: Builder, condition: Node, left: Any, right: Any) -> list[Any]:
+    """Close two branch graphs and add the node that chooses; outputs as public values."""
+    free = close_graphs([left, right])
+    node = builder.emit(Cond(), (condition, ValueNode(left), ValueNode(right), *free))
+    return list(builder.public(node))
+
+
+def _collect_containers(value: Any, found: dict[int, tuple[Any, Any]]) -> None:
+    if isinstance(value, (list, dict)):
+        if id(value) in found:
+            return
+        found[id(value)] = (value, _shallow(value))
+        for item in value.values() if isinstance(value, dict) else value:
+            _collect_containers(item, found)
+    elif isinstance(value, tuple):
+        for item in value:
+            _collect_containers(item, found)
+
+
+def _shallow(container: Any) -> Any:
+    return list(container) if isinstance(container, list) else dict(container)
+
+
+def _jumps(statements: list[ast.stmt]) -> bool:
+    """Whether a block can leave by return, break or continue (of an outer loop)."""
+    return any(_statement_jumps(s, False) for s in statements)
+
+
+def _statement_jumps(node: ast.AST, in_loop: bool) -> bool:
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, (ast.Break, ast.Continue)):
+        return not in_loop
+    if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.AsyncFunctionDef)):
+        return False
+    inside = in_loop or isinstance(node, (ast.For, ast.While))
+    return any(_statement_jumps(child, inside) for child in ast.iter_child_nodes(node) if isinstance(child, (ast.stmt, ast.excepthandler)))
+
+
+def _flags(flow: Any) -> tuple[Any, Any, Any]:
+    """A flow at the end of a loop body as (broke, returned, value)."""
+    if isinstance(flow, Mixed):
+        return flow.broke, flow.returned, flow.value
+    if isinstance(flow, Return):
+        return False, True, flow.value
+    if isinstance(flow, Jump):
+        return flow.kind == "break", False, DEAD
+    return False, False, DEAD
+
+
+def _never_continues(flow: Any) -> bool:
+    return isinstance(flow, Return)
+
+
+def _fill_flow(flow: Any, joiner: Joiner, outputs: list[Any]) -> Any:
+    if isinstance(flow, Return):
+        return Return(joiner.fill(flow.value, outputs))
+    if isinstance(flow, Mixed):
+        return Mixed(joiner.fill(flow.broke, outputs), joiner.fill(flow.returned, outputs), joiner.fill(flow.value, outputs))
+    return flow
+
+
+def _usable(name: str, value: Any) -> Any:
+    if isinstance(value, Unjoined):
+        return Undefined(
+            f"'{name}' is {value.describe()} of an 'if' that depends on run-time values; give it the same type and shape in both."
+        )
+    return value
+
+
+def _unjoined_inside(value: Any) -> Any:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
+    for item in items:
+        if isinstance(item, Unjoined):
+            return item
+        found = _unjoined_inside(item)
+        if found is not None:
+            return found
+    return None
+
+
+def _one_branch(name: str) -> str:
+    return f"The local variable '{name}' is not defined in one branch of an 'if' that depends on run-time values; define it in both."
+
+
+__all__ = ["BranchRules", "CompileError", "RaisedByUser", "ResultUnknown", "emit_cond"]

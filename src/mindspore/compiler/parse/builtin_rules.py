@@ -1,0 +1,212 @@
+"""Built-in functions that mean something else on values only the graph knows."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from mindspore._base import dtype as mstype
+from mindspore.compiler.parse.loops import SymbolicRange
+from mindspore.prims import arrays, values
+from mindspore.prims import elementwise as ew
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+
+def _number(interpreter: Any, value: Any, python_type: type, dtype: mstype.DType, *rest: Any) -> Any:
+    if not interpreter.is_variable(value):
+        return python_type(value, *rest)
+    if isinstance(value, TensorBase):
+        if value.size != 1:  # type: ignore[attr-defined]
+            raise TypeError(f"only a tensor of one element can be converted by {python_type.__name__}()")
+        value = arrays.TensorToScalar()(value)
+    return ew.Cast()(value, dtype)
+
+
+def _int(interpreter: Any, value: Any = 0, *rest: Any) -> Any:
+    if interpreter.is_variable(value) and values.dtype_of(value).kind == "f":
+        value = ew.Trunc()(value)
+    return _number(interpreter, value, int, mstype.int64, *rest)
+
+
+def _float(interpreter: Any, value: Any = 0.0) -> Any:
+    return _number(interpreter, value, float, mstype.float64)
+
+
+def _bool(interpreter: Any, value: Any = False) -> Any:
+    if not interpreter.is_variable(value):
+        method = getattr(type(value), "__bool__", None)
+        if method is not None and interpreter.should_interpret(method):
+            return interpreter.call(method, (value,), {})
+        return bool(value)
+    return arrays.TensorToScalar()(interpreter.truth(value))
+
+
+def _range(interpreter: Any, *bounds: Any) -> Any:
+    bounds = tuple(int(b) if isinstance(b, TensorBase) and not interpreter.is_variable(b) else b for b in bounds)
+    if not any(interpreter.is_variable(b) for b in bounds):
+        return range(*bounds)
+    bounds = tuple(arrays.TensorToScalar()(b) if isinstance(b, TensorBase) else b for b in bounds)
+    return SymbolicRange(0, *bounds) if len(bounds) == 1 else SymbolicRange(*bounds)
+
+
+def _len(interpreter: Any, value: Any) -> Any:
+    method = getattr(type(value), "__len__", None)
+    if method is not None and interpreter.should_interpret(method):
+        return interpreter.call(method, (value,), {})
+    return len(value)
+
+
+def _map(interpreter: Any, function: Any, *sequences: Any) -> Any:
+    return iter([interpreter.call(function, items, {}) for items in zip(*(interpreter.iterate(s) for s in sequences))])
+
+
+def _filter(interpreter: Any, function: Any, sequence: Any) -> Any:
+    chosen = []
+    for item in interpreter.iterate(sequence):
+        keep = item if function is None else interpreter.call(function, (item,), {})
+        if interpreter.is_variable(keep):
+            raise TypeError("filter() needs conditions that are known when compiling; use a mask instead.")
+        if keep:
+            chosen.append(item)
+    return iter(chosen)
+
+
+def _zip(interpreter: Any, *sequences: Any, strict: bool = False) -> Any:
+    return iter(list(zip(*(interpreter.iterate(s) for s in sequences), strict=strict)))
+
+
+def _enumerate(interpreter: Any, sequence: Any, start: int = 0) -> Any:
+    return iter(list(enumerate(interpreter.iterate(sequence), start)))
+
+
+def _sum(interpreter: Any, sequence: Any, start: Any = 0) -> Any:
+    total = start
+    for item in interpreter.iterate(sequence):
+        total = total + item
+    return total
+
+
+def _all(interpreter: Any, sequence: Any) -> Any:
+    result: Any = True
+    for item in interpreter.iterate(sequence):
+        result = interpreter.both(result, item)
+        if not interpreter.is_variable(result) and not result:
+            return False
+    return result if interpreter.is_variable(result) else bool(result)
+
+
+def _any(interpreter: Any, sequence: Any) -> Any:
+    result: Any = False
+    for item in interpreter.iterate(sequence):
+        if not interpreter.is_variable(item):
+            if item:
+                return True
+            continue
+        item = interpreter.truth(item)
+        result = item if result is False else ew.LogicalOr()(result, item)
+    return result
+
+
+def _extremum(prim: Any, native: Any) -> Any:
+    def rule(interpreter: Any, *items: Any, **options: Any) -> Any:
+        candidates = list(interpreter.iterate(items[0])) if len(items) == 1 else list(items)
+        if options or not any(interpreter.is_variable(c) for c in candidates):
+            return native(*items, **options)
+        out = candidates[0]
+        for c in candidates[1:]:
+            symbolic_scalars = not isinstance(out, TensorBase) and not isinstance(c, TensorBase)
+            if symbolic_scalars:
+                out, c = (values.symbolic_number(v) if values.is_number(v) else v for v in (out, c))
+            out = prim(out, c)
+        return out
+
+    return rule
+
+
+def _isinstance(interpreter: Any, value: Any, kinds: Any) -> bool:
+    if isinstance(value, SymbolicScalarBase):
+        kind = {"b": bool, "i": int, "u": int, "f": float}[value.dtype.kind]  # type: ignore[attr-defined]
+        return issubclass(kind, kinds)
+    return isinstance(value, kinds)
+
+
+def _print(interpreter: Any, *items: Any, **options: Any) -> None:
+    from mindspore.prims.debug import Print
+
+    if any(interpreter.is_variable(i) for i in items):
+        Print.emit(items, options.get("sep", " "), options.get("end", "\n"))
+    else:
+        print(*items, **options)
+
+
+def _getattr(interpreter: Any, owner: Any, name: str, *default: Any) -> Any:
+    try:
+        return interpreter.getattribute(owner, name)
+    except AttributeError:
+        if default:
+            return default[0]
+        raise
+
+
+def _hasattr(interpreter: Any, owner: Any, name: str) -> bool:
+    return (id(owner), name) in interpreter.attributes or hasattr(owner, name)
+
+
+def _setattr(interpreter: Any, owner: Any, name: str, value: Any) -> None:
+    interpreter.setattribute(owner, name, value)
+
+
+def _sequence(kind: type) -> Any:
+    def rule(interpreter: Any, value: Any = ()) -> Any:
+        return kind(interpreter.iterate(value))
+
+    return rule
+
+
+def _round(interpreter: Any, value: Any, digits: int | None = None) -> Any:
+    if not interpreter.is_variable(value):
+        return round(value, digits) if digits is not None else round(value)
+    scale = 10 ** (digits or 0)
+    return ew.Round()(value * scale) / scale if digits else ew.Round()(value)
+
+
+def _super(interpreter: Any, *args: Any) -> Any:
+    return super(*args) if args else interpreter.zero_argument_super()
+
+
+def _locals(interpreter: Any) -> dict:
+    return interpreter.frame.locals
+
+
+def _sorted(interpreter: Any, sequence: Any, *, key: Any = None, reverse: bool = False) -> list:
+    wrapped = None if key is None else (lambda item: interpreter.call(key, (item,), {}))
+    return sorted(interpreter.iterate(sequence), key=wrapped, reverse=reverse)
+
+
+BUILTIN_RULES: dict[Any, Any] = {
+    builtins.int: _int,
+    builtins.float: _float,
+    builtins.bool: _bool,
+    builtins.range: _range,
+    builtins.len: _len,
+    builtins.map: _map,
+    builtins.filter: _filter,
+    builtins.zip: _zip,
+    builtins.enumerate: _enumerate,
+    builtins.sum: _sum,
+    builtins.all: _all,
+    builtins.any: _any,
+    builtins.max: _extremum(ew.Maximum(), max),
+    builtins.min: _extremum(ew.Minimum(), min),
+    builtins.isinstance: _isinstance,
+    builtins.print: _print,
+    builtins.getattr: _getattr,
+    builtins.hasattr: _hasattr,
+    builtins.setattr: _setattr,
+    builtins.list: _sequence(list),
+    builtins.tuple: _sequence(tuple),
+    builtins.round: _round,
+    builtins.super: _super,
+    builtins.locals: _locals,
+    builtins.sorted: _sorted,
+}

@@ -1,0 +1,384 @@
+"""Calling things from interpreted code.
+
+- Cells: their `construct` is interpreted, inside whatever the cell wraps around it (hooks, casts).
+- Python functions of the user: interpreted, with arguments bound as Python does.
+- Primitives and functions of this library, NumPy and the standard library: simply called. On symbolic tensors they add
+  nodes; on known values they compute.
+- A call that is already being interpreted with arguments of the same types is recursion on run-time values: the function
+  becomes a graph that calls itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+from typing import Any
+
+from mindspore.compiler.parse.branching import RaisedByUser, ResultUnknown
+from mindspore.compiler.parse.builtin_rules import BUILTIN_RULES
+from mindspore.compiler.parse.errors import CompileError
+from mindspore.compiler.parse.frames import Frame, InterpretedFunction, Return
+from mindspore.compiler.parse.source import is_generator, is_library, source_of
+from mindspore.ir import AbstractTuple, FuncGraph, ValueNode
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.control import Call
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+
+class Recursion(Exception):
+    """Raised through the frames of a call that turned out to be recursive."""
+
+    def __init__(self, key: Any):
+        super().__init__("recursive call")
+        self.key = key
+
+
+class RecursiveGraph:
+    """A function being built as a graph that calls itself."""
+
+    def __init__(self, graph: FuncGraph):
+        self.graph = graph
+        self.template: Any = None  # structure of the result
+        self.result: Any = None  # AbstractTuple of its leaves, when known
+
+
+class CallRules:
+    """Mixed into the interpreter."""
+
+    frame: Any
+
+    def call(self, function: Any, args: tuple, kwargs: dict) -> Any:
+        """Call anything the way Python would, building graph nodes."""
+        rule = BUILTIN_RULES.get(function) if _hashable(function) else None
+        if rule is not None:
+            return rule(self, *args, **kwargs)
+        if isinstance(function, Primitive):
+            return function(*args, **kwargs)
+        if hasattr(function, "run_around"):
+            return self.call_cell(function, args, kwargs)
+        trace = getattr(type(function), "__ms_trace__", None)
+        if trace is not None:
+            return trace(function, self, args, kwargs)
+        if isinstance(function, InterpretedFunction):
+            return self.call_interpreted(function, args, kwargs)
+        if isinstance(function, types.MethodType):
+            if self.should_interpret(function.__func__) or isinstance(function.__func__, InterpretedFunction):
+                return self.call(function.__func__, (function.__self__, *args), kwargs)
+            return function(*args, **kwargs)
+        if isinstance(function, functools.partial):
+            return self.call(function.func, function.args + args, {**function.keywords, **kwargs})
+        if isinstance(function, types.FunctionType):
+            if self.should_interpret(function):
+                return self.call_function(function, args, kwargs)
+            return function(*args, **kwargs)
+        if isinstance(function, type):
+            return self.call_class(function, args, kwargs)
+        method = getattr(type(function), "__call__", None)
+        if method is not None and self.should_interpret(method):
+            return self.call(method, (function, *args), kwargs)
+        return function(*args, **kwargs)
+
+    def should_interpret(self, function: Any) -> bool:
+        """Whether a function's own text is interpreted: user code with available source."""
+        if not isinstance(function, types.FunctionType) or is_library(function.__module__):
+            return False
+        return not is_generator(function) and source_of(function) is not None
+
+    def call_class(self, cls: type, args: tuple, kwargs: dict) -> Any:
+        return cls(*args, **kwargs)
+
+    def iterate(self, value: Any) -> Any:
+        """The items of anything that can be looped over."""
+        if isinstance(value, SymbolicScalarBase):
+            raise TypeError(f"'{value.dtype}' object is not iterable")  # type: ignore[attr-defined]
+        method = getattr(type(value), "__iter__", None)
+        if method is not None and self.should_interpret(method):
+            return self.call(method, (value,), {})
+        return iter(value)
+
+    def zero_argument_super(self) -> Any:
+        frame = self.frame
+        while frame is not None and "__class__" not in frame.cells:
+            frame = frame.enclosing
+        if frame is None:
+            raise RuntimeError("super(): no arguments outside a method")
+        owner = frame.cells["__class__"].cell_contents
+        first = next(iter(frame.locals.values()))
+        return super(owner, first)
+
+    # -- interpreted functions ------------------------------------------------------------------------------------------
+    def call_function(self, function: types.FunctionType, args: tuple, kwargs: dict) -> Any:
+        source = source_of(function)
+        assert source is not None
+        bound = _signature(function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        frame = Frame(function.__name__, source.file, function.__globals__, None, cells, self.frame)
+        frame.locals.update(bound.arguments)
+        frame.function = function
+        return self._run_or_recur((function.__code__, id(function)), frame, source.node)
+
+    def call_interpreted(self, function: InterpretedFunction, args: tuple, kwargs: dict) -> Any:
+        outer = function.frame
+        frame = Frame(function.__name__, outer.file, outer.globals, outer, {}, self.frame)
+        frame.locals.update(_bind(function, args, kwargs))
+        return self._run_or_recur(id(function), frame, function.node)
+
+    def _run_or_recur(self, identity: Any, frame: Frame, node: Any) -> Any:
+        """Interpret a call, unless one with the same arguments is under way: then it is a recursive graph call."""
+        key = (identity, _argument_key(frame.locals))
+        if key in self.recursion:
+            return self._call_recursive(key, frame)
+        if self.active_calls.get(key):
+            raise Recursion(key)
+        if frame.depth > self.max_call_depth:
+            raise RuntimeError(
+                f"Exceed function call depth limit {self.max_call_depth}: functions call each other without end, or set a larger "
+                "max_call_depth by set_context."
+            )
+        arguments = dict(frame.locals)
+        outer = self.frame
+        self.active_calls[key] = self.active_calls.get(key, 0) + 1
+        try:
+            return self._run_frame(frame, node)
+        except Recursion as recursion:
+            if recursion.key != key:
+                raise
+            self.frame = outer
+        finally:
+            self.active_calls[key] -= 1
+        frame.locals = arguments
+        return self._build_recursive(key, frame, node)
+
+    def _run_frame(self, frame: Frame, node: Any) -> Any:
+        outer = self.frame
+        self.frame = frame
+        if isinstance(node, ast.Lambda):
+            result = self.eval(node.body)
+        else:
+            flow = self.run_block(node.body, None)
+            result = flow.value if isinstance(flow, Return) else None
+        self.frame = outer  # not restored on errors: the message names the innermost frame
+        return result
+
+    # -- recursion on run-time values -------------------------------------------------------------------------------------
+    def _build_recursive(self, key: Any, frame: Frame, node: Any) -> Any:
+        """Interpret a recursive function as a closed graph, refining its result type until it is stable."""
+        variables = [(n, v) for n, v in frame.locals.items() if self.is_variable(v)]
+        arguments = dict(frame.locals)
+        provisional: Any = None
+        for _ in range(6):
+            builder = ACTIVE.builder.child(frame.name)
+            record = RecursiveGraph(builder.graph)
+            if provisional is not None:
+                record.template, record.result = provisional
+            self.recursion[key] = record
+            frame.locals = dict(arguments)
+            for name, value in variables:
+                frame.locals[name] = values.from_node(builder.graph.add_parameter(name, values.abstract_of(value)))
+            self._result_wanted = record
+            with builder.active():
+                try:
+                    result = self._run_frame(frame, node)
+                except ResultUnknown:
+                    raise RuntimeError(f"'{frame.name}' calls itself without end: no branch returns without recursion.") from None
+                template, nodes = _flatten(result, builder)
+            builder.graph.output = builder.make_tuple(nodes)
+            found = AbstractTuple(tuple(n.abstract for n in nodes))
+            if record.result == found or record.result is None:
+                del self.recursion[key]
+                return self._finish_recursive(record, template, builder, [v for _, v in variables])
+            provisional = (template, found)
+        raise CompileError(f"the result type of the recursive function '{frame.name}' does not settle.")
+
+    def _finish_recursive(self, record: RecursiveGraph, template: Any, builder: Any, arguments: list[Any]) -> Any:
+        if builder.graph.free_variables() or builder.state:
+            raise CompileError(
+                "a recursive function whose depth depends on run-time values must take all tensors it uses as arguments and must not "
+                "write to Parameters."
+            )
+        return self._emit_call(record.graph, AbstractTuple(record.graph.outputs), template, arguments)
+
+    def _call_recursive(self, key: Any, frame: Frame) -> Any:
+        record = self.recursion[key]
+        if record.result is None:
+            raise ResultUnknown
+        arguments = [v for v in frame.locals.values() if self.is_variable(v)]
+        return self._emit_call(record.graph, record.result, record.template, arguments)
+
+    def _emit_call(self, graph: FuncGraph, result: Any, template: Any, arguments: list[Any]) -> Any:
+        builder = ACTIVE.builder
+        node = builder.emit(Call(result), (ValueNode(graph), *(builder.node_of(a) for a in arguments)))
+        return _unflatten(template, list(builder.public(node)))
+
+    def provide_result(self, flow: Any) -> None:
+        """A branch without recursion was interpreted: its result tells the type of the recursive ones."""
+        record = getattr(self, "_result_wanted", None)
+        if record is None or not isinstance(flow, Return):
+            raise ResultUnknown
+        builder = ACTIVE.builder
+        template, nodes = _flatten(flow.value, builder)
+        record.template, record.result = template, AbstractTuple(tuple(n.abstract for n in nodes))
+
+    # -- cells ------------------------------------------------------------------------------------------------------------
+    def call_cell(self, cell: Any, args: tuple, kwargs: dict) -> Any:
+        saved = self.scope
+        tag = cell.__dict__.get("_cell_tag", "")
+        self.scope = f"{saved}/{tag}-{type(cell).__name__}" if tag else f"{saved}/{type(cell).__name__}"
+        call = type(cell).__call__
+        try:
+            if self.should_interpret(call):
+                return self.call_function(call, (cell, *args), kwargs)
+            custom = getattr(type(cell), "bprop", None)
+            construct = self._construct_of(cell)
+            if custom is not None:
+                return cell.run_around(lambda *a, **k: self.call_with_bprop(construct, custom, cell, a, k), args, kwargs)
+            return cell.run_around(construct, args, kwargs)
+        finally:
+            self.scope = saved
+
+    def _construct_of(self, cell: Any) -> Any:
+        method = cell.construct
+        if isinstance(method, types.MethodType):
+            return lambda *a, **k: self.call(method.__func__, (method.__self__, *a), k)
+        return lambda *a, **k: self.call(method, a, k)
+
+    def call_with_bprop(self, construct: Any, bprop: Any, cell: Any, args: tuple, kwargs: dict) -> Any:
+        """A cell with its own gradient: its body becomes a graph called with that gradient attached."""
+        builder = ACTIVE.builder.child(type(cell).__name__)
+        places = [i for i, a in enumerate(args) if self.is_variable(a)]
+        inner = list(args)
+        for i in places:
+            inner[i] = values.from_node(builder.graph.add_parameter(f"x{i}", values.abstract_of(args[i])))
+        with builder.active():
+            template, nodes = _flatten(construct(*inner, **kwargs), builder)
+            builder.graph.output = builder.make_tuple(nodes)
+        outer_args = args
+
+        def rule(*parts: Any) -> tuple:
+            *operands, out, dout = parts
+            full = list(outer_args)
+            for i, value in zip(places, operands):
+                full[i] = value
+            grads = self.call(bprop, (cell, *full, _unflatten(template, list(out)), _unflatten(template, list(dout))), {})
+            grads = grads if isinstance(grads, tuple) else (grads,)
+            if len(grads) < len(full):
+                raise ValueError(
+                    f"'bprop' of {type(cell).__name__} must return one gradient per input ({len(full)}), but returned {len(grads)}."
+                )
+            picked = [grads[i] if isinstance(grads[i], TensorBase) else None for i in places]
+            return (*picked, *(None for _ in operands[len(places) :]))
+
+        outer = ACTIVE.builder
+        from mindspore.compiler.control.lift import close_graphs
+
+        free = close_graphs([builder.graph])
+        operands = (*(outer.node_of(args[i]) for i in places), *free)
+        node = outer.emit(Call(custom_bprop=rule), (ValueNode(builder.graph), *operands))
+        for target, written in builder.state.values():
+            outer.write(target, written)
+        return _unflatten(template, list(outer.public(node)))
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+@functools.lru_cache(maxsize=4096)
+def _signature(function: types.FunctionType) -> inspect.Signature:
+    return inspect.signature(function, follow_wrapped=False)
+
+
+def _bind(function: InterpretedFunction, args: tuple, kwargs: dict) -> dict[str, Any]:
+    """Bind arguments to the parameters of a nested function or lambda, as Python does."""
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    kinds = inspect.Parameter
+    parameters = []
+    first_default = len(positional) - len(function.defaults)
+    for i, a in enumerate(positional):
+        kind = kinds.POSITIONAL_ONLY if i < len(spec.posonlyargs) else kinds.POSITIONAL_OR_KEYWORD
+        default = function.defaults[i - first_default] if i >= first_default else kinds.empty
+        parameters.append(kinds(a.arg, kind, default=default))
+    if spec.vararg:
+        parameters.append(kinds(spec.vararg.arg, kinds.VAR_POSITIONAL))
+    for a in spec.kwonlyargs:
+        parameters.append(kinds(a.arg, kinds.KEYWORD_ONLY, default=function.kw_defaults.get(a.arg, kinds.empty)))
+    if spec.kwarg:
+        parameters.append(kinds(spec.kwarg.arg, kinds.VAR_KEYWORD))
+    try:
+        bound = inspect.Signature(parameters).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"{function.__name__}() {error}") from None
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _argument_key(arguments: dict[str, Any]) -> Any:
+    return tuple((name, _value_key(value)) for name, value in arguments.items())
+
+
+def _value_key(value: Any) -> Any:
+    """Equal for arguments that would make the interpretation of a call go the same way."""
+    if isinstance(value, (TensorBase, SymbolicScalarBase)):
+        if value._node is not None:
+            return values.abstract_of(value)
+        return id(value)
+    if isinstance(value, (bool, int, float, str, type(None))):
+        return (type(value), value)
+    if isinstance(value, (tuple, list)):
+        return (type(value), *(_value_key(v) for v in value))
+    if isinstance(value, dict):
+        return tuple((k, _value_key(v)) for k, v in value.items())
+    return id(value)
+
+
+class _Place:
+    def __init__(self, index: int):
+        self.index = index
+
+
+def _flatten(value: Any, builder: Any) -> tuple[Any, list[Any]]:
+    """A structure as (template, nodes): every tensor and number becomes a node."""
+    nodes: list[Any] = []
+
+    def walk(item: Any) -> Any:
+        if isinstance(item, (tuple, list)):
+            items = [walk(i) for i in item]
+            return items if isinstance(item, list) else type(item)(*items) if hasattr(item, "_fields") else tuple(items)
+        if isinstance(item, dict):
+            return {k: walk(v) for k, v in item.items()}
+        if isinstance(item, (TensorBase, SymbolicScalarBase)):
+            nodes.append(builder.node_of(item))
+            return _Place(len(nodes) - 1)
+        if values.is_number(item):
+            nodes.append(values.symbolic_number(item)._node)
+            return _Place(len(nodes) - 1)
+        return item
+
+    return walk(value), nodes
+
+
+def _unflatten(template: Any, outputs: list[Any]) -> Any:
+    if isinstance(template, _Place):
+        return outputs[template.index]
+    if isinstance(template, list):
+        return [_unflatten(t, outputs) for t in template]
+    if isinstance(template, tuple):
+        items = [_unflatten(t, outputs) for t in template]
+        return type(template)(*items) if hasattr(template, "_fields") else tuple(items)
+    if isinstance(template, dict):
+        return {k: _unflatten(v, outputs) for k, v in template.items()}
+    return template
+
+
+flatten, unflatten = _flatten, _unflatten
+__all__ = ["CallRules", "RaisedByUser", "flatten", "unflatten"]

@@ -1,0 +1,175 @@
+"""Where interpretation starts: a function and example arguments become a graph.
+
+Tensors among the arguments become graph inputs; everything else is part of what the graph is specialised to. Parameters
+that the function reads become further inputs, those it writes further outputs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from mindspore.compiler.builder import Builder
+from mindspore.compiler.parse.branching import RaisedByUser
+from mindspore.compiler.parse.errors import located
+from mindspore.compiler.parse.interpreter import Interpreter
+from mindspore.ir import AbstractScalar, FuncGraph, Node
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+_RECURSION_LIMIT = 50_000
+
+
+class Place(NamedTuple):
+    """Stands in a structure for graph output number `index`."""
+
+    index: int
+
+
+class Traced(NamedTuple):
+    """A function as a graph, with what is needed to call it."""
+
+    graph: FuncGraph
+    arguments: int  # the first so many graph parameters are tensors from the arguments, in order of `tensors_in`
+    weights: list[Any]  # Parameters feeding the remaining graph parameters
+    result: Any  # the result's structure with Places for tensors
+    written: list[tuple[Any, int]]  # (Parameter, output index): new values
+    attributes: list[tuple[Any, str, Any]]  # (object, name, structure with Places): attribute stores
+    errors: list[BaseException]
+    error_output: int  # output index of the error code, or -1
+
+
+def tensors_in(value: Any, found: list[Any] | None = None) -> list[Any]:
+    """The tensors (and mutable numbers) of an argument structure, in order."""
+    found = [] if found is None else found
+    if isinstance(value, TensorBase):
+        if not isinstance(value, values.parameter_class()):
+            found.append(value)
+    elif isinstance(value, (tuple, list)):
+        for v in value:
+            tensors_in(v, found)
+    elif isinstance(value, dict):
+        for v in value.values():
+            tensors_in(v, found)
+    elif getattr(value, "__ms_mutable__", False):
+        found.append(value)
+    return found
+
+
+def trace(function: Any, args: tuple, kwargs: dict, name: str = "", max_call_depth: int = 1000) -> Traced:
+    """Interpret `function(*args, **kwargs)` into a graph."""
+    interpreter = Interpreter(max_call_depth)
+    return run_trace(interpreter, lambda a, k: interpreter.call(function, a, k), args, kwargs, name or _name(function))
+
+
+def run_trace(interpreter: Interpreter, run: Callable, args: tuple, kwargs: dict, name: str) -> Traced:
+    builder = Builder(FuncGraph(name))
+    builder.interpreter = interpreter  # type: ignore[attr-defined]
+    builder.location_source = interpreter.origin
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    try:
+        with builder.active():
+            inputs = _Inputs(builder)
+            symbolic_args, symbolic_kwargs = inputs.replace(args), inputs.replace(kwargs)
+            result = _guard(interpreter, lambda: run(symbolic_args, symbolic_kwargs))
+            return _finish(interpreter, builder, inputs.count, result)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def call(function: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+    """Call from library code while a graph is built: user functions are interpreted, others simply called."""
+    interpreter = getattr(ACTIVE.builder.root, "interpreter", None)
+    if interpreter is None:
+        return function(*args, **(kwargs or {}))
+    return interpreter.call(function, tuple(args), kwargs or {})
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", None) or type(function).__name__
+
+
+def _guard(interpreter: Interpreter, run: Callable[[], Any]) -> Any:
+    """Errors leave with the user's position and without the interpreter's own frames."""
+    try:
+        return run()
+    except RaisedByUser as raised:
+        error: BaseException = raised.error
+    except Exception as raised_error:
+        error = raised_error
+    located(error, interpreter.origin()[0])
+    raise error.with_traceback(None if not _debugging() else error.__traceback__) from error.__cause__
+
+
+def _debugging() -> bool:
+    from mindspore._base import flags
+
+    return flags.switch("MS_DEV_FULL_TRACEBACK")
+
+
+class _Inputs:
+    """Replaces tensors in arguments by symbolic ones bound to graph parameters."""
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+        self.count = 0
+
+    def replace(self, value: Any) -> Any:
+        if isinstance(value, TensorBase):
+            if isinstance(value, values.parameter_class()):
+                return value
+            return self._parameter(values.abstract_of(value))
+        if isinstance(value, list):
+            return [self.replace(v) for v in value]
+        if isinstance(value, tuple):
+            items = [self.replace(v) for v in value]
+            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        if isinstance(value, dict):
+            return {k: self.replace(v) for k, v in value.items()}
+        if getattr(value, "__ms_mutable__", False):
+            return self._parameter(AbstractScalar(values.scalar_dtype(value.plain())))
+        return value
+
+    def _parameter(self, abstract: Any) -> Any:
+        self.count += 1
+        return values.from_node(self.builder.graph.add_parameter(f"x{self.count}", abstract))
+
+
+def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: Any) -> Traced:
+    """Collect the outputs: results, new parameter values, attribute stores, error code, ordering token."""
+    outputs: list[Node] = []
+    template = _extract(result, builder, outputs)
+    attributes = [(o, n, _extract(v, builder, outputs)) for o, n, v in interpreter.attributes.values()]
+    written, error_output = [], -1
+    for target, node in builder.state.values():
+        if isinstance(target, values.parameter_class()):
+            written.append((target, len(outputs)))
+            outputs.append(node)
+        elif target is interpreter.error_flag:
+            error_output = len(outputs)
+            outputs.append(node)
+        elif getattr(target, "_ms_keep", False):
+            outputs.append(node)
+    builder.graph.output = builder.make_tuple(outputs)
+    weights = [p.default for p in builder.graph.parameters if p.default is not None]
+    return Traced(builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output)
+
+
+def _extract(value: Any, builder: Builder, outputs: list[Node]) -> Any:
+    """A structure with Places where the graph supplies the value; constants stay."""
+    if isinstance(value, (TensorBase, SymbolicScalarBase)):
+        if isinstance(value, TensorBase) and not builder.is_variable(value):
+            return value
+        outputs.append(builder.node_of(value))
+        return Place(len(outputs) - 1)
+    if isinstance(value, list):
+        return [_extract(v, builder, outputs) for v in value]
+    if isinstance(value, tuple):
+        items = [_extract(v, builder, outputs) for v in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, dict):
+        return {k: _extract(v, builder, outputs) for k, v in value.items()}
+    return value

@@ -1,0 +1,356 @@
+"""Interpreting expressions.
+
+Values are ordinary Python values; what only the running graph will know is a symbolic Tensor or scalar, on which the
+ordinary operators add nodes. So most rules here simply do what Python does.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+from mindspore.compiler.parse.errors import CompileError
+from mindspore.compiler.parse.frames import Frame, InterpretedFunction
+from mindspore.prims import elementwise as ew
+from mindspore.prims import values
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+BINARY = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}  # fmt: skip
+INPLACE = {
+    ast.Add: operator.iadd, ast.Sub: operator.isub, ast.Mult: operator.imul, ast.Div: operator.itruediv,
+    ast.FloorDiv: operator.ifloordiv, ast.Mod: operator.imod, ast.Pow: operator.ipow, ast.MatMult: operator.imatmul,
+    ast.BitAnd: operator.iand, ast.BitOr: operator.ior, ast.BitXor: operator.ixor, ast.LShift: operator.ilshift,
+    ast.RShift: operator.irshift,
+}  # fmt: skip
+COMPARE = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}  # fmt: skip
+
+
+class ExpressionRules:
+    """Mixed into the interpreter; `self.frame` is the current frame."""
+
+    frame: Any
+
+    def eval(self, node: ast.expr) -> Any:
+        frame = self.frame
+        saved = frame.node
+        frame.node = node
+        rule = getattr(self, "eval_" + type(node).__name__, None)
+        if rule is None:
+            raise CompileError(f"'{type(node).__name__}' expressions cannot be compiled; rewrite this line without it.")
+        result = rule(node)
+        frame.node = saved
+        return result
+
+    # -- atoms ----------------------------------------------------------------------------------------------------
+    def eval_Constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def eval_Name(self, node: ast.Name) -> Any:
+        return self.frame.lookup(node.id)
+
+    def eval_Tuple(self, node: ast.Tuple) -> tuple:
+        return tuple(self._elements(node.elts))
+
+    def eval_List(self, node: ast.List) -> list:
+        return self._elements(node.elts)
+
+    def eval_Set(self, node: ast.Set) -> set:
+        return set(self._elements(node.elts))
+
+    def _elements(self, nodes: list[ast.expr]) -> list:
+        out: list[Any] = []
+        for item in nodes:
+            if isinstance(item, ast.Starred):
+                out.extend(self.iterate(self.eval(item.value)))
+            else:
+                out.append(self.eval(item))
+        return out
+
+    def eval_Dict(self, node: ast.Dict) -> dict:
+        out: dict[Any, Any] = {}
+        for key, value in zip(node.keys, node.values):
+            if key is None:
+                out.update(self.eval(value))
+            else:
+                out[self.eval(key)] = self.eval(value)
+        return out
+
+    def eval_JoinedStr(self, node: ast.JoinedStr) -> str:
+        return "".join(self.eval(part) for part in node.values)
+
+    def eval_FormattedValue(self, node: ast.FormattedValue) -> str:
+        value = self.eval(node.value)
+        if node.conversion >= 0:
+            value = {"s": str, "r": repr, "a": ascii}[chr(node.conversion)](value)
+        spec = self.eval(node.format_spec) if node.format_spec is not None else ""
+        if values.is_symbolic(value):
+            return repr(value)
+        return format(value, spec)
+
+    def eval_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        value = self.eval(node.value)
+        self.frame.store(node.target.id, value)
+        return value
+
+    def eval_Starred(self, node: ast.Starred) -> Any:
+        raise CompileError("a starred expression is not allowed here")
+
+    # -- operators ------------------------------------------------------------------------------------------------
+    def eval_BinOp(self, node: ast.BinOp) -> Any:
+        left, right = self.eval(node.left), self.eval(node.right)
+        return self.binary(BINARY[type(node.op)], left, right)
+
+    def binary(self, function: Any, left: Any, right: Any) -> Any:
+        if isinstance(left, str) and function is operator.mod and values.is_symbolic(right):
+            return left % (repr(right),) if "%" in left else left
+        return function(left, right)
+
+    def eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        value = self.eval(node.operand)
+        if isinstance(node.op, ast.Not):
+            return self.negate(value)
+        if isinstance(node.op, ast.USub):
+            return -value
+        if isinstance(node.op, ast.UAdd):
+            return +value
+        return ~value
+
+    def negate(self, value: Any) -> Any:
+        if self.is_variable(value):
+            return ew.LogicalNot()(self.truth(value))
+        return not value
+
+    def eval_Compare(self, node: ast.Compare) -> Any:
+        left = self.eval(node.left)
+        result: Any = True
+        for op, right_node in zip(node.ops, node.comparators):
+            right = self.eval(right_node)
+            step = self._compare(op, left, right)
+            if len(node.ops) == 1:
+                return step
+            if not self.is_variable(step) and not step:
+                return step
+            result = step if result is True else self.both(result, step)
+            left = right
+        return result
+
+    def _compare(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        if isinstance(op, ast.Is):
+            return left is right
+        if isinstance(op, ast.IsNot):
+            return left is not right
+        if isinstance(op, ast.In):
+            return self.contains(right, left)
+        if isinstance(op, ast.NotIn):
+            return self.negate(self.contains(right, left))
+        if isinstance(left, (tuple, list)) and isinstance(right, (tuple, list)) and self._has_variables((left, right)):
+            return self._compare_sequences(op, left, right)
+        return COMPARE[type(op)](left, right)
+
+    def _compare_sequences(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        if not isinstance(op, (ast.Eq, ast.NotEq)):
+            raise CompileError("sequences that hold tensors can only be compared by == and !=")
+        same: Any = type(left) is type(right) and len(left) == len(right)
+        if same:
+            for a, b in zip(left, right):
+                equal = self._compare(ast.Eq(), a, b)
+                same = self.both(same, equal.all() if isinstance(equal, TensorBase) else equal)  # type: ignore[attr-defined]
+        return same if isinstance(op, ast.Eq) else self.negate(same)
+
+    def _has_variables(self, value: Any) -> bool:
+        if isinstance(value, (tuple, list)):
+            return any(self._has_variables(v) for v in value)
+        return self.is_variable(value)
+
+    def contains(self, container: Any, item: Any) -> Any:
+        if self.is_variable(container):
+            return ew.Equal()(container, item).any()
+        if isinstance(container, (tuple, list)) and (self.is_variable(item) or self._has_variables(container)):
+            found: Any = False
+            for element in container:
+                if element is item:
+                    return True
+                equal = element == item
+                if isinstance(equal, TensorBase) and equal.size > 1:  # type: ignore[attr-defined]
+                    equal = equal.all()  # type: ignore[attr-defined]
+                if not self.is_variable(equal):
+                    if equal:
+                        return True
+                    continue
+                found = equal if found is False else ew.LogicalOr()(found, equal)
+            return found
+        return item in container
+
+    def eval_BoolOp(self, node: ast.BoolOp) -> Any:
+        result = self.eval(node.values[0])
+        conjunction = isinstance(node.op, ast.And)
+        for item in node.values[1:]:
+            if not self.is_variable(result):
+                if bool(result) is not conjunction:
+                    return result
+                result = self.eval(item)
+                continue
+            result = self._lazy_bool(result, item, conjunction)
+        return result
+
+    def _lazy_bool(self, left: Any, item: ast.expr, conjunction: bool) -> Any:
+        """`a and b` where a is symbolic: b is evaluated only where Python would."""
+        condition = self.truth(left)
+        if conjunction:
+            return self.choose(condition, lambda: self._as_bool(self.eval(item), left), lambda: self._as_bool(left, left))
+        return self.choose(condition, lambda: self._as_bool(left, left), lambda: self._as_bool(self.eval(item), left))
+
+    def _as_bool(self, value: Any, like: Any) -> Any:
+        """Conditions join as booleans; other values keep their type."""
+        if isinstance(value, bool) or values.dtype_of(like).kind == "b":
+            return self.truth(value) if self.is_variable(value) else bool(value)
+        return value
+
+    def both(self, left: Any, right: Any) -> Any:
+        if not self.is_variable(left):
+            return right if left else left
+        if not self.is_variable(right):
+            return left if right else right
+        return ew.LogicalAnd()(self.truth(left), self.truth(right))
+
+    def eval_IfExp(self, node: ast.IfExp) -> Any:
+        condition = self.eval(node.test)
+        if not self.is_variable(condition):
+            return self.eval(node.body if condition else node.orelse)
+        return self.choose(self.truth(condition), lambda: self.eval(node.body), lambda: self.eval(node.orelse))
+
+    def truth(self, value: Any) -> Any:
+        """A symbolic value as a 0-d bool tensor."""
+        if isinstance(value, SymbolicScalarBase):
+            value = _scalar_to_tensor(value)
+        if value.size != 1:
+            raise ValueError(
+                f"The truth value of a tensor of shape {value.shape} is ambiguous. Use .any() or .all() to reduce it first."
+            )
+        if values.dtype_of(value).kind != "b":
+            value = ew.NotEqual()(value, 0)
+        return value.reshape(()) if value.ndim else value
+
+    # -- access ---------------------------------------------------------------------------------------------------
+    def eval_Attribute(self, node: ast.Attribute) -> Any:
+        return self.getattribute(self.eval(node.value), node.attr)
+
+    def eval_Subscript(self, node: ast.Subscript) -> Any:
+        container = self.eval(node.value)
+        return self.getitem(container, self.eval(node.slice))
+
+    def getitem(self, container: Any, index: Any) -> Any:
+        if isinstance(container, (tuple, list)) and self.is_variable(index):
+            return self._dynamic_element(container, index)
+        method = getattr(type(container), "__getitem__", None)
+        if method is not None and self.should_interpret(method):
+            return self.call(method, (container, index), {})
+        return container[index]
+
+    def _dynamic_element(self, container: Any, index: Any) -> Any:
+        """Choose among equal-typed tensors (or callables) by an index that only the graph knows."""
+        if not container:
+            raise IndexError("index into an empty sequence")
+        tensors = [c if isinstance(c, (TensorBase, SymbolicScalarBase)) else values.tensor_class()(c) for c in container]
+        from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Stack
+
+        position = index if isinstance(index, TensorBase) else _scalar_to_tensor(index)
+        stacked = Stack(0)(tensors)
+        wrapped = ew.Select()(ew.Less()(position, 0), position + len(tensors), position)
+        return GetItem((TENSOR_INDEX,))(stacked, wrapped.reshape(()))
+
+    def eval_Slice(self, node: ast.Slice) -> slice:
+        def part(item: ast.expr | None) -> Any:
+            value = None if item is None else self.eval(item)
+            concrete = isinstance(value, TensorBase) and not self.is_variable(value)
+            return int(value) if concrete else value
+
+        return slice(part(node.lower), part(node.upper), part(node.step))
+
+    # -- functions and comprehensions -----------------------------------------------------------------------------
+    def eval_Lambda(self, node: ast.Lambda) -> InterpretedFunction:
+        return self.make_function(node)
+
+    def make_function(self, node: ast.FunctionDef | ast.Lambda) -> InterpretedFunction:
+        defaults = tuple(self.eval(d) for d in node.args.defaults)
+        kw = {a.arg: self.eval(d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is not None}
+        return InterpretedFunction(node, self.frame, defaults, kw, self)
+
+    def eval_Call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            return self.zero_argument_super()
+        function = self.eval(node.func)
+        args = self._elements(node.args)
+        kwargs: dict[str, Any] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                kwargs.update(self.eval(keyword.value))
+            else:
+                kwargs[keyword.arg] = self.eval(keyword.value)
+        return self.call(function, tuple(args), kwargs)
+
+    def _comprehend(self, generators: list[ast.comprehension], emit: Any) -> None:
+        """Run nested `for … if …` clauses in a scope of their own."""
+        outer = self.frame
+        scope = Frame(outer.name, outer.file, outer.globals, outer, {}, outer.parent)
+        first = self.iterate(self.eval(generators[0].iter))
+        self.frame = scope
+        scope.node = outer.node
+        try:
+            self._clause(generators, 0, first, emit)
+        finally:
+            self.frame = outer
+
+    def _clause(self, generators: list[ast.comprehension], depth: int, items: Any, emit: Any) -> None:
+        for item in items:
+            self.assign(generators[depth].target, item)
+            if not all(self._static_condition(c) for c in generators[depth].ifs):
+                continue
+            if depth + 1 < len(generators):
+                self._clause(generators, depth + 1, self.iterate(self.eval(generators[depth + 1].iter)), emit)
+            else:
+                emit()
+
+    def _static_condition(self, node: ast.expr) -> bool:
+        value = self.eval(node)
+        if self.is_variable(value):
+            raise CompileError(
+                "the condition of a comprehension depends on tensor values, so the length of the result is unknown when "
+                "compiling; use ops.select or a mask instead."
+            )
+        return bool(value)
+
+    def eval_ListComp(self, node: ast.ListComp) -> list:
+        out: list[Any] = []
+        self._comprehend(node.generators, lambda: out.append(self.eval(node.elt)))
+        return out
+
+    def eval_SetComp(self, node: ast.SetComp) -> set:
+        out: set[Any] = set()
+        self._comprehend(node.generators, lambda: out.add(self.eval(node.elt)))
+        return out
+
+    def eval_DictComp(self, node: ast.DictComp) -> dict:
+        out: dict[Any, Any] = {}
+        self._comprehend(node.generators, lambda: out.__setitem__(self.eval(node.key), self.eval(node.value)))
+        return out
+
+    def eval_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        out: list[Any] = []
+        self._comprehend(node.generators, lambda: out.append(self.eval(node.elt)))
+        return iter(out)
+
+
+def _scalar_to_tensor(value: Any) -> Any:
+    from mindspore.prims.arrays import ScalarToTensor
+
+    return ScalarToTensor()(value)

@@ -1,0 +1,93 @@
+"""The front end: an interpreter of Python syntax trees that builds a graph as it goes.
+
+This is partial evaluation. The interpreter runs the user's function on a mix of known Python values and symbolic
+tensors. What is known (attributes, shapes, loop bounds, configuration) is computed on the spot and leaves no trace in the
+graph; every primitive applied to a symbolic tensor becomes a typed node. Parsing, name resolution, type inference and
+specialisation thus happen in one walk: a call is specialised to its arguments because it is interpreted with them, a
+static `if` takes one branch because its condition is a Python bool.
+
+Only control flow that depends on run-time values needs more than Python's own semantics: see branching.py and loops.py.
+Which functions are interpreted and which are simply called is decided in calls.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.compiler.parse.branching import BranchRules, RaisedByUser
+from mindspore.compiler.parse.calls import CallRules
+from mindspore.compiler.parse.expressions import ExpressionRules
+from mindspore.compiler.parse.loops import LoopRules
+from mindspore.compiler.parse.statements import StatementRules
+from mindspore.ir import Location
+from mindspore.prims import elementwise as ew
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.values import TensorBase
+
+
+class Interpreter(ExpressionRules, StatementRules, BranchRules, LoopRules, CallRules):
+    """Interprets user code into the active Builder's graph."""
+
+    def __init__(self, max_call_depth: int = 1000):
+        self.frame: Any = None
+        self.max_call_depth = max_call_depth
+        self.scope = "Default"
+        self.errors: list[BaseException] = []  # exceptions that the running graph may ask for, by code - 1
+        self.error_flag: Any = None  # a tensor holding the code of the first such exception
+        self.attributes: dict[tuple[int, str], tuple[Any, str, Any]] = {}  # attribute stores made while interpreting
+        self.recursion: dict[Any, Any] = {}
+        self.active_calls: dict[Any, int] = {}
+
+    # -- values -----------------------------------------------------------------------------------------------------
+    def is_variable(self, value: Any) -> bool:
+        """Whether only the running graph knows the value."""
+        builder = ACTIVE.builder
+        if isinstance(value, (TensorBase, values.SymbolicScalarBase)):
+            return builder.is_variable(value)
+        return False
+
+    def origin(self) -> tuple[tuple[Location, ...], str]:
+        """Where the node being made comes from."""
+        return (self.frame.locations() if self.frame is not None else ()), self.scope
+
+    # -- attributes -------------------------------------------------------------------------------------------------
+    def getattribute(self, owner: Any, name: str) -> Any:
+        stored = self.attributes.get((id(owner), name))
+        if stored is not None:
+            return stored[2]
+        static = getattr(type(owner), name, None)
+        if isinstance(static, property) and static.fget is not None and self.should_interpret(static.fget):
+            return self.call(static.fget, (owner,), {})
+        return getattr(owner, name)
+
+    def setattribute(self, owner: Any, name: str, value: Any) -> None:
+        """Parameters are written as graph state; other attributes are kept aside and set when the graph has run."""
+        if name in getattr(owner, "__dict__", {}).get("_params", ()) or isinstance(owner, TensorBase):
+            setattr(owner, name, value)
+            return
+        static = getattr(type(owner), name, None)
+        if isinstance(static, property) and static.fset is not None:
+            self.call(static.fset, (owner, value), {})
+            return
+        self.attributes[(id(owner), name)] = (owner, name, value)
+
+    # -- errors at run time -------------------------------------------------------------------------------------------
+    def user_raised(self, error: BaseException) -> Exception:
+        return RaisedByUser(error)
+
+    def raise_when(self, condition: Any, error: BaseException) -> None:
+        """Have the graph report `error` when `condition` holds; the first one met wins."""
+        from mindspore.compiler.parse.errors import located
+
+        located(error, self.origin()[0])
+        self.errors.append(error)
+        if self.error_flag is None:
+            self.error_flag = values.from_array(np.zeros((), np.int32))
+        builder = ACTIVE.builder
+        code = values.number_tensor(len(self.errors), values.dtype_of(self.error_flag))
+        flag = values.from_node(builder.node_of(self.error_flag))
+        unset = ew.LogicalAnd()(ew.Equal()(flag, 0), condition)
+        builder.write(self.error_flag, builder.node_of(ew.Select()(unset, code, flag)))

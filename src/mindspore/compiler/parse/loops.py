@@ -1,0 +1,509 @@
+"""`for` and `while`.
+
+A loop whose course is known is simply run, body after body (unrolled). It becomes a While node when its condition
+depends on run-time values, when a `break` or `return` in it does, or when it would unroll more than `UNROLL_LIMIT`
+times. Loop variables are found by a fixpoint: a constant that the body changes is widened to a run-time value and the
+body interpreted again, until nothing changes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mindspore._base import flags
+from mindspore.compiler.builder import Builder
+from mindspore.compiler.control.join import DEAD, Unjoined, common_abstract, convert, short, zeros_node
+from mindspore.compiler.control.lift import close_graphs
+from mindspore.compiler.parse.errors import CompileError
+from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
+from mindspore.ir import Abstract, AbstractScalar, ValueNode
+from mindspore.prims import elementwise as ew
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.control import While
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+
+def unroll_limit() -> int:
+    """How many trips of a loop are unrolled before it is turned into a While node."""
+    return flags.integer("MS_DEV_LOOP_UNROLL_LIMIT", 600)
+
+
+class TooLong(Exception):
+    """Unrolling reached its limit."""
+
+
+class LoopRules:
+    """Mixed into the interpreter."""
+
+    frame: Any
+
+    # -- for --------------------------------------------------------------------------------------------------------
+    def exec_For(self, node: ast.For, rest: Any) -> Any:
+        source = self.eval(node.iter)
+        if isinstance(source, SymbolicRange):
+            return self._counted_loop(node, source, rest)
+        items = self.iterate(source)
+        before = self._snapshot()
+        saved_state = dict(ACTIVE.builder.state)
+        try:
+            flow = self._run_items(node, iter(items), 0)
+        except TooLong:
+            self._restore(before)
+            ACTIVE.builder.state = saved_state
+            return self._roll_up(node, source, rest)
+        return self._after_loop(node, flow, rest)
+
+    def _run_items(self, node: ast.For, items: Any, count: int) -> Any:
+        """Unroll; returns None (ran to the end), BREAK, a Return, or Mixed."""
+        for item in items:
+            count += 1
+            if count > unroll_limit():
+                raise TooLong
+            self.assign(node.target, item)
+            flow = self._run_body(node.body)
+            if isinstance(flow, Mixed) and (self.is_variable(flow.broke) or self.is_variable(flow.returned)):
+                return self._guarded(flow, lambda: self._run_items(node, items, count))  # noqa: B023 - used at once
+            flow = _settle(flow)
+            if flow is not None:
+                return flow
+        return None
+
+    def _run_body(self, body: list[ast.stmt]) -> Any:
+        frame = self.frame
+        saved = frame.region
+        frame.region = "loop"
+        flow = self.run_block(body, None)
+        frame.region = saved
+        return flow
+
+    def _guarded(self, flow: Mixed, go_on: Callable[[], Any]) -> Any:
+        """After a body that may have left the loop: the remaining trips run only if it did not."""
+        done = self._either(flow.broke, flow.returned)
+
+        def continue_loop() -> Any:
+            after = go_on()
+            return after if after is not None else Mixed(False, False, DEAD)
+
+        saved, self.frame.region = self.frame.region, "loop"
+        out = self.branch(self.truth(done), lambda: flow, continue_loop, self.frame.node)
+        self.frame.region = saved
+        return out
+
+    def _either(self, a: Any, b: Any) -> Any:
+        if not self.is_variable(a):
+            return a or b
+        if not self.is_variable(b):
+            return b or a
+        return ew.LogicalOr()(self.truth(a), self.truth(b))
+
+    def _after_loop(self, node: ast.For | ast.While, flow: Any, rest: Any) -> Any:
+        """What follows a loop: `else`, and the return that a trip may have made."""
+        if isinstance(flow, Return):
+            return flow
+        if isinstance(flow, Jump):
+            return None
+        if isinstance(flow, Mixed):
+            if node.orelse and self.is_variable(flow.broke):
+                raise CompileError("'else' after a loop that may break depending on run-time values cannot be compiled.")
+            if self.is_variable(flow.returned):
+                value = flow.value
+                return self.branch(
+                    self.truth(flow.returned), lambda: Return(value), lambda: self._to_region_end([], rest), node
+                )
+            if flow.returned:
+                return Return(flow.value)
+            if flow.broke is not False:
+                return None
+        return self.run_block(node.orelse, rest) if node.orelse else None
+
+    def _roll_up(self, node: ast.For, source: Any, rest: Any) -> Any:
+        """A long loop as a While node over an index."""
+        if isinstance(source, range):
+            return self._counted_loop(node, SymbolicRange(source.start, source.stop, source.step), rest)
+        if isinstance(source, TensorBase):
+            return self._counted_loop(node, SymbolicRange(0, source.shape[0], 1), rest, element=lambda i: source[i])  # type: ignore[attr-defined,index]
+        raise CompileError(
+            f"this loop runs more than {unroll_limit()} times over Python values and would unroll without end. Loop over a range "
+            "or a tensor, or raise the environment variable MS_DEV_LOOP_UNROLL_LIMIT."
+        )
+
+    def _counted_loop(self, node: ast.For, bounds: SymbolicRange, rest: Any, element: Any = None) -> Any:
+        """`for i in range(a, b, c)` with run-time bounds or many trips."""
+        frame = self.frame
+        counter = f"<counter of line {node.lineno}>"
+        step = bounds.step
+        if self.is_variable(step):
+            raise CompileError("the step of a range must be known when compiling.")
+        frame.locals[counter] = bounds.start
+
+        def condition() -> Any:
+            i = frame.locals[counter]
+            return i < bounds.stop if step > 0 else i > bounds.stop
+
+        def body() -> Any:
+            i = frame.locals[counter]
+            self.assign(node.target, element(i) if element is not None else i)
+            frame.locals[counter] = i + step
+            return self._run_body(node.body)
+
+        flow = self.symbolic_while(condition, body, [counter, *assigned_names(node.target), *assigned_names(*node.body)], node)
+        frame.locals.pop(counter, None)
+        return self._after_loop(node, flow, rest)
+
+    # -- while --------------------------------------------------------------------------------------------------------
+    def exec_While(self, node: ast.While, rest: Any) -> Any:
+        before = self._snapshot()
+        saved_state = dict(ACTIVE.builder.state)
+        try:
+            flow = self._run_while(node)
+        except TooLong:
+            self._restore(before)
+            ACTIVE.builder.state = saved_state
+            flow = self._while_node(node, Mixed(False, False, DEAD))
+        return self._after_loop(node, flow, rest)
+
+    def _run_while(self, node: ast.While) -> Any:
+        for _ in range(unroll_limit()):
+            test = self.eval(node.test)
+            if self.is_variable(test):
+                return self._while_node(node, Mixed(False, False, DEAD))
+            if not test:
+                return None
+            before = self._snapshot()
+            saved_state = dict(ACTIVE.builder.state)
+            flow = self._run_body(node.body)
+            if isinstance(flow, Mixed) and (self.is_variable(flow.broke) or self.is_variable(flow.returned)):
+                self._restore(before)
+                ACTIVE.builder.state = saved_state
+                return self._while_node(node, Mixed(False, False, DEAD))
+            flow = _settle(flow)
+            if flow is not None:
+                return flow
+        raise TooLong
+
+    def _while_node(self, node: ast.While, flow: Mixed) -> Any:
+        names = assigned_names(*node.body, node.test)
+        return self.symbolic_while(lambda: self.eval(node.test), lambda: self._run_body(node.body), names, node)
+
+    # -- the While node -------------------------------------------------------------------------------------------------
+    def symbolic_while(self, test: Callable[[], Any], body: Callable[[], Any], names: Iterable[str], node: ast.AST) -> Any:
+        """Build a While node; returns the flow after the loop with its flags."""
+        carry = LoopCarry(self, list(dict.fromkeys(names)), node)
+        return carry.build(test, body)
+
+
+class SymbolicRange:
+    """`range` with bounds that only the graph knows."""
+
+    def __init__(self, start: Any, stop: Any, step: Any = 1):
+        self.start, self.stop, self.step = start, stop, step
+
+
+class Variable:
+    """One leaf of a loop-carried value."""
+
+    def __init__(self, name: str, path: tuple, value: Any):
+        self.name = name
+        self.path = path
+        self.initial = value
+        self.abstract: Abstract | None = None  # None: still a constant
+
+
+class LoopCarry:
+    """The variables of a loop, found by interpreting its body until nothing changes."""
+
+    def __init__(self, interpreter: Any, names: list[str], node: ast.AST):
+        self.interpreter = interpreter
+        self.frame = interpreter.frame
+        self.node = node
+        self.outer: Builder = ACTIVE.builder
+        self.names = names
+        self.start = {n: self.frame.locals[n] for n in names if n in self.frame.locals and not isinstance(self.frame.locals[n], Undefined)}
+        self.variables: dict[tuple, Variable] = {}
+        self.state: dict[int, Any] = {}  # Parameters and tensors written in the body
+        self.flags: dict[str, Any] = {"<broke>": False, "<returned>": False, "<value>": DEAD}
+        for name, value in [*self.start.items(), *self.flags.items()]:
+            self._add(name, value)
+
+    # -- leaves ---------------------------------------------------------------------------------------------------
+    def _add(self, name: str, value: Any) -> None:
+        for path, leaf in leaves(value):
+            variable = self.variables[(name, *path)] = Variable(name, path, leaf)
+            if self.outer.is_variable(leaf):
+                variable.abstract = values.abstract_of(leaf)
+
+    def build(self, test: Callable, body: Callable) -> Any:
+        interpreter, frame = self.interpreter, self.frame
+        before = interpreter._snapshot()
+        for _ in range(12):
+            attempt = self._attempt(test, body, before)
+            interpreter._restore(before)
+            if attempt is not None:
+                return self._emit(*attempt)
+        frame.node = self.node
+        raise CompileError("the variables of this loop change their type from trip to trip and never settle.")
+
+    def _attempt(self, test: Callable, body: Callable, before: tuple) -> Any:
+        """Interpret condition and body once; None if a variable had to be widened."""
+        interpreter = self.interpreter
+        cond_builder, body_builder = self.outer.child("while_cond"), self.outer.child("while_body")
+        self._enter(cond_builder)
+        with cond_builder.active():
+            keep_going = self._condition(test())
+        interpreter._restore(before)
+        self._enter(body_builder)
+        with body_builder.active():
+            flow = body()
+        flags_after = dict(zip(self.flags, _flag_values(flow)))
+        after = {**{n: self.frame.locals.get(n, DEAD) for n in self.names}, **flags_after}
+        if self._widen(after, body_builder):
+            return None
+        if keep_going is True:
+            raise CompileError("this loop never ends: its condition is always true and nothing in it breaks or returns.")
+        return cond_builder, keep_going, body_builder, after
+
+    def _enter(self, builder: Builder) -> None:
+        """Bind the loop variables to fresh parameters of a graph."""
+        bound: dict[tuple, Any] = {}
+        for key, variable in self.variables.items():
+            if variable.abstract is not None:
+                bound[key] = values.from_node(builder.graph.add_parameter(variable.name.strip("<>"), variable.abstract))
+            else:
+                bound[key] = variable.initial
+        for target in self.state.values():
+            parameter = builder.graph.add_parameter(getattr(target, "name", "state"), values.abstract_of(target))
+            builder.state[id(target)] = (target, parameter)
+        for name, value in self.start.items():
+            self.frame.locals[name] = replace_leaves(value, lambda path, n=name: bound[(n, *path)])
+        self.broke = bound[("<broke>",)]
+        self.returned = bound[("<returned>",)]
+
+    def _condition(self, value: Any) -> Any:
+        """The loop goes on while its test holds and no trip has left it."""
+        interpreter = self.interpreter
+        result = value
+        for done in (self.broke, self.returned):
+            if interpreter.is_variable(done):
+                result = interpreter.both(interpreter.negate(done), result)
+        if interpreter.is_variable(result):
+            return interpreter.truth(result)
+        if not result:
+            raise CompileError("the condition of this loop is false from the start once its variables are widened.")
+        return True
+
+    # -- the fixpoint ---------------------------------------------------------------------------------------------
+    def _widen(self, after: dict[str, Any], builder: Builder) -> bool:
+        changed = False
+        for target_id, (target, _) in builder.state.items():
+            if target_id not in self.state:
+                self.state[target_id] = target
+                changed = True
+        for name, value in after.items():
+            if name not in self.start and name not in self.flags:
+                changed |= self._adopt(name, value)
+            else:
+                changed |= self._widen_name(name, value, builder)
+        return changed
+
+    def _adopt(self, name: str, value: Any) -> bool:
+        """A variable that first appears in the body is carried too, so that it can be used after the loop."""
+        data = [leaf for _, leaf in leaves(value)]
+        if value is DEAD or isinstance(value, Undefined) or not data or not all(_is_data(leaf) for leaf in data):
+            return False
+        self.start[name] = replace_leaves_with(value, lambda leaf: values.from_node(zeros_node(_abstract(leaf))))
+        for path, leaf in leaves(value):
+            variable = self.variables[(name, *path)] = Variable(name, path, None)
+            variable.abstract = _abstract(leaf)
+            variable.initial = values.from_node(zeros_node(variable.abstract))
+        return True
+
+    def _widen_name(self, name: str, value: Any, builder: Builder) -> bool:
+        known = {key[1:]: v for key, v in self.variables.items() if key[0] == name}
+        found = dict(leaves(value))
+        if name == "<value>" and set(known) != set(found):
+            return self._widen_result(value)
+        if set(known) != set(found):
+            self.frame.node = self.node
+            raise CompileError(
+                f"'{_shown(name)}' changes its structure in this loop ({short(self.start.get(name))} becomes {short(value)}); a loop "
+                "over run-time values must keep it."
+            )
+        return any([self._widen_leaf(known[path], leaf, builder) for path, leaf in found.items()])
+
+    def _widen_result(self, value: Any) -> bool:
+        """The value that a `return` inside the loop gives: zeros until a trip returns."""
+        for key in [k for k in self.variables if k[0] == "<value>"]:
+            del self.variables[key]
+        self.flags["<value>"] = value
+        for path, leaf in leaves(value):
+            variable = self.variables[("<value>", *path)] = Variable("<value>", path, leaf)
+            if _is_data(leaf):
+                variable.abstract = _abstract(leaf)
+                variable.initial = values.from_node(zeros_node(variable.abstract))
+        return True
+
+    def _widen_leaf(self, variable: Variable, after: Any, builder: Builder) -> bool:
+        """Make one variable general enough for what the body gives it."""
+        if after is DEAD:
+            return False
+        if variable.abstract is None:
+            if variable.initial is DEAD:
+                return self._widen_result(after)
+            if not builder.is_variable(after) and _same(variable.initial, after):
+                return False
+            if not _is_data(variable.initial) or not _is_data(after):
+                self._refuse(variable, after)
+            variable.abstract = self._fit(_abstract(variable.initial), variable, after)
+            return True
+        wider = self._fit(variable.abstract, variable, after)
+        if wider == variable.abstract:
+            return False
+        variable.abstract = wider
+        return True
+
+    def _fit(self, before: Abstract, variable: Variable, after: Any) -> Abstract:
+        if not _is_data(after):
+            self._refuse(variable, after)
+        wanted = _abstract(after)
+        common = common_abstract(before, wanted)
+        if common is None and isinstance(before, AbstractScalar) and wanted.shape == ():  # type: ignore[attr-defined]
+            common = wanted  # a number that becomes a 0-d tensor
+        if common is None:
+            self._refuse(variable, after)
+        return common  # type: ignore[return-value]
+
+    def _refuse(self, variable: Variable, after: Any) -> None:
+        self.frame.node = self.node
+        raise TypeError(
+            f"The variable '{_shown(variable.name)}' must keep its type and shape in a loop that depends on run-time values, but it "
+            f"is {short(variable.initial)} before a trip and {short(after)} after it."
+        )
+
+    # -- the node -------------------------------------------------------------------------------------------------
+    def _emit(self, cond_builder: Builder, keep_going: Any, body_builder: Builder, after: dict[str, Any]) -> Any:
+        carried = [v for v in self.variables.values() if v.abstract is not None]
+        finals = {(n, *path): leaf for n, value in after.items() for path, leaf in leaves(value)}
+        outputs = [self._final(body_builder, v, finals) for v in carried]
+        outputs += [body_builder.node_of(t) for t in self.state.values()]
+        body_builder.graph.output = body_builder.make_tuple(outputs)
+        cond_builder.graph.output = cond_builder.node_of(keep_going)
+        free = close_graphs([cond_builder.graph, body_builder.graph])
+        initial = [self.outer.node_of(convert(v.initial, v.abstract)) for v in carried]
+        initial += [self.outer.node_of(t) for t in self.state.values()]
+        prim = While(len(initial))
+        node = self.outer.emit(prim, (ValueNode(cond_builder.graph), ValueNode(body_builder.graph), *initial, *free))
+        return self._leave(list(self.outer.public(node)), carried)
+
+    def _final(self, builder: Builder, variable: Variable, finals: dict[tuple, Any]) -> Any:
+        value = finals.get((variable.name, *variable.path), DEAD)
+        if value is DEAD:
+            return zeros_node(variable.abstract)
+        with builder.active():
+            return builder.node_of(convert(value, variable.abstract))
+
+    def _leave(self, outputs: list[Any], carried: list[Variable]) -> Any:
+        """Bind what the loop leaves behind; return the flow with its flags."""
+        result = {(v.name, *v.path): out for v, out in zip(carried, outputs)}
+        for target, out in zip(self.state.values(), outputs[len(carried) :]):
+            self.outer.write(target, self.outer.node_of(out))
+
+        def final(name: str, value: Any) -> Any:
+            return replace_leaves(value, lambda path: result.get((name, *path), self.variables[(name, *path)].initial))
+
+        for name, value in self.start.items():
+            self.frame.locals[name] = final(name, value)
+        return Mixed(*(final(name, value) for name, value in self.flags.items()))
+
+
+def _flag_values(flow: Any) -> tuple[Any, Any, Any]:
+    if isinstance(flow, Mixed):
+        return flow.broke, flow.returned, flow.value
+    if isinstance(flow, Return):
+        return False, True, flow.value
+    if isinstance(flow, Jump):
+        return flow.kind == "break", False, DEAD
+    return False, False, DEAD
+
+
+def _settle(flow: Any) -> Any:
+    """A body's flow when it is fully known: None means the loop goes on."""
+    if isinstance(flow, Mixed):
+        if flow.returned:
+            return Return(flow.value)
+        return Jump("break") if flow.broke else None
+    return None if isinstance(flow, Jump) and flow.kind == "continue" else flow
+
+
+def _shown(name: str) -> str:
+    return "the returned value" if name == "<value>" else name.strip("<>")
+
+
+def _is_data(value: Any) -> bool:
+    return isinstance(value, (TensorBase, SymbolicScalarBase)) or values.is_number(value)
+
+
+def _abstract(value: Any) -> Abstract:
+    if isinstance(value, (TensorBase, SymbolicScalarBase)):
+        return values.abstract_of(value)
+    return AbstractScalar(values.scalar_dtype(value))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, (TensorBase, Unjoined)) or isinstance(b, (TensorBase, Unjoined)):
+        return False
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:
+        return False
+
+
+def leaves(value: Any, path: tuple = ()) -> list[tuple[tuple, Any]]:
+    """The parts of a nested tuple/list/dict with their paths."""
+    if isinstance(value, (tuple, list)):
+        return [found for i, v in enumerate(value) for found in leaves(v, (*path, i))]
+    if isinstance(value, dict):
+        return [found for k, v in value.items() for found in leaves(v, (*path, k))]
+    return [(path, value)]
+
+
+def replace_leaves(value: Any, leaf: Callable[..., Any], path: tuple = ()) -> Any:
+    if isinstance(value, (tuple, list)):
+        items = [replace_leaves(v, leaf, (*path, i)) for i, v in enumerate(value)]
+        if isinstance(value, list):
+            return items
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, dict):
+        return {k: replace_leaves(v, leaf, (*path, k)) for k, v in value.items()}
+    return leaf(path)
+
+
+def replace_leaves_with(value: Any, function: Callable[[Any], Any]) -> Any:
+    by_path = dict(leaves(value))
+    return replace_leaves(value, lambda path: function(by_path[path]))
+
+
+def assigned_names(*nodes: ast.AST) -> list[str]:
+    """Names that statements bind or whose elements they may change."""
+    found: dict[str, None] = {}
+    for root in nodes:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found[node.id] = None
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                base: Any = node.value
+                while isinstance(base, (ast.Subscript, ast.Attribute)):
+                    base = base.value
+                if isinstance(base, ast.Name):
+                    found[base.id] = None
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+                if node.func.attr in _MUTATING_METHODS:
+                    found[node.func.value.id] = None
+    return list(found)
+
+
+_MUTATING_METHODS = {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "update", "setdefault", "popitem"}

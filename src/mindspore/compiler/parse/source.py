@@ -1,0 +1,108 @@
+"""From a Python function to its syntax tree.
+
+The whole file is parsed once and the function found in it by position, so decorators, lambdas that share a line, and
+functions whose text was changed by an import hook (test runners do that) all work.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import types
+from typing import Any, NamedTuple
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Source(NamedTuple):
+    node: FunctionNode
+    file: str
+    name: str
+
+
+_trees: dict[tuple[str, int], dict[int, list[FunctionNode]]] = {}
+_sources: dict[types.CodeType, Source | None] = {}
+
+
+def source_of(function: types.FunctionType) -> Source | None:
+    """The syntax tree of a function, or None when its text is not available."""
+    code = function.__code__
+    if code not in _sources:
+        _sources[code] = _find(code)
+    return _sources[code]
+
+
+def is_generator(function: types.FunctionType) -> bool:
+    return bool(function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+
+
+def _find(code: types.CodeType) -> Source | None:
+    lines = linecache.getlines(code.co_filename)
+    if not lines:
+        return None
+    text = "".join(lines)
+    key = (code.co_filename, hash(text))
+    if key not in _trees:
+        try:
+            _trees[key] = _functions_by_line(ast.parse(text))
+        except (SyntaxError, ValueError):
+            return None
+    candidates = [n for n in _trees[key].get(code.co_firstlineno, ()) if _matches(n, code)]
+    if len(candidates) > 1:
+        candidates = [n for n in candidates if _contains_code(n, code)] or candidates
+    return Source(candidates[0], code.co_filename, code.co_name) if candidates else None
+
+
+def _functions_by_line(tree: ast.AST) -> dict[int, list[FunctionNode]]:
+    found: dict[int, list[FunctionNode]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            decorators = getattr(node, "decorator_list", [])
+            first = min([node.lineno, *(d.lineno for d in decorators)])
+            found.setdefault(first, []).append(node)
+            if first != node.lineno:
+                found.setdefault(node.lineno, []).append(node)
+    return found
+
+
+def _matches(node: FunctionNode, code: types.CodeType) -> bool:
+    name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+    args = node.args
+    names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    return name == code.co_name and tuple(names) == code.co_varnames[: len(names)]
+
+
+def _contains_code(node: FunctionNode, code: types.CodeType) -> bool:
+    """Whether the function's instructions lie within the node: tells lambdas on one line apart."""
+    first, last = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+    for line, end_line, column, end_column in code.co_positions():
+        if None in (line, end_line, column, end_column) or end_column == 0:
+            continue
+        if not (first <= (line, column) and (end_line, end_column) <= last):  # type: ignore[operator]
+            return False
+    return True
+
+
+_LIBRARY_ROOTS = {
+    "mindspore", "numpy", "scipy", "jax", "jaxlib", "cv2", "PIL", "pandas", "pytest", "_pytest", "matplotlib", "builtins",
+    "torch", "google",
+}  # fmt: skip
+#: parts of the library whose Python is interpreted like user code: it may branch on tensors
+_INTERPRETED_PACKAGES = ("mindspore.nn", "mindspore.train", "mindspore.amp", "mindspore.model_zoo", "mindspore.boost")
+
+
+def is_library(module: str | None) -> bool:
+    """Whether functions of a module are run as they are while a graph is built, rather than interpreted."""
+    if not module:
+        return False
+    if module.startswith(_INTERPRETED_PACKAGES):
+        return False
+    root = module.partition(".")[0]
+    return root in _LIBRARY_ROOTS or root in _stdlib()
+
+
+def _stdlib() -> Any:
+    import sys
+
+    return sys.stdlib_module_names - {"__main__"}

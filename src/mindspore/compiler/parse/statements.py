@@ -1,0 +1,237 @@
+"""Interpreting statements.
+
+`run_block` executes statements until one leaves the block. Each statement also gets `rest`, the chain of statement
+lists that follow it up to the end of the function or loop body: an `if` on a run-time value whose branches jump has to
+run them inside its branches (see branching.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mindspore.compiler.parse.errors import CompileError
+from mindspore.compiler.parse.expressions import INPLACE
+from mindspore.compiler.parse.frames import BREAK, CONTINUE, Return
+from mindspore.prims.values import TensorBase
+
+#: stands in a chain of following statements where they cannot be run early
+BARRIER = object()
+
+
+class StatementRules:
+    """Mixed into the interpreter."""
+
+    frame: Any
+
+    def run_block(self, statements: list[ast.stmt], rest: Any = None) -> Any:
+        """Execute statements; return a flow object, or None when control falls off the end."""
+        frame = self.frame
+        for i, statement in enumerate(statements):
+            frame.node = statement
+            rule = getattr(self, "exec_" + type(statement).__name__, None)
+            if rule is None:
+                raise CompileError(f"'{_statement_name(statement)}' statements cannot be compiled; rewrite this line without it.")
+            flow = rule(statement, (statements[i + 1 :], rest))
+            if flow is not None:
+                return flow
+        return None
+
+    def run_rest(self, rest: Any) -> Any:
+        """Execute what follows, up to the end of the region."""
+        while rest is not None:
+            if rest is BARRIER:
+                raise CompileError(
+                    "a branch that depends on run-time values cannot leave a try block by return, break or continue; "
+                    "move the jump out of the try."
+                )
+            statements, rest = rest
+            flow = self.run_block(statements, rest)
+            if flow is not None:
+                return flow
+        return None
+
+    # -- simple statements ----------------------------------------------------------------------------------------
+    def exec_Expr(self, node: ast.Expr, rest: Any) -> None:
+        self.eval(node.value)
+
+    def exec_Pass(self, node: ast.Pass, rest: Any) -> None:
+        return None
+
+    def exec_Return(self, node: ast.Return, rest: Any) -> Return:
+        return Return(None if node.value is None else self.eval(node.value))
+
+    def exec_Break(self, node: ast.Break, rest: Any) -> Any:
+        return BREAK
+
+    def exec_Continue(self, node: ast.Continue, rest: Any) -> Any:
+        return CONTINUE
+
+    def exec_Global(self, node: ast.Global, rest: Any) -> None:
+        self.frame.nonlocals.update(node.names)
+
+    exec_Nonlocal = exec_Global
+
+    def exec_Delete(self, node: ast.Delete, rest: Any) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.frame.locals.pop(target.id, None)
+            elif isinstance(target, ast.Subscript):
+                del self.eval(target.value)[self.eval(target.slice)]
+            elif isinstance(target, ast.Attribute):
+                delattr(self.eval(target.value), target.attr)
+
+    def exec_Import(self, node: ast.stmt, rest: Any) -> None:
+        module = ast.fix_missing_locations(ast.Module([node], []))
+        exec(compile(module, self.frame.file, "exec"), self.frame.globals, self.frame.locals)
+
+    exec_ImportFrom = exec_Import
+
+    def exec_FunctionDef(self, node: ast.FunctionDef, rest: Any) -> None:
+        function: Any = self.make_function(node)
+        for decorator in reversed(node.decorator_list):
+            function = self.call(self.eval(decorator), (function,), {})
+        self.frame.store(node.name, function)
+
+    def exec_ClassDef(self, node: ast.ClassDef, rest: Any) -> None:
+        module = ast.fix_missing_locations(ast.Module([node], []))
+        names = dict(self.frame.globals)
+        enclosing = self.frame
+        chain = []
+        while enclosing is not None:
+            chain.append(enclosing.locals)
+            enclosing = enclosing.enclosing
+        for names_of_frame in reversed(chain):
+            names.update(names_of_frame)
+        exec(compile(module, self.frame.file, "exec"), names)
+        self.frame.store(node.name, names[node.name])
+
+    def exec_Assert(self, node: ast.Assert, rest: Any) -> None:
+        condition = self.eval(node.test)
+        if self.is_variable(condition):
+            message = "" if node.msg is None else str(self.eval(node.msg))
+            self.raise_when(self.negate(self.truth(condition)), AssertionError(message))
+        elif not condition:
+            raise AssertionError("" if node.msg is None else self.eval(node.msg))
+
+    def exec_Raise(self, node: ast.Raise, rest: Any) -> Any:
+        if node.exc is None:
+            raise CompileError("a bare 'raise' cannot be compiled; name the exception.")
+        error = self.eval(node.exc)
+        if isinstance(error, type):
+            error = error()
+        if not isinstance(error, BaseException):
+            raise TypeError(f"exceptions must derive from BaseException, but got {type(error).__name__}")
+        error.__cause__ = self.eval(node.cause) if node.cause is not None else None
+        raise self.user_raised(error)
+
+    # -- assignment -----------------------------------------------------------------------------------------------
+    def exec_Assign(self, node: ast.Assign, rest: Any) -> None:
+        value = self.eval(node.value)
+        for target in node.targets:
+            self.assign(target, value)
+
+    def exec_AnnAssign(self, node: ast.AnnAssign, rest: Any) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.eval(node.value))
+
+    def exec_AugAssign(self, node: ast.AugAssign, rest: Any) -> None:
+        function = INPLACE[type(node.op)]
+        value = self.eval(node.value)
+        target = node.target
+        if isinstance(target, ast.Name):
+            self.frame.store(target.id, self._inplace(function, self.frame.lookup(target.id), value))
+        elif isinstance(target, ast.Attribute):
+            owner = self.eval(target.value)
+            self.setattribute(owner, target.attr, self._inplace(function, self.getattribute(owner, target.attr), value))
+        else:
+            container, index = self.eval(target.value), self.eval(target.slice)
+            self.setitem(container, index, self._inplace(function, self.getitem(container, index), value))
+
+    def _inplace(self, function: Any, current: Any, value: Any) -> Any:
+        return function(current, value)
+
+    def assign(self, target: ast.expr, value: Any) -> None:
+        """Bind a value to a name, attribute, element, or pattern of these."""
+        if isinstance(target, ast.Name):
+            self.frame.store(target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target.elts, value)
+        elif isinstance(target, ast.Attribute):
+            self.setattribute(self.eval(target.value), target.attr, value)
+        elif isinstance(target, ast.Subscript):
+            self.setitem(self.eval(target.value), self.eval(target.slice), value)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, list(value))
+        else:
+            raise CompileError(f"cannot assign to {type(target).__name__}")
+
+    def _unpack(self, targets: list[ast.expr], value: Any) -> None:
+        items = list(self.iterate(value))
+        starred = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        if starred:
+            i = starred[0]
+            after = len(targets) - i - 1
+            if len(items) < len(targets) - 1:
+                raise ValueError(f"not enough values to unpack (expected at least {len(targets) - 1}, got {len(items)})")
+            items = [*items[:i], items[i : len(items) - after], *items[len(items) - after :]]
+        if len(items) != len(targets):
+            kind = "not enough" if len(items) < len(targets) else "too many"
+            raise ValueError(f"{kind} values to unpack (expected {len(targets)}, got {len(items)})")
+        for t, item in zip(targets, items):
+            self.assign(t, item)
+
+    def setitem(self, container: Any, index: Any, value: Any) -> None:
+        if not isinstance(container, TensorBase):
+            method = getattr(type(container), "__setitem__", None)
+            if method is not None and self.should_interpret(method):
+                self.call(method, (container, index, value), {})
+                return
+        container[index] = value
+
+    # -- compound statements without run-time choices ----------------------------------------------------------------
+    def exec_With(self, node: ast.With, rest: Any) -> Any:
+        return self._with_items(node.items, node.body, rest)
+
+    def _with_items(self, items: list[ast.withitem], body: list[ast.stmt], rest: Any) -> Any:
+        if not items:
+            return self.run_block(body, rest)
+        manager = self.eval(items[0].context_expr)
+        with manager as value:
+            if items[0].optional_vars is not None:
+                self.assign(items[0].optional_vars, value)
+            return self._with_items(items[1:], body, rest)
+
+    def exec_Try(self, node: ast.Try, rest: Any) -> Any:
+        try:
+            flow = self._try_body(node)
+        finally:
+            if node.finalbody:
+                frame_node = self.frame.node
+                final = self.run_block(node.finalbody, BARRIER)
+                self.frame.node = frame_node
+                if final is not None:
+                    return final
+        return flow
+
+    def _try_body(self, node: ast.Try) -> Any:
+        frame = self.frame
+        try:
+            flow = self.run_block(node.body, BARRIER)
+        except Exception as error:
+            self.frame = frame
+            for handler in node.handlers:
+                kinds = self.eval(handler.type) if handler.type is not None else Exception
+                if isinstance(error, kinds):
+                    if handler.name:
+                        frame.locals[handler.name] = error
+                    return self.run_block(handler.body, BARRIER)
+            raise
+        if flow is None and node.orelse:
+            flow = self.run_block(node.orelse, BARRIER)
+        return flow
+
+
+def _statement_name(statement: ast.stmt) -> str:
+    return {"AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with", "Match": "match",
+            "TryStar": "try/except*", "TypeAlias": "type"}.get(type(statement).__name__, type(statement).__name__.lower())  # fmt: skip

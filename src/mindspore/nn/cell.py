@@ -1,0 +1,571 @@
+"""Cell: the building block of networks.
+
+A Cell owns parameters and child cells, and computes in `construct`. Calling it runs `construct` eagerly in PyNative
+mode, compiles and runs it as one graph in graph mode, and is interpreted in place when a surrounding graph is built.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindspore import context
+from mindspore._base import dtype as mstype
+from mindspore.common.api import CompiledFunction
+from mindspore.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
+from mindspore.common.tensor import Tensor
+from mindspore.compiler import parse
+from mindspore.nn.cell_hooks import HookMixin
+from mindspore.nn.cell_state import StateMixin
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.elementwise import Cast
+from mindspore.runtime import tape as tapes
+
+
+class Cell(HookMixin, StateMixin):
+    """Base of all layers and networks.
+
+    Subclasses create parameters and child cells in `__init__` and compute in `construct`. An optional method
+    `bprop(self, *inputs, out, dout)` replaces the derived gradient.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import nn, ops
+        >>> class Net(nn.Cell):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.scale = ms.Parameter(ms.Tensor(2.0), name="scale")
+        ...     def construct(self, x):
+        ...         return x * self.scale
+        >>> Net()(ms.Tensor([1.0, 2.0])).asnumpy().tolist()
+        [2.0, 4.0]
+    """
+
+    def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
+        put = self.__dict__.__setitem__
+        put("_params", OrderedDict())
+        put("_cells", OrderedDict())
+        put("_buffers", OrderedDict())
+        put("_non_persistent_buffers", set())
+        put("_flags", dict(flags or {}))
+        put("_auto_prefix", auto_prefix)
+        put("_param_prefix", "")
+        put("_compiled", None)
+        put("_amp_dtype", None)
+        put("_running", 0)
+        put("training", False)
+        put("requires_grad", False)
+        put("_phase", "predict")
+        put("_scope", None)
+        put("_pipeline_stage", None)
+        put("_jit_config_dict", {})
+        put("_dynamic_inputs", None)
+        put("cell_type", None)
+        put("_attr_synced", False)
+        self._init_hooks()
+        for name, value in self._flags.items():
+            put(name, value)
+
+    # -- attributes -----------------------------------------------------------------------------------------------
+    def __getattr__(self, name: str) -> Any:
+        store = self.__dict__
+        if "_params" not in store:
+            raise AttributeError(f"call super().__init__() in {type(self).__name__}.__init__ before using its attributes")
+        for kind in ("_params", "_cells", "_buffers"):
+            found = store[kind]
+            if name in found:
+                value = found[name]
+                if kind == "_params" and store["_running"] and store["_amp_dtype"] is not None and value is not None:
+                    return self._cast_parameter(value)
+                return value
+        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        store = self.__dict__
+        if isinstance(value, Parameter):
+            self._need_init("Parameter", name)
+            self._forget(name, keep="_params")
+            self.insert_param_to_cell(name, value)
+        elif isinstance(value, Cell):
+            self._need_init("Cell", name)
+            self._forget(name, keep="_cells")
+            if store["_auto_prefix"]:
+                value.update_parameters_name(name + ".")
+            store["_cells"][name] = value
+            value.__dict__["_cell_tag"] = name
+        elif "_params" in store and name in store["_params"]:
+            self._assign_parameter(name, value)
+        elif "_cells" in store and name in store["_cells"]:
+            if value is not None:
+                raise TypeError(f"'{name}' of {type(self).__name__} is a Cell; assign a Cell or None, not {type(value).__name__}.")
+            store["_cells"][name] = None
+        elif "_buffers" in store and name in store["_buffers"]:
+            store["_buffers"][name] = value
+        elif isinstance(value, ParameterTuple):
+            for item in value:
+                self._need_init("ParameterTuple", name)
+                if item.name == DEFAULT_NAME:
+                    item.name = name
+            object.__setattr__(self, name, value)
+            store.setdefault("_param_tuples", {})[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def _assign_parameter(self, name: str, value: Any) -> None:
+        """`self.weight = tensor` writes into the Parameter called `weight`."""
+        parameter = self._params[name]
+        if isinstance(value, Tensor) and parameter is not None:
+            from mindspore.prims.inplace import update
+
+            if ACTIVE.builder is None:
+                parameter.set_data(value)
+            else:
+                update(parameter, value)
+        elif value is None:
+            self._params[name] = None
+        else:
+            raise TypeError(
+                f"'{name}' of {type(self).__name__} is a Parameter; assign a Parameter, a Tensor or None, "
+                f"not {type(value).__name__}."
+            )
+
+    def _need_init(self, kind: str, name: str) -> None:
+        if "_params" not in self.__dict__:
+            raise AttributeError(
+                f"call super().__init__() in {type(self).__name__}.__init__ before assigning the {kind} '{name}'"
+            )
+
+    def _forget(self, name: str, keep: str) -> None:
+        self.__dict__.pop(name, None)
+        for kind in ("_params", "_cells", "_buffers"):
+            if kind != keep:
+                self.__dict__[kind].pop(name, None)
+
+    def __delattr__(self, name: str) -> None:
+        for kind in ("_params", "_cells", "_buffers"):
+            if name in self.__dict__.get(kind, ()):
+                del self.__dict__[kind][name]
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._params, *self._cells, *self._buffers})
+
+    # -- calling --------------------------------------------------------------------------------------------------
+    def construct(self, *args: Any, **kwargs: Any) -> Any:
+        """The computation; subclasses define it."""
+        raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if ACTIVE.builder is not None:
+            return parse.call(self, args, kwargs)
+        if context.graph_mode() and not self.__dict__.get("_run_eagerly"):
+            return self.compile_and_run(*args, **kwargs)
+        if type(self).construct is Cell.construct:
+            self.construct()
+        return self.run_around(self.construct, args, kwargs)
+
+    def run_around(self, construct: Callable, args: tuple, kwargs: dict) -> Any:
+        """Everything a call does besides `construct`: hooks, casts of mixed precision, custom gradients.
+
+        `construct` is the bound method in eager mode and its interpreted form while a graph is built.
+        """
+        if self._forward_pre_hooks:
+            args, kwargs = self._run_forward_pre_hooks(args, kwargs)
+        if self._amp_dtype is not None:
+            args = cast_floats(args, self._amp_dtype)
+            kwargs = cast_floats(kwargs, self._amp_dtype)
+        backward = self._backward_entry(args) if self._has_backward_hooks() else None
+        if backward is not None:
+            args = backward.watch_inputs(args)
+        self.__dict__["_running"] += 1
+        try:
+            if ACTIVE.builder is None and ACTIVE.tapes and "bprop" in dir(type(self)):
+                out = self._run_custom_gradient(construct, args, kwargs)
+            else:
+                out = construct(*args, **kwargs)
+        finally:
+            self.__dict__["_running"] -= 1
+        if backward is not None:
+            out = backward.watch_output(out)
+        if self._forward_hooks:
+            out = self._run_forward_hooks(args, kwargs, out)
+        return out
+
+    def _run_custom_gradient(self, construct: Callable, args: tuple, kwargs: dict) -> Any:
+        """Eager: run without recording, then note `bprop` as the gradient of the whole call."""
+        active = ACTIVE.tapes
+        with tapes.paused():
+            out = construct(*args, **kwargs)
+
+        def bprop(*values: Any) -> tuple:
+            *inputs, result, dout = values
+            with tapes.paused() if not ACTIVE.tapes else _nothing():
+                grads = self.bprop(*inputs, result, dout)  # type: ignore[attr-defined]
+            grads = grads if isinstance(grads, tuple) else (grads,)
+            return check_bprop_result(self, inputs, grads)
+
+        flat = tuple(out) if isinstance(out, list) else out
+        for tape in active:
+            if any(map(tape.tracks, args)):
+                tape.record_call(bprop, type(self).__name__, args, flat)
+        return out
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the graph for these arguments without running it."""
+        self._compiled_function().compile(*args, **kwargs)
+
+    def compile_and_run(self, *args: Any, **kwargs: Any) -> Any:
+        """Compile on the first call with arguments of this kind, then run the graph."""
+        return self._compiled_function()(*args, **kwargs)
+
+    def _compiled_function(self) -> CompiledFunction:
+        compiled = self.__dict__["_compiled"]
+        if compiled is None:
+            if type(self).construct is Cell.construct:
+                self.construct()
+            compiled = self.__dict__["_compiled"] = CompiledFunction(self, name=type(self).__name__)
+        return compiled
+
+    # -- parameters -----------------------------------------------------------------------------------------------
+    def insert_param_to_cell(self, param_name: str, param: Parameter, check_name_contain_dot: bool = True) -> None:
+        """Register a parameter under an attribute name."""
+        if not param_name:
+            raise KeyError("For 'insert_param_to_cell', the argument 'param_name' must not be empty.")
+        if check_name_contain_dot and "." in param_name:
+            raise KeyError(f"For 'insert_param_to_cell', 'param_name' must not contain '.', but got {param_name!r}.")
+        if param_name in self.__dict__:
+            raise KeyError(f"For 'insert_param_to_cell', the cell already has an attribute '{param_name}'.")
+        if not isinstance(param, Parameter) and param is not None:
+            raise TypeError(f"For 'insert_param_to_cell', 'param' must be a Parameter, but got {type(param).__name__}.")
+        if isinstance(param, Parameter) and param.name == DEFAULT_NAME:
+            param.name = param_name
+        self._params[param_name] = param
+
+    def insert_child_to_cell(self, child_name: str, child_cell: Cell) -> None:
+        """Add a child cell under a name."""
+        if not isinstance(child_name, str) or not child_name:
+            raise KeyError("For 'insert_child_to_cell', the argument 'child_name' must be a non-empty string.")
+        if child_name in self.__dict__ or child_name in self._params:
+            raise KeyError(f"For 'insert_child_to_cell', the cell already has an attribute '{child_name}'.")
+        if not isinstance(child_cell, Cell) and child_cell is not None:
+            raise TypeError(f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got {type(child_cell).__name__}.")
+        self._cells[child_name] = child_cell
+        if child_cell is not None:
+            child_cell.update_parameters_name(child_name + ".")
+
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """Put `prefix` before the names of the parameters."""
+        if not isinstance(prefix, str):
+            raise TypeError(f"For 'update_parameters_name', 'prefix' must be a string, but got {prefix!r}.")
+        for _, param in self.parameters_and_names(expand=recurse):
+            if prefix != "":
+                param.is_init = False
+            param.name = prefix + param.name
+
+    def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
+        """Each parameter once, with its attribute path."""
+        seen: set[int] = set()
+        cells = self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]
+        for path, cell in cells:
+            for name, param in [*cell._params.items(), *_tuple_members(cell)]:
+                if param is not None and id(param) not in seen:
+                    seen.add(id(param))
+                    yield (f"{path}.{name}" if path else name), param
+
+    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
+        """All parameters of the cell and, with `expand`, its children."""
+        for _, param in self.parameters_and_names(expand=expand):
+            yield param
+
+    def parameters_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter]:
+        """Parameters by name."""
+        return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
+
+    def parameters_broadcast_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter] | None:
+        chosen = OrderedDict((p.name, p) for p in self.get_parameters(recurse) if not p.layerwise_parallel)
+        return chosen or None
+
+    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """Parameters that require a gradient."""
+        return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
+
+    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """Parameters that do not require a gradient."""
+        return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
+
+    def check_names(self) -> None:
+        """Raise if two different parameters share a name."""
+        names: dict[str, int] = {}
+        for path, param in self.parameters_and_names():
+            if names.setdefault(param.name, id(param)) != id(param):
+                raise ValueError(
+                    f"The parameter name '{param.name}' (at '{path}') is used twice in {type(self).__name__}; "
+                    "give one of them another name."
+                )
+
+    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict:
+        """Parameters are filled when they are made, so there is nothing left to do; returns no replacements."""
+        return {}
+
+    def apply(self, fn: Callable[[Cell], Any]) -> Cell:
+        """Call `fn` on every child cell, then on this one."""
+        for cell in self.cells():
+            cell.apply(fn)
+        fn(self)
+        return self
+
+    # -- children -------------------------------------------------------------------------------------------------
+    def cells(self) -> Any:
+        """The direct child cells."""
+        return self.name_cells().values()
+
+    def name_cells(self) -> OrderedDict[str, Cell]:
+        """The direct child cells by name, each once."""
+        seen: set[int] = set()
+        out: OrderedDict[str, Cell] = OrderedDict()
+        for name, cell in self._cells.items():
+            if cell is not None and id(cell) not in seen:
+                seen.add(id(cell))
+                out[name] = cell
+        return out
+
+    def cells_and_names(self, cells: Any = None, name_prefix: str = "") -> Iterator[tuple[str, Cell]]:
+        """This cell and all below it, each once, with attribute paths."""
+        seen = cells if cells is not None else set()
+        if self in seen:
+            return
+        seen.add(self)
+        yield name_prefix, self
+        for name, cell in self._cells.items():
+            if cell is not None:
+                yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
+
+    def get_sub_cell(self, target: str) -> Cell:
+        """The cell at a dotted path."""
+        cell: Any = self
+        for part in target.split(".") if target else ():
+            found = cell._cells.get(part) if isinstance(cell, Cell) else None
+            if found is None:
+                raise AttributeError(f"{type(cell).__name__} has no child cell '{part}' (looking for '{target}').")
+            cell = found
+        return cell
+
+    # -- modes and flags --------------------------------------------------------------------------------------------
+    def set_train(self, mode: bool = True) -> Cell:
+        """Switch this cell and its children between training and evaluation."""
+        for _, cell in self.cells_and_names():
+            cell.__dict__["training"] = bool(mode)
+            cell.__dict__["_phase"] = "train" if mode else "predict"
+        return self
+
+    def set_grad(self, requires_grad: bool = True) -> Cell:
+        """Mark the cell as needing gradients."""
+        self.__dict__["requires_grad"] = requires_grad
+        return self
+
+    def to_float(self, dst_type: Any) -> Cell:
+        """Compute this cell and its children in float16, float32 or bfloat16: inputs and parameters are cast on the way in."""
+        if dst_type not in (mstype.float16, mstype.float32, mstype.bfloat16):
+            raise ValueError(f"For 'to_float', 'dst_type' must be float16, float32 or bfloat16, but got {dst_type!r}.")
+        for _, cell in self.cells_and_names():
+            cell.__dict__["_amp_dtype"] = dst_type
+            cell._flags.update(fp16=dst_type is mstype.float16, fp32=dst_type is mstype.float32, bf16=dst_type is mstype.bfloat16)
+            cell._drop_compiled()
+        return self
+
+    def _cast_parameter(self, parameter: Parameter) -> Any:
+        if parameter.dtype.kind != "f" or parameter.dtype is self._amp_dtype:
+            return parameter
+        return Cast()(parameter, self._amp_dtype)
+
+    def cast_inputs(self, inputs: Any, dst_type: Any) -> Any:
+        return cast_floats(inputs, dst_type)
+
+    def add_flags(self, **flags: Any) -> Cell:
+        """Set flags on this cell."""
+        self._flags.update(flags)
+        for name, value in flags.items():
+            self.__dict__[name] = value
+        return self
+
+    def add_flags_recursive(self, **flags: Any) -> Cell:
+        """Set flags on this cell and its children."""
+        for _, cell in self.cells_and_names():
+            cell.add_flags(**flags)
+        return self
+
+    def get_flags(self) -> dict:
+        return self._flags
+
+    def recompute(self, **kwargs: Any) -> Cell:
+        """Compute this cell again in the backward pass instead of keeping its intermediate results."""
+        for _, cell in self.cells_and_names():
+            cell._flags["recompute"] = kwargs.get("mode", True)
+        return self
+
+    def set_jit_config(self, jit_config: Any) -> Cell:
+        """Compile with these settings."""
+        self.__dict__["_jit_config_dict"] = dict(getattr(jit_config, "jit_config_dict", {}) or {})
+        return self
+
+    def set_boost(self, boost_type: str) -> Cell:
+        if boost_type not in ("less_bn", "grad_freeze", "adasum", "grad_accumulation", "dim_reduce"):
+            raise ValueError(f"For 'set_boost', 'boost_type' {boost_type!r} is not known.")
+        return self.add_flags_recursive(**{boost_type: True})
+
+    def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Cell:
+        for param in self.trainable_params(recurse):
+            param.comm_fusion = fusion_type
+        return self
+
+    def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
+        for param in self.trainable_params(recurse):
+            param.set_param_ps(init_in_server)
+
+    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
+        """Declare inputs, perhaps with unknown dimensions (`Tensor(shape=[None, 3], dtype=…)`)."""
+        if not inputs and not kwargs:
+            raise ValueError("For 'set_inputs', give at least one input.")
+        self.__dict__["_dynamic_inputs"] = kwargs or inputs
+
+    def get_inputs(self) -> Any:
+        return self._dynamic_inputs
+
+    def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> Cell:
+        """Cut this cell's inputs over devices in parallel runs."""
+        self._flags["in_strategy"], self._flags["out_strategy"] = in_strategy, out_strategy
+        return self
+
+    def offload(self, backward_prefetch: str = "Auto") -> None:
+        self._flags["offload"] = True
+
+    def set_broadcast_flag(self, mode: bool = True) -> Cell:
+        return self.add_flags_recursive(broadcast_flag=mode)
+
+    def set_auto_parallel(self) -> None:
+        self.add_flags(auto_parallel=True)
+
+    def set_data_parallel(self) -> None:
+        self.add_flags(data_parallel=True)
+
+    def update_cell_type(self, cell_type: str) -> None:
+        self.__dict__["cell_type"] = cell_type
+
+    def update_cell_prefix(self) -> None:
+        for name, cell in self.cells_and_names():
+            cell.__dict__["_param_prefix"] = name
+
+    def _drop_compiled(self) -> None:
+        self.__dict__["_compiled"] = None
+
+    # -- descriptions -----------------------------------------------------------------------------------------------
+    @property
+    def cls_name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def param_prefix(self) -> str:
+        return self._param_prefix
+
+    @property
+    def phase(self) -> str:
+        return self._phase
+
+    @phase.setter
+    def phase(self, value: str) -> None:
+        if not isinstance(value, str):
+            raise TypeError(f"'phase' must be a string, but got {value!r}.")
+        self.__dict__["_phase"] = value
+
+    @property
+    def bprop_debug(self) -> bool:
+        return bool(self._flags.get("bprop_debug", False))
+
+    @bprop_debug.setter
+    def bprop_debug(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(f"'bprop_debug' must be a bool, but got {value!r}.")
+        self._flags["bprop_debug"] = value
+
+    @property
+    def pipeline_stage(self) -> int | None:
+        return self._pipeline_stage
+
+    @pipeline_stage.setter
+    def pipeline_stage(self, value: int) -> None:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"'pipeline_stage' must be an int, but got {value!r}.")
+        if value < 0:
+            raise ValueError(f"'pipeline_stage' must not be negative, but got {value}.")
+        for _, cell in self.cells_and_names():
+            cell.__dict__["_pipeline_stage"] = value
+
+    @property
+    def jit_config_dict(self) -> dict:
+        return self._jit_config_dict
+
+    @property
+    def parameter_layout_dict(self) -> dict:
+        return self.__dict__.setdefault("_parameter_layout_dict", {})
+
+    def generate_scope(self) -> None:
+        for name, cell in self.cells_and_names():
+            cell.__dict__["_scope"] = name
+
+    def get_scope(self) -> str | None:
+        return self._scope
+
+    def extend_repr(self) -> str:
+        """Extra text for `repr`; subclasses override it."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extend_repr()
+        children = [f"  ({name}): " + repr(cell).replace("\n", "\n  ") for name, cell in self._cells.items() if cell is not None]
+        if not children:
+            return f"{type(self).__name__}({extra})" if extra else f"{type(self).__name__}()"
+        head = f"{type(self).__name__}({extra}" if extra else f"{type(self).__name__}("
+        return "\n".join([head, *children, ")"])
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __getstate__(self) -> dict:
+        return {**self.__dict__, "_compiled": None}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+
+
+class _nothing:
+    def __enter__(self) -> None: ...
+    def __exit__(self, *exc: Any) -> None: ...
+
+
+def check_bprop_result(cell: Cell, inputs: list, grads: tuple) -> tuple:
+    """A custom gradient must give one value per input."""
+    if len(grads) < len(inputs):
+        raise ValueError(
+            f"'bprop' of {type(cell).__name__} must return one gradient per input ({len(inputs)}), but returned {len(grads)}."
+        )
+    return tuple(g if isinstance(g, Tensor) else None for g in grads[: len(inputs)])
+
+
+def cast_floats(value: Any, dtype: Any) -> Any:
+    """Cast every floating-point tensor in a structure."""
+    if isinstance(value, Tensor):
+        return Cast()(value, dtype) if value.dtype.kind == "f" and value.dtype is not dtype else value
+    if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+        return type(value)(cast_floats(v, dtype) for v in value)
+    if isinstance(value, dict):
+        return {k: cast_floats(v, dtype) for k, v in value.items()}
+    return value
+
+
+def _tuple_members(cell: Cell) -> list[tuple[str, Parameter]]:
+    groups = cell.__dict__.get("_param_tuples", {})
+    return [(f"{name}.{i}", p) for name, group in groups.items() for i, p in enumerate(group)]
+
+

@@ -1,0 +1,122 @@
+"""Hooks on cells: functions that see, and may replace, what goes in and out of a cell, forward and backward."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from mindspore.prims.hooks import GradientHook
+from mindspore.prims.values import TensorBase
+
+_ids = itertools.count()
+
+
+class HookHandle:
+    """Returned by the `register_*_hook` methods; `remove()` undoes the registration."""
+
+    def __init__(self, hooks: OrderedDict, key: int):
+        self._hooks = hooks
+        self._key = key
+
+    def remove(self) -> None:
+        """Take the hook away; calling it twice does nothing."""
+        self._hooks.pop(self._key, None)
+
+
+class HookMixin:
+    """The hook part of Cell."""
+
+    def _init_hooks(self) -> None:
+        for name in ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks"):
+            self.__dict__[name] = OrderedDict()
+
+    def _register(self, store: OrderedDict, hook: Callable, options: Any, prepend: bool) -> HookHandle:
+        if not callable(hook):
+            raise TypeError(f"a hook must be a function, but got {type(hook).__name__}.")
+        key = next(_ids)
+        store[key] = (hook, options)
+        if prepend:
+            store.move_to_end(key, last=False)
+        return HookHandle(store, key)
+
+    def register_forward_pre_hook(self, hook_fn: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> HookHandle:
+        """Call `hook_fn(cell, inputs)` before `construct`; a returned value replaces the inputs."""
+        return self._register(self._forward_pre_hooks, hook_fn, with_kwargs, prepend)  # type: ignore[attr-defined]
+
+    def register_forward_hook(
+        self, hook_fn: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> HookHandle:
+        """Call `hook_fn(cell, inputs, output)` after `construct`; a returned value replaces the output."""
+        return self._register(self._forward_hooks, hook_fn, with_kwargs, prepend)  # type: ignore[attr-defined]
+
+    def register_backward_hook(self, hook_fn: Callable) -> HookHandle:
+        """Call `hook_fn(cell, grad_input, grad_output)` in the backward pass; a returned value replaces grad_input."""
+        return self._register(self._backward_hooks, hook_fn, None, False)  # type: ignore[attr-defined]
+
+    def register_backward_pre_hook(self, hook_fn: Callable) -> HookHandle:
+        """Call `hook_fn(cell, grad_output)` before the cell's backward pass; a returned value replaces grad_output."""
+        return self._register(self._backward_pre_hooks, hook_fn, None, False)  # type: ignore[attr-defined]
+
+    def _run_forward_pre_hooks(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        for hook, with_kwargs in list(self._forward_pre_hooks.values()):  # type: ignore[attr-defined]
+            if with_kwargs:
+                result = hook(self, args, kwargs)
+                if result is not None:
+                    args, kwargs = result
+            else:
+                result = hook(self, args)
+                if result is not None:
+                    args = result if isinstance(result, tuple) else (result,)
+        return args, kwargs
+
+    def _run_forward_hooks(self, args: tuple, kwargs: dict, out: Any) -> Any:
+        for hook, with_kwargs in list(self._forward_hooks.values()):  # type: ignore[attr-defined]
+            result = hook(self, args, kwargs, out) if with_kwargs else hook(self, args, out)
+            out = out if result is None else result
+        return out
+
+    def _has_backward_hooks(self) -> bool:
+        return bool(self._backward_hooks or self._backward_pre_hooks)  # type: ignore[attr-defined]
+
+    def _backward_entry(self, args: tuple) -> BackwardHooks | None:
+        return BackwardHooks(self) if any(isinstance(a, TensorBase) for a in args) else None
+
+
+class BackwardHooks:
+    """Brackets one call of a cell with identity primitives whose gradient rules run the hooks."""
+
+    def __init__(self, cell: Any):
+        self.cell = cell
+        self.grad_output: tuple = ()
+
+    def watch_inputs(self, args: tuple) -> tuple:
+        places = [i for i, a in enumerate(args) if isinstance(a, TensorBase)]
+        watched = GradientHook(self._on_inputs)(*(args[i] for i in places))
+        replaced = list(args)
+        for place, value in zip(places, watched):
+            replaced[place] = value
+        return tuple(replaced)
+
+    def watch_output(self, out: Any) -> Any:
+        if isinstance(out, TensorBase):
+            return GradientHook(self._on_outputs)(out)[0]
+        if isinstance(out, tuple) and all(isinstance(o, TensorBase) for o in out):
+            return GradientHook(self._on_outputs)(*out)
+        return out
+
+    def _on_outputs(self, grads: tuple) -> tuple:
+        for hook, _ in list(self.cell._backward_pre_hooks.values()):
+            result = hook(self.cell, grads)
+            if result is not None:
+                grads = result if isinstance(result, tuple) else (result,)
+        self.grad_output = grads
+        return grads
+
+    def _on_inputs(self, grads: tuple) -> tuple:
+        for hook, _ in list(self.cell._backward_hooks.values()):
+            result = hook(self.cell, grads, self.grad_output)
+            if result is not None:
+                grads = result if isinstance(result, tuple) else (result,)
+        return grads

@@ -1,0 +1,127 @@
+"""Buffers and state dictionaries of cells."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from mindspore.common.tensor import Tensor
+
+
+class IncompatibleKeys(NamedTuple):
+    """What `load_state_dict` could not match."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class StateMixin:
+    """The state part of Cell."""
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Keep a tensor that is not a parameter but belongs to the cell's state."""
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a buffer must be a string, but got {type(name).__name__}.")
+        if "." in name or not name:
+            raise KeyError(f"the name of a buffer must not be empty or contain '.', but got {name!r}.")
+        if hasattr(self, name) and name not in self._buffers:  # type: ignore[attr-defined]
+            raise KeyError(f"attribute '{name}' already exists.")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"buffer '{name}' must be a Tensor or None, but got {type(tensor).__name__}.")
+        self._buffers[name] = tensor  # type: ignore[attr-defined]
+        (self._non_persistent_buffers.discard if persistent else self._non_persistent_buffers.add)(name)  # type: ignore[attr-defined]
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
+        """Buffers with their paths."""
+        seen: set[int] = set()
+        cells = self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]  # type: ignore[attr-defined]
+        for path, cell in cells:
+            for name, value in cell._buffers.items():
+                if value is not None and not (remove_duplicate and id(value) in seen):
+                    seen.add(id(value))
+                    yield (f"{path}.{name}" if path else name), value
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        for _, value in self.named_buffers(recurse=recurse):
+            yield value
+
+    def get_buffer(self, target: str) -> Tensor:
+        path, _, name = target.rpartition(".")
+        cell = self.get_sub_cell(path)  # type: ignore[attr-defined]
+        if name not in cell._buffers:
+            raise AttributeError(f"{type(cell).__name__} has no buffer '{name}'.")
+        return cell._buffers[name]
+
+    def get_extra_state(self) -> Any:
+        raise RuntimeError("get_extra_state is called only where a Cell defines it.")
+
+    def set_extra_state(self, state: Any) -> None:
+        raise RuntimeError("set_extra_state is called only where a Cell defines it.")
+
+    def _state_hooks(self, name: str) -> list[Callable]:
+        return self.__dict__.setdefault(name, [])
+
+    def register_state_dict_pre_hook(self, hook: Callable) -> Any:
+        return _appended(self._state_hooks("_state_dict_pre_hooks"), hook)
+
+    def register_state_dict_post_hook(self, hook: Callable) -> Any:
+        return _appended(self._state_hooks("_state_dict_post_hooks"), hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable) -> Any:
+        return _appended(self._state_hooks("_load_state_dict_pre_hooks"), hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable) -> Any:
+        return _appended(self._state_hooks("_load_state_dict_post_hooks"), hook)
+
+    def state_dict(self, *args: Any, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict:
+        """Parameters and persistent buffers by attribute path."""
+        out = destination if destination is not None else OrderedDict()
+        for hook in self._state_hooks("_state_dict_pre_hooks"):
+            hook(self, prefix, keep_vars)
+        for path, param in self.parameters_and_names():  # type: ignore[attr-defined]
+            out[prefix + path] = param
+        for path, cell in self.cells_and_names():  # type: ignore[attr-defined]
+            for name, value in cell._buffers.items():
+                if value is not None and name not in cell._non_persistent_buffers:
+                    out[prefix + (f"{path}.{name}" if path else name)] = value
+        for hook in self._state_hooks("_state_dict_post_hooks"):
+            out = hook(self, out, prefix, {}) or out
+        return out
+
+    def load_state_dict(self, state_dict: dict, strict: bool = True) -> IncompatibleKeys:
+        """Copy values from a dictionary made by `state_dict`."""
+        state = dict(state_dict)
+        for hook in self._state_hooks("_load_state_dict_pre_hooks"):
+            hook(self, state, "", {}, strict, [], [], [])
+        own = self.state_dict()
+        missing = [k for k in own if k not in state]
+        unexpected = [k for k in state if k not in own]
+        if strict and (missing or unexpected):
+            raise RuntimeError(
+                f"load_state_dict for {type(self).__name__}: missing keys {missing}, unexpected keys {unexpected}; "
+                "pass strict=False to load what matches."
+            )
+        for name, target in own.items():
+            if name in state:
+                source = state[name] if isinstance(state[name], Tensor) else Tensor(state[name])
+                if tuple(source.shape) != tuple(target.shape):
+                    raise RuntimeError(
+                        f"load_state_dict for {type(self).__name__}: '{name}' has shape {target.shape} here but {source.shape} there."
+                    )
+                target._data = source.astype(target.dtype).asnumpy().copy()  # type: ignore[attr-defined]
+        result = IncompatibleKeys(missing, unexpected)
+        for hook in self._state_hooks("_load_state_dict_post_hooks"):
+            hook(self, result)
+        return result
+
+
+def _appended(hooks: list, hook: Callable) -> Any:
+    hooks.append(hook)
+
+    class Handle:
+        def remove(self) -> None:
+            if hook in hooks:
+                hooks.remove(hook)
+
+    return Handle()

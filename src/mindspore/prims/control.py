@@ -1,0 +1,55 @@
+"""Control flow as primitives over graphs: Cond, While, Call.
+
+Graph arguments are ValueNodes holding closed FuncGraphs. How they run is up to each backend; how they are
+differentiated and batched is in compiler/autodiff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindspore.ir import AbstractTuple
+from mindspore.prims.primitive import Primitive
+
+
+class Cond(Primitive):
+    """`Cond()(predicate, then_graph, else_graph, *operands)`: both graphs take the operands and return a tuple."""
+
+    def __init__(self) -> None:
+        super().__init__("Cond")
+
+    def infer(self, predicate: Any, then: Any, otherwise: Any, *operands: Any) -> Any:
+        if then.outputs != otherwise.outputs:
+            raise TypeError(f"the branches of a condition must give the same types, but got {then.outputs} and {otherwise.outputs}")
+        return AbstractTuple(then.outputs)
+
+
+class While(Primitive):
+    """`While(n)(condition_graph, body_graph, *carry, *invariants)`: the first n operands are carried from trip to trip."""
+
+    def __init__(self, carried: int, bound: int | None = None):
+        super().__init__("While", carried=carried, bound=bound)
+
+    def infer(self, condition: Any, body: Any, *operands: Any) -> Any:
+        before = tuple(operands[: self.carried])
+        if body.outputs != before:
+            raise TypeError(f"a loop body must keep the types of its variables, but they go from {before} to {body.outputs}")
+        return AbstractTuple(before)
+
+
+class Call(Primitive):
+    """`Call()(graph, *operands)`: kept for recursive functions, custom gradients and recomputation; otherwise inlined.
+
+    `custom_bprop(*args, out, dout)` replaces the derived gradient of the call.
+    """
+
+    def __init__(self, result: Any = None, custom_bprop: Callable | None = None, recompute: bool = False):
+        super().__init__("Call", custom_bprop=custom_bprop, recompute=recompute)
+        self.result = result  # for recursive calls: the abstract result, known before the graph is complete
+
+    def infer(self, graph: Any, *operands: Any) -> Any:
+        return self.result if self.result is not None else AbstractTuple(graph.outputs)
+
+    def key(self) -> tuple:
+        return (type(self), id(self.custom_bprop), self.recompute)

@@ -1,0 +1,62 @@
+"""Choosing the backend and turning graphs into executables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore._base import flags
+from mindspore._base.optional import available
+from mindspore.backends.interp import InterpBackend
+from mindspore.compiler import driver
+from mindspore.ir import FuncGraph
+from mindspore.prims.control import Call
+
+
+class _Setting:
+    name = flags.text("MS_DEV_BACKEND")  # "" means the best available
+    target = "CPU"
+    index = 0
+    made: dict[Any, Any] = {}
+
+
+def set_backend(name: str) -> None:
+    """Choose "interp", "xla", "cpu", or "" for the best available."""
+    if name not in ("", "interp", "xla", "cpu"):
+        raise ValueError(f"the backend must be 'interp', 'xla', 'cpu' or '' (automatic), but got {name!r}.")
+    _Setting.name = name
+
+
+def set_target(target: str, index: int) -> None:
+    _Setting.target, _Setting.index = target, index
+
+
+def backend_key() -> tuple:
+    return (_Setting.name, _Setting.target, _Setting.index)
+
+
+def current_backend() -> Any:
+    """The backend that compiles graphs now."""
+    key = backend_key()
+    if key not in _Setting.made:
+        _Setting.made[key] = _make(*key)
+    return _Setting.made[key]
+
+
+def _make(name: str, target: str, index: int) -> Any:
+    if name == "interp":
+        return InterpBackend()
+    if name == "" and target in ("CPU", "Ascend") and not available("jax"):
+        return InterpBackend()
+    from mindspore.backends.xla import XlaBackend
+
+    platform = {"CPU": "cpu", "GPU": "gpu"}.get(target, "")
+    return XlaBackend(platform, index)
+
+
+def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Options = driver.Options()) -> Any:
+    """Optimise and compile on the current backend; graphs it cannot express run on the reference machine."""
+    backend = current_backend()
+    driver.optimise(graph, options)
+    if backend.name != "interp" and any(isinstance(n.op, Call) for g in graph.all_graphs() for n in g.nodes()):
+        backend = InterpBackend()
+    return backend.compile(graph, donated)
