@@ -176,15 +176,17 @@ class MaxPool3D(_Max):
 
 
 class MaxPoolNd(_Max):
-    """The maximum of each window, with explicit padding, dilation and ceil mode, in 1, 2 or 3 dimensions."""
+    """The maximum of each window in 1, 2 or 3 dimensions, with every option."""
 
     eval = _Max.eval
 
     def __init__(
-        self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-    ):
+        self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+        pad_mode: str = "pad", data_format: str = "",
+    ):  # fmt: skip
         self.rank = rank
-        self.setup(kernel_size, strides, "pad", "NC" + _SPATIAL[rank], pad, dilation, ceil_mode, dims=rank)
+        data_format = data_format or "NC" + _SPATIAL[rank]
+        self.setup(kernel_size, strides, pad_mode, data_format, pad, dilation, ceil_mode, dims=rank)
 
 
 class _AtMaxima(Pooling):
@@ -374,16 +376,18 @@ class AvgPool3D(_Average):
 
 
 class AvgPoolNd(_Average):
-    """The mean of each window, with explicit padding and ceil mode, in 1, 2 or 3 dimensions."""
+    """The mean of each window in 1, 2 or 3 dimensions, with every option."""
 
     eval = _Average.eval
 
     def __init__(
         self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, ceil_mode: bool = False,
-        count_include_pad: bool = True, divisor_override: int | None = None,
+        count_include_pad: bool = True, divisor_override: int | None = None, pad_mode: str = "pad",
+        data_format: str = "",
     ):  # fmt: skip
         self.rank = rank
-        geometry = kernel_size, strides, "pad", "NC" + _SPATIAL[rank], pad, 1, ceil_mode
+        data_format = data_format or "NC" + _SPATIAL[rank]
+        geometry = kernel_size, strides, pad_mode, data_format, pad, 1, ceil_mode
         self.setup_average(count_include_pad, divisor_override, *geometry, dims=rank)
 
 

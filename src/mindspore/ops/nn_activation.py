@@ -1,0 +1,196 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.function._common import as_tensor, cast, normal_axis, require_tensor, to_float
+from mindspore.prims import activation as _act
+from mindspore.prims import elementwise as _ew
+from mindspore.prims.arrays import GetItem
+from mindspore.prims.inplace import update
+
+__all__ = [
+    "celu", "elu", "fast_gelu", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
+    "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "selu", "silu", "soft_shrink", "softmax", "softmin",
+    "softplus", "softshrink", "softsign", "swiglu", "swish", "tanhshrink", "threshold",
+]  # fmt: skip
+
+
+def _number(op: str, name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"For '{op}', '{name}' must be a number, but got {value!r} of type {type(value).__name__}.")
+    return value
+
+
+def relu(input: Any, inplace: bool = False) -> Tensor:
+    """max(x, 0).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.ops.relu(ms.Tensor([-1.0, 2.0])).asnumpy().tolist()
+        [0.0, 2.0]
+    """
+    out = _ew.ReLU()(require_tensor("relu", "input", input))
+    return update(input, out) if inplace else out
+
+
+def relu6(x: Any) -> Tensor:
+    """min(max(x, 0), 6)."""
+    return _act.ReLU6()(x)
+
+
+def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
+    """x where positive, else alpha * x."""
+    return _act.LeakyReLU(_number("leaky_relu", "alpha", alpha))(input)
+
+
+def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
+    """x where positive, else alpha * (exp(x) - 1)."""
+    return _act.Elu(_number("elu", "alpha", alpha))(input_x)
+
+
+def celu(x: Any, alpha: float = 1.0) -> Tensor:
+    """x where positive, else alpha * (exp(x / alpha) - 1)."""
+    if _number("celu", "alpha", alpha) == 0:
+        raise ValueError("For 'celu', 'alpha' must not be 0.")
+    return _act.CeLU(alpha)(x)
+
+
+def selu(input_x: Any) -> Tensor:
+    """The self-normalising exponential linear unit."""
+    return _act.SeLU()(input_x)
+
+
+def gelu(input: Any, approximate: str = "none") -> Tensor:
+    """x times the normal distribution function of x: exact ('none') or by tanh ('tanh')."""
+    if approximate not in ("none", "tanh"):
+        raise ValueError(f"For 'gelu', 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
+    return (_act.GeLUErf() if approximate == "none" else _act.GeLU())(input)
+
+
+def fast_gelu(x: Any) -> Tensor:
+    """x * sigmoid(1.702 x)."""
+    return _act.FastGeLU()(x)
+
+
+def silu(input: Any, inplace: bool = False) -> Tensor:
+    """x * sigmoid(x)."""
+    out = _act.SiLU()(require_tensor("silu", "input", input))
+    return update(input, out) if inplace else out
+
+
+swish = silu
+
+
+def mish(x: Any) -> Tensor:
+    """x * tanh(softplus(x))."""
+    return _act.Mish()(x)
+
+
+def logsigmoid(x: Any) -> Tensor:
+    """log(sigmoid(x))."""
+    return _act.LogSigmoid()(x)
+
+
+def softsign(x: Any) -> Tensor:
+    """x / (1 + |x|)."""
+    return _act.Softsign()(x)
+
+
+def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
+    """log(1 + exp(beta x)) / beta; x itself where beta x exceeds the threshold."""
+    _number("softplus", "beta", beta), _number("softplus", "threshold", threshold)
+    return _act.SoftplusBeta(float(beta), float(threshold))(require_tensor("softplus", "input", input))
+
+
+def hardswish(input: Any) -> Tensor:
+    """x * relu6(x + 3) / 6."""
+    return _act.HSwish()(input)
+
+
+def hardsigmoid(input: Any) -> Tensor:
+    """relu6(x + 3) / 6."""
+    return _act.HSigmoid()(input)
+
+
+def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
+    """x where |x| > lambd, else 0."""
+    return _act.HShrink(_number("hardshrink", "lambd", lambd))(input)
+
+
+def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
+    """x moved towards 0 by lambd."""
+    return _act.SoftShrink(_number("softshrink", "lambd", lambd))(input)
+
+
+soft_shrink = softshrink
+
+
+def tanhshrink(input: Any) -> Tensor:
+    """x - tanh(x)."""
+    return input - _ew.Tanh()(to_float(require_tensor("tanhshrink", "input", input)))
+
+
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """x cut to [min_val, max_val]."""
+    _number("hardtanh", "min_val", min_val), _number("hardtanh", "max_val", max_val)
+    return _act.Hardtanh(min_val, max_val)(input)
+
+
+def threshold(input: Any, thr: float, value: float) -> Tensor:
+    """x where it exceeds `thr`, else `value`."""
+    _number("threshold", "thr", thr), _number("threshold", "value", value)
+    return _act.Threshold(thr, value)(require_tensor("threshold", "input", input))
+
+
+def prelu(input: Any, weight: Any) -> Tensor:
+    """x where positive, else x times a weight: one for all, or one per channel."""
+    return _act.PReLU()(input, weight)
+
+
+def glu(x: Any, axis: int = -1) -> Tensor:
+    """The first half of `x` along an axis times the sigmoid of the second half."""
+    first, second = _halves("glu", x, axis)
+    return first * _ew.Sigmoid()(second)
+
+
+def swiglu(input: Any, dim: int = -1) -> Tensor:
+    """silu of the first half of `input` along a dimension times the second half."""
+    first, second = _halves("swiglu", input, dim)
+    return _act.SiLU()(first) * second
+
+
+def _halves(op: str, x: Any, axis: int) -> tuple[Tensor, Tensor]:
+    require_tensor(op, "x", x)
+    axis = normal_axis(op, axis, x.ndim)
+    size = x.shape[axis]
+    if size % 2:
+        raise ValueError(f"For '{op}', the size of dimension {axis} must be even, but the shape is {x.shape}.")
+    lead = (slice(None),) * axis
+    return GetItem((*lead, slice(0, size // 2)))(x), GetItem((*lead, slice(size // 2, size)))(x)
+
+
+def softmax(input: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along an axis.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.ops.softmax(ms.Tensor([0.0, 0.0])).asnumpy().tolist()
+        [0.5, 0.5]
+    """
+    x = cast(as_tensor(input), dtype)
+    return _act.Softmax(axis)(x)
+
+
+def softmin(x: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
+    """softmax(-x) along an axis."""
+    return softmax(-as_tensor(x), axis, dtype=dtype)
+
+
+def log_softmax(logits: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
+    """log(softmax(x)) along an axis, computed without overflow."""
+    x = cast(as_tensor(logits), dtype)
+    return _act.LogSoftmax(axis)(x if x.dtype.kind == "f" else cast(x, mstype.float32))

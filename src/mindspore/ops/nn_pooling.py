@@ -1,0 +1,304 @@
+"""Pooling as functions: average, maximum, power mean, adaptive, and the inverse of max pooling."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.function._common import cast, require_tensor
+from mindspore.prims import elementwise as _ew
+from mindspore.prims import window
+from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, Fill, GetItem, SetItem, Squeeze, Transpose
+from mindspore.prims.gather_scatter import GatherD
+from mindspore.prims.linalg import BatchMatMul
+from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
+from mindspore.prims.reduction import ReduceMax, Reshape
+from mindspore.prims.sorting import Argmax
+from mindspore.prims.values import from_array
+
+__all__ = [
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "adaptive_max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "max_pool2d",
+    "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d",
+]  # fmt: skip
+
+
+def with_batch(op: str, x: Any, rank: int, function: Any) -> Any:
+    """Apply `function` to (N, C, *spatial); an input without a batch dimension gets one for the time being."""
+    require_tensor(op, "input", x)
+    if x.ndim == rank + 2:
+        return function(x)
+    if x.ndim != rank + 1:
+        raise ValueError(
+            f"For '{op}', 'input' must have {rank + 2} dimensions ({rank + 1} without a batch), but "
+            f"its shape is {x.shape}."
+        )
+    out = function(ExpandDims()(x, 0))
+    return tuple(Squeeze(0)(o) for o in out) if isinstance(out, tuple) else Squeeze(0)(out)
+
+
+# -- fixed windows ----------------------------------------------------------------------------------------------------
+def _average(
+    op: str, rank: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool, divisor: Any
+) -> Tensor:
+    prim = AvgPoolNd(rank, kernel, kernel if stride is None else stride, padding, ceil_mode, include, divisor or None)
+    return with_batch(op, x, rank, prim)
+
+
+def avg_pool1d(
+    input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """The mean of each window of (N, C, L)."""
+    return _average("avg_pool1d", 1, input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+def avg_pool2d(
+    input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int = 0,
+) -> Tensor:  # fmt: skip
+    """The mean of each window of (N, C, H, W)."""
+    args = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    return _average("avg_pool2d", 2, input_x, *args)
+
+
+def avg_pool3d(
+    input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int = 0,
+) -> Tensor:  # fmt: skip
+    """The mean of each window of (N, C, D, H, W)."""
+    args = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    return _average("avg_pool3d", 3, input_x, *args)
+
+
+def max_pool(
+    op: str, rank: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, return_indices: bool,
+    ceil_mode: bool,
+) -> Any:  # fmt: skip
+    """The maximum of each window, with positions if asked for."""
+    kind = MaxPoolWithIndices if return_indices else MaxPoolNd
+    return with_batch(
+        op, x, rank, kind(rank, kernel, kernel if stride is None else stride, padding, dilation, ceil_mode)
+    )
+
+
+def max_pool2d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
+    ceil_mode: bool = False,
+) -> Any:  # fmt: skip
+    """The maximum of each window of (N, C, H, W), and with `return_indices` its flat position."""
+    return max_pool("max_pool2d", 2, x, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
+
+
+def max_pool3d(
+    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The maximum of each window of (N, C, D, H, W), and with `return_indices` its flat position."""
+    return max_pool("max_pool3d", 3, x, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
+
+
+def _power_mean(op: str, rank: int, x: Any, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
+    """(sum of x^p over the window)^(1/p)."""
+    if isinstance(norm_type, bool) or not isinstance(norm_type, (int, float)):
+        raise TypeError(f"For '{op}', 'norm_type' must be a number, but got {norm_type!r}.")
+    if norm_type == 0:
+        raise ValueError(f"For '{op}', 'norm_type' must not be 0.")
+    sizes = window.per_dimension(op, "kernel_size", kernel, rank)
+    powers = _ew.Pow()(require_tensor(op, "x", x), float(norm_type))
+    mean = _average(op, rank, powers, sizes, stride, 0, ceil_mode, False, None)
+    total = mean * float(math.prod(sizes))
+    return _ew.Pow()(_ew.Sign()(total) * _ew.ReLU()(_ew.Abs()(total)), 1.0 / norm_type)
+
+
+def lp_pool1d(x: Any, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The p-norm of each window of (N, C, L)."""
+    return _power_mean("lp_pool1d", 1, x, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    """The p-norm of each window of (N, C, H, W)."""
+    return _power_mean("lp_pool2d", 2, x, norm_type, kernel_size, stride, ceil_mode)
+
+
+# -- adaptive windows -------------------------------------------------------------------------------------------------
+def _target_sizes(op: str, output_size: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    rank = len(sizes)
+    wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * rank
+    if len(wanted) != rank:
+        raise ValueError(f"For '{op}', 'output_size' must be an int or {rank} ints, but got {output_size}.")
+    out = []
+    for want, size in zip(wanted, sizes):
+        if want is None:
+            want = size
+        if isinstance(want, bool) or not isinstance(want, int):
+            raise TypeError(f"For '{op}', 'output_size' must hold ints or None, but got {output_size!r}.")
+        if want < 1:
+            raise ValueError(f"For '{op}', 'output_size' must be positive, but got {output_size}.")
+        out.append(want)
+    return tuple(out)
+
+
+def _spans(size: int, wanted: int) -> list[tuple[int, int]]:
+    """Which elements each of `wanted` outputs covers."""
+    return [(i * size // wanted, -((-(i + 1) * size) // wanted)) for i in range(wanted)]
+
+
+def _adaptive_average(op: str, rank: int, x: Any, output_size: Any) -> Tensor:
+    """Along each axis a product with a matrix of weights; even divisions are plain pooling."""
+    sizes = x.shape[2:]
+    wanted = _target_sizes(op, output_size, sizes)
+    if all(s % w == 0 for s, w in zip(sizes, wanted)):
+        kernel = tuple(s // w for s, w in zip(sizes, wanted))
+        return x if set(kernel) == {1} else AvgPoolNd(rank, kernel, kernel)(x)
+    for axis, (size, want) in enumerate(zip(sizes, wanted), 2):
+        if size != want:
+            x = _along(x, axis, _averaging_matrix(size, want))
+    return x
+
+
+def _averaging_matrix(size: int, wanted: int) -> np.ndarray:
+    matrix = np.zeros((wanted, size), np.float32)
+    for row, (start, stop) in enumerate(_spans(size, wanted)):
+        matrix[row, start:stop] = 1.0 / (stop - start)
+    return matrix
+
+
+def _along(x: Any, axis: int, matrix: np.ndarray) -> Any:
+    """Multiply by a constant matrix along one axis."""
+    rank = x.ndim
+    order = (*(a for a in range(rank) if a != axis), axis)
+    moved = Transpose()(x, order) if axis != rank - 1 else x
+    out = BatchMatMul(False, True)(moved, cast(from_array(matrix), x.dtype))
+    back = tuple(int(i) for i in np.argsort(order))
+    return Transpose()(out, back) if axis != rank - 1 else out
+
+
+def _adaptive_max(op: str, x: Any, output_size: Any, return_indices: bool) -> Any:
+    """Gather every window (short ones repeat their last element) and take the maximum."""
+    sizes = x.shape[2:]
+    wanted = _target_sizes(op, output_size, sizes)
+    if all(s % w == 0 for s, w in zip(sizes, wanted)):
+        kernel = tuple(s // w for s, w in zip(sizes, wanted))
+        return (MaxPoolWithIndices if return_indices else MaxPoolNd)(len(sizes), kernel, kernel)(x)
+    places = _window_places(sizes, wanted)
+    flat = Reshape()(x, (*x.shape[:2], math.prod(sizes)))
+    windows = GetItem((slice(None), slice(None), TENSOR_INDEX))(flat, from_array(places))
+    out = Reshape()(ReduceMax()(windows, -1), (*x.shape[:2], *wanted))
+    if not return_indices:
+        return out
+    best = Argmax(-1, mstype.int64)(windows)
+    table = GetItem((None, None))(from_array(places))
+    spread = table + Fill()(mstype.int64, (*x.shape[:2], 1, 1), 0)
+    return out, Reshape()(GatherD()(spread, -1, ExpandDims()(best, -1)), (*x.shape[:2], *wanted))
+
+
+def _window_places(sizes: tuple[int, ...], wanted: tuple[int, ...]) -> np.ndarray:
+    """Flat input positions of every adaptive window: (number of windows, elements of the largest window)."""
+    flat = np.zeros((1, 1), np.int64)
+    for size, want in zip(sizes, wanted):
+        spans = _spans(size, want)
+        longest = max(stop - start for start, stop in spans)
+        at = np.array([[min(start + k, stop - 1) for k in range(longest)] for start, stop in spans], np.int64)
+        flat = flat[:, None, :, None] * size + at[None, :, None, :]
+        flat = flat.reshape(flat.shape[0] * want, -1)
+    return flat
+
+
+def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
+    """Average pooling of (N, C, L) to a given length."""
+    return with_batch(
+        "adaptive_avg_pool1d", input, 1, lambda x: _adaptive_average("adaptive_avg_pool1d", 1, x, output_size)
+    )
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
+    """Average pooling of (N, C, H, W) to given sizes; None keeps a size.
+
+    Examples:
+        >>> import mindspore as ms, numpy as np
+        >>> ms.ops.adaptive_avg_pool2d(ms.Tensor(np.ones((1, 2, 5, 7), np.float32)), (3, None)).shape
+        (1, 2, 3, 7)
+    """
+    return with_batch(
+        "adaptive_avg_pool2d", input, 2, lambda x: _adaptive_average("adaptive_avg_pool2d", 2, x, output_size)
+    )
+
+
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
+    """Average pooling of (N, C, D, H, W) to given sizes; None keeps a size."""
+    return with_batch(
+        "adaptive_avg_pool3d", input, 3, lambda x: _adaptive_average("adaptive_avg_pool3d", 3, x, output_size)
+    )
+
+
+def adaptive_max_pool1d(input: Any, output_size: int, return_indices: bool = False) -> Any:
+    """Max pooling of (N, C, L) to a given length."""
+    name = "adaptive_max_pool1d"
+    return with_batch(name, input, 1, lambda x: _adaptive_max(name, x, output_size, return_indices))
+
+
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Max pooling of (N, C, H, W) to given sizes; None keeps a size."""
+    name = "adaptive_max_pool2d"
+    return with_batch(name, input, 2, lambda x: _adaptive_max(name, x, output_size, return_indices))
+
+
+def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size."""
+    name = "adaptive_max_pool3d"
+    return with_batch(name, input, 3, lambda x: _adaptive_max(name, x, output_size, return_indices))
+
+
+# -- the inverse of max pooling ---------------------------------------------------------------------------------------
+def _unpool(
+    op: str, rank: int, x: Any, indices: Any, kernel: Any, stride: Any, padding: Any, output_size: Any
+) -> Tensor:
+    """Put every element back at its position; all other places are 0."""
+    require_tensor(op, "indices", indices)
+    if indices.shape != x.shape:
+        raise ValueError(f"For '{op}', 'indices' must have the shape {x.shape} of 'x', but got {indices.shape}.")
+    kernels = window.per_dimension(op, "kernel_size", kernel, rank)
+    strides = kernels if stride in (None, 0) else window.per_dimension(op, "stride", stride, rank)
+    pads = window.per_dimension(op, "padding", padding, rank, 0)
+    batched = x.ndim == rank + 2
+    sizes = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(x.shape[-rank:], strides, pads, kernels))
+    if output_size:
+        asked = tuple(output_size)[-rank:]
+        if any(not s - st < a < s + st for a, s, st in zip(asked, sizes, strides)):
+            raise ValueError(
+                f"For '{op}', 'output_size' must be within one stride of {sizes}, but got {tuple(output_size)}."
+            )
+        sizes = asked
+    planes = math.prod(x.shape[: 2 if batched else 1])
+    values = Reshape()(x, (planes, -1))
+    places = cast(Reshape()(indices, (planes, -1)), mstype.int64)
+    rows = from_array(np.arange(planes, dtype=np.int64)[:, None])
+    zeros = Fill()(x.dtype, (planes, math.prod(sizes)), 0)
+    out = SetItem((TENSOR_INDEX, TENSOR_INDEX))(zeros, values, rows, places)
+    return Reshape()(out, (*x.shape[: 2 if batched else 1], *sizes))
+
+
+def max_unpool1d(
+    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """The partial inverse of 1-d max pooling."""
+    return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(
+    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """The partial inverse of 2-d max pooling."""
+    return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """The partial inverse of 3-d max pooling."""
+    return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, output_size)
