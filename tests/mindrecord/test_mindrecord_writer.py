@@ -228,6 +228,57 @@ def test_a_failing_rename_is_reported(folder, monkeypatch):
     assert os.listdir() == []
 
 
+@pytest.mark.parametrize("failing", range(6))
+@pytest.mark.parametrize("existing", [False, True])
+def test_a_rename_that_fails_half_way_leaves_all_as_it_was(folder, monkeypatch, failing, existing):
+    if existing:
+        write("a", SMALL, [small(i) for i in range(3)], shards=3)
+    writer = FileWriter("a", 3, overwrite=True)
+    writer.add_schema(SMALL)
+    writer.write_raw_data([small(i) for i in range(100, 109)])
+    replace, gives_names = os.replace, []
+
+    def refuse_one(source, target):
+        if not target.endswith(".old") and not source.endswith(".old"):
+            gives_names.append(target)
+            if len(gives_names) == failing + 1:
+                raise OSError("disk is gone")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse_one)
+    with pytest.raises(MRMCommitError, match="disk is gone"):
+        writer.commit()
+    monkeypatch.undo()
+    os.chdir(folder)
+    assert len(os.listdir()) == (6 if existing else 0)
+    if existing:
+        assert labels("a0") == [0, 1, 2]
+
+
+def test_an_append_whose_rename_fails_changes_nothing(folder, monkeypatch):
+    write("a", SMALL, [small(i) for i in range(3)], shards=3)
+    writer = FileWriter.open_for_append("a0")
+    writer.write_raw_data([small(i) for i in range(3, 9)])
+    replace, calls = os.replace, []
+
+    def refuse_late(source, target):
+        calls.append(target)
+        if len(calls) == 4:  # old index aside, new index in place; the second shard's new index fails
+            raise OSError("disk is gone")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse_late)
+    with pytest.raises(MRMCommitError):
+        writer.commit()
+    monkeypatch.undo()
+    os.chdir(folder)
+    assert labels("a0") == [0, 1, 2] and len(os.listdir()) == 6
+    writer = FileWriter.open_for_append("a0")
+    writer.write_raw_data([small(i) for i in range(3, 6)])
+    writer.commit()
+    assert sorted(labels("a0")) == list(range(6))
+
+
 def test_no_writing_after_commit(folder):
     writer = FileWriter("a")
     writer.add_schema(SMALL)

@@ -37,7 +37,7 @@ from .layout import (
 )
 from .schema import Encoded, Schema
 from .shard_reader import open_shard, shard_paths
-from .shard_writer import ShardWriter, check_row_sizes, discard
+from .shard_writer import ShardWriter, check_row_sizes, discard, publish
 from .status import SUCCESS, MSRStatus
 
 __all__ = ["FileWriter"]
@@ -334,8 +334,7 @@ class FileWriter:
                 shard.complete()
             if not self._append:
                 self._check_overwrite()
-            for shard in shards:
-                shard.publish()
+            publish(shards)
         except OSError as error:
             raise MRMCommitError(f"Failed to commit. {error}") from None
         finally:

@@ -1,8 +1,8 @@
 """Writing one shard: rows go into its pages and its index.
 
 Rows fill the current blob page and the current raw page; when either is full, a new row group begins. A new shard is
-written under temporary names and gets its own only when it is complete (`publish`). Appending writes behind the rows
-that the header knows, so that the old header stays true until the new one replaces it.
+written under temporary names and gets its own only when it is complete (`publish`, below). Appending writes behind
+the rows that the header knows, so that the old header stays true until the new one replaces it.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class ShardWriter:
             self._lines = []
 
     def complete(self) -> None:
-        """Write all that is left; after this only `publish` remains."""
+        """Write all that is left; after this only the renames and `finish` remain."""
         self._flush_lines()
         self._content = self._header.to_bytes()
         if not self._in_place:
@@ -144,13 +144,36 @@ class ShardWriter:
             crypto.encrypt_stream(source, os.path.getsize(path), target, key, _get_enc_mode())
         os.replace(encrypted, path)
 
-    def publish(self) -> None:
-        """Give the files their names."""
-        if not self._in_place:
-            os.replace(self._data, self._path)
-        os.replace(self._index, self._path + ".db")
+    def moves(self) -> list[tuple[str, str]]:
+        """The renames that give the files their names."""
+        index_move = (self._index, self._path + ".db")
+        return [index_move] if self._in_place else [(self._data, self._path), index_move]
+
+    def finish(self) -> None:
+        """What is left after the renames: until now the old header was true."""
         if self._in_place:
             self._write_header()
+
+
+def publish(shards: Sequence[ShardWriter]) -> None:
+    """Give all files their names, or, when that fails, leave everything as it was."""
+    done: list[tuple[str, str | None]] = []  # a name that was given, and where the file is that had it before
+    try:
+        for source, target in (move for shard in shards for move in shard.moves()):
+            backup = f"{source}.old" if os.path.exists(target) else None
+            if backup:
+                os.replace(target, backup)
+            done.append((target, backup))
+            os.replace(source, target)
+    except BaseException:
+        for target, backup in reversed(done):
+            discard([target])
+            if backup:
+                os.replace(backup, target)
+        raise
+    discard([backup for _, backup in done if backup])
+    for shard in shards:
+        shard.finish()
 
 
 def check_row_sizes(rows: Sequence[Encoded], page_size: int) -> None:
