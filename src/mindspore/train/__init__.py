@@ -1,1 +1,34 @@
 """Training: Model, callbacks, metrics, files. Façade: re-exports only."""
+
+from mindspore.train import metrics as _metrics
+from mindspore.train.callback import (
+    BackupAndRestore,
+    Callback,
+    CheckpointConfig,
+    EarlyStopping,
+    History,
+    LambdaCallback,
+    LearningRateScheduler,
+    LossMonitor,
+    ModelCheckpoint,
+    OnRequestExit,
+    ReduceLROnPlateau,
+    RunContext,
+    TimeMonitor,
+    TrainFaultTolerance,
+)
+from mindspore.train.data_sink import data_sink
+from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_dataset
+from mindspore.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
+from mindspore.train.metrics import *  # noqa: F403 - the list is theirs
+from mindspore.train.model import Model
+from mindspore.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
+
+__all__ = [
+    "BackupAndRestore", "Callback", "CheckpointConfig", "DatasetHelper", "DynamicLossScaleManager",
+    "EarlyStopping", "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "LossMonitor",
+    "LossScaleManager", "Model", "ModelCheckpoint", "OnRequestExit", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
+    "TrainFaultTolerance", "connect_network_with_dataset", "data_sink", "load_checkpoint", "load_param_into_net",
+    "save_checkpoint",
+]  # fmt: skip
+__all__ += _metrics.__all__

@@ -1,0 +1,21 @@
+"""Saving and loading models. Façade: re-exports only."""
+
+from mindspore.train._checkpoint.convert import ckpt_to_safetensors, safetensors_to_ckpt
+from mindspore.train._checkpoint.load import (
+    ParamDictFuture,
+    load_checkpoint,
+    load_checkpoint_async,
+    load_param_into_net,
+)
+from mindspore.train._checkpoint.save import async_ckpt_thread_status, save_checkpoint
+
+__all__ = [
+    "ParamDictFuture",
+    "async_ckpt_thread_status",
+    "ckpt_to_safetensors",
+    "load_checkpoint",
+    "load_checkpoint_async",
+    "load_param_into_net",
+    "safetensors_to_ckpt",
+    "save_checkpoint",
+]
