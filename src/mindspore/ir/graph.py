@@ -112,7 +112,7 @@ class FuncGraph:
 
     def nodes(self) -> list[CNode]:
         """The CNodes that the output needs, each after its arguments. Does not enter subgraphs or other graphs' nodes."""
-        return topological_order(self.output, self)
+        return topological_order(self.output, self) if self.output is not None else []
 
     def subgraphs(self) -> list[FuncGraph]:
         """Graphs used as values by this graph's own nodes, in order of use."""
@@ -135,15 +135,12 @@ class FuncGraph:
         return list(seen.values())
 
     def free_variables(self) -> list[Node]:
-        """Nodes of other graphs that this graph, or a graph nested in it, uses."""
+        """Nodes of other graphs that this graph uses. Graphs it uses as values are closed already (compiler/control/lift)."""
         found: dict[int, Node] = {}
-        graphs = self.all_graphs()
-        inside = {g.id for g in graphs}
-        for graph in graphs:
-            for node in itertools.chain(graph.nodes(), (graph.output,)):
-                for arg in (*node.args, node):
-                    if not isinstance(arg, ValueNode) and (arg.graph is None or arg.graph.id not in inside):
-                        found.setdefault(arg.id, arg)
+        for node in itertools.chain(self.nodes(), (self.output,)):
+            for arg in (*node.args, node):
+                if not isinstance(arg, ValueNode) and arg.graph is not self:
+                    found.setdefault(arg.id, arg)
         return list(found.values())
 
     def __repr__(self) -> str:

@@ -1,0 +1,419 @@
+"""Derivatives of functions: `grad`, `value_and_grad`, `vjp`, `jvp`, `jacrev`, `jacfwd`.
+
+One object, `Derivative`, does the work in each mode: in PyNative mode it records a tape; while a graph is built it adds
+the backward nodes to that graph; in graph mode it compiles itself. All three use the same gradient rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore import context
+from mindspore.common.api import CompiledFunction
+from mindspore.common.parameter import Parameter, ParameterTuple
+from mindspore.common.tensor import Tensor
+from mindspore.compiler import parse
+from mindspore.compiler.autodiff.reverse import pullback
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.elementwise import ones_like, zeros_like
+from mindspore.prims.structural import Identity
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.runtime.tape import Tape, recording, watched_alias
+
+_DATA = (TensorBase, SymbolicScalarBase)
+
+
+class Derivative:
+    """The function that computes gradients (and values) of `fn`."""
+
+    def __init__(
+        self,
+        fn: Any,
+        positions: Any,
+        weights: Any = None,
+        *,
+        with_value: bool = False,
+        has_aux: bool = False,
+        sens: bool = False,
+        return_ids: bool = False,
+        combine: str = "grad",
+    ):
+        self.fn = fn
+        self.positions = positions  # an int, a tuple, "all", or None
+        self.weights = weights
+        self.with_value = with_value
+        self.has_aux = has_aux
+        self.sens = sens
+        self.return_ids = return_ids
+        self.combine = combine
+        self._compiled: CompiledFunction | None = None
+        self.__name__ = getattr(fn, "__name__", type(fn).__name__)
+
+    # -- the three modes ------------------------------------------------------------------------------------------
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if ACTIVE.builder is not None:
+            return self.run(args, kwargs, _GraphMode())
+        if context.graph_mode() and not ACTIVE.tapes:
+            if self._compiled is None:
+                self._compiled = CompiledFunction(self, f"grad_{self.__name__}")
+            return self._compiled(*args, **kwargs)
+        return self.run(args, kwargs, _TapeMode())
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        return self.run(args, kwargs, _GraphMode())
+
+    @property
+    def cells_and_names(self) -> Any:
+        """Of the cell this differentiates: compiled functions depend on its training flags."""
+        return self.fn.cells_and_names
+
+    # -- the work -------------------------------------------------------------------------------------------------
+    def run(self, args: tuple, kwargs: dict, mode: Any) -> Any:
+        sens = None
+        if self.sens:
+            if "sens" in kwargs:
+                sens = kwargs["sens"]
+                kwargs = {k: v for k, v in kwargs.items() if k != "sens"}
+            elif len(args) < 1:
+                raise ValueError("the gradient function with 'sens_param' needs the sensitivity as its last argument.")
+            else:
+                args, sens = args[:-1], args[-1]
+        places = self._places(args)
+        weights = self._weights()
+        with mode:
+            args, inputs = mode.watch(args, places)
+            mode.watch_weights(weights)
+            out = mode.call(self.fn, args, kwargs)
+            primary, aux = self._split(out)
+            outputs = _tensors(primary)
+            if not outputs:
+                raise TypeError(f"For 'grad', '{self.__name__}' must return a tensor or a tuple of tensors, but it returned {primary!r:.80}.")
+            douts = self._sensitivities(primary, outputs, sens)
+            grads = mode.backward(outputs, douts, inputs, weights)
+        input_grads = _restore_structure(args, places, grads[: len(inputs)])
+        result = self._format(places, input_grads, weights, grads[len(inputs) :])
+        if not self.with_value:
+            return (result, aux) if self.has_aux else result
+        return (out, result)
+
+    def _places(self, args: tuple) -> list[int]:
+        if self.positions is None:
+            return []
+        if self.positions == "all":
+            return [i for i, a in enumerate(args) if _tensors(a)]
+        places = list(self.positions) if isinstance(self.positions, tuple) else [self.positions]
+        for p in places:
+            if not -len(args) <= p < len(args):
+                raise ValueError(f"For 'grad', 'grad_position' {p} is out of range: '{self.__name__}' was given {len(args)} arguments.")
+            if not _tensors(args[p]) and not isinstance(args[p], (int, float)):
+                raise TypeError(f"For 'grad', argument {p} of '{self.__name__}' must be a tensor to be differentiated, but got {args[p]!r:.80}.")
+        return [p % len(args) for p in places]
+
+    def _weights(self) -> list[Any]:
+        weights = self.weights
+        if weights is None:
+            return []
+        if isinstance(weights, Parameter):
+            return [weights]
+        return list(weights)
+
+    def _split(self, out: Any) -> tuple[Any, Any]:
+        if not self.has_aux:
+            return out, None
+        if not isinstance(out, tuple) or len(out) < 2:
+            raise ValueError("For 'grad' with has_aux=True, the function must return a tuple: the value, then the auxiliary results.")
+        return out[0], tuple(out[1:]) if len(out) > 2 else out[1]
+
+    def _sensitivities(self, primary: Any, outputs: list[Any], sens: Any) -> list[Any]:
+        if sens is None:
+            return [ones_like(o) if values.dtype_of(o).kind in "fc" else zeros_like(o) for o in outputs]
+        given = _tensors(sens)
+        if len(given) != len(outputs):
+            if not isinstance(sens, (tuple, list)) and len(outputs) == 1 and values.is_number(sens):
+                return [ones_like(outputs[0]) * sens]
+            raise ValueError(f"For 'grad', the sensitivity must match the {len(outputs)} outputs of '{self.__name__}', but has {len(given)} tensors.")
+        from mindspore.prims.elementwise import Cast
+
+        fitted = []
+        for o, g in zip(outputs, given):
+            if tuple(g.shape) != tuple(o.shape):
+                if g.size != 1:
+                    raise ValueError(f"For 'grad', the sensitivity must have the shape {tuple(o.shape)} of the output, but has {tuple(g.shape)}.")
+                g = ones_like(o) * g.reshape(())
+            fitted.append(g if values.dtype_of(g) is values.dtype_of(o) else Cast()(g, values.dtype_of(o)))
+        return fitted
+
+    def _format(self, places: list[int], input_grads: list[Any], weights: list[Any], weight_grads: list[Any]) -> Any:
+        inputs: Any = tuple(input_grads)
+        params: Any = tuple(weight_grads)
+        if self.return_ids:
+            inputs = tuple((p, g) for p, g in zip(places, inputs))
+            params = tuple((w.name, g) for w, g in zip(weights, params))
+        if self.positions is not None and not isinstance(self.positions, tuple) and self.positions != "all":
+            inputs = inputs[0]
+        if isinstance(self.weights, Parameter):
+            params = params[0]
+        if self.weights is None:
+            return inputs
+        return params if self.positions is None else (inputs, params)
+
+
+class _TapeMode:
+    """PyNative: record while the function runs."""
+
+    def __init__(self) -> None:
+        self.tape = Tape()
+        self._context: Any = None
+
+    def __enter__(self) -> None:
+        self.inner: Any = None
+
+    def __exit__(self, *exc: Any) -> None:
+        return None
+
+    def watch(self, args: tuple, places: list[int]) -> tuple[tuple, list[Any]]:
+        args_list, inputs = list(args), []
+        for place in places:
+            args_list[place] = _map_tensors(args_list[place], lambda t: _watch(self.tape, t, inputs))
+        return tuple(args_list), inputs
+
+    def watch_weights(self, weights: list[Any]) -> None:
+        for weight in weights:
+            self.tape.watch(weight)
+
+    def call(self, fn: Any, args: tuple, kwargs: dict) -> Any:
+        with recording(self.tape):
+            return fn(*args, **kwargs)
+
+    def backward(self, outputs: list[Any], douts: list[Any], inputs: list[Any], weights: list[Any]) -> list[Any]:
+        return self.tape.gradients(outputs, douts, [*inputs, *weights])
+
+
+def _watch(tape: Tape, tensor: Any, inputs: list[Any]) -> Any:
+    alias = tensor if isinstance(tensor, Parameter) else watched_alias(tensor)
+    tape.watch(alias)
+    inputs.append(alias)
+    return alias
+
+
+class _GraphMode:
+    """A graph is being built: mark the inputs by Identity nodes, interpret the function, add the backward nodes."""
+
+    def __init__(self) -> None:
+        self.builder = ACTIVE.builder
+        self.weight_nodes: list[Any] = []
+        self.saved: list[tuple[Any, Any, Any]] = []
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc: Any) -> None:
+        """Weights that the function did not write to get back the node they had."""
+        for weight, before, marked in self.saved:
+            if self.builder.state.get(id(weight), (None, None))[1] is marked:
+                if before is None:
+                    self.builder.state.pop(id(weight), None)
+                else:
+                    self.builder.state[id(weight)] = before
+
+    def watch(self, args: tuple, places: list[int]) -> tuple[tuple, list[Any]]:
+        args_list, inputs = list(args), []
+        for place in places:
+            args_list[place] = _map_tensors(args_list[place], lambda t: self._mark(t, inputs))
+        return tuple(args_list), inputs
+
+    def _mark(self, tensor: Any, inputs: list[Any]) -> Any:
+        node = self.builder.emit(Identity(), (self.builder.node_of(tensor),))
+        marked = values.from_node(node)
+        inputs.append(marked)
+        return marked
+
+    def watch_weights(self, weights: list[Any]) -> None:
+        for weight in weights:
+            before = self.builder.state.get(id(weight))
+            node = self.builder.emit(Identity(), (self.builder.node_of(weight),))
+            self.builder.write(weight, node)
+            self.saved.append((weight, before, node))
+            self.weight_nodes.append(node)
+
+    def call(self, fn: Any, args: tuple, kwargs: dict) -> Any:
+        return parse.call(fn, args, kwargs)
+
+    def backward(self, outputs: list[Any], douts: list[Any], inputs: list[Any], weights: list[Any]) -> list[Any]:
+        builder = self.builder
+        targets = [*(i._node for i in inputs), *self.weight_nodes]
+        back = pullback(builder, [builder.node_of(o) for o in outputs], targets)
+        grads = back(list(douts))
+        return [zeros_like(values.from_node(t)) if g is None else g for t, g in zip(targets, grads)]
+
+
+def _tensors(value: Any) -> list[Any]:
+    """The tensors of a structure, in order."""
+    if isinstance(value, _DATA):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [t for v in value for t in _tensors(v)]
+    if isinstance(value, dict):
+        return [t for v in value.values() for t in _tensors(v)]
+    return []
+
+
+def _map_tensors(value: Any, function: Any) -> Any:
+    if isinstance(value, _DATA):
+        return function(value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return function(Tensor(value))
+    if isinstance(value, (tuple, list)):
+        items = [_map_tensors(v, function) if not isinstance(v, (int, float)) else v for v in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, dict):
+        return {k: _map_tensors(v, function) for k, v in value.items()}
+    return value
+
+
+def _restore_structure(args: tuple, places: list[int], grads: list[Any]) -> list[Any]:
+    """Gradients grouped as the arguments they belong to."""
+    supply = iter(grads)
+    return [_map_tensors(args[p], lambda _: next(supply)) if not isinstance(args[p], _DATA) else next(supply) for p in places]
+
+
+# -- public functions ---------------------------------------------------------------------------------------------------
+def grad(
+    fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False, sens_param: bool = False
+) -> Derivative:
+    """The gradient function of `fn`.
+
+    Args:
+        grad_position: which arguments to differentiate: an index, a tuple of indices, or None for none.
+        weights: Parameters to differentiate as well.
+        has_aux: `fn` returns extra values after the first, which are passed through.
+        return_ids: pair every gradient with the argument's position or the Parameter's name.
+        sens_param: the last argument of the gradient function is the sensitivity of the output.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.grad(lambda x: x * x * x)(ms.Tensor(2.0)).asnumpy().item()
+        12.0
+    """
+    _check(grad_position, weights, has_aux, return_ids, "grad")
+    return Derivative(fn, grad_position, weights, has_aux=has_aux, return_ids=return_ids, sens=sens_param)
+
+
+def value_and_grad(
+    fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False, sens_param: bool = False
+) -> Derivative:
+    """The function that gives both the value and the gradient of `fn`; arguments as in `grad`.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> value, gradient = ms.value_and_grad(lambda x: x * x)(ms.Tensor(3.0))
+        >>> value.asnumpy().item(), gradient.asnumpy().item()
+        (9.0, 6.0)
+    """
+    _check(grad_position, weights, has_aux, return_ids, "value_and_grad")
+    return Derivative(fn, grad_position, weights, with_value=True, has_aux=has_aux, return_ids=return_ids, sens=sens_param)
+
+
+def _check(position: Any, weights: Any, has_aux: Any, return_ids: Any, name: str) -> None:
+    if position is None and weights is None:
+        raise ValueError(f"For '{name}', 'grad_position' and 'weights' cannot both be None.")
+    items = position if isinstance(position, tuple) else () if position is None else (position,)
+    for item in items:
+        if isinstance(item, bool) or not isinstance(item, int):
+            raise TypeError(f"For '{name}', 'grad_position' must be an int, a tuple of ints or None, but got {position!r}.")
+    if len(set(items)) != len(items):
+        raise ValueError(f"For '{name}', 'grad_position' must not repeat an index, but got {position}.")
+    for option, value in (("has_aux", has_aux), ("return_ids", return_ids)):
+        if not isinstance(value, bool):
+            raise TypeError(f"For '{name}', '{option}' must be a bool, but got {value!r}.")
+    if weights is not None and not isinstance(weights, (Parameter, ParameterTuple, tuple, list)):
+        raise TypeError(f"For '{name}', 'weights' must be a Parameter, ParameterTuple, tuple or list of them, but got {type(weights).__name__}.")
+
+
+def get_grad(gradients: Any, identifier: Any) -> Any:
+    """Pick one gradient out of the result of a `grad` with return_ids=True, by position or Parameter."""
+    wanted = identifier.name if isinstance(identifier, Parameter) else identifier
+
+    def search(item: Any) -> Any:
+        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], (int, str)):
+            return item[1] if item[0] == wanted and type(item[0]) is type(wanted) else None
+        if isinstance(item, tuple):
+            for part in item:
+                found = search(part)
+                if found is not None:
+                    return found
+        return None
+
+    found = search(gradients)
+    if found is None:
+        raise RuntimeError(f"Can not find the gradient for position or parameter {wanted!r}; was 'return_ids' set?")
+    return found
+
+
+def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
+    """The value of `fn` and the function from output sensitivities to input gradients.
+
+    With inputs given: returns (value, vjp_fn) (and aux). Gradients of one input come alone, of several as a tuple.
+    """
+    back = Derivative(fn, tuple(range(len(inputs))), weights, sens=True, has_aux=has_aux)
+
+    def vjp_fn(*sens: Any) -> Any:
+        result = back(*inputs, sens[0] if len(sens) == 1 else sens)
+        if has_aux:
+            result = result[0]
+        grads, params = result if weights is not None else (result, None)
+        grads = grads[0] if len(grads) == 1 else grads
+        return grads if weights is None else (grads, params)
+
+    out = _call_forward(fn, inputs)
+    if has_aux:
+        return out[0], vjp_fn, (tuple(out[1:]) if len(out) > 2 else out[1])
+    return out, vjp_fn
+
+
+def _call_forward(fn: Any, inputs: tuple) -> Any:
+    return parse.call(fn, inputs) if ACTIVE.builder is not None else fn(*inputs)
+
+
+def jvp(fn: Any, inputs: Any, v: Any, has_aux: bool = False) -> Any:
+    """The value of `fn` and its directional derivative along `v`.
+
+    Forward mode by two reverse passes: u -> vjp(u) is linear, and its own pullback applied to v is the Jacobian times v.
+    """
+    single = not isinstance(inputs, (tuple, list))
+    points = (inputs,) if single else tuple(inputs)
+    directions = (v,) if not isinstance(v, (tuple, list)) else tuple(v)
+    if len(points) != len(directions):
+        raise ValueError(f"For 'jvp', 'inputs' and 'v' must have the same number of tensors, but got {len(points)} and {len(directions)}.")
+    out = _call_forward(fn, points)
+    primary = out[0] if has_aux else out
+    tangents = _Tangent(fn, has_aux, isinstance(primary, (tuple, list)))(points, directions, _cotangents(primary))
+    if has_aux:
+        return primary, tangents, (tuple(out[1:]) if len(out) > 2 else out[1])
+    return primary, tangents
+
+
+def _cotangents(primary: Any) -> tuple:
+    return tuple(zeros_like(o) for o in _tensors(primary))
+
+
+class _Tangent:
+    """d/du of <vjp(u), v>: linear in u, so any u will do."""
+
+    def __init__(self, fn: Any, has_aux: bool, many: bool):
+        self.fn, self.has_aux, self.many = fn, has_aux, many
+
+    def __call__(self, points: tuple, directions: tuple, zeros: tuple) -> Any:
+        back = Derivative(self.fn, tuple(range(len(points))), sens=True, has_aux=self.has_aux)
+
+        def linear(*u: Any) -> Any:
+            grads = back(*points, u[0] if len(u) == 1 and not self.many else u)
+            return grads[0] if self.has_aux else grads
+
+        linear.__module__ = "mindspore.common.gradient"
+        outer = Derivative(linear, tuple(range(len(zeros))), sens=True)
+        tangents = outer(*zeros, tuple(directions))
+        return tangents if self.many else tangents[0]

@@ -1,0 +1,1 @@
+"""Differentiation and batching as transformations of graphs."""

@@ -1,0 +1,161 @@
+"""Loop programs: every tensor is an input, a constant, a map, a reduction, a view or the result of an opaque operation.
+
+- `input`      memory from outside; `attr` tells whose
+- `const`      one repeated number (`attr`)
+- `map`        `attr` names the operation; operands have the result's shape
+- `reduce`     `attr` = (kind, axes); the axes are gone from the shape
+- `iota`       the position along axis `attr`
+- `take`       `attr` gives, per dimension of operand 0, ("axis", k) or ("index", operand): a read at run-time positions
+- views        `reshape`, `transpose` (`attr`: order), `broadcast` (dimensions of 1 repeated), `slice` (`attr`: (start, step)
+               per dimension): the same memory seen differently
+- `opaque`     an operation that loops cannot express (`attr`: its node); `item` picks one of its results
+
+`dtype` is the name of a MindSpore element type.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+VIEWS = ("reshape", "transpose", "broadcast", "slice")
+COMPUTED = ("map", "reduce", "iota", "take", "const")
+
+
+class Value:
+    """One tensor of a loop program."""
+
+    __slots__ = ("args", "attr", "dtype", "id", "op", "origin", "shape")
+    _numbers = itertools.count(1)
+
+    def __init__(self, op: str, shape: tuple[int, ...], dtype: str, args: tuple[Value, ...] = (), attr: Any = None, origin: Any = None):
+        self.id = next(Value._numbers)
+        self.op = op
+        self.shape = shape
+        self.dtype = dtype
+        self.args = args
+        self.attr = attr
+        self.origin = origin
+
+    @property
+    def size(self) -> int:
+        n = 1
+        for d in self.shape:
+            n *= d
+        return n
+
+    @property
+    def is_view(self) -> bool:
+        return self.op in VIEWS
+
+    def __repr__(self) -> str:
+        return f"%{self.id}:{self.op}{self.shape}"
+
+
+@dataclass
+class Program:
+    """A graph as loops: `values` in order of computation, the graph's inputs and outputs."""
+
+    values: list[Value]
+    inputs: list[Value]
+    outputs: list[Value]
+
+
+class Unsupported(Exception):
+    """A rule used something that loop programs do not have."""
+
+
+class Maker:
+    """Makes values in order, with small simplifications on the way."""
+
+    def __init__(self) -> None:
+        self.values: list[Value] = []
+        self.origin: Any = None
+        self._views: dict[tuple, Value] = {}
+
+    def add(self, op: str, shape: tuple[int, ...], dtype: str, args: tuple[Value, ...] = (), attr: Any = None) -> Value:
+        value = Value(op, tuple(shape), dtype, args, attr, self.origin)
+        self.values.append(value)
+        return value
+
+    # -- leaves ---------------------------------------------------------------------------------------------------
+    def const(self, number: Any, shape: tuple[int, ...], dtype: str) -> Value:
+        return self.add("const", shape, dtype, (), number)
+
+    def iota(self, axis: int, shape: tuple[int, ...], dtype: str = "int64") -> Value:
+        return self.add("iota", shape, dtype, (), axis)
+
+    # -- views ----------------------------------------------------------------------------------------------------
+    def _view(self, op: str, shape: tuple[int, ...], x: Value, attr: Any = None) -> Value:
+        key = (op, x.id, shape, attr)
+        found = self._views.get(key)
+        if found is None:
+            found = self._views[key] = self.add(op, shape, x.dtype, (x,), attr)
+        return found
+
+    def reshape(self, x: Value, shape: tuple[int, ...]) -> Value:
+        if x.op == "const":
+            return self.const(x.attr, shape, x.dtype)
+        if x.op == "reshape":
+            x = x.args[0]
+        return x if x.shape == shape else self._view("reshape", shape, x)
+
+    def transpose(self, x: Value, order: tuple[int, ...]) -> Value:
+        shape = tuple(x.shape[i] for i in order)
+        if x.op == "const":
+            return self.const(x.attr, shape, x.dtype)
+        return x if order == tuple(range(len(order))) else self._view("transpose", shape, x, order)
+
+    def broadcast(self, x: Value, shape: tuple[int, ...]) -> Value:
+        if x.shape == shape:
+            return x
+        if x.op == "const":
+            return self.const(x.attr, shape, x.dtype)
+        if len(x.shape) < len(shape):
+            x = self.reshape(x, (1,) * (len(shape) - len(x.shape)) + x.shape)
+        return x if x.shape == shape else self._view("broadcast", shape, x)
+
+    def slice(self, x: Value, ranges: tuple[tuple[int, int, int], ...]) -> Value:
+        """`ranges`: (start, step, count) per dimension."""
+        shape = tuple(count for _, _, count in ranges)
+        if x.op == "const":
+            return self.const(x.attr, shape, x.dtype)
+        if shape == x.shape and all(step == 1 for _, step, _ in ranges):
+            return x
+        return self._view("slice", shape, x, tuple((start, step) for start, step, _ in ranges))
+
+    # -- computation ----------------------------------------------------------------------------------------------
+    def map(self, name: str, dtype: str, *operands: Value, imm: Any = None) -> Value:
+        """Broadcast the operands and apply an operation."""
+        shape = np.broadcast_shapes(*(o.shape for o in operands))
+        neutral = self._neutral(name, dtype, shape, operands)
+        if neutral is not None:
+            return neutral
+        return self.add("map", shape, dtype, tuple(self.broadcast(o, shape) for o in operands), name)
+
+    def _neutral(self, name: str, dtype: str, shape: tuple[int, ...], operands: tuple[Value, ...]) -> Value | None:
+        """x + 0, x * 1 and the like. Not x * 0, which is not 0 for every x."""
+        if name == "cast" and operands[0].dtype == dtype:
+            return operands[0]
+        if len(operands) != 2:
+            return None
+        a, b = operands
+        same = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}.get(name)
+        if same is None:
+            return None
+        number, commutes = same
+        for x, other in ((a, b), (b, a)) if commutes else ((a, b),):
+            if other.op == "const" and other.attr == number and x.shape == shape and x.dtype == dtype:
+                return x
+        return None
+
+    def reduce(self, kind: str, x: Value, axes: tuple[int, ...], dtype: str) -> Value:
+        shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
+        return self.add("reduce", shape, dtype, (x,), (kind, tuple(sorted(axes)))) if axes else self.map("cast", dtype, x)
+
+    def take(self, source: Value, places: tuple[tuple[str, int], ...], shape: tuple[int, ...], indices: list[Value]) -> Value:
+        operands = tuple(self.broadcast(i, shape) for i in indices)
+        return self.add("take", shape, source.dtype, (source, *operands), places)

@@ -1,0 +1,85 @@
+"""Stacks of tensors: what a loop saves for its backward pass.
+
+A stack is a tensor with a leading axis of `capacity` entries. NumPy grows it on demand; XLA has fixed shapes, so there
+an unbounded loop is compiled with a capacity that is doubled and the graph run again when it proves too small.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTensor
+from mindspore.prims.arrays import ScalarToTensor, TensorToScalar
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.elementwise import zeros_like
+
+DEFAULT_CAPACITY = 64
+
+
+class StackInit(Primitive):
+    """An empty stack for values like `x`. Its abstract shape uses the declared capacity; NumPy may grow beyond it."""
+
+    def __init__(self, capacity: int = DEFAULT_CAPACITY, bounded: bool = False):
+        super().__init__("StackInit", capacity=capacity, bounded=bounded)
+
+    def infer(self, x: Any) -> Any:
+        return AbstractTensor(x.dtype, (self.capacity, *x.shape))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.zeros((self.capacity, *x.shape), x.dtype)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (zeros_like(x),)
+
+
+class StackPush(Primitive):
+    """The stack with `x` at position `i`."""
+
+    def __init__(self) -> None:
+        super().__init__("StackPush")
+
+    def infer(self, stack: Any, i: Any, x: Any) -> Any:
+        return AbstractTensor(stack.dtype, stack.shape)
+
+    def eval(self, xp: Any, stack: Any, i: Any, x: Any) -> Any:
+        if xp is not np:
+            return stack.at[i].set(x)
+        i = int(i)
+        grown = np.zeros((max(2 * len(stack), i + 1), *stack.shape[1:]), stack.dtype) if i >= len(stack) else None
+        if grown is not None:
+            grown[: len(stack)] = stack
+        out = grown if grown is not None else stack.copy()
+        out[i] = x
+        return out
+
+    def bprop(self, stack: Any, i: Any, x: Any, out: Any, dout: Any) -> tuple:
+        picked = StackRead()(dout, i)
+        return StackPush()(dout, i, zeros_like(picked)), None, _like(picked, x)
+
+
+class StackRead(Primitive):
+    """Entry `i` of a stack."""
+
+    def __init__(self) -> None:
+        super().__init__("StackRead")
+
+    def infer(self, stack: Any, i: Any) -> Any:
+        return AbstractTensor(stack.dtype, stack.shape[1:])
+
+    def eval(self, xp: Any, stack: Any, i: Any) -> Any:
+        return stack[i] if xp is not np else stack[min(int(i), len(stack) - 1)]
+
+    def bprop(self, stack: Any, i: Any, out: Any, dout: Any) -> tuple:
+        return StackPush()(zeros_like(stack), i, dout), None
+
+
+def _like(tensor: Any, value: Any) -> Any:
+    """Gradients of numbers are numbers."""
+    return TensorToScalar()(tensor) if type(value).__name__ == "SymbolicScalar" else tensor
+
+
+def as_tensor(value: Any) -> Any:
+    """A number as a 0-d tensor of its own type; tensors pass."""
+    return ScalarToTensor()(value, value.dtype) if type(value).__name__ == "SymbolicScalar" else value
