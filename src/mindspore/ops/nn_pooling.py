@@ -10,11 +10,11 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops.separable import adaptive_spans, apply_along, averaging_matrix
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import window
-from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, Fill, GetItem, SetItem, Squeeze, Transpose
+from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, Fill, GetItem, SetItem, Squeeze
 from mindspore.prims.gather_scatter import GatherD
-from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
 from mindspore.prims.reduction import ReduceMax, Reshape
 from mindspore.prims.sorting import Argmax
@@ -143,11 +143,6 @@ def _target_sizes(op: str, output_size: Any, sizes: tuple[int, ...]) -> tuple[in
     return tuple(out)
 
 
-def _spans(size: int, wanted: int) -> list[tuple[int, int]]:
-    """Which elements each of `wanted` outputs covers."""
-    return [(i * size // wanted, -((-(i + 1) * size) // wanted)) for i in range(wanted)]
-
-
 def _adaptive_average(op: str, rank: int, x: Any, output_size: Any) -> Tensor:
     """Along each axis a product with a matrix of weights; even divisions are plain pooling."""
     sizes = x.shape[2:]
@@ -157,25 +152,8 @@ def _adaptive_average(op: str, rank: int, x: Any, output_size: Any) -> Tensor:
         return x if set(kernel) == {1} else AvgPoolNd(rank, kernel, kernel)(x)
     for axis, (size, want) in enumerate(zip(sizes, wanted), 2):
         if size != want:
-            x = _along(x, axis, _averaging_matrix(size, want))
+            x = apply_along(x, axis, averaging_matrix(size, want))
     return x
-
-
-def _averaging_matrix(size: int, wanted: int) -> np.ndarray:
-    matrix = np.zeros((wanted, size), np.float32)
-    for row, (start, stop) in enumerate(_spans(size, wanted)):
-        matrix[row, start:stop] = 1.0 / (stop - start)
-    return matrix
-
-
-def _along(x: Any, axis: int, matrix: np.ndarray) -> Any:
-    """Multiply by a constant matrix along one axis."""
-    rank = x.ndim
-    order = (*(a for a in range(rank) if a != axis), axis)
-    moved = Transpose()(x, order) if axis != rank - 1 else x
-    out = BatchMatMul(False, True)(moved, cast(from_array(matrix), x.dtype))
-    back = tuple(int(i) for i in np.argsort(order))
-    return Transpose()(out, back) if axis != rank - 1 else out
 
 
 def _adaptive_max(op: str, x: Any, output_size: Any, return_indices: bool) -> Any:
@@ -201,7 +179,7 @@ def _window_places(sizes: tuple[int, ...], wanted: tuple[int, ...]) -> np.ndarra
     """Flat input positions of every adaptive window: (number of windows, elements of the largest window)."""
     flat = np.zeros((1, 1), np.int64)
     for size, want in zip(sizes, wanted):
-        spans = _spans(size, want)
+        spans = adaptive_spans(size, want)
         longest = max(stop - start for start, stop in spans)
         at = np.array([[min(start + k, stop - 1) for k in range(longest)] for start, stop in spans], np.int64)
         flat = flat[:, None, :, None] * size + at[None, :, None, :]

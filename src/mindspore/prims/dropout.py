@@ -1,0 +1,59 @@
+"""Dropout: which elements survive is a pure function of a key, so a graph that runs twice with one key repeats itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks
+from mindspore.prims.elementwise import Cast
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.random import random_bits
+
+
+def survivors(xp: Any, key: Any, count: int, keep_prob: float) -> Any:
+    """`count` bools, each true with probability `keep_prob`; 16 random bits decide about each."""
+    words = random_bits(xp, key, (count + 1) // 2)
+    halves = xp.concatenate([words & np.uint32(0xFFFF), words >> np.uint32(16)])[:count]
+    return halves < np.uint32(round(keep_prob * 65536))
+
+
+class DropoutMask(Primitive):
+    """`prim(key, shape)`: true where an element survives."""
+
+    def __init__(self, keep_prob: float = 0.5):
+        super().__init__(keep_prob=float(keep_prob))
+
+    def infer(self, key: Any, shape: Any) -> Any:
+        return AbstractTensor(mstype.bool_, tuple(shape))
+
+    def eval(self, xp: Any, key: Any, shape: tuple[int, ...]) -> Any:
+        return xp.reshape(survivors(xp, key, int(np.prod(shape)), self.keep_prob), shape)
+
+    def bprop(self, key: Any, shape: Any, out: Any, dout: Any) -> tuple:
+        return None, None
+
+
+class DropoutWithKey(Primitive):
+    """`prim(x, key)`: x / keep_prob where an element survives, else 0; and the mask of survivors."""
+
+    def __init__(self, keep_prob: float = 0.5):
+        if not 0 < keep_prob <= 1:
+            raise ValueError(f"For 'Dropout', 'keep_prob' must be in range (0, 1], but got {keep_prob}.")
+        super().__init__(keep_prob=float(keep_prob))
+
+    def infer(self, x: Any, key: Any) -> Any:
+        checks.tensor("Dropout", "x", x)
+        checks.dtype_in("Dropout", "x", x.dtype, "f")
+        return AbstractTuple((x, AbstractTensor(mstype.bool_, x.shape)))
+
+    def eval(self, xp: Any, x: Any, key: Any) -> Any:
+        mask = xp.reshape(survivors(xp, key, int(np.prod(x.shape)), self.keep_prob), x.shape)
+        scale = np.asarray(1 / self.keep_prob, x.dtype)
+        return xp.where(mask, x * scale, xp.zeros((), x.dtype)), mask
+
+    def bprop(self, x: Any, key: Any, out: Any, dout: Any) -> tuple:
+        return dout[0] * (Cast()(out[1], x.dtype) * (1 / self.keep_prob)), None
