@@ -126,9 +126,7 @@ class Schema:
 
     def to_json(self) -> str:
         """The schema as JSON text."""
-        form: dict[str, Any] = {"columns": {}}
-        for column in self.columns:
-            form["columns"][column["name"]] = {key: value for key, value in column.items() if key != "name"}
+        form: dict[str, Any] = {"columns": [dict(sorted(column.items())) for column in self.columns]}
         if self.dataset_type:
             form["datasetType"] = self.dataset_type
         if self.num_rows:

@@ -37,9 +37,13 @@ class Reader:
     def can_gather(self) -> bool:
         return type(self).gather is not Reader.gather
 
-    def labels(self) -> np.ndarray:
+    def labels(self, column: str = "label") -> np.ndarray:
         """The class of every row, for samplers that need it."""
         raise RuntimeError(f"{type(self).__name__} has no class labels.")
+
+    def file_sizes(self) -> list[int]:
+        """Rows in each file, for sources whose rows stand in files one after the other."""
+        return [len(self)]
 
     def num_classes(self) -> int | None:
         return None
@@ -95,9 +99,7 @@ class MappableNode(Node):
         return list(self.reader.columns)
 
     def size(self) -> int | None:
-        if getattr(self.sampler, "batch_sampler", False):
-            return len(self.sampler.batches())
-        return self.sampler.count(len(self.reader), self.reader.labels)
+        return self.sampler.count(len(self.reader), self.reader)
 
     def batch_size(self) -> int | None:
         return 1

@@ -35,7 +35,16 @@ class MapNode(Node):
         self.callbacks = list(callbacks)
         self.max_rowsize = max_rowsize
         self.offload = offload
-        self.op_offset = 0  # place of the first operation in its chain, so that fusing maps keeps random streams
+        self._streams: list[tuple[int, int]] | None = None
+
+    def streams(self) -> list[tuple[int, int]]:
+        """For each operation what keys its random stream: map and place, as they were before any fusion."""
+        return self._streams or [(self.uid, i) for i in range(len(self.operations))]
+
+    def with_operations(self, operations: Sequence[Callable], streams: Sequence[tuple[int, int]]) -> MapNode:
+        twin = self.with_children(*self.children)
+        twin.operations, twin._streams = list(operations), list(streams)
+        return twin
 
     def inputs(self) -> list[str] | None:
         """Input columns; by default the first one."""
@@ -191,6 +200,7 @@ class ShuffleNode(Node):
         super().__init__(child)
         self.buffer_size = buffer_size
         self.reset_each_epoch = reset_each_epoch
+        self.seed: int | None = None  # fixed by `split`, whose parts must agree on one order
 
     def params(self) -> dict[str, Any]:
         return {"buffer_size": self.buffer_size, "reset_each_epoch": self.reset_each_epoch}

@@ -30,6 +30,7 @@ from mindspore.dataset.ir.ops import (
     ZipNode,
     map_columns,
 )
+from mindspore.dataset.ir.transform import is_random
 from mindspore.dataset.runtime import operators as op
 from mindspore.dataset.runtime.batch import BucketBatch, DynamicBatch
 from mindspore.dataset.runtime.callback_map import CallbackMap
@@ -41,6 +42,7 @@ from mindspore.dataset.runtime.step import (
     PROCESS,
     THREAD,
     BatchMapStep,
+    CachedSteps,
     CollateStep,
     LoadStep,
     MapStep,
@@ -85,10 +87,9 @@ def _(node: MapNode, context):
         layout(child.columns, inputs, outputs),
         len(outputs),
         context.root_seed,
-        node.uid,
+        node.streams(),
         node.workers(),
         map_placement(node.operations, node.python_multiprocessing),
-        node.op_offset,
     )
     step.max_rowsize = node.max_rowsize
     if node.callbacks:
@@ -147,7 +148,7 @@ def slide_under(child: op.Operator, make: Callable[[op.Operator], op.Operator]) 
 @build.register
 def _(node: ShuffleNode, context):
     child = build(node.children[0], context)
-    return slide_under(child, lambda base: op.Shuffle(base, node.buffer_size, node.reset_each_epoch, node.uid, context))
+    return slide_under(child, lambda base: op.Shuffle(base, node, context))
 
 
 @build.register
@@ -232,7 +233,13 @@ def _(node: SyncWaitNode, context):
 
 @build.register
 def _(node: CacheNode, context):
-    return op.Cache(build(node.children[0], context), node.cache)
+    child = build(node.children[0], context)
+    if isinstance(child, Chain) and isinstance(child.steps[0], LoadStep) and child.one_to_one:
+        for step in child.steps:
+            if isinstance(step, MapStep) and any(is_random(operation) for operation in step.operations):
+                raise RuntimeError("A map with random operations cannot be cached: its rows differ in every epoch.")
+        return Chain(child.base, [CachedSteps(child.steps, node.cache)], child.columns, context)
+    return op.Cache(child, node.cache)
 
 
 @build.register

@@ -77,8 +77,8 @@ class BatchedChain(Chain):
 
     def __init__(self, chain: Chain, collate: CollateStep, rows: int, drop_remainder: bool):
         steps = chain.steps
-        whole = vectorised(steps) if "vectorise_batch" not in settings().disabled_rules else None
-        steps = [whole] if whole is not None and collate.pad_info is None else [*steps, collate]
+        whole = vectorised(steps, collate) if "vectorise_batch" not in settings().disabled_rules else None
+        steps = [*steps, collate] if whole is None else [whole]
         super().__init__(chain.base, steps, collate.columns, chain.context)
         self.rows, self.drop_remainder = rows, drop_remainder
 

@@ -26,5 +26,5 @@ class RunContext:
     def rng(self, uid: int, epoch: int) -> np.random.Generator:
         return np.random.default_rng([self.root_seed, uid, epoch])
 
-    def draw(self, epoch: int, uid: int, labels=None, memory: dict | None = None) -> Draw:
-        return Draw(epoch, self.seed, self.entropy + (uid << 50), labels, {} if memory is None else memory)
+    def draw(self, epoch: int, uid: int, reader=None, memory: dict | None = None) -> Draw:
+        return Draw(epoch, self.seed, self.entropy + (uid << 50), reader, {} if memory is None else memory)

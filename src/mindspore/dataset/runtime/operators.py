@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mindspore.dataset.ir.leaf import MappableNode, Row, StreamNode
+from mindspore.dataset.ir.ops import ShuffleNode
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.errors import PipelineError, user_code_error
 from mindspore.dataset.samplers.std_random import Mt19937_64
@@ -72,7 +74,7 @@ class SourceOrder(RefOperator):
 
     def refs(self, epoch):
         reader, sampler = self.node.reader, self.node.sampler
-        draw = self.context.draw(epoch, self.node.uid, labels=reader.labels, memory=self._memory)
+        draw = self.context.draw(epoch, self.node.uid, reader=reader, memory=self._memory)
         rows = sampler.order(len(reader), draw)
         return np.arange(len(rows), dtype=np.int64), rows
 
@@ -92,9 +94,10 @@ class StreamSource(Operator):
 class Shuffle(RefOperator):
     """A buffer of rows of which each step gives a random one and takes the next into its place."""
 
-    def __init__(self, child: Operator, buffer_size: int, reset_each_epoch: bool, uid: int, context: RunContext):
+    def __init__(self, child: Operator, node: ShuffleNode, context: RunContext):
         super().__init__(child)
-        self.buffer_size, self.reset_each_epoch, self.uid, self.context = buffer_size, reset_each_epoch, uid, context
+        self.buffer_size, self.reset_each_epoch, self.uid = node.buffer_size, node.reset_each_epoch, node.uid
+        self.context = context if node.seed is None else replace(context, seed=node.seed)
         self._twister: Mt19937_64 | None = None
         self._next_epoch = 0
 
@@ -336,15 +339,23 @@ class SyncWait(Operator):
 
 
 class Cache(Operator):
-    """Rows of the first epoch are kept and given again in every later one, in the order the sampler asks for."""
+    """Rows of the first whole epoch are kept and given again, in the same order, in every later one."""
 
     def __init__(self, child: Operator, cache):
         super().__init__(child)
         self.cache = cache
-        self._rows: list[Pair] | None = None
+        self._kept: list[int] | None = None
 
     def stream(self, epoch, start=0):
-        if self._rows is None:
-            self._rows = list(self.children[0].stream(epoch))
-            self.cache.account(self._rows)
-        return iter(self._rows[start:])
+        if self._kept is not None:
+            return ((key, self.cache.get(key)) for key in self._kept[start:])
+        return drop(self._keep(epoch), start)
+
+    def _keep(self, epoch):
+        keys = []
+        for key, row in self.children[0].stream(epoch):
+            self.cache.put(key, row)
+            keys.append(key)
+            yield key, row
+        if all(self.cache.get(key) is not None for key in keys):
+            self._kept = keys

@@ -75,12 +75,12 @@ class PickStep(Step):
 class MapStep(Step):
     """Operations on some columns of each row."""
 
-    def __init__(self, operations, inputs, layout, n_outputs, seed, uid, workers, placement, op_offset=0):
+    def __init__(self, operations, inputs, layout, n_outputs, seed, streams, workers, placement):
         self.operations = list(operations)
         self.inputs = list(inputs)  # positions of the input columns
         self.layout = layout  # for each result column: ("out", i) or ("in", i)
         self.n_outputs = n_outputs
-        self.seed, self.uid, self.op_offset = seed, uid, op_offset
+        self.seed, self.streams = seed, list(streams)
         self.workers, self.placement = workers, placement
         self.error_mode = settings().error_samples_mode
         self.hooks = settings().debug_hooks if settings().debug_mode else []
@@ -99,10 +99,8 @@ class MapStep(Step):
         found = getattr(self._local, "operations", None)
         if found is None:
             found = [
-                (copy.deepcopy(op), RowRandom(self.seed, (self.uid << 20) + self.op_offset + i))
-                if is_random(op)
-                else (op, None)
-                for i, op in enumerate(self.operations)
+                (copy.deepcopy(op), RowRandom(self.seed, (uid << 20) + place)) if is_random(op) else (op, None)
+                for op, (uid, place) in zip(self.operations, self.streams)
             ]
             self._local.operations = found
         return found
@@ -178,6 +176,26 @@ class MapStep(Step):
         return [key for key, _ in kept], [row for _, row in kept]
 
 
+class CachedSteps(Step):
+    """Steps whose results are kept by row number, so that each row is made once."""
+
+    def __init__(self, steps: Sequence[Step], cache):
+        self.steps, self.cache = list(steps), cache
+        self.workers = max(step.workers for step in steps)
+        self.placement = THREAD if all(step.placement in (ANY, THREAD) for step in steps) else CALLER
+
+    def run(self, epoch, keys, rows):
+        indices = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
+        made = []
+        for key, index in zip(keys, indices):
+            row = self.cache.get(index)
+            if row is None:
+                row = run_steps(self.steps, epoch, [key], [index])[1][0]
+                self.cache.put(index, row)
+            made.append(tuple(np.array(value) if isinstance(value, np.ndarray) else value for value in row))
+        return keys, made
+
+
 class CollateStep(Step):
     """All rows of the task become one batch."""
 
@@ -194,11 +212,14 @@ class VectorStep(Step):
     """Load, transform and batch in one go, on whole arrays: for sources that can gather and operations with a
     `batched` form."""
 
-    def __init__(self, load: LoadStep, steps: Sequence[Step]):
-        self.load, self.steps, self.workers = load, list(steps), load.workers
+    def __init__(self, load: LoadStep, steps: Sequence[Step], collate: CollateStep):
+        self.load, self.steps, self.collate = load, list(steps), collate
+        self.placement, self.workers = load.placement, load.workers
 
     def run(self, epoch, keys, rows):
         columns = self.load.reader.gather(np.asarray(rows))
+        if columns is None:  # rows of different shapes: one by one
+            return run_steps([self.load, *self.steps, self.collate], epoch, keys, rows)
         for step in self.steps:
             if isinstance(step, PickStep):
                 columns = tuple(columns[i] for i in step.positions)
@@ -214,9 +235,9 @@ class VectorStep(Step):
         return [keys[0]], [columns]
 
 
-def vectorised(steps: Sequence[Step]) -> VectorStep | None:
+def vectorised(steps: Sequence[Step], collate: CollateStep) -> VectorStep | None:
     """One VectorStep for `steps`, when every one of them can work on whole arrays."""
-    if not steps or not isinstance(steps[0], LoadStep) or not steps[0].reader.can_gather():
+    if not steps or not isinstance(steps[0], LoadStep) or not steps[0].reader.can_gather() or collate.pad_info is not None:
         return None
     for step in steps[1:]:
         if isinstance(step, PickStep):
@@ -225,7 +246,7 @@ def vectorised(steps: Sequence[Step]) -> VectorStep | None:
             return None
         if any(not hasattr(op, "batched") or is_random(op) for op in step.operations):
             return None
-    return VectorStep(steps[0], steps[1:])
+    return VectorStep(steps[0], steps[1:], collate)
 
 
 def map_placement(operations: Sequence[Callable], python_multiprocessing: bool) -> str:

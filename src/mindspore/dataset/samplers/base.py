@@ -7,7 +7,7 @@ positions of that order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ class Draw:
     epoch: int
     seed: int | None
     entropy: int = 0
-    labels: Callable[[], np.ndarray] | None = None
+    reader: Any = None  # the source: samplers may ask it for labels or files
     memory: dict = field(default_factory=dict)  # orders of the epoch before, kept by the operator that draws
 
     def numpy_rng(self, salt: int = 0) -> np.random.Generator:
@@ -84,16 +84,16 @@ class Sampler:
         below = self.child_sampler.order(n, draw)
         return below[self.positions(len(below), draw)]
 
-    def count(self, n: int, labels: Callable[[], np.ndarray] | None = None) -> int:
+    def count(self, n: int, reader: Any = None) -> int:
         """Rows of an epoch over a source of `n` rows."""
         if self.child_sampler is not None:
-            n = self.child_sampler.count(n, labels)
-        return self.length(n, labels)
+            n = self.child_sampler.count(n, reader)
+        return self.length(n, reader)
 
-    def length(self, n: int, labels: Callable[[], np.ndarray] | None = None) -> int:
+    def length(self, n: int, reader: Any = None) -> int:
         if type(self).__iter__ is Sampler.__iter__:
             return n if self.num_samples is None else min(n, self.num_samples)
-        return len(self.positions(n, Draw(0, None, labels=labels)))
+        return len(self.positions(n, Draw(0, None, reader=reader)))
 
     def positions(self, n: int, draw: Draw) -> np.ndarray:
         self.dataset_size = n
@@ -125,7 +125,7 @@ class BuiltinSampler(Sampler):
     def __iter__(self) -> Iterator[int]:
         raise NotImplementedError(f"{type(self).__name__} is not iterable: pass it as sampler=... to a data set.")
 
-    def length(self, n: int, labels: Callable[[], np.ndarray] | None = None) -> int:
+    def length(self, n: int, reader: Any = None) -> int:
         raise NotImplementedError
 
     def limited(self, n: int) -> int:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from mindspore.dataset._check import check_bool, check_type
-from mindspore.dataset.config import DEFAULT_SEED
+from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.samplers.base import BuiltinSampler, Draw, Sampler, as_index, check_positions
 from mindspore.dataset.samplers.std_random import Mt19937, shuffle
 
 
-class Shuffle(str, Enum):
+class Shuffle(StrEnum):
     """How a file-based source mixes its rows."""
 
     FALSE = "false"
@@ -67,7 +67,7 @@ class SequentialSampler(BuiltinSampler):
                 raise RuntimeError(f"SequentialSampler: start_index must be >= 0, but got {start_index}.")
         self.start_index = start_index or 0
 
-    def length(self, n, labels=None):
+    def length(self, n, reader=None):
         return self.limited(max(n - self.start_index, 0))
 
     def positions(self, n, draw):
@@ -97,12 +97,13 @@ class RandomSampler(BuiltinSampler):
         self.replacement = replacement
         self.shuffle = shuffle
         self.reshuffle_each_epoch = True
-        self.deterministic = False
+        self.seed: int | None = None  # fixed by `split`, whose parts must agree on one order
 
-    def length(self, n, labels=None):
+    def length(self, n, reader=None):
         return (self.num_samples or n) if self.replacement else self.limited(n)
 
     def positions(self, n, draw):
+        draw = draw if self.seed is None else replace(draw, seed=self.seed)
         epoch_draw = draw if self.reshuffle_each_epoch else replace(draw, epoch=0)
         count = self.length(n)
         if not self.replacement:
@@ -153,7 +154,7 @@ class SubsetSampler(BuiltinSampler):
         self.indices = [as_index(item) for item in given]
         self.indices_limit = self.indices[: num_samples or None]
 
-    def length(self, n, labels=None):
+    def length(self, n, reader=None):
         return len(self.indices_limit)
 
     def positions(self, n, draw):
@@ -203,7 +204,7 @@ class DistributedSampler(BuiltinSampler):
             )
         self.num_shards, self.shard_id, self.shuffle, self.offset = num_shards, shard_id, shuffle, offset
 
-    def length(self, n, labels=None):
+    def length(self, n, reader=None):
         share = math.ceil(n / self.num_shards)
         if self.offset != -1:
             share = math.ceil((n + self.offset) / self.num_shards)
@@ -229,10 +230,12 @@ class DistributedSampler(BuiltinSampler):
 
     def params(self):
         return {
+            "even_dist": True,
             "num_shards": self.num_shards,
-            "shard_id": self.shard_id,
-            "shuffle": self.shuffle,
             "offset": self.offset,
+            "seed": settings().seed + 1,
+            "shard_id": self.shard_id,
+            "shuffle_mode": SHUFFLE_MODES[Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE],
         }
 
 
@@ -258,18 +261,18 @@ class PKSampler(BuiltinSampler):
             raise RuntimeError(f"PKSampler: num_val should be a positive integer value, but got num_val: {num_val}.")
         self.num_val, self.shuffle, self.class_column = num_val, shuffle, class_column
 
-    def _rows_by_class(self, labels) -> dict[int, np.ndarray]:
-        if labels is None:
+    def _rows_by_class(self, reader) -> dict[int, np.ndarray]:
+        if reader is None:
             raise RuntimeError("PKSampler needs a source with class labels, such as ImageFolderDataset.")
-        found = np.asarray(labels())
+        found = np.asarray(reader.labels(self.class_column))
         return {int(label): np.flatnonzero(found == label) for label in np.unique(found)}
 
-    def length(self, n, labels=None):
-        classes = self._rows_by_class(labels)
+    def length(self, n, reader=None):
+        classes = self._rows_by_class(reader)
         return self.limited(len(classes) * self.num_val)
 
     def positions(self, n, draw):
-        rows = self._rows_by_class(draw.labels)
+        rows = self._rows_by_class(draw.reader)
         classes = sorted(rows)
         if self.shuffle:
             classes = [int(i) for i in reshuffled(classes, Draw(0, draw.seed, draw.entropy))]
@@ -311,7 +314,7 @@ class WeightedRandomSampler(BuiltinSampler):
         super().__init__(num_samples)
         self.weights, self.replacement = [float(weight) for weight in weights], replacement
 
-    def length(self, n, labels=None):
+    def length(self, n, reader=None):
         return self.num_samples or len(self.weights)
 
     def positions(self, n, draw):

@@ -131,7 +131,7 @@ class BatchIndexSampler(Sampler):
         order[:] = batches
         return order
 
-    def count(self, n, labels=None):
+    def count(self, n, reader=None):
         return len(self.given) if hasattr(self.given, "__len__") else sum(1 for _ in self.given)
 
 

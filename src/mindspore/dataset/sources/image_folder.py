@@ -51,7 +51,7 @@ class ClassFoldersReader(Reader):
                 f"Check file path: {folder}, extensions: {list(wanted)}."
             )
         self._labels = np.array(labels, dtype=np.int32)
-        self._decode, self._decrypt, self._given = decode, decrypt, class_indexing
+        self._decode, self._decrypt = decode, decrypt
 
     def __len__(self):
         return len(self._files)
@@ -68,14 +68,14 @@ class ClassFoldersReader(Reader):
             image = read_image(path, self._decode)
         return image, np.array(self._labels[index])
 
-    def labels(self):
+    def labels(self, column="label"):
         return self._labels
 
     def num_classes(self):
         return len(self._classes)
 
     def class_indexing(self):
-        return self._given or {}
+        return self._classes
 
     def path(self, index):
         return self._files[index]
@@ -136,6 +136,6 @@ class ImageFolderDataset(MappableDataset, VisionBaseDataset):
             "dataset_dir": self.dataset_dir,
             "decode": decode,
             "extensions": self.extensions or [],
-            "recursive": True,
+            "recursive": False,
         }
         self._rows("ImageFolderDataset", opener, params)

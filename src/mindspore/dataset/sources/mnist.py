@@ -67,11 +67,8 @@ class DigitsReader(Reader):
     def gather(self, indices):
         return self._images[indices], self._labels[indices]
 
-    def labels(self):
+    def labels(self, column="label"):
         return self._labels if self._labels.ndim == 1 else self._labels[:, 0]
-
-    def num_classes(self):
-        return len(np.unique(self.labels()))
 
 
 def find_pairs(folder: str, names: Sequence[tuple[str, str]], kind: str) -> list[tuple[str, str]]:

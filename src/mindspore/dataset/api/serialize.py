@@ -1,0 +1,208 @@
+"""Pipelines as JSON: `serialize`, `deserialize`, `show`, `compare`; and `explain`, which shows what the optimiser does.
+
+The keys are those of official MindSpore, so that files can be exchanged. Python functions are named but cannot be read
+back.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import os
+from collections.abc import Callable
+from typing import Any
+
+from mindspore.dataset import samplers
+from mindspore.dataset._check import check_type
+from mindspore.dataset.api.dataset import Dataset
+from mindspore.dataset.ir.node import number, tree_text
+from mindspore.dataset.opt import applied
+from mindspore.dataset.samplers import Shuffle
+from mindspore.dataset.samplers.builtin import SHUFFLE_MODES
+
+_log = logging.getLogger("mindspore.dataset")
+
+
+def serialize(dataset: Dataset, json_filepath: str = "") -> dict:
+    """The pipeline as a dict, optionally written to a JSON file.
+
+    ds.serialize(data, "pipeline.json")
+    """
+    check_type(dataset, Dataset, "dataset")
+    return dataset.to_json(json_filepath)
+
+
+def deserialize(input_dict: dict | None = None, json_filepath: str | None = None) -> Dataset | None:
+    """The pipeline that `serialize` described, from a dict or a JSON file."""
+    if json_filepath:
+        with open(os.path.realpath(json_filepath), encoding="utf-8") as stream:
+            input_dict = json.load(stream)
+    if not input_dict:
+        return None
+    check_type(input_dict, dict, "input_dict")
+    return _restore(input_dict.get("tree", input_dict))
+
+
+def show(dataset: Dataset, indentation: int = 2) -> None:
+    """Print the pipeline as JSON."""
+    print(json.dumps(dataset.to_json(), indent=indentation))
+
+
+def compare(pipeline1: Dataset, pipeline2: Dataset) -> bool:
+    """True when two pipelines have the same JSON form."""
+    return pipeline1.to_json() == pipeline2.to_json()
+
+
+def explain(dataset: Dataset) -> str:
+    """Print, and return, the tree before and after optimisation and the rules that changed it."""
+    before = number(dataset._node)
+    after, rules = applied(before)
+    text = "\n".join(
+        ["before:", tree_text(before), "", "after:", tree_text(after), "", "rules: " + (", ".join(rules) or "none")]
+    )
+    print(text)
+    return text
+
+
+def _restore(form: dict[str, Any]) -> Dataset:
+    if "op_type" not in form:
+        raise ValueError("op_type field in the json file can't be found: this is not a pipeline.")
+    children = [_restore(child) for child in form.get("children", [])]
+    kind = form["op_type"]
+    if kind in _OPERATIONS:
+        return _OPERATIONS[kind](children, form)
+    if kind in ("GeneratorDataset", "MindDataDataset", "RandomDataset") or not _has_source(kind):
+        raise ValueError(f"Invalid operation, the source {kind!r} cannot be restored from JSON.")
+    return _source(kind, form)
+
+
+def _has_source(kind: str) -> bool:
+    from mindspore import dataset as package
+
+    return kind.endswith("Dataset") and isinstance(getattr(package, kind, None), type)
+
+
+def _source(kind: str, form: dict[str, Any]) -> Dataset:
+    """A source: its arguments carry the names they have in JSON, except for a few."""
+    from mindspore import dataset as package
+
+    source = getattr(package, kind)
+    accepted = inspect.signature(source.__init__).parameters
+    renamed = {"schema_file_path": "schema", "dataset_dir": "dataset_files"} if kind == "CLUEDataset" else {
+        "schema_file_path": "schema"}  # fmt: skip
+    arguments: dict[str, Any] = {}
+    for key, value in form.items():
+        name = renamed.get(key, key)
+        if key == "sampler":
+            arguments["sampler"] = _sampler(value)
+        elif key == "shuffle":
+            arguments["shuffle"] = _shuffle(value)
+        elif name in accepted and value not in ([], {}, None) and name != "num_parallel_workers":
+            arguments[name] = value
+    if arguments.get("num_samples") == 0:
+        arguments["num_samples"] = None
+    if arguments.get("num_shards", 1) == 1:
+        arguments.pop("num_shards", None)
+        arguments.pop("shard_id", None)
+    if "schema_json_string" in form:
+        schema = package.Schema()
+        schema.from_json(json.loads(form["schema_json_string"]))
+        arguments["schema"] = schema
+    return source(**arguments)
+
+
+def _shuffle(mode: int | bool) -> Shuffle | bool:
+    found = {number: name for name, number in SHUFFLE_MODES.items()}.get(int(mode), Shuffle.GLOBAL)
+    return False if found is Shuffle.FALSE else found
+
+
+def _sampler(form: dict[str, Any] | None) -> Any:
+    if not form:
+        return None
+    name = form.get("sampler_name")
+    make = _SAMPLERS.get(name)
+    if make is None:
+        raise ValueError(f"Invalid sampler, {name!r} cannot be restored from JSON.")
+    sampler = make(form, form.get("num_samples") or None)
+    for child in form.get("child_sampler", []):
+        sampler.add_child(_sampler(child))
+    return sampler
+
+
+def _random_sampler(form: dict, count: int | None) -> samplers.RandomSampler:
+    sampler = samplers.RandomSampler(form["replacement"], count)
+    sampler.reshuffle_each_epoch = form.get("reshuffle_each_epoch", True)
+    return sampler
+
+
+def _distributed(form: dict, count: int | None) -> samplers.DistributedSampler:
+    mixed = form["shuffle"] if "shuffle" in form else form.get("shuffle_mode", 2) != 0
+    return samplers.DistributedSampler(form["num_shards"], form["shard_id"], bool(mixed), count, form.get("offset", -1))
+
+
+_SAMPLERS: dict[str, Callable[[dict, int | None], Any]] = {
+    "SequentialSampler": lambda form, count: samplers.SequentialSampler(form.get("start_index"), count),
+    "RandomSampler": _random_sampler,
+    "DistributedSampler": _distributed,
+    "SubsetSampler": lambda form, count: samplers.SubsetSampler(form["indices"], count),
+    "SubsetRandomSampler": lambda form, count: samplers.SubsetRandomSampler(form["indices"], count),
+    "PKSampler": lambda form, count: samplers.PKSampler(form["num_val"], None, form["shuffle"], "label", count),
+    "WeightedRandomSampler": lambda form, count: samplers.WeightedRandomSampler(
+        form["weights"], count, form["replacement"]
+    ),
+}
+
+
+def _map(children: list[Dataset], form: dict) -> Dataset:
+    from mindspore.dataset.transforms.base import transform_from_json
+
+    operations = []
+    for entry in form["operations"]:
+        if entry.get("python_module") and entry.get("tensor_op_params") is None and "is_python_front_end_op" not in entry:
+            raise ValueError(f"Invalid operation, the Python function {entry['tensor_op_name']!r} cannot be restored.")
+        operations.append(transform_from_json(entry["tensor_op_name"], entry.get("tensor_op_params") or {}))
+    inputs, outputs = form.get("input_columns") or None, form.get("output_columns") or None
+    return children[0].map(operations, inputs, outputs)
+
+
+def _batch(children: list[Dataset], form: dict) -> Dataset:
+    if "per_batch_map" in form:
+        _log.warning("per_batch_map is a Python function and is not restored.")
+    return children[0].batch(form["batch_size"], form["drop_remainder"])
+
+
+def _bucket(children: list[Dataset], form: dict) -> Dataset:
+    return children[0].bucket_batch_by_length(
+        form["length_dependent_columns"],
+        form["bucket_boundaries"],
+        form["bucket_batch_sizes"],
+        None,
+        None,
+        form["pad_to_bucket_boundary"],
+        form["drop_remainder"],
+    )
+
+
+def _not_restored(children: list[Dataset], form: dict) -> Dataset:
+    raise ValueError(f"Invalid operation, {form['op_type']} holds a Python function and cannot be restored from JSON.")
+
+
+_OPERATIONS: dict[str, Callable[[list[Dataset], dict], Dataset]] = {
+    "Map": _map,
+    "Batch": _batch,
+    "PaddedBatch": _batch,
+    "BucketBatchByLength": _bucket,
+    "Shuffle": lambda children, form: children[0].shuffle(form["buffer_size"]),
+    "Repeat": lambda children, form: children[0].repeat(form["count"]),
+    "Skip": lambda children, form: children[0].skip(form["count"]),
+    "Take": lambda children, form: children[0].take(form["count"]),
+    "Project": lambda children, form: children[0].project(form["columns"]),
+    "Rename": lambda children, form: children[0].rename(form["input_columns"], form["output_columns"]),
+    "Zip": lambda children, form: children[0].zip(tuple(children[1:])),
+    "Concat": lambda children, form: children[0].concat(children[1:]),
+    "Transfer": lambda children, form: children[0],
+    "Cache": lambda children, form: children[0],
+    "Filter": _not_restored,
+    "FlatMap": _not_restored,
+}

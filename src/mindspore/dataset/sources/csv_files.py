@@ -1,0 +1,213 @@
+"""Comma-separated values, and the data sets that come as such files."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset._check import check_num_parallel_workers, check_type
+from mindspore.dataset.api.operations import UnionBaseDataset
+from mindspore.dataset.ir.leaf import Reader
+from mindspore.dataset.samplers.files import FileSampler
+from mindspore.dataset.sources.lines import FolderDataset, check_exist
+from mindspore.dataset.sources.records import FileDataset, find_files
+
+
+class CsvReader(Reader):
+    """Rows of CSV files. A quoted field may hold line ends, so rows are found with a real parser, once."""
+
+    def __init__(self, files: Sequence[str], delimiter: str, defaults: Sequence | None, columns: Sequence[str] | None):
+        header = columns is None
+        self._tables = [read_csv(path, delimiter, header) for path in files]
+        self.columns = list(columns) if columns is not None else self._tables[0][0]
+        self._files = list(files)
+        self._convert = converters(defaults, len(self.columns))
+        self._starts = np.cumsum([0, *(len(rows) for _, rows in self._tables)])
+
+    def __len__(self):
+        return int(self._starts[-1])
+
+    def file_sizes(self):
+        return [len(rows) for _, rows in self._tables]
+
+    def row(self, index):
+        which = int(np.searchsorted(self._starts, index, side="right")) - 1
+        line, cells = self._tables[which][1][index - int(self._starts[which])]
+        if len(cells) != len(self.columns):
+            raise RuntimeError(
+                f"Invalid csv, csv file: {self._files[which]} parse failed at line {line}. Number of fields: "
+                f"{len(cells)}, number of columns: {len(self.columns)}."
+            )
+        try:
+            return tuple(convert(cell) for convert, cell in zip(self._convert, cells))
+        except ValueError as error:
+            raise RuntimeError(
+                f"Invalid csv, csv file: {self._files[which]} parse failed at line {line}: type does not match, {error}."
+            ) from None
+
+
+def read_csv(path: str, delimiter: str, header: bool) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Names of the header (if any) and the rows with their line numbers."""
+    with open(path, encoding="utf-8", newline="") as stream:
+        text = stream.read()
+    parser = csv.reader(io.StringIO(text), delimiter=delimiter)
+    rows = []
+    try:
+        for cells in parser:
+            if cells:
+                rows.append((parser.line_num, cells))
+    except csv.Error as error:
+        raise RuntimeError(f"Invalid csv, csv file: {path} parse failed at line {parser.line_num}: {error}.") from None
+    names = rows.pop(0)[1] if header and rows else []
+    return names, rows
+
+
+def converters(defaults: Sequence | None, count: int) -> list:
+    """For each column a function from text to array; an empty cell takes the column's default."""
+    if defaults is None:
+        return [np.array] * count
+    return [functools.partial(_convert, default) for default in defaults]
+
+
+def _convert(default: Any, cell: str) -> np.ndarray:
+    if isinstance(default, str):
+        return np.array(cell if cell else default)
+    if isinstance(default, float):
+        return np.array(float(cell) if cell else default, dtype=np.float32)
+    return np.array(int(cell) if cell else default, dtype=np.int32)
+
+
+class CSVDataset(FileDataset, UnionBaseDataset):
+    """Rows of CSV files; without `column_names` the first line names the columns.
+
+    ds.CSVDataset(["a.csv"], column_defaults=["", 0, 0.0], column_names=["name", "count", "mean"])
+    """
+
+    def __init__(self, dataset_files, field_delim=",", column_defaults=None, column_names=None, num_samples=None,
+                 num_parallel_workers=None, shuffle=True, num_shards=None, shard_id=None, cache=None):  # fmt: skip
+        check_num_parallel_workers(num_parallel_workers)
+        check_type(field_delim, str, "field_delim")
+        if field_delim in ('"', "\r", "\n") or len(field_delim) != 1:
+            raise ValueError("field_delim is invalid: it must be one character, and no quote or line end.")
+        check_defaults(column_defaults)
+        if column_names is not None:
+            check_type(column_names, list, "column_names")
+            for name in column_names:
+                check_type(name, str, "column_names")
+            if column_defaults is not None and len(column_defaults) != len(column_names):
+                raise ValueError("column_names and column_defaults must be of the same length.")
+        super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
+        self.dataset_files = find_files(dataset_files)
+        opener = functools.partial(CsvReader, self.dataset_files, field_delim, column_defaults, column_names)
+        params = {
+            "column_names": column_names or [],
+            "dataset_files": self.dataset_files,
+            "field_delim": field_delim,
+        }
+        sampler = FileSampler(shuffle, num_samples, num_shards, shard_id)
+        self._files("CSVDataset", opener, sampler, params)
+
+
+def check_defaults(defaults: Any) -> None:
+    if defaults is None:
+        return
+    if not isinstance(defaults, list):
+        raise TypeError("column_defaults should be type of list.")
+    for value in defaults:
+        if not isinstance(value, (str, int, float)) or isinstance(value, bool):
+            raise TypeError("column type in column_defaults is invalid: use str, int or float.")
+
+
+class _CsvFolder(FolderDataset):
+    usages = {"train": "train.csv", "test": "test.csv"}
+    column_names: list[str] = []
+
+    @classmethod
+    def open(cls, files, usage):
+        check_exist(files, cls.__name__)
+        return CsvReader(files, ",", None, cls.column_names)
+
+
+class AGNewsDataset(_CsvFolder):
+    """News articles: columns "index", "title", "description"."""
+
+    column_names = ["index", "title", "description"]
+
+
+class AmazonReviewDataset(_CsvFolder):
+    """Product reviews: columns "label", "title", "content"."""
+
+    column_names = ["label", "title", "content"]
+
+
+class DBpediaDataset(_CsvFolder):
+    """Encyclopaedia entries: columns "class", "title", "content"."""
+
+    column_names = ["class", "title", "content"]
+
+
+class _ShuffleBeforeShards(_CsvFolder):
+    """Data sets whose `shuffle` stands before the shard arguments in their signature."""
+
+    def __init__(self, dataset_dir, usage=None, num_samples=None, shuffle=True, num_shards=None, shard_id=None,
+                 num_parallel_workers=None, cache=None):  # fmt: skip
+        super().__init__(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+
+
+class SogouNewsDataset(_ShuffleBeforeShards):
+    """News articles: columns "index", "title", "content"."""
+
+    column_names = ["index", "title", "content"]
+
+
+class YelpReviewDataset(_ShuffleBeforeShards):
+    """Restaurant reviews: columns "label", "text"."""
+
+    column_names = ["label", "text"]
+
+
+class YahooAnswersDataset(_CsvFolder):
+    """Questions and answers: columns "class", "title", "content", "answer"."""
+
+    column_names = ["class", "title", "content", "answer"]
+
+
+class SST2Dataset(FolderDataset):
+    """Film reviews: columns "sentence" and, except for the test part, "label"."""
+
+    usages = {"train": "train.tsv", "test": "test.tsv", "dev": "dev.tsv"}
+
+    def __init__(self, dataset_dir, usage=None, num_samples=None, num_parallel_workers=None, shuffle=True,
+                 num_shards=None, shard_id=None, cache=None):  # fmt: skip
+        super().__init__(
+            dataset_dir, usage or "train", num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
+
+    @classmethod
+    def open(cls, files, usage):
+        check_exist(files, cls.__name__)
+        reader = CsvReader(files, "\t", None, None)
+        return _SentenceReader(reader) if usage == "test" else reader
+
+
+class _SentenceReader(Reader):
+    """The test part numbers its sentences; the numbers are left out."""
+
+    columns = ["sentence"]
+
+    def __init__(self, table: CsvReader):
+        self._table = table
+
+    def __len__(self):
+        return len(self._table)
+
+    def file_sizes(self):
+        return self._table.file_sizes()
+
+    def row(self, index):
+        return self._table.row(index)[1:]

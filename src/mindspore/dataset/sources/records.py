@@ -1,0 +1,283 @@
+"""Sources in standard record formats: TFRecordDataset, MindDataset, OBSMindDataset."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset._check import (
+    as_array,
+    check_bool,
+    check_columns,
+    check_num_parallel_workers,
+    check_type,
+    check_valid_str,
+)
+from mindspore.dataset.api.operations import UnionBaseDataset
+from mindspore.dataset.api.schema import Schema, numpy_type
+from mindspore.dataset.ir.leaf import MappableNode, Reader
+from mindspore.dataset.samplers import BuiltinSampler, Sampler
+from mindspore.dataset.samplers.files import FileSampler, shuffle_mode
+from mindspore.dataset.sources.base import MappableDataset, SourceDataset
+
+
+class TableReader(Reader):
+    """Rows of a table of named columns (`row(i)` and `gather(indices)` give dicts)."""
+
+    def __init__(self, open_table: Callable[[], Any]):
+        self._open_table = open_table
+        self._table = open_table()
+        self.columns = list(self._table.columns)
+
+    def __getstate__(self):
+        return {"_open_table": self._open_table, "columns": self.columns}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._table = self._open_table()
+
+    def __len__(self):
+        return len(self._table)
+
+    def row(self, index):
+        return tuple(self._table.row(index).values())
+
+    def gather(self, indices):
+        if not len(indices):
+            return None
+        found = self._table.gather(indices)
+        return None if found is None else tuple(found.values())
+
+    def file_sizes(self):
+        return list(self._table.shard_sizes)
+
+    def labels(self, column="label"):
+        return self._table.class_column(column)
+
+
+class FileNode(MappableNode):
+    """A source of rows in files; its JSON holds the shuffle and shard arguments themselves."""
+
+    def params(self):
+        return {**self.worker_params(), **self.own_params, **self.sampler.source_params()}
+
+
+class FileDataset(SourceDataset):
+    """Base of the sources whose rows stand in files one after the other."""
+
+    def _files(self, op_type: str, open_reader: Callable[[], Reader], sampler: FileSampler, params: dict) -> None:
+        self.sampler = sampler
+        self._use(FileNode(op_type, open_reader, sampler, params, self.num_parallel_workers))
+
+
+def find_files(patterns: Any, name: str = "dataset_files") -> list[str]:
+    """Files of a path, a list of paths, or patterns; sorted, as they are numbered in that order."""
+    given = [patterns] if isinstance(patterns, (str, os.PathLike)) else patterns
+    if not isinstance(given, (list, tuple)) or not all(isinstance(item, (str, os.PathLike)) for item in given):
+        raise TypeError(f"{name} should be a str or a list of strings, but got {type(patterns)}.")
+    found: set[str] = set()
+    missing = []
+    for pattern in map(os.fspath, given):
+        matches = [pattern] if os.path.isfile(pattern) else [p for p in glob.glob(pattern) if os.path.isfile(p)]
+        found.update(matches)
+        if not matches:
+            missing.append(pattern)
+    if missing:
+        raise ValueError(f"The following patterns did not match any files: {missing}")
+    if not found:
+        raise ValueError("The list of path names matching the patterns is empty.")
+    return sorted(found)
+
+
+class TFRecordDataset(FileDataset, UnionBaseDataset):
+    """Rows of TFRecord files.
+
+    ds.TFRecordDataset(["a.tfrecord"], schema="schema.json", columns_list=["image", "label"])
+    """
+
+    def __init__(
+        self,
+        dataset_files: str | list[str],
+        schema: str | Schema | None = None,
+        columns_list: list[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: Any = True,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        shard_equal_rows: bool = False,
+        cache: Any = None,
+        compression_type: str | None = None,
+    ):
+        check_num_parallel_workers(num_parallel_workers)
+        check_bool(shard_equal_rows, "shard_equal_rows")
+        if columns_list is not None:
+            check_columns(columns_list, "columns_list")
+        if compression_type is not None:
+            check_valid_str(compression_type, ["", "GZIP", "ZLIB"], "compression_type")
+        if schema is not None:
+            check_type(schema, (str, os.PathLike, Schema), "schema")
+        super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
+        files = find_files(dataset_files)
+        parsed = schema if schema is None or isinstance(schema, Schema) else Schema(schema)
+        if num_samples is None and parsed is not None and parsed.num_rows and num_shards is None:
+            num_samples = parsed.num_rows
+        sampler = FileSampler(shuffle, num_samples, num_shards, shard_id, by_file=not shard_equal_rows)
+        if num_shards is not None and not shard_equal_rows and len(files) < num_shards:
+            raise RuntimeError(
+                f"Invalid file, numbers of tfrecord files should not be less than num_shards: {len(files)} files for "
+                f"{num_shards} shards. Give more files or shard_equal_rows=True."
+            )
+        self.dataset_files, self.schema, self.columns_list = files, schema, columns_list
+        opener = functools.partial(open_tfrecords, files, columns_list, table_schema(parsed), compression_type)
+        params = {
+            "columns_list": columns_list or [],
+            "compression_type": compression_type or "",
+            "dataset_files": files,
+            "shard_equal_rows": shard_equal_rows,
+        }
+        if isinstance(schema, (str, os.PathLike)):
+            params["schema_file_path"] = os.fspath(schema)
+        elif schema is not None:
+            params["schema_json_string"] = schema.to_json()
+        self._files("TFRecordDataset", opener, sampler, params)
+
+
+def table_schema(schema: Schema | None) -> dict[str, tuple[np.dtype, list[int] | None]] | None:
+    if schema is None:
+        return None
+    return {column["name"]: (numpy_type(column["type"]), column.get("shape")) for column in schema.columns}
+
+
+def open_tfrecords(files, columns, schema, compression_type) -> TableReader:
+    from mindspore.dataset.sources import tfrecord
+
+    return TableReader(functools.partial(tfrecord.open, files, columns, schema, compression_type or None))
+
+
+class MindDataset(MappableDataset, UnionBaseDataset):
+    """Rows of MindRecord files: of one path and its shards, or of a list of paths.
+
+    ds.MindDataset("data.mindrecord", columns_list=["image", "label"])
+    """
+
+    def __init__(
+        self,
+        dataset_files: str | list[str],
+        columns_list: list[str] | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        sampler: Sampler | None = None,
+        padded_sample: dict | None = None,
+        num_padded: int | None = None,
+        num_samples: int | None = None,
+        cache: Any = None,
+    ):
+        check_type(dataset_files, (str, list), "dataset_files")
+        if columns_list is not None:
+            check_columns(columns_list, "columns_list")
+        check_padding(padded_sample, num_padded, columns_list, sampler, shuffle, num_shards)
+        if sampler is not None and not isinstance(sampler, BuiltinSampler):
+            raise ValueError(f"Unsupported sampler object of type ({type(sampler)}): MindDataset takes the engine's samplers.")
+        plain_shuffle = shuffle if isinstance(shuffle, (bool, type(None))) else None
+        if sampler is not None and shuffle is not None and plain_shuffle is None:
+            raise RuntimeError("sampler and shuffle cannot be specified at the same time.")
+        super().__init__(num_parallel_workers, sampler, num_samples, plain_shuffle, num_shards, shard_id, cache)
+        check_record_files(dataset_files)
+        self.dataset_files, self.columns_list = dataset_files, columns_list
+        if sampler is None:
+            mode = shuffle_mode(shuffle)
+            self.sampler = MindRecordSampler(mode, num_samples, num_shards, shard_id)
+        opener = functools.partial(open_mindrecords, dataset_files, columns_list, padded_sample, num_padded)
+        self._rows("MindDataDataset", opener, {})
+
+    def use_sampler(self, new_sampler: Sampler) -> MappableDataset:
+        return super().use_sampler(new_sampler)
+
+
+class MindRecordSampler(FileSampler):
+    """As FileSampler; its JSON is a sampler's."""
+
+    def to_json(self):
+        return {"sampler_name": "MindRecordSampler", **self.source_params()}
+
+
+def check_record_files(files: str | list[str]) -> None:
+    for path in [files] if isinstance(files, str) else files:
+        check_type(path, str, "dataset_files")
+        if not os.path.isfile(path):
+            raise ValueError(f"The file {path} does not exist or permission denied!")
+
+
+def check_padding(padded_sample, num_padded, columns_list, sampler, shuffle, num_shards) -> None:
+    if num_padded is not None and padded_sample is None:
+        raise RuntimeError("num_padded is specified but padded_sample is not.")
+    if padded_sample is None:
+        return
+    check_type(padded_sample, dict, "padded_sample")
+    if num_padded is None:
+        raise RuntimeError("padded_sample is specified and requires num_padded as well.")
+    if columns_list is None:
+        raise RuntimeError("padded_sample is specified and requires columns_list as well.")
+    check_type(num_padded, int, "num_padded")
+    if num_padded < 0:
+        raise ValueError(f"Input num_padded is not within the required interval of [0, 2147483647], got {num_padded}.")
+    for column in columns_list:
+        if column not in padded_sample:
+            raise ValueError(f"padded_sample cannot match columns_list: column {column!r} is missing.")
+
+
+class PaddedTableReader(TableReader):
+    """A table with copies of one row behind it."""
+
+    def __init__(self, open_table, sample: dict, count: int):
+        super().__init__(open_table)
+        self._sample, self._count = {name: _sample_value(value) for name, value in sample.items()}, count
+
+    def __getstate__(self):
+        return {**super().__getstate__(), "_sample": self._sample, "_count": self._count}
+
+    def __len__(self):
+        return super().__len__() + self._count
+
+    def row(self, index):
+        if index < super().__len__():
+            return super().row(index)
+        return tuple(np.array(self._sample[name]) for name in self.columns)
+
+    def gather(self, indices):
+        return super().gather(indices) if len(indices) and indices.max() < super().__len__() else None
+
+    def file_sizes(self):
+        return [*super().file_sizes(), self._count]
+
+
+def _sample_value(value: Any) -> np.ndarray:
+    return np.frombuffer(value, dtype=np.uint8) if isinstance(value, bytes) else as_array(value)
+
+
+def open_mindrecords(files: str | Sequence[str], columns, padded_sample, num_padded) -> TableReader:
+    from mindspore.dataset.sources import minddataset
+
+    opener = functools.partial(minddataset.open, files, columns)
+    if padded_sample is not None and num_padded:
+        return PaddedTableReader(opener, padded_sample, num_padded)
+    return TableReader(opener)
+
+
+class OBSMindDataset:
+    """MindRecord files on an object store; kept so that programs that name it get a clear answer."""
+
+    def __init__(self, dataset_files, server, ak, sk, sync_obs_path, columns_list=None, shuffle=True, num_shards=None,
+                 shard_id=None, shard_equal_rows=True):  # fmt: skip
+        raise RuntimeError(
+            "OBSMindDataset needs an object store client, which this package does not have: copy the files to a local "
+            "folder and read them with MindDataset."
+        )
