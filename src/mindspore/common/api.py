@@ -38,7 +38,15 @@ class CompiledFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if ACTIVE.builder is not None:
             return parse.call(self.function, args, kwargs)
-        return self.entry(args, kwargs).run(args, kwargs)
+        entry = self.entry(args, kwargs)
+        tensors = tensors_in(args)
+        if kwargs:
+            tensors_in(kwargs, tensors)
+        if ACTIVE.tapes and any(tape.tracks(t) for tape in ACTIVE.tapes for t in (*tensors, *entry.traced.weights)):
+            from mindspore.common.graph_gradient import run_recorded
+
+            return run_recorded(self, entry, args, kwargs, tensors)
+        return entry.run_plain(tensors)
 
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
         return interpreter.call(self.function, args, kwargs)
@@ -95,12 +103,8 @@ class Entry:
         self.scalar_outputs = _scalar_outputs(traced)
         self.executable = executor.compile_graph(traced.graph, donated, driver.Options(level, path))
 
-    def run(self, args: tuple, kwargs: dict) -> Any:
-        tensors = tensors_in(args)
-        if kwargs:
-            tensors_in(kwargs, tensors)
-        if ACTIVE.tapes and any(tape.tracks(t) for tape in ACTIVE.tapes for t in (*tensors, *self.traced.weights)):
-            return self._run_recorded(tensors)
+    def run_plain(self, tensors: list[Any]) -> Any:
+        """Run the graph on the tensors found in the arguments."""
         arrays = [t._data if isinstance(t, TensorBase) else np.asarray(t.plain()) for t in tensors]
         arrays += [w._data for w in self.traced.weights]
         return self.finish(self.executable(*arrays))
@@ -117,11 +121,6 @@ class Entry:
         for owner, name, template in traced.attributes:
             setattr(owner, name, rebuild(template, outputs, self))
         return rebuild(traced.result, outputs, self)
-
-    def _run_recorded(self, tensors: list[Any]) -> Any:
-        from mindspore.common.graph_gradient import run_recorded
-
-        return run_recorded(self, tensors)
 
 
 def rebuild(template: Any, outputs: Any, entry: Any) -> Any:

@@ -6,6 +6,7 @@ backend has a better implementation of it (convolution, matrix product), or beca
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,14 +106,9 @@ class Expander:
         if type(node.op) is TupleGetItem:
             return self._read(node.args[0])[node.args[1].value]  # type: ignore[attr-defined]
         arguments = [self._read(a) for a in node.args]
-        mark = len(self.make.values)
-        try:
+        # Beside what we raise, a rule may ask for something that arrays have and recorded ones have not.
+        with contextlib.suppress(_Stay, Unsupported, TypeError, ValueError, AttributeError, NotImplementedError, ImportError):
             return self._expanded(node, arguments)
-        except (_Stay, Unsupported):
-            del self.make.values[mark:]
-        except (TypeError, ValueError, AttributeError, NotImplementedError, ImportError):
-            del self.make.values[mark:]  # the rule asked for something arrays have and recorded ones have not
-        self.make._views.clear()
         return self._opaque(node, arguments)
 
     def _expanded(self, node: CNode, arguments: list[Any]) -> Any:

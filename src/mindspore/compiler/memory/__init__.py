@@ -1,0 +1,1 @@
+"""Where intermediate tensors live: one arena per graph, reused as lifetimes end."""

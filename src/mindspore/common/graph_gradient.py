@@ -1,0 +1,94 @@
+"""Gradients through compiled functions in PyNative mode.
+
+A tape sees a compiled call as one operation. Its gradient is the compiled gradient of the same function: a graph that
+computes forward and backward together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.values import TensorBase
+from mindspore.runtime import tape as tapes
+
+
+def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: list[Any]) -> Any:
+    """Run a compiled call while tapes record, and note how to differentiate it."""
+    from mindspore.common.api import CompiledFunction
+    from mindspore.common.gradient import Derivative, _tensors
+
+    weights = [w for w in entry.traced.weights if w.requires_grad]
+    before = [w._data for w in entry.traced.weights]
+    active = ACTIVE.tapes
+    with tapes.paused():
+        out = entry.run_plain(tensors)
+    outputs = _tensors(out)
+    inputs = [t for t in tensors if isinstance(t, TensorBase)]
+
+    def gradient(*parts: Any) -> Any:
+        *values_in, sens = parts
+        supply = iter(values_in)
+        full_args, full_kwargs = _replace((args, kwargs), supply)
+        back = Derivative(_first_tensors(compiled.function), _positions(full_args), tuple(weights) or None, sens=True)
+        return back(*full_args, sens, **full_kwargs)
+
+    gradient.__module__ = "mindspore.common.graph_gradient"
+    compiled_gradient = compiled.__dict__.setdefault("_gradients", {}).setdefault(
+        (id(entry), len(inputs)), CompiledFunction(gradient, f"grad_{compiled.name}")
+    )
+
+    def bprop(*parts: Any) -> tuple:
+        *recorded, _, dout = parts
+        current = [w._data for w in entry.traced.weights]
+        for w, data in zip(entry.traced.weights, before):
+            w._data = data
+        try:
+            grads = compiled_gradient(*recorded[: len(inputs)], dout if isinstance(dout, tuple) else (dout,))
+        finally:
+            for w, data in zip(entry.traced.weights, current):
+                w._data = data
+        input_grads, weight_grads = grads if weights else (grads, ())
+        flat = dict(zip(_float_places(inputs), _tensors(input_grads)))
+        return (*(flat.get(i) for i in range(len(inputs))), *_tensors(weight_grads))
+
+    for tape in active:
+        if any(tape.tracks(t) for t in (*inputs, *weights)):
+            tape.record_call(bprop, compiled.name, (*inputs, *weights), tuple(outputs))
+    return out
+
+
+def _float_places(inputs: list[Any]) -> list[int]:
+    return list(range(len(inputs)))
+
+
+def _positions(args: tuple) -> Any:
+    from mindspore.common.gradient import _tensors
+
+    return tuple(i for i, a in enumerate(args) if _tensors(a)) or None
+
+
+def _first_tensors(function: Any) -> Any:
+    """The function with its result flattened to the tuple of its tensors, as the tape sees it."""
+    from mindspore.common.gradient import _tensors
+    from mindspore.compiler import parse
+
+    def flat(*args: Any, **kwargs: Any) -> Any:
+        out = parse.call(function, args, kwargs) if ACTIVE.builder is not None else function(*args, **kwargs)
+        return tuple(_tensors(out))
+
+    flat.__module__ = "mindspore.common.graph_gradient"
+    return flat
+
+
+def _replace(structure: Any, supply: Any) -> Any:
+    from mindspore.prims import values
+
+    if isinstance(structure, TensorBase):
+        return structure if isinstance(structure, values.parameter_class()) else next(supply)
+    if isinstance(structure, (tuple, list)):
+        items = [_replace(s, supply) for s in structure]
+        return items if isinstance(structure, list) else tuple(items)
+    if isinstance(structure, dict):
+        return {k: _replace(v, supply) for k, v in structure.items()}
+    return structure

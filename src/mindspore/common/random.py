@@ -1,0 +1,191 @@
+"""Seeds and generators: where the keys of random operations come from.
+
+A generator's state is a Parameter of three words, read and advanced in place by `NextKey`. Graphs therefore take it as
+an input and return its new value like any other state, and a compiled training step draws new numbers at every run.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.prims.random import NextKey
+
+_MASK = 0xFFFFFFFF
+DEFAULT_SEED = 0
+
+
+def _seed_words(seed: int) -> np.ndarray:
+    return np.asarray([(seed >> 32) & _MASK, seed & _MASK, 0], np.uint32)
+
+
+def _check_seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"The seed must be an int, but got {seed!r} of type {type(seed).__name__}.")
+    if not 0 <= int(seed) < 1 << 64:
+        raise ValueError(f"The seed must be in [0, 2**64), but got {seed}.")
+    return int(seed)
+
+
+class Generator:
+    """A stream of random numbers with its own state.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> generator = ms.Generator()
+        >>> generator.manual_seed(5).initial_seed()
+        5
+    """
+
+    def __init__(self) -> None:
+        self._seed = DEFAULT_SEED
+        self._state = Parameter(Tensor(_seed_words(DEFAULT_SEED)), name="rng_state", requires_grad=False)
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream of `seed` from its beginning."""
+        if isinstance(seed, Tensor):
+            seed = int(seed)
+        self._seed = _check_seed(seed)
+        self._state._data = _seed_words(self._seed)
+        return self
+
+    def seed(self) -> int:
+        """Start a stream that nobody can foresee; returns its seed."""
+        return self.manual_seed(int.from_bytes(os.urandom(6), "little"))._seed
+
+    def initial_seed(self) -> int:
+        """The seed this stream started from."""
+        return self._seed
+
+    def get_state(self) -> Tensor:
+        """The state as a tensor of three words."""
+        return Tensor(np.array(self._state._data))
+
+    def set_state(self, state: Tensor) -> None:
+        """Continue from a state that `get_state` gave."""
+        array = np.asarray(state.asnumpy() if isinstance(state, Tensor) else state)
+        if array.shape != (3,):
+            raise ValueError(f"The state must be a tensor of 3 words, but its shape is {array.shape}.")
+        self._state._data = array.astype(np.uint32)
+        self._seed = (int(self._state._data[0]) << 32) | int(self._state._data[1])
+
+    def next_key(self) -> Tensor:
+        """A fresh key; the state moves on."""
+        return NextKey()(self._state)[0]
+
+
+class _Streams:
+    """The default generator, and one more stream for every seed given to a single operation."""
+
+    default = Generator()
+    by_seed: dict[int, Generator] = {}
+    global_seed: int | None = None
+    seeded = False  # until somebody seeds the default generator, its first use gives it an unforeseeable seed
+    host: np.random.Generator | None = None
+
+
+default_generator = _Streams.default
+
+
+def next_key(seed: int | None = None, generator: Generator | None = None) -> Tensor:
+    """The key for one random operation: from the generator given, the stream of `seed`, or the default generator."""
+    if generator is not None:
+        return generator.next_key()
+    if seed is None or seed == 0:
+        if not _Streams.seeded:
+            _seeded_default().seed()
+        return _Streams.default.next_key()
+    stream = _Streams.by_seed.get(seed)
+    if stream is None:
+        stream = _Streams.by_seed[seed] = Generator()
+        _restart_stream(stream, seed)
+    return stream.next_key()
+
+
+def _seeded_default() -> Generator:
+    """The default generator, about to be given a seed or state."""
+    _Streams.seeded = True
+    return _Streams.default
+
+
+def host_generator() -> np.random.Generator:
+    """NumPy's generator for what is drawn outside graphs (initial parameter values), keyed by the global seed."""
+    if _Streams.host is None:
+        _Streams.host = np.random.default_rng(_Streams.global_seed)
+    return _Streams.host
+
+
+def _restart_stream(stream: Generator, seed: int) -> None:
+    """An operation's stream depends on its own seed and the global one."""
+    stream.manual_seed(((_Streams.global_seed or 0) * 0x9E3779B97F4A7C15 + int(seed)) % (1 << 64))
+
+
+def set_seed(seed: int) -> None:
+    """Seed all random operations, parameter initialization, NumPy and the data pipeline.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.set_seed(1)
+        >>> ms.get_seed()
+        1
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"For 'set_seed', 'seed' must be an int, but got {seed!r}.")
+    if seed < 0:
+        raise ValueError(f"For 'set_seed', 'seed' must not be negative, but got {seed}.")
+    _Streams.global_seed = int(seed)
+    np.random.seed(int(seed) % (1 << 32))
+    _seeded_default().manual_seed(int(seed) % (1 << 64))
+    _Streams.host = None
+    for key, stream in _Streams.by_seed.items():
+        _restart_stream(stream, key)
+    _seed_dataset(int(seed))
+
+
+def _seed_dataset(seed: int) -> None:
+    """The data pipeline has its own seed; it is only told when it is in use."""
+    import sys
+
+    config = sys.modules.get("mindspore.dataset.config")
+    if config is not None:
+        config.set_seed(seed % (1 << 32))
+
+
+def get_seed() -> int | None:
+    """The seed `set_seed` set, or None."""
+    return _Streams.global_seed
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seed the default generator."""
+    return _seeded_default().manual_seed(seed)
+
+
+def seed() -> int:
+    """Give the default generator an unforeseeable seed; returns it."""
+    return _seeded_default().seed()
+
+
+def initial_seed() -> int:
+    """The seed of the default generator."""
+    return _Streams.default.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default generator."""
+    return _Streams.default.get_state()
+
+
+def set_rng_state(state: Tensor) -> None:
+    """Set the state of the default generator."""
+    _seeded_default().set_state(state)
+
+
+__all__ = [
+    "Generator", "default_generator", "get_rng_state", "get_seed", "host_generator", "initial_seed", "manual_seed", "next_key", "seed",
+    "set_rng_state", "set_seed",
+]  # fmt: skip

@@ -1,0 +1,254 @@
+"""`vmap`, and the Jacobians that use it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.common.api import CompiledFunction
+from mindspore.common.gradient import Derivative, _tensors, jvp
+from mindspore.common.tensor import Tensor
+from mindspore.compiler import parse
+from mindspore.compiler.autodiff.batching import batch_graph
+from mindspore.ir import AbstractTensor
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.arrays import Stack, Transpose
+from mindspore.prims.reduction import BroadcastTo, Reshape
+from mindspore.prims.values import TensorBase
+
+
+class Vectorized:
+    """The function that applies `fn` along an axis of its arguments.
+
+    The function is built into a graph for one example, and the graph is transformed: every primitive gets a batch
+    dimension (compiler/autodiff/batching). In PyNative mode that graph is compiled and run.
+    """
+
+    def __init__(self, fn: Any, in_axes: Any, out_axes: Any):
+        self.fn = fn
+        self.in_axes = in_axes
+        self.out_axes = out_axes
+        self.__name__ = getattr(fn, "__name__", type(fn).__name__)
+        self._compiled = CompiledFunction(self, f"vmap_{self.__name__}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if ACTIVE.builder is None:
+            return self._compiled(*args, **kwargs)
+        return self._trace(args, kwargs)
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        return self._trace(args, kwargs)
+
+    def _trace(self, args: tuple, kwargs: dict) -> Any:
+        axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
+        if len(axes) != len(args):
+            raise ValueError(f"For 'vmap', 'in_axes' has {len(axes)} entries, but '{self.__name__}' was given {len(args)} arguments.")
+        size = _batch_size(args, axes)
+        outer = ACTIVE.builder
+        child = outer.child(self.__name__)
+        batched: list[tuple[Any, Any]] = []
+        inner = [_example(child, a, x, batched) for a, x in zip(args, axes)]
+        with child.active():
+            result = parse.call(self.fn, tuple(inner), kwargs)
+            nodes = [child.node_of(t) for t in _tensors(result)]
+        if child.state:
+            raise RuntimeError(f"For 'vmap', '{self.__name__}' must not write to Parameters.")
+        mapped = batch_graph(outer, nodes, batched, size)
+        supply = iter(mapped)
+        return _place(result, self.out_axes, size, lambda _: next(supply))
+
+
+def _batch_size(args: tuple, axes: Any) -> int:
+    sizes: set[int] = set()
+    for a, x in zip(args, axes):
+        _collect_sizes(a, x, sizes)
+    if not sizes:
+        raise ValueError("For 'vmap', at least one argument must have an axis to map over; 'in_axes' gives none.")
+    if len(sizes) > 1:
+        raise ValueError(f"For 'vmap', the mapped axes must have the same size, but got {sorted(sizes)}.")
+    return sizes.pop()
+
+
+def _collect_sizes(arg: Any, axis: Any, sizes: set[int]) -> None:
+    if axis is None:
+        return
+    if isinstance(arg, TensorBase):
+        if not isinstance(axis, int) or not -arg.ndim <= axis < arg.ndim:  # type: ignore[attr-defined]
+            raise ValueError(f"For 'vmap', axis {axis} is out of range for an argument of shape {tuple(arg.shape)}.")  # type: ignore[attr-defined]
+        sizes.add(arg.shape[axis])  # type: ignore[attr-defined]
+    elif isinstance(arg, (tuple, list)):
+        each = axis if isinstance(axis, (tuple, list)) else (axis,) * len(arg)
+        for a, x in zip(arg, each):
+            _collect_sizes(a, x, sizes)
+
+
+def _example(child: Any, arg: Any, axis: Any, batched: list) -> Any:
+    """One argument for one example: a fresh graph parameter without the mapped axis."""
+    if axis is None:
+        return arg
+    if isinstance(arg, TensorBase):
+        front = move_axis(arg, axis, 0)
+        shape = tuple(front.shape[1:])
+        parameter = child.graph.add_parameter("example", AbstractTensor(values.dtype_of(arg), shape))
+        batched.append((parameter, front))
+        return values.from_node(parameter)
+    if isinstance(arg, (tuple, list)):
+        each = axis if isinstance(axis, (tuple, list)) else (axis,) * len(arg)
+        return type(arg)(_example(child, a, x, batched) for a, x in zip(arg, each))
+    return arg
+
+
+def _place(result: Any, out_axes: Any, size: int, next_value: Any) -> Any:
+    if isinstance(result, (TensorBase, values.SymbolicScalarBase)):
+        value, is_batched = next_value(result)
+        if out_axes is None:
+            return value
+        if not is_batched:
+            value = BroadcastTo((size, *value.shape))(value)
+        return move_axis(value, 0, out_axes)
+    if isinstance(result, (tuple, list)):
+        each = out_axes if isinstance(out_axes, (tuple, list)) else (out_axes,) * len(result)
+        return type(result)(_place(r, x, size, next_value) for r, x in zip(result, each))
+    return result
+
+
+def move_axis(x: Any, source: int, target: int) -> Any:
+    source, target = source % x.ndim, target % x.ndim
+    if source == target:
+        return x
+    order = [i for i in range(x.ndim) if i != source]
+    order.insert(target, source)
+    return Transpose()(x, tuple(order))
+
+
+def vmap(fn: Any, in_axes: Any = 0, out_axes: Any = 0) -> Any:
+    """A function that maps `fn` over an axis of its arguments.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.vmap(lambda x, y: x + y, (0, None))(ms.Tensor([1.0, 2.0]), ms.Tensor(10.0)).asnumpy().tolist()
+        [11.0, 12.0]
+    """
+    if isinstance(fn, (tuple, list)) or type(fn).__name__ == "CellList":
+        return _EnsembleMap(list(fn), in_axes, out_axes)
+    if not callable(fn):
+        raise TypeError(f"For 'vmap', 'fn' must be a function or Cell, but got {type(fn).__name__}.")
+    for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
+        if not isinstance(axes, (int, tuple, list, type(None))) or isinstance(axes, bool):
+            raise TypeError(f"For 'vmap', '{name}' must be an int, None, a tuple or a list, but got {axes!r}.")
+    return Vectorized(fn, in_axes, out_axes)
+
+
+class _EnsembleMap:
+    """vmap over several models of one structure: each sees its own slice of the mapped arguments."""
+
+    def __init__(self, cells: list, in_axes: Any, out_axes: Any):
+        self.cells, self.in_axes, self.out_axes = cells, in_axes, out_axes
+
+    def __call__(self, *args: Any) -> Any:
+        axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
+        outs = []
+        for i, cell in enumerate(self.cells):
+            one = [a if x is None else move_axis(a, x, 0)[i] for a, x in zip(args, axes)]
+            outs.append(parse.call(cell, tuple(one)) if ACTIVE.builder is not None else cell(*one))
+        return _stack_results(outs, self.out_axes)
+
+
+def _stack_results(outs: list, axis: int) -> Any:
+    if isinstance(outs[0], (tuple, list)):
+        return type(outs[0])(_stack_results([o[k] for o in outs], axis) for k in range(len(outs[0])))
+    return Stack(axis)(outs)
+
+
+# -- Jacobians ----------------------------------------------------------------------------------------------------------
+class Jacobian:
+    """Rows (reverse mode) or columns (forward mode) of the Jacobian, all at once by vmap over the unit vectors."""
+
+    def __init__(self, fn: Any, positions: Any, has_aux: bool, forward: bool):
+        self.fn, self.positions, self.has_aux, self.forward = fn, positions, has_aux, forward
+        self.__name__ = getattr(fn, "__name__", type(fn).__name__)
+        self._compiled = CompiledFunction(self, f"jacobian_{self.__name__}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if ACTIVE.builder is None:
+            return self._compiled(*args, **kwargs)
+        return self._trace(args)
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        return self._trace(args)
+
+    def _trace(self, args: tuple) -> Any:
+        single = not isinstance(self.positions, (tuple, list))
+        places = [p % len(args) for p in ([self.positions] if single else self.positions)]
+        out = parse.call(self.fn, args)
+        primary = out[0] if self.has_aux else out
+        per_input = [self._columns(args, p, primary) if self.forward else self._rows(args, p, primary) for p in places]
+        result = per_input[0] if single else _regroup(per_input, primary)
+        if self.has_aux:
+            return result, (tuple(out[1:]) if len(out) > 2 else out[1])
+        return result
+
+    def _rows(self, args: tuple, place: int, primary: Any) -> Any:
+        outputs = _tensors(primary)
+        back = Derivative(self.fn, place, sens=True, has_aux=self.has_aux)
+        blocks = []
+        for k, out in enumerate(outputs):
+
+            def row(seed: Any, k: int = k) -> Any:
+                sens = [Tensor(np.zeros(o.shape, values.dtype_of(o).np)) for o in outputs]
+                sens[k] = seed
+                grads = back(*args, tuple(sens) if isinstance(primary, (tuple, list)) else sens[0])
+                return grads[0] if self.has_aux else grads
+
+            row.__module__ = "mindspore.common.vectorize"
+            stacked = Vectorized(row, 0, 0)(unit_vectors(out))
+            blocks.append(Reshape()(stacked, (*out.shape, *args[place].shape)))
+        return type(primary)(blocks) if isinstance(primary, (tuple, list)) else blocks[0]
+
+    def _columns(self, args: tuple, place: int, primary: Any) -> Any:
+        x = args[place]
+
+        def column(direction: Any) -> Any:
+            def along(v: Any) -> Any:
+                out = parse.call(self.fn, (*args[:place], v, *args[place + 1 :]))
+                return out[0] if self.has_aux else out
+
+            along.__module__ = "mindspore.common.vectorize"
+            return jvp(along, x, direction)[1]
+
+        column.__module__ = "mindspore.common.vectorize"
+        stacked = Vectorized(column, 0, -1)(unit_vectors(x))
+        if isinstance(primary, (tuple, list)):
+            return type(primary)(Reshape()(s, (*o.shape, *x.shape)) for s, o in zip(stacked, primary))
+        return Reshape()(stacked, (*primary.shape, *x.shape))
+
+
+def unit_vectors(x: Any) -> Any:
+    """All unit vectors of x's shape, stacked."""
+    n = x.size
+    return Tensor(np.eye(n, dtype=values.dtype_of(x).np).reshape(n, *x.shape))
+
+
+def _regroup(per_input: list, primary: Any) -> Any:
+    """Several outputs: for each output a tuple over inputs; one output: a tuple over inputs."""
+    if isinstance(primary, (tuple, list)):
+        return tuple(tuple(block[k] for block in per_input) for k in range(len(primary)))
+    return tuple(per_input)
+
+
+def jacrev(fn: Any, grad_position: Any = 0, has_aux: bool = False) -> Jacobian:
+    """The Jacobian of `fn` by reverse mode: good for few outputs.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.jacrev(lambda x: x * x)(ms.Tensor([1.0, 2.0])).asnumpy().tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+    """
+    return Jacobian(fn, grad_position, has_aux, forward=False)
+
+
+def jacfwd(fn: Any, grad_position: Any = 0, has_aux: bool = False) -> Jacobian:
+    """The Jacobian of `fn` by forward mode: good for few inputs."""
+    return Jacobian(fn, grad_position, has_aux, forward=True)

@@ -1,0 +1,294 @@
+"""Grouping values into kernels.
+
+Values are visited in order; each tries to join the kernels that produce its operands. Two kernels join when no path
+between them leads through a third one (else they would wait for each other) and when the members share one loop nest
+(`Domain`) in which every reduction runs over the same axes. Constants and positions are recomputed wherever they are
+used, and so (at level 3) are cheap values whose operands a consumer reads anyway.
+"""
+
+from __future__ import annotations
+
+from mindspore.compiler.fuse.domain import Domain, Misfit, chain
+from mindspore.compiler.fuse.flags import GraphKernelFlags
+from mindspore.compiler.fuse.loopir import Program, Value
+
+FREE = ("const", "iota")
+_SEQUENTIAL_LIMIT = 1 << 16
+_FEW_TILES = 8
+_EXPENSIVE = {
+    "exp", "log", "log1p", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
+    "atanh", "erfc", "expm1", "log2", "log10", "pow", "atan2", "hypot", "softplus", "sigmoid", "truncmod", "floormod",
+}  # fmt: skip
+
+
+class Cluster:
+    """Values computed together: a fused kernel, or one opaque operation."""
+
+    def __init__(self, members: list[Value], order: dict[int, int]):
+        self.members = members
+        self.low = min(order[m.id] for m in members)
+        self.high = max(order[m.id] for m in members)
+        self.copies: list[Value] = []  # values recomputed here though another cluster also computes them
+
+    @property
+    def opaque(self) -> bool:
+        return self.members[0].op == "opaque"
+
+    def all_members(self) -> list[Value]:
+        """Members, recomputed values, and the constants and positions they use, operands first."""
+        found: dict[int, Value] = {}
+        own = {m.id for m in (*self.members, *self.copies)}
+
+        def visit(value: Value) -> None:
+            if value.id in found:
+                return
+            for operand in value.args:
+                base, _ = chain(operand)
+                if base.id in own or base.op in FREE:
+                    visit(base)
+            found[value.id] = value
+
+        for member in sorted((*self.copies, *self.members), key=lambda m: m.id):
+            visit(member)
+        return list(found.values())
+
+
+def bases(value: Value) -> list[Value]:
+    """The values that a value reads, behind views and without free ones."""
+    found = [chain(operand)[0] for operand in value.args]
+    return [b for b in found if b.op not in FREE]
+
+
+class Clustering:
+    def __init__(self, program: Program, flags: GraphKernelFlags):
+        self.flags = flags
+        self.program = program
+        self.order = {v.id: i for i, v in enumerate(program.values)}
+        self.of: dict[int, Cluster] = {}
+        self.users: dict[int, list[Value]] = {}
+        self.needed_outside: set[int] = {chain(o)[0].id for o in program.outputs}
+        for value in program.values:
+            if not value.is_view:
+                for base in bases(value):
+                    self.users.setdefault(base.id, []).append(value)
+
+    # -- running --------------------------------------------------------------------------------------------------
+    def run(self) -> list[Cluster]:
+        for value in self.program.values:
+            if value.is_view or value.op == "input" or (value.op in FREE and value.id not in self.needed_outside):
+                continue
+            if value.op == "item":
+                self.of[value.id] = self.of[value.args[0].id]
+                continue
+            self.of[value.id] = Cluster([value], self.order)
+            if value.op != "opaque":
+                self._join(value)
+        clusters = list(dict.fromkeys(self.of.values()))
+        if self.flags.opt_level >= 3:
+            self._recompute(clusters)
+        return clusters
+
+    def _join(self, value: Value) -> None:
+        producers = [self.of[b.id] for b in bases(value) if b.id in self.of]
+        for producer in sorted(dict.fromkeys(producers), key=lambda c: -c.high):
+            mine = self.of[value.id]
+            if producer is not mine and not producer.opaque and self._may_join(producer, mine):
+                merged = Cluster(sorted((*producer.members, *mine.members), key=lambda m: self.order[m.id]), self.order)
+                for member in merged.members:
+                    self.of[member.id] = merged
+
+    def _may_join(self, a: Cluster, b: Cluster) -> bool:
+        if len(a.members) + len(b.members) > self.flags.composite_op_limit_size or not self._allowed(a, b):
+            return False
+        if self._path_around(a, b) or self._path_around(b, a):
+            return False
+        joined = Cluster(sorted((*a.members, *b.members), key=lambda m: self.order[m.id]), self.order)
+        return self.fits(joined)
+
+    def _allowed(self, a: Cluster, b: Cluster) -> bool:
+        """What the flags permit."""
+        origins = {id(m.origin) for c in (a, b) for m in c.members}
+        if len(origins) == 1:
+            return True
+        names = {m.origin.op.name for c in (a, b) for m in c.members if m.origin is not None}
+        only = self.flags.enable_cluster_ops_only
+        if names & set(self.flags.disable_cluster_ops) or (only and not names <= set(only)):
+            return False
+        if self.flags.opt_level == 1:
+            return not any(m.op == "reduce" for c in (a, b) for m in c.members)
+        return self.flags.opt_level >= 2
+
+    # -- dependencies ---------------------------------------------------------------------------------------------
+    def preds(self, cluster: Cluster) -> list[Cluster]:
+        found: dict[Cluster, None] = {}
+        for member in (*cluster.members, *cluster.copies):
+            for base in bases(member):
+                producer = self.of.get(base.id)
+                if producer is not None and producer is not cluster and base not in cluster.copies:
+                    found[producer] = None
+        return list(found)
+
+    def _path_around(self, a: Cluster, b: Cluster) -> bool:
+        """Whether b depends on a through a third cluster."""
+        stack = [p for p in self.preds(b) if p is not a]
+        seen = set(stack)
+        while stack:
+            cluster = stack.pop()
+            if cluster is a:
+                return True
+            if cluster.high < a.low:
+                continue
+            for pred in self.preds(cluster):
+                if pred not in seen:
+                    seen.add(pred)
+                    stack.append(pred)
+        return False
+
+    # -- one loop nest? -------------------------------------------------------------------------------------------
+    def outputs(self, cluster: Cluster) -> list[Value]:
+        """Members that others read."""
+        inside = {m.id for m in cluster.members}
+        return [m for m in cluster.members if m.id in self.needed_outside or self._read_outside(m, inside)]
+
+    def _read_outside(self, member: Value, inside: set[int]) -> bool:
+        for user in self.users.get(member.id, ()):
+            if user.id not in inside and not self._recomputed_for(member, user):
+                return True
+        return False
+
+    def _recomputed_for(self, member: Value, user: Value) -> bool:
+        cluster = self.of.get(user.id)
+        return cluster is not None and any(c is member for c in cluster.copies)
+
+    def fits(self, cluster: Cluster) -> bool:
+        try:
+            domain = Domain(cluster.all_members())
+            return self._is_kernel(cluster, domain)
+        except Misfit:
+            return False
+
+    def _is_kernel(self, cluster: Cluster, domain: Domain) -> bool:
+        whole = domain.all_atoms()
+        reductions = [m for m in cluster.members if m.op == "reduce"]
+        reduced = domain.reduced(reductions[0]) if reductions else frozenset()
+        for r in reductions:
+            if domain.reduced(r) != reduced or domain.of(domain.operand_dims[r.id, 0]) != whole:
+                return False
+        kept = whole - reduced
+        for value in self.outputs(cluster):
+            if domain.value_atoms(value) not in (whole, kept):
+                return False
+        if not reductions:
+            return any(domain.value_atoms(m) == whole for m in cluster.members)
+        return not (self._passes(cluster) and domain.size(kept) < _FEW_TILES and domain.size(whole) > _SEQUENTIAL_LIMIT)
+
+    def _passes(self, cluster: Cluster) -> bool:
+        """Whether the reduced axes must be walked more than once."""
+        behind: set[int] = set()
+        for member in cluster.members:
+            after = any(b.id in behind or (b.op == "reduce" and self.of.get(b.id) is not None and b in cluster.members) for b in bases(member))
+            if after:
+                behind.add(member.id)
+                if member.op == "reduce":
+                    return True
+        reduced_shapes = {m.shape for m in cluster.members if m.op == "reduce"}
+        return any(m.id in behind and m.shape not in reduced_shapes and m.size > max(_size(s) for s in reduced_shapes) for m in cluster.members)
+
+    # -- recomputation --------------------------------------------------------------------------------------------
+    def _recompute(self, clusters: list[Cluster]) -> None:
+        """Spare the store of a cheap value when every reader reads its operands anyway."""
+        for cluster in clusters:
+            if cluster.opaque:
+                continue
+            for value in self.outputs(cluster):
+                if value.id in self.needed_outside or value.op != "map" or value.attr in _EXPENSIVE:
+                    continue
+                self._copy_to_readers(cluster, value)
+
+    def _copy_to_readers(self, cluster: Cluster, value: Value) -> None:
+        inside = {m.id for m in cluster.members}
+        operands = bases(value)
+        if any(b.id in inside for b in operands) and not all(self._is_output(cluster, b) for b in operands if b.id in inside):
+            return
+        readers = list(dict.fromkeys(self.of[u.id] for u in self.users.get(value.id, ()) if u.id not in inside))
+        for reader in readers:
+            if reader.opaque or not self._reads_all(reader, operands, value.size):
+                return
+        for reader in readers:
+            reader.copies.append(value)
+        if not all(self.fits(reader) and not self._cyclic(reader) for reader in readers):
+            for reader in readers:
+                reader.copies.remove(value)
+
+    def _is_output(self, cluster: Cluster, value: Value) -> bool:
+        return any(o is value for o in self.outputs(cluster))
+
+    def _reads_all(self, reader: Cluster, operands: list[Value], size: int) -> bool:
+        """Whether a reader has every large operand at hand."""
+        at_hand = {b.id for m in (*reader.members, *reader.copies) for b in bases(m)}
+        return all(b.id in at_hand or b.size * 4 <= size for b in operands)
+
+    def _cyclic(self, cluster: Cluster) -> bool:
+        stack, seen = self.preds(cluster), set()
+        while stack:
+            c = stack.pop()
+            if c is cluster:
+                return True
+            if c not in seen:
+                seen.add(c)
+                stack.extend(self.preds(c))
+        return False
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    n = 1
+    for d in shape:
+        n *= d
+    return n
+
+
+def schedule(clustering: Clustering, clusters: list[Cluster]) -> list[Cluster]:
+    """An order that respects dependencies and, among what is ready, first runs what frees most memory."""
+    preds = {c: set(clustering.preds(c)) for c in clusters}
+    succs: dict[Cluster, list[Cluster]] = {c: [] for c in clusters}
+    for c, ps in preds.items():
+        for p in ps:
+            succs[p].append(c)
+    readers = _readers(clustering, clusters)
+    waiting = {c: len(ps) for c, ps in preds.items()}
+    ready = [c for c in clusters if not waiting[c]]
+    result: list[Cluster] = []
+    while ready:
+        best = min(ready, key=lambda c: (_growth(clustering, c, readers), c.low))
+        ready.remove(best)
+        result.append(best)
+        for base in {b.id: b for m in (*best.members, *best.copies) for b in bases(m)}.values():
+            readers.get(base.id, set()).discard(best)
+        for c in succs[best]:
+            waiting[c] -= 1
+            if not waiting[c]:
+                ready.append(c)
+    if len(result) != len(clusters):
+        raise ValueError("kernels wait for one another: the clustering has a cycle")
+    return result
+
+
+def _readers(clustering: Clustering, clusters: list[Cluster]) -> dict[int, set[Cluster]]:
+    found: dict[int, set[Cluster]] = {}
+    for c in clusters:
+        for m in (*c.members, *c.copies):
+            for b in bases(m):
+                if clustering.of.get(b.id) is not c:
+                    found.setdefault(b.id, set()).add(c)
+    return found
+
+
+def _growth(clustering: Clustering, cluster: Cluster, readers: dict[int, set[Cluster]]) -> int:
+    """Elements allocated minus elements freed by running a cluster now."""
+    if cluster.opaque:
+        made = sum(v.size for v in clustering.users.get(cluster.members[0].id, ()) if v.op == "item")
+    else:
+        made = sum(o.size for o in clustering.outputs(cluster) if o.id not in clustering.needed_outside)
+    seen = {b.id: b for m in (*cluster.members, *cluster.copies) for b in bases(m)}
+    freed = sum(b.size for b in seen.values() if b.op != "input" and readers.get(b.id) == {cluster})
+    return made - freed

@@ -1,0 +1,64 @@
+"""Map and HyperMap: apply a function to the elements of sequences, Map one level deep, HyperMap to the bottom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.compiler import parse
+from mindspore.prims.active import ACTIVE
+
+
+def _call(fn: Any, args: tuple) -> Any:
+    return parse.call(fn, args) if ACTIVE.builder is not None else fn(*args)
+
+
+class Map:
+    """Apply `ops` to corresponding elements of sequences; `reverse` goes from the last to the first.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.Map()(lambda a, b: a + b, (1, 2), (3, 4))
+        (4, 6)
+    """
+
+    deep = False
+
+    def __init__(self, ops: Any = None, reverse: bool = False):
+        if ops is not None and not callable(ops):
+            raise TypeError(f"For '{type(self).__name__}', 'ops' must be a function, but got {type(ops).__name__}.")
+        self.ops = ops
+        self.reverse = reverse
+
+    def __call__(self, *args: Any) -> Any:
+        fn, sequences = (self.ops, args) if self.ops is not None else (args[0], args[1:])
+        if not sequences:
+            raise ValueError(f"For '{type(self).__name__}', at least one sequence is needed.")
+        if not any(isinstance(s, (tuple, list, dict)) for s in sequences) and not self.deep:
+            raise TypeError(f"For '{type(self).__name__}', the arguments must be sequences, but got {type(sequences[0]).__name__}.")
+        return self._apply(fn, sequences)
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        return self(*args)
+
+    def _apply(self, fn: Any, items: tuple) -> Any:
+        first = next((i for i in items if isinstance(i, (tuple, list, dict))), None)
+        if first is None:
+            return _call(fn, items)
+        columns = [list(i.values()) if isinstance(i, dict) else i for i in items]
+        lengths = {len(c) for c in columns if isinstance(c, (tuple, list))}
+        if len(lengths) != 1 or not all(isinstance(c, (tuple, list)) for c in columns):
+            raise ValueError(f"For '{type(self).__name__}', the sequences must have the same length and structure, but got lengths {sorted(lengths)}.")
+        rows = list(zip(*columns))
+        order = reversed(range(len(rows))) if self.reverse else range(len(rows))
+        out: list[Any] = [None] * len(rows)
+        for i in order:
+            out[i] = self._apply(fn, rows[i]) if self.deep else _call(fn, rows[i])
+        if isinstance(first, dict):
+            return dict(zip(first, out))
+        return out if isinstance(first, list) else tuple(out)
+
+
+class HyperMap(Map):
+    """Like Map, but descends into nested sequences."""
+
+    deep = True

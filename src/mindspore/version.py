@@ -1,0 +1,3 @@
+"""The version: that of the MindSpore API this implements."""
+
+__version__ = "2.10.0"
