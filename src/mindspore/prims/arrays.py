@@ -9,11 +9,11 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims import checks, values
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import Primitive, promote_arguments
 from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
 
 __all__ = [
-    "BroadcastTo", "Concat", "ExpandDims", "Fill", "GetItem", "Reshape", "ScalarToTensor", "SetItem", "Squeeze", "Stack",
+    "BroadcastTo", "Concat", "ExpandDims", "Fill", "GetItem", "Pad", "Reshape", "ScalarToTensor", "SetItem", "Squeeze", "Stack",
     "TensorToScalar", "Transpose",
 ]  # fmt: skip
 
@@ -95,6 +95,12 @@ class Squeeze(Primitive):
         return (Reshape()(dout, x.shape),)
 
 
+def _same_dtype(op: str, args: tuple) -> tuple:
+    """Tensors that are joined take their common element type."""
+    dtypes = {values.dtype_of(a) for a in args if isinstance(a, values.TensorBase)}
+    return promote_arguments(op, args, "all") if len(dtypes) > 1 else args
+
+
 class Concat(Primitive):
     """Join tensors along an existing dimension."""
 
@@ -104,13 +110,7 @@ class Concat(Primitive):
         super().__init__(axis=axis)
 
     def prepare(self, args: tuple) -> tuple:
-        args = super().prepare(args)
-        dtypes = {values.dtype_of(a) for a in args if isinstance(a, values.TensorBase)}
-        if len(dtypes) > 1:
-            from mindspore.prims.primitive import promote_arguments
-
-            args = promote_arguments(self.name, args, "all")
-        return args
+        return _same_dtype(self.name, super().prepare(args))
 
     def infer(self, *xs: Any) -> Any:
         if not xs:
@@ -152,7 +152,7 @@ class Stack(Primitive):
         super().__init__(axis=axis)
 
     def prepare(self, args: tuple) -> tuple:
-        return Concat.prepare(self, args)  # type: ignore[arg-type]
+        return _same_dtype(self.name, super().prepare(args))
 
     def infer(self, *xs: Any) -> Any:
         if not xs:
@@ -206,6 +206,35 @@ class Fill(Primitive):
         return None, None, Cast()(sum_to_shape(dout, value.shape), value.dtype)
 
 
+class Pad(Primitive):
+    """Surround with a constant: `paddings` is one (before, after) pair per dimension."""
+
+    def __init__(self, paddings: Any, value: Any = 0):
+        pairs = []
+        for pair in paddings if isinstance(paddings, (tuple, list)) else checks.shape("Pad", paddings, "paddings"):
+            before_after = checks.shape("Pad", pair, "paddings")
+            if len(before_after) != 2 or min(before_after) < 0:
+                raise ValueError(f"For 'Pad', 'paddings' must be pairs of non-negative ints, but got {paddings}.")
+            pairs.append(before_after)
+        super().__init__(paddings=tuple(pairs), value=value)
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        if len(self.paddings) != x.ndim:
+            raise ValueError(
+                f"For '{self.name}', 'paddings' must have one pair per dimension, but got {len(self.paddings)} pairs for the "
+                f"shape {x.shape}."
+            )
+        return AbstractTensor(x.dtype, tuple(d + sum(p) for d, p in zip(x.shape, self.paddings)))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.pad(x, self.paddings, constant_values=np.asarray(self.value).astype(x.dtype)) if x.ndim else x
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        inner = tuple(slice(before, before + d) for (before, _), d in zip(self.paddings, x.shape))
+        return (GetItem(inner)(dout),)
+
+
 # -- indexing ---------------------------------------------------------------------------------------------------------
 class _Placeholder:
     """Marks, in a static index, where the next index tensor goes."""
@@ -237,8 +266,6 @@ class _Indexing(Primitive):
         """The shape of x[index], by indexing an empty stand-in. Index values are checked when they are constants."""
         stand_in = np.broadcast_to(np.zeros((), np.bool_), x.shape)
         zeros = tuple(np.zeros(a.shape, np.int64) for a in arrays)
-        if 0 in x.shape:
-            zeros = tuple(np.zeros(a.shape, np.int64) for a in arrays)
         try:
             return stand_in[_indices(self.spec, zeros)].shape
         except IndexError as error:

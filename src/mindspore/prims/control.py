@@ -26,10 +26,14 @@ class Cond(Primitive):
 
 
 class While(Primitive):
-    """`While(n)(condition_graph, body_graph, *carry, *invariants)`: the first n operands are carried from trip to trip."""
+    """`While(n)(condition_graph, body_graph, *carry, *invariants)`: the first n operands are carried from trip to trip.
 
-    def __init__(self, carried: int, bound: int | None = None):
-        super().__init__("While", carried=carried, bound=bound)
+    `bound`: the largest possible number of trips, if known. `counter`: which carried value counts the trips, in loops that
+    save their carry for the backward pass; -1 in others.
+    """
+
+    def __init__(self, carried: int, bound: int | None = None, counter: int = -1):
+        super().__init__("While", carried=carried, bound=bound, counter=counter)
 
     def infer(self, condition: Any, body: Any, *operands: Any) -> Any:
         before = tuple(operands[: self.carried])

@@ -37,6 +37,8 @@ class TupleGetItem(Primitive):
 class Identity(Primitive):
     """The same value under another name: marks what a gradient is taken with respect to."""
 
+    elementwise = True
+
     def __init__(self) -> None:
         super().__init__("Identity")
 

@@ -9,7 +9,6 @@ from mindspore._base.optional import available
 from mindspore.backends.interp import InterpBackend
 from mindspore.compiler import driver
 from mindspore.ir import FuncGraph
-from mindspore.prims.control import Call
 
 
 class _Setting:
@@ -57,6 +56,7 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
     """Optimise and compile on the current backend; graphs it cannot express run on the reference machine."""
     backend = current_backend()
     driver.optimise(graph, options)
-    if backend.name != "interp" and any(isinstance(n.op, Call) for g in graph.all_graphs() for n in g.nodes()):
+    supports = getattr(backend, "supports", None)
+    if supports is not None and not supports(graph):
         backend = InterpBackend()
     return backend.compile(graph, donated)

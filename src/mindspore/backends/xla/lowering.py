@@ -4,7 +4,11 @@ The graph is walked under `jax.jit`: each primitive's evaluation rule runs with 
 rule), Cond becomes `lax.cond`, While becomes `lax.while_loop`. JAX's own differentiation is not used: gradients are
 already in the graph. Only public JAX names appear here, and nothing beyond NumPy and JAX is needed.
 
-Recursive calls have no XLA form; `supports` tells, and such graphs run on the reference machine.
+A loop that saves its carry for the backward pass pushes onto stacks of fixed capacity. When the number of trips is not
+known, the graph reports it; if a stack was too small the graph is compiled again with room enough and run again.
+
+Recursive calls, and such loops inside branches or other loops, have no XLA form; `supports` tells, and those graphs run on
+the reference machine.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.optional import require
-from mindspore.ir import FuncGraph, Node, ValueNode
+from mindspore.ir import CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.control import Call, Cond, While
+from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit
 
 
 class XlaBackend:
@@ -32,13 +37,24 @@ class XlaBackend:
         self.device = devices[index % len(devices)]
 
     def supports(self, graph: FuncGraph) -> bool:
-        return not any(isinstance(n.op, Call) for g in graph.all_graphs() for n in g.nodes())
+        for g in graph.all_graphs():
+            for node in g.nodes():
+                if isinstance(node.op, Call) or (g is not graph and _unbounded(node)):
+                    return False
+        return True
 
     def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Callable[..., tuple]:
-        lowering = Lowering(self.jax)
+        counters = [n for n in graph.nodes() if _unbounded(n)]
+        if counters:
+            return GrowingStacks(self, graph, counters)
+        return self.compile_fixed(graph, donated)
+
+    def compile_fixed(self, graph: FuncGraph, donated: frozenset[int], capacity: int = 0, counters: list[CNode] | None = None) -> Any:
+        lowering = Lowering(self.jax, capacity)
 
         def run(*arrays: Any) -> tuple:
-            return tuple(lowering.run(graph, arrays))
+            outputs = tuple(lowering.run(graph, arrays))
+            return outputs if not counters else (*outputs, lowering.most_trips(counters))
 
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
         jitted = self.jax.jit(run, donate_argnums=tuple(sorted(donated)))
@@ -51,12 +67,42 @@ def _has_effects(graph: FuncGraph) -> bool:
     return any(n.op.effect == "io" for g in graph.all_graphs() for n in g.nodes())
 
 
+def _unbounded(node: CNode) -> bool:
+    return isinstance(node.op, While) and node.op.counter >= 0 and node.op.bound is None
+
+
+class GrowingStacks:
+    """An executable whose loops save their carry an unknown number of times."""
+
+    def __init__(self, backend: XlaBackend, graph: FuncGraph, counters: list[CNode]):
+        self.backend, self.graph, self.counters = backend, graph, counters
+        self.capacity = DEFAULT_CAPACITY
+        self.run = self._compile()
+
+    def _compile(self) -> Any:
+        return self.backend.compile_fixed(self.graph, frozenset(), self.capacity, self.counters)
+
+    def __call__(self, *arrays: Any) -> tuple:
+        while True:
+            *outputs, trips = self.run(*arrays)
+            if int(trips) <= self.capacity:
+                return tuple(outputs)
+            while self.capacity < int(trips):
+                self.capacity *= 2
+            self.run = self._compile()
+
+
 class Lowering:
     """Evaluates graphs on traced arrays."""
 
-    def __init__(self, jax: Any):
+    def __init__(self, jax: Any, capacity: int = 0):
         self.jax = jax
         self.jnp = jax.numpy
+        self.capacity = capacity
+        self.trips: dict[int, Any] = {}
+
+    def most_trips(self, counters: list[CNode]) -> Any:
+        return self.jnp.max(self.jnp.stack([self.trips[n.id] for n in counters]))
 
     def run(self, graph: FuncGraph, arrays: Any) -> Any:
         """The value of the graph's output for these inputs."""
@@ -64,6 +110,8 @@ class Lowering:
         for node in graph.nodes():
             args = [self._value(a, env) for a in node.args]
             env[node.id] = self._apply(node.op, args)
+            if _unbounded(node):
+                self.trips[node.id] = env[node.id][node.op.counter]
         return self._value(graph.output, env)
 
     def _value(self, node: Node, env: dict[int, Any]) -> Any:
@@ -85,9 +133,10 @@ class Lowering:
             return self.jax.lax.cond(self.jnp.reshape(predicate, ()), *branches, *operands)
         if isinstance(op, While):
             return self._loop(op.carried, *args)
+        if isinstance(op, StackInit) and not op.bounded:
+            op = StackInit(self.capacity)
         rule = op.eval_xla if op.eval_xla is not None else op.eval
-        out = rule(self.jnp, *args)
-        return out
+        return rule(self.jnp, *args)
 
     def _branch(self, graph: FuncGraph) -> Callable[..., tuple]:
         return lambda *operands: tuple(self._typed(self.run(graph, operands), graph))

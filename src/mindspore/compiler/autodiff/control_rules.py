@@ -108,7 +108,7 @@ def _while(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
     stacks = [builder.get_item(node, carried + 1 + k) for k in range(carried)]
     d_carry = [builder.node_of(as_tensor(sens[i])) for i in active]
     d_invariants = [builder.node_of(as_tensor(_zeros(invariants[i]))) for i in wanted_invariants]
-    grads = _backward_loop(builder, body.value, carry, invariants, active, wanted_invariants, trips, stacks, d_carry, d_invariants)
+    grads = _backward_loop(builder, op.bound, body.value, carry, invariants, active, wanted_invariants, trips, stacks, d_carry, d_invariants)
     final_carry, final_invariants = grads[: len(active)], grads[len(active) :]
     pairs = [(carry[i], _match(g, carry[i])) for i, g in zip(active, final_carry)]
     return pairs + [(invariants[i], _match(g, invariants[i])) for i, g in zip(wanted_invariants, final_invariants)]
@@ -146,7 +146,7 @@ def _save_trips(builder: Builder, node: CNode, condition: FuncGraph, body: FuncG
         return b.make_tuple([*inline(body, [*c, *inv], b), b.node_of(counter_value + 1), *(b.node_of(p) for p in pushed)])
 
     saving_body = _extended(builder, body, carry, stack_types, invariants, step)
-    node.op = While(2 * n + 1, bound)
+    node.op = While(2 * n + 1, bound, counter=n)
     node.args = (ValueNode(saving_condition), ValueNode(saving_body), *carry, counter, *stacks, *invariants)
     node.abstract = AbstractTuple((*node.abstract.elements[:n], _COUNT, *stack_types))  # type: ignore[attr-defined]
 
@@ -167,7 +167,7 @@ def _extended(builder: Builder, graph: FuncGraph, carry: list[Node], stacks: lis
     return child.graph
 
 
-def _backward_loop(builder: Builder, body: FuncGraph, carry: list[Node], invariants: list[Node], active: list[int],
+def _backward_loop(builder: Builder, bound: int | None, body: FuncGraph, carry: list[Node], invariants: list[Node], active: list[int],
                    wanted: list[int], trips: Node, stacks: list[Node], d_carry: list[Node], d_invariants: list[Node]) -> list[Any]:  # fmt: skip
     """Count down over the saved trips, accumulating gradients."""
     carried = [trips, *d_carry, *d_invariants]
@@ -191,7 +191,7 @@ def _backward_loop(builder: Builder, body: FuncGraph, carry: list[Node], invaria
         left, dc, di, st, inv = parameters(body_builder)
         outputs = _backward_trip(body_builder, body, carry, active, wanted, left[0], dc, di, st, inv)
     body_builder.graph.output = body_builder.make_tuple(outputs)
-    loop = builder.emit(While(len(carried)), (ValueNode(cond_builder.graph), ValueNode(body_builder.graph), *carried, *extra))
+    loop = builder.emit(While(len(carried), bound), (ValueNode(cond_builder.graph), ValueNode(body_builder.graph), *carried, *extra))
     return [values.from_node(builder.get_item(loop, 1 + k)) for k in range(len(d_carry) + len(d_invariants))]
 
 

@@ -149,7 +149,10 @@ class LoopRules:
             frame.locals[counter] = i + step
             return self._run_body(node.body)
 
-        flow = self.symbolic_while(condition, body, [counter, *assigned_names(node.target), *assigned_names(*node.body)], node)
+        names = [counter, *assigned_names(node.target), *assigned_names(*node.body)]
+        known = all(isinstance(b, int) for b in (bounds.start, bounds.stop))
+        bound = len(range(bounds.start, bounds.stop, step)) if known else None
+        flow = self.symbolic_while(condition, body, names, node, bound)
         frame.locals.pop(counter, None)
         return self._after_loop(node, flow, rest)
 
@@ -189,9 +192,9 @@ class LoopRules:
         return self.symbolic_while(lambda: self.eval(node.test), lambda: self._run_body(node.body), names, node)
 
     # -- the While node -------------------------------------------------------------------------------------------------
-    def symbolic_while(self, test: Callable[[], Any], body: Callable[[], Any], names: Iterable[str], node: ast.AST) -> Any:
+    def symbolic_while(self, test: Callable[[], Any], body: Callable[[], Any], names: Iterable[str], node: ast.AST, bound: int | None = None) -> Any:
         """Build a While node; returns the flow after the loop with its flags."""
-        carry = LoopCarry(self, list(dict.fromkeys(names)), node)
+        carry = LoopCarry(self, list(dict.fromkeys(names)), node, bound)
         return carry.build(test, body)
 
 
@@ -215,7 +218,8 @@ class Variable:
 class LoopCarry:
     """The variables of a loop, found by interpreting its body until nothing changes."""
 
-    def __init__(self, interpreter: Any, names: list[str], node: ast.AST):
+    def __init__(self, interpreter: Any, names: list[str], node: ast.AST, bound: int | None = None):
+        self.bound = bound
         self.interpreter = interpreter
         self.frame = interpreter.frame
         self.node = node
@@ -393,7 +397,7 @@ class LoopCarry:
         free = close_graphs([cond_builder.graph, body_builder.graph])
         initial = [self.outer.node_of(convert(v.initial, v.abstract)) for v in carried]
         initial += [self.outer.node_of(t) for t in self.state.values()]
-        prim = While(len(initial))
+        prim = While(len(initial), self.bound)
         node = self.outer.emit(prim, (ValueNode(cond_builder.graph), ValueNode(body_builder.graph), *initial, *free))
         return self._leave(list(self.outer.public(node)), carried)
 

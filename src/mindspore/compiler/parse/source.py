@@ -96,7 +96,7 @@ def is_library(module: str | None) -> bool:
     """Whether functions of a module are run as they are while a graph is built, rather than interpreted."""
     if not module:
         return False
-    if module.startswith(_INTERPRETED_PACKAGES):
+    if module.startswith(_INTERPRETED_PACKAGES) and not module.startswith("mindspore.nn.cell"):
         return False
     root = module.partition(".")[0]
     return root in _LIBRARY_ROOTS or root in _stdlib()
