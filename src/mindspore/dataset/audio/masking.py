@@ -26,8 +26,8 @@ def mask_stretch(array: np.ndarray, start: int, width: int, value: float, axis: 
     length = array.shape[axis - 3]
     if start + width > length or start < 0:
         raise RuntimeError(
-            f"{op}: invalid parameter, the sum of 'mask_start' and 'mask_width' should be no more than the length of the "
-            f"masked dimension, but got: 'mask_start' {start}, 'mask_width' {width} and length {length}"
+            f"{op}: invalid parameter, the sum of 'mask_start' and 'mask_width' should be no more than the length of "
+            f"the masked dimension, but got: 'mask_start' {start}, 'mask_width' {width} and length {length}"
         )
     masked = array.copy()
     np.moveaxis(masked, axis - 3, -1)[..., start : start + width] = value

@@ -140,9 +140,9 @@ class InverseSpectrogram(AudioTransform):
             )
         if self.normalized:
             spectrum = spectrum * math.sqrt(float(shape @ shape))
-        total = self.length + 2 * self.pad if self.length else 0
+        total = self.length + 2 * self.pad if self.length else (spectrum.shape[-1] - 1) * self.hop_length
         waveform = istft(spectrum, self.n_fft, self.hop_length, shape, self.center, total, self.onesided)
-        if self.pad:
+        if self.pad and self.length:
             waveform = waveform[..., self.pad : waveform.shape[-1] - self.pad]
         return waveform.astype(array.dtype)
 
@@ -574,7 +574,7 @@ class GriffinLim(AudioTransform):
         phases = np.ones(array.shape, np.complex128)
         if self.rand_init:
             phases = self.rng.uniform(size=array.shape) + 1j * self.rng.uniform(size=array.shape)
-        shape, push = window(self.window_type, self.win_length), self.momentum / (1 + self.momentum)
+        shape, push = window(self.window_type, self.win_length), self.momentum / (1 + 2 * self.momentum)
         previous: Any = 0.0
         for _ in range(self.n_iter):
             waveform = self._invert(magnitudes * phases, shape)

@@ -46,7 +46,7 @@ class SentencePieceVocab:
                 vocab_size=vocab_size,
                 character_coverage=coverage,
                 model_type=name.lower(),
-                **params,
+                **{"minloglevel": 2, **params},
             )
         except (RuntimeError, OSError) as error:
             raise RuntimeError(f"SentencePieceVocab: training failed: {error}") from error
