@@ -8,14 +8,19 @@ from mindspore.train._checkpoint.load import (
     load_param_into_net,
 )
 from mindspore.train._checkpoint.save import async_ckpt_thread_status, save_checkpoint
+from mindspore.train._mindir.export import export, load, load_mindir, save_mindir
 
 __all__ = [
     "ParamDictFuture",
     "async_ckpt_thread_status",
     "ckpt_to_safetensors",
+    "export",
+    "load",
     "load_checkpoint",
     "load_checkpoint_async",
+    "load_mindir",
     "load_param_into_net",
     "safetensors_to_ckpt",
     "save_checkpoint",
+    "save_mindir",
 ]

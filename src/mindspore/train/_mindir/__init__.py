@@ -1,0 +1,1 @@
+"""MindIR files: `lowering` (our primitives in official spelling), `operations` (the reverse), export and loading."""

@@ -1,0 +1,194 @@
+"""`export` and `load`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore import context
+from mindspore.common.tensor import Tensor
+from mindspore.compiler import driver, parse
+from mindspore.compiler.parse.entry import Place, Traced, tensors_in
+from mindspore.ir.abstract import Abstract, AbstractTuple
+from mindspore.ir.mindir_program import Program
+from mindspore.ir.mindir_proto import ModelProto
+from mindspore.ir.mindir_writer import GraphWriter, ModelWriter
+from mindspore.ir.protobuf import DecodeError
+from mindspore.nn.cell import Cell
+from mindspore.train import cipher
+from mindspore.train._mindir.files import external_reader, read_model, save_model
+from mindspore.train._mindir.graph_cell import LoadedGraph
+from mindspore.train._mindir.lowering import lower
+
+_FORMATS = ("MINDIR", "ONNX", "AIR")
+_VERSION = "2.10.0"
+_OPTIONS = frozenset(("dataset", "enc_key", "enc_mode", "custom_func", "incremental", "obf_config", "onnx_config"))
+
+
+def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: Any) -> None:
+    """Write a network as a file that runs without its Python.
+
+    Args:
+        net: a Cell or a function.
+        inputs: example inputs; a Tensor made with `shape=` may have None where a size is not fixed.
+        file_name: the file; the suffix is added when missing.
+        file_format: "MINDIR" or "ONNX". "AIR" is a format of Ascend tools and cannot be written here.
+        dataset: with "MINDIR": a dataset whose `map` operations are stored with the model.
+        enc_key, enc_mode: encrypt with AES ("AES-GCM", "AES-CBC"), or by a function `enc_mode(content, key)`.
+        custom_func: a function that may change the model before it is written.
+    """
+    if not isinstance(file_name, str):
+        raise ValueError(f"For 'export', 'file_name' must be a string, but got {type(file_name)}.")
+    if file_format not in _FORMATS:
+        raise ValueError(f"For 'export', 'file_format' must be one of {_FORMATS}, but got {file_format!r}.")
+    unknown = set(kwargs) - _OPTIONS
+    if unknown:
+        raise ValueError(f"For 'export', there is no argument {sorted(unknown)[0]!r}.")
+    if file_format == "AIR":
+        raise ValueError("For 'export', the AIR format needs Ascend's own tools; export as 'MINDIR' or 'ONNX'.")
+    if not isinstance(net, Cell) and not callable(net):
+        raise TypeError(f"For 'export', 'net' must be a Cell or a function, but got {type(net)}.")
+    path = os.path.realpath(file_name)
+    traced = trace_network(net, inputs)
+    if file_format == "ONNX":
+        if kwargs.get("enc_key") is not None:
+            raise ValueError("For 'export', only MINDIR files can be encrypted.")
+        from mindspore.train._onnx.export import save_onnx
+
+        save_onnx(traced, inputs, path)
+        return
+    model = build_model(traced, inputs, _name_of(net))
+    if kwargs.get("dataset") is not None:
+        from mindspore.train._mindir.preprocess import add_preprocessing
+
+        add_preprocessing(model, kwargs["dataset"])
+    if kwargs.get("custom_func") is not None:
+        kwargs["custom_func"](model)
+    save_model(model, path, _encryptor(kwargs))
+
+
+def _name_of(net: Any) -> str:
+    return getattr(net, "__name__", None) or type(net).__name__
+
+
+def _encryptor(kwargs: dict[str, Any]) -> Callable[[Any], bytes] | None:
+    key, mode = kwargs.get("enc_key"), kwargs.get("enc_mode", "AES-GCM")
+    if key is None:
+        return None
+    if callable(mode):
+        return lambda content: mode(content, key)
+    cipher.check_key("export", "enc_key", key, mode, "enc_mode")
+    return lambda content: b"".join(cipher.encrypt(content, key, mode))
+
+
+def trace_network(net: Any, inputs: tuple) -> Traced:
+    """The network as one optimised graph, in the mode (training or not) it is in."""
+    concrete = tuple(_without_free_sizes(i) for i in inputs)
+    function = getattr(net, "function", net) if not isinstance(net, Cell) else net
+    traced = parse.trace(function, concrete, {}, _name_of(net), context.get_context("max_call_depth"))
+    driver.optimise(traced.graph)
+    return traced
+
+
+def free_sizes(value: Any) -> tuple[int, ...] | None:
+    """The shape of an input with -1 for sizes that are not fixed, or None when all are."""
+    return value.__dict__.get("_dynamic_shape") if isinstance(value, Tensor) else None
+
+
+def _without_free_sizes(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return Tensor(value)
+    return value
+
+
+def build_model(traced: Traced, inputs: tuple, name: str) -> ModelProto:
+    """The MindIR model of a traced network."""
+    owner = ModelWriter(lower, _VERSION)
+    writer = GraphWriter(owner, f"{name}_{owner.number()}")
+    graph = traced.graph
+    tensors = tensors_in(inputs)
+    for place, node in enumerate(graph.parameters[: traced.arguments]):
+        sizes = free_sizes(tensors[place]) if place < len(tensors) else None
+        writer.bind(node, writer.input(node.name, node.abstract, sizes))
+    for node, weight in zip(graph.parameters[traced.arguments :], traced.weights):
+        writer.bind(node, writer.parameter(weight.name, np.asarray(weight.asnumpy())))
+    outputs = graph.output.args if isinstance(graph.output.abstract, AbstractTuple) else (graph.output,)
+    result, kind = _structure(writer, traced.result, outputs)
+    if traced.written:
+        result = _with_writes(writer, traced, outputs, result, kind)
+    writer.finish(result, kind)
+    owner.model.graph = writer.proto
+    return owner.model
+
+
+def _structure(writer: GraphWriter, template: Any, outputs: Any) -> tuple[str, Abstract]:
+    """Emit the result: tensors at their places, sequences as tuples."""
+    if type(template) is Place:
+        node = outputs[template.index]
+        return writer.name_of(node), node.abstract
+    if isinstance(template, dict):
+        template = tuple(template.values())
+    if isinstance(template, (tuple, list)):
+        parts = [_structure(writer, item, outputs) for item in template]
+        kind = AbstractTuple(tuple(k for _, k in parts))
+        return writer.make_tuple([n for n, _ in parts], kind), kind
+    value = np.asarray(template.asnumpy() if isinstance(template, Tensor) else template)
+    from mindspore.compiler.builder import array_node
+
+    return writer.constant(value), array_node(value).abstract
+
+
+def _with_writes(writer: GraphWriter, traced: Traced, outputs: Any, result: str, kind: Abstract) -> str:
+    """The result after the new values of Parameters have been assigned."""
+    names = {id(w): n for n, w in zip(traced.graph.parameters[traced.arguments :], traced.weights)}
+    effects = []
+    for parameter, index in traced.written:
+        target, value = writer.name_of(names[id(parameter)]), writer.name_of(outputs[index])
+        effects.append(writer.emit("Assign", [target, value], outputs[index].abstract))
+    return writer.after(result, kind, effects)
+
+
+def load(file_name: str, **kwargs: Any) -> LoadedGraph:
+    """Read a MindIR file; give the result to `nn.GraphCell`.
+
+    Args:
+        file_name: the file.
+        dec_key, dec_mode: the key and mode of an encrypted file; `dec_mode` may be a function `(content, key)`.
+    """
+    unknown = set(kwargs) - {"dec_key", "dec_mode", "dec_func", "obf_func"}
+    if unknown:
+        raise ValueError(f"For 'load', there is no argument {sorted(unknown)[0]!r}.")
+    if not isinstance(file_name, str):
+        raise ValueError(f"For 'load', 'file_name' must be a string, but got {type(file_name)}.")
+    if not file_name.endswith(".mindir"):
+        raise ValueError(f"For 'load', 'file_name' must end with '.mindir', but got {file_name!r}.")
+    model = read_model(os.path.realpath(file_name), _decryptor(kwargs))
+    try:
+        return LoadedGraph(Program(model, external_reader(file_name)))
+    except DecodeError as error:
+        raise ValueError(f"The file {file_name} is no MindIR model or is damaged: {error}.") from None
+
+
+def _decryptor(kwargs: dict[str, Any]) -> Callable[[Any], bytes] | None:
+    key, mode = kwargs.get("dec_key"), kwargs.get("dec_mode", "AES-GCM")
+    if key is None:
+        return None
+    if callable(mode):
+        return lambda content: mode(content, key)
+    cipher.check_key("load", "dec_key", key, mode, "dec_mode")
+    return lambda content: cipher.decrypt(content, key, mode)
+
+
+def load_mindir(file_name: str) -> ModelProto:
+    """The model of a MindIR file as messages, to look at or change; write it with `save_mindir`."""
+    return read_model(os.path.realpath(file_name), None)
+
+
+def save_mindir(model: ModelProto, file_name: str) -> None:
+    """Write a model that `load_mindir` returned."""
+    if not isinstance(model, ModelProto):
+        raise TypeError(f"For 'save_mindir', 'model' must be what load_mindir returned, but got {type(model)}.")
+    save_model(model, os.path.realpath(file_name), None)

@@ -1,0 +1,73 @@
+"""GraphCell: a network loaded from a file."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.ir.mindir_program import Program
+from mindspore.nn.cell import Cell
+from mindspore.train._mindir.operations import PrimitiveOperations
+
+logger = logging.getLogger("mindspore")
+
+
+class LoadedGraph:
+    """What `load` returns: the program of a MindIR file. Give it to `nn.GraphCell`."""
+
+    def __init__(self, program: Program):
+        self.program = program
+
+    def __repr__(self) -> str:
+        return f"LoadedGraph({self.program.main}, {len(self.program.weights)} parameters)"
+
+
+class GraphCell(Cell):
+    """Run a graph that `mindspore.load` has read. Its weights are Parameters and can be trained.
+
+    Args:
+        graph: what `load` returned.
+        params_init: new values for parameters, by name.
+        obf_random_seed: accepted; obfuscated models are not supported.
+    """
+
+    def __init__(self, graph: LoadedGraph, params_init: dict[str, Any] | None = None, obf_random_seed: Any = None):
+        super().__init__(auto_prefix=True)
+        if not isinstance(graph, LoadedGraph):
+            raise TypeError(f"For 'GraphCell', 'graph' must be what mindspore.load returned, but got {type(graph)}.")
+        if params_init is not None and not isinstance(params_init, dict):
+            raise TypeError(f"For 'GraphCell', 'params_init' must be a dict, but got {type(params_init)}.")
+        if obf_random_seed is not None:
+            raise ValueError("For 'GraphCell', obfuscated models are not supported.")
+        for name, value in (params_init or {}).items():
+            if not isinstance(name, str) or not isinstance(value, Tensor):
+                raise TypeError("For 'GraphCell', 'params_init' must map strings to Tensors or Parameters.")
+        self.graph = graph
+        put = self.__dict__.__setitem__
+        put("_operations", PrimitiveOperations())
+        put("_weights", {})
+        for key, (label, array) in graph.program.weights.items():
+            given = (params_init or {}).get(label)
+            parameter = Parameter(Tensor.from_numpy(self._initial(label, array, given)), name=label)
+            self._weights[key] = parameter
+            self.insert_param_to_cell(label.replace(".", "_") + f"_{len(self._weights)}", parameter)
+            parameter.name = label
+
+    @staticmethod
+    def _initial(label: str, array: np.ndarray, given: Any) -> np.ndarray:
+        if given is None:
+            return array.copy()
+        value = np.asarray(given.asnumpy())
+        if value.shape != array.shape or value.dtype != array.dtype:
+            raise ValueError(
+                f"For 'GraphCell', '{label}' of 'params_init' must have shape {array.shape} and type {array.dtype}, "
+                f"but got {value.shape} and {value.dtype}."
+            )
+        return value.copy()
+
+    def construct(self, *inputs: Any) -> Any:
+        return self.graph.program.run(self._operations, self._weights, inputs)

@@ -1,0 +1,230 @@
+"""Our primitives in the spelling of official MindSpore, one rule per primitive that differs.
+
+Most primitives have the same name, inputs and attributes there; `lower` handles those by the table of conventions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTensor, CNode, ValueNode
+from mindspore.ir.mindir_writer import GraphWriter
+from mindspore.prims.arrays import TENSOR_INDEX
+from mindspore.train._mindir.conventions import Convention, convention, to_file
+
+Rule = Callable[[GraphWriter, CNode, list[str]], str]
+_RULES: dict[str, Rule] = {}
+_DEFAULTS = {"skip_mode": False, "batch_dims": 0}
+_NOT_ATTRIBUTES = frozenset(("in_strategy", "out_strategy", "recompute", "stage", "place", "primitive_target"))
+
+
+def lower(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    """Emit the official nodes for one of ours."""
+    name = node.op.name
+    rule = _RULES.get(name)
+    if rule is not None:
+        return rule(writer, node, inputs)
+    found = convention(name)
+    if found is not None:
+        return _as_function(writer, node, inputs, name, found)
+    attributes = {k: v for k, v in node.op.attrs.items() if k not in _NOT_ATTRIBUTES}
+    if node.op.variadic:
+        inputs = [_tuple_of(writer, node, inputs)]
+    try:
+        return writer.emit(name, inputs, node.abstract, attributes, is_function=False, scope=node.scope)
+    except TypeError as error:
+        raise RuntimeError(f"The operation '{name}' cannot be exported to MindIR: {error}.") from None
+
+
+def _as_function(writer: GraphWriter, node: CNode, inputs: list[str], name: str, spec: Convention) -> str:
+    names = list(inputs)
+    if node.op.variadic and len(spec.call) == 1:
+        names = [_tuple_of(writer, node, inputs)]
+    else:
+        for place, (argument, input_spec) in enumerate(zip(node.args, spec.call)):
+            if input_spec.kind and isinstance(argument, ValueNode):
+                names[place] = writer.constant(to_file(input_spec, argument.value))
+        names += [writer.constant(None)] * (len(spec.call) - len(names))
+    for input_spec in spec.init:
+        value = node.op.attrs.get(input_spec.name, _DEFAULTS.get(input_spec.name))
+        names.append(writer.constant(to_file(input_spec, value)))
+    return writer.emit(name, names, node.abstract, scope=node.scope)
+
+
+def _tuple_of(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    from mindspore.ir import AbstractTuple
+
+    return writer.make_tuple(inputs, AbstractTuple(tuple(a.abstract for a in node.args)))
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Register a rule for primitives."""
+
+    def register(function: Rule) -> Rule:
+        for name in names:
+            _RULES[name] = function
+        return function
+
+    return register
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Convolution and pooling: attributes with two further dimensions
+
+
+@rule("Conv2D")
+def _conv2d(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    op = node.op
+    pads = tuple(v for pair in op.window(node.args[0].abstract.shape).pads for v in pair)
+    given = tuple(v for pair in op.pad for v in pair)
+    attributes = {
+        "out_channel": op.out_channel, "kernel_size": op.kernel_size, "mode": 1, "pad_mode": op.pad_mode, "pad": given,
+        "pad_list": pads, "stride": (1, 1, *op.stride), "dilation": (1, 1, *op.dilation), "group": op.group,
+        "groups": op.group, "format": op.data_format, "input_names": ["x", "w"], "output_names": ["output"],
+    }  # fmt: skip
+    return writer.emit("Conv2D", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
+
+
+@rule("MaxPool")
+def _max_pool(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    op = node.op
+    attributes = {
+        "kernel_size": (1, 1, *op.kernel_size), "strides": (1, 1, *op.strides), "pad_mode": op.pad_mode.upper(),
+        "format": op.data_format, "input_names": ["x"], "output_names": ["output"],
+    }  # fmt: skip
+    return writer.emit("MaxPool", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
+
+
+@rule("MaxPoolNd", "AvgPoolNd")
+def _plain_pool(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    op = node.op
+    plain = op.rank == 2 and op.pad_mode in ("same", "valid") and not op.ceil_mode and set(op.dilation) == {1}
+    if not plain or getattr(op, "divisor_override", None):
+        raise RuntimeError(f"{op.name} with padding, dilation or ceil_mode cannot be exported to MindIR.")
+    if op.name == "MaxPoolNd":
+        return _max_pool(writer, node, inputs)
+    spec = convention("AvgPool")
+    assert spec is not None
+    return _as_function(writer, node, inputs, "AvgPool", spec)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Indexing
+
+
+@rule("GetItem")
+def _get_item(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    shape = node.args[0].abstract.shape  # type: ignore[attr-defined]
+    spec = _expanded(node.op.spec, len(shape))
+    tensors = [i for i, s in enumerate(spec) if s is TENSOR_INDEX]
+    if len(tensors) > 1 or (tensors and any(s is None or isinstance(s, int) for s in spec)):
+        raise RuntimeError("Indexing with several tensors, or tensors beside ints, cannot be exported to MindIR.")
+    sliced, current = _strided_slice(writer, node, inputs[0], shape, [s for s in spec if s is not None])
+    if tensors:
+        axis, zero = writer.constant(tensors[0]), writer.constant(0)
+        return writer.emit("Gather", [sliced, inputs[1], axis, zero], node.abstract, scope=node.scope)
+    if current == node.abstract.shape:  # type: ignore[attr-defined]
+        return sliced
+    return writer.emit("Reshape", [sliced, writer.constant(node.abstract.shape)], node.abstract)  # type: ignore[attr-defined]
+
+
+def _expanded(spec: tuple, rank: int) -> list[Any]:
+    """The index with one entry per dimension, and None for each new one."""
+    used = sum(s is not None and s is not Ellipsis for s in spec)
+    out: list[Any] = []
+    for item in spec:
+        out += [slice(None)] * (rank - used) if item is Ellipsis else [item]
+    return out + [slice(None)] * (rank - sum(s is not None for s in out))
+
+
+def _strided_slice(
+    writer: GraphWriter, node: CNode, source: str, shape: tuple[int, ...], spec: list[Any]
+) -> tuple[str, tuple[int, ...]]:
+    begin, end, strides, out = [], [], [], []
+    for size, item in zip(shape, spec):
+        if isinstance(item, int):
+            start = item + size if item < 0 else item
+            item = slice(start, start + 1)
+        start, stop, step = (slice(None) if item is TENSOR_INDEX else item).indices(size)
+        begin.append(start)
+        end.append(stop if step > 0 or stop >= 0 else -size - 1)
+        strides.append(step)
+        out.append(len(range(start, stop, step)))
+    if tuple(out) == tuple(shape) and all(s == 1 for s in strides):
+        return source, shape
+    kind = AbstractTensor(node.abstract.dtype, tuple(out))  # type: ignore[attr-defined]
+    parts = [writer.constant(tuple(v)) for v in (begin, end, strides)]
+    masks = [writer.constant(0)] * 5
+    return writer.emit("StridedSlice", [source, *parts, *masks], kind, scope=node.scope), tuple(out)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What official MindSpore composes of other primitives
+
+
+def _number(writer: GraphWriter, value: float, node: CNode) -> str:
+    return writer.constant(np.asarray(value, node.abstract.dtype.np))  # type: ignore[attr-defined]
+
+
+@rule("StopGradient", "Identity", "GradientHook", "Depend")
+def _pass_through(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    return inputs[0]
+
+
+@rule("GeLUErf")
+def _gelu(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    kind = node.abstract
+    scaled = writer.emit("Mul", [inputs[0], _number(writer, 1 / math.sqrt(2), node)], kind)
+    raised = writer.emit("Add", [writer.emit("Erf", [scaled], kind), _number(writer, 1, node)], kind)
+    half = writer.emit("Mul", [inputs[0], _number(writer, 0.5, node)], kind)
+    return writer.emit("Mul", [half, raised], kind)
+
+
+@rule("LeakyReLU")
+def _leaky_relu(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    slope = next(iter(node.op.attrs.values()))
+    scaled = writer.emit("Mul", [inputs[0], _number(writer, slope, node)], node.abstract)
+    return writer.emit("Maximum" if slope <= 1 else "Minimum", [inputs[0], scaled], node.abstract)
+
+
+@rule("Standardize")
+def _standardize(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    full, stat = node.abstract.elements[0], node.abstract.elements[1]  # type: ignore[attr-defined]
+    axes, keep = writer.constant(tuple(node.op.axes)), writer.constant(True)
+    mean = writer.emit("ReduceMean", [inputs[0], axes, keep], stat)
+    centred = writer.emit("Sub", [inputs[0], mean], full)
+    variance = writer.emit("ReduceMean", [writer.emit("Square", [centred], full), axes, keep], stat)
+    epsilon = writer.constant(np.asarray(node.op.epsilon, stat.dtype.np))
+    scale = writer.emit("Rsqrt", [writer.emit("Add", [variance, epsilon], stat)], stat)
+    return writer.make_tuple([writer.emit("Mul", [centred, scale], full), mean, variance], node.abstract)
+
+
+@rule("Fill")
+def _fill(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    value = node.args[2]
+    if not isinstance(value, ValueNode):
+        shape = writer.constant(tuple(node.abstract.shape))  # type: ignore[attr-defined]
+        return writer.emit("BroadcastTo", [inputs[2], shape], node.abstract)
+    return writer.constant(np.full(node.abstract.shape, value.value, node.abstract.dtype.np))  # type: ignore[attr-defined]
+
+
+@rule("Stack")
+def _stack(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    joined = _tuple_of(writer, node, inputs)
+    attributes = {"axis": node.op.axis, "num": len(inputs)}
+    return writer.emit("Stack", [joined], node.abstract, attributes, is_function=False, scope=node.scope)
+
+
+@rule("Pad")
+def _pad(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    if node.op.value == 0:
+        attributes = {"paddings": node.op.paddings}
+        return writer.emit("Pad", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
+    flat = np.array(node.op.paddings, np.int64).reshape(-1)
+    fill = _number(writer, node.op.value, node)
+    attributes = {"mode": "constant", "paddings_contiguous": True}
+    return writer.emit("PadV3", [inputs[0], writer.constant(flat), fill], node.abstract, attributes, is_function=False)
