@@ -13,7 +13,8 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
-from mindspore.common.symbolic import ValueUnknownError, unknown_value
+from mindspore._base.tensor_hook import set_tensor_factory
+from mindspore.common.symbolic import unknown_value
 from mindspore.prims import arrays as _arrays
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
@@ -482,4 +483,11 @@ def _plain(data: Any) -> Any:
 _OPERANDS = (TensorBase, values.SymbolicScalarBase, bool, int, float, complex, np.number, np.bool_)
 values.register_tensor_class(Tensor)
 
-__all__ = ["Tensor", "ValueUnknownError"]
+
+def _from_row(value: Any) -> Tensor:
+    """A tensor of what a data pipeline yields."""
+    array = np.asarray(value)
+    return values.from_array(array) if array.dtype.kind in "buifc" else Tensor(array)
+
+
+set_tensor_factory(_from_row)

@@ -1,0 +1,45 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Everything else is for developers.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: demo test test-gpu lint bench bench-cpu bench-data bench-gpu interop clean
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install -q --upgrade pip
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/python examples/mnist/train.py
+
+test: $(STAMP) lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not gpu and not slow'
+
+lint: $(STAMP)
+	$(BIN)/ruff check src tests examples benchmarks
+	$(BIN)/mypy
+
+test-gpu:
+	PYTHONPATH=src $(PYTHON) tests/gpu/run.py
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/core/run.py
+
+bench-cpu: $(STAMP)
+	$(BIN)/python benchmarks/cpu/run.py
+
+bench-data: $(STAMP)
+	$(BIN)/python benchmarks/data/run.py
+
+bench-gpu:
+	PYTHONPATH=src $(PYTHON) benchmarks/gpu/run.py
+
+interop: $(STAMP)
+	$(BIN)/python tests/interop/run.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
