@@ -17,7 +17,7 @@ from typing import Any
 
 from mindspore.dataset import config
 from mindspore.dataset.api.cache import DatasetCache
-from mindspore.dataset.api.dataset import Dataset, zip  # noqa: A004 - the public name
+from mindspore.dataset.api.dataset import Dataset, zip
 from mindspore.dataset.api.iterators import DictIterator, DummyIterator, Iterator, TupleIterator
 from mindspore.dataset.api.operations import (
     AudioBaseDataset,

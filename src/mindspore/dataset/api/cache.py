@@ -44,10 +44,11 @@ class DatasetCache:
         check_type(size, int, "size")
         check_range(size, 0, 2**53 - 1, "size")
         check_bool(spilling, "spilling")
-        for value, kind, name in ((hostname, str, "hostname"), (port, int, "port"), (num_connections, int, "num_connections"),
-                                  (prefetch_size, int, "prefetch_size")):  # fmt: skip
+        if hostname is not None:
+            check_type(hostname, str, "hostname")
+        for name, value in {"port": port, "num_connections": num_connections, "prefetch_size": prefetch_size}.items():
             if value is not None:
-                check_type(value, kind, name)
+                check_type(value, int, name)
         if port is not None and not 1025 <= port <= 65535:
             raise ValueError("Input port is not within the required interval of [1025, 65535].")
         self.session_id, self.size, self.spilling = session_id, size, spilling

@@ -1,7 +1,7 @@
 """Iterators over a data set.
 
-An iterator goes through one epoch for each `for` loop over it; after `num_epochs` epochs the pipeline is gone and asking
-for more is an error. Its place can be saved and restored in the middle of an epoch:
+An iterator goes through one epoch for each `for` loop over it; after `num_epochs` epochs the pipeline is gone and
+asking for more is an error. Its place can be saved and restored in the middle of an epoch:
 
     state = iterator.state_dict()
     ...
@@ -157,10 +157,11 @@ def _forget(reference: weakref.ref) -> None:
 
 
 class DictIterator(Iterator):
-    """Rows as dicts of column name to value."""
+    """Rows as dicts of column name to value. Columns named "_meta-…" are for renaming and not shown."""
 
     def _formed(self, row):
-        return {name: self._output(value) for name, value in zip(self.columns, row)}
+        named = zip(self.columns, row)
+        return {name: self._output(value) for name, value in named if not name.startswith("_meta-")}
 
 
 class TupleIterator(Iterator):
@@ -174,7 +175,8 @@ class TupleIterator(Iterator):
         super().__init__(dataset, num_epochs, output_numpy, do_copy)
 
     def _formed(self, row):
-        return [self._output(value) for value in row]
+        named = zip(self.columns, row)
+        return [self._output(value) for name, value in named if not name.startswith("_meta-")]
 
 
 class DummyIterator:

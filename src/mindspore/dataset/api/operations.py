@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -287,7 +288,7 @@ def check_buckets(boundaries: Any, sizes: Any) -> None:
                 raise ValueError(f"{name} must only contain positive numbers.")
     if not boundaries:
         raise ValueError("bucket_boundaries cannot be empty.")
-    if any(low >= high for low, high in zip(boundaries, boundaries[1:])):
+    if any(low >= high for low, high in itertools.pairwise(boundaries)):
         raise ValueError("bucket_boundaries should be strictly increasing.")
     if len(sizes) != len(boundaries) + 1:
         raise ValueError("bucket_batch_sizes must contain one element more than bucket_boundaries.")

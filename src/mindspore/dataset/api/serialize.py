@@ -69,12 +69,16 @@ def _restore(form: dict[str, Any]) -> Dataset:
     if "op_type" not in form:
         raise ValueError("op_type field in the json file can't be found: this is not a pipeline.")
     children = [_restore(child) for child in form.get("children", [])]
-    kind = form["op_type"]
+    kind = _NODE_NAMES.get(form["op_type"], form["op_type"])
     if kind in _OPERATIONS:
         return _OPERATIONS[kind](children, form)
     if kind in ("GeneratorDataset", "MindDataDataset", "RandomDataset") or not _has_source(kind):
         raise ValueError(f"Invalid operation, the source {kind!r} cannot be restored from JSON.")
     return _source(kind, form)
+
+
+_NODE_NAMES = {"EMnistNode": "EMnistDataset", "CoNLL2000Node": "CoNLL2000Dataset", "UDPOSNode": "UDPOSDataset",
+               "kGTZANNode": "GTZANDataset", "YesNoNode": "YesNoDataset"}  # fmt: skip
 
 
 def _has_source(kind: str) -> bool:
@@ -159,7 +163,11 @@ def _map(children: list[Dataset], form: dict) -> Dataset:
 
     operations = []
     for entry in form["operations"]:
-        if entry.get("python_module") and entry.get("tensor_op_params") is None and "is_python_front_end_op" not in entry:
+        if (
+            entry.get("python_module")
+            and entry.get("tensor_op_params") is None
+            and "is_python_front_end_op" not in entry
+        ):
             raise ValueError(f"Invalid operation, the Python function {entry['tensor_op_name']!r} cannot be restored.")
         operations.append(transform_from_json(entry["tensor_op_name"], entry.get("tensor_op_params") or {}))
     inputs, outputs = form.get("input_columns") or None, form.get("output_columns") or None

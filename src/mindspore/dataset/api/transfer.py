@@ -117,7 +117,7 @@ class TransferDataset(Dataset):
 
 
 def sync_wait_for_dataset(rank_id: int, rank_size: int, current_epoch: int, obs_runtime: Any = None) -> None:
-    """Wait until all ranks have fetched their data from an object store; with local files there is nothing to wait for."""
+    """Wait until all ranks have fetched their data from an object store; local files are always there."""
     check_type(rank_id, int, "rank_id")
     check_type(rank_size, int, "rank_size")
     check_type(current_epoch, int, "current_epoch")

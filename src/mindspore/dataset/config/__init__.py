@@ -232,7 +232,7 @@ def get_multiprocessing_timeout_interval() -> int:
 
 
 def set_multiprocessing_start_method(start_method: str = "fork") -> None:
-    """How worker processes are started: "fork" (needs nothing of the user's functions) or "spawn" (they must pickle)."""
+    """How worker processes are started: "fork", or "spawn", for which functions and sources must pickle."""
     check_type(start_method, str, "start_method")
     if start_method not in ("fork", "spawn"):
         raise ValueError(f"The start_method must be 'fork' or 'spawn', but got {start_method!r}.")

@@ -1,7 +1,7 @@
 """The optimiser: named rules over the pipeline tree, applied in order, each of which can be switched off.
 
-    ds.explain(data)                                         # the tree before and after, and the rules that fired
-    ds.config.set_optimizer_rule("fuse_maps", False)
+ds.explain(data)                                         # the tree before and after, and the rules that fired
+ds.config.set_optimizer_rule("fuse_maps", False)
 """
 
 from __future__ import annotations

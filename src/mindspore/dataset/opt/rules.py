@@ -1,7 +1,7 @@
 """The rewrite rules. Each takes a tree and returns it, changed or not; none changes the rows a pipeline gives.
 
-Some rewrites need no rule, as the runtime's form makes them: shuffles, skips, takes and repeats act on row numbers under
-the maps (`runtime/build.py`), and a batch is written by the worker that made its rows.
+Some rewrites need no rule, as the runtime's form makes them: shuffles, skips, takes and repeats act on row numbers
+under the maps (`runtime/build.py`), and a batch is written by the worker that made its rows.
 """
 
 from __future__ import annotations

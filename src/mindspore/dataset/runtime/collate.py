@@ -81,8 +81,8 @@ def pad_column(values: Sequence, name: str, pad_info: dict) -> Sequence:
         raise pipeline_error(f"Invalid data, cannot pad column {name}: its rows differ in their number of dimensions.")
     if shape is not None and len(shape) != rank:
         raise pipeline_error(
-            f"Invalid data, rank of pad_shape must be equal to rank of specified column. pad_shapes rank: {len(shape)}, "
-            f"column rank: {rank}."
+            f"Invalid data, rank of pad_shape must be equal to rank of specified column. pad_shapes rank: "
+            f"{len(shape)}, column rank: {rank}."
         )
     largest = [max(array.shape[axis] for array in arrays) for axis in range(rank)]
     target = [largest[i] if shape is None or shape[i] in (None, -1) else shape[i] for i in range(rank)]

@@ -1,7 +1,7 @@
 """A running pipeline: epochs of rows, prepared by a thread of its own ahead of the consumer.
 
-The consumer sees rows, then the end of the epoch, then the rows of the next. An error in the pipeline is raised where the
-consumer asks for the row that failed. `close` stops everything and may be called at any time.
+The consumer sees rows, then the end of the epoch, then the rows of the next. An error in the pipeline is raised where
+the consumer asks for the row that failed. `close` stops everything and may be called at any time.
 """
 
 from __future__ import annotations

@@ -167,8 +167,8 @@ class _Worker:
             else f"ended with exit code {code}"
         )
         raise pipeline_error(
-            f"Worker process {self.number} (pid {self.process.pid}) of the dataset pipeline {how}. It may have run out of "
-            "memory, or a user function may have crashed it."
+            f"Worker process {self.number} (pid {self.process.pid}) of the dataset pipeline {how}. It may have run "
+            "out of memory, or a user function may have crashed it."
         )
 
     def stop(self) -> None:

@@ -148,8 +148,8 @@ class MapStep(Step):
             return np.asarray(value)
         if isinstance(value, np.ndarray) and value.dtype == object:
             raise pipeline_error(
-                f"map operation: [{operation_name(operation)}] failed. (row {key}) Invalid data type: the returned value "
-                f"cannot become a numeric or string array: {value!r:.200}"
+                f"map operation: [{operation_name(operation)}] failed. (row {key}) Invalid data type: the returned "
+                f"value cannot become a numeric or string array: {value!r:.200}"
             )
         return value
 
@@ -237,7 +237,12 @@ class VectorStep(Step):
 
 def vectorised(steps: Sequence[Step], collate: CollateStep) -> VectorStep | None:
     """One VectorStep for `steps`, when every one of them can work on whole arrays."""
-    if not steps or not isinstance(steps[0], LoadStep) or not steps[0].reader.can_gather() or collate.pad_info is not None:
+    if (
+        not steps
+        or not isinstance(steps[0], LoadStep)
+        or not steps[0].reader.can_gather()
+        or collate.pad_info is not None
+    ):
         return None
     for step in steps[1:]:
         if isinstance(step, PickStep):

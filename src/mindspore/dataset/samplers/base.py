@@ -1,7 +1,7 @@
 """Samplers: which rows of a random-access source an epoch visits, and in what order.
 
-A sampler is a stateless description. `order(n, draw)` gives the row numbers of one epoch over `n` rows, where `draw` says
-which seed and which epoch. Samplers chain: a child's order is computed first and its parent chooses among the
+A sampler is a stateless description. `order(n, draw)` gives the row numbers of one epoch over `n` rows, where `draw`
+says which seed and which epoch. Samplers chain: a child's order is computed first and its parent chooses among the
 positions of that order.
 """
 

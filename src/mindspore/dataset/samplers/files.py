@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -80,7 +81,7 @@ class FileSampler(BuiltinSampler):
     def _files(self, n: int, draw: Draw) -> list[np.ndarray]:
         sizes = draw.reader.file_sizes() if draw.reader is not None else [n]
         starts = np.cumsum([0, *sizes])
-        return [np.arange(start, stop, dtype=np.int64) for start, stop in zip(starts, starts[1:])]
+        return [np.arange(start, stop, dtype=np.int64) for start, stop in itertools.pairwise(starts)]
 
     def _block(self, rows: np.ndarray) -> np.ndarray:
         if not len(rows):

@@ -42,8 +42,8 @@ def open_coco(folder: str, annotation_file: str, task: str, decode: bool, extra_
     for annotation in annotations:
         if annotation.get("image_id") not in images:
             raise RuntimeError(
-                f"Invalid annotation, the image_id {annotation.get('image_id')} of an annotation is not among the images "
-                f"of {annotation_file}."
+                f"Invalid annotation, the image_id {annotation.get('image_id')} of an annotation is not among the "
+                f"images of {annotation_file}."
             )
         grouped.setdefault(annotation["image_id"], []).append(annotation)
     categories = {}
@@ -51,11 +51,10 @@ def open_coco(folder: str, annotation_file: str, task: str, decode: bool, extra_
         categories = {category["id"]: category for category in field(content, "categories", annotation_file)}
     make, columns = _COCO_ROWS[task]
     rows = []
-    for identity in sorted(grouped, key=lambda key: images[key]) if task != "Panoptic" else list(grouped):
+    for identity in [key for key in images if key in grouped]:
         path = ImageFile(os.path.join(folder, images[identity]))
         extra = (np.array(os.path.splitext(os.path.basename(images[identity]))[0]),) if extra_metadata else ()
         rows.append((path, *make(grouped[identity], categories), *extra))
-    rows.sort(key=lambda row: row[0])
     names = ["image", *columns, *(["_meta-filename"] if extra_metadata else [])]
     indexing = {category["name"]: _coco_class(category) for category in categories.values()}
     return ImageTable(names, rows, decode, indexing=indexing, decrypt=decrypt)
@@ -79,7 +78,7 @@ def _detection(annotations: list[dict], categories: dict) -> tuple:
 
 
 def _stuff(annotations: list[dict], categories: dict) -> tuple:
-    polygons = [[float(x) for part in _polygons(annotation) for x in part] for annotation in annotations]
+    polygons = [[float(x) for x in part] for annotation in annotations for part in _polygons(annotation)]
     out = np.full((len(polygons), max(map(len, polygons))), -1, dtype=np.float32)
     for i, polygon in enumerate(polygons):
         out[i, : len(polygon)] = polygon
@@ -147,7 +146,12 @@ class CocoDataset(VisionFolder):
         if sampler is not None and type(sampler).__name__ == "PKSampler":
             raise ValueError("CocoDataset doesn't support PKSampler.")
         choice = (num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        arguments = {"annotation_file": annotation_file, "task": task, "decode": decode, "extra_metadata": extra_metadata}
+        arguments = {
+            "annotation_file": annotation_file,
+            "task": task,
+            "decode": decode,
+            "extra_metadata": extra_metadata,
+        }
         self._folder(dataset_dir, open_coco, arguments, choice, {"decrypt": decrypt})
 
     def get_class_indexing(self) -> dict:
@@ -200,7 +204,7 @@ def voc_objects(path: str) -> list[tuple]:
     for entry in root.iter("object"):
         name, box = entry.findtext("name"), entry.find("bndbox")
         if name is None or box is None:
-            raise RuntimeError(f"Invalid data, node \'name\' or \'bndbox\' of an object is missing in {path}.")
+            raise RuntimeError(f"Invalid data, node 'name' or 'bndbox' of an object is missing in {path}.")
         corners = [float(box.findtext(side, "0")) for side in ("xmin", "ymin", "xmax", "ymax")]
         if not (corners[0] <= corners[2] and corners[1] <= corners[3] and min(corners) >= 0):
             raise RuntimeError(f"Invalid bndbox: {corners} found in {path}.")
@@ -420,9 +424,6 @@ class FlickrDataset(VisionFolder):
         self._folder(dataset_dir, open_flickr, arguments, choice)
 
 
-_KITTI_CLASSES = ["Car", "Cyclist", "Pedestrian", "Van", "Person_sitting", "Truck", "Tram", "Misc", "DontCare"]
-
-
 def open_kitti(folder: str, usage: str, decode: bool) -> ImageTable:
     part = "training" if usage == "train" else "testing"
     pictures = need_dir("KITTIDataset", os.path.join(folder, "data_object_image_2", part, "image_2"))
@@ -430,13 +431,13 @@ def open_kitti(folder: str, usage: str, decode: bool) -> ImageTable:
     if usage == "test":
         return ImageTable(["image"], [(ImageFile(path),) for path in files], decode)
     base = need_dir("KITTIDataset", os.path.join(folder, "data_object_label_2", part, "label_2"))
-    numbers: dict[str, int] = {}
+    listings = [os.path.join(base, os.path.splitext(os.path.basename(path))[0] + ".txt") for path in files]
+    tables = [
+        [line.split() for line in read_lines(need_file("KITTIDataset", name)) if line.strip()] for name in listings
+    ]
+    numbers = {name: i for i, name in enumerate(sorted({row[0] for table in tables for row in table}))}
     rows = []
-    for path in files:
-        listing = os.path.join(base, os.path.splitext(os.path.basename(path))[0] + ".txt")
-        cells = [line.split() for line in read_lines(need_file("KITTIDataset", listing)) if line.strip()]
-        for row in cells:
-            numbers.setdefault(row[0], _KITTI_CLASSES.index(row[0]) if row[0] in _KITTI_CLASSES else len(numbers))
+    for path, cells in zip(files, tables):
         values = np.array([[float(cell) for cell in row[1:15]] for row in cells], dtype=np.float32)
         labels = _column([numbers[row[0]] for row in cells], np.uint32)
         occluded = values[:, 1:2].astype(np.int64).astype(np.uint32)
@@ -476,7 +477,9 @@ def open_wider_face(folder: str, usage: str, decode: bool) -> ImageTable:
             if not name.strip():
                 continue
             count = int(next(lines))
-            faces = np.array([[int(cell) for cell in next(lines).split()] for _ in range(max(count, 1))], dtype=np.int32)
+            faces = np.array(
+                [[int(cell) for cell in next(lines).split()] for _ in range(max(count, 1))], dtype=np.int32
+            )
             # the file orders the six marks otherwise than the columns
             blur, expression, illumination, invalid, occlusion, pose = faces[:, 4:10].T
             marks = (blur, expression, illumination, occlusion, pose, invalid)
@@ -581,7 +584,12 @@ class Caltech101Table(ImageTable):
 def open_caltech101(folder: str, target_type: str, decode: bool) -> ImageTable:
     pictures = need_dir("Caltech101Dataset", os.path.join(folder, "101_ObjectCategories"))
     outlines = os.path.join(folder, "Annotations")
-    renamed = {"Faces": "Faces_2", "Faces_easy": "Faces_3", "Motorbikes": "Motorbikes_16", "airplanes": "Airplanes_Side_2"}
+    renamed = {
+        "Faces": "Faces_2",
+        "Faces_easy": "Faces_3",
+        "Motorbikes": "Motorbikes_16",
+        "airplanes": "Airplanes_Side_2",
+    }
     names = [name for name in subfolders(pictures) if name != "BACKGROUND_Google"]
     rows = []
     for number, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Image data sets laid out by class, or listed in text files: CelebA, Food-101, Places365, SUN397, LSUN, LFW and kin."""
+"""Image data sets laid out by class, or listed in text files: CelebA, Food-101, Places365, SUN397, LSUN, LFW, …"""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ import numpy as np
 from mindspore.dataset._check import check_bool, check_dir, check_type, check_valid_str
 from mindspore.dataset.sources.base import check_extensions, image_files
 from mindspore.dataset.sources.image_folder import DEFAULT_EXTENSIONS
-from mindspore.dataset.sources.image_table import ImageFile, ImageTable, VisionFolder, need_dir, need_file, no_data, read_lines
+from mindspore.dataset.sources.image_table import (
+    ImageFile,
+    ImageTable,
+    VisionFolder,
+    need_dir,
+    need_file,
+    no_data,
+    read_lines,
+)
 
 _PICTURES = [".jpg", ".jpeg", ".png", ".bmp"]
 
@@ -94,7 +102,6 @@ def open_food101(folder: str, usage: str, decode: bool) -> ImageTable:
             if line.strip():
                 path = os.path.join(folder, "images", *line.strip().split("/")) + ".jpg"
                 rows.append((ImageFile(path), line.split("/")[0]))
-    rows.sort(key=lambda row: row[0])
     if not rows:
         raise no_data("Food101Dataset", folder)
     return ImageTable(["image", "label"], rows, decode)
@@ -168,7 +175,9 @@ _LSUN_CLASSES = ["bedroom", "bridge", "church_outdoor", "classroom", "conference
 
 def open_lsun(folder: str, usage: str, classes: list[str], decode: bool) -> ImageTable:
     if usage == "test":
-        rows = [(ImageFile(path), np.array(0, np.uint32)) for path in image_files(os.path.join(folder, "test"), _PICTURES)]
+        rows = [
+            (ImageFile(path), np.array(0, np.uint32)) for path in image_files(os.path.join(folder, "test"), _PICTURES)
+        ]
         return ImageTable(["image"], [row[:1] for row in rows], decode)
     chosen = classes or [name for name in _LSUN_CLASSES if os.path.isdir(os.path.join(folder, f"{name}_train"))]
     rows = []
@@ -254,9 +263,7 @@ def open_lfw(folder: str, task: str, usage: str, image_set: str, decode: bool) -
         return ImageFile(os.path.join(base, name, f"{name}_{int(number):04d}.jpg"))
 
     lines = []
-    for part in ["10fold", "train", "test"] if usage == "all" else [usage]:
-        if usage == "all" and part != "10fold":
-            continue
+    for part in ["train", "test"] if usage == "all" else [usage]:
         lines += read_lines(need_file("LFWDataset", os.path.join(folder, f"{task}{_LFW_LISTS[part]}.txt")))
     cells = [line.split() for line in lines]
     if task == "people":

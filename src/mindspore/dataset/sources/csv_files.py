@@ -47,7 +47,8 @@ class CsvReader(Reader):
             return tuple(convert(cell) for convert, cell in zip(self._convert, cells))
         except ValueError as error:
             raise RuntimeError(
-                f"Invalid csv, csv file: {self._files[which]} parse failed at line {line}: type does not match, {error}."
+                f"Invalid csv, csv file: {self._files[which]} parse failed at line {line}, type does not match: "
+                f"{error}."
             ) from None
 
 

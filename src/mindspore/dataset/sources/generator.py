@@ -34,8 +34,8 @@ class RowFormat:
             raise user_code_error(
                 _PLACE,
                 ValueError(
-                    "Invalid Python function, the 'source' of 'GeneratorDataset' should return same number of NumPy arrays "
-                    f"as specified in column_names, the size of column_names is:{len(self.columns)} and number of "
+                    "Invalid Python function, the 'source' of 'GeneratorDataset' should return same number of NumPy "
+                    f"arrays as specified in column_names, the size of column_names is:{len(self.columns)} and number of "
                     f"returned NumPy array is:{len(values)}"
                 ),
             )
@@ -245,7 +245,7 @@ class GeneratorNode(MappableNode):
 def check_source(source: Any, random_access: bool) -> None:
     if inspect.isgenerator(source):
         raise TypeError(
-            "The `source` of GeneratorDataset is a generator that can only be run through once: give the function itself."
+            "The `source` of GeneratorDataset is a generator, which can be run through only once: give the function."
         )
     if not callable(source) and not random_access and not hasattr(source, "__iter__"):
         try:

@@ -102,9 +102,7 @@ class VisionFolder(MappableDataset, VisionBaseDataset):
         if arguments.get("decode") is not None:
             check_bool(arguments["decode"], "decode")
         num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache = choice
-        MappableDataset.__init__(
-            self, num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache
-        )
+        MappableDataset.__init__(self, num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)
         self.dataset_dir = os.fspath(dataset_dir)
         for name, value in arguments.items():
             setattr(self, name, value)

@@ -45,7 +45,9 @@ class LinesReader(Reader):
         try:
             return self._parse(data.decode("utf-8"))
         except (ValueError, KeyError, IndexError) as error:
-            raise RuntimeError(f"Invalid data, line {place + 1} of {self._files[which]} cannot be read: {error}") from None
+            raise RuntimeError(
+                f"Invalid data, line {place + 1} of {self._files[which]} cannot be read: {error}"
+            ) from None
 
     def path(self, index):
         return self._files[self._place(index)[0]]

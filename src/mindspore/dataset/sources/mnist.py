@@ -172,7 +172,7 @@ class EMnistDataset(MappableDataset, VisionBaseDataset):
             (f"emnist-{name}-{part}-images-idx3-ubyte", f"emnist-{name}-{part}-labels-idx1-ubyte") for part in parts
         ]
         opener = functools.partial(open_digits, self.dataset_dir, names, "EMnistDataset")
-        self._rows("EMnistDataset", opener, {"dataset_dir": self.dataset_dir, "name": name, "usage": usage})
+        self._rows("EMnistNode", opener, {"dataset_dir": self.dataset_dir, "name": name, "usage": usage})
 
 
 _QMNIST_FILES = {

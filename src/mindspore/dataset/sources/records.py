@@ -21,7 +21,7 @@ from mindspore.dataset._check import (
 from mindspore.dataset.api.operations import UnionBaseDataset
 from mindspore.dataset.api.schema import Schema, numpy_type
 from mindspore.dataset.ir.leaf import MappableNode, Reader
-from mindspore.dataset.samplers import BuiltinSampler, Sampler
+from mindspore.dataset.samplers import BuiltinSampler, Sampler, Shuffle
 from mindspore.dataset.samplers.files import FileSampler, shuffle_mode
 from mindspore.dataset.sources.base import MappableDataset, SourceDataset
 
@@ -140,18 +140,21 @@ class TFRecordDataset(FileDataset, UnionBaseDataset):
             "compression_type": compression_type or "",
             "dataset_files": files,
             "shard_equal_rows": shard_equal_rows,
+            "shuffle_files": sampler.mode in (Shuffle.GLOBAL, Shuffle.FILES),
+            "shuffle_global": sampler.mode is Shuffle.GLOBAL,
         }
-        if isinstance(schema, (str, os.PathLike)):
-            params["schema_file_path"] = os.fspath(schema)
-        elif schema is not None:
+        if isinstance(schema, Schema):
             params["schema_json_string"] = schema.to_json()
+        else:
+            params["schema_file_path"] = "" if schema is None else os.fspath(schema)
         self._files("TFRecordDataset", opener, sampler, params)
 
 
 def table_schema(schema: Schema | None) -> dict[str, tuple[np.dtype, list[int] | None]] | None:
     if schema is None:
         return None
-    return {column["name"]: (numpy_type(column["type"]), column.get("shape")) for column in schema.columns}
+    described = sorted(schema.columns, key=lambda column: column["name"])
+    return {column["name"]: (numpy_type(column["type"]), column.get("shape")) for column in described}
 
 
 def open_tfrecords(files, columns, schema, compression_type) -> TableReader:
@@ -185,7 +188,9 @@ class MindDataset(MappableDataset, UnionBaseDataset):
             check_columns(columns_list, "columns_list")
         check_padding(padded_sample, num_padded, columns_list, sampler, shuffle, num_shards)
         if sampler is not None and not isinstance(sampler, BuiltinSampler):
-            raise ValueError(f"Unsupported sampler object of type ({type(sampler)}): MindDataset takes the engine's samplers.")
+            raise ValueError(
+                f"Unsupported sampler object of type ({type(sampler)}): MindDataset takes the engine's samplers."
+            )
         plain_shuffle = shuffle if isinstance(shuffle, (bool, type(None))) else None
         if sampler is not None and shuffle is not None and plain_shuffle is None:
             raise RuntimeError("sampler and shuffle cannot be specified at the same time.")

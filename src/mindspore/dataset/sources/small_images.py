@@ -72,8 +72,6 @@ class Cifar100Dataset(_Cifar):
     files, column_names = _CIFAR100, ["image", "coarse_label", "fine_label"]
 
 
-
-
 def open_stl10(folder: str, usage: str) -> ArrayTable:
     images, labels = [], []
     for part in ["train", "test", "unlabeled"] if usage == "all" else usage.split("+"):
@@ -156,7 +154,7 @@ class USPSReader(ArrayTable):
                 values = [float(cell.partition(":")[2]) for cell in cells[1:257]]
                 if len(values) != 256:
                     raise RuntimeError(f"Invalid data, a line of {path} has {len(values)} values instead of 256.")
-                images.append([int((value + 1.0) / 2.0 * 255.0) for value in values])
+                images.append((np.array(values, np.float32) + np.float32(1)) / np.float32(2) * np.float32(255))
                 labels.append(int(cells[0]) - 1)
         pixels = np.array(images, dtype=np.uint8).reshape(-1, 16, 16, 1)
         super().__init__(["image", "label"], pixels, np.array(labels, dtype=np.uint32))
@@ -316,7 +314,9 @@ class RandomDataset(FileDataset, VisionBaseDataset):
         if total_rows is not None:
             check_type(total_rows, int, "total_rows")
             if total_rows < 0:
-                raise ValueError(f"Input total_rows is not within the required interval of [0, 2147483647], got {total_rows}.")
+                raise ValueError(
+                    f"Input total_rows is not within the required interval of [0, 2147483647], got {total_rows}."
+                )
         if schema is not None:
             check_type(schema, (str, Schema), "schema")
             schema = schema if isinstance(schema, Schema) else Schema(schema)

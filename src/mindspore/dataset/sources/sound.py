@@ -20,7 +20,7 @@ from mindspore.dataset.sources.image_table import need_dir, need_file, no_data, 
 
 
 def read_wave(path: str) -> tuple[np.ndarray, int]:
-    """Samples of a WAV file as float32 of [-1, 1), channels first, and the sample rate."""
+    """Samples of a WAV file as float32 of about [-1, 1], channels first, and the sample rate."""
     try:
         with wave.open(path, "rb") as stream:
             width, channels, rate = stream.getsampwidth(), stream.getnchannels(), stream.getframerate()
@@ -40,7 +40,7 @@ def samples(data: bytes, width: int, order: str) -> np.ndarray:
         wide[:, 1:] = parts
         return wide.view("<i4").reshape(-1).astype(np.float32) / 2147483648
     values = np.frombuffer(data[: len(data) // width * width], f"{order}i{width}")
-    return values.astype(np.float32) / float(2 ** (8 * width - 1))
+    return values.astype(np.float32) / np.float32(2 ** (8 * width - 1) - 1)
 
 
 def read_sphere(path: str) -> tuple[np.ndarray, int]:

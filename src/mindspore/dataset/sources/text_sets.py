@@ -50,7 +50,7 @@ class CLUEDataset(FileDataset, TextBaseDataset):
         check_valid_str(usage, ["train", "test", "eval"], "usage")
         super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
         self.dataset_files = find_files(dataset_files)
-        fields = _CLUE[task][usage == "test"]
+        fields = dict(sorted(_CLUE[task][usage == "test"].items()))
         opener = functools.partial(
             LinesReader, self.dataset_files, list(fields), functools.partial(json_columns, fields)
         )
@@ -99,9 +99,10 @@ def squad_rows(path: str) -> list[tuple]:
     for article in articles:
         for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
-                answers = question.get("answers") or question.get("plausible_answers") or []
+                answers = question.get("answers") or []
                 texts = text_array([answer["text"] for answer in answers] or [""])
-                starts = np.array([answer["answer_start"] for answer in answers] or [0], dtype=np.uint32)
+                # a question without an answer starts at the largest number
+                starts = np.array([answer["answer_start"] for answer in answers] or [2**32 - 1], dtype=np.uint32)
                 rows.append((paragraph["context"], question["question"], texts, starts))
     return rows
 
@@ -209,7 +210,9 @@ class _Translations(FileDataset, TextBaseDataset):
 
     def _pairs(self, pairs: Sequence[tuple[str, str]], shuffle, params: dict) -> None:
         sampler = FileSampler(shuffle, self.num_samples, self.num_shards, self.shard_id)
-        self._files(type(self).__name__, functools.partial(open_pairs, list(pairs), type(self).__name__), sampler, params)
+        self._files(
+            type(self).__name__, functools.partial(open_pairs, list(pairs), type(self).__name__), sampler, params
+        )
 
 
 def open_pairs(pairs: list[tuple[str, str]], kind: str) -> Reader:
