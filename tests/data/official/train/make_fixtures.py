@@ -1,0 +1,141 @@
+"""Writes the files beside it. Runs under official MindSpore 2.10 on a CPU, not under this project.
+
+    python make_fixtures.py [folder]
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, nn, ops
+
+KEY = b"0123456789ABCDEF"
+NUMBERS = (
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+    "complex64", "complex128",
+)  # fmt: skip
+
+
+def arrays() -> dict[str, np.ndarray]:
+    """One small array per element type, with NaN and infinities among the floats."""
+    out = {}
+    for name in NUMBERS:
+        values = np.arange(-2, 4).reshape(2, 3)
+        array = (np.abs(values) if name.startswith("u") else values).astype(name)
+        if name.startswith(("float", "complex")):
+            array[0] = [np.nan, np.inf, -0.0]
+        out[name] = array
+    out["scalar"] = np.float32(2.5)
+    return out
+
+
+def entries() -> list[dict]:
+    found = [{"name": name, "data": Tensor(array)} for name, array in arrays().items()]
+    found.append({"name": "bfloat16", "data": Tensor(np.array([1.5, np.nan, -3.0], np.float32)).astype(ms.bfloat16)})
+    return found
+
+
+def checkpoints(folder: str) -> None:
+    extra = {"epoch_num": 3, "lr": 0.5, "flag": True, "text": "héllo"}
+    ms.save_checkpoint(entries(), f"{folder}/every_type.ckpt", append_dict=extra)
+    ms.save_checkpoint(entries()[:3], f"{folder}/checked.ckpt", crc_check=True)
+    ms.save_checkpoint(entries()[:3], f"{folder}/gcm.ckpt", enc_key=KEY)
+    ms.save_checkpoint(entries()[:3], f"{folder}/cbc.ckpt", enc_key=KEY, enc_mode="AES-CBC")
+    plain = [e for e in entries() if not e["name"].startswith("complex")]
+    ms.save_checkpoint(plain, f"{folder}/plain.safetensors", format="safetensors")
+    ms.save_checkpoint(plain[:5], f"{folder}/checked.safetensors", format="safetensors", crc_check=True)
+
+
+class Convolutions(nn.Cell):
+    """The layers of LeNet, small."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 3, 3, pad_mode="same")
+        self.conv2 = nn.Conv2d(3, 4, 3, pad_mode="valid", has_bias=True)
+        self.norm = nn.BatchNorm2d(4)
+        self.fc = nn.Dense(16, 5)
+        self.relu = nn.ReLU()
+        self.pool = nn.MaxPool2d(2, 2)
+        self.flatten = nn.Flatten()
+
+    def construct(self, x):
+        x = self.pool(self.relu(self.conv1(x)))
+        x = self.pool(self.relu(self.norm(self.conv2(x))))
+        return self.fc(self.flatten(x))
+
+
+class Control(nn.Cell):
+    """A branch and a loop on run-time values."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = ms.Parameter(Tensor(np.array([1.0, 2.0], np.float32)), name="w")
+
+    def construct(self, x, n):
+        if x.sum() > 0:
+            y = x * self.w
+        else:
+            y = x - self.w
+        i = Tensor(0, ms.int32)
+        while i < n:
+            y = y + 1.0
+            i = i + 1
+        return y, y.sum()
+
+
+class Mixture(nn.Cell):
+    """Embedding, normalisation, shapes, several and nested results."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(10, 4)
+        self.norm = nn.LayerNorm((4,))
+        self.softmax = nn.Softmax()
+
+    def construct(self, x, ids):
+        e = self.norm(self.table(ids))
+        y = ops.transpose(x, (0, 2, 1)).reshape((2, -1))
+        y = self.softmax(ops.concat((y, y * 2), 1))
+        return y.mean(axis=1), ops.split(e, 1, 1), e.astype(ms.float16), ops.zeros((2, 3), ms.float32)
+
+
+def flat(value) -> list[np.ndarray]:
+    if isinstance(value, (tuple, list)):
+        return [a for v in value for a in flat(v)]
+    return [value.asnumpy()]
+
+
+def models(folder: str) -> None:
+    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_seed(1)
+    rng = np.random.default_rng(0)
+    conv = Convolutions().set_train(False)
+    for parameter in conv.get_parameters():
+        values = rng.random(parameter.shape).astype(np.float32) * 0.5
+        parameter.set_data(Tensor(values))
+    cases = {
+        "convolutions": (conv, [rng.random((2, 1, 12, 12)).astype(np.float32)]),
+        "control": (Control(), [np.ones(2, np.float32), np.array(3, np.int32)]),
+        "mixture": (Mixture(), [rng.random((2, 3, 4)).astype(np.float32), np.array([[1, 2]], np.int32)]),
+    }
+    for name, (net, inputs) in cases.items():
+        tensors = [Tensor(i) for i in inputs]
+        ms.export(net, *tensors, file_name=f"{folder}/{name}", file_format="MINDIR")
+        named = {f"in{i}": a for i, a in enumerate(inputs)}
+        named.update({f"out{i}": a for i, a in enumerate(flat(net(*tensors)))})
+        np.savez(f"{folder}/{name}.npz", **named)
+    ms.export(Control(), *[Tensor(i) for i in cases["control"][1]], file_name=f"{folder}/encrypted", file_format="MINDIR",
+              enc_key=KEY, enc_mode="AES-GCM")  # fmt: skip
+
+
+if __name__ == "__main__":
+    target = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
+    checkpoints(target)
+    models(target)
+    for file in os.listdir(target):
+        os.chmod(os.path.join(target, file), stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
