@@ -1,1 +1,33 @@
-"""Public operations. Façade: re-exports only."""
+"""Operations: functions (`ops.add`), classes (`ops.Add()`), and the gradient and mapping tools.
+
+Importing this package gives `Tensor` its operation methods.
+"""
+
+from __future__ import annotations
+
+import importlib.util as _util
+
+import mindspore.runtime.eager  # noqa: F401 - installs the dispatcher
+from mindspore.ops import function, operations
+from mindspore.ops.function import *  # noqa: F403
+from mindspore.ops.legacy_names import *  # noqa: F403
+from mindspore.ops.operations import *  # noqa: F403
+from mindspore.ops.primitive import (
+    Primitive,
+    PrimitiveWithCheck,
+    PrimitiveWithInfer,
+    constexpr,
+    prim_arg_register,
+    prim_attr_register,
+)
+from mindspore.ops.tensor_methods import attach as _attach
+
+if _util.find_spec("mindspore.ops.nn_func") is not None:
+    from mindspore.ops.nn_func import *  # noqa: F403
+if _util.find_spec("mindspore.ops.composite") is not None:
+    from mindspore.ops.composite import *  # noqa: F403
+
+P = operations
+_attach()
+
+__all__ = [name for name in globals() if not name.startswith("_")]

@@ -87,3 +87,26 @@ def shape(op: str, value: Any, name: str = "shape") -> tuple[int, ...]:
             raise TypeError(f"For '{op}', every element of '{name}' must be an int, but got {describe(v)}.")
         out.append(v.__index__())
     return tuple(out)
+
+
+def one_of(op: str, name: str, value: Any, allowed: tuple) -> Any:
+    """A setting that must be one of a few values."""
+    if value not in allowed:
+        raise ValueError(f"For '{op}', '{name}' must be one of {allowed}, but got {value!r}.")
+    return value
+
+
+def integer(op: str, name: str, value: Any, low: int | None = None) -> int:
+    """An int setting, perhaps with a lower bound."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"For '{op}', '{name}' must be an int, but got {describe(value)}.")
+    value = value.__index__()
+    if low is not None and value < low:
+        raise ValueError(f"For '{op}', '{name}' must be at least {low}, but got {value}.")
+    return value
+
+
+def boolean(op: str, name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"For '{op}', '{name}' must be a bool, but got {describe(value)}.")
+    return value

@@ -247,6 +247,8 @@ BitwiseOr = binary("BitwiseOr", lambda xp, x, y: x | y, None, INTEGER)
 BitwiseXor = binary("BitwiseXor", lambda xp, x, y: x ^ y, None, INTEGER)
 LeftShift = binary("LeftShift", lambda xp, x, y: x << y, None, "ui")
 RightShift = binary("RightShift", lambda xp, x, y: x >> y, None, "ui")
+Gcd = binary("Gcd", _numpy("gcd"), None, "ui")
+Lcm = binary("Lcm", _numpy("lcm"), None, "ui")
 Nextafter = binary("NextAfter", _numpy("nextafter"), None, "f")
 NextAfter = Nextafter
 
@@ -263,9 +265,23 @@ LogicalXor = binary("LogicalXor", _numpy("logical_xor"), None, ANY, mstype.bool_
 LogicalNot = unary("LogicalNot", _numpy("logical_not"), None, ANY, mstype.bool_)
 BitwiseNot = unary("Invert", lambda xp, x: ~x, None, INTEGER)
 Invert = BitwiseNot
-IsNan = unary("IsNan", lambda xp, x: xp.isnan(x) if x.dtype.kind not in "bui" else xp.zeros_like(x, np.bool_), None, ANY, mstype.bool_)
-IsInf = unary("IsInf", lambda xp, x: xp.isinf(x) if x.dtype.kind not in "bui" else xp.zeros_like(x, np.bool_), None, ANY, mstype.bool_)
-IsFinite = unary("IsFinite", lambda xp, x: xp.isfinite(x) if x.dtype.kind not in "bui" else xp.ones_like(x, np.bool_), None, ANY, mstype.bool_)
+
+
+def _float_test(name: str, for_integers: bool) -> Callable:
+    """isnan and the like: integers have one constant answer."""
+
+    def function(xp: Any, x: Any) -> Any:
+        return getattr(xp, name)(x) if x.dtype.kind not in "bui" else xp.full_like(x, for_integers, np.bool_)
+
+    return function
+
+
+IsNan = unary("IsNan", _float_test("isnan", False), None, ANY, mstype.bool_)
+IsInf = unary("IsInf", _float_test("isinf", False), None, ANY, mstype.bool_)
+IsFinite = unary("IsFinite", _float_test("isfinite", True), None, ANY, mstype.bool_)
+
+
+SignBit = unary("SignBit", _numpy("signbit"), None, "f", mstype.bool_)
 
 
 # -- functions of one argument --------------------------------------------------------------------------------------
@@ -459,6 +475,25 @@ class Select(Elementwise):
         zero = zeros_like(dout)
         dx, dy = Select()(condition, dout, zero), Select()(condition, zero, dout)
         return None, sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
+
+
+class Bitcast(Primitive):
+    """The same bytes read as another type; the last dimension shrinks or grows with the size of an element."""
+
+    def __init__(self, type: Any):
+        super().__init__(type=mstype.to_dtype(type))
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        old, new = x.dtype.itemsize, self.type.itemsize
+        if old == new:
+            return AbstractTensor(self.type, x.shape)
+        if not x.shape or x.shape[-1] * old % new:
+            raise ValueError(f"For '{self.name}', {x.dtype} elements of shape {x.shape} do not fill whole {self.type} ones.")
+        return AbstractTensor(self.type, (*x.shape[:-1], x.shape[-1] * old // new))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return np.ascontiguousarray(x).view(self.type.np) if xp is np else x.view(self.type.np)
 
 
 class StopGradient(Elementwise):

@@ -142,3 +142,12 @@ def symbolic_number(number: Any) -> Any:
 def scalar_sample(dtype: DType) -> Any:
     """A Python number of the kind of `dtype`: it promotes like an unknown number of that kind."""
     return {"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1j}[dtype.kind]
+
+
+def static_value(value: Any) -> Any:
+    """A setting (axis, size …) given as a concrete tensor, as the Python number or list it holds; others unchanged."""
+    if isinstance(value, TensorBase) and value._node is None:
+        return np.asarray(value._data).tolist()
+    if isinstance(value, (tuple, list)) and any(isinstance(v, TensorBase) for v in value):
+        return tuple(static_value(v) for v in value)
+    return value

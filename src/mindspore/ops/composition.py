@@ -1,0 +1,60 @@
+"""Operations that have a class name but no rules of their own: calling one composes other operations.
+
+Official MindSpore has some 600 primitive classes. Here only the core ones state rules (`mindspore.prims`); the others are
+`Composition`s, so that gradients, batching, sharding and every backend follow from what they are made of.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from mindspore.prims.primitive import Primitive
+
+REQUIRED = inspect.Parameter.empty
+
+
+class Composition(Primitive):
+    """A Primitive that is a function of other operations. Subclasses define `compose`."""
+
+    def compose(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{type(self).__name__} must define compose")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.compose(*args, **kwargs)
+
+
+def composition(name: str, function: Callable, doc: str = "", /, **attributes: Any) -> Any:
+    """A Composition class. `attributes` are the constructor's arguments with their defaults (REQUIRED: none);
+    calling an instance `p` is `function(p, *args)`.
+    """
+    parameters = [
+        inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
+        for key, default in attributes.items()
+    ]
+    signature = inspect.Signature(parameters)
+
+    def init(self: Composition, *args: Any, **kwargs: Any) -> None:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"For '{name}', {error}.") from None
+        bound.apply_defaults()
+        Primitive.__init__(self, name)
+        self.attrs = dict(bound.arguments)
+        self.__dict__.update(bound.arguments)
+
+    def compose(self: Composition, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    init.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
+    )
+    members = {"__init__": init, "compose": compose, "__doc__": doc or None, "__module__": "mindspore.ops.operations"}
+    return type(name, (Composition,), members)
+
+
+def plain(name: str, function: Callable) -> Any:
+    """A Composition class without attributes whose instances call `function(*args)`."""
+    return composition(name, lambda self, *args, **kwargs: function(*args, **kwargs), function.__doc__ or "")

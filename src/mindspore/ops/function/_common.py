@@ -1,0 +1,132 @@
+"""Helpers that the public functions share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore._base.dtype import DType
+from mindspore.common.symbolic import unknown_value
+from mindspore.common.tensor import Tensor
+from mindspore.prims import checks, values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.elementwise import Cast
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+
+def require_tensor(op: str, name: str, value: Any) -> Any:
+    """`value`, which must be a tensor."""
+    if not isinstance(value, TensorBase):
+        raise TypeError(f"For '{op}', '{name}' must be a Tensor, but got {checks.describe(value)}.")
+    return value
+
+
+def as_tensor(value: Any, dtype: DType | None = None) -> Any:
+    """A tensor from a tensor, a number (symbolic or not), a list or an array; numbers take `dtype` if given."""
+    if isinstance(value, TensorBase):
+        return value
+    if isinstance(value, SymbolicScalarBase):
+        from mindspore.prims.arrays import ScalarToTensor
+
+        return ScalarToTensor()(value, dtype)
+    return Tensor(value, dtype)
+
+
+def is_variable(value: Any) -> bool:
+    """Whether only the running graph will know the value."""
+    builder = ACTIVE.builder
+    return builder is not None and builder.is_variable(value)
+
+
+def concrete(op: str, value: Any) -> np.ndarray:
+    """The data of a tensor whose values decide the shape of the result."""
+    require_tensor(op, "input", value)
+    if is_variable(value):
+        node = ACTIVE.builder.node_of(value)
+        raise unknown_value(f"ops.{op}", values.from_node(node))
+    return np.asarray(value._data)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """Convert unless the type is right already (or None)."""
+    if dtype is None:
+        return x
+    dtype = mstype.to_dtype(dtype)
+    return x if values.dtype_of(x) is dtype else Cast()(x, dtype)
+
+
+def to_float(x: Any) -> Any:
+    """Integers and bools as float32; floats and complex numbers as they are."""
+    return x if x.dtype.kind in "fc" else Cast()(x, mstype.float32)
+
+
+def normal_axis(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
+    return checks.axis(op, values.static_value(axis), ndim, name)
+
+
+def normal_axes(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
+    return checks.axes(op, values.static_value(axis), ndim, name)
+
+
+def static_ints(op: str, name: str, value: Any) -> tuple[int, ...]:
+    """An int, sequence of ints or concrete int tensor as a tuple."""
+    return checks.shape(op, values.static_value(value), name)
+
+
+def _named(function: Callable, name: str, doc: str) -> Callable:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def unary(prim: Any, name: str, doc: str) -> Callable:
+    """The public function of a one-argument primitive."""
+    apply = prim()
+
+    def function(input: Any) -> Tensor:
+        return apply(input)
+
+    return _named(function, name, doc)
+
+
+def unary_float(prim: Any, name: str, doc: str) -> Callable:
+    """Like `unary`, for functions that turn integers into float32 first."""
+    apply = prim()
+
+    def function(input: Any) -> Tensor:
+        return apply(to_float(as_tensor(input)))
+
+    return _named(function, name, doc)
+
+
+def binary(prim: Any, name: str, doc: str) -> Callable:
+    """The public function of a two-argument primitive."""
+    apply = prim()
+
+    def function(input: Any, other: Any) -> Tensor:
+        return apply(input, other)
+
+    return _named(function, name, doc)
+
+
+def binary_xy(prim: Any, name: str, doc: str) -> Callable:
+    """Like `binary`, with the arguments called x and y."""
+    apply = prim()
+
+    def function(x: Any, y: Any) -> Tensor:
+        return apply(x, y)
+
+    return _named(function, name, doc)
+
+
+def alias(function: Callable, name: str) -> Callable:
+    """The same function under a second public name."""
+
+    def other(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    other.__wrapped__ = function  # type: ignore[attr-defined]
+    return _named(other, name, function.__doc__ or "")

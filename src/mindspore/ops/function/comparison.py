@@ -1,0 +1,158 @@
+"""Comparison, logic, selection and questions about tensors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.function._common import alias, as_tensor, binary, cast, concrete, require_tensor, unary
+from mindspore.prims import elementwise as ew
+from mindspore.prims import values
+from mindspore.prims.values import TensorBase
+
+__all__ = [
+    "allclose", "approximate_equal", "check_numerics", "eq", "equal", "ge", "greater", "greater_equal", "gt",
+    "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "isclose", "isconstant", "isfinite", "isinf",
+    "isnan", "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "lt", "masked_fill", "ne", "not_equal", "same_type_shape", "select", "where",
+]  # fmt: skip
+
+
+eq = binary(ew.Equal, "eq", "Where both are equal.")
+ne = binary(ew.NotEqual, "ne", "Where both differ.")
+gt = binary(ew.Greater, "gt", "Where input > other.")
+ge = binary(ew.GreaterEqual, "ge", "Where input >= other.")
+lt = binary(ew.Less, "lt", "Where input < other.")
+le = binary(ew.LessEqual, "le", "Where input <= other.")
+equal, not_equal, greater = alias(eq, "equal"), alias(ne, "not_equal"), alias(gt, "greater")
+greater_equal, less, less_equal = alias(ge, "greater_equal"), alias(lt, "less"), alias(le, "less_equal")
+logical_and = binary(ew.LogicalAnd, "logical_and", "Where both hold.")
+logical_or = binary(ew.LogicalOr, "logical_or", "Where either holds.")
+logical_xor = binary(ew.LogicalXor, "logical_xor", "Where exactly one holds.")
+logical_not = unary(ew.LogicalNot, "logical_not", "Where it does not hold.")
+isnan = unary(ew.IsNan, "isnan", "Where an element is NaN.")
+isinf = unary(ew.IsInf, "isinf", "Where an element is infinite.")
+isfinite = unary(ew.IsFinite, "isfinite", "Where an element is neither NaN nor infinite.")
+
+
+def isposinf(input: Any) -> Tensor:
+    """Where an element is plus infinity."""
+    return ew.Equal()(input, math.inf) if input.dtype.kind == "f" else ew.IsInf()(input)
+
+
+def isneginf(input: Any) -> Tensor:
+    """Where an element is minus infinity."""
+    return ew.Equal()(input, -math.inf) if input.dtype.kind == "f" else ew.IsInf()(input)
+
+
+def isreal(input: Any) -> Tensor:
+    """Where the imaginary part is 0."""
+    if input.dtype.kind != "c":
+        return cast(ew.ones_like(input), mstype.bool_)
+    return ew.Equal()(ew.Imag()(input), 0)
+
+
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Where |input - other| <= atol + rtol * |other|. Infinities are close to themselves alone."""
+    x, y = as_tensor(input), as_tensor(other)
+    if x.dtype.kind not in "fc":
+        x, y = cast(x, mstype.float32), cast(y, mstype.float32)
+    near = ew.LessEqual()(ew.Abs()(x - y), atol + rtol * ew.Abs()(y))
+    finite = ew.LogicalAnd()(ew.IsFinite()(x), ew.IsFinite()(y))
+    close = ew.LogicalOr()(ew.LogicalAnd()(near, finite), ew.Equal()(x, y))
+    if equal_nan:
+        close = ew.LogicalOr()(close, ew.LogicalAnd()(ew.IsNan()(x), ew.IsNan()(y)))
+    return close
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether all elements are close (see `isclose`)."""
+    from mindspore.prims.reduction import ReduceAll
+
+    close = ReduceAll()(isclose(input, other, rtol, atol, equal_nan), ())
+    return close if values.is_symbolic(close) else bool(close)
+
+
+def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
+    """Where |x - y| < tolerance."""
+    return ew.Less()(ew.Abs()(x - y), tolerance)
+
+
+def where(condition: Any, input: Any = None, other: Any = None) -> Tensor:
+    """`input` where the condition holds, else `other`, with broadcasting.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.where(Tensor([True, False]), Tensor([1.0, 2.0]), 0.0).tolist()
+        [1.0, 0.0]
+    """
+    if input is None and other is None:
+        from mindspore.ops.function.sorting import nonzero
+
+        return nonzero(condition, as_tuple=True)
+    condition = as_tensor(condition)
+    if condition.dtype is not mstype.bool_:
+        condition = ew.NotEqual()(condition, 0)
+    return ew.Select()(condition, input, other)
+
+
+def select(condition: Any, input: Any, other: Any) -> Tensor:
+    """`input` where the condition holds, else `other`."""
+    return where(condition, input, other)
+
+
+def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
+    """`value` where the mask holds, else the input."""
+    require_tensor("masked_fill", "input_x", input_x)
+    mask = require_tensor("masked_fill", "mask", mask)
+    if mask.dtype is not mstype.bool_:
+        raise TypeError(f"For 'masked_fill', 'mask' must be of bool type, but got {mask.dtype}.")
+    if not isinstance(value, TensorBase):
+        value = as_tensor(value, input_x.dtype)
+    return ew.Select()(mask, cast(value, input_x.dtype), input_x)
+
+
+# -- questions ------------------------------------------------------------------------------------------------------
+def is_tensor(obj: Any) -> bool:
+    """Whether it is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_complex(input: Any) -> bool:
+    """Whether the element type is complex."""
+    return require_tensor("is_complex", "input", input).dtype.kind == "c"
+
+
+def is_floating_point(input: Any) -> bool:
+    """Whether the element type is a float."""
+    return require_tensor("is_floating_point", "input", input).dtype.kind == "f"
+
+
+def is_nonzero(input: Any) -> bool:
+    """Whether the only element of a tensor is not 0."""
+    if require_tensor("is_nonzero", "input", input).size != 1:
+        raise ValueError(f"For 'is_nonzero', the tensor must have one element, but its shape is {input.shape}.")
+    return bool(concrete("is_nonzero", input).reshape(()))
+
+
+def isconstant(x: Any) -> bool:
+    """Whether the value is known when the graph is compiled."""
+    return not values.is_symbolic(x)
+
+
+def same_type_shape(x: Any, y: Any) -> Any:
+    """x, after checking that both have one type and shape."""
+    if x.dtype is not y.dtype:
+        raise TypeError(f"For 'same_type_shape', the types must be equal, but got {x.dtype} and {y.dtype}.")
+    if x.shape != y.shape:
+        raise ValueError(f"For 'same_type_shape', the shapes must be equal, but got {x.shape} and {y.shape}.")
+    return x
+
+
+def check_numerics(x: Any) -> Any:
+    """x; a concrete tensor that holds NaN or infinity is refused."""
+    if not values.is_symbolic(x) and not bool(ew.IsFinite()(x).all()):
+        raise RuntimeError("For 'CheckNumerics', the tensor holds NaN or infinity.")
+    return x

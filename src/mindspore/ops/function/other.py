@@ -1,0 +1,191 @@
+"""Functions that are not computations on elements: gradient control, order, Python values and tuples."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.function._common import as_tensor, cast
+from mindspore.prims import values
+from mindspore.prims.arrays import ScalarToTensor
+from mindspore.prims.elementwise import StopGradient
+
+__all__ = [
+    "bool_and", "bool_eq", "bool_not", "bool_or", "depend", "dict_getitem", "dict_setitem", "hastype", "in_dict",
+    "is_", "is_not", "iter_converter", "list_equal", "list_getitem", "list_len", "list_setitem", "make_dict",
+    "make_list", "make_range", "make_slice", "make_tuple", "mixed_precision_cast", "ms_next", "not_in_dict",
+    "partial", "reduced_shape", "scalar_add", "scalar_cast", "scalar_div", "scalar_eq", "scalar_floordiv",
+    "scalar_ge", "scalar_gt", "scalar_le", "scalar_log", "scalar_lt", "scalar_max", "scalar_min", "scalar_mod",
+    "scalar_mul", "scalar_ne", "scalar_pow", "scalar_sub", "scalar_to_array", "scalar_to_tensor", "scalar_uadd",
+    "scalar_usub", "shape_mul", "stop_gradient", "string_concat", "string_eq", "tail", "tuple_equal",
+    "tuple_getitem", "tuple_len", "tuple_reversed", "tuple_setitem", "tuple_to_array", "typeof", "zip_operation",
+]  # fmt: skip
+
+
+def stop_gradient(value: Any) -> Any:
+    """The value itself, through which no gradient flows."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(stop_gradient(v) for v in value)
+    return StopGradient()(value) if isinstance(value, values.TensorBase) else value
+
+
+def depend(value: Any, expr: Any) -> Any:
+    """`value`, after `expr`. Programs run in the order they are written, so nothing more is needed."""
+    return value
+
+
+def partial(*args: Any) -> Callable:
+    """A function with its first arguments fixed."""
+    function, *fixed = args
+    return functools.partial(function, *fixed)
+
+
+def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
+    """Convert the float tensors in a (nested) value; everything else stays."""
+    if isinstance(x, (tuple, list)):
+        return type(x)(mixed_precision_cast(dst_dtype, v) for v in x)
+    if isinstance(x, dict):
+        return {k: mixed_precision_cast(dst_dtype, v) for k, v in x.items()}
+    if isinstance(x, values.TensorBase) and values.dtype_of(x).kind == "f":
+        return cast(x, dst_dtype)
+    return x
+
+
+def scalar_to_tensor(input_x: Any, dtype: Any = mstype.float32) -> Tensor:
+    """A number as a 0-d tensor."""
+    return ScalarToTensor()(input_x, dtype)
+
+
+def scalar_to_array(input_x: Any) -> Tensor:
+    """A number as a 0-d tensor of its own kind."""
+    return as_tensor(input_x)
+
+
+def tuple_to_array(input_x: Any) -> Tensor:
+    """A tuple of numbers as a 1-D tensor."""
+    if not isinstance(input_x, (tuple, list)):
+        raise TypeError(f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}.")
+    return as_tensor(list(input_x))
+
+
+def scalar_cast(input_x: Any, input_y: Any) -> Any:
+    """A number converted to another kind of number."""
+    dtype = mstype.to_dtype(input_y)
+    if isinstance(input_x, values.SymbolicScalarBase):
+        return cast(input_x, dtype)
+    return {"b": bool, "i": int, "u": int, "f": float, "c": complex}[dtype.kind](input_x)
+
+
+def shape_mul(input_data: Any) -> int:
+    """The product of a tuple of ints."""
+    return int(np.prod(input_data, dtype=np.int64))
+
+
+def reduced_shape(shape: Any, axis: Any) -> tuple:
+    """A shape with the given axes set to 1."""
+    axes = (axis,) if isinstance(axis, int) else tuple(axis) or tuple(range(len(shape)))
+    return tuple(1 if d in [a % len(shape) for a in axes] else n for d, n in enumerate(shape))
+
+
+def typeof(x: Any) -> Any:
+    """The MindSpore type of a value."""
+    return mstype.tensor_type(x.dtype) if isinstance(x, Tensor) else mstype.pytype_to_dtype(type(x))
+
+
+def hastype(x: Any, t: Any) -> bool:
+    """Whether a value is of the given MindSpore type."""
+    return mstype.issubclass_(typeof(x), t)
+
+
+def make_range(*args: int) -> tuple:
+    """The ints of a range as a tuple."""
+    return tuple(range(*args))
+
+
+def is_(x: Any, y: Any) -> bool:
+    return x is y
+
+
+def is_not(x: Any, y: Any) -> bool:
+    return x is not y
+
+
+# Arithmetic on Python numbers; these also accept numbers that only the running graph knows.
+scalar_add, scalar_sub, scalar_mul, scalar_div = operator.add, operator.sub, operator.mul, operator.truediv
+scalar_floordiv, scalar_mod, scalar_pow = operator.floordiv, operator.mod, operator.pow
+scalar_eq, scalar_ne, scalar_lt, scalar_le = operator.eq, operator.ne, operator.lt, operator.le
+scalar_gt, scalar_ge, scalar_uadd, scalar_usub = operator.gt, operator.ge, operator.pos, operator.neg
+tuple_getitem = list_getitem = dict_getitem = operator.getitem
+tuple_len = list_len = len
+string_concat, string_eq, tuple_equal, list_equal = operator.add, operator.eq, operator.eq, operator.eq
+bool_not, bool_or, bool_and, bool_eq = operator.not_, operator.or_, operator.and_, operator.eq
+in_dict, zip_operation, iter_converter, ms_next = operator.contains, zip, iter, next
+
+
+def not_in_dict(x: Any, y: Any) -> bool:
+    return x not in y
+
+
+def scalar_log(x: float) -> float:
+    """The natural logarithm of a number."""
+    import math
+
+    return math.log(x)
+
+
+def scalar_max(x: Any, y: Any) -> Any:
+    return max(x, y)
+
+
+def scalar_min(x: Any, y: Any) -> Any:
+    return min(x, y)
+
+
+def make_tuple(*args: Any) -> tuple:
+    return args
+
+
+def make_list(*args: Any) -> list:
+    return list(args)
+
+
+def make_dict(keys: Any, items: Any) -> dict:
+    return dict(zip(keys, items))
+
+
+def make_slice(*args: Any) -> slice:
+    return slice(*args)
+
+
+def tuple_setitem(x: tuple, index: int, value: Any) -> tuple:
+    """A tuple with one element replaced."""
+    items = list(x)
+    items[index] = value
+    return tuple(items)
+
+
+def list_setitem(x: list, index: int, value: Any) -> list:
+    """A list with one element replaced."""
+    items = list(x)
+    items[index] = value
+    return items
+
+
+def dict_setitem(x: dict, key: Any, value: Any) -> dict:
+    """A dict with one entry set."""
+    return {**x, key: value}
+
+
+def tuple_reversed(x: tuple) -> tuple:
+    return tuple(reversed(x))
+
+
+def tail(x: tuple) -> tuple:
+    """All but the first element."""
+    return x[1:]

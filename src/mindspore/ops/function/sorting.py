@@ -1,0 +1,321 @@
+"""Sorting, the largest elements, search, running extrema, and the sets of values that occur."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.function._common import as_tensor, cast, concrete, normal_axis, require_tensor
+from mindspore.ops.function.shape import swapaxes
+from mindspore.prims import checks, scan, values
+from mindspore.prims import elementwise as ew
+from mindspore.prims.creation import Range
+from mindspore.prims.gather_scatter import TENSOR_SCATTERS, Gather, GatherD
+from mindspore.prims.reduction import ReduceAny, Reshape
+from mindspore.prims.sorting import SearchSorted, Sort, TopK
+
+__all__ = [
+    "argsort", "argwhere", "bincount", "bucketize", "cartesian_prod", "combinations", "cummax", "cummin", "cumprod",
+    "cumsum", "diff", "histc", "histogram_fixed_width", "intopk", "isin", "logcumsumexp", "msort", "nonzero",
+    "population_count", "searchsorted", "sort", "static_int", "top_k", "topk", "unique", "unique_consecutive",
+    "unique_with_pad",
+]  # fmt: skip
+
+
+def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    """(sorted values, their indices) along `axis`; stable."""
+    return Sort(values.static_value(axis), descending)(require_tensor("sort", "input_x", input_x))
+
+
+def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
+    """The indices that sort along `axis`."""
+    return Sort(axis, descending)(require_tensor("argsort", "input", input))[1]
+
+
+def sort_stable(input: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+    """`sort`; it is stable anyway."""
+    return sort(input, axis, descending)
+
+
+def argsort_stable(input: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """`argsort`; it is stable anyway."""
+    return argsort(input, axis, descending)
+
+
+def msort(input: Any) -> Tensor:
+    """Sorted along the first dimension."""
+    return Sort(0)(input)[0]
+
+
+def topk(
+    input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
+) -> tuple[Tensor, Tensor]:
+    """(values, indices) of the k largest (or smallest) elements along `dim`, the last dimension when None.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> values, indices = ops.topk(Tensor([1.0, 3.0, 2.0]), 2)
+        >>> values.tolist(), indices.tolist()
+        ([3.0, 2.0], [1, 2])
+    """
+    require_tensor("topk", "input", input)
+    at = input.ndim - 1 if dim is None else normal_axis("topk", dim, input.ndim, "dim")
+    last = at in (input.ndim - 1, -1) or input.ndim == 0
+    x = input if last else swapaxes(input, at, -1)
+    k = checks.integer("topk", "k", values.static_value(k), 0)
+    if largest:
+        found, index = TopK(sorted)(x, k)
+    elif x.dtype.kind == "f":
+        found, index = TopK(sorted)(-x, k)
+        found = -found
+    else:
+        if k > x.shape[-1]:
+            raise ValueError(f"For 'topk', 'k' must be at most {x.shape[-1]}, but got {k}.")
+        found, index = (part[..., :k] for part in Sort(-1)(x))
+    return (found, index) if last else (swapaxes(found, at, -1), swapaxes(index, at, -1))
+
+
+def top_k(input_x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    """(values, indices) of the k largest elements of the last dimension."""
+    return TopK(sorted)(input_x, k)
+
+
+def intopk(x1: Any, x2: Any, k: int) -> Tensor:
+    """Whether each target class is among the k largest entries of its row."""
+    targets = Reshape()(x2, (-1, 1))
+    own = GatherD()(x1, 1, cast(targets, mstype.int64))
+    above = cast(ew.Greater()(x1, own), mstype.int32)
+    from mindspore.prims.reduction import ReduceSum
+
+    finite = Reshape()(ew.IsFinite()(own), (-1,))
+    return ew.LogicalAnd()(ew.Less()(ReduceSum()(above, 1), k), finite)
+
+
+def searchsorted(
+    sorted_sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorter: Any = None,
+) -> Tensor:  # fmt: skip
+    """Where each value would be inserted to keep the rows of `sorted_sequence` sorted."""
+    checks.one_of("searchsorted", "side", side, (None, "left", "right"))
+    if side == "left" and right:
+        raise ValueError("For 'searchsorted', side 'left' contradicts right=True.")
+    if sorter is not None:
+        sorted_sequence = GatherD()(sorted_sequence, -1, sorter)
+    dtype = mstype.int32 if out_int32 else mstype.int64
+    return SearchSorted(dtype, bool(right or side == "right"))(sorted_sequence, as_tensor(values))
+
+
+def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
+    """The bucket between sorted boundaries that each element falls into; with `right`, intervals are [a, b)."""
+    bounds = as_tensor(boundaries)
+    if bounds.ndim != 1:
+        raise ValueError(f"For 'bucketize', 'boundaries' must be 1-D, but got shape {bounds.shape}.")
+    return SearchSorted(mstype.int32, right)(cast(bounds, mstype.float32), cast(input, mstype.float32))
+
+
+# -- running values -------------------------------------------------------------------------------------------------
+def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
+    """The running sum along `axis`."""
+    require_tensor("cumsum", "x", x)
+    x = cast(x, dtype)
+    return scan.CumSum()(cast(x, mstype.int64) if x.dtype is mstype.bool_ else x, axis)
+
+
+def cumsum_flat(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum along `axis`, or of the flattened tensor when None."""
+    return cumsum(Reshape()(x, (-1,)), 0, dtype) if axis is None else cumsum(x, axis, dtype)
+
+
+def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
+    """The running product along `dim`."""
+    return cast(scan.CumProd()(require_tensor("cumprod", "input", input), dim), dtype)
+
+
+def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
+    """The running maximum along `axis` and where it stands."""
+    return scan.Cummax(axis)(input)
+
+
+def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
+    """The running minimum along `axis` and where it stands."""
+    return scan.Cummin(axis)(input)
+
+
+def logcumsumexp(input: Any, axis: int) -> Tensor:
+    """log of the running sum of exponentials along `axis`."""
+    return scan.CumulativeLogsumexp()(input, axis)
+
+
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """Differences of neighbours along `axis`, n times over."""
+    from mindspore.prims.arrays import Concat
+
+    at = normal_axis("diff", axis, x.ndim)
+    parts = [p for p in (prepend, x, append) if p is not None]
+    x = Concat(at)(parts) if len(parts) > 1 else x
+    lead = (slice(None),) * at
+    for _ in range(checks.integer("diff", "n", n, 0)):
+        a, b = x[(*lead, slice(1, None))], x[(*lead, slice(0, -1))]
+        x = ew.NotEqual()(a, b) if x.dtype is mstype.bool_ else a - b
+    return x
+
+
+# -- results whose size depends on values (known outside graphs only) -------------------------------------------------
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """The coordinates of the elements that are not 0: one row each, or one tensor per dimension."""
+    found = np.nonzero(np.atleast_1d(concrete("nonzero", input)))
+    if as_tuple:
+        return tuple(Tensor(i) for i in found)
+    return Tensor(np.stack(found, -1).astype(np.int64).reshape(-1, max(len(input.shape), 1)))
+
+
+def argwhere(input: Any) -> Tensor:
+    """The coordinates of the elements that are not 0, one row each."""
+    return nonzero(input)
+
+
+def unique(input: Any) -> tuple[Tensor, Tensor]:
+    """The values that occur, in order of first appearance, and for each element the index of its value."""
+    flat = concrete("unique", input).reshape(-1)
+    found, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    dtype = np.int64 if flat.dtype == np.int64 else np.int32
+    return Tensor(found[order]), Tensor(place[inverse].reshape(-1).astype(dtype))
+
+
+def unique_sorted(
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The distinct elements (or slices along `dim`) in rising order, perhaps with inverse indices and counts."""
+    data = concrete("unique", input)
+    out = np.unique(data, return_inverse=True, return_counts=True, axis=dim)
+    found, inverse, counts = out
+    shape = data.shape if dim is None else (data.shape[dim],)
+    result = [Tensor(found)]
+    if return_inverse:
+        result.append(Tensor(inverse.reshape(shape).astype(np.int64)))
+    if return_counts:
+        result.append(Tensor(counts.astype(np.int64)))
+    return tuple(result) if len(result) > 1 else result[0]
+
+
+def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
+    """`unique` with the values padded by `pad_num` to the length of x."""
+    found, index = unique(x)
+    array = found.asnumpy()
+    padded = np.full(x.size, np.asarray(values.static_value(pad_num)).reshape(()), array.dtype)
+    padded[: array.size] = array
+    return Tensor(padded), index
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Drop elements equal to the one before; perhaps with each element's new index and the run lengths."""
+    data = concrete("unique_consecutive", input)
+    rows = data.reshape(-1) if dim is None else np.moveaxis(data, normal_axis("unique_consecutive", dim, data.ndim), 0)
+    n = len(rows)
+    changed = (rows[1:] != rows[:-1]).reshape(max(n - 1, 0), -1).any(1)
+    starts = np.concatenate([[True], changed]) if n else np.zeros(0, np.bool_)
+    inverse = np.cumsum(starts) - 1
+    at = 0 if dim is None else dim
+    kept = Tensor(np.flatnonzero(starts))
+    flat = Reshape()(input, (-1,)) if dim is None else input
+    out = [Gather()(flat, kept, at)]
+    if return_inverse:
+        out.append(Tensor(inverse.reshape(data.shape if dim is None else -1).astype(np.int64)))
+    if return_counts:
+        out.append(Tensor(np.diff(np.append(np.flatnonzero(starts), n)).astype(np.int64)))
+    return tuple(out) if len(out) > 1 else out[0]
+
+
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
+    """How often (or with what total weight) each of 0, 1, 2 … occurs."""
+    data = concrete("bincount", input)
+    if data.ndim != 1 or data.dtype.kind not in "ui":
+        raise ValueError(f"For 'bincount', 'input' must be a 1-D tensor of ints, but got {input.dtype} {input.shape}.")
+    if data.size and data.min() < 0:
+        raise ValueError("For 'bincount', 'input' must not be negative.")
+    length = max(int(data.max(initial=-1)) + 1, checks.integer("bincount", "minlength", minlength, 0))
+    weight = Tensor(np.ones(data.shape, np.float32)) if weights is None else as_tensor(weights)
+    zero = Tensor(np.zeros(length, weight.dtype.np))
+    return TENSOR_SCATTERS["add"]()(zero, Reshape()(input, (-1, 1)), weight)
+
+
+def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
+    """Counts in `bins` equal intervals of [min, max] (the data's own range when both are 0)."""
+    require_tensor("histc", "input", input)
+    count = checks.integer("histc", "bins", bins, 1)
+    flat = Reshape()(input, (-1,))
+    if min > max:
+        raise ValueError(f"For 'histc', 'min' must not exceed 'max', but got {min} and {max}.")
+    if min == max == 0:
+        data = concrete("histc", input)
+        min, max = (float(data.min()), float(data.max())) if data.size else (0.0, 1.0)
+    if min == max:
+        min, max = min - 1, max + 1
+    x = cast(flat, mstype.float32) if input.dtype.kind != "f" else flat
+    place = cast(ew.Floor()((x - min) * (count / (max - min))), mstype.int64)
+    place = ew.Select()(ew.Equal()(x, max), count - 1, place)
+    inside = ew.LogicalAnd()(ew.GreaterEqual()(x, min), ew.LessEqual()(x, max))
+    index = ew.Select()(inside, place, count)
+    zero = Tensor(np.zeros(count + 1, np.int64))
+    ones = cast(ew.ones_like(index), mstype.int64)
+    total = TENSOR_SCATTERS["add"]()(zero, Reshape()(index, (-1, 1)), ones)[:count]
+    return cast(total, input.dtype if input.dtype.kind in "if" else mstype.float32)
+
+
+def isin(elements: Any, test_elements: Any) -> Tensor:
+    """Whether each element occurs in `test_elements`."""
+    x, y = as_tensor(elements), as_tensor(test_elements)
+    return ReduceAny()(ew.Equal()(Reshape()(x, (*x.shape, 1)), Reshape()(y, (-1,))), -1)
+
+
+def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All combinations of r elements of a 1-D tensor, one row each."""
+    import itertools
+
+    if require_tensor("combinations", "input", input).ndim != 1:
+        raise ValueError(f"For 'combinations', 'input' must be 1-D, but its shape is {input.shape}.")
+    pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = list(pick(range(input.shape[0]), checks.integer("combinations", "r", r, 0)))
+    return Gather()(input, Tensor(np.asarray(rows, np.int64).reshape(len(rows), r)), 0)
+
+
+def cartesian_prod(*inputs: Any) -> Tensor:
+    """All tuples with one element of each 1-D tensor, one row each."""
+    from mindspore.ops.function.shape import meshgrid, stack
+
+    if len(inputs) == 1:
+        return inputs[0]
+    return stack([Reshape()(g, (-1,)) for g in meshgrid(*inputs, indexing="ij")], 1)
+
+
+def population_count(input_x: Any) -> Tensor:
+    """The number of set bits of each integer."""
+    bits = input_x.dtype.bits
+    steps = Range(dtype=input_x.dtype)(0, bits, 1)
+    from mindspore.prims.reduction import ReduceSum
+
+    shifted = ew.BitwiseAnd()(ew.RightShift()(Reshape()(input_x, (*input_x.shape, 1)), steps), 1)
+    return cast(ReduceSum()(cast(shifted, mstype.int32), -1), mstype.uint8)
+
+
+def histogram_fixed_width(x: Any, bounds: Any, nbins: int) -> Tensor:
+    """Counts in `nbins` equal intervals of [bounds[0], bounds[1]]; elements outside count in the outermost ones."""
+    low, high = (float(v) for v in concrete("histogram_fixed_width", bounds))
+    flat = cast(Reshape()(x, (-1,)), mstype.float32)
+    place = cast(ew.Floor()((flat - low) * (nbins / (high - low))), mstype.int64)
+    place = ew.Minimum()(ew.Maximum()(place, 0), nbins - 1)
+    ones = cast(ew.ones_like(place), mstype.int32)
+    return TENSOR_SCATTERS["add"]()(Tensor(np.zeros(nbins, np.int32)), Reshape()(place, (-1, 1)), ones)
+
+
+def static_int(value: Any) -> int:
+    """A number that must be known when the graph is compiled."""
+    return int(values.static_value(value))

@@ -1,0 +1,195 @@
+"""x[index] and x[index] = value, for every kind of NumPy index.
+
+An index is translated into a static part (ints, slices, None, Ellipsis and marks) and index tensors that stand at the
+marks; `GetItem` and `SetItem` do the rest. Boolean masks become integer indices where their values are known. A mask
+that only the running graph knows can be assigned through, because the result's shape does not depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.symbolic import ValueUnknownError
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.arrays import TENSOR_INDEX, GetItem, ScalarToTensor, SetItem
+from mindspore.prims.elementwise import Cast, Select
+from mindspore.prims.inplace import update
+from mindspore.prims.reduction import BroadcastTo, Reshape
+from mindspore.prims.scan import CumSum
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """x[index] as a new tensor."""
+    if index is False or index is True:
+        return getitem(GetItem((None,))(x), slice(0, int(index)))
+    spec, tensors = _translate(x, index)
+    return GetItem(spec)(x, *tensors)
+
+
+def setitem(x: Any, index: Any, value: Any) -> None:
+    """Replace x[index] in place."""
+    update(x, with_items(x, index, value))
+
+
+def with_items(x: Any, index: Any, value: Any) -> Any:
+    """A tensor like `x` except that x[index] is `value`."""
+    value = _as_value(x, value)
+    if index is True:
+        index = Ellipsis
+    elif index is False:
+        return GetItem((Ellipsis,))(x)
+    if _is_mask(index) and not _is_known(index):
+        return _assign_through_mask(x, _as_tensor(index), value)
+    spec, tensors = _translate(x, index)
+    return SetItem(spec)(x, _drop_leading_ones(value, x), *tensors)
+
+
+def with_items_added(x: Any, index: Any, value: Any) -> Any:
+    """A tensor like `x` except that `value` is added to x[index]; repeated places add up."""
+    spec, tensors = _translate(x, index)
+    return SetItem(spec, accumulate=True)(x, _as_value(x, value), *tensors)
+
+
+def is_variable(value: Any) -> bool:
+    """Whether only the running graph knows a tensor's or scalar's value."""
+    builder = ACTIVE.builder
+    return builder is not None and builder.is_variable(value)
+
+
+def _is_known(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_is_known(v) for v in value)
+    return not is_variable(value)
+
+
+def _is_mask(index: Any) -> bool:
+    if isinstance(index, (TensorBase, np.ndarray)):
+        return _dtype(index) is mstype.bool_
+    return isinstance(index, list) and bool(index) and all(isinstance(i, (bool, np.bool_)) for i in index)
+
+
+def _dtype(value: Any) -> Any:
+    return values.dtype_of(value) if isinstance(value, TensorBase) else mstype.from_numpy(value.dtype)
+
+
+def _as_tensor(value: Any) -> Any:
+    return value if isinstance(value, TensorBase) else values.tensor_class()(value)
+
+
+def _as_value(x: Any, value: Any) -> Any:
+    if isinstance(value, (TensorBase, SymbolicScalarBase)):
+        return value
+    if isinstance(value, (list, tuple)) or hasattr(value, "__array__"):
+        return values.tensor_class()(value, values.dtype_of(x))
+    if not values.is_number(value):
+        raise TypeError(f"For setting items, the value must be a tensor, a number or a list, but got {value!r}.")
+    return values.number_tensor(value, values.dtype_of(x))
+
+
+def _drop_leading_ones(value: Any, x: Any) -> Any:
+    """A value may have more dimensions than the region as long as the extra ones are of size 1."""
+    extra = len(value.shape) - len(x.shape)
+    if extra > 0 and all(d == 1 for d in value.shape[:extra]):
+        return Reshape()(value, value.shape[extra:])
+    return value
+
+
+# -- translation ----------------------------------------------------------------------------------------------------
+def _translate(x: Any, index: Any) -> tuple[tuple, list]:
+    """The static index and the index tensors for `GetItem` and `SetItem`."""
+    spec: list[Any] = []
+    tensors: list[Any] = []
+    for part in index if isinstance(index, tuple) else (index,):
+        if part is None or part is Ellipsis:
+            spec.append(part)
+        elif isinstance(part, slice):
+            spec.append(slice(*(_bound(b) for b in (part.start, part.stop, part.step))))
+        elif isinstance(part, (int, np.integer)) and not isinstance(part, bool):
+            spec.append(int(part))
+        else:
+            found = _index_tensors(x, part)
+            spec += [TENSOR_INDEX] * len(found) if not isinstance(found, int) else [found]
+            tensors += found if not isinstance(found, int) else []
+    return tuple(spec), tensors
+
+
+def _bound(value: Any) -> Any:
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, SymbolicScalarBase) or is_variable(value):
+        raise ValueUnknownError(
+            "the bounds of a slice decide the shape of the result, so they must be known when the graph is compiled; "
+            "use constants, or gather with an index tensor"
+        )
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"slice bounds must be ints or None, but got {value!r}")
+    return value.__index__()
+
+
+def _index_tensors(x: Any, part: Any) -> Any:
+    """One part of an index as index tensors (several for a mask), or as a plain int."""
+    if isinstance(part, SymbolicScalarBase):
+        return [ScalarToTensor()(part, mstype.int64)]
+    if not isinstance(part, TensorBase):
+        part = _sequence_index(part)
+    dtype = values.dtype_of(part)
+    if dtype is mstype.bool_:
+        if is_variable(part):
+            raise ValueUnknownError(
+                "a mask decides the shape of x[mask], so it must be known when the graph is compiled; use ops.where or "
+                "ops.masked_fill, or run in PYNATIVE_MODE"
+            )
+        return [values.from_array(i) for i in np.nonzero(np.asarray(part._data))] if part.ndim else [_scalar_mask(part)]
+    if dtype.kind not in "ui":
+        raise IndexError(f"tensors used as indices must be of an integer or bool type, but got {dtype}.")
+    if part.ndim == 0 and not is_variable(part):
+        return int(part)
+    return [part]
+
+
+def _scalar_mask(part: Any) -> Any:
+    raise IndexError(f"a single bool cannot be part of an index: {bool(part)}")
+
+
+def _sequence_index(part: Any) -> Any:
+    """A list, range or array as an index tensor."""
+    if isinstance(part, (bool, np.bool_)):
+        return _scalar_mask(part)
+    if isinstance(part, range):
+        part = list(part)
+    if isinstance(part, (list, tuple)) and len(part) == 0:
+        return values.from_array(np.zeros(0, np.int64))
+    if isinstance(part, (list, tuple, np.ndarray)):
+        return values.tensor_class()(part)
+    raise IndexError(
+        f"tensors can be indexed by ints, slices, None, Ellipsis, tensors, arrays and lists, but got {type(part).__name__}."
+    )
+
+
+# -- masks that the graph knows only when it runs -------------------------------------------------------------------
+def _assign_through_mask(x: Any, mask: Any, value: Any) -> Any:
+    if mask.shape != x.shape[: mask.ndim]:
+        raise IndexError(f"a mask of shape {mask.shape} does not fit a tensor of shape {x.shape}.")
+    inner = x.shape[mask.ndim :]
+    spread = BroadcastTo(x.shape)(Reshape()(mask, mask.shape + (1,) * len(inner)))
+    if values.dtype_of(value) is not values.dtype_of(x):
+        value = Cast()(value, values.dtype_of(x))
+    if len(value.shape) > len(inner) and value.shape[0] != 1:
+        value = _deal_out(mask, value)
+    elif len(value.shape) > len(inner):
+        value = Reshape()(value, value.shape[1:])
+    return Select()(spread, value, x)
+
+
+def _deal_out(mask: Any, value: Any) -> Any:
+    """The i-th row of `value` at the i-th place where the mask holds; anything elsewhere."""
+    flat = Cast()(Reshape()(mask, (-1,)), mstype.int64)
+    rank = CumSum()(flat, 0) - flat
+    last = value.shape[0] - 1
+    rows = GetItem((TENSOR_INDEX,))(value, Select()(rank < last, rank, last))
+    return Reshape()(rows, mask.shape + rows.shape[1:])

@@ -1,0 +1,566 @@
+"""Tensor methods: the functions of `mindspore.ops`, attached to the Tensor class.
+
+Most methods are the function itself. Where a method has several signatures (axis or dim, keepdims or keepdim) or takes
+its shape as separate arguments, a small adapter here sorts that out.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops import function as F
+from mindspore.ops import indexing
+from mindspore.ops.function._common import as_tensor, cast
+from mindspore.ops.function.gather_scatter import added_along, scatter_along
+from mindspore.ops.function.reduce import mean_cast
+from mindspore.ops.function.sorting import argsort_stable, cumsum_flat, sort_stable, unique_sorted
+from mindspore.prims import elementwise as ew
+from mindspore.prims import values
+from mindspore.prims.inplace import update
+from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
+
+
+# -- adapters -------------------------------------------------------------------------------------------------------
+def _flat(args: tuple) -> Any:
+    """`f(2, 3)` and `f((2, 3))` mean the same."""
+    return args[0] if len(args) == 1 and isinstance(args[0], (tuple, list, Tensor)) else args
+
+
+_SYNONYMS = {"dim": "axis", "keepdim": "keepdims", "keep_dims": "keepdims"}
+
+
+def _reduction(function: Callable, *order: str, **renamed: str) -> Callable:
+    """A method that accepts every spelling of axis and keepdims; `order` names its positional arguments."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > len(order):
+            raise TypeError(f"Tensor.{function.__name__} takes at most {len(order)} arguments, but got {len(args)}.")
+        settings = {_SYNONYMS.get(k, k): v for k, v in kwargs.items()}
+        for name, value in zip(order, args):
+            if name == "dtype" and isinstance(value, bool):
+                name = "keepdims"  # sum(dim, keepdim) beside sum(axis, dtype, keepdims)
+            if name in settings:
+                raise TypeError(f"Tensor.{function.__name__} got '{name}' twice.")
+            settings[name] = value
+        return function(self, **{renamed.get(k, k): v for k, v in settings.items()})
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    return method
+
+
+def _sum(self: Tensor, axis: Any = None, keepdims: bool = False, dtype: Any = None, initial: Any = None) -> Tensor:
+    total = F.sum(self, axis, keepdims, dtype=dtype)
+    return total if initial is None else total + initial
+
+
+_sum.__name__, _sum.__doc__ = "sum", F.sum.__doc__
+
+
+def _extreme(plain: Callable, paired: Callable) -> Callable:
+    """x.max() and x.max(axis=…) give values; x.max(dim) and x.max(dim=…) give values and indices."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        with_indices = kwargs.pop("return_indices", False)
+        if "dim" in kwargs or (args and args[0] is not None and not isinstance(args[0], (tuple, list))):
+            with_indices = True
+        settings = {_SYNONYMS.get(k, k): v for k, v in kwargs.items()}
+        settings.update(zip(("axis", "keepdims"), args))
+        if settings.get("where") is True:
+            del settings["where"]
+        if with_indices and settings.get("axis") is not None:
+            return paired(self, **settings)
+        return plain(self, **settings)
+
+    method.__name__, method.__doc__ = paired.__name__, paired.__doc__
+    return method
+
+
+def _spread(function: Callable) -> Callable:
+    """std and var: by `axis` with ddof 0, by `dim` with correction 1."""
+
+    def method(self: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False, **kwargs: Any) -> Tensor:
+        if kwargs.keys() & {"dim", "correction"}:
+            axis, ddof = kwargs.pop("dim", axis), kwargs.pop("correction", 1)
+        keepdims = kwargs.pop("keepdim", keepdims)
+        if kwargs:
+            raise TypeError(f"Tensor.{function.__name__} has no argument {next(iter(kwargs))!r}.")
+        return function(self, axis, ddof, keepdims)
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    return method
+
+
+def _renamed(function: Callable, **synonyms: str) -> Callable:
+    """A method that also accepts other names of its arguments."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **{synonyms.get(k, k): v for k, v in kwargs.items()})
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    return method
+
+
+def _inplace(function: Callable) -> Callable:
+    """The method x.f_(…) that stores f(x, …) in x."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        out = function(self, *args, **kwargs)
+        if out.shape != self.shape:
+            raise ValueError(
+                f"an in-place operation cannot change the shape of a tensor from {self.shape} to {out.shape}."
+            )
+        return update(self, cast(out, self.dtype))
+
+    method.__name__ = f"{function.__name__}_"
+    method.__doc__ = f"`{function.__name__}`, with the result stored in this tensor."
+    return method
+
+
+# -- shapes ---------------------------------------------------------------------------------------------------------
+def _reshape(self: Tensor, *shape: Any) -> Tensor:
+    """The same elements in another shape; one dimension may be -1."""
+    return Reshape()(self, _flat(shape))
+
+
+def _view(self: Tensor, *shape: Any) -> Tensor:
+    """The same elements in another shape, or their bytes as another type."""
+    if len(shape) == 1 and isinstance(shape[0], mstype.DType):
+        return _bitcast(self, shape[0])
+    return Reshape()(self, _flat(shape))
+
+
+def _bitcast(self: Tensor, dtype: mstype.DType) -> Tensor:
+    from mindspore.prims.elementwise import Bitcast
+
+    return Bitcast(dtype)(self)
+
+
+def _transpose(self: Tensor, *axes: Any, **kwargs: Any) -> Tensor:
+    """Two ints exchange those dimensions; otherwise a permutation (reversed when nothing is given)."""
+    if kwargs:
+        axes = (kwargs["dim0"], kwargs["dim1"]) if "dim0" in kwargs else tuple(kwargs.values())
+    if len(axes) == 2 and all(isinstance(a, int) for a in axes):
+        return F.swapaxes(self, *axes)
+    order = _flat(axes)
+    return F.transpose(self, tuple(order) if order not in ((), (None,)) else tuple(reversed(range(self.ndim))))
+
+
+def _permute(self: Tensor, *axis: Any, **kwargs: Any) -> Tensor:
+    """Permute the dimensions."""
+    return F.permute(self, _flat(axis) if axis else next(iter(kwargs.values())))
+
+
+def _squeeze(self: Tensor, *axis: Any, **kwargs: Any) -> Tensor:
+    """Drop dimensions of size 1: all of them, or those named."""
+    if kwargs:
+        axis = tuple(kwargs.values())
+    return F.squeeze(self, _flat(axis) if axis else None)
+
+
+def _flatten(self: Tensor, order: Any = "C", *args: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge the dimensions from `start_dim` to `end_dim`: all of them by default."""
+    if isinstance(order, int):
+        start_dim, end_dim, order = order, args[0] if args else end_dim, "C"
+    return F.flatten(self, order, start_dim=start_dim, end_dim=end_dim)
+
+
+def _expand(self: Tensor, *size: Any) -> Tensor:
+    """Repeat along new or size-1 dimensions; -1 keeps a dimension."""
+    return F.broadcast_to(self, _flat(size))
+
+
+def _repeat(self: Tensor, *repeats: Any, axis: int | None = None) -> Tensor:
+    """Repeat the whole tensor along its dimensions; with `axis`, repeat each element along it."""
+    if axis is not None:
+        return F.repeat_interleave(self, repeats[0], axis)
+    return F.tile(self, _flat(repeats))
+
+
+def _tile(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
+    """Repeat the whole tensor along its dimensions."""
+    return F.tile(self, _flat(dims) if dims else next(iter(kwargs.values())))
+
+
+def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor in the shape of another."""
+    return Reshape()(self, other.shape)
+
+
+def _resize(self: Tensor, *new_shape: Any) -> Tensor:
+    """The elements in another shape, cut off or filled up with zeros."""
+    shape = tuple(_flat(new_shape))
+    flat, size = Reshape()(self, (-1,)), 1
+    for d in shape:
+        size *= d
+    flat = flat[:size] if size <= flat.size else F.pad(flat, (0, size - flat.size))
+    return Reshape()(flat, shape)
+
+
+def _sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Undo broadcasting: sum down to the given shape."""
+    shape = tuple(_flat(size))
+    BroadcastTo(self.shape)(F.zeros(shape, self.dtype))  # says what does not fit
+    return sum_to_shape(self, shape)
+
+
+def _stride(self: Tensor, dim: int | None = None) -> Any:
+    """How many elements apart neighbours along each dimension (or one) are."""
+    steps = tuple(s // self.itemsize for s in self.strides)
+    return steps if dim is None else steps[dim]
+
+
+# -- types ----------------------------------------------------------------------------------------------------------
+def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """This tensor converted to the dtype given (by itself, by keyword, or as that of another tensor)."""
+    wanted = kwargs.get("dtype")
+    for arg in (*args, kwargs.get("other")):
+        if isinstance(arg, Tensor):
+            wanted = arg.dtype
+        elif isinstance(arg, (mstype.DType, type)) or (isinstance(arg, str) and arg in mstype._BY_NAME):
+            wanted = arg
+    out = cast(self, wanted)
+    return out.copy() if kwargs.get("copy") and out is self else out
+
+
+def _astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
+    """The elements converted to another type."""
+    dtype = mstype.to_dtype(dtype)
+    return self if self.dtype is dtype and not copy else ew.Cast()(self, dtype)
+
+
+def _type(self: Tensor, dtype: Any = None) -> Any:
+    """The element type's name, or this tensor converted."""
+    return str(self.dtype) if dtype is None else cast(self, dtype)
+
+
+def _converter(dtype: mstype.DType, name: str) -> Callable:
+    def method(self: Tensor) -> Tensor:
+        return cast(self, dtype)
+
+    method.__name__, method.__doc__ = name, f"This tensor as {dtype}."
+    return method
+
+
+# -- new tensors ----------------------------------------------------------------------------------------------------
+def _new_shape(args: tuple) -> tuple:
+    shape = _flat(args)
+    return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def _new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+    """Zeros of another shape and this tensor's type."""
+    return F.zeros(_new_shape(size), dtype or self.dtype)
+
+
+def _new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+    """Ones of another shape and this tensor's type."""
+    return F.ones(_new_shape(size), dtype or self.dtype)
+
+
+def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+    """One number, repeated, of this tensor's type."""
+    return F.full(size, fill_value, dtype=dtype or self.dtype)
+
+
+def _new_empty(self: Tensor, *size: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of another shape and this tensor's type."""
+    return F.zeros(_new_shape(size), dtype or self.dtype)
+
+
+def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
+    """A tensor from data, of this tensor's type."""
+    return Tensor(data, dtype or self.dtype)
+
+
+# -- the rest -------------------------------------------------------------------------------------------------------
+def _fill(self: Tensor, value: Any) -> Tensor:
+    """A tensor of this shape and type with every element `value`."""
+    return F.full_like(self, 0 if value is None else value)
+
+
+def _fill_(self: Tensor, value: Any) -> Tensor:
+    """Set every element."""
+    return update(self, F.full_like(self, value))
+
+
+def _zero_(self: Tensor) -> Tensor:
+    """Set every element to 0."""
+    return update(self, ew.zeros_like(self))
+
+
+def _copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Take over the (broadcast) values of another tensor."""
+    value = cast(as_tensor(src, self.dtype), self.dtype)
+    return update(self, BroadcastTo(self.shape)(value) if value.shape != self.shape else value.copy())
+
+
+def _where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
+    """This tensor where the condition holds, else y."""
+    return F.where(condition, self, y)
+
+
+def _select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """select(dim, index): one slice; select(condition, y): this tensor where the condition holds, else y."""
+    first, second = (*args, *kwargs.values())
+    if isinstance(first, Tensor) and first.dtype is mstype.bool_:
+        return F.where(first, self, second)
+    at = first % builtins.max(self.ndim, 1)
+    return self[(slice(None),) * at + (second,)]
+
+
+def _gather(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """gather(dim, index): one position per place; gather(input_indices, axis, batch_dims=0): whole slices."""
+    if "dim" in kwargs or "index" in kwargs or (args and isinstance(args[0], int)):
+        settings = {**dict(zip(("dim", "index"), args)), **kwargs}
+        return F.gather_elements(self, settings["dim"], settings["index"])
+    return F.gather(self, *args, **kwargs)
+
+
+def _take(self: Tensor, indices: Any = None, axis: int | None = None, mode: str = "clip", index: Any = None) -> Tensor:
+    """Elements of the flattened tensor, or slices along `axis`; indices outside are clipped, wrapped or refused."""
+    where = as_tensor(indices if index is None else index)
+    source = Reshape()(self, (-1,)) if axis is None else self
+    axis = 0 if axis is None else axis
+    n = source.shape[axis]
+    if mode == "wrap":
+        where = where % n
+    elif mode == "clip":
+        where = F.clamp(where, -n, n - 1)
+    return F.gather(source, where, axis)
+
+
+def _index_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """index_add(indices, y, axis) or index_add(dim, index, source, alpha=1): a copy with slices added."""
+    if (args and isinstance(args[0], Tensor)) or "indices" in kwargs:
+        settings = {**dict(zip(("indices", "y", "axis"), args)), **kwargs}
+        return added_along(self, settings["indices"], settings["y"], settings["axis"])
+    settings = {"alpha": 1, **dict(zip(("dim", "index", "source"), args)), **kwargs}
+    return added_along(self, settings["index"], settings["source"] * settings["alpha"], settings["dim"])
+
+
+def _scatter(self: Tensor, *args: Any, reduce: str | None = None, **kwargs: Any) -> Tensor:
+    """A copy with `src` (or `value`) written along a dimension; `reduce` 'add' or 'multiply' combines instead."""
+    settings = {**dict(zip(("dim", "index", "src"), args)), **kwargs}
+    dim = settings.get("dim", settings.get("axis"))
+    src = settings.get("src", settings.get("value"))
+    modes = {None: "none", "none": "none", "add": "add", "multiply": "mul"}
+    return scatter_along(self, dim, settings["index"], src, modes[reduce])
+
+
+def _scatter_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """scatter_add(dim, index, src), or scatter_add(indices, updates) with whole coordinates: a copy with additions."""
+    if "indices" in kwargs or (args and isinstance(args[0], Tensor)):
+        settings = {**dict(zip(("indices", "updates"), args)), **kwargs}
+        return F.tensor_scatter_add(self, settings["indices"], settings["updates"])
+    settings = {**dict(zip(("dim", "index", "src"), args)), **kwargs}
+    return scatter_along(self, settings["dim"], settings["index"], settings["src"], "add")
+
+
+def _index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
+    """A copy with `values` written (or added) at the places a tuple of index tensors names."""
+    index = tuple(indices)
+    if not accumulate:
+        return indexing.with_items(self, index, values)
+    return indexing.with_items_added(self, index, values)
+
+
+def _put(self: Tensor, index: Any, source: Any, accumulate: bool = False) -> Tensor:
+    flat = Reshape()(self, (-1,))
+    out = _index_put(flat, (Reshape()(index, (-1,)),), Reshape()(source, (-1,)), accumulate)
+    return Reshape()(out, self.shape)
+
+
+def _unique(
+    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The distinct elements (sorted), perhaps with each element's index among them and the counts."""
+    return unique_sorted(self, sorted, return_inverse, return_counts, dim)
+
+
+def _add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """self + alpha * other."""
+    return self + (other if values.is_number(alpha) and alpha == 1 else other * alpha)
+
+
+def _sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Tensor:
+    """self - alpha * other."""
+    return F.subtract(self, y if other is None else other, alpha=alpha)
+
+
+def _median(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """The lower median: of all elements without arguments, else (values, indices) along a dimension."""
+    if not args and not kwargs:
+        return F.median(Reshape()(self, (-1,)), 0)[0]
+    settings = {_SYNONYMS.get(k, k): v for k, v in kwargs.items()}
+    return F.median(self, *args, **settings)
+
+
+def _count_nonzero(self: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = None, dim: Any = None) -> Tensor:
+    """The number of elements that are not 0."""
+    return F.count_nonzero(self, dim if dim is not None else axis, keep_dims, dtype or mstype.int32)
+
+
+def _ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Maximum minus minimum."""
+    return F.amax(self, axis, keepdims) - F.amin(self, axis, keepdims)
+
+
+def _trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
+    """The sum of a diagonal."""
+    return F.sum(F.diagonal(self, offset, axis1, axis2), -1, dtype=dtype or self.dtype)
+
+
+def _diag(self: Tensor, diagonal: int | None = None) -> Tensor:
+    """diag(): a tensor with this one on its diagonal; diag(k): also the k-th diagonal of a matrix."""
+    if diagonal is None:
+        return F.diag(self)
+    return F.diag_embed(self, diagonal) if self.ndim == 1 else F.diagonal(self, diagonal)
+
+
+def _choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
+    """At each place the element of the choice this tensor names."""
+    options = F.stack([as_tensor(c) for c in choices]) if isinstance(choices, (tuple, list)) else choices
+    n = options.shape[0]
+    index = self % n if mode == "wrap" else F.clamp(self, 0, n - 1)
+    shape = F.broadcast_shapes(self.shape, options.shape[1:])
+    spread = BroadcastTo((n, *shape))(
+        Reshape()(options, (n, *(1,) * (len(shape) - options.ndim + 1), *options.shape[1:]))
+    )
+    return F.gather_elements(spread, 0, BroadcastTo((1, *shape))(index))[0]
+
+
+def _itemset(self: Tensor, *args: Any) -> Tensor:
+    """Set one element: itemset(value), or itemset(index, value)."""
+    *index, value = args
+    out = Reshape()(self, (-1,)) if not index or isinstance(index[0], int) else self
+    out = indexing.with_items(out, index[0] if index else 0, value)
+    return update(self, Reshape()(out, self.shape))
+
+
+def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Set whether optimizers update this tensor."""
+    self.requires_grad = requires_grad  # type: ignore[attr-defined]
+    return self
+
+
+def _matmul(self: Tensor, tensor2: Any) -> Tensor:
+    """The matrix product."""
+    return F.matmul(self, as_tensor(tensor2))
+
+
+def _rmatmul(self: Tensor, other: Any) -> Tensor:
+    return F.matmul(as_tensor(other), self)
+
+
+def _swap_last(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    return F.swapaxes(self, -1, -2)
+
+
+# -- attachment -----------------------------------------------------------------------------------------------------
+_SAME = [
+    "abs", "absolute", "acos", "acosh", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "adjoint",
+    "allclose", "amax", "amin", "aminmax", "angle", "approximate_equal", "arccos", "arccosh", "arcsin", "arcsinh",
+    "arctan", "arctan2", "arctanh", "argwhere", "asin", "asinh", "atan", "atan2", "atanh", "baddbmm", "bincount",
+    "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "ceil", "clamp",
+    "clip", "conj", "copysign", "cos", "cosh", "cov", "cross", "cummax", "cummin", "deg2rad", "diag_embed",
+    "diagflat", "diagonal_scatter", "diff", "div", "divide", "dot", "dsplit", "eq", "equal", "erf", "erfc",
+    "erfinv", "exp", "expand_as", "expand_dims", "expm1", "flip", "fliplr", "flipud", "float_power", "floor",
+    "floor_divide", "fmax", "fmin", "fmod", "frac", "gather_elements", "gather_nd", "gcd", "ge", "ger", "greater",
+    "greater_equal", "gt", "heaviside", "histc", "hsplit", "hypot", "imag", "index_fill", "inner", "inplace_update",
+    "invert", "is_complex", "is_floating_point", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf",
+    "isreal", "kron", "kthvalue", "lcm", "ldexp", "le", "lerp", "less", "less_equal", "log", "log10", "log1p",
+    "log2", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logit", "logsumexp", "lt", "masked_fill", "masked_scatter", "masked_select", "maximum", "minimum", "mm",
+    "moveaxis", "movedim", "msort", "mul", "multiply", "mv", "nan_to_num", "nanmean", "nanmedian", "nanquantile",
+    "nansum", "narrow", "ne", "neg", "negative", "nextafter", "nonzero", "norm", "not_equal", "numel", "outer",
+    "positive", "pow", "quantile", "rad2deg", "ravel", "real", "reciprocal", "remainder", "renorm",
+    "repeat_interleave", "reverse", "reverse_sequence", "roll", "rot90", "round", "rsqrt", "scatter_div",
+    "scatter_max", "scatter_min", "scatter_mul", "scatter_sub", "select_scatter", "sgn", "sigmoid", "sign",
+    "signbit", "sin", "sinc", "sinh", "slice_scatter", "sqrt", "square", "subtract", "swapaxes", "swapdims", "t",
+    "tan", "tanh", "tensor_split", "tril", "triu", "true_divide", "trunc", "type_as", "unbind",
+    "unique_consecutive", "unique_with_pad", "unsorted_segment_max", "unsorted_segment_min",
+    "unsorted_segment_prod", "unsorted_segment_sum", "view_as", "vsplit", "xdivy", "xlogy",
+]  # fmt: skip
+
+_INPLACE = [
+    "abs", "acos", "add", "addcdiv", "addcmul", "addmm", "asin", "atan", "baddbmm", "bitwise_and", "bitwise_or",
+    "bitwise_xor", "ceil", "clamp", "clip", "cos", "cosh", "div", "divide", "erfinv", "exp", "expm1", "floor",
+    "floor_divide", "fmod", "index_add", "index_copy", "index_fill", "index_put", "lerp", "log", "log1p", "log2",
+    "logical_and", "logical_not", "logical_or", "masked_fill", "masked_scatter", "mul", "multiply", "neg", "pow",
+    "put", "reciprocal", "remainder", "round", "rsqrt", "scatter", "scatter_add", "sigmoid", "sign", "sin", "sqrt",
+    "square", "squeeze", "sub", "subtract", "tan", "tanh", "transpose", "tril", "triu", "trunc", "unsqueeze",
+]  # fmt: skip
+
+_ADAPTED: dict[str, Callable] = {
+    "sum": _reduction(_sum, "axis", "dtype", "keepdims", "initial"),
+    "mean": _reduction(mean_cast, "axis", "keepdims"),
+    "prod": _reduction(F.prod, "axis", "keepdims", "dtype", keepdims="keep_dims"),
+    "all": _reduction(F.all, "axis", "keepdims", keepdims="keep_dims"),
+    "any": _reduction(F.any, "axis", "keepdims", keepdims="keep_dims"),
+    "argmax": _reduction(F.argmax, "axis", "keepdims", axis="dim", keepdims="keepdim"),
+    "argmin": _reduction(F.argmin, "axis", "keepdims"),
+    "cumsum": _reduction(cumsum_flat, "axis", "dtype"),
+    "cumprod": _reduction(F.cumprod, "axis", "dtype", axis="dim"),
+    "max": _extreme(F.amax, F.max),
+    "min": _extreme(F.amin, F.min),
+    "std": _spread(F.std),
+    "var": _spread(F.var),
+    "split": _renamed(F.split, dim="axis", split_size="split_size_or_sections"),
+    "chunk": _renamed(F.chunk, dim="axis"),
+    "index_select": _renamed(F.index_select, dim="axis"),
+    "sort": _renamed(sort_stable, dim="axis"),
+    "argsort": _renamed(argsort_stable, dim="axis"),
+    "topk": F.topk,
+    "diagonal": _renamed(F.diagonal, axis1="dim1", axis2="dim2"),
+    "unsqueeze": F.unsqueeze,
+    "reshape": _reshape, "view": _view, "transpose": _transpose, "permute": _permute, "squeeze": _squeeze,
+    "flatten": _flatten, "expand": _expand, "broadcast_to": _expand, "repeat": _repeat, "tile": _tile,
+    "reshape_as": _reshape_as, "resize": _resize, "sum_to_size": _sum_to_size, "stride": _stride, "to": _to,
+    "astype": _astype, "type": _type, "new_zeros": _new_zeros, "new_ones": _new_ones, "new_full": _new_full,
+    "new_empty": _new_empty, "new_tensor": _new_tensor, "fill": _fill, "fill_": _fill_, "zero_": _zero_,
+    "copy_": _copy_,
+    "where": _where, "select": _select, "gather": _gather, "take": _take, "index_add": _index_add, "scatter": _scatter,
+    "scatter_add": _scatter_add, "index_put": _index_put, "put": _put, "unique": _unique, "add": _add, "sub": _sub,
+    "median": _median, "count_nonzero": _count_nonzero, "ptp": _ptp, "trace": _trace, "diag": _diag, "choose": _choose,
+    "itemset": _itemset, "requires_grad_": _requires_grad_, "matmul": _matmul, "__matmul__": _matmul,
+    "__rmatmul__": _rmatmul, "index_copy": F.index_copy, "bitwise_not": F.invert, "inv": F.inv, "clone": Tensor.copy,
+    "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim, "nelement": lambda self: self.size,
+    "is_signed": lambda self: self.dtype.kind in "ifc", "detach": F.stop_gradient, "value": lambda self: self,
+    "cpu": lambda self: self, "move_to": lambda self, to="CPU", blocking=True: self,
+    "set_const_arg": lambda self, const_arg=True: self, "storage_offset": lambda self: 0,
+    "tensor_add": F.add, "tensor_mul": F.mul, "argmax_with_value": F.argmax_with_value,
+    "argmin_with_value": F.argmin_with_value,
+}  # fmt: skip
+
+_CONVERTERS = {
+    "float": mstype.float32, "half": mstype.float16, "double": mstype.float64, "int": mstype.int32,
+    "long": mstype.int64, "short": mstype.int16, "byte": mstype.uint8, "bool": mstype.bool_,
+    "bfloat16": mstype.bfloat16,
+}  # fmt: skip
+
+
+def attach() -> None:
+    """Give the Tensor class its operation methods."""
+    for name in _SAME:
+        setattr(Tensor, name, getattr(F, name))
+    for name, method in _ADAPTED.items():
+        if method is not None:
+            setattr(Tensor, name, method)
+    for name, dtype in _CONVERTERS.items():
+        setattr(Tensor, name, _converter(dtype, name))
+    for name in _INPLACE:
+        setattr(Tensor, f"{name}_", _inplace(getattr(Tensor, name)))
+    Tensor.__lshift__ = F.bitwise_left_shift  # type: ignore[attr-defined]
+    Tensor.__rshift__ = F.bitwise_right_shift  # type: ignore[attr-defined]
+    Tensor.__getitem__ = indexing.getitem  # type: ignore[attr-defined]
+    Tensor.__setitem__ = indexing.setitem  # type: ignore[attr-defined]
+    Tensor.mT = property(_swap_last)  # type: ignore[attr-defined]
+    Tensor.mH = property(F.adjoint)  # type: ignore[attr-defined]
+    Tensor.H = property(F.adjoint)  # type: ignore[attr-defined]
+    if not hasattr(Tensor, "data"):
+        Tensor.data = property(lambda self: self)  # type: ignore[attr-defined]

@@ -1,0 +1,360 @@
+"""Picking elements by index tensors, and the inverse: combining updates into a tensor at indexed places.
+
+Two forms of index occur. "Nd" indices hold one whole coordinate in their last dimension (`GatherNd`, `TensorScatter*`);
+"element" indices give, at each place, the position along one axis (`GatherD`, `TensorScatterElements`). Both become
+tuples of index arrays, so that one kernel, `combine`, serves every scatter operation, and one rule its gradient.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTensor
+from mindspore.prims import checks, values
+from mindspore.prims.arrays import TENSOR_INDEX, Fill, SetItem, Transpose
+from mindspore.prims.elementwise import Cast, Equal, ones_like, zeros_like
+from mindspore.prims.primitive import Primitive
+
+_UFUNC = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "min": np.minimum,
+}  # fmt: skip
+_AT_METHOD = {"none": "set", "add": "add", "mul": "multiply", "div": "divide", "max": "max", "min": "min"}
+
+
+def combine(xp: Any, x: Any, index: tuple, updates: Any, reduction: str) -> Any:
+    """A copy of `x` in which the elements at `index` are combined with `updates`, duplicates one after the other."""
+    if xp is not np:
+        if reduction == "sub":
+            return x.at[index].add(-updates)
+        return getattr(x.at[index], _AT_METHOD[reduction])(updates)
+    out = np.array(x)
+    if reduction == "none":
+        out[index] = updates
+    elif reduction == "div" and x.dtype.kind in "ui":
+        wide = out.astype(np.float64)
+        np.divide.at(wide, index, updates)
+        out = np.trunc(wide).astype(x.dtype)
+    else:
+        _UFUNC[reduction].at(out, index, updates)
+    return out
+
+
+def nd_index(xp: Any, indices: Any) -> tuple:
+    """Coordinates in the last dimension as a tuple of index arrays."""
+    return tuple(indices[..., i] for i in range(indices.shape[-1]))
+
+
+def element_index(shape: tuple[int, ...], axis: int, indices: Any) -> tuple:
+    """Positions along one axis as a tuple of index arrays: every other coordinate is the place's own."""
+    grid = []
+    for d, size in enumerate(shape):
+        if d == axis:
+            grid.append(indices)
+        else:
+            grid.append(np.arange(size).reshape((-1,) + (1,) * (len(shape) - d - 1)))
+    return tuple(grid)
+
+
+def check_range(op: str, indices: Any, size: int) -> None:
+    """Concrete indices must lie in [-size, size)."""
+    if indices.size and (indices.min() < -size or indices.max() >= size):
+        bad = indices.max() if indices.max() >= size else indices.min()
+        raise IndexError(f"For '{op}', every index must be in range [{-size}, {size}), but got {int(bad)}.")
+
+
+def _check_indices(op: str, indices: Any, name: str = "indices") -> None:
+    checks.tensor(op, name, indices)
+    checks.dtype_in(op, name, indices.dtype, "ui")
+
+
+# -- gather -----------------------------------------------------------------------------------------------------------
+class Gather(Primitive):
+    """Slices of `input_params` along `axis`, picked by an index tensor; `batch_dims` leading dimensions correspond."""
+
+    def __init__(self, batch_dims: int = 0):
+        super().__init__(batch_dims=checks.integer("Gather", "batch_dims", batch_dims))
+
+    def prepare(self, args: tuple) -> tuple:
+        params, indices, axis = args if len(args) == 3 else (*args, 0)
+        return params, indices, values.static_value(axis)
+
+    def infer(self, params: Any, indices: Any, axis: Any) -> Any:
+        checks.tensor(self.name, "input_params", params)
+        _check_indices(self.name, indices, "input_indices")
+        at, batch = self._places(params.shape, indices.shape, axis)
+        return AbstractTensor(params.dtype, params.shape[:at] + indices.shape[batch:] + params.shape[at + 1 :])
+
+    def _places(self, params: tuple, indices: tuple, axis: Any) -> tuple[int, int]:
+        at = checks.axis(self.name, axis, len(params))
+        batch = self.batch_dims + (len(indices) if self.batch_dims < 0 else 0)
+        if not 0 <= batch <= min(at, len(indices)) or params[:batch] != indices[:batch]:
+            raise ValueError(
+                f"For '{self.name}', the first 'batch_dims' dimensions of both inputs must agree and end before 'axis', but "
+                f"got batch_dims={self.batch_dims}, axis={axis} and the shapes {params} and {indices}."
+            )
+        return at, batch
+
+    def eval(self, xp: Any, params: Any, indices: Any, axis: int) -> Any:
+        at, batch = self._places(params.shape, indices.shape, axis)
+        if xp is np:
+            check_range(self.name, indices, params.shape[at])
+        if batch == 0:
+            return xp.take(params, indices, axis=at)
+        picked = xp.moveaxis(params, at, batch)[_batch_index(indices.shape[:batch], indices)]
+        middle, own = at - batch, indices.ndim - batch
+        order = (*range(batch), *range(batch + own, batch + own + middle), *range(batch, batch + own))
+        return xp.transpose(picked, order + tuple(range(batch + own + middle, picked.ndim)))
+
+    def bprop(self, params: Any, indices: Any, axis: Any, out: Any, dout: Any) -> tuple:
+        at, batch = self._places(params.shape, indices.shape, axis)
+        if batch == 0:
+            zero = Fill()(params.dtype, params.shape, 0)
+            spec = (slice(None),) * at + (TENSOR_INDEX,)
+            return SetItem(spec, accumulate=True)(zero, dout, indices), None, None
+        # bring `axis` right after the batch dimensions, add the updates there, and move it back
+        middle, own = at - batch, indices.ndim - batch
+        lead = (*range(batch), *range(at, at + own), *range(batch, at))
+        moved = Transpose()(dout, lead + tuple(range(at + own, dout.ndim)))
+        order = (*range(batch), at, *range(batch, at), *range(at + 1, params.ndim))
+        zero = Fill()(params.dtype, tuple(params.shape[i] for i in order), 0)
+        grid = [values.from_array(g) for g in _batch_index(indices.shape[:batch], indices)[:-1]]
+        spec = (TENSOR_INDEX,) * (batch + 1)
+        grad = SetItem(spec, accumulate=True)(zero, moved, *grid, indices)
+        return Transpose()(grad, tuple(int(i) for i in np.argsort(order))), None, None
+
+
+def _batch_index(batch: tuple[int, ...], indices: Any) -> tuple:
+    grid = [np.arange(n).reshape((-1,) + (1,) * (len(indices.shape) - d - 1)) for d, n in enumerate(batch)]
+    return (*grid, indices)
+
+
+class GatherD(Primitive):
+    """out[i][j] = x[index[i][j]][j] for dim 0, and so on: one position along `dim` per place."""
+
+    def __init__(self) -> None:
+        super().__init__("GatherD")
+
+    def prepare(self, args: tuple) -> tuple:
+        x, dim, index = args
+        return x, values.static_value(dim), index
+
+    def infer(self, x: Any, dim: Any, index: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        _check_indices(self.name, index, "index")
+        at = checks.axis(self.name, dim, x.ndim, "dim")
+        _check_element_shape(self.name, x.shape, at, index.shape)
+        return AbstractTensor(x.dtype, index.shape)
+
+    def eval(self, xp: Any, x: Any, dim: int, index: Any) -> Any:
+        if x.ndim == 0:
+            return xp.reshape(x, index.shape)
+        at = dim % x.ndim
+        if xp is np:
+            check_range(self.name, index, x.shape[at])
+        return x[element_index(index.shape, at, index)]
+
+    def bprop(self, x: Any, dim: Any, index: Any, out: Any, dout: Any) -> tuple:
+        return TensorScatterElements(dim, "add")(Fill()(x.dtype, x.shape, 0), index, dout), None, None
+
+
+def _check_element_shape(op: str, x: tuple, axis: int, index: tuple) -> None:
+    if len(x) != len(index) or any(i > n for d, (n, i) in enumerate(zip(x, index)) if d != axis):
+        raise ValueError(
+            f"For '{op}', the index must have as many dimensions as 'x' and be no larger except along axis {axis}, but got "
+            f"shapes {index} and {x}."
+        )
+
+
+class GatherNd(Primitive):
+    """Elements or slices of `x`; the last dimension of `indices` holds their leading coordinates."""
+
+    def __init__(self) -> None:
+        super().__init__("GatherNd")
+
+    def infer(self, x: Any, indices: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        _check_indices(self.name, indices)
+        depth = _index_depth(self.name, x.shape, indices.shape)
+        return AbstractTensor(x.dtype, indices.shape[:-1] + x.shape[depth:])
+
+    def eval(self, xp: Any, x: Any, indices: Any) -> Any:
+        index = nd_index(xp, indices)
+        if xp is np:
+            for column, size in zip(index, x.shape):
+                check_range(self.name, column, size)
+        return x[index]
+
+    def bprop(self, x: Any, indices: Any, out: Any, dout: Any) -> tuple:
+        return TensorScatterAdd()(Fill()(x.dtype, x.shape, 0), indices, dout), None
+
+
+def _index_depth(op: str, x: tuple, indices: tuple) -> int:
+    if not indices or indices[-1] > len(x):
+        raise ValueError(
+            f"For '{op}', the last dimension of 'indices' must be at most the rank of the tensor, but got indices of shape "
+            f"{indices} and a tensor of shape {x}."
+        )
+    return indices[-1]
+
+
+# -- scatter ----------------------------------------------------------------------------------------------------------
+class _Scatter(Primitive):
+    """Common part: `pick` reads at the indices, `put` writes; the gradient depends on the reduction only."""
+
+    reduction: str
+
+    def prepare(self, args: tuple) -> tuple:
+        x, indices, updates = args
+        dtype = values.dtype_of(x)
+        if values.is_number(updates):
+            updates = values.number_tensor(updates, dtype)
+        elif values.dtype_of(updates) is not dtype:
+            updates = Cast()(updates, dtype)
+        return x, indices, updates
+
+    def pick(self, x: Any, indices: Any) -> Any:
+        raise NotImplementedError
+
+    def put(self, reduction: str, x: Any, indices: Any, updates: Any) -> Any:
+        raise NotImplementedError
+
+    def bprop(self, x: Any, indices: Any, updates: Any, out: Any, dout: Any) -> tuple:
+        mode = self.reduction
+        if mode == "none":
+            return self.put("none", dout, indices, zeros_like(updates)), None, self.pick(dout, indices)
+        if mode in ("add", "sub"):
+            picked = self.pick(dout, indices)
+            return dout, None, picked if mode == "add" else -picked
+        if mode in ("mul", "div"):
+            factor = self.put("mul", ones_like(x), indices, updates)
+            share = self.pick(dout * out, indices) / updates
+            return (dout * factor, None, share) if mode == "mul" else (dout / factor, None, -share)
+        # max, min: shared equally by all that attain the extremum
+        kept = Cast()(Equal()(x, out), dout.dtype)
+        won = Cast()(Equal()(updates, self.pick(out, indices)), dout.dtype)
+        share = dout / self.put("add", kept, indices, won)
+        return kept * share, None, won * self.pick(share, indices)
+
+
+class _TensorScatter(_Scatter):
+    def __init__(self) -> None:
+        super().__init__(type(self).__name__)
+
+    def infer(self, x: Any, indices: Any, updates: Any) -> Any:
+        checks.tensor(self.name, "input_x", x)
+        _check_indices(self.name, indices)
+        checks.tensor(self.name, "updates", updates)
+        depth = _index_depth(self.name, x.shape, indices.shape)
+        expected = indices.shape[:-1] + x.shape[depth:]
+        if updates.shape != expected:
+            raise ValueError(f"For '{self.name}', 'updates' must have shape {expected}, but got {updates.shape}.")
+        return AbstractTensor(x.dtype, x.shape)
+
+    def eval(self, xp: Any, x: Any, indices: Any, updates: Any) -> Any:
+        index = nd_index(xp, indices)
+        if xp is np:
+            for column, size in zip(index, x.shape):
+                check_range(self.name, column, size)
+        return combine(xp, x, index, updates, self.reduction)
+
+    def pick(self, x: Any, indices: Any) -> Any:
+        return GatherNd()(x, indices)
+
+    def put(self, reduction: str, x: Any, indices: Any, updates: Any) -> Any:
+        return TENSOR_SCATTERS[reduction]()(x, indices, updates)
+
+
+class TensorScatterUpdate(_TensorScatter):
+    """A copy of `input_x` with the indexed slices replaced by `updates`."""
+
+    reduction = "none"
+
+
+class TensorScatterAdd(_TensorScatter):
+    """A copy of `input_x` with `updates` added at the indexed slices; duplicates add up."""
+
+    reduction = "add"
+
+
+class TensorScatterSub(_TensorScatter):
+    """A copy of `input_x` with `updates` subtracted at the indexed slices."""
+
+    reduction = "sub"
+
+
+class TensorScatterMul(_TensorScatter):
+    """A copy of `input_x` with the indexed slices multiplied by `updates`."""
+
+    reduction = "mul"
+
+
+class TensorScatterDiv(_TensorScatter):
+    """A copy of `input_x` with the indexed slices divided by `updates`."""
+
+    reduction = "div"
+
+
+class TensorScatterMax(_TensorScatter):
+    """A copy of `input_x` with the maximum of each indexed slice and its updates."""
+
+    reduction = "max"
+
+
+class TensorScatterMin(_TensorScatter):
+    """A copy of `input_x` with the minimum of each indexed slice and its updates."""
+
+    reduction = "min"
+
+
+TENSOR_SCATTERS = {
+    c.reduction: c
+    for c in (
+        TensorScatterUpdate, TensorScatterAdd, TensorScatterSub, TensorScatterMul, TensorScatterDiv, TensorScatterMax,
+        TensorScatterMin,
+    )
+}  # fmt: skip
+
+
+class TensorScatterElements(_Scatter):
+    """A copy of `data` combined with `updates` at one position along `axis` per place of `indices`."""
+
+    def __init__(self, axis: int = 0, reduction: str = "none"):
+        checks.one_of("TensorScatterElements", "reduction", reduction, ("none", *_UFUNC))
+        super().__init__(axis=checks.integer("TensorScatterElements", "axis", axis), reduction=reduction)
+
+    def infer(self, x: Any, indices: Any, updates: Any) -> Any:
+        checks.tensor(self.name, "data", x)
+        _check_indices(self.name, indices)
+        at = checks.axis(self.name, self.axis, x.ndim)
+        _check_element_shape(self.name, x.shape, at, indices.shape)
+        if updates.shape not in ((), indices.shape):
+            raise ValueError(
+                f"For '{self.name}', 'updates' must have the shape of 'indices', {indices.shape}, but got {updates.shape}."
+            )
+        return AbstractTensor(x.dtype, x.shape)
+
+    def eval(self, xp: Any, x: Any, indices: Any, updates: Any) -> Any:
+        at = self.axis % max(x.ndim, 1)
+        if x.ndim == 0:
+            return combine(
+                xp, xp.reshape(x, (1,)), (xp.zeros(1, np.int32),), xp.reshape(updates, (1,)), self.reduction
+            ).reshape(())
+        if xp is np:
+            check_range(self.name, indices, x.shape[at])
+        index = element_index(indices.shape, at, indices)
+        return combine(xp, x, index, xp.broadcast_to(updates, indices.shape), self.reduction)
+
+    def pick(self, x: Any, indices: Any) -> Any:
+        return GatherD()(x, self.axis, indices)
+
+    def put(self, reduction: str, x: Any, indices: Any, updates: Any) -> Any:
+        return TensorScatterElements(self.axis, reduction)(x, indices, updates)
+
+    def bprop(self, x: Any, indices: Any, updates: Any, out: Any, dout: Any) -> tuple:
+        from mindspore.prims.reduction import BroadcastTo, sum_to_shape
+
+        spread = BroadcastTo(indices.shape)(updates) if updates.shape != indices.shape else updates
+        dx, _, du = super().bprop(x, indices, spread, out, dout)
+        return dx, None, sum_to_shape(du, updates.shape)

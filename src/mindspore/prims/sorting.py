@@ -1,0 +1,172 @@
+"""Order: sorting, the largest elements, positions of extrema, and search in sorted rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore._base.optional import require
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks, values
+from mindspore.prims.arrays import Fill
+from mindspore.prims.gather_scatter import TensorScatterElements
+from mindspore.prims.primitive import Primitive
+
+
+def _pair(x: Any, shape: tuple[int, ...], index: mstype.DType = mstype.int32) -> AbstractTuple:
+    return AbstractTuple((AbstractTensor(x.dtype, shape), AbstractTensor(index, shape)))
+
+
+def _stable_order(xp: Any, x: Any, axis: int, descending: bool) -> Any:
+    """Indices that sort along an axis; equal elements keep their order."""
+    if not descending:
+        return np.argsort(x, axis, kind="stable") if xp is np else xp.argsort(x, axis, stable=True)
+    if xp is not np:
+        return xp.argsort(x, axis, stable=True, descending=True)
+    flipped = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(flipped, axis)
+
+
+class Sort(Primitive):
+    """`prim(x)` -> (sorted values, their indices); stable."""
+
+    def __init__(self, axis: int = -1, descending: bool = False):
+        super().__init__(
+            axis=checks.integer("Sort", "axis", axis), descending=checks.boolean("Sort", "descending", descending)
+        )
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.dtype_in(self.name, "x", x.dtype, "buif")
+        checks.axis(self.name, self.axis, x.ndim)
+        return _pair(x, x.shape)
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        if x.ndim == 0:
+            return xp.asarray(x), xp.zeros((), np.int32)
+        order = _stable_order(xp, x, self.axis, self.descending)
+        return xp.take_along_axis(x, order, self.axis), order.astype(np.int32)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (TensorScatterElements(self.axis, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]),)
+
+
+class TopK(Primitive):
+    """`prim(x, k)` -> the k largest of the last dimension, in falling order, and their indices."""
+
+    def __init__(self, sorted: bool = True):
+        super().__init__(sorted=checks.boolean("TopK", "sorted", sorted))
+
+    def prepare(self, args: tuple) -> tuple:
+        x, k = args
+        return x, values.static_value(k)
+
+    def infer(self, x: Any, k: Any) -> Any:
+        checks.tensor(self.name, "input_x", x)
+        checks.dtype_in(self.name, "input_x", x.dtype, "uif")
+        k = checks.integer(self.name, "k", k, 0)
+        last = x.shape[-1] if x.ndim else 1
+        if k > last:
+            raise ValueError(
+                f"For '{self.name}', 'k' must be at most the size of the last dimension, but got k={k} and shape {x.shape}."
+            )
+        return _pair(x, x.shape[:-1] + (k,) if x.ndim else x.shape)
+
+    def eval(self, xp: Any, x: Any, k: int) -> Any:
+        if x.ndim == 0:
+            return xp.asarray(x), xp.zeros((), np.int32)
+        if xp is not np:
+            return require("jax.lax", "xla", "this operation").top_k(x, k)
+        if 0 < 4 * k < x.shape[-1] and not (x.dtype.kind == "f" and np.isnan(x).any()):
+            candidates = _largest_unordered(x, k)
+        else:
+            candidates = np.broadcast_to(np.arange(x.shape[-1]), x.shape)
+        found = np.take_along_axis(x, candidates, -1)
+        order = _stable_order(np, found, -1, True)[..., :k]
+        return np.take_along_axis(found, order, -1), np.take_along_axis(candidates, order, -1).astype(np.int32)
+
+    def bprop(self, x: Any, k: Any, out: Any, dout: Any) -> tuple:
+        return TensorScatterElements(-1, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]), None
+
+
+def _largest_unordered(x: np.ndarray, k: int) -> np.ndarray:
+    """Indices of the k largest of each row, in rising index order; among equals the first. Linear time."""
+    n = x.shape[-1]
+    rows = x.reshape(-1, n)
+    threshold = np.partition(rows, n - k, axis=-1)[:, n - k, None]
+    above, equal = rows > threshold, rows == threshold
+    room = k - above.sum(-1, keepdims=True)
+    chosen = above | (equal & (np.cumsum(equal, -1) <= room))
+    return np.nonzero(chosen)[1].reshape(x.shape[:-1] + (k,))
+
+
+class _ArgExtremum(Primitive):
+    """`prim(x)` -> the index of the extreme element along `axis`; at ties the first."""
+
+    function: str
+
+    def __init__(self, axis: int = -1, output_type: Any = mstype.int32):
+        op = type(self).__name__
+        super().__init__(axis=checks.integer(op, "axis", axis), output_type=mstype.to_dtype(output_type))
+        if self.output_type not in (mstype.int32, mstype.int64):
+            raise TypeError(f"For '{op}', 'output_type' must be int32 or int64, but got {output_type}.")
+
+    def infer(self, x: Any) -> Any:
+        checks.tensor(self.name, "x", x)
+        checks.dtype_in(self.name, "x", x.dtype, "buif")
+        at = checks.axis(self.name, self.axis, x.ndim)
+        if x.ndim and x.shape[at] == 0:
+            raise ValueError(
+                f"For '{self.name}', an axis of size 0 has no extreme value; the shape of 'x' is {x.shape}."
+            )
+        return AbstractTensor(self.output_type, x.shape[:at] + x.shape[at + 1 :])
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        if x.ndim == 0:
+            return xp.zeros((), self.output_type.np)
+        return xp.asarray(getattr(xp, self.function)(x, axis=self.axis)).astype(self.output_type.np)
+
+
+class Argmax(_ArgExtremum):
+    """The position of the largest element."""
+
+    function = "argmax"
+
+
+class Argmin(_ArgExtremum):
+    """The position of the smallest element."""
+
+    function = "argmin"
+
+
+class SearchSorted(Primitive):
+    """`prim(sorted_sequence, values)` -> where each value would be inserted to keep the rows sorted."""
+
+    def __init__(self, dtype: Any = mstype.int64, right: bool = False):
+        super().__init__(dtype=mstype.to_dtype(dtype), right=checks.boolean("SearchSorted", "right", right))
+        if self.dtype not in (mstype.int32, mstype.int64):
+            raise TypeError(f"For 'SearchSorted', 'dtype' must be int32 or int64, but got {dtype}.")
+
+    def infer(self, sequence: Any, x: Any) -> Any:
+        checks.tensor(self.name, "sorted_sequence", sequence)
+        checks.tensor(self.name, "values", x)
+        if sequence.ndim != 1 and sequence.shape[:-1] != x.shape[:-1]:
+            raise ValueError(
+                f"For '{self.name}', 'sorted_sequence' must be 1-D or agree with 'values' in all but the last dimension, but "
+                f"got shapes {sequence.shape} and {x.shape}."
+            )
+        return AbstractTensor(self.dtype, x.shape)
+
+    def eval(self, xp: Any, sequence: Any, x: Any) -> Any:
+        side = "right" if self.right else "left"
+        if sequence.ndim == 1:
+            return xp.asarray(xp.searchsorted(sequence, x, side=side)).astype(self.dtype.np)
+        rows, sought = sequence.reshape(-1, sequence.shape[-1]), x.reshape(-1, x.shape[-1])
+        if xp is np:
+            found = np.stack([np.searchsorted(r, v, side=side) for r, v in zip(rows, sought)]) if len(rows) else sought
+        else:
+            jax = require("jax", "xla", "this operation")
+            found = jax.vmap(lambda r, v: xp.searchsorted(r, v, side=side))(rows, sought)
+        return found.reshape(x.shape).astype(self.dtype.np)
