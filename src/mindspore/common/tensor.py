@@ -19,6 +19,7 @@ from mindspore.prims import arrays as _arrays
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.hooks import GradientHook
 from mindspore.prims.values import TensorBase
 
 _ADD, _SUB, _MUL, _DIV = _ew.Add(), _ew.Sub(), _ew.Mul(), _ew.Div()
@@ -268,6 +269,19 @@ class Tensor(TensorBase):
     def contiguous(self) -> Tensor:
         return self
 
+    def register_hook(self, hook: Any) -> Any:
+        """Call `hook(grad)` when the gradient of this tensor is known; a returned value replaces it."""
+        if not callable(hook):
+            raise TypeError(f"a hook must be a function, but got {type(hook).__name__}.")
+        if self._node is not None:
+            hooked = GradientHook(lambda grads: (_hooked(hook, grads[0]),))(self)[0]
+            ACTIVE.builder.write(self, hooked._node)
+            return TensorHook({}, 0)
+        hooks = self.__dict__.setdefault("_grad_hooks", {})
+        key = len(hooks) and max(hooks) + 1
+        hooks[key] = hook
+        return TensorHook(hooks, key)
+
     # -- Python protocol ------------------------------------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         array = self.asnumpy()
@@ -406,6 +420,21 @@ class Tensor(TensorBase):
 
     def __invert__(self) -> Tensor:
         return _NOT(self) if self.dtype is mstype.bool_ else _INVERT(self)
+
+
+class TensorHook:
+    """Returned by `register_hook`; `remove()` takes the hook away."""
+
+    def __init__(self, hooks: dict, key: int):
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> None:
+        self._hooks.pop(self._key, None)
+
+
+def _hooked(hook: Any, grad: Any) -> Any:
+    replaced = hook(grad)
+    return grad if replaced is None else replaced
 
 
 def _rebuild(cls: type, array: np.ndarray, attributes: dict) -> Tensor:

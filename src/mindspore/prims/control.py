@@ -6,7 +6,6 @@ differentiated and batched is in compiler/autodiff.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mindspore.ir import AbstractTuple
@@ -43,17 +42,11 @@ class While(Primitive):
 
 
 class Call(Primitive):
-    """`Call()(graph, *operands)`: kept for recursive functions, custom gradients and recomputation; otherwise inlined.
+    """`Call()(graph, *operands)`: a call of a graph that, directly or not, calls itself. Other calls are inlined."""
 
-    `custom_bprop(*args, out, dout)` replaces the derived gradient of the call.
-    """
-
-    def __init__(self, result: Any = None, custom_bprop: Callable | None = None, recompute: bool = False):
-        super().__init__("Call", custom_bprop=custom_bprop, recompute=recompute)
-        self.result = result  # for recursive calls: the abstract result, known before the graph is complete
+    def __init__(self, result: Any = None):
+        super().__init__("Call")
+        self.result = result  # the abstract result, known before the graph is complete
 
     def infer(self, graph: Any, *operands: Any) -> Any:
         return self.result if self.result is not None else AbstractTuple(graph.outputs)
-
-    def key(self) -> tuple:
-        return (type(self), id(self.custom_bprop), self.recompute)

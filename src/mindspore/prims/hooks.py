@@ -1,4 +1,4 @@
-"""The identity with a say in the gradient: how hooks are built into tapes and graphs."""
+"""Identities with a say in the gradient: how hooks and user-given gradients are built into tapes and graphs."""
 
 from __future__ import annotations
 
@@ -26,3 +26,27 @@ class GradientHook(Primitive):
     def bprop(self, *args: Any) -> tuple:
         dout = args[-1]
         return tuple(self.function(dout))
+
+
+class CustomGradient(Primitive):
+    """`CustomGradient(rule, n)(*outputs, *inputs)`: the n outputs, whose gradient is given by `rule` instead of derived.
+
+    The outputs were computed from the inputs by other nodes; no gradient flows through those. In the backward pass
+    `rule(inputs, outputs, douts)` returns one gradient (or None) per input.
+    """
+
+    effect = "hook"
+
+    def __init__(self, rule: Callable, outputs: int):
+        super().__init__("CustomGradient", rule=rule, outputs=outputs)
+
+    def infer(self, *args: Any) -> Any:
+        return AbstractTuple(args[: self.outputs])
+
+    def eval(self, xp: Any, *args: Any) -> Any:
+        return tuple(args[: self.outputs])
+
+    def bprop(self, *args: Any) -> tuple:
+        *operands, out, dout = args
+        grads = self.rule(operands[self.outputs :], out, dout)
+        return (*(None for _ in range(self.outputs)), *grads)

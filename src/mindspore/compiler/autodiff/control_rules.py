@@ -8,8 +8,8 @@ While: the forward loop is given a counter and stacks that save its carry on eve
 it reads the carry, runs the body's forward again, and applies the body's pullback. Memory is one carry per trip; the
 body's intermediate results are never stored.
 
-Call: a custom gradient is applied as given. A recursive graph g gets a derived graph B(g)(operands, sensitivities), in which
-the recursive calls of g become calls of B(g).
+Call: a recursive graph g gets a derived graph B(g)(operands, sensitivities), in which the recursive calls of g become calls of
+B(g).
 """
 
 from __future__ import annotations
@@ -219,24 +219,12 @@ def _call(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
     if not wanted:
         return []
     sens = _sensitivities(builder, node, douts)
-    if node.op.custom_bprop is not None:
-        return _custom(builder, node, operands, sens)
     live = [i for i, s in enumerate(sens) if s is not None]
     derived = _derived_graph(builder, graph.value, wanted, live)
     result = AbstractTuple(tuple(operands[i].abstract for i in wanted))
     sens_nodes = [builder.node_of(sens[i]) for i in live]
     out = builder.emit(Call(result), (ValueNode(derived), *operands, *sens_nodes))
     return list(zip([operands[i] for i in wanted], builder.public(out)))
-
-
-def _custom(builder: Builder, node: CNode, operands: list[Node], sens: list[Any]) -> list[tuple[Node, Any]]:
-    outputs = builder.public(node)
-    filled = [zeros_like(o) if s is None else s for o, s in zip(outputs, sens)]
-    from mindspore.compiler.inline import public_argument
-
-    arguments = [public_argument(builder, o) for o in operands]
-    grads = node.op.custom_bprop(*arguments, outputs, tuple(filled))
-    return [(o, reverse.fit(g, a, "bprop")) for o, a, g in zip(operands, arguments, grads) if g is not None]
 
 
 def _derived_graph(builder: Builder, graph: FuncGraph, wanted: list[int], live: list[int]) -> FuncGraph:

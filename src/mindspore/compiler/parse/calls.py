@@ -25,6 +25,7 @@ from mindspore.ir import AbstractTuple, FuncGraph, ValueNode
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import Call
+from mindspore.prims.hooks import CustomGradient
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
@@ -247,41 +248,30 @@ class CallRules:
             return lambda *a, **k: self.call(method.__func__, (method.__self__, *a), k)
         return lambda *a, **k: self.call(method, a, k)
 
-    def call_with_bprop(self, construct: Any, bprop: Any, cell: Any, args: tuple, kwargs: dict) -> Any:
-        """A cell with its own gradient: its body becomes a graph called with that gradient attached."""
-        builder = ACTIVE.builder.child(type(cell).__name__)
+    def call_with_bprop(self, construct: Any, bprop: Any, owner: Any, args: tuple, kwargs: dict) -> Any:
+        """Interpret a call whose gradient is given by `bprop(owner, *args, out, dout)` instead of derived."""
         places = [i for i, a in enumerate(args) if self.is_variable(a)]
-        inner = list(args)
-        for i in places:
-            inner[i] = values.from_node(builder.graph.add_parameter(f"x{i}", values.abstract_of(args[i])))
-        with builder.active():
-            template, nodes = _flatten(construct(*inner, **kwargs), builder)
-            builder.graph.output = builder.make_tuple(nodes)
-        outer_args = args
+        builder = ACTIVE.builder
+        result = construct(*args, **kwargs)
+        template, nodes = _flatten(result, builder)
+        if not nodes or not places:
+            return result
 
-        def rule(*parts: Any) -> tuple:
-            *operands, out, dout = parts
-            full = list(outer_args)
-            for i, value in zip(places, operands):
+        def rule(inputs: list, out: tuple, dout: tuple) -> list:
+            full = list(args)
+            for i, value in zip(places, inputs):
                 full[i] = value
-            grads = self.call(bprop, (cell, *full, _unflatten(template, list(out)), _unflatten(template, list(dout))), {})
+            grads = self.call(bprop, (owner, *full, _unflatten(template, list(out)), _unflatten(template, list(dout))), {})
             grads = grads if isinstance(grads, tuple) else (grads,)
             if len(grads) < len(full):
                 raise ValueError(
-                    f"'bprop' of {type(cell).__name__} must return one gradient per input ({len(full)}), but returned {len(grads)}."
+                    f"'bprop' of {type(owner).__name__} must return one gradient per input ({len(full)}), but returned {len(grads)}."
                 )
-            picked = [grads[i] if isinstance(grads[i], TensorBase) else None for i in places]
-            return (*picked, *(None for _ in operands[len(places) :]))
+            return [grads[i] if isinstance(grads[i], TensorBase) else None for i in places]
 
-        outer = ACTIVE.builder
-        from mindspore.compiler.control.lift import close_graphs
-
-        free = close_graphs([builder.graph])
-        operands = (*(outer.node_of(args[i]) for i in places), *free)
-        node = outer.emit(Call(custom_bprop=rule), (ValueNode(builder.graph), *operands))
-        for target, written in builder.state.values():
-            outer.write(target, written)
-        return _unflatten(template, list(outer.public(node)))
+        outputs = [values.from_node(n) for n in nodes]
+        chosen = CustomGradient(rule, len(nodes))(*outputs, *(args[i] for i in places))
+        return _unflatten(template, list(chosen))
 
 
 def _hashable(value: Any) -> bool:

@@ -27,7 +27,11 @@ def tuple_element(context: Context, node: CNode, whole: CNode, index: ValueNode)
     return whole.args[index.value]
 
 
-@rule("drop gradient hook", op("TupleGetItem", op("GradientHook", capture="hook"), var("index")))
+@rule(
+    "drop gradient hook",
+    op("TupleGetItem", op("GradientHook", capture="hook"), var("index")),
+    op("TupleGetItem", op("CustomGradient", capture="hook"), var("index")),
+)
 def drop_hook(context: Context, node: CNode, hook: CNode, index: ValueNode) -> Node:
     """The backward pass has been made; what is left of a hook is the identity."""
     return hook.args[index.value]

@@ -1,0 +1,219 @@
+"""Eager gradients under the user's control: custom functions, switching recording off, recomputation."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from mindspore.common.tensor import Tensor
+from mindspore.compiler import parse
+from mindspore.prims.active import ACTIVE
+from mindspore.runtime import tape as tapes
+
+
+class _GradSwitch:
+    """A context manager and decorator that stops (or allows) the recording of gradients."""
+
+    def __init__(self, enabled: bool):
+        self.enabled = enabled
+        self._saved: list[tuple] = []
+
+    def __enter__(self) -> None:
+        self._saved.append(ACTIVE.tapes)
+        if not self.enabled:
+            ACTIVE.tapes = ()
+
+    def __exit__(self, *exc: Any) -> None:
+        ACTIVE.tapes = self._saved.pop()
+
+    def __call__(self, function: Callable) -> Callable:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(*self._arguments()):
+                return function(*args, **kwargs)
+
+        return wrapped
+
+    def _arguments(self) -> tuple:
+        return (self.enabled,)
+
+
+class _no_grad(_GradSwitch):
+    """`with _no_grad():` record nothing.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> def f(x):
+        ...     with ms._no_grad():
+        ...         y = x * 2
+        ...     return x * y
+        >>> ms.grad(f)(ms.Tensor(3.0)).asnumpy().item()
+        6.0
+    """
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+    def _arguments(self) -> tuple:
+        return ()
+
+
+class _enable_grad(_GradSwitch):
+    """`with _enable_grad():` record as usual."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+    def _arguments(self) -> tuple:
+        return ()
+
+
+class _set_grad_enabled(_GradSwitch):
+    """Record or not, by a flag."""
+
+
+class FunctionContext:
+    """Passed as first argument to `forward` and `backward` of a custom function."""
+
+    def __init__(self) -> None:
+        self.saved_tensors: tuple = ()
+        self.needs_input_grad: tuple = ()
+        self.materialize_grads = True
+        self.non_differentiable: tuple = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for the backward pass."""
+        self.saved_tensors = tensors
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Kept for scripts that call it: updates are seen without it."""
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """These outputs have no gradient."""
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether missing output gradients arrive as zeros (True) or None."""
+        self.materialize_grads = value
+
+
+class _Function:
+    """A function with its own gradient: subclass with static methods `forward(ctx, …)` and `backward(ctx, *grads)`.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> class Double(ms._Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * 2
+        ...     @staticmethod
+        ...     def backward(ctx, grad):
+        ...         return grad * 20
+        >>> ms.grad(Double.apply)(ms.Tensor(1.0)).asnumpy().item()
+        20.0
+    """
+
+    @staticmethod
+    def forward(ctx: FunctionContext, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError("a custom function must define the static method 'forward'.")
+
+    @staticmethod
+    def backward(ctx: FunctionContext, *grads: Any) -> Any:
+        raise TypeError("a custom function must define the static method 'backward'.")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        if ACTIVE.builder is not None:
+            return _trace_function(cls, args, kwargs)
+        ctx = FunctionContext()
+        active = ACTIVE.tapes
+        ctx.needs_input_grad = tuple(any(tape.tracks(a) for tape in active) for a in args)
+        with tapes.paused():
+            out = cls.forward(ctx, *args, **kwargs)
+        for tape in active:
+            if any(map(tape.tracks, args)):
+                tape.record_call(_rule(cls, ctx, len(args)), cls.__name__, args, tuple(out) if isinstance(out, list) else out)
+        return out
+
+
+def _rule(cls: type[_Function], ctx: FunctionContext, count: int) -> Callable:
+    def bprop(*parts: Any) -> tuple:
+        dout = parts[-1]
+        grads = cls.backward(ctx, *(dout if isinstance(dout, tuple) else (dout,)))
+        return _pad(grads, count)
+
+    return bprop
+
+
+def _pad(grads: Any, count: int) -> tuple:
+    grads = grads if isinstance(grads, tuple) else (grads,)
+    grads = tuple(g if isinstance(g, Tensor) else None for g in grads[:count])
+    return grads + (None,) * (count - len(grads))
+
+
+def _trace_function(cls: type[_Function], args: tuple, kwargs: dict) -> Any:
+    """In a graph: forward is interpreted, backward becomes the gradient rule of its results."""
+    ctx = FunctionContext()
+    interpreter = ACTIVE.builder.root.interpreter
+
+    def construct(*inner: Any, **named: Any) -> Any:
+        return parse.call(cls.forward, (ctx, *inner), named)
+
+    def bprop(_: Any, *parts: Any) -> tuple:
+        dout = parts[-1]
+        grads = parse.call(cls.backward, (ctx, *(dout if isinstance(dout, tuple) else (dout,))))
+        return _pad(grads, len(args))
+
+    construct.__module__ = bprop.__module__ = "mindspore.common.autograd"
+    return interpreter.call_with_bprop(construct, bprop, cls, args, kwargs)
+
+
+def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompute: bool = False, early_stop: bool = True,
+              context_fn: Any = None, **kwargs: Any) -> Any:  # fmt: skip
+    """Run `block(*args)` without keeping its intermediate results; the backward pass computes them again."""
+    if not callable(block):
+        raise TypeError(f"For 'recompute', 'block' must be a Cell or function, but got {type(block).__name__}.")
+    if ACTIVE.builder is not None:
+        return parse.call(block, args, kwargs)
+    if not ACTIVE.tapes:
+        return block(*args, **kwargs)
+    from mindspore.common.gradient import Derivative
+
+    weights = tuple(block.trainable_params()) if hasattr(block, "trainable_params") else ()
+    active = ACTIVE.tapes
+    with tapes.paused():
+        out = block(*args, **kwargs)
+    places = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
+
+    def bprop(*parts: Any) -> tuple:
+        *inputs, _, dout = parts
+        full = list(args)
+        for i, value in zip(places, inputs):
+            full[i] = value
+        back = Derivative(block, places, weights or None, sens=True)
+        result = back(*full, dout, **kwargs)
+        grads, weight_grads = result if weights else (result, ())
+        return (*grads, *weight_grads)
+
+    recorded = (*(args[i] for i in places), *weights)
+    for tape in active:
+        if any(map(tape.tracks, recorded)):
+            tape.record_call(bprop, "recompute", recorded, out)
+    return out
+
+
+class saved_tensors_hooks:
+    """Kept for scripts that use it: tensors here are saved by reference and need no packing."""
+
+    def __init__(self, pack_hook: Callable, unpack_hook: Callable):
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *exc: Any) -> None: ...
+
+
+register_saved_tensors_hooks = saved_tensors_hooks
+__all__ = ["_Function", "_enable_grad", "_no_grad", "_set_grad_enabled", "recompute", "saved_tensors_hooks"]
