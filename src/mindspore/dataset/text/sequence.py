@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._base.dtype import DType, int32
+from ..._base.dtype import DType, int32, to_dtype
 from ..transforms.base import to_plain
 from ..transforms.checks import boolean, check_positive, check_type, checked, of_type, optional, positive_int32
 from ..transforms.checks import text as text_argument
@@ -54,14 +54,8 @@ class Lookup(TextTransform):
             )
         return np.array(numbers, dtype=np.int32).astype(self.data_type.np).reshape(words.shape)
 
-    def to_json(self) -> tuple[str, dict[str, Any] | None]:
-        params = {"vocab": self.vocab.vocab(), "unknown_token": self.unknown_token}
-        return self.json_name, {**params, "data_type": to_plain(self.data_type)}
-
     @classmethod
     def from_json(cls, params: dict[str, Any] | None) -> Any:
-        from ..._base.dtype import to_dtype
-
         params = params or {}
         return cls(Vocab.from_dict(params["vocab"]), params.get("unknown_token"), to_dtype(params["data_type"]))
 
@@ -167,8 +161,6 @@ class ToNumber(TextTransform):
 
     @classmethod
     def from_json(cls, params: dict[str, Any] | None) -> Any:
-        from ..._base.dtype import to_dtype
-
         return cls(to_dtype((params or {})["data_type"]))
 
 

@@ -152,6 +152,8 @@ class Vocab:
         """The numbers by word."""
         return dict(self.ids)
 
+    to_plain = vocab  # how a transform's JSON holds the vocabulary
+
     def tokens_to_ids(self, tokens: Any) -> Any:
         """The number of each word, -1 for unknown ones; one word gives one number."""
         check_type(tokens, (str, list, np.ndarray), "tokens")

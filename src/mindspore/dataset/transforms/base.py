@@ -186,6 +186,8 @@ def to_plain(value: Any) -> Any:
         return np.dtype(value).name
     if isinstance(value, (list, tuple)):
         return [to_plain(item) for item in value]
+    if hasattr(value, "to_plain"):  # an object that knows its own form, such as a vocabulary
+        return value.to_plain()
     return value
 
 
