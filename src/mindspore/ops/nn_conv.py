@@ -6,15 +6,15 @@ from typing import Any
 
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import require_tensor
+from mindspore.ops.function.product import dense
 from mindspore.prims import conv as _conv
 from mindspore.prims import window
-from mindspore.prims.arrays import ExpandDims, Squeeze, Transpose
-from mindspore.prims.linalg import BatchMatMul, MatMul
+from mindspore.prims.arrays import ExpandDims, Squeeze
 from mindspore.prims.reduction import Reshape
 
 __all__ = [
-    "bidense", "conv1d", "conv2d", "conv3d", "conv3d_transpose", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "dense", "linear",
+    "conv1d", "conv2d", "conv3d", "conv3d_transpose", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "linear",
 ]  # fmt: skip
 
 _CLASSES = {1: _conv.Conv1D, 2: _conv.Conv2D, 3: _conv.Conv3D}
@@ -170,61 +170,4 @@ def conv3d_transpose(
     return transposed_convolution("conv3d_transpose", 3, *args)
 
 
-def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """input @ weight.T + bias over the last dimension.
-
-    Examples:
-        >>> import mindspore as ms
-        >>> ms.ops.dense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]]), ms.Tensor([1.0])).asnumpy().tolist()
-        [[12.0]]
-    """
-    require_tensor("dense", "input", input)
-    require_tensor("dense", "weight", weight)
-    if weight.ndim == 1:
-        out = Reshape()(BatchMatMul()(input, Reshape()(weight, (-1, 1))), input.shape[:-1])
-        return out if bias is None else out + bias
-    if weight.ndim != 2:
-        raise ValueError(f"For 'dense', 'weight' must have 1 or 2 dimensions, but its shape is {weight.shape}.")
-    if input.ndim == 0 or input.shape[-1] != weight.shape[1]:
-        raise ValueError(
-            f"For 'dense', the last dimension of 'input' must equal the last of 'weight', but the shapes are "
-            f"{input.shape} and {weight.shape}."
-        )
-    rows = input if input.ndim == 2 else Reshape()(input, (_product(input.shape[:-1]), input.shape[-1]))
-    out = MatMul(False, True)(rows, weight)
-    out = out if bias is None else out + bias
-    return out if input.ndim == 2 else Reshape()(out, (*input.shape[:-1], weight.shape[0]))
-
-
 linear = dense
-
-
-def _product(dims: tuple[int, ...]) -> int:
-    n = 1
-    for d in dims:
-        n *= d
-    return n
-
-
-def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
-    """The bilinear product input1ᵀ weight[k] input2 for every output k, over the last dimension, plus a bias."""
-    for name, value in (("input1", input1), ("input2", input2), ("weight", weight)):
-        require_tensor("bidense", name, value)
-    if weight.ndim != 3 or weight.shape[1:] != (input1.shape[-1], input2.shape[-1]):
-        raise ValueError(
-            f"For 'bidense', 'weight' must have the shape (out, {input1.shape[-1]}, {input2.shape[-1]}), but got "
-            f"{weight.shape}."
-        )
-    if input1.shape[:-1] != input2.shape[:-1]:
-        raise ValueError(
-            f"For 'bidense', both inputs must agree in all but the last dimension, but got {input1.shape} and "
-            f"{input2.shape}."
-        )
-    outputs, in1, in2 = weight.shape
-    rows = _product(input1.shape[:-1])
-    left = Reshape()(input1, (rows, in1))
-    right = Reshape()(input2, (rows, in2, 1))
-    flat = Reshape()(Transpose()(weight, (1, 0, 2)), (in1, outputs * in2))
-    products = Reshape()(MatMul()(left, flat), (rows, outputs, in2))
-    out = Reshape()(BatchMatMul()(products, right), (*input1.shape[:-1], outputs))
-    return out if bias is None else out + bias

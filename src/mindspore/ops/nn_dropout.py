@@ -20,7 +20,8 @@ from mindspore.prims.sorting import Argmax
 from mindspore.prims.values import from_array
 
 __all__ = [
-    "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout", "gumbel_softmax", "rrelu",
+    "alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout",
+    "gumbel_softmax", "rrelu",
 ]  # fmt: skip
 
 #: what SELU saturates at: the value alpha dropout replaces elements by

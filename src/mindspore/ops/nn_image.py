@@ -10,6 +10,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import cast, require_tensor, static_ints
+from mindspore.ops.function.shape import pad_pairs
 from mindspore.ops.separable import (
     apply_along,
     averaging_matrix,
@@ -27,89 +28,9 @@ from mindspore.prims.reduction import Reshape
 from mindspore.prims.values import from_array
 
 __all__ = [
-    "affine_grid", "channel_shuffle", "fold", "grid_sample", "interpolate", "mirror_pad", "pad", "pixel_shuffle",
+    "affine_grid", "channel_shuffle", "fold", "grid_sample", "interpolate", "pixel_shuffle",
     "pixel_unshuffle", "unfold", "upsample",
 ]  # fmt: skip
-
-
-# -- padding ----------------------------------------------------------------------------------------------------------
-def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
-    """Add elements around a tensor: (left, right) of the last dimension, then of the one before it, and so on.
-
-    Args:
-        mode: 'constant' (with `value`), 'reflect', 'replicate' or 'circular'. Negative padding crops.
-
-    Examples:
-        >>> import mindspore as ms
-        >>> ms.ops.pad(ms.Tensor([1.0, 2.0, 3.0]), (1, 2)).asnumpy().tolist()
-        [0.0, 1.0, 2.0, 3.0, 0.0, 0.0]
-    """
-    require_tensor("pad", "input_x", input_x)
-    amounts = static_ints("pad", "padding", padding)
-    if len(amounts) % 2 or len(amounts) // 2 > input_x.ndim:
-        raise ValueError(
-            f"For 'pad', 'padding' must be pairs for at most {input_x.ndim} dimensions, but got {amounts}."
-        )
-    pairs = [(0, 0)] * input_x.ndim
-    for i in range(len(amounts) // 2):
-        pairs[input_x.ndim - 1 - i] = (amounts[2 * i], amounts[2 * i + 1])
-    return pad_pairs("pad", input_x, tuple(pairs), mode, value)
-
-
-def pad_pairs(op: str, x: Any, pairs: tuple[tuple[int, int], ...], mode: str = "constant", value: Any = None) -> Tensor:
-    """Pad every dimension by its own (before, after)."""
-    if not any(lo or hi for lo, hi in pairs):
-        return x
-    if mode == "constant":
-        return _pad_constant(op, x, pairs, 0 if value is None else value)
-    if value not in (None, 0):
-        raise ValueError(f"For '{op}', 'value' must be None when 'mode' is {mode!r}, but got {value!r}.")
-    for axis, (lo, hi) in enumerate(pairs):
-        if lo or hi:
-            x = pick_along(x, axis, _mirrored_index(op, x.shape[axis], lo, hi, mode))
-    return x
-
-
-def _pad_constant(op: str, x: Any, pairs: tuple, value: Any) -> Tensor:
-    crop = tuple(slice(max(-lo, 0), n - max(-hi, 0)) for n, (lo, hi) in zip(x.shape, pairs))
-    if any(c != slice(0, n) for c, n in zip(crop, x.shape)):
-        x = GetItem(crop)(x)
-    grown = tuple((max(lo, 0), max(hi, 0)) for lo, hi in pairs)
-    if not any(lo or hi for lo, hi in grown):
-        return x
-    canvas = Fill()(x.dtype, tuple(n + lo + hi for n, (lo, hi) in zip(x.shape, grown)), value)
-    return SetItem(tuple(slice(lo, lo + n) for n, (lo, _) in zip(x.shape, grown)))(canvas, x)
-
-
-def _mirrored_index(op: str, size: int, lo: int, hi: int, mode: str) -> np.ndarray:
-    """Which input element each padded element repeats."""
-    at = np.arange(-lo, size + hi)
-    if mode == "reflect":
-        if max(lo, hi) >= size:
-            raise ValueError(
-                f"For '{op}', reflecting {max(lo, hi)} elements needs more than that many, but got {size}."
-            )
-        return (size - 1) - np.abs((size - 1) - np.abs(at))
-    if mode == "symmetric":
-        if max(lo, hi) > size:
-            raise ValueError(f"For '{op}', mirroring {max(lo, hi)} elements needs at least that many, but got {size}.")
-        at = np.where(at < 0, -at - 1, at)
-        return np.where(at >= size, 2 * size - 1 - at, at)
-    if mode in ("replicate", "edge"):
-        return np.clip(at, 0, size - 1)
-    if mode == "circular":
-        return at % size
-    raise ValueError(f"For '{op}', 'mode' must be constant, reflect, replicate or circular, but got {mode!r}.")
-
-
-def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Tensor:
-    """Pad by reflection ('REFLECT': without, 'SYMMETRIC': with the border element)."""
-    if mode not in ("REFLECT", "SYMMETRIC"):
-        raise ValueError(f"For 'MirrorPad', 'mode' must be 'REFLECT' or 'SYMMETRIC', but got {mode!r}.")
-    table = np.asarray(paddings.asnumpy() if hasattr(paddings, "asnumpy") else paddings)
-    if table.shape != (input_x.ndim, 2):
-        raise ValueError(f"For 'MirrorPad', 'paddings' must have the shape ({input_x.ndim}, 2), but got {table.shape}.")
-    return pad_pairs("MirrorPad", input_x, tuple((int(a), int(b)) for a, b in table), mode.lower())
 
 
 # -- resizing ---------------------------------------------------------------------------------------------------------
@@ -381,7 +302,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     if input.ndim != 4:
         raise ValueError(f"For 'unfold', 'input' must have 4 dimensions, but its shape is {input.shape}.")
     index, pads = _unfold_index("unfold", input.shape[2:], kernel_size, dilation, padding, stride)
-    x = pad_pairs("unfold", input, ((0, 0), (0, 0), *pads))
+    x = pad_pairs(input, ((0, 0), (0, 0), *pads), "constant")
     planes = Reshape()(x, (*x.shape[:2], -1))
     columns = GetItem((slice(None), slice(None), TENSOR_INDEX))(planes, from_array(index))
     return Reshape()(columns, (x.shape[0], x.shape[1] * index.shape[0], index.shape[1]))

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import as_tensor, cast, require_tensor
+from mindspore.ops.function.product import cosine_similarity
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import loss as _loss
 from mindspore.prims.activation import LogSoftmax
@@ -20,7 +21,7 @@ from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
 __all__ = [
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "cross_entropy", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss",
     "margin_ranking_loss", "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
     "nll_loss", "pairwise_distance", "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss", "triplet_margin_loss",
@@ -82,14 +83,6 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     if isinstance(delta, bool) or not isinstance(delta, (int, float)) or delta <= 0:
         raise ValueError(f"For 'huber_loss', 'delta' must be a positive number, but got {delta!r}.")
     return reduce_loss("huber_loss", _loss.SmoothL1(delta)(x, y) * float(delta), reduction)
-
-
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between two vectors along a dimension."""
-    dot = ReduceSum()(x1 * x2, dim)
-    size1, size2 = ReduceSum()(x1 * x1, dim), ReduceSum()(x2 * x2, dim)
-    floor = eps * eps
-    return dot * _ew.Rsqrt()(_ew.Maximum()(size1, floor)) * _ew.Rsqrt()(_ew.Maximum()(size2, floor))
 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:

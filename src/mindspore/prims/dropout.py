@@ -1,4 +1,4 @@
-"""Dropout: which elements survive is a pure function of a key, so a graph that runs twice with one key repeats itself."""
+"""Dropout: which elements survive is a pure function of a key, so a graph that runs twice with one key repeats."""
 
 from __future__ import annotations
 

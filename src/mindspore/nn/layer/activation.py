@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from mindspore.ops.nn_dropout import rrelu
 
 from mindspore._base import dtype as mstype
 from mindspore.common.initializer import initializer
@@ -13,6 +12,7 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.ops import nn_activation as F
+from mindspore.ops.nn_dropout import rrelu
 from mindspore.prims import activation as _act
 from mindspore.prims import elementwise as _ew
 
@@ -195,7 +195,7 @@ class PReLU(Cell):
             )
         if value.shape != (channel,):
             raise ValueError(f"For 'PReLU', 'w' must have the shape ({channel},), but got {value.shape}.")
-        self.w = Parameter(value, name="a")
+        self.w = Parameter(value, name="w")
         self.prelu = _act.PReLU()
 
     def construct(self, x: Any) -> Any:

@@ -1,0 +1,53 @@
+"""Checks of constructor arguments shared by the layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def positive_int(owner: str, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"For '{owner}', the '{name}' must be int, but got '{type(value).__name__}'")
+    if value <= 0:
+        raise ValueError(f"For '{owner}', the '{name}' must be int and must > 0, but got '{value}' with type 'int'.")
+    return value
+
+
+def number(owner: str, name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"For '{owner}', the '{name}' must be a number, but got '{type(value).__name__}'")
+    return value
+
+
+def non_negative(owner: str, name: str, value: Any) -> float:
+    if number(owner, name, value) < 0:
+        raise ValueError(f"For '{owner}', the '{name}' must be float and must >= 0, but got '{value}'.")
+    return value
+
+
+def positive(owner: str, name: str, value: Any) -> float:
+    if number(owner, name, value) <= 0:
+        raise ValueError(f"For '{owner}', the '{name}' must be float and must > 0, but got '{value}'.")
+    return value
+
+
+def fraction(owner: str, name: str, value: Any, low: bool = True, high: bool = True) -> float:
+    """A number in [0, 1]; `low` and `high` say whether the ends are allowed."""
+    number(owner, name, value)
+    if not (value >= 0 if low else value > 0) or not (value <= 1 if high else value < 1):
+        bounds = f"{'[' if low else '('}0, 1{']' if high else ')'}"
+        raise ValueError(f"For '{owner}', the '{name}' must be a number in range {bounds}, but got {value}.")
+    return value
+
+
+def boolean(owner: str, name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"For '{owner}', the '{name}' must be bool, but got '{type(value).__name__}'")
+    return value
+
+
+def rank(owner: str, x: Any, *allowed: int) -> None:
+    """The number of dimensions of an input."""
+    if len(x.shape) not in allowed:
+        words = " or ".join(map(str, allowed))
+        raise ValueError(f"For '{owner}', the in_shape must have {words} dims, but got {len(x.shape)}.")

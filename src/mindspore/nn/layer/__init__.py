@@ -1,0 +1,11 @@
+"""Layers, by subject."""
+
+from mindspore.nn.containers import *  # noqa: F403
+from mindspore.nn.layer.activation import *  # noqa: F403
+from mindspore.nn.layer.basic import *  # noqa: F403
+from mindspore.nn.layer.conv import *  # noqa: F403
+from mindspore.nn.layer.embedding import *  # noqa: F403
+from mindspore.nn.layer.normalization import *  # noqa: F403
+from mindspore.nn.layer.pooling import *  # noqa: F403
+
+__all__ = [name for name in globals() if name[0].isupper() or name == "get_activation"]

@@ -1,0 +1,462 @@
+"""Everyday layers: dense products, dropout, flattening, padding, one-hot and triangular selections."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindspore import ops
+from mindspore._base import dtype as mstype
+from mindspore.common.initializer import HeUniform, Uniform, initializer
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.nn import checks
+from mindspore.nn.cell import Cell
+from mindspore.nn.layer.activation import get_activation
+from mindspore.ops.function.shape import pad_pairs
+
+__all__ = [
+    "BiDense", "ClipByNorm", "Dense", "Dropout", "Dropout1d", "Dropout2d", "Dropout2dExt", "Dropout3d", "DropoutExt",
+    "Flatten", "Identity", "L1Regularizer", "MatrixDiag", "MatrixDiagPart", "MatrixSetDiag", "Norm", "OneHot", "Pad",
+    "Range", "ResizeBilinear", "Roll", "Tril", "Triu", "Unflatten", "Unfold", "Upsample",
+]  # fmt: skip
+
+
+def check_weight(owner: str, name: str, init: Any, shape: tuple[int, ...]) -> None:
+    """A Tensor given as initial value must have the parameter's shape."""
+    if isinstance(init, Tensor) and tuple(init.shape) != shape:
+        raise ValueError(
+            f"For '{owner}', {name} shape error. The shape of '{name}' must be {shape}, but got {tuple(init.shape)}."
+        )
+
+
+class Identity(Cell):
+    """The input itself; constructor arguments are accepted and ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__()
+
+    def construct(self, x: Any) -> Any:
+        return x
+
+
+class Dense(Cell):
+    """x @ weight.T + bias, then an activation.
+
+    Args:
+        weight_init: initial values of the weight (out, in); by default uniform within 1 / sqrt(in).
+        bias_init: initial values of the bias; by default uniform within 1 / sqrt(in).
+        activation: a name ('relu'), a Cell or a primitive applied to the result.
+
+    Examples:
+        >>> import mindspore as ms, numpy as np
+        >>> ms.nn.Dense(3, 4)(ms.Tensor(np.ones((2, 3), np.float32))).shape
+        (2, 4)
+    """
+
+    def __init__(
+        self, in_channels: int, out_channels: int, weight_init: Any = None, bias_init: Any = None,
+        has_bias: bool = True, activation: Any = None, dtype: Any = mstype.float32,
+    ):  # fmt: skip
+        super().__init__()
+        self.in_channels = checks.positive_int("Dense", "in_channels", in_channels)
+        self.out_channels = checks.positive_int("Dense", "out_channels", out_channels)
+        self.has_bias = checks.boolean("Dense", "has_bias", has_bias)
+        check_weight("Dense", "weight init", weight_init, (out_channels, in_channels))
+        init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
+        self.weight = Parameter(initializer(init, [out_channels, in_channels], dtype), name="weight")
+        self.bias = None
+        if has_bias:
+            check_weight("Dense", "bias init", bias_init, (out_channels,))
+            init = Uniform(1 / math.sqrt(in_channels)) if bias_init is None else bias_init
+            self.bias = Parameter(initializer(init, [out_channels], dtype), name="bias")
+        self.activation = get_activation(activation) if isinstance(activation, str) else activation
+        if activation is not None and not callable(self.activation):
+            raise TypeError(
+                f"For 'Dense', the 'activation' must be str, Cell or Primitive, but got {type(activation).__name__}."
+            )
+        self.activation_flag = self.activation is not None
+
+    def construct(self, x: Any) -> Any:
+        x = ops.dense(x, self.weight, self.bias)
+        if self.activation_flag:
+            x = self.activation(x)
+        return x
+
+    def extend_repr(self) -> str:
+        text = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
+        text += f", has_bias={self.has_bias}" if self.has_bias else ""
+        return text + (f", activation={self.activation}" if self.activation_flag else "")
+
+
+class BiDense(Cell):
+    """x1ᵀ W_k x2 + b_k for every output k."""
+
+    def __init__(
+        self, in1_channels: int, in2_channels: int, out_channels: int, weight_init: Any = None, bias_init: Any = None,
+        has_bias: bool = True, dtype: Any = mstype.float32,
+    ):  # fmt: skip
+        super().__init__()
+        self.in1_channels = checks.positive_int("BiDense", "in1_channels", in1_channels)
+        self.in2_channels = checks.positive_int("BiDense", "in2_channels", in2_channels)
+        self.out_channels = checks.positive_int("BiDense", "out_channels", out_channels)
+        self.has_bias = checks.boolean("BiDense", "has_bias", has_bias)
+        bound = Uniform(1 / math.sqrt(in1_channels))
+        shape = (out_channels, in1_channels, in2_channels)
+        check_weight("BiDense", "weight init", weight_init, shape)
+        init = bound if weight_init is None else weight_init
+        self.weight = Parameter(initializer(init, shape, dtype), name="weight")
+        self.bias = None
+        if has_bias:
+            init = bound if bias_init is None else bias_init
+            self.bias = Parameter(initializer(init, [out_channels], dtype), name="bias")
+
+    def construct(self, input1: Any, input2: Any) -> Any:
+        return ops.bidense(input1, input2, self.weight, self.bias)
+
+    def extend_repr(self) -> str:
+        return f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, out_channels={self.out_channels}"
+
+
+class Dropout(Cell):
+    """In training, set elements to 0 with probability `p` and scale the others by 1 / (1 - p).
+
+    `keep_prob` is the older way to say 1 - p.
+
+    Examples:
+        >>> import mindspore as ms, numpy as np
+        >>> ms.nn.Dropout(p=0.5)(ms.Tensor(np.ones(3, np.float32))).asnumpy().tolist()
+        [1.0, 1.0, 1.0]
+    """
+
+    def __init__(self, keep_prob: float = 0.5, p: float | None = None, dtype: Any = mstype.float32):
+        super().__init__()
+        if p is None:
+            if isinstance(keep_prob, bool) or not isinstance(keep_prob, float):
+                raise TypeError(
+                    f"For 'Dropout', the type of 'keep_prob' should be 'float', but got type "
+                    f"'{type(keep_prob).__name__}'."
+                )
+            if not 0 < keep_prob <= 1:
+                raise ValueError(f"For 'Dropout', 'keep_prob' must be in range (0, 1], but got {keep_prob}.")
+        else:
+            checks.fraction("Dropout", "p", p, high=False)
+        self.p = p
+        self.keep_prob = keep_prob if p is None else 1 - p
+
+    def construct(self, x: Any) -> Any:
+        if not self.training or self.keep_prob == 1:
+            return x
+        return ops.dropout(x, 1 - self.keep_prob, True)
+
+    def extend_repr(self) -> str:
+        return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"
+
+
+class DropoutExt(Cell):
+    """Dropout with probability `p`, as in `mint`."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False):
+        super().__init__()
+        self.p, self.inplace = p, inplace
+
+    def construct(self, x: Any) -> Any:
+        return ops.dropout(x, self.p, self.training)
+
+
+class _ChannelDropout(Cell):
+    def __init__(self, p: float = 0.5):
+        super().__init__()
+        self.p = checks.fraction(type(self).__name__, "p", p)
+
+    def extend_repr(self) -> str:
+        return f"p={self.p}"
+
+
+class Dropout1d(_ChannelDropout):
+    """Dropout of whole channels of (N, C, L)."""
+
+    def construct(self, x: Any) -> Any:
+        return ops.dropout1d(x, self.p, self.training)
+
+
+class Dropout2d(_ChannelDropout):
+    """Dropout of whole channels of (N, C, H, W)."""
+
+    def construct(self, x: Any) -> Any:
+        return ops.dropout2d(x, self.p, self.training)
+
+
+class Dropout2dExt(_ChannelDropout):
+    """Dropout of whole channels, as in `mint`."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False):
+        super().__init__(p)
+        self.inplace = inplace
+
+    def construct(self, x: Any) -> Any:
+        return ops.dropout2d(x, self.p, self.training)
+
+
+class Dropout3d(_ChannelDropout):
+    """Dropout of whole channels of (N, C, D, H, W)."""
+
+    def construct(self, x: Any) -> Any:
+        return ops.dropout3d(x, self.p, self.training)
+
+
+class Flatten(Cell):
+    """Join the dimensions from `start_dim` to `end_dim` into one.
+
+    Examples:
+        >>> import mindspore as ms, numpy as np
+        >>> ms.nn.Flatten()(ms.Tensor(np.ones((2, 3, 4), np.float32))).shape
+        (2, 12)
+    """
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1):
+        super().__init__()
+        for name, value in (("start_dim", start_dim), ("end_dim", end_dim)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"For 'Flatten', both 'start_dim' and 'end_dim' must be int, but got {name}={value!r}.")
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def construct(self, x: Any) -> Any:
+        return flatten(x, self.start_dim, self.end_dim)
+
+
+def flatten(x: Any, start: int, end: int) -> Any:
+    """Join dimensions; a tensor of fewer dimensions than `start` needs keeps its shape."""
+    if x.ndim == 0:
+        return ops.reshape(x, (-1,))
+    first, last = start % x.ndim if start < 0 else start, end % x.ndim if end < 0 else end
+    if first >= x.ndim:
+        return x if x.ndim > 1 else ops.reshape(x, (x.shape[0], 1))
+    if last >= x.ndim or first > last:
+        raise ValueError(f"For 'Flatten', dimensions {start} to {end} do not fit an input of shape {x.shape}.")
+    return ops.reshape(x, (*x.shape[:first], math.prod(x.shape[first : last + 1]), *x.shape[last + 1 :]))
+
+
+class Unflatten(Cell):
+    """Split a dimension into several."""
+
+    def __init__(self, axis: int, unflattened_size: Any):
+        super().__init__()
+        if not isinstance(unflattened_size, (tuple, list)):
+            raise TypeError(f"For 'Unflatten', 'unflattened_size' must be a tuple, but got {unflattened_size!r}.")
+        self.axis, self.unflattened_size = axis, tuple(unflattened_size)
+
+    def construct(self, input_x: Any) -> Any:
+        axis = self.axis % input_x.ndim
+        return ops.reshape(input_x, input_x.shape[:axis] + self.unflattened_size + input_x.shape[axis + 1 :])
+
+
+class OneHot(Cell):
+    """Indices as vectors that are `on_value` at the index and `off_value` elsewhere."""
+
+    def __init__(
+        self, axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = mstype.float32
+    ):
+        super().__init__()
+        self.axis, self.depth, self.dtype = axis, depth, dtype
+        self.on_value, self.off_value = Tensor(on_value, dtype), Tensor(off_value, dtype)
+
+    def construct(self, indices: Any) -> Any:
+        return ops.one_hot(indices, self.depth, self.on_value, self.off_value, self.axis)
+
+
+class Pad(Cell):
+    """Add elements around a tensor: one (before, after) pair per dimension; CONSTANT, REFLECT or SYMMETRIC."""
+
+    def __init__(self, paddings: Any, mode: str = "CONSTANT"):
+        super().__init__()
+        if mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+            raise ValueError(f"For 'Pad', 'mode' must be CONSTANT, REFLECT or SYMMETRIC, but got {mode!r}.")
+        if not isinstance(paddings, tuple) or any(len(pair) != 2 for pair in paddings):
+            raise TypeError(f"For 'Pad', 'paddings' must be a tuple of pairs, but got {paddings!r}.")
+        self.paddings, self.mode = paddings, mode
+
+    def construct(self, x: Any) -> Any:
+        if len(self.paddings) != x.ndim:
+            raise ValueError(f"For 'Pad', 'paddings' has {len(self.paddings)} pairs for an input of shape {x.shape}.")
+        return pad_pairs(x, self.paddings, self.mode.lower())
+
+
+class Norm(Cell):
+    """The Euclidean norm over axes."""
+
+    def __init__(self, axis: Any = (), keep_dims: bool = False):
+        super().__init__()
+        self.axis, self.keep_dims = axis, checks.boolean("Norm", "keep_dims", keep_dims)
+
+    def construct(self, x: Any) -> Any:
+        return ops.sqrt(ops.ReduceSum(self.keep_dims)(ops.square(x), self.axis))
+
+    def extend_repr(self) -> str:
+        return f"axis={self.axis}, keep_dims={self.keep_dims}"
+
+
+class L1Regularizer(Cell):
+    """scale * sum(|weights|)."""
+
+    def __init__(self, scale: float):
+        super().__init__()
+        self.scale = checks.positive("L1Regularizer", "scale", scale)
+        if math.isinf(scale) or math.isnan(scale):
+            raise ValueError(f"For 'L1Regularizer', 'scale' can not be inf or nan, but got {scale}.")
+
+    def construct(self, weights: Any) -> Any:
+        return self.scale * ops.ReduceSum()(ops.abs(weights), ())
+
+
+class ClipByNorm(Cell):
+    """x scaled down so that its Euclidean norm is at most `clip_norm`."""
+
+    def __init__(self, axis: Any = None):
+        super().__init__()
+        self.axis = () if axis is None else axis
+
+    def construct(self, x: Any, clip_norm: Any) -> Any:
+        size = ops.sqrt(ops.ReduceSum(True)(ops.square(x), self.axis))
+        limit = ops.cast(clip_norm, x.dtype)
+        return x * limit / ops.maximum(size, limit)
+
+
+class Range(Cell):
+    """The numbers from `start` to `limit` in steps of `delta`."""
+
+    def __init__(self, start: Any, limit: Any = None, delta: Any = 1):
+        super().__init__()
+        if delta == 0:
+            raise ValueError("For 'Range', 'delta' must not be 0.")
+        stop = start if limit is None else limit
+        data = np.arange(0 if limit is None else start, stop, delta)
+        self.result_tensor = Tensor(data, mstype.float32 if data.dtype.kind == "f" else mstype.int32)
+
+    def construct(self) -> Any:
+        return self.result_tensor
+
+
+class Roll(Cell):
+    """Elements moved along axes, those pushed out coming back in at the other end."""
+
+    def __init__(self, shift: Any, axis: Any):
+        super().__init__()
+        self.shift, self.axis = shift, axis
+
+    def construct(self, input_x: Any) -> Any:
+        return ops.roll(input_x, self.shift, self.axis)
+
+
+class Tril(Cell):
+    """The lower triangle, zeros above diagonal `k`."""
+
+    def construct(self, x: Any, k: int = 0) -> Any:
+        return ops.tril(x, k)
+
+
+class Triu(Cell):
+    """The upper triangle, zeros below diagonal `k`."""
+
+    def construct(self, x: Any, k: int = 0) -> Any:
+        return ops.triu(x, k)
+
+
+class MatrixDiag(Cell):
+    """Vectors as the diagonals of matrices."""
+
+    def construct(self, input_x: Any) -> Any:
+        return input_x * 1 if input_x.ndim == 0 else _diagonal_of(input_x)
+
+
+def _diagonal_of(x: Any) -> Any:
+    n = x.shape[-1]
+    return ops.expand_dims(x, -1) * Tensor(np.eye(n), x.dtype)
+
+
+class MatrixDiagPart(Cell):
+    """The diagonals of matrices."""
+
+    def construct(self, input_x: Any) -> Any:
+        return ops.diagonal(input_x, 0, -2, -1)
+
+
+class MatrixSetDiag(Cell):
+    """Matrices with their diagonals replaced."""
+
+    def construct(self, input_x: Any, diagonal: Any) -> Any:
+        rows, cols = input_x.shape[-2:]
+        if diagonal.shape != (*input_x.shape[:-2], min(rows, cols)):
+            raise ValueError(f"For 'MatrixSetDiag', a diagonal of shape {diagonal.shape} does not fit {input_x.shape}.")
+        padded = diagonal if rows <= cols else ops.pad(diagonal, (0, rows - cols))
+        eye = Tensor(np.eye(rows, cols, dtype=bool))
+        return ops.select(eye, ops.expand_dims(padded, -1) + ops.zeros_like(input_x), input_x)
+
+
+class Unfold(Cell):
+    """Image patches of (N, C, H, W) as channels: (N, C * patch size, H', W')."""
+
+    def __init__(self, ksizes: Any, strides: Any, rates: Any, padding: str = "valid"):
+        super().__init__()
+        for name, value in (("ksizes", ksizes), ("strides", strides), ("rates", rates)):
+            if not isinstance(value, (tuple, list)):
+                raise TypeError(f"For 'Unfold', the type of '{name}' must be tuple or list, but got {value!r}.")
+            if len(value) != 4 or value[0] != 1 or value[3] != 1:
+                raise ValueError(f"For 'Unfold', '{name}' must have the form [1, row, col, 1], but got {value}.")
+        self.ksizes, self.strides, self.rates, self.padding = ksizes, strides, rates, padding
+
+    def construct(self, input_x: Any) -> Any:
+        return extract_patches(input_x, self.ksizes[1:3], self.strides[1:3], self.rates[1:3], self.padding)
+
+
+def extract_patches(x: Any, kernel: Any, stride: Any, dilation: Any, padding: str) -> Any:
+    """Patches as channels, ordered by place in the patch first and channel second."""
+    from mindspore.prims import window
+
+    geometry = window.resolve(
+        window.pad_mode("Unfold", padding, ("same", "valid")),
+        x.shape[2:],
+        tuple(kernel),
+        tuple(stride),
+        tuple(dilation),
+        (),
+    )
+    pads = tuple(v for pair in geometry.pads for v in pair)
+    columns = ops.unfold(x, tuple(kernel), tuple(dilation), pads, tuple(stride))
+    elements = kernel[0] * kernel[1]
+    split = ops.reshape(columns, (x.shape[0], x.shape[1], elements, columns.shape[2]))
+    return ops.reshape(
+        ops.transpose(split, (0, 2, 1, 3)), (x.shape[0], elements * x.shape[1], *geometry.output(x.shape[2:]))
+    )
+
+
+class Upsample(Cell):
+    """Resize the spatial dimensions to `size` or by `scale_factor`."""
+
+    def __init__(
+        self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ):  # fmt: skip
+        super().__init__()
+        self.size, self.scale_factor, self.mode = size, scale_factor, mode
+        self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
+
+    def construct(self, x: Any) -> Any:
+        return ops.interpolate(
+            x, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
+        )
+
+
+class ResizeBilinear(Cell):
+    """Bilinear resizing of (N, C, H, W), as MindSpore 1.x had it."""
+
+    def __init__(self, half_pixel_centers: bool = False):
+        super().__init__()
+        self.half_pixel_centers = half_pixel_centers
+
+    def construct(self, x: Any, size: Any = None, scale_factor: Any = None, align_corners: bool = False) -> Any:
+        if size is None:
+            size = (x.shape[2] * scale_factor, x.shape[3] * scale_factor)
+        return ops.ResizeBilinear(size, align_corners, self.half_pixel_centers)(x)

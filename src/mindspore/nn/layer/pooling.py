@@ -1,0 +1,331 @@
+"""Pooling layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import ops
+from mindspore.nn import checks
+from mindspore.nn.cell import Cell
+from mindspore.ops.nn_pooling import with_batch
+from mindspore.prims import window
+from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
+
+__all__ = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool1dExt", "AvgPool2d", "AvgPool2dExt", "AvgPool3d", "AvgPool3dExt",
+    "LPPool1d", "LPPool2d", "MaxPool1d", "MaxPool2d", "MaxPool2dExt", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
+    "MaxUnpool3d",
+]  # fmt: skip
+
+
+class _Pool(Cell):
+    """Fixed windows: attributes, and the primitive that does the work."""
+
+    dims = 2
+
+    def __init__(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, data_format: str):
+        super().__init__()
+        owner = type(self).__name__
+        self.pad_mode = window.pad_mode(owner, pad_mode, ("valid", "same", "pad")).upper()
+        if self.pad_mode != "PAD" and padding not in (0, (0,) * self.dims, [0] * self.dims):
+            raise ValueError(f"For '{owner}', 'padding' must be 0 when 'pad_mode' is {pad_mode!r}, but got {padding}.")
+        self.kernel_size = kernel_size if isinstance(kernel_size, int) else tuple(kernel_size)
+        self.stride = stride if isinstance(stride, int) else tuple(stride)
+        self.padding, self.format = padding, data_format
+        if data_format not in ("NCHW", "NHWC"):
+            raise ValueError(f"For '{owner}', 'data_format' must be 'NCHW' or 'NHWC', but got {data_format!r}.")
+
+    def layout(self) -> str:
+        """The data format the primitive takes."""
+        return self.format if self.dims == 2 else ""
+
+    def construct(self, x: Any) -> Any:
+        return with_batch(type(self).__name__, x, self.dims, self.pool)
+
+    def extend_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+class _MaxPool(_Pool):
+    def __init__(
+        self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any, return_indices: bool,
+        ceil_mode: bool, data_format: str = "NCHW",
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, padding, data_format)
+        self.return_indices = checks.boolean(type(self).__name__, "return_indices", return_indices)
+        self.dilation, self.ceil_mode = dilation, ceil_mode
+        mode = self.pad_mode.lower()
+        if return_indices:
+            self.pool: Any = MaxPoolWithIndices(
+                self.dims, kernel_size, stride, padding, dilation, ceil_mode, pad_mode=mode
+            )
+        else:
+            self.pool = MaxPoolNd(self.dims, kernel_size, stride, padding, dilation, ceil_mode, mode, self.layout())
+
+
+class MaxPool1d(_MaxPool):
+    """The maximum of each window of (N, C, L)."""
+
+    dims = 1
+
+    def __init__(
+        self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
+        return_indices: bool = False, ceil_mode: bool = False,
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
+
+
+class MaxPool2d(_MaxPool):
+    """The maximum of each window of (N, C, H, W).
+
+    Examples:
+        >>> import mindspore as ms, numpy as np
+        >>> ms.nn.MaxPool2d(kernel_size=2, stride=2)(ms.Tensor(np.ones((1, 3, 8, 8), np.float32))).shape
+        (1, 3, 4, 4)
+    """
+
+    def __init__(
+        self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
+        return_indices: bool = False, ceil_mode: bool = False, data_format: str = "NCHW",
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode, data_format)
+
+
+class MaxPool3d(_MaxPool):
+    """The maximum of each window of (N, C, D, H, W)."""
+
+    dims = 3
+
+    def __init__(
+        self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, dilation: Any = 1,
+        return_indices: bool = False, ceil_mode: bool = False,
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
+
+
+class MaxPool2dExt(Cell):
+    """The maximum of each window of (N, C, H, W), with the arguments of `mint`."""
+
+    def __init__(
+        self, kernel_size: Any = 1, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        return_indices: bool = False, ceil_mode: bool = False,
+    ):  # fmt: skip
+        super().__init__()
+        self.options = kernel_size, stride, padding, dilation, return_indices, ceil_mode
+
+    def construct(self, input: Any) -> Any:
+        return ops.max_pool2d(input, *self.options)
+
+
+class _AvgPool(_Pool):
+    def __init__(
+        self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, ceil_mode: bool, count_include_pad: bool,
+        divisor_override: Any, data_format: str = "NCHW",
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, padding, data_format)
+        if divisor_override is not None and (isinstance(divisor_override, bool) or divisor_override <= 0):
+            raise ValueError(
+                f"For '{type(self).__name__}', the 'divisor_override' must be > 0, but got {divisor_override}."
+            )
+        self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
+        include = count_include_pad and self.pad_mode == "PAD"
+        self.pool = AvgPoolNd(
+            self.dims, kernel_size, stride, padding, ceil_mode, include, divisor_override, self.pad_mode.lower(),
+            self.layout(),
+        )  # fmt: skip
+
+
+class AvgPool1d(_AvgPool):
+    """The mean of each window of (N, C, L)."""
+
+    dims = 1
+
+    def __init__(
+        self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, None)
+
+
+class AvgPool2d(_AvgPool):
+    """The mean of each window of (N, C, H, W)."""
+
+    def __init__(
+        self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None, data_format: str = "NCHW",
+    ):  # fmt: skip
+        args = kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override, data_format
+        super().__init__(*args)
+
+
+class AvgPool3d(_AvgPool):
+    """The mean of each window of (N, C, D, H, W)."""
+
+    dims = 3
+
+    def __init__(
+        self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+class _AvgPoolExt(Cell):
+    def __init__(self, *options: Any):
+        super().__init__()
+        self.options = options
+
+
+class AvgPool1dExt(_AvgPoolExt):
+    """The mean of each window of (N, C, L), with the arguments of `mint`."""
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+    def construct(self, input: Any) -> Any:
+        return ops.avg_pool1d(input, *self.options)
+
+
+class AvgPool2dExt(_AvgPoolExt):
+    """The mean of each window of (N, C, H, W), with the arguments of `mint`."""
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    def construct(self, input: Any) -> Any:
+        return ops.avg_pool2d(input, *self.options)
+
+
+class AvgPool3dExt(_AvgPoolExt):
+    """The mean of each window of (N, C, D, H, W), with the arguments of `mint`."""
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ):  # fmt: skip
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+    def construct(self, input: Any) -> Any:
+        return ops.avg_pool3d(input, *self.options)
+
+
+class LPPool1d(Cell):
+    """The p-norm of each window of (N, C, L)."""
+
+    def __init__(self, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False):
+        super().__init__()
+        self.options = norm_type, kernel_size, stride, ceil_mode
+
+    def construct(self, x: Any) -> Any:
+        return ops.lp_pool1d(x, *self.options)
+
+
+class LPPool2d(Cell):
+    """The p-norm of each window of (N, C, H, W)."""
+
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False):
+        super().__init__()
+        self.options = norm_type, kernel_size, stride, ceil_mode
+
+    def construct(self, x: Any) -> Any:
+        return ops.lp_pool2d(x, *self.options)
+
+
+class AdaptiveAvgPool1d(Cell):
+    """Average pooling of (N, C, L) to a given length."""
+
+    def __init__(self, output_size: int):
+        super().__init__()
+        self.output_size = checks.positive_int("AdaptiveAvgPool1d", "output_size", output_size)
+
+    def construct(self, input: Any) -> Any:
+        return ops.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(Cell):
+    """Average pooling of (N, C, H, W) to given sizes; None keeps a size."""
+
+    def __init__(self, output_size: Any):
+        super().__init__()
+        self.output_size = output_size
+
+    def construct(self, input: Any) -> Any:
+        return ops.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(Cell):
+    """Average pooling of (N, C, D, H, W) to given sizes; None keeps a size."""
+
+    def __init__(self, output_size: Any):
+        super().__init__()
+        self.output_size = output_size
+
+    def construct(self, input: Any) -> Any:
+        return ops.adaptive_avg_pool3d(input, self.output_size)
+
+
+class AdaptiveMaxPool1d(Cell):
+    """Max pooling of (N, C, L) to a given length."""
+
+    def __init__(self, output_size: int):
+        super().__init__()
+        self.output_size = checks.positive_int("AdaptiveMaxPool1d", "output_size", output_size)
+
+    def construct(self, input: Any) -> Any:
+        return ops.adaptive_max_pool1d(input, self.output_size)
+
+
+class AdaptiveMaxPool2d(Cell):
+    """Max pooling of (N, C, H, W) to given sizes; None keeps a size."""
+
+    def __init__(self, output_size: Any, return_indices: bool = False):
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def construct(self, input: Any) -> Any:
+        return ops.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(Cell):
+    """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size."""
+
+    def __init__(self, output_size: Any, return_indices: bool = False):
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def construct(self, input: Any) -> Any:
+        return ops.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+class _MaxUnpool(Cell):
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """The partial inverse of MaxPool1d."""
+
+    def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
+        return ops.max_unpool1d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """The partial inverse of MaxPool2d."""
+
+    def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
+        return ops.max_unpool2d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """The partial inverse of MaxPool3d."""
+
+    def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
+        return ops.max_unpool3d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
