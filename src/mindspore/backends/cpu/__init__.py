@@ -1,0 +1,8 @@
+"""The native CPU backend: LLVM-generated fused kernels and oneDNN primitives, one call per graph.
+
+`available()` says whether this machine can use it; where it cannot, the runtime takes another backend.
+"""
+
+from mindspore.backends.cpu.backend import CpuBackend, available
+
+__all__ = ["CpuBackend", "available"]

@@ -121,6 +121,7 @@ class Domain:
         self.operand_dims: dict[tuple[int, int], Dims] = {}  # (member, operand) -> atoms of the operand
         for value in members:
             self._add(value)
+        self._align()
 
     def _add(self, value: Value) -> None:
         if value.op == "reduce":
@@ -164,6 +165,25 @@ class Domain:
         if view.op == "reshape":
             return self.atoms.regroup(walk, view.shape)
         raise Misfit("a slice of a value of the same kernel")
+
+    def _align(self) -> None:
+        """Let values that only meet in reduced results walk together with the largest one.
+
+        The loops of separate passes are independent, so any of the same shape may be shared. Where axes that mean
+        different things would then meet on one value, `of` refuses.
+        """
+        reductions = [v for v in self.members.values() if v.op == "reduce"]
+        if not reductions:
+            return
+        walks = [(v.shape, self.dims[v.id]) for v in self.members.values()]
+        walks += [(v.args[0].shape, self.operand_dims[v.id, 0]) for v in reductions]
+        shape, reference = max(walks, key=lambda w: sum(d != 1 for d in w[0]))
+        known = self.of(reference)
+        for other, dims in walks:
+            if other == shape and not self.of(dims) <= known:
+                for mine, theirs in zip(dims, reference):
+                    self.atoms.unify(mine, theirs)
+                known = self.of(reference)
 
     # -- results --------------------------------------------------------------------------------------------------
     def of(self, dims: Dims) -> frozenset[int]:

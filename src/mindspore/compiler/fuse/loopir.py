@@ -75,6 +75,7 @@ class Maker:
         self.values: list[Value] = []
         self.origin: Any = None
         self._views: dict[tuple, Value] = {}
+        self._maps: dict[tuple, Value] = {}  # equal maps of one primitive are made once
 
     def add(self, op: str, shape: tuple[int, ...], dtype: str, args: tuple[Value, ...] = (), attr: Any = None) -> Value:
         value = Value(op, tuple(shape), dtype, args, attr, self.origin)
@@ -128,13 +129,18 @@ class Maker:
         return self._view("slice", shape, x, tuple((start, step) for start, step, _ in ranges))
 
     # -- computation ----------------------------------------------------------------------------------------------
-    def map(self, name: str, dtype: str, *operands: Value, imm: Any = None) -> Value:
+    def map(self, name: str, dtype: str, *operands: Value) -> Value:
         """Broadcast the operands and apply an operation."""
         shape = np.broadcast_shapes(*(o.shape for o in operands))
         neutral = self._neutral(name, dtype, shape, operands)
         if neutral is not None:
             return neutral
-        return self.add("map", shape, dtype, tuple(self.broadcast(o, shape) for o in operands), name)
+        spread = tuple(self.broadcast(o, shape) for o in operands)
+        key = (name, dtype, id(self.origin), *(f"{o.dtype} {o.attr!r}" if o.op == "const" else o.id for o in spread))
+        found = self._maps.get(key)
+        if found is None:
+            found = self._maps[key] = self.add("map", shape, dtype, spread, name)
+        return found
 
     def _neutral(self, name: str, dtype: str, shape: tuple[int, ...], operands: tuple[Value, ...]) -> Value | None:
         """x + 0, x * 1 and the like. Not x * 0, which is not 0 for every x."""

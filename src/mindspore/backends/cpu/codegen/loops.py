@@ -63,6 +63,42 @@ def _cost(kernel: Kernel) -> int:
     return sum(12 if i.op in scalar.EXPENSIVE else 1 for i in kernel.code)
 
 
+def module(name: str, f: Function) -> str:
+    """A kernel's module: its body, run serially or by every thread of a parallel region."""
+    body = "\n".join(f.lines)
+    declared = "\n".join(sorted(f.declarations.values()))
+    return f"""define internal void @{name}_body(ptr %args, i64 %tid, i64 %threads) {{
+entry:
+{body}
+}}
+define internal void @{name}_region(ptr %args) {{
+  %t = call i32 @omp_get_thread_num()
+  %n = call i32 @omp_get_num_threads()
+  %t64 = zext i32 %t to i64
+  %n64 = zext i32 %n to i64
+  call void @{name}_body(ptr %args, i64 %t64, i64 %n64)
+  ret void
+}}
+define i32 @{name}(ptr %args) {{
+  %slot = getelementptr i8, ptr %args, i64 {8 * _THREADS}
+  %threads = load i64, ptr %slot, align 8
+  %many = icmp sgt i64 %threads, 1
+  br i1 %many, label %parallel, label %serial
+parallel:
+  %count = trunc i64 %threads to i32
+  call void @GOMP_parallel(ptr @{name}_region, ptr %args, i32 %count, i32 0)
+  ret i32 0
+serial:
+  call void @{name}_body(ptr %args, i64 0, i64 1)
+  ret i32 0
+}}
+declare i32 @omp_get_thread_num()
+declare i32 @omp_get_num_threads()
+declare void @GOMP_parallel(ptr, ptr, i32, i32)
+{declared}
+"""
+
+
 class _Writer:
     def __init__(self, kernel: Kernel, name: str, vector_bits: int):
         self.kernel = kernel
@@ -116,41 +152,7 @@ class _Writer:
                 self._tiled_reduction(top)
         f.do("ret void")
         work = self.kernel.size() * _cost(self.kernel)
-        return Plan(self.name, self._module(), self.tiles if not self.split else 1 << 20, work, self._scratch_bytes)
-
-    def _module(self) -> str:
-        body = "\n".join(self.f.lines)
-        declared = "\n".join(sorted(self.f.declarations.values()))
-        return f"""define internal void @{self.name}_body(ptr %args, i64 %tid, i64 %threads) {{
-entry:
-{body}
-}}
-define internal void @{self.name}_region(ptr %args) {{
-  %t = call i32 @omp_get_thread_num()
-  %n = call i32 @omp_get_num_threads()
-  %t64 = zext i32 %t to i64
-  %n64 = zext i32 %n to i64
-  call void @{self.name}_body(ptr %args, i64 %t64, i64 %n64)
-  ret void
-}}
-define i32 @{self.name}(ptr %args) {{
-  %slot = getelementptr i8, ptr %args, i64 {8 * _THREADS}
-  %threads = load i64, ptr %slot, align 8
-  %many = icmp sgt i64 %threads, 1
-  br i1 %many, label %parallel, label %serial
-parallel:
-  %count = trunc i64 %threads to i32
-  call void @GOMP_parallel(ptr @{self.name}_region, ptr %args, i32 %count, i32 0)
-  ret i32 0
-serial:
-  call void @{self.name}_body(ptr %args, i64 0, i64 1)
-  ret i32 0
-}}
-declare i32 @omp_get_thread_num()
-declare i32 @omp_get_num_threads()
-declare void @GOMP_parallel(ptr, ptr, i32, i32)
-{declared}
-"""
+        return Plan(self.name, module(self.name, self.f), self.tiles if not self.split else 1 << 20, work, self._scratch_bytes)
 
     def _scratch_bytes(self, threads: int) -> int:
         if self.split:

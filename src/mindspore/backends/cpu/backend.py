@@ -1,0 +1,102 @@
+"""The CPU backend: graph -> loop program -> clusters -> steps -> executable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.backends.cpu import jit, native, openmp
+from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
+from mindspore.backends.cpu.lowering import Lowering
+from mindspore.compiler.fuse import dump
+from mindspore.compiler.fuse import flags as graph_kernel
+from mindspore.compiler.fuse.cluster import Clustering, schedule
+from mindspore.compiler.fuse.expand import expand
+from mindspore.ir import FuncGraph
+from mindspore.prims.control import Call, Cond, While
+
+
+def available() -> bool:
+    """Whether kernels can be generated and oneDNN is there."""
+    return jit.available() and openmp.onednn() is not None
+
+
+class CpuBackend:
+    """Compiles graphs to native code for this CPU."""
+
+    name = "cpu"
+
+    def __init__(self, graph_kernel_flags: str = "", threads: int = 0):
+        self.graph_kernel_flags = graph_kernel_flags
+        openmp.set_threads(threads)
+
+    def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
+        return _Session(self.graph_kernel_flags).executable(graph)
+
+
+class _Session:
+    """One compilation: subgraphs of control flow are compiled when first met, and once."""
+
+    def __init__(self, extra_flags: str):
+        self.flags = graph_kernel.current(extra_flags)
+        self.made: dict[int, Any] = {}
+
+    def executable(self, graph: FuncGraph) -> CpuExecutable:
+        program = expand(graph, native.keep, self.flags)
+        clustering = Clustering(program, self.flags)
+        order = schedule(clustering, clustering.run())
+        if self.flags.dump_as_text:
+            dump.write(graph.name, dump.describe(clustering, order))
+        lowering = Lowering(program, clustering, native.lower, self.rule)
+        for cluster in order:
+            lowering.cluster(cluster)
+        lowering.finish()
+        inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
+        results = [lowering.results.get(i) for i in range(len(program.outputs))]
+        return CpuExecutable(Blueprint(graph.name, lowering.steps, inputs, results))
+
+    def rule(self, prim: Any) -> Any:
+        """How an operation is evaluated on the host."""
+        return _Control(self, prim) if isinstance(prim, (Cond, While, Call)) else prim.eval
+
+    def subgraph(self, graph: FuncGraph) -> Any:
+        """A callable for a graph used by control flow, compiled at its first call (recursion ends there)."""
+        if graph.id not in self.made:
+            self.made[graph.id] = _Lazy(self, graph)
+        return self.made[graph.id]
+
+
+class _Lazy:
+    def __init__(self, session: _Session, graph: FuncGraph):
+        self.session = session
+        self.graph = graph
+        self.compiled: Any = None
+
+    def __call__(self, *arrays: Any) -> tuple:
+        if self.compiled is None:
+            self.compiled = self.session.executable(self.graph)
+        return self.compiled(*arrays)
+
+
+class _Control:
+    """Evaluates a control primitive in a host step, by the compiled subgraphs."""
+
+    def __init__(self, session: _Session, prim: Any):
+        self.session = session
+        self.prim = prim
+
+    def __call__(self, xp: Any, *args: Any) -> tuple:
+        if isinstance(self.prim, Cond):
+            predicate, then, otherwise, *operands = args
+            return self.session.subgraph(then if bool(predicate) else otherwise)(*operands)
+        if isinstance(self.prim, While):
+            return self._loop(*args)
+        graph, *operands = args
+        return self.session.subgraph(graph)(*operands)
+
+    def _loop(self, condition: FuncGraph, body: FuncGraph, *operands: Any) -> tuple:
+        count = self.prim.carried
+        carry, invariants = tuple(operands[:count]), operands[count:]
+        test, step = self.session.subgraph(condition), self.session.subgraph(body)
+        while bool(test(*carry, *invariants)[0]):
+            carry = step(*carry, *invariants)
+        return carry

@@ -1,0 +1,267 @@
+"""A compiled graph: steps, a memory plan, and one native call that runs them all.
+
+The steps become a table of (function, argument) addresses. A few lines of machine code (`runner`) go through it, so
+Python is entered again only by host steps. An *instance* owns an arena and the tables that point into it; calls that
+overlap (threads, recursion) get an instance each.
+
+Results go to arrays of ours. An array is handed out again only when nobody but us refers to it, so results never
+change under the caller's hands and yet a training loop allocates nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.backends.cpu import dnnl, runner
+from mindspore.backends.cpu.layout import Buffer, View
+from mindspore.backends.cpu.native import numpy_dtype
+from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step
+from mindspore.compiler.memory.plan import Interval, Plan, plan
+
+_HUGE_PAGE = 1 << 21
+
+
+class Blueprint:
+    """Everything about a compiled graph that does not depend on addresses."""
+
+    def __init__(self, name: str, steps: list[Step], inputs: list[tuple[tuple[int, ...], str]], results: list[View | None]):
+        self.name = name
+        self.steps = steps
+        self.inputs = inputs
+        self.results = results
+        self.arena = self._arena_buffers()
+        self.plan: Plan = plan([Interval(b.nbytes, b.first, b.last) for b in self.arena])
+
+    def _arena_buffers(self) -> list[Buffer]:
+        found: dict[int, Buffer] = {}
+        for step in self.steps:
+            for buffer in (*(v.buffer for v in step.views), *((step.scratch,) if step.scratch else ())):
+                if buffer.kind == "arena":
+                    found[id(buffer)] = buffer
+        return list(found.values())
+
+
+class _Arena:
+    """Anonymous memory, in huge pages where the system allows."""
+
+    def __init__(self, nbytes: int):
+        self.memory = mmap.mmap(-1, nbytes + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if hasattr(mmap, "MADV_HUGEPAGE") and nbytes >= _HUGE_PAGE:
+            self.memory.madvise(mmap.MADV_HUGEPAGE)
+        self._pin = (ctypes.c_char * 1).from_buffer(self.memory)
+        base = ctypes.addressof(self._pin)
+        self.address = -(-base // _HUGE_PAGE) * _HUGE_PAGE if nbytes >= _HUGE_PAGE else -(-base // 64) * 64
+
+
+class Instance:
+    """Memory and address tables for one call at a time."""
+
+    def __init__(self, blueprint: Blueprint):
+        self.blueprint = blueprint
+        self.arena = _Arena(blueprint.plan.peak)
+        self.places = {id(b): self.arena.address + o for b, o in zip(blueprint.arena, blueprint.plan.offsets)}
+        self.external: dict[tuple[str, int], int] = {}  # of this call: ("input" | "output", number) -> address
+        self.patches: list[tuple[tuple[str, int], int, int]] = []  # (whose address, byte offset, word to set)
+        self.words: list[int] = []
+        self.alive: list[Any] = []  # objects the tables point to
+        self.error: BaseException | None = None
+        self._build()
+
+    # -- tables ---------------------------------------------------------------------------------------------------
+    def _address(self, view: View) -> int | None:
+        """Where a view is, or None when only a call will tell."""
+        buffer = view.buffer
+        if buffer.kind == "arena":
+            return self.places[id(buffer)] + view.byte_offset
+        if buffer.kind == "constant":
+            return buffer.source.ctypes.data + view.byte_offset
+        return None
+
+    def _word(self, view: View) -> int:
+        """Append a word that holds a view's address during calls."""
+        address = self._address(view)
+        if address is None:
+            self.patches.append(((view.buffer.kind, view.buffer.source), view.byte_offset, len(self.words)))
+        self.words.append(address or 0)
+        return len(self.words) - 1
+
+    def _build(self) -> None:
+        table: list[tuple[int, Any]] = []  # (function, argument), argument a word number or an address
+        native = runner.functions()
+        movers: list[tuple[int, Any]] = []
+        for number, step in enumerate(self.blueprint.steps):
+            if isinstance(step, KernelStep):
+                table.append((step.compiled.address, self._kernel_block(step)))  # type: ignore[union-attr]
+            elif isinstance(step, DnnlStep):
+                table.append((native.execute, self._dnnl_block(step, movers, native.move)))
+            else:
+                assert isinstance(step, HostStep)
+                table.append((self._callback(step), number))
+        table = movers + table
+        self.word_array = np.array([*self.words, 0], np.int64)
+        base = self.word_array.ctypes.data
+        resolved = []
+        for function, argument in table:
+            resolved.extend((function, base + 8 * argument[0] if isinstance(argument, tuple) else argument))
+        self.table = np.array([*resolved, 0], np.int64)
+        self.count = len(table)
+        self.patch_words = np.array([w for _, _, w in self.patches], np.int64)
+        self.patch_offsets = np.array([o for _, o, _ in self.patches], np.int64)
+        self.run = native.run
+
+    def _kernel_block(self, step: KernelStep) -> tuple[int]:
+        start = len(self.words)
+        scratch = self.places[id(step.scratch)] if step.scratch else 0
+        self.words += [scratch, step.threads, step.extent]
+        for view in step.operands:
+            self._word(view)
+        return (start,)
+
+    def _dnnl_block(self, step: DnnlStep, movers: list, move: int) -> tuple[int]:
+        """Words: primitive, stream, number of arguments, address of the arguments."""
+        memories: dict[int, int] = {}
+        operands = dict(step.operands)
+        assert step.op is not None
+        for argument, (desc, view) in operands.items():
+            address = self._address(view)
+            memory = dnnl.Memory(desc, address or self.arena.address)
+            self.alive.append(memory)
+            memories[argument] = memory.handle
+            if address is None:
+                start = len(self.words)
+                self.words.append(memory.handle)
+                self._word(view)
+                movers.append((move, (start,)))
+        if step.scratch:
+            memory = dnnl.Memory(step.op.desc(dnnl.SCRATCHPAD), self.places[id(step.scratch)])
+            self.alive.append(memory)
+            memories[dnnl.SCRATCHPAD] = memory.handle
+        arguments = dnnl.exec_args(memories)
+        self.alive.append(arguments)
+        start = len(self.words)
+        self.words += [step.op.handle, dnnl.stream().value or 0, len(memories), ctypes.addressof(arguments)]
+        return (start,)
+
+    # -- host steps -----------------------------------------------------------------------------------------------
+    def _callback(self, step: HostStep) -> int:
+        def call(_: Any) -> int:
+            try:
+                self._host(step)
+                return 0
+            except BaseException as error:  # raised again once the native call has returned
+                self.error = error
+                return 1
+
+        function = runner.STEP(call)
+        self.alive.append(function)
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+    def _host(self, step: HostStep) -> None:
+        assert step.function is not None
+        results = step.function([self._array(v) for v in step.reads])
+        for view, result in zip(step.writes, results):
+            np.copyto(self._array(view), np.asarray(result).reshape(view.shape), casting="unsafe")
+
+    def _array(self, view: View) -> np.ndarray:
+        """A row-major view as an array."""
+        address = self._address(view)
+        if address is None:
+            address = self.external[view.buffer.kind, view.buffer.source] + view.byte_offset
+        dtype = numpy_dtype(view.dtype)
+        memory = (ctypes.c_char * max(1, view.size * dtype.itemsize)).from_address(address)
+        return np.frombuffer(memory, dtype, view.size).reshape(view.shape)
+
+    # -- a call ---------------------------------------------------------------------------------------------------
+    def __call__(self, external: dict[tuple[str, int], int]) -> None:
+        self.external = external
+        if self.patches:
+            bases = np.array([external[whose] for whose, _, _ in self.patches], np.int64)
+            self.word_array[self.patch_words] = bases + self.patch_offsets
+        self.error = None
+        status = self.run(self.table.ctypes.data, self.count)
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+        if status:
+            self._report(status)
+
+    def _report(self, status: int) -> None:
+        number, code = status >> 8, status & 255
+        shift = self.count - len(self.blueprint.steps)
+        name = self.blueprint.steps[number - shift].name if number >= shift else "move"
+        raise RuntimeError(f"step {number - shift} ({name}) of the graph {self.blueprint.name!r} failed with status {code}")
+
+
+class ResultArrays:
+    """Arrays for the results of calls, used again when nobody holds them any more."""
+
+    _UNHELD = 3  # our list, the loop variable, the argument of getrefcount
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype):
+        self.shape = shape
+        self.dtype = dtype
+        self.arrays: list[np.ndarray] = []
+
+    def take(self) -> np.ndarray:
+        for array in self.arrays:
+            if sys.getrefcount(array) == self._UNHELD:
+                return array
+        array = np.empty(self.shape, self.dtype)
+        self.arrays.append(array)
+        if len(self.arrays) > 3:  # a caller that keeps results: do not keep them too
+            del self.arrays[0]
+        return array
+
+
+class CpuExecutable:
+    """Calls a compiled graph with arrays."""
+
+    def __init__(self, blueprint: Blueprint):
+        self.blueprint = blueprint
+        self._free: list[Instance] = []
+        self._lock = threading.Lock()
+        self._inputs = [(shape, numpy_dtype(dtype) if dtype else None) for shape, dtype in blueprint.inputs]
+        self._results = [None if v is None else ResultArrays(v.shape, numpy_dtype(v.dtype)) for v in blueprint.results]
+
+    def __call__(self, *arrays: Any) -> tuple:
+        external: dict[tuple[str, int], int] = {}
+        held = []
+        for number, (array, (shape, dtype)) in enumerate(zip(arrays, self._inputs)):
+            if dtype is None:
+                continue
+            if type(array) is not np.ndarray or array.dtype != dtype or not array.flags.c_contiguous:
+                array = np.ascontiguousarray(array, dtype).reshape(shape)
+            elif array.shape != shape:
+                raise ValueError(f"argument {number} must have the shape {shape}, but got {array.shape}")
+            held.append(array)
+            external["input", number] = array.__array_interface__["data"][0]
+        with self._lock:
+            results = [None if r is None else r.take() for r in self._results]
+            instance = self._free.pop() if self._free else None
+        for number, result in enumerate(results):
+            if result is not None:
+                external["output", number] = result.__array_interface__["data"][0]
+        if instance is None:
+            instance = Instance(self.blueprint)
+        try:
+            instance(external)
+        finally:
+            with self._lock:
+                self._free.append(instance)
+        return tuple(results)
+
+    def memory_report(self) -> dict[str, float]:
+        """Bytes of the arena, bytes its tensors would take without sharing, and their ratio."""
+        p = self.blueprint.plan
+        return {"peak_bytes": p.peak, "total_bytes": p.total, "ratio": p.ratio}
+
+    def steps(self) -> Sequence[str]:
+        """The names of the steps in order, for reports."""
+        return [s.name for s in self.blueprint.steps]

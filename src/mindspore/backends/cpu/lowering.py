@@ -1,0 +1,244 @@
+"""From a loop program to steps: memory for every value, a kernel per cluster, a native or host step per operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.backends.cpu import dnnl, kernels, layout
+from mindspore.backends.cpu.codegen.spec import Axis, Instr, Kernel
+from mindspore.backends.cpu.codegen.spec import Buffer as Operand
+from mindspore.backends.cpu.codegen.text import ITEMSIZE
+from mindspore.backends.cpu.fused import FusedKernel, constrain, strides_by_atom
+from mindspore.backends.cpu.layout import Buffer, View
+from mindspore.backends.cpu.steps import DnnlStep, KernelStep, Step
+from mindspore.compiler.fuse.cluster import Cluster, Clustering
+from mindspore.compiler.fuse.domain import Atoms, Misfit, chain
+from mindspore.compiler.fuse.loopir import Program, Value
+
+
+class Lowering:
+    """Builds the steps of one graph."""
+
+    def __init__(self, program: Program, clustering: Clustering, native: Any, rule: Any):
+        self.program = program
+        self.clustering = clustering
+        self.native = native  # lowers opaque operations: native(lowering, opaque value, operand views) -> result views
+        self.rule = rule  # rule(prim): how it is evaluated on the host
+        self.steps: list[Step] = []
+        self.views: dict[int, View] = {}
+        self.inputs: dict[int, Buffer] = {}
+        self.results: dict[int, View] = {}  # graph output -> where it is
+        self.kept: dict[int, Any] = {}  # what an operation leaves for its gradient
+        self._copies: dict[Any, View] = {}
+        self._wanted: dict[int, list[int]] = {}  # value -> graph outputs that are exactly it
+        for number, output in enumerate(program.outputs):
+            if not output.is_view:
+                self._wanted.setdefault(output.id, []).append(number)
+
+    # -- memory ---------------------------------------------------------------------------------------------------
+    def emit(self, step: Step) -> None:
+        number = len(self.steps)
+        self.steps.append(step)
+        if step.scratch_bytes:
+            step.scratch = Buffer(step.scratch_bytes, first=number, last=number)
+        for view in step.views:
+            if view.buffer.first < 0:
+                view.buffer.first = number
+            view.buffer.last = number
+
+    def allocate(self, dtype: str, shape: tuple[int, ...], dims: Any = None, native: bool = False) -> View:
+        """New arena memory; row-major unless `dims` say otherwise."""
+        n = 1
+        for d in shape:
+            n *= d
+        buffer = Buffer(max(n, 1) * ITEMSIZE[dtype], native=native)
+        return View(buffer, dtype, shape, dims if dims is not None else layout.plain_dims(shape))
+
+    def allocate_desc(self, dtype: str, desc: dnnl.Desc) -> View:
+        """New arena memory in a layout of oneDNN's choice."""
+        buffer = Buffer(desc.nbytes)
+        view = layout.from_desc(buffer, dtype, desc)
+        buffer.native = view.dims is not None and not layout.is_plain(view)
+        return view
+
+    def result_view(self, value: Value, dims: Any = None, native: bool = False) -> View:
+        """Memory for a value: the caller's array when it is a graph output in row-major layout, else the arena."""
+        view = self.allocate(value.dtype, value.shape, dims, native)
+        for number in self._wanted.get(value.id, ()):
+            if number not in self.results and layout.is_plain(view):
+                view.buffer.kind, view.buffer.source = "output", number
+                self.results[number] = view
+                break
+        return view
+
+    # -- operands -------------------------------------------------------------------------------------------------
+    def view_of(self, value: Value) -> View:
+        """Where a value is; views are looked through, with a copy only where a layout forbids it."""
+        found = self.views.get(value.id)
+        if found is None:
+            found = self._leaf(value) if not value.is_view else self._seen_through(value)
+            self.views[value.id] = found
+        return found
+
+    def _leaf(self, value: Value) -> View:
+        if value.op == "const":
+            array = np.full((), value.attr, _numpy(value.dtype))
+            dims = tuple(((d, 0),) if d != 1 else () for d in value.shape)  # one number, seen everywhere
+            return View(Buffer(array.nbytes, "constant", array), value.dtype, value.shape, dims)
+        if value.op != "input":
+            raise KeyError(f"{value} has not been computed yet")
+        kind, which = value.attr
+        nbytes = max(value.size, 1) * ITEMSIZE[value.dtype]
+        if kind == "constant":
+            return layout.plain(Buffer(nbytes, "constant", which), value.dtype, value.shape)
+        buffer = self.inputs.setdefault(which, Buffer(nbytes, "input", which))
+        return layout.plain(buffer, value.dtype, value.shape)
+
+    def _seen_through(self, value: Value) -> View:
+        base = self.view_of(value.args[0])
+        seen = layout.apply(base, value)
+        if seen is None:
+            seen = layout.apply(self.plain(base), value)
+        if seen is None:
+            raise Misfit(f"{value} of a row-major tensor")
+        return seen
+
+    def strided_view_of(self, value: Value) -> View:
+        """The same, in a layout that loops can walk."""
+        view = self.view_of(value)
+        return view if view.dims is not None else self.plain(view)
+
+    def plain_view_of(self, value: Value) -> View:
+        """The same, without blocks."""
+        view = self.view_of(value)
+        if layout.strides(view) is not None:
+            return view
+        base, views = chain(value)
+        seen: View | None = self.plain(self.view_of(base))
+        for operation in views:
+            seen = layout.apply(seen, operation) if seen is not None else None
+        return seen if seen is not None else self.plain(view)
+
+    def plain(self, view: View) -> View:
+        """A row-major copy, unless it is so already."""
+        if layout.is_plain(view):
+            return view
+        key = (id(view.buffer), view.offset, view.shape, view.dims, "plain")
+        found = self._copies.get(key)
+        if found is None:
+            found = self.allocate(view.dtype, view.shape)
+            self.copy(view, found)
+            self._copies[key] = found
+        return found
+
+    def as_desc(self, view: View, desc: dnnl.Desc) -> View:
+        """A tensor in the layout a oneDNN primitive wants; reordered at most once per layout."""
+        have = layout.to_desc(view)
+        if have is not None and have == desc:
+            return view
+        key = (id(view.buffer), view.offset, view.shape, view.dims, repr(desc))
+        found = self._copies.get(key)
+        if found is None:
+            if have is None:
+                view = self.plain(view)
+                have = layout.to_desc(view)
+            found = self.allocate_desc(view.dtype, desc)
+            self._reorder(view, have, found, desc)
+            self._copies[key] = found
+        return found
+
+    def _reorder(self, source: View, source_desc: Any, target: View, target_desc: dnnl.Desc) -> None:
+        op = dnnl.reorder(source_desc, target_desc)
+        operands = {dnnl.SRC: (source_desc, source), dnnl.DST: (target_desc, target)}
+        self.emit(DnnlStep([source], [target], "reorder", op.scratch_bytes, op=op, operands=operands))
+
+    def copy(self, source: View, target: View) -> None:
+        """Elements from one layout to another."""
+        a, b = layout.to_desc(source), layout.to_desc(target)
+        if a is not None and b is not None and source.size > 64:
+            self._reorder(source, a, target, b)
+        else:
+            self.transform(source, target)
+
+    def transform(self, source: View, target: View, add: bool = False) -> None:
+        """target = source, or target += source, by a generated kernel."""
+        atoms = Atoms()
+        dims = atoms.fresh(target.shape)
+        constrain(atoms, dims, source)
+        constrain(atoms, dims, target)
+        order = atoms.leaves(a for d in dims for a in d)
+        along = strides_by_atom(atoms, dims, target)
+        order.sort(key=lambda a: -abs(along.get(a, 0)))
+        rows = [tuple(strides_by_atom(atoms, dims, v).get(a, 0) for a in order) for v in (source, target)]
+        dtype = source.dtype
+        code = [Instr("load", dtype, (), 0)]
+        if add:
+            code += [Instr("load", dtype, (), 1), Instr("add", dtype, (1, 0))]
+        axes = tuple(Axis(atoms.extent[a]) for a in order)
+        kernel = Kernel(axes, tuple(Operand(dtype, row) for row in rows), tuple(code), ((1, len(code) - 1),))
+        self.kernel(kernel, [source, target], [source, target] if add else [source], [target], "copy")
+
+    # -- kernels --------------------------------------------------------------------------------------------------
+    def kernel(self, kernel: Kernel, operands: list[View], reads: list[View], writes: list[View], name: str) -> None:
+        compiled, extent = kernels.compile(kernel)
+        threads = compiled.threads(kernel.size())
+        scratch = compiled.plan.scratch(threads)
+        step = KernelStep(reads, writes, name, scratch, None, compiled, operands, threads, extent)
+        self.emit(step)
+
+    def cluster(self, cluster: Cluster) -> None:
+        if cluster.opaque:
+            self._opaque(cluster)
+            return
+        outputs = self.clustering.outputs(cluster)
+        if not outputs:
+            return
+        fused = FusedKernel(cluster.all_members(), outputs, self.strided_view_of, self.plain_view_of)
+        targets = {}
+        for value in outputs:
+            dims = fused.output_dims(value)
+            native = fused.follows is not None and _blocked(dims, value)
+            targets[value.id] = self.result_view(value, dims, native)
+        kernel, operands = fused.kernel(targets)
+        stored = {buffer for buffer, _ in kernel.stores}
+        written = [operands[b] for b in sorted(stored)]
+        loaded = {i.imm if i.op == "load" else i.imm[0] for i in kernel.code if i.op in ("load", "load_at")}
+        reads = [operands[b] for b in sorted(loaded)]
+        for value in outputs:
+            self.views[value.id] = targets[value.id]
+        self.kernel(kernel, operands, reads, written, _name(cluster))
+
+    def _opaque(self, cluster: Cluster) -> None:
+        call = cluster.members[0]
+        operands = [self.view_of(a) for a in call.args]
+        items = [v for v in self.clustering.users.get(call.id, ()) if v.op == "item"]
+        self.native(self, call, operands, items)
+
+    # -- results --------------------------------------------------------------------------------------------------
+    def finish(self) -> None:
+        """Bring every graph output into an array of its own."""
+        for number, output in enumerate(self.program.outputs):
+            if number in self.results or not output.dtype:
+                continue
+            source = self.view_of(output)
+            buffer = Buffer(max(source.size, 1) * ITEMSIZE[source.dtype], "output", number)
+            target = layout.plain(buffer, source.dtype, source.shape)
+            self.copy(source, target)
+            self.results[number] = target
+
+
+def _numpy(name: str) -> np.dtype:
+    from mindspore._base import dtype as mstype
+
+    return mstype.type_of_name(name).np  # type: ignore[attr-defined]
+
+
+def _blocked(dims: Any, value: Value) -> bool:
+    return tuple(layout.merge(d) for d in dims) != layout.plain_dims(value.shape)
+
+
+def _name(cluster: Cluster) -> str:
+    names = dict.fromkeys(m.origin.op.name for m in cluster.members if m.origin is not None)
+    return "fused:" + "+".join(list(names)[:6]) + ("…" if len(names) > 6 else "")

@@ -1,0 +1,404 @@
+"""Operations kept whole: convolution, pooling and matrix products by oneDNN, joins and scatters by copies and kernels.
+
+Each handler gets the operands' views and the result values, emits steps and records where the results are. Whatever
+has no handler here, or none for its types, runs on the host by the primitive's own evaluation rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.backends.cpu import dnnl, layout, scatter
+from mindspore.backends.cpu.layout import View
+from mindspore.backends.cpu.lowering import Lowering
+from mindspore.backends.cpu.steps import DnnlStep, HostStep
+from mindspore.compiler.fuse.domain import chain
+from mindspore.compiler.fuse.expand import OpaqueCall
+from mindspore.compiler.fuse.loopir import Maker, Unsupported, Value
+from mindspore.compiler.fuse.namespace import LazyArray, Namespace
+from mindspore.ir import CNode
+
+Handler = Callable[[Lowering, Value, list[View], list[Value]], None]
+HANDLERS: dict[str, Handler] = {}
+
+
+def handles(*names: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            HANDLERS[name] = handler
+        return handler
+
+    return register
+
+
+def keep(node: CNode) -> bool:
+    """Whether a node is better kept whole than expanded into loops."""
+    return node.op.name in HANDLERS
+
+
+def lower(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    """Emit the steps of an opaque operation."""
+    handler = HANDLERS.get(call.attr.prim.name)
+    empty = any(0 in v.shape for v in operands) or any(0 in i.shape for i in items)
+    if handler is not None and not empty and items:
+        mark = len(lowering.steps)
+        try:
+            handler(lowering, call, operands, items)
+            return
+        except (dnnl.DnnlError, Unsupported):
+            if len(lowering.steps) != mark and any(i.id in lowering.views for i in items):
+                raise
+    host(lowering, call, operands, items)
+
+
+# -- the host -----------------------------------------------------------------------------------------------------------
+def host(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    """Evaluate on NumPy arrays, from within the native call."""
+    attr: OpaqueCall = call.attr
+    reads = [lowering.plain(v) for v in operands]
+    writes = []
+    for item in items:
+        if item.dtype:
+            view = lowering.result_view(item)
+            lowering.views[item.id] = view
+            writes.append(view)
+    numbers = [i.attr for i in items if i.dtype]
+    evaluate = lowering.rule(attr.prim)
+    template, positions = attr.template, attr.tensors
+
+    def run(arrays: list[np.ndarray]) -> list[Any]:
+        arguments = list(template)
+        for position, array in zip(positions, arrays):
+            arguments[position] = array
+        out = list(_flat(evaluate(np, *arguments)))
+        return [out[n] for n in numbers]
+
+    lowering.emit(HostStep(reads, writes, f"host:{attr.prim.name}", function=run))
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, tuple):
+        for v in value:
+            yield from _flat(v)
+    else:
+        yield value
+
+
+# -- oneDNN ---------------------------------------------------------------------------------------------------------------
+def _run(lowering: Lowering, op: dnnl.Op, reads: dict[int, View], writes: dict[int, View], name: str) -> None:
+    """Emit a primitive whose operands are in the layouts it wants."""
+    operands = {argument: (op.desc(argument), view) for argument, view in {**reads, **writes}.items()}
+    step = DnnlStep(list(reads.values()), list(writes.values()), f"{name} {op.implementation}", op.scratch_bytes)
+    step.op, step.operands = op, operands
+    lowering.emit(step)
+
+
+def _permuted(view: View, order: tuple[int, ...]) -> View:
+    if view.dims is None or order == tuple(range(len(order))):
+        return view
+    shape = tuple(view.shape[i] for i in order)
+    return View(view.buffer, view.dtype, shape, tuple(view.dims[i] for i in order), view.offset)
+
+
+def _to_first(prim: Any, view: View) -> View:
+    """Channels-first view of an image or filter."""
+    n = len(view.shape)
+    return _permuted(view, (0, n - 1, *range(1, n - 1))) if prim.channels_last else view
+
+
+def _publish(lowering: Lowering, prim: Any, item: Value, view: View) -> None:
+    """Record a result, in the order of dimensions its users expect."""
+    if prim.channels_last:
+        if view.dims is None:
+            view = lowering.plain(view)
+        n = len(view.shape)
+        view = _permuted(view, (0, *range(2, n), 1))
+    lowering.views[item.id] = view
+
+
+def _window(prim: Any, x_shape: tuple[int, ...]) -> tuple[Any, dnnl.Window]:
+    geometry = prim.window(x_shape)
+    before, after = [lo for lo, _ in geometry.pads], [hi for _, hi in geometry.pads]
+    return geometry, dnnl.Window(geometry.stride, geometry.dilation, before, after)
+
+
+def _grouped(view: View, groups: int) -> View:
+    """Filters (O, I, …) as (groups, O / groups, I, …)."""
+    if groups == 1:
+        return view
+    shape = (groups, view.shape[0] // groups, *view.shape[1:])
+    seen = layout.apply(view, Value("reshape", shape, view.dtype))
+    if seen is None:
+        raise Unsupported("filters that cannot be split into groups")
+    return seen
+
+
+def _ungrouped(lowering: Lowering, view: View, groups: int) -> View:
+    if groups == 1:
+        return view
+    shape = (view.shape[0] * view.shape[1], *view.shape[2:])
+    seen = layout.apply(lowering.plain(view), Value("reshape", shape, view.dtype))
+    assert seen is not None  # joining dimensions of a row-major tensor needs no copy
+    return seen
+
+
+class _ConvolutionPlan:
+    """Descriptions with free layouts for a convolution of x (N, C, …) by w (O, C/groups, …) into y."""
+
+    def __init__(self, prim: Any, x_shape: tuple, w_shape: tuple, y_shape: tuple, dtype: str):
+        self.x = dnnl.Desc.any(x_shape, dtype)
+        self.w = dnnl.Desc.any(w_shape, dtype)
+        self.y = dnnl.Desc.any(y_shape, dtype)
+        self.hint = (self.x, self.w, self.y)
+
+
+def _first_shape(prim: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (shape[0], shape[-1], *shape[1:-1]) if prim.channels_last else tuple(shape)
+
+
+def _group_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
+    return shape if groups == 1 else (groups, shape[0] // groups, *shape[1:])
+
+
+@handles("Conv1D", "Conv2D", "Conv3D")
+def _convolution(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    x, w = (_to_first(prim, v) for v in operands)
+    w = _grouped(w, prim.group)
+    y_shape = _first_shape(prim, items[0].shape)
+    _, window = _window(prim, operands[0].shape)
+    plan = _ConvolutionPlan(prim, x.shape, w.shape, y_shape, _dtype(x))
+    op = dnnl.Convolution(window).forward(plan.x, plan.w, plan.y, training=True)
+    reads = {dnnl.SRC: lowering.as_desc(x, op.desc(dnnl.SRC)), dnnl.WEIGHTS: lowering.as_desc(w, op.desc(dnnl.WEIGHTS))}
+    y = lowering.allocate_desc(x.dtype, op.desc(dnnl.DST))
+    _run(lowering, op, reads, {dnnl.DST: y}, "conv")
+    _publish(lowering, prim, items[0], y)
+
+
+@handles(
+    "Conv1DBackpropInput", "Conv2DBackpropInput", "Conv3DBackpropInput", "Conv1DTranspose", "Conv2DTranspose",
+    "Conv3DTranspose",
+)  # fmt: skip
+def _convolution_input_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    dy, w = (_to_first(prim, v) for v in operands)
+    w = _grouped(w, prim.group)
+    x_shape = _first_shape(prim, items[0].shape)
+    _, window = _window(prim, items[0].shape)
+    plan = _ConvolutionPlan(prim, x_shape, w.shape, dy.shape, _dtype(dy))
+    op = dnnl.Convolution(window).backward_data(plan.x, plan.w, plan.y, plan.hint)
+    reads = {
+        dnnl.DIFF_DST: lowering.as_desc(dy, op.desc(dnnl.DIFF_DST)),
+        dnnl.WEIGHTS: lowering.as_desc(w, op.desc(dnnl.WEIGHTS)),
+    }
+    dx = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_SRC))
+    _run(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
+    _publish(lowering, prim, items[0], dx)
+
+
+@handles("Conv1DBackpropFilter", "Conv2DBackpropFilter", "Conv3DBackpropFilter")
+def _convolution_filter_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    dy, x = (_to_first(prim, v) for v in operands)
+    w_shape = _group_shape(_first_shape(prim, items[0].shape), prim.group)
+    _, window = _window(prim, operands[1].shape)
+    plan = _ConvolutionPlan(prim, x.shape, w_shape, dy.shape, _dtype(dy))
+    op = dnnl.Convolution(window).backward_weights(plan.x, plan.w, plan.y, plan.hint)
+    reads = {
+        dnnl.SRC: lowering.as_desc(x, op.desc(dnnl.SRC)),
+        dnnl.DIFF_DST: lowering.as_desc(dy, op.desc(dnnl.DIFF_DST)),
+    }
+    dw = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_WEIGHTS))
+    _run(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
+    _publish(lowering, prim, items[0], _ungrouped(lowering, lowering.plain(dw), prim.group))
+
+
+def _dtype(view: View) -> str:
+    if view.dtype not in ("float32", "bfloat16"):
+        raise Unsupported(f"oneDNN on {view.dtype}")
+    return view.dtype
+
+
+# -- pooling --------------------------------------------------------------------------------------------------------------
+def _pooling(prim: Any, x_shape: tuple[int, ...], algorithm: int) -> dnnl.Pooling:
+    geometry, window = _window(prim, x_shape)
+    return dnnl.Pooling(window, geometry.kernel, algorithm)
+
+
+def _known_desc(lowering: Lowering, view: View) -> tuple[View, dnnl.Desc]:
+    desc = layout.to_desc(view)
+    if desc is None:
+        view = lowering.plain(view)
+        desc = layout.to_desc(view)
+    if desc is None:
+        raise Unsupported(f"oneDNN on {view.dtype}")
+    return view, desc
+
+
+def _max_forward(lowering: Lowering, prim: Any, operand: View, out_shape: tuple[int, ...]) -> tuple[dnnl.Op, View, View, Any]:
+    """Pool and keep what the gradient needs: (primitive, result, workspace, pooling)."""
+    _dtype(operand)
+    x, desc = _known_desc(lowering, _to_first(prim, operand))
+    pooling = _pooling(prim, operand.shape, dnnl.POOL_MAX)
+    target = dnnl.Desc.any(_first_shape(prim, out_shape), x.dtype)
+    op = pooling.forward(desc, target, training=True)
+    y = lowering.allocate_desc(x.dtype, op.desc(dnnl.DST))
+    workspace_desc = op.desc(dnnl.WORKSPACE)
+    workspace = lowering.allocate("uint8", (max(1, workspace_desc.nbytes),))
+    _run(lowering, op, {dnnl.SRC: x}, {dnnl.DST: y, dnnl.WORKSPACE: workspace}, "max_pool")
+    return op, y, workspace, pooling
+
+
+@handles("MaxPool", "MaxPoolNd", "MaxPool3D")
+def _max_pool(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    forward = _max_forward(lowering, prim, operands[0], items[0].shape)
+    lowering.kept[call.id] = forward
+    _publish(lowering, prim, items[0], forward[1])
+
+
+@handles("MaxPoolGrad")
+def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    source, _ = chain(call.args[1])
+    producer = source.args[0] if source.op == "item" else None
+    forward = lowering.kept.get(producer.id) if producer is not None and producer.args[0] is call.args[0] else None
+    if forward is None:
+        forward = _max_forward(lowering, prim, operands[0], operands[1].shape)
+    op, _, workspace, pooling = forward
+    target = op.desc(dnnl.DST)
+    backward = pooling.backward(dnnl.Desc.any(op.desc(dnnl.SRC).shape, _dtype(operands[2])), target, (op.desc(dnnl.SRC), target))
+    dy = lowering.as_desc(_to_first(prim, operands[2]), target)
+    dx = lowering.allocate_desc(operands[2].dtype, backward.desc(dnnl.DIFF_SRC))
+    _run(lowering, backward, {dnnl.DIFF_DST: dy, dnnl.WORKSPACE: workspace}, {dnnl.DIFF_SRC: dx}, "max_pool_bwd")
+    _publish(lowering, prim, items[0], dx)
+
+
+def _average_algorithm(prim: Any, x_shape: tuple[int, ...]) -> int:
+    pads = prim.window(x_shape).pads
+    if prim.divisor_override or (prim.ceil_mode and any(lo or hi for lo, hi in pads)):
+        raise Unsupported("this way of counting")
+    return dnnl.POOL_AVG_WITH_PADDING if prim.count_include_pad else dnnl.POOL_AVG
+
+
+@handles("AvgPool", "AvgPoolNd", "AvgPool3D")
+def _average_pool(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    _dtype(operands[0])
+    pooling = _pooling(prim, operands[0].shape, _average_algorithm(prim, operands[0].shape))
+    x, desc = _known_desc(lowering, _to_first(prim, operands[0]))
+    op = pooling.forward(desc, dnnl.Desc.any(_first_shape(prim, items[0].shape), x.dtype), training=False)
+    y = lowering.allocate_desc(x.dtype, op.desc(dnnl.DST))
+    _run(lowering, op, {dnnl.SRC: x}, {dnnl.DST: y}, "avg_pool")
+    _publish(lowering, prim, items[0], y)
+
+
+@handles("AvgPoolGrad")
+def _average_pool_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    _dtype(operands[0])
+    shape = items[0].shape
+    pooling = _pooling(prim, shape, _average_algorithm(prim, shape))
+    dy, desc = _known_desc(lowering, _to_first(prim, operands[0]))
+    source = dnnl.Desc.any(_first_shape(prim, shape), dy.dtype)
+    plain = dnnl.Desc.strided(_first_shape(prim, shape), dy.dtype)
+    op = pooling.backward(source, desc, (plain, dnnl.Desc.any(dy.shape, dy.dtype)))
+    dx = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_SRC))
+    _run(lowering, op, {dnnl.DIFF_DST: dy}, {dnnl.DIFF_SRC: dx}, "avg_pool_bwd")
+    _publish(lowering, prim, items[0], dx)
+
+
+# -- matrix products ------------------------------------------------------------------------------------------------------
+def _matrix(lowering: Lowering, view: View, transpose: bool, rank: int) -> View:
+    """A (batched) matrix of the given rank with strides that oneDNN multiplies fast."""
+    n = len(view.shape)
+    if transpose:
+        view = _permuted(view if view.dims is not None else lowering.plain(view), (*range(n - 2), n - 1, n - 2))
+    found = layout.strides(view)
+    good = found is not None and all(s > 0 or d == 1 for s, d in zip(found, view.shape))
+    if good and found is not None:
+        good = any(found[i] == 1 or view.shape[i] == 1 for i in (-1, -2))
+    if not good:
+        view = lowering.plain(view)
+    shape = (1,) * (rank - n) + view.shape
+    return View(view.buffer, view.dtype, shape, ((),) * (rank - n) + (view.dims or ()), view.offset)
+
+
+@handles("MatMul", "BatchMatMul")
+def _matrix_product(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    _dtype(operands[0])
+    rank = len(items[0].shape)
+    x = _matrix(lowering, operands[0], prim.transpose_a, rank)
+    y = _matrix(lowering, operands[1], prim.transpose_b, rank)
+    target = lowering.result_view(items[0])
+    descs = [layout.to_desc(v) for v in (x, y, target)]
+    op = dnnl.matmul(*descs)  # type: ignore[arg-type]
+    _run(lowering, op, {dnnl.SRC: x, dnnl.WEIGHTS: y}, {dnnl.DST: target}, "matmul")
+    lowering.views[items[0].id] = target
+
+
+# -- joining, setting, scattering -------------------------------------------------------------------------------------------
+def _part(view: View, spec: tuple) -> View:
+    """view[spec] for a static index."""
+    ns = Namespace(Maker(), lambda array: None)  # type: ignore[arg-type,return-value]
+    whole = Value("input", view.shape, view.dtype)
+    _, operations = chain(ns.index(LazyArray(ns, whole), spec).value)
+    for operation in operations:
+        seen = layout.apply(view, operation)
+        if seen is None:
+            raise Unsupported("a part of a blocked tensor")
+        view = seen
+    return view
+
+
+@handles("Concat")
+def _concat(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    target = lowering.result_view(items[0])
+    axis = call.attr.prim.axis % len(items[0].shape)
+    start = 0
+    for view in operands:
+        stop = start + view.shape[axis]
+        lowering.copy(view, _part(target, (slice(None),) * axis + (slice(start, stop),)))
+        start = stop
+    lowering.views[items[0].id] = target
+
+
+@handles("Stack")
+def _stack(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    target = lowering.result_view(items[0])
+    axis = call.attr.prim.axis % len(items[0].shape)
+    for number, view in enumerate(operands):
+        lowering.copy(view, _part(target, (*(slice(None),) * axis, number)))
+    lowering.views[items[0].id] = target
+
+
+@handles("SetItem")
+def _set_item(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    x, value, *indices = operands
+    if indices:
+        scatter.add_rows(lowering, prim, x, value, indices, items[0])
+        return
+    target = lowering.result_view(items[0])
+    part = _part(target, prim.spec)
+    ns = Namespace(Maker(), lambda array: None)  # type: ignore[arg-type,return-value]
+    lead = value.shape[: max(0, len(value.shape) - len(part.shape))]
+    if any(d != 1 for d in lead):
+        raise Unsupported("a value with more dimensions than its place")
+    slim = ns.reshape(LazyArray(ns, Value("input", value.shape, value.dtype)), value.shape[len(lead) :])
+    _, operations = chain(ns.broadcast_to(slim, part.shape).value)
+    for operation in operations:
+        seen = layout.apply(value, operation)
+        value = seen if seen is not None else layout.apply(lowering.plain(value), operation)  # type: ignore[assignment]
+    lowering.copy(x, target)
+    lowering.transform(value, part, add=prim.accumulate)
+    lowering.views[items[0].id] = target
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    return mstype.type_of_name(name).np  # type: ignore[attr-defined]

@@ -1,0 +1,85 @@
+"""The native loop over a graph's steps.
+
+`run(table, count)` calls `function(argument)` for every pair of words and stops at the first status that is not 0,
+returning (step << 8 | status). Two helper functions let oneDNN primitives be steps: `execute` takes the words
+(primitive, stream, number of arguments, arguments), `move` the words (memory, address).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any, NamedTuple
+
+from mindspore.backends.cpu import jit, openmp
+
+STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+
+_IR = """
+define i64 @graph_run(ptr %table, i64 %count) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %good ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %step, label %done
+step:
+  %at = shl i64 %i, 4
+  %slot = getelementptr i8, ptr %table, i64 %at
+  %function = load ptr, ptr %slot, align 8
+  %second = getelementptr i8, ptr %slot, i64 8
+  %argument = load ptr, ptr %second, align 8
+  %status = call i32 %function(ptr %argument)
+  %ok = icmp eq i32 %status, 0
+  br i1 %ok, label %good, label %bad
+good:
+  %next = add i64 %i, 1
+  br label %head
+bad:
+  %wide = zext i32 %status to i64
+  %shifted = shl i64 %i, 8
+  %result = or i64 %shifted, %wide
+  ret i64 %result
+done:
+  ret i64 0
+}
+"""
+
+_DNNL_IR = """
+define i32 @graph_execute(ptr %words) {
+  %primitive = load ptr, ptr %words, align 8
+  %p1 = getelementptr i8, ptr %words, i64 8
+  %stream = load ptr, ptr %p1, align 8
+  %p2 = getelementptr i8, ptr %words, i64 16
+  %count = load i64, ptr %p2, align 8
+  %n = trunc i64 %count to i32
+  %p3 = getelementptr i8, ptr %words, i64 24
+  %args = load ptr, ptr %p3, align 8
+  %status = call i32 @dnnl_primitive_execute(ptr %primitive, ptr %stream, i32 %n, ptr %args)
+  ret i32 %status
+}
+define i32 @graph_move(ptr %words) {
+  %memory = load ptr, ptr %words, align 8
+  %p1 = getelementptr i8, ptr %words, i64 8
+  %address = load ptr, ptr %p1, align 8
+  %status = call i32 @dnnl_memory_set_data_handle(ptr %memory, ptr %address)
+  ret i32 %status
+}
+declare i32 @dnnl_primitive_execute(ptr, ptr, i32, ptr)
+declare i32 @dnnl_memory_set_data_handle(ptr, ptr)
+"""
+
+
+class Functions(NamedTuple):
+    run: Any
+    execute: int
+    move: int
+
+
+@functools.cache
+def functions() -> Functions:
+    address = jit.load("graph_run", _IR)
+    run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
+    if openmp.onednn() is None:
+        return Functions(run, 0, 0)
+    return Functions(run, jit.load("graph_execute", _DNNL_IR), jit.load("graph_move", _DNNL_IR))
