@@ -7,11 +7,13 @@ from mindspore.train.callback._callback import InternalCallbackParam as _Interna
 from mindspore.train.callback._checkpoint import CheckpointConfig, ModelCheckpoint
 from mindspore.train.callback._checkpoint import CheckpointManager as _CheckpointManager
 from mindspore.train.callback._early_stop import EarlyStopping
+from mindspore.train.callback._flops_collector import FlopsUtilizationCollector
 from mindspore.train.callback._history import History
 from mindspore.train.callback._lambda_callback import LambdaCallback
 from mindspore.train.callback._learning_rate import LearningRateScheduler, ReduceLROnPlateau
 from mindspore.train.callback._loss_monitor import LossMonitor
 from mindspore.train.callback._on_request_exit import OnRequestExit
+from mindspore.train.callback._summary_collector import SummaryCollector
 from mindspore.train.callback._time_monitor import TimeMonitor
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "Callback",
     "CheckpointConfig",
     "EarlyStopping",
+    "FlopsUtilizationCollector",
     "History",
     "LambdaCallback",
     "LearningRateScheduler",
@@ -27,6 +30,7 @@ __all__ = [
     "OnRequestExit",
     "ReduceLROnPlateau",
     "RunContext",
+    "SummaryCollector",
     "TimeMonitor",
     "TrainFaultTolerance",
     "_CallbackManager",

@@ -1,0 +1,5 @@
+"""Summaries of runs for the dashboard. Façade: re-exports only."""
+
+from mindspore.train.summary.summary_record import SummaryRecord
+
+__all__ = ["SummaryRecord"]
