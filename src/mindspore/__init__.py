@@ -131,6 +131,7 @@ _LAZY: dict[str, str] = {
          "default_generator"], "mindspore.common.random"),
     **dict.fromkeys(["RowTensor", "COOTensor", "CSRTensor", "SparseTensor", "RowTensorInner"], "mindspore.common.sparse"),
     **dict.fromkeys(["Symbol"], "mindspore.common.symbol"),
+    **dict.fromkeys(["dtype"], "mindspore.common.dtype"),
     **dict.fromkeys(["_Function", "_no_grad", "_enable_grad", "_set_grad_enabled", "recompute", "saved_tensors_hooks",
                      "register_saved_tensors_hooks"], "mindspore.common.autograd"),
     **dict.fromkeys(["Profiler", "profiler"], "mindspore.profiler"),

@@ -540,6 +540,6 @@ def test_cells_in_both_modes(mode):
         np.testing.assert_allclose(net(x).asnumpy(), [1.0, 8.0])
         np.testing.assert_allclose(net(x * 0).asnumpy(), [0.0, 0.0])
         assert net.count.asnumpy() == 2
-        assert [p.name for p in net.get_parameters()] == ["blocks.0.weight", "blocks.1.weight", "blocks.2.weight", "count"]
+        assert [p.name for p in net.get_parameters()] == ["count", "blocks.0.weight", "blocks.1.weight", "blocks.2.weight"]
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)

@@ -129,7 +129,7 @@ class Derivative:
 
     def _sensitivities(self, primary: Any, outputs: list[Any], sens: Any) -> list[Any]:
         if sens is None:
-            return [ones_like(o) if values.dtype_of(o).kind in "fc" else zeros_like(o) for o in outputs]
+            return [ones_like(o) for o in outputs]
         given = _tensors(sens)
         if len(given) != len(outputs):
             if not isinstance(sens, (tuple, list)) and len(outputs) == 1 and values.is_number(sens):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 class Mutable:
     """Mixed into the number types below; marks a value that the graph must not be specialised to."""
@@ -34,6 +36,8 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     """
     if not isinstance(dynamic_len, bool):
         raise TypeError(f"'dynamic_len' must be a bool, but got {dynamic_len!r}.")
+    if isinstance(input_data, np.number):
+        input_data = input_data.item()
     if isinstance(input_data, bool):
         raise TypeError("For 'mutable', 'input_data' must be a number, tensor, tuple, list or dict of them, but got a bool.")
     if isinstance(input_data, int):

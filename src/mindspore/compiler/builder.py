@@ -134,6 +134,18 @@ class Builder:
             builder = builder.parent
         return False
 
+    def outlives(self, target: Any) -> bool:
+        """Whether an object written to here existed before this Builder's graph was begun."""
+        node = target._node
+        if node is None:
+            return True
+        builder = self.parent
+        while builder is not None:
+            if node.graph is builder.graph:
+                return True
+            builder = builder.parent
+        return node.graph is None
+
     def node_of(self, value: Any) -> Node:
         """The node that currently stands for a value."""
         if isinstance(value, TensorBase):

@@ -144,7 +144,7 @@ class Div(_Division):
 
 def _floordiv(xp: Any, x: Any, y: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return xp.floor_divide(x, y) if x.dtype.kind != "f" else xp.floor(x / y)
+        return xp.floor_divide(x, y) if x.dtype.kind in "bui" else xp.floor(x / y)
 
 
 def _floormod(xp: Any, x: Any, y: Any) -> Any:
@@ -312,11 +312,15 @@ def _reciprocal(xp: Any, x: Any) -> Any:
         return (xp.ones_like(x) / x).astype(x.dtype)
 
 
+def _rounding(name: str) -> Callable:
+    """floor and the like: integers stay as they are."""
+    return lambda xp, x: x if x.dtype.kind in "bui" else getattr(xp, name)(x)
+
+
 _TWO_OVER_SQRT_PI = 1.1283791670955126
 _HALF_SQRT_PI = 0.886226925452758
 
 Neg = unary("Neg", lambda xp, x: -x, lambda x, out, d: -d, NUMERIC)
-Abs = unary("Abs", lambda xp, x: xp.abs(x), lambda x, out, d: d * Sign()(x), ANY)
 Sign = unary("Sign", lambda xp, x: xp.sign(x), lambda x, out, d: zeros_like(d), NUMERIC)
 Exp = unary("Exp", _quiet("exp"), lambda x, out, d: d * conj(out), FLOAT)
 Expm1 = unary("Expm1", _quiet("expm1"), lambda x, out, d: d * (out + 1), FLOAT)
@@ -344,11 +348,11 @@ Atanh = unary("Atanh", _quiet("arctanh"), lambda x, out, d: d / (1 - x * x), FLO
 Erf = unary("Erf", erf, lambda x, out, d: d * Exp()(-x * x) * _TWO_OVER_SQRT_PI, "f")
 Erfc = unary("Erfc", erfc, lambda x, out, d: d * Exp()(-x * x) * -_TWO_OVER_SQRT_PI, "f")
 Erfinv = unary("Erfinv", erfinv, lambda x, out, d: d * Exp()(out * out) * _HALF_SQRT_PI, "f")
-Floor = unary("Floor", lambda xp, x: xp.floor(x) if x.dtype.kind == "f" else x, lambda x, out, d: zeros_like(d), REAL)
-Ceil = unary("Ceil", lambda xp, x: xp.ceil(x) if x.dtype.kind == "f" else x, lambda x, out, d: zeros_like(d), REAL)
-Trunc = unary("Trunc", lambda xp, x: xp.trunc(x) if x.dtype.kind == "f" else x, lambda x, out, d: zeros_like(d), REAL)
+Floor = unary("Floor", _rounding("floor"), lambda x, out, d: zeros_like(d), REAL)
+Ceil = unary("Ceil", _rounding("ceil"), lambda x, out, d: zeros_like(d), REAL)
+Trunc = unary("Trunc", _rounding("trunc"), lambda x, out, d: zeros_like(d), REAL)
 Rint = unary("Rint", lambda xp, x: xp.rint(x), lambda x, out, d: zeros_like(d), "f")
-Round = unary("Round", lambda xp, x: xp.round(x) if x.dtype.kind == "f" else x, lambda x, out, d: zeros_like(d), REAL)
+Round = unary("Round", _rounding("round"), lambda x, out, d: zeros_like(d), REAL)
 Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOAT)
 Softplus = unary("Softplus", _softplus, lambda x, out, d: d * Sigmoid()(x), "f")
 ReLU = unary(
@@ -374,8 +378,26 @@ Conj = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d))
 
 
 class _ComplexPart(Elementwise):
+    """A real number from each complex one."""
+
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return {"complex64": mstype.float32, "complex128": mstype.float64}.get(dtype.name, dtype)
+
+
+class Abs(_ComplexPart):
+    """The magnitude."""
+
+    def __init__(self) -> None:
+        super().__init__("Abs")
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.abs(x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        if x.dtype.kind != "c":
+            return (dout * Sign()(x),)
+        zero = Equal()(out, 0)
+        return (Cast()(Select()(zero, zeros_like(dout), dout / Select()(zero, ones_like(out), out)), x.dtype) * x,)
 
 
 class Real(_ComplexPart):
@@ -449,7 +471,7 @@ class Cast(Primitive):
             return xp.asarray(x).astype(dtype.np)
 
     def bprop(self, x: Any, dtype: Any, out: Any, dout: Any) -> tuple:
-        if x.dtype.kind not in "fc" or dtype.kind not in "fc":
+        if x.dtype.kind == "b" or dtype.kind == "b":
             return None, None
         return Cast()(dout, x.dtype), None
 

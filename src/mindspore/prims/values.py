@@ -102,6 +102,11 @@ def dtype_of(value: Any) -> DType:
     return value._node.abstract.dtype if value._node is not None else mstype.from_numpy(value._data.dtype)
 
 
+def has_gradient(dtype: DType) -> bool:
+    """Whether gradients flow through values of this type: all numbers. (Integers too: MindSpore differentiates them.)"""
+    return dtype.kind in "fciu"
+
+
 def is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, complex, np.number, np.bool_))
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.elementwise import Real, zeros_like
+from mindspore.prims.elementwise import Cast, Real, zeros_like
 from mindspore.prims.values import TensorBase
 
 
@@ -69,7 +69,7 @@ class Tape:
         outs = out if isinstance(out, tuple) else (out,)
         keys = tuple(self.key(o) if isinstance(o, TensorBase) else 0 for o in outs)
         for o, k in zip(outs, keys):
-            if isinstance(o, TensorBase) and values.dtype_of(o).kind in "fc":
+            if isinstance(o, TensorBase) and values.has_gradient(values.dtype_of(o)):
                 self._tracked.add(k)
         arg_keys = tuple(self.key(a) if isinstance(a, TensorBase) else 0 for a in args)
         arg_data = tuple(a._data if isinstance(a, TensorBase) else None for a in args)
@@ -126,10 +126,10 @@ def _accumulate(grads: dict[int, Any], key: int, grad: Any) -> None:
 
 def _fit(grad: Any, arg: Any) -> Any:
     """A real argument takes the real part of a complex gradient; the type follows the argument."""
-    dtype = values.dtype_of(arg)
-    if values.dtype_of(grad).kind == "c" and dtype.kind != "c":
-        return Real()(grad)
-    return grad
+    wanted = values.dtype_of(arg)
+    if values.dtype_of(grad).kind == "c" and wanted.kind != "c":
+        grad = Real()(grad)
+    return grad if values.dtype_of(grad) is wanted else Cast()(grad, wanted)
 
 
 def _run_hooks(tensor: Any, grad: Any) -> Any:

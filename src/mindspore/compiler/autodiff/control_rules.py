@@ -41,7 +41,7 @@ def _sensitivities(builder: Builder, node: Node, douts: list[Any]) -> list[Any]:
     """One sensitivity per output: zeros where nothing flows in, None for outputs without gradient."""
     out = []
     for i, abstract in enumerate(node.abstract.elements):  # type: ignore[attr-defined]
-        if abstract.dtype.kind not in "fc":
+        if not values.has_gradient(abstract.dtype):
             out.append(None)
         else:
             d = douts[i] if i < len(douts) else None
@@ -115,10 +115,28 @@ def _while(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
 
 
 def _active_carry(body: FuncGraph, carried: int, wanted: list[int], wanted_invariants: list[int]) -> list[int]:
-    """Carries through which gradients can flow: every floating-point one, once any input matters."""
-    if not wanted and not wanted_invariants:
-        return []
-    return [i for i in range(carried) if body.outputs[i].dtype.kind in "fc"]  # type: ignore[attr-defined]
+    """Carries through which gradients flow: those that, over the trips, come to depend on a wanted input."""
+    active = set(wanted)
+    outputs = body.output.args if isinstance(body.output, CNode) else ()
+    while True:
+        sources = {body.parameters[i].id for i in active} | {body.parameters[carried + i].id for i in wanted_invariants}
+        found = {i for i, node in enumerate(outputs) if _depends(node, sources) and reverse.differentiable(node)}
+        if found <= active:
+            return sorted(i for i in active if reverse.differentiable(body.parameters[i]))
+        active |= found
+
+
+def _depends(node: Node, sources: set[int]) -> bool:
+    seen: set[int] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if current.id in sources:
+            return True
+        if current.id not in seen:
+            seen.add(current.id)
+            stack.extend(current.args)
+    return False
 
 
 def _match(grad: Any, node: Node) -> Any:

@@ -111,7 +111,7 @@ class Backward:
 
 def differentiable(node: Node) -> bool:
     dtype = getattr(node.abstract, "dtype", None)
-    return dtype is not None and dtype.kind in "fc"
+    return dtype is not None and values.has_gradient(dtype)
 
 
 def fit(grad: Any, value: Any, op: str = "") -> Any:
@@ -122,7 +122,7 @@ def fit(grad: Any, value: Any, op: str = "") -> Any:
     if given.kind == "c" and wanted.kind != "c":
         grad = Real()(grad)
         given = values.dtype_of(grad)
-    if given is not wanted and wanted.kind in "fc":
+    if given is not wanted:
         grad = Cast()(grad, wanted)
     if tuple(grad.shape) != tuple(value.shape):
         raise RuntimeError(f"the gradient rule of {op} gave shape {tuple(grad.shape)} for an argument of shape {tuple(value.shape)}")

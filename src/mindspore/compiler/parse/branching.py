@@ -155,7 +155,7 @@ class BranchRules:
         return out
 
     def _join_state(self, joiner: Joiner, left: Builder, right: Builder) -> list[tuple[Any, Slot]]:
-        targets = {key: entry[0] for b in (left, right) for key, entry in b.state.items()}
+        targets = {key: entry[0] for b in (left, right) for key, entry in b.state.items() if b.outlives(entry[0])}
         return [(t, joiner.join_nodes(left.node_of(t), right.node_of(t))) for t in targets.values()]
 
     def _emit_cond(self, condition: Any, left: Builder, right: Builder, joiner: Joiner) -> list[Any]:

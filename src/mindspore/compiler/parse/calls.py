@@ -59,7 +59,7 @@ class CallRules:
             return rule(self, *args, **kwargs)
         if isinstance(function, Primitive):
             return function(*args, **kwargs)
-        if hasattr(function, "run_around"):
+        if hasattr(function, "run_around") and not isinstance(function, type):
             return self.call_cell(function, args, kwargs)
         trace = getattr(type(function), "__ms_trace__", None)
         if trace is not None:

@@ -260,6 +260,8 @@ class ExpressionRules:
         """Choose among equal-typed tensors (or callables) by an index that only the graph knows."""
         if not container:
             raise IndexError("index into an empty sequence")
+        if all(callable(c) and not isinstance(c, TensorBase) for c in container):
+            return lambda *args, **kwargs: self._call_chosen(container, index, args, kwargs)
         tensors = [c if isinstance(c, (TensorBase, SymbolicScalarBase)) else values.tensor_class()(c) for c in container]
         from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Stack
 
@@ -267,6 +269,18 @@ class ExpressionRules:
         stacked = Stack(0)(tensors)
         wrapped = ew.Select()(ew.Less()(position, 0), position + len(tensors), position)
         return GetItem((TENSOR_INDEX,))(stacked, wrapped.reshape(()))
+
+    def _call_chosen(self, functions: Any, index: Any, args: tuple, kwargs: dict) -> Any:
+        """Call one of several functions, chosen by a run-time index; the last serves for all larger ones."""
+        function, *others = functions
+        if not others:
+            return self.call(function, args, kwargs)
+        first = self.truth(ew.LogicalOr()(ew.Equal()(index, 0), ew.Equal()(index, -len(functions))))
+        return self.choose(
+            first,
+            lambda: self.call(function, args, kwargs),
+            lambda: self._call_chosen(others, ew.Select()(ew.Greater()(index, 0), index - 1, index), args, kwargs),
+        )
 
     def eval_Slice(self, node: ast.Slice) -> slice:
         def part(item: ast.expr | None) -> Any:

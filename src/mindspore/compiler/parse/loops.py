@@ -226,6 +226,7 @@ class LoopCarry:
         self.outer: Builder = ACTIVE.builder
         self.names = names
         self.start = {n: self.frame.locals[n] for n in names if n in self.frame.locals and not isinstance(self.frame.locals[n], Undefined)}
+        self.known = {id(leaf) for value in self.frame.locals.values() for _, leaf in leaves(value)}
         self.variables: dict[tuple, Variable] = {}
         self.state: dict[int, Any] = {}  # Parameters and tensors written in the body
         self.flags: dict[str, Any] = {"<broke>": False, "<returned>": False, "<value>": DEAD}
@@ -302,7 +303,7 @@ class LoopCarry:
     def _widen(self, after: dict[str, Any], builder: Builder) -> bool:
         changed = False
         for target_id, (target, _) in builder.state.items():
-            if target_id not in self.state:
+            if target_id not in self.state and self._existed(target, builder):
                 self.state[target_id] = target
                 changed = True
         for name, value in after.items():
@@ -311,6 +312,13 @@ class LoopCarry:
             else:
                 changed |= self._widen_name(name, value, builder)
         return changed
+
+    def _existed(self, target: Any, builder: Builder) -> bool:
+        """Whether what the body writes to was there before the loop; temporaries of the body are nobody's state."""
+        if target._node is not None:
+            return builder.outlives(target)
+        lasting = isinstance(target, values.parameter_class()) or getattr(target, "_ms_keep", False)
+        return lasting or target is self.interpreter.error_flag or self.outer.written(target) or id(target) in self.known
 
     def _adopt(self, name: str, value: Any) -> bool:
         """A variable that first appears in the body is carried too, so that it can be used after the loop."""

@@ -1,6 +1,7 @@
 """Functions of functions: gradients, maps over structures, overloading by type."""
 
 from mindspore.ops.composite.gradient import GradOperation, _Grad, grad, value_and_grad
+from mindspore.ops.composite.loops import ForiLoop, Scan, WhileLoop
 from mindspore.ops.composite.mapping import HyperMap, Map
 from mindspore.ops.composite.multitype import MultitypeFuncGraph, core
 from mindspore.ops.composite.transforms import (
@@ -16,6 +17,6 @@ from mindspore.ops.composite.transforms import (
 )
 
 __all__ = [
-    "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "_Grad", "clip_by_global_norm", "clip_by_value", "core",
+    "ForiLoop", "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "Scan", "WhileLoop", "_Grad", "clip_by_global_norm", "clip_by_value", "core",
     "derivative", "grad", "jacfwd", "jacrev", "jet", "jvp", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

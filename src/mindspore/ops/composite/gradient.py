@@ -61,7 +61,9 @@ class _Grad(GradOperation):
         self.return_ids = return_ids
 
     def __call__(self, fn: Any, weights: Any = None, grad_position: Any = 0) -> Derivative:
-        positions = grad_position if self.get_by_position else ("all" if self.get_all else (None if self.get_by_list else 0))
+        positions = (
+            grad_position if self.get_by_position else ("all" if self.get_all else (None if self.get_by_list else 0))
+        )
         return Derivative(fn, positions, weights if self.get_by_list else None, with_value=self.get_value, has_aux=self.has_aux,
                           sens=self.sens_param, return_ids=self.return_ids)  # fmt: skip
 

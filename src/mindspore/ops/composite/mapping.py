@@ -34,7 +34,9 @@ class Map:
         if not sequences:
             raise ValueError(f"For '{type(self).__name__}', at least one sequence is needed.")
         if not any(isinstance(s, (tuple, list, dict)) for s in sequences) and not self.deep:
-            raise TypeError(f"For '{type(self).__name__}', the arguments must be sequences, but got {type(sequences[0]).__name__}.")
+            raise TypeError(
+                f"For '{type(self).__name__}', the arguments must be sequences, but got {type(sequences[0]).__name__}."
+            )
         return self._apply(fn, sequences)
 
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
@@ -47,7 +49,9 @@ class Map:
         columns = [list(i.values()) if isinstance(i, dict) else i for i in items]
         lengths = {len(c) for c in columns if isinstance(c, (tuple, list))}
         if len(lengths) != 1 or not all(isinstance(c, (tuple, list)) for c in columns):
-            raise ValueError(f"For '{type(self).__name__}', the sequences must have the same length and structure, but got lengths {sorted(lengths)}.")
+            raise ValueError(
+                f"For '{type(self).__name__}', the sequences must have the same length and structure, but got lengths {sorted(lengths)}."
+            )
         rows = list(zip(*columns))
         order = reversed(range(len(rows))) if self.reverse else range(len(rows))
         out: list[Any] = [None] * len(rows)

@@ -67,7 +67,9 @@ class MultitypeFuncGraph:
                 return fn
         given = ", ".join(type(a).__name__ for a in args)
         known = "; ".join("(" + ", ".join(str(k) for k in kinds) + ")" for kinds, _ in self.entries)
-        raise TypeError(f"For 'MultitypeFuncGraph' '{self.name}', there is no function for the argument types ({given}). Registered: {known}.")
+        raise TypeError(
+            f"For 'MultitypeFuncGraph' '{self.name}', there is no function for the argument types ({given}). Registered: {known}."
+        )
 
     def __call__(self, *args: Any) -> Any:
         fn = self.find(args)

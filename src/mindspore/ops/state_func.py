@@ -1,0 +1,33 @@
+"""Functions that update a Parameter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.prims.state import Assign, AssignAdd, AssignSub
+
+__all__ = ["assign", "assign_add", "assign_sub"]
+
+
+def assign(variable: Any, value: Any) -> Any:
+    """Replace the value of a Parameter.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import ops
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ops.assign(w, ms.Tensor([3.0]))
+        >>> w.asnumpy().tolist()
+        [3.0]
+    """
+    return Assign()(variable, value)
+
+
+def assign_add(variable: Any, value: Any) -> Any:
+    """Add to the value of a Parameter."""
+    return AssignAdd()(variable, value)
+
+
+def assign_sub(variable: Any, value: Any) -> Any:
+    """Subtract from the value of a Parameter."""
+    return AssignSub()(variable, value)
