@@ -14,6 +14,7 @@ from mindspore.ir.mindir_program import PrimitiveUse
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive
+from mindspore.train._mindir.adapters import ADAPTERS
 from mindspore.train._mindir.control import choose, repeat
 from mindspore.train._mindir.conventions import convention, from_file
 
@@ -23,9 +24,6 @@ _ATTRIBUTE_NAMES = {"format": "data_format"}
 class PrimitiveOperations:
     """Carries out the steps of a MindIR program."""
 
-    def __init__(self) -> None:
-        self._made: dict[int, Callable] = {}
-
     def constant(self, array: np.ndarray) -> Tensor:
         return Tensor.from_numpy(array)
 
@@ -33,9 +31,9 @@ class PrimitiveOperations:
         return not values.is_symbolic(predicate)
 
     def apply(self, use: PrimitiveUse, arguments: list[Any]) -> Any:
-        special = _SPECIAL.get(use.name)
-        if special is not None:
-            return special(use, *arguments)
+        adapted = ADAPTERS.get(use.name)
+        if adapted is not None:
+            return adapted(*arguments)
         if use.is_function:
             return self._apply_function(use, arguments)
         return self._instance(use, use.attributes)(*arguments)
@@ -87,70 +85,3 @@ def _spatial(op: str, name: str, value: Any) -> Any:
     if op in ("Conv2D", "MaxPool") and name in ("stride", "dilation", "kernel_size", "strides"):
         return tuple(value[-2:]) if isinstance(value, (tuple, list)) else value
     return value
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Primitives that are functions here
-
-
-def _ops() -> Any:
-    from mindspore import ops
-
-    return ops
-
-
-def _cast_result(out: Any, dtype: Any) -> Any:
-    from mindspore.ir.mindir_proto import TYPES_BY_ID
-
-    return out if dtype is None else out.astype(TYPES_BY_ID[dtype] if isinstance(dtype, int) else dtype)
-
-
-def _all_axes(x: Any, dim: Any) -> Any:
-    return tuple(range(x.ndim)) if dim is None or dim == () else dim
-
-
-def _reduce_ext(name: str) -> Callable:
-    def run(use: PrimitiveUse, x: Any, dim: Any = None, keepdim: Any = False, dtype: Any = None) -> Any:
-        return primitive_class(name)(bool(keepdim))(_cast_result(x, dtype), _all_axes(x, dim))
-
-    return run
-
-
-def _with_alpha(name: str) -> Callable:
-    def run(use: PrimitiveUse, x: Any, y: Any, alpha: Any = 1) -> Any:
-        return primitive_class(name)()(x, y if alpha == 1 else y * alpha)
-
-    return run
-
-
-def _dense(use: PrimitiveUse, x: Any, weight: Any, bias: Any = None) -> Any:
-    out = primitive_class("MatMul")(False, True)(x.reshape(-1, x.shape[-1]), weight).reshape(*x.shape[:-1], -1)
-    return out if bias is None else out + bias
-
-
-def _filled(value: float) -> Callable:
-    def run(use: PrimitiveUse, size: Any, dtype: Any = None) -> Any:
-        from mindspore._base import dtype as mstype
-
-        made = _ops().full(tuple(size) if isinstance(size, (tuple, list)) else (size,), value, dtype=mstype.float32)
-        return _cast_result(made, dtype)
-
-    return run
-
-
-_SPECIAL: dict[str, Callable] = {
-    "SumExt": _reduce_ext("ReduceSum"),
-    "MeanExt": _reduce_ext("ReduceMean"),
-    "ProdExt": _reduce_ext("ReduceProd"),
-    "AddExt": _with_alpha("Add"),
-    "SubExt": _with_alpha("Sub"),
-    "Dense": _dense,
-    "Zeros": _filled(0),
-    "Ones": _filled(1),
-    "Shape": lambda use, x: tuple(x.shape),
-    "TensorShape": lambda use, x: Tensor(list(x.shape)),
-    "Flatten": lambda use, x: x.reshape(x.shape[0], -1),
-    "Return": lambda use, x: x,
-    "StopGradient": lambda use, x: _ops().stop_gradient(x),
-    "Stack": lambda use, xs: primitive_class("Stack")(use.attributes.get("axis", 0))(xs),
-}
