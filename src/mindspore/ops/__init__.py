@@ -9,9 +9,11 @@ import importlib.util as _util
 
 import mindspore.runtime.eager  # noqa: F401 - installs the dispatcher
 from mindspore.ops import function, operations
+from mindspore.ops.composite import *  # noqa: F403
 from mindspore.ops.function import *  # noqa: F403
 from mindspore.ops.legacy_names import *  # noqa: F403
 from mindspore.ops.operations import *  # noqa: F403
+from mindspore.ops.state_func import *  # noqa: F403
 from mindspore.ops.primitive import (
     Primitive,
     PrimitiveWithCheck,
@@ -24,8 +26,6 @@ from mindspore.ops.tensor_methods import attach as _attach
 
 if _util.find_spec("mindspore.ops.nn_func") is not None:
     from mindspore.ops.nn_func import *  # noqa: F403
-if _util.find_spec("mindspore.ops.composite") is not None:
-    from mindspore.ops.composite import *  # noqa: F403
 
 P = operations
 _attach()

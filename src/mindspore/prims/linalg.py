@@ -9,6 +9,7 @@ import numpy as np
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
 from mindspore.prims.elementwise import conj
+from mindspore.prims.precision import is_half
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import sum_to_shape
 
@@ -19,7 +20,7 @@ def _swap(xp: Any, x: Any) -> Any:
 
 def _product(xp: Any, a: Any, b: Any) -> Any:
     """Matrix product; half types accumulate in float32."""
-    if a.dtype.kind == "f" and a.dtype.itemsize < 4:
+    if is_half(a.dtype):
         if xp is np:
             return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
         return xp.matmul(a, b, preferred_element_type=np.float32).astype(a.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
+from mindspore.prims.precision import is_half
 from mindspore.prims.primitive import Primitive
 
 
@@ -80,7 +81,7 @@ class ReduceSum(Reduction):
         return mstype.int64 if dtype is mstype.bool_ else dtype
 
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
-        if x.dtype.kind == "f" and x.dtype.itemsize < 4:
+        if is_half(x.dtype):
             return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=np.float32)
         return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=None if x.dtype.kind in "bfc" else x.dtype)
 
@@ -94,7 +95,7 @@ class ReduceMean(Reduction):
     kinds = "uifc"
 
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
-        wide = np.float32 if x.dtype.kind == "f" and x.dtype.itemsize < 4 else None
+        wide = np.float32 if is_half(x.dtype) else None
         with np.errstate(all="ignore"):
             return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=wide) / _count(x.shape, axes)
 

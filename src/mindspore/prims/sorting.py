@@ -79,7 +79,7 @@ class TopK(Primitive):
             return xp.asarray(x), xp.zeros((), np.int32)
         if xp is not np:
             return require("jax.lax", "xla", "this operation").top_k(x, k)
-        if 0 < 4 * k < x.shape[-1] and not (x.dtype.kind == "f" and np.isnan(x).any()):
+        if 0 < 4 * k < x.shape[-1] and (x.dtype.kind in "ui" or not np.isnan(x).any()):
             candidates = _largest_unordered(x, k)
         else:
             candidates = np.broadcast_to(np.arange(x.shape[-1]), x.shape)

@@ -1,0 +1,1 @@
+"""Makes the helpers in this folder (gradcheck.py) importable from every test folder."""
