@@ -1,0 +1,255 @@
+"""From graphs to ONNX (opset 17).
+
+Each primitive has a rule that emits ONNX nodes. Cond and While become If and Loop; their subgraphs may use names of the
+surrounding graph, as ONNX allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore._base.dtype import DType
+from mindspore._base.files import atomic_write
+from mindspore._base.optional import require
+from mindspore.compiler.parse.entry import Place, Traced, tensors_in
+from mindspore.ir import AbstractTensor, CNode, FuncGraph, Node, ValueNode
+from mindspore.train._onnx.rules import RULES
+
+OPSET = 17
+_LARGE = 1 << 31
+
+
+class OnnxGraph:
+    """Collects the nodes and constants of one ONNX graph."""
+
+    def __init__(self, outer: OnnxGraph | None = None):
+        self.onnx = require("onnx", "onnx", "ONNX export")
+        self.helper = self.onnx.helper
+        self.nodes: list[Any] = []
+        self.initializers: list[Any] = []
+        self._names: dict[int, str] = {}
+        self._root: OnnxGraph = outer._root if outer is not None else self
+        self._count = 0
+
+    # -- naming ---------------------------------------------------------------------------------------------------
+    def fresh(self, label: str) -> str:
+        self._root._count += 1
+        return f"{label}_{self._root._count}"
+
+    def bind(self, node: Node, name: Any) -> None:
+        """Say under which name (or names, for several results) a node is known."""
+        self._names[node.id] = name
+
+    def name(self, node: Node) -> Any:
+        """The name of a node's value, emitting what it needs."""
+        stack = [node]
+        while stack:
+            current = stack[-1]
+            if current.id in self._names:
+                stack.pop()
+                continue
+            missing = [a for a in current.args if a.id not in self._names and not _is_static(a)]
+            if missing:
+                stack += reversed(missing)
+                continue
+            stack.pop()
+            self._names[current.id] = self._emit_node(current)
+        return self._names[node.id]
+
+    def _emit_node(self, node: Node) -> Any:
+        if isinstance(node, ValueNode):
+            return self.constant(np.asarray(node.value))
+        if not isinstance(node, CNode):
+            raise ValueError(f"the graph uses {node!r} of another graph; only closed graphs can be exported")
+        rule = RULES.get(node.op.name) or _CONTROL.get(node.op.name)
+        if rule is None:
+            raise RuntimeError(f"The operation '{node.op.name}' cannot be exported to ONNX yet.")
+        inputs = [a.value if _is_static(a) else self._names[a.id] for a in node.args]  # type: ignore[attr-defined]
+        return rule(self, node, *inputs)
+
+    # -- nodes ----------------------------------------------------------------------------------------------------
+    def emit(self, op: str, inputs: Sequence[str], outputs: int = 1, **attributes: Any) -> Any:
+        """Add a node; returns the name of its result, or a list of names."""
+        names = [self.fresh(op) for _ in range(outputs)]
+        self.nodes.append(self.helper.make_node(op, list(inputs), names, **attributes))
+        return names[0] if outputs == 1 else names
+
+    def constant(self, array: np.ndarray) -> str:
+        """A constant tensor."""
+        name = self.fresh("constant")
+        self._root.initializers.append(self.tensor(name, array))
+        return name
+
+    def ints(self, values: Any) -> str:
+        """A constant of 64-bit ints."""
+        return self.constant(np.asarray(values, np.int64))
+
+    def tensor(self, name: str, array: np.ndarray) -> Any:
+        kind = self.kind(array.dtype)
+        data = np.ascontiguousarray(array).tobytes()
+        return self.helper.make_tensor(name, kind, list(array.shape), data, raw=True)
+
+    def kind(self, dtype: Any) -> int:
+        """ONNX's number of an element type."""
+        names = {
+            "bool_": "BOOL", "bool": "BOOL", "uint8": "UINT8", "int8": "INT8", "uint16": "UINT16", "int16": "INT16",
+            "int32": "INT32", "int64": "INT64", "uint32": "UINT32", "uint64": "UINT64", "float16": "FLOAT16",
+            "bfloat16": "BFLOAT16", "float32": "FLOAT", "float64": "DOUBLE", "complex64": "COMPLEX64",
+            "complex128": "COMPLEX128",
+        }  # fmt: skip
+        name = dtype.name if isinstance(dtype, DType) else np.dtype(dtype).name
+        return getattr(self.onnx.TensorProto, names[name])
+
+    def value_info(self, name: str, abstract: AbstractTensor, shape: Any = None) -> Any:
+        dims = [None if d == -1 else d for d in (abstract.shape if shape is None else shape)]
+        return self.helper.make_tensor_value_info(name, self.kind(abstract.dtype), dims)
+
+    def subgraph(self, graph: FuncGraph, names: Sequence[str]) -> tuple[OnnxGraph, list[str]]:
+        """The nodes of a closed graph applied to values of this one; returns them and the names of its outputs."""
+        inner = OnnxGraph(self)
+        for parameter, name in zip(graph.parameters, names):
+            inner.bind(parameter, name)
+        return inner, inner.results(graph)
+
+    def results(self, graph: FuncGraph) -> list[str]:
+        found = self.name(graph.output)
+        return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def _is_static(node: Node) -> bool:
+    """Whether an argument is a plain Python value or graph rather than a tensor."""
+    return isinstance(node, ValueNode) and not isinstance(node.abstract, AbstractTensor)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Control flow
+
+
+def _cond(
+    g: OnnxGraph, node: CNode, predicate: str, then: FuncGraph, otherwise: FuncGraph, *operands: str
+) -> list[str]:
+    branches = [_branch(g, graph, operands, label) for graph, label in ((then, "then"), (otherwise, "else"))]
+    flag = g.emit("Reshape", [predicate, g.ints([])])
+    count = len(node.abstract.elements)  # type: ignore[attr-defined]
+    found = g.emit("If", [flag], count, then_branch=branches[0], else_branch=branches[1])
+    return [found] if count == 1 else found
+
+
+def _branch(g: OnnxGraph, graph: FuncGraph, operands: Sequence[str], label: str) -> Any:
+    inner, results = g.subgraph(graph, operands)
+    outputs = [inner.emit("Identity", [r]) for r in results]
+    infos = [inner.value_info(n, a) for n, a in zip(outputs, graph.outputs)]  # type: ignore[arg-type]
+    return g.helper.make_graph(inner.nodes, g.fresh(label), [], infos)
+
+
+def _while(g: OnnxGraph, node: CNode, condition: FuncGraph, body: FuncGraph, *operands: str) -> list[str]:
+    carried = node.op.carried
+    kinds = [a.abstract for a in node.args[2 : 2 + carried]]
+    first, tested = g.subgraph(condition, operands)
+    g.nodes += first.nodes
+    start = g.emit("Reshape", [tested[0], g.ints([])])
+    inner = OnnxGraph(g)
+    state = [inner.fresh("state") for _ in kinds]
+    trip, going = inner.fresh("trip"), inner.fresh("going")
+    names = [*state, *operands[carried:]]
+    stepped, fresh = inner.subgraph(body, names)
+    inner.nodes += stepped.nodes
+    again, flags = inner.subgraph(condition, [*fresh[:carried], *operands[carried:]])
+    inner.nodes += again.nodes
+    flag = inner.emit("Reshape", [flags[0], g.ints([])])
+    results = [inner.emit("Identity", [n]) for n in fresh[:carried]]
+    tensor = g.onnx.TensorProto
+    inputs = [
+        g.helper.make_tensor_value_info(trip, tensor.INT64, []),
+        g.helper.make_tensor_value_info(going, tensor.BOOL, []),
+        *(inner.value_info(n, k) for n, k in zip(state, kinds)),  # type: ignore[arg-type]
+    ]
+    outputs = [
+        g.helper.make_tensor_value_info(flag, tensor.BOOL, []),
+        *(inner.value_info(n, k) for n, k in zip(results, kinds)),  # type: ignore[arg-type]
+    ]
+    loop = g.helper.make_graph(inner.nodes, g.fresh("body"), inputs, outputs)
+    found = g.emit("Loop", ["", start, *operands[:carried]], carried, body=loop)
+    return [found] if carried == 1 else found
+
+
+def _call(g: OnnxGraph, node: CNode, graph: FuncGraph, *operands: str) -> list[str]:
+    inner, results = g.subgraph(graph, operands)
+    g.nodes += inner.nodes
+    return results
+
+
+_CONTROL: dict[str, Callable] = {
+    "Cond": _cond,
+    "While": _while,
+    "Call": _call,
+    "MakeTuple": lambda g, node, *names: list(names),
+    "TupleGetItem": lambda g, node, names, index: names[index],
+}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Whole models
+
+
+def save_onnx(traced: Traced, inputs: tuple, path: str) -> None:
+    """Write a traced network as an ONNX file."""
+    model = build_onnx(traced, inputs)
+    content = model.SerializeToString()
+    if len(content) >= _LARGE:
+        raise RuntimeError("The ONNX file would be bigger than 2 GB; export as 'MINDIR'.")
+    target = path if path.endswith(".onnx") else f"{path}.onnx"
+    with atomic_write(target) as stream:
+        stream.write(content)
+
+
+def build_onnx(traced: Traced, inputs: tuple) -> Any:
+    """The ONNX model of a traced network, checked."""
+    from mindspore.train._mindir.export import free_sizes
+
+    g = OnnxGraph()
+    graph = traced.graph
+    tensors = tensors_in(inputs)
+    infos = []
+    for place, node in enumerate(graph.parameters[: traced.arguments]):
+        name = f"input{place}" if not node.name.isidentifier() else f"{node.name}_{place}"
+        g.bind(node, name)
+        infos.append(g.value_info(name, node.abstract, free_sizes(tensors[place])))  # type: ignore[arg-type]
+    for node, weight in zip(graph.parameters[traced.arguments :], traced.weights):
+        g.bind(node, weight.name)
+        g.initializers.append(g.tensor(weight.name, np.asarray(weight.asnumpy())))
+    results = g.results(graph)
+    outputs = []
+    for number, index in enumerate(_places(traced.result)):
+        name = f"output{number}"
+        g.nodes.append(g.helper.make_node("Identity", [results[index]], [name]))
+        outputs.append(g.value_info(name, graph.outputs[index], _loose(graph.outputs[index], tensors, free_sizes)))
+    made = g.helper.make_graph(g.nodes, graph.name, infos, outputs, initializer=g.initializers)
+    model = g.helper.make_model(
+        made, producer_name="MindSpore", opset_imports=[g.helper.make_opsetid("", OPSET)], ir_version=8
+    )
+    g.onnx.checker.check_model(model)
+    return model
+
+
+def _places(template: Any) -> list[int]:
+    """The graph outputs that the user gets, in order; written Parameters are none of them."""
+    if type(template) is Place:
+        return [template.index]
+    if isinstance(template, dict):
+        template = list(template.values())
+    if isinstance(template, (tuple, list)):
+        return [i for item in template for i in _places(item)]
+    return []
+
+
+def _loose(abstract: Any, tensors: list, free_sizes: Callable) -> Any:
+    """The shape of an output: with a free first size when an input has one."""
+    free = any((free_sizes(t) or (0,))[0] == -1 for t in tensors)
+    return (-1, *abstract.shape[1:]) if free and abstract.shape else abstract.shape
+
+
+__all__ = ["OPSET", "build_onnx", "save_onnx"]
