@@ -112,16 +112,23 @@ def check_sampler_shuffle_shard_options(num_samples, shuffle, sampler, num_shard
     """The ways of choosing rows exclude each other: a sampler, or shuffle and shards."""
     check_shards(num_shards, shard_id)
     if num_samples is not None:
-        check_type(num_samples, int, "num_samples")
-        check_range(num_samples, 0, INT64_MAX, "num_samples")
-    if shuffle is not None:
-        check_bool(shuffle, "shuffle") if not hasattr(shuffle, "value") else None
+        check_num_samples(num_samples)
+    if shuffle is not None and not hasattr(shuffle, "value"):
+        check_bool(shuffle, "shuffle")
     if sampler is None:
         return
     if shuffle is not None:
         raise RuntimeError("sampler and shuffle cannot be specified at the same time.")
     if num_shards is not None:
         raise RuntimeError("sampler and sharding cannot be specified at the same time.")
+
+
+def check_num_samples(num_samples: Any) -> None:
+    if num_samples is None:
+        return
+    check_type(num_samples, int, "num_samples")
+    if not 0 <= num_samples <= INT64_MAX:
+        raise ValueError(f"num_samples exceeds the boundary between 0 and {INT64_MAX}(INT64_MAX)! Given {num_samples}.")
 
 
 def check_shards(num_shards, shard_id) -> None:

@@ -207,7 +207,7 @@ class Dataset(Getters):
         """Let the pipeline go on past a `sync_wait`."""
         check_type(condition_name, str, "condition_name")
         if num_batch is not None and (not isinstance(num_batch, int) or num_batch <= 0):
-            raise ValueError(f"num_batch must be a positive int, but got {num_batch}.")
+            raise ValueError(f"Sync_update batch size can only be positive, got: {num_batch}.")
         conditions = {c.name: c for c in self._sync_conditions()}
         if condition_name not in conditions:
             raise RuntimeError(f"Condition name not found: {condition_name!r}. Known: {sorted(conditions)}.")

@@ -95,11 +95,13 @@ def check_operations(operations: Any) -> list[Callable]:
     for operation in given:
         if not callable(operation):
             raise TypeError(
-                f"operations should be callable objects or functions, but got {operation!r} of type {type(operation)}."
+                "Parameter operations's element of method map should be a transform or a function, "
+                f"but got {operation!r} of type {type(operation)}."
             )
         if isinstance(operation, type):
             raise ValueError(
-                f"Class {operation.__name__} was given as an operation; give an object of it: {operation.__name__}()."
+                "Parameter operations's element of method map should be a transform or a function, but got the class "
+                f"{operation.__name__}; give an object of it: {operation.__name__}()."
             )
     return given
 
@@ -110,6 +112,7 @@ def check_callbacks(callbacks: Any) -> list:
     given = as_list(callbacks)
     for i, callback in enumerate(given):
         check_type(callback, DSCallback, f"callbacks[{i}]" if isinstance(callbacks, (list, tuple)) else "callbacks")
+        callback.check_overridden()
     return given
 
 
@@ -167,7 +170,7 @@ class BatchDataset(UnionBaseDataset):
 def check_batch_size(batch_size: Any, drop_remainder: Any) -> None:
     if callable(batch_size):
         check_one_argument(batch_size)
-    else:
+    elif batch_size is not True and batch_size != -1:  # True counts as 1; -1 is an error once it runs
         check_pos_int32(batch_size, "batch_size")
     check_bool(drop_remainder, "drop_remainder")
 
@@ -188,9 +191,9 @@ def check_batch_map(per_batch_map, input_columns, output_columns) -> None:
 
     if per_batch_map is None:
         if input_columns is not None:
-            raise ValueError("input_columns can be specified only when per_batch_map is specified.")
+            raise ValueError("input_columns can be specified only when per_batch_map is set.")
         if output_columns is not None:
-            raise ValueError("output_columns can be specified only when per_batch_map is specified.")
+            raise ValueError("output_columns can be specified only when per_batch_map is set.")
         return
     if not callable(per_batch_map):
         raise TypeError(f"Argument per_batch_map with value {per_batch_map} is not callable.")
@@ -282,10 +285,12 @@ def check_buckets(boundaries: Any, sizes: Any) -> None:
     check_type(boundaries, list, "bucket_boundaries")
     check_type(sizes, list, "bucket_batch_sizes")
     for name, values in (("bucket_boundaries", boundaries), ("bucket_batch_sizes", sizes)):
-        for i, value in enumerate(values):
-            check_type(value, int, f"{name}[{i}]")
-            if value <= 0:
-                raise ValueError(f"{name} must only contain positive numbers.")
+        if any(isinstance(value, bool) or not isinstance(value, int) for value in values):
+            raise TypeError(f"{name} should be a list of int.")
+    if any(value <= 0 for value in boundaries):
+        raise ValueError("bucket_boundaries must only contain positive numbers.")
+    if any(value <= 0 for value in sizes):
+        raise ValueError("bucket_batch_sizes should be a list of positive numbers.")
     if not boundaries:
         raise ValueError("bucket_boundaries cannot be empty.")
     if any(low >= high for low, high in itertools.pairwise(boundaries)):
@@ -429,5 +434,5 @@ class SyncWaitDataset(UnionBaseDataset):
         if callback is not None and not callable(callback):
             raise TypeError("Callback is not callable.")
         if condition_name in {condition.name for condition in input_dataset._sync_conditions()}:
-            raise RuntimeError(f"Condition name {condition_name!r} is already in use in this pipeline.")
+            raise RuntimeError(f"Condition name is already in use: {condition_name!r}.")
         self._use(ir.SyncWaitNode(input_dataset._node, Condition(condition_name, num_batch, callback)))

@@ -21,9 +21,9 @@ def save(dataset: Any, file_name: str, num_files: int, file_type: str) -> None:
     check_type(file_name, str, "file_name")
     check_pos_int32(num_files, "num_files")
     if not 1 <= num_files <= 1000:
-        raise ValueError(f"num_files should be within [1, 1000], but got {num_files}.")
+        raise ValueError(f"num_files should between 0 and 1000. Got {num_files}.")
     if file_type != "mindrecord":
-        raise ValueError(f"{file_type} dataset format is not supported: use 'mindrecord'.")
+        raise ValueError(f"{file_type} dataset format is not supported. Use 'mindrecord'.")
     columns, rows = run_once(dataset)
     writer, pending = None, []
     for row in rows:

@@ -53,7 +53,8 @@ class Schema:
         self.dataset_type = ""
         self.columns: list[dict[str, Any]] = []
         if schema_file is not None:
-            check_type(schema_file, (str, os.PathLike), "schema_file")
+            if not isinstance(schema_file, (str, os.PathLike)):
+                raise TypeError(f"path: {schema_file} is not string")
             with open(check_file(schema_file), encoding="utf-8") as stream:
                 try:
                     content = json.load(stream)

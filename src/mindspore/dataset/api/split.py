@@ -8,7 +8,6 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from mindspore.dataset._check import INT32_MAX, check_range
 from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.ir.leaf import MappableNode
 from mindspore.dataset.ir.ops import ShuffleNode, SkipNode, TakeNode
@@ -60,15 +59,15 @@ def check_sizes(sizes: Any) -> None:
     if not sizes:
         raise ValueError("sizes cannot be empty.")
     if all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
-        for size in sizes:
-            check_range(size, 1, INT32_MAX, "sizes")
+        if any(size <= 0 for size in sizes):
+            raise ValueError("There are int sizes given: there should be no negative or zero numbers.")
         return
     if not all(isinstance(size, float) for size in sizes):
         raise TypeError("sizes should be list of int or list of float.")
     if any(not 0 < size <= 1 for size in sizes):
-        raise ValueError("If sizes is a list of float, each must be in (0, 1].")
+        raise ValueError("If there are float sizes, there should be no numbers outside the range (0, 1].")
     if not math.isclose(sum(sizes), 1, rel_tol=0, abs_tol=1e-6):
-        raise ValueError("If sizes is a list of float, the sum of all must be 1.")
+        raise ValueError("The sizes given as percentages do not sum up to 1.")
 
 
 def absolute_sizes(sizes: Sequence[int | float], total: int) -> list[int]:

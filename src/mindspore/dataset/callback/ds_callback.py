@@ -46,6 +46,14 @@ class DSCallback:
     def ds_step_end(self, ds_run_context: DSRunContext) -> None:
         """After every `step_size`-th row."""
 
+    def check_overridden(self) -> None:
+        """A callback that overrides nothing is a mistake."""
+        names = ("ds_begin", "ds_epoch_begin", "ds_epoch_end", "ds_step_begin", "ds_step_end")
+        if all(getattr(type(self), name) is getattr(DSCallback, name) for name in names):
+            raise AttributeError(
+                f"{type(self).__name__}: Inheriting Callback class without overriding any methods. Override a ds_ method."
+            )
+
     def notify(self, event: str, epoch: int, step_in_epoch: int, step: int) -> None:
         """Called by the engine."""
         if event.startswith("step") and (step_in_epoch - 1) % self.step_size:

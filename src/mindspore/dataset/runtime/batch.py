@@ -120,6 +120,9 @@ class BucketBatch(Operator):
     def __init__(self, child: Operator, node: BucketBatchNode):
         super().__init__(child)
         self.node = node
+        for name in node.column_names:
+            if name not in child.columns:
+                raise RuntimeError(f"BucketBatchByLength: Couldn't find the specified column in the dataset: {name}.")
         self.inputs = [child.columns.index(name) for name in node.column_names]
 
     def stream(self, epoch, start=0):

@@ -179,6 +179,8 @@ def _(node: FilterNode, context):
 @build.register
 def _(node: BatchNode, context):
     child = build(node.children[0], context)
+    if node.rows == -1:
+        raise RuntimeError("Batch size cannot be -1 without using batch sampler.")
     if node.per_batch_map is not None or callable(node.rows):
         return dynamic_batch(node, child)
     chain = child

@@ -7,7 +7,7 @@ it must. A batch at the end makes a task of exactly its rows; without one, tasks
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.executor import Executor, Inline, Threads
 from mindspore.dataset.runtime.operators import Operator, Pair
 from mindspore.dataset.runtime.process import Processes
-from mindspore.dataset.runtime.step import ANY, CALLER, PROCESS, THREAD, CollateStep, Step, run_steps, vectorised
+from mindspore.dataset.runtime.step import ANY, CALLER, PROCESS, THREAD, CollateStep, LoadStep, Step, run_steps, vectorised
 
 RUN_LENGTH = 8  # rows of a task outside batches: fixed, so that workers never change what a task is
 
@@ -28,6 +28,7 @@ class Chain(Operator):
         super().__init__(base, columns=columns)
         self.steps, self.context = list(steps), context
         self._stages: list[Executor] | None = None
+        self._epoch = 0
 
     @property
     def base(self) -> Operator:
@@ -47,6 +48,7 @@ class Chain(Operator):
     def stream(self, epoch, start=0):
         if not self.one_to_one and start:
             return itertools.islice(self.stream(epoch), start, None)
+        self._epoch = epoch
         pairs = self.base.stream(epoch, start)
         return self._pairs(self.through(runs(pairs, epoch, RUN_LENGTH)))
 
@@ -58,10 +60,18 @@ class Chain(Operator):
     def through(self, tasks: Iterator) -> Iterator:
         """Tasks (epoch, keys, rows) through every stage."""
         if self._stages is None:
-            self._stages = make_stages(self.steps, self.context)
+            self._stages = make_stages(self.steps, self.context, self._path_of)
         for stage in self._stages:
             tasks = stage.imap(tasks)
         return tasks
+
+    def _path_of(self, key: int) -> str | None:
+        """The file of the row `key` of the present epoch, for the error messages of later stages."""
+        refs = self.base.refs(self._epoch)
+        if refs is None or not isinstance(self.steps[0], LoadStep):
+            return None
+        found = np.flatnonzero(refs[0] == key)
+        return self.steps[0].reader.path(refs[1][found[0]]) if len(found) else None
 
     def close(self):
         for stage in self._stages or ():
@@ -83,6 +93,7 @@ class BatchedChain(Chain):
         self.rows, self.drop_remainder = rows, drop_remainder
 
     def stream(self, epoch, start=0):
+        self._epoch = epoch
         refs = self.base.refs(epoch)
         if refs is not None:
             tasks = self._slices(refs, epoch, start)
@@ -110,12 +121,12 @@ def runs(pairs: Iterator[Pair], epoch: int, length: int, drop_remainder: bool = 
 class StageFunction:
     """The steps of one stage as a function of a task; picklable when its steps are."""
 
-    def __init__(self, steps: Sequence[Step], root_seed: int):
-        self.steps, self.root_seed = list(steps), root_seed
+    def __init__(self, steps: Sequence[Step], root_seed: int, path_of: Callable[[int], str | None] | None = None):
+        self.steps, self.root_seed, self.path_of = list(steps), root_seed, path_of
 
     def __call__(self, task):
         epoch, keys, rows = task
-        return epoch, *run_steps(self.steps, epoch, keys, rows)
+        return epoch, *run_steps(self.steps, epoch, keys, rows, self.path_of)
 
     def seed_for(self, task) -> int:
         """A seed for the global generators of a worker process: a function of the task alone."""
@@ -124,10 +135,11 @@ class StageFunction:
         return int(np.random.SeedSequence([self.root_seed, epoch, first]).generate_state(1)[0])
 
 
-def make_stages(steps: Sequence[Step], context: RunContext) -> list[Executor]:
+def make_stages(steps: Sequence[Step], context: RunContext, path_of: Callable[[int], str | None]) -> list[Executor]:
     stages = []
     for placement, group in cut(steps):
-        function = StageFunction(group, context.root_seed)
+        # a worker process has no use for the parent's view of the epoch
+        function = StageFunction(group, context.root_seed, None if placement == PROCESS else path_of)
         workers = max(step.workers for step in group if step.placement in (placement, ANY))
         if context.synchronous or placement in (CALLER, ANY):
             stages.append(Inline(function))

@@ -48,9 +48,8 @@ class RowFailure(Exception):
         if isinstance(self.error, PipelineError):
             return self.error
         name = operation_name(self.operation)
-        where = f"map operation: [{name}] failed. (row {self.key})"
-        if path:
-            where += f" The corresponding data file is: {path}."
+        place = f"The corresponding data file is: {path}. " if path else ""
+        where = f"map operation: [{name}] failed. {place}(row {self.key})"
         if not type(self.operation).__module__.startswith("mindspore.dataset."):
             return user_code_error(where, self.error)
         text = str(self.error) or type(self.error).__name__

@@ -35,15 +35,17 @@ class Step:
         raise NotImplementedError
 
 
-def run_steps(steps: Sequence[Step], epoch: int, keys: Keys, rows: Sequence) -> tuple[Keys, Sequence[Row]]:
-    """All steps on one task. A failure names the row's file when the task starts from row numbers."""
+def run_steps(
+    steps: Sequence[Step], epoch: int, keys: Keys, rows: Sequence, path_of: Callable[[int], str | None] | None = None
+) -> tuple[Keys, Sequence[Row]]:
+    """All steps on one task. A failure names the row's file, found from the row's number or by `path_of` its key."""
     first_keys, first_rows = keys, rows
     try:
         for step in steps:
             keys, rows = step.run(epoch, keys, rows)
     except RowFailure as failure:
-        path = None
-        if isinstance(steps[0], LoadStep):
+        path = path_of(failure.key) if path_of is not None else None
+        if path is None and isinstance(steps[0], LoadStep):
             index = dict(zip((int(key) for key in first_keys), first_rows))[failure.key]
             path = steps[0].reader.path(index)
         raise failure.describe(path) from failure.error

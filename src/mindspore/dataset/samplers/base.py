@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset._check import INT64_MAX, check_type
+from mindspore.dataset._check import check_num_samples
 
 
 @dataclass(frozen=True)
@@ -137,17 +137,7 @@ def as_index(value: Any) -> int:
         return int(value)
     if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "iu":
         return int(value.reshape(()))
-    raise TypeError(f"A sampler must yield integers, but got {value!r} of type {type(value)}.")
-
-
-def check_num_samples(num_samples: Any) -> None:
-    if num_samples is None:
-        return
-    check_type(num_samples, int, "num_samples")
-    if not 0 <= num_samples <= INT64_MAX:
-        raise ValueError(
-            f"num_samples exceeds the boundary between {0} and {INT64_MAX}(INT64_MAX)! Given {num_samples}."
-        )
+    raise TypeError(f"Python sampler should return index of type integer, but got {value!r} of type {type(value)}.")
 
 
 def check_positions(chosen: np.ndarray, n: int, name: str) -> np.ndarray:

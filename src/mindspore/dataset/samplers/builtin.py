@@ -100,7 +100,7 @@ class RandomSampler(BuiltinSampler):
         self.seed: int | None = None  # fixed by `split`, whose parts must agree on one order
 
     def length(self, n, reader=None):
-        return (self.num_samples or n) if self.replacement else self.limited(n)
+        return self.limited(n)
 
     def positions(self, n, draw):
         draw = draw if self.seed is None else replace(draw, seed=self.seed)
@@ -200,7 +200,7 @@ class DistributedSampler(BuiltinSampler):
             raise RuntimeError(f"DistributedSampler: shard_id {shard_id} should be within [0, {num_shards - 1}].")
         if offset > num_shards:
             raise RuntimeError(
-                f"DistributedSampler: offset should be no more than num_shards: {num_shards}, but got: {offset}."
+                f"DistributedSampler: offset must be no more than num_shards({num_shards}), but got: {offset}."
             )
         self.num_shards, self.shard_id, self.shuffle, self.offset = num_shards, shard_id, shuffle, offset
 

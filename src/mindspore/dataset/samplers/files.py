@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset._check import check_range, check_shards, check_type
+from mindspore.dataset._check import check_shards
 from mindspore.dataset.samplers.base import BuiltinSampler, Draw
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES, Shuffle
 
@@ -38,9 +38,6 @@ class FileSampler(BuiltinSampler):
 
     def __init__(self, shuffle=None, num_samples=None, num_shards=None, shard_id=None, by_file=False):
         check_shards(num_shards, shard_id)
-        if num_samples is not None:
-            check_type(num_samples, int, "num_samples")
-            check_range(num_samples, 0, 2**63 - 1, "num_samples")
         super().__init__(num_samples)
         self.mode = shuffle_mode(shuffle)
         self.num_shards, self.shard_id, self.by_file = num_shards or 1, shard_id or 0, by_file

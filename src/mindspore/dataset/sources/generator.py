@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamRe
 from mindspore.dataset.runtime.collate import stack
 from mindspore.dataset.runtime.errors import PipelineError, user_code_error
 from mindspore.dataset.samplers import Sampler
-from mindspore.dataset.sources.base import MappableDataset, SourceDataset
+from mindspore.dataset.sources.base import MappableDataset
 
 _PLACE = "GeneratorDataset failed."
 
@@ -143,11 +144,11 @@ class IterableReader(StreamReader):
 
     def rows(self, epoch, rng):
         rows = self._open()
-        for number in range(self.num_samples) if self.num_samples else iter(int, 1):
+        for number in range(self.num_samples) if self.num_samples else itertools.count():
             try:
                 row = next(rows)
             except StopIteration:
-                return
+                return self._check_length(number)
             except Exception as error:
                 raise user_code_error(f"{_PLACE} (row {number})", error) from error
             yield self.format(row)
@@ -159,6 +160,17 @@ class IterableReader(StreamReader):
             )
         except Exception as error:
             raise user_code_error(_PLACE, error) from error
+
+    def _check_length(self, count: int) -> None:
+        """An iterable that says how long it is must be so: training loops plan with it."""
+        if hasattr(self.source, "__len__") and not self.num_samples and count != len(self.source):
+            raise user_code_error(
+                _PLACE,
+                RuntimeError(
+                    f"The actual amount of data read from generator {count} is different from generator.len "
+                    f"{len(self.source)}, you should adjust generator.len to make them match."
+                ),
+            )
 
     def size(self):
         if not hasattr(self.source, "__len__"):
@@ -229,10 +241,16 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
             node = StreamNode("GeneratorDataset", open_reader, {}, workers)
         self._use(node)
 
-    def split(self, sizes, randomize=True):
+    def __getitem__(self, index: int) -> list:
+        """Row `index` of the source, without a pipeline."""
         if not isinstance(self._node, MappableNode):
-            return SourceDataset.split(self, sizes, randomize)
-        return super().split(sizes, randomize)
+            raise RuntimeError("Dataset don't support randomized access.")
+        check_type(index, (int, np.number), "index")
+        if index < 0:
+            raise RuntimeError(f"Index [{index}] can not be a negative number.")
+        if index >= len(self._node.reader):
+            raise RuntimeError(f"Index [{index}] exceeded the number of data samples.")
+        return list(self._node.reader.row(int(index)))
 
 
 class GeneratorNode(MappableNode):
@@ -283,7 +301,8 @@ def check_random_access_options(random_access, sampler, num_shards, shard_id, ba
     if random_access:
         return
     if sampler is not None or batch_sampler is not None:
-        raise ValueError("sampler is not supported if source does not have attribute '__getitem__'.")
+        name = "sampler" if sampler is not None else "batch_sampler"
+        raise ValueError(f"{name} is not supported if source does not have attribute '__getitem__'.")
     if (num_shards is None) != (shard_id is None):
         raise ValueError("num_shards and shard_id need to be passed in together.")
     if num_shards is not None:
@@ -293,14 +312,14 @@ def check_random_access_options(random_access, sampler, num_shards, shard_id, ba
 def check_batch_sampler(batch_sampler, collate_fn, num_samples, shuffle, num_shards, sampler) -> None:
     if batch_sampler is None:
         if collate_fn is not None:
-            raise ValueError("collate_fn can be specified only when batch_sampler is specified.")
+            raise ValueError("collate_fn can be specified only when batch_sampler is set.")
         return
     if not hasattr(batch_sampler, "__getitem__") and not hasattr(batch_sampler, "__iter__"):
         raise TypeError("batch_sampler should have __getitem__ or __iter__ method.")
-    clash = {"num_samples": num_samples, "shuffle": shuffle, "num_shards": num_shards, "sampler": sampler}
-    for name, value in clash.items():
-        if value is not None:
-            raise ValueError(f"batch_sampler is mutually exclusive with {name}.")
+    if any(value is not None for value in (num_samples, shuffle, num_shards, sampler)):
+        raise ValueError(
+            "batch_sampler is mutually exclusive with num_samples, shuffle, num_shards, shard_id and sampler."
+        )
     if collate_fn is not None and not callable(collate_fn):
         raise TypeError("collate_fn should be callable.")
 
@@ -344,6 +363,11 @@ class NumpySlicesDataset(GeneratorDataset):
         if num_parallel_workers is not None:
             check_pos_int32(num_parallel_workers, "num_parallel_workers")
         names, arrays = slices(data, column_names)
+        if sampler is not None and (shuffle is not None or num_samples is not None):
+            raise ValueError(
+                "Conflicting arguments during sampler assignments. A sampler says all: give no num_samples or shuffle, "
+                f"but got num_samples: {num_samples}, shuffle: {shuffle}."
+            )
         MappableDataset.__init__(self, num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
         self.column_names = names
         self._open(MappableNode, functools.partial(SlicesReader, arrays, names))
@@ -353,7 +377,7 @@ def slices(data: Any, column_names: Any) -> tuple[list[str], list]:
     """Names and arrays of what was given."""
     check_type(data, (list, tuple, dict, np.ndarray), "data")
     if isinstance(data, (list, tuple, dict)) and not len(data):
-        raise ValueError("data is empty.")
+        raise ValueError("Argument data cannot be empty.")
     if isinstance(data, dict):
         names, parts = list(data), list(data.values())
     elif isinstance(data, tuple):

@@ -47,7 +47,7 @@ class ClassFoldersReader(Reader):
             labels += [self._classes[name]] * len(found)
         if not self._files:
             raise RuntimeError(
-                f"Invalid data, 'ImageFolderDataset' API can't read the data file (interface mismatch or no data "
+                f"Invalid data, ImageFolderDataset API can't read the data file (interface mismatch or no data "
                 f"found). Check file path: {folder}, extensions: {list(wanted)}."
             )
         self._labels = np.array(labels, dtype=np.int32)

@@ -81,7 +81,7 @@ class ArrayTable(Reader):
         return tuple(array[indices] for array in self._arrays)
 
     def labels(self, column="label"):
-        return self._arrays[self.columns.index(column)]
+        return self._arrays[self.columns.index(column) if column in self.columns else 1]
 
 
 class VisionFolder(MappableDataset, VisionBaseDataset):
@@ -113,7 +113,7 @@ class VisionFolder(MappableDataset, VisionBaseDataset):
 
 def no_data(kind: str, place: str) -> RuntimeError:
     return RuntimeError(
-        f"Invalid data, '{kind}' API can't read the data file (interface mismatch or no data found). "
+        f"Invalid data, {kind} API can't read the data file (interface mismatch or no data found). "
         f"Check file path: {place}."
     )
 

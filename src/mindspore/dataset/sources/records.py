@@ -15,6 +15,7 @@ from mindspore.dataset._check import (
     check_bool,
     check_columns,
     check_num_parallel_workers,
+    check_shards,
     check_type,
     check_valid_str,
 )
@@ -278,10 +279,21 @@ def open_mindrecords(files: str | Sequence[str], columns, padded_sample, num_pad
 
 
 class OBSMindDataset:
-    """MindRecord files on an object store; kept so that programs that name it get a clear answer."""
+    """MindRecord files on an object store. There is no client for one here, so it only says what to do instead."""
 
     def __init__(self, dataset_files, server, ak, sk, sync_obs_path, columns_list=None, shuffle=True, num_shards=None,
                  shard_id=None, shard_equal_rows=True):  # fmt: skip
+        check_type(dataset_files, list, "dataset_files")
+        for path in dataset_files:
+            if not isinstance(path, str):
+                raise TypeError(f"Item of dataset files is not of type [<class 'str'>], but got {type(path)}.")
+        for name, value in {"server": server, "ak": ak, "sk": sk, "sync_obs_path": sync_obs_path}.items():
+            check_type(value, str, name)
+        if not server.startswith(("http://", "https://")):
+            raise ValueError(f"server should be a str that starts with http:// or https://, but got {server}.")
+        check_shards(num_shards, shard_id)
+        shuffle_mode(shuffle)
+        check_bool(shard_equal_rows, "shard_equal_rows")
         raise RuntimeError(
             "OBSMindDataset needs an object store client, which this package does not have: copy the files to a local "
             "folder and read them with MindDataset."

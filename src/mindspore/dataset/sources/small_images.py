@@ -35,6 +35,8 @@ def open_cifar(folder: str, usage: str, files: dict[str, list[str]], columns: li
             raise RuntimeError(f"Invalid cifar file, {path} is of {len(data)} bytes, which is no multiple of {width}.")
         blocks.append(data.reshape(-1, width))
     if not blocks:
+        if not any(name.endswith(".bin") for name in os.listdir(folder)):
+            raise RuntimeError(f"Invalid data, {kind}: cifar(.bin) files are missing under {folder}.")
         raise no_data(kind, folder)
     records = np.concatenate(blocks)
     images = np.ascontiguousarray(records[:, -_PIXELS:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
