@@ -1,0 +1,314 @@
+"""Collective primitives: what the processes of a group compute together.
+
+In a run of one process they are plain functions of their inputs (`AllReduce` is the identity), and compilers treat them
+so. Otherwise `mindspore.prims.world` moves the data; under XLA as ordered host callbacks.
+Shapes follow from the size of the group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore._base.optional import require
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks, values, world
+from mindspore.prims.primitive import Primitive
+
+WORLD = world.WORLD_GROUPS[0]
+
+
+class ReduceOp:
+    """Names of the ways in which `AllReduce`, `Reduce` and `ReduceScatter` combine values."""
+
+    SUM = "sum"
+    MAX = "max"
+    MIN = "min"
+    PROD = "prod"
+    AVG = "avg"
+
+
+class Collective(Primitive):
+    """Base: a group of processes, and `communicate`, which works on NumPy arrays."""
+
+    def __init__(self, group: str = WORLD, **attrs: Any):
+        name = type(self).__name__
+        if not isinstance(group, str):
+            raise TypeError(f"For '{name}', the 'group' must be str, but got {type(group).__name__}.")
+        super().__init__(name, **attrs, group=group)
+        self.rank_size = world.group_size(group)
+
+    @property
+    def effect(self) -> str:  # type: ignore[override]
+        return "io" if world.transport().size > 1 else ""
+
+    @property
+    def size(self) -> int:
+        return world.group_size(self.group)
+
+    def communicate(self, *args: Any) -> Any:
+        """The result, from NumPy arrays and static arguments."""
+        raise TypeError(f"{self.name} must define communicate")
+
+    def eval(self, xp: Any, *args: Any) -> Any:
+        if xp is np:
+            return self.communicate(*args)
+        return _on_host(self, args)
+
+    def check(self, x: Any, name: str = "input_x") -> AbstractTensor:
+        x = checks.tensor(self.name, name, x)
+        checks.dtype_in(self.name, name, x.dtype, "iufc")
+        return x
+
+    def divided(self, x: AbstractTensor, parts: int) -> tuple[int, ...]:
+        """The shape of one of `parts` equal pieces along the first axis."""
+        if not x.shape or x.shape[0] % parts:
+            raise ValueError(
+                f"For '{self.name}', the first dimension of the input must be divisible by the size of the group "
+                f"'{self.group}', {parts}, but got shape {x.shape}."
+            )
+        return (x.shape[0] // parts, *x.shape[1:])
+
+
+def _on_host(prim: Collective, args: tuple) -> Any:
+    """Run `communicate` as an ordered host callback of a compiled XLA program."""
+    jax = require("jax", "xla", "collectives in compiled graphs")
+    from jax.experimental import io_callback
+
+    is_array = [hasattr(a, "dtype") and hasattr(a, "shape") for a in args]
+    abstract = [
+        AbstractTensor(mstype.from_numpy(a.dtype), tuple(a.shape)) if yes else a for a, yes in zip(args, is_array)
+    ]
+    result = prim.infer(*abstract)
+    outs = result.elements if isinstance(result, AbstractTuple) else (result,)
+    shapes = tuple(jax.ShapeDtypeStruct(o.shape, o.dtype.np) for o in outs)
+
+    def host(*arrays: Any) -> tuple:
+        supply = iter(arrays)
+        got = prim.communicate(*(np.asarray(next(supply)) if yes else a for a, yes in zip(args, is_array)))
+        return got if isinstance(got, tuple) else (got,)
+
+    got = io_callback(host, shapes, *(a for a, yes in zip(args, is_array) if yes), ordered=True)
+    return tuple(got) if isinstance(result, AbstractTuple) else got[0]
+
+
+def _rank_in(prim: str, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"For '{prim}', the '{name}' must be int, but got {type(value).__name__}.")
+    if value < 0:
+        raise ValueError(f"For '{prim}', the '{name}' must not be negative, but got {value}.")
+    return value
+
+
+def _reduction(prim: str, op: Any) -> str:
+    if not isinstance(op, str):
+        raise TypeError(f"For '{prim}', the 'op' must be str, but got {type(op).__name__}.")
+    return checks.one_of(prim, "op", op, world.REDUCTIONS)
+
+
+# -- all members get the same -----------------------------------------------------------------------------------------
+class AllReduce(Collective):
+    """Combine the tensors of all members: `ops.AllReduce(ops.ReduceOp.SUM)(x)`."""
+
+    def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD):
+        super().__init__(group, op=_reduction("AllReduce", op))
+
+    def infer(self, x: Any) -> Any:
+        x = self.check(x)
+        return AbstractTensor(x.dtype, x.shape)
+
+    def communicate(self, x: Any) -> Any:
+        return world.transport().all_reduce(x, self.op, world.members(self.group))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.array(x) if self.size == 1 else super().eval(xp, x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        if self.op == "avg":
+            return (AllReduce("avg", self.group)(dout),)
+        total = AllReduce("sum", self.group)(dout)
+        if self.op == "sum" or self.size == 1:
+            return (total,)
+        if self.op == "prod":
+            return (total * _product_of_others(x, self.group),)
+        return (total * (x == out).astype(x.dtype),)
+
+
+def _product_of_others(x: Any, group: str) -> Any:
+    """The product of the other members' tensors; no division, so that zeros are right."""
+    mine = np.zeros((world.group_size(group),) + (1,) * x.ndim, np.bool_)
+    mine[world.group_rank(group)] = True
+    everyone = AllGather(group)(x.reshape((1, *x.shape)))
+    return everyone.masked_fill(values.from_array(mine), 1).prod(0)
+
+
+class AllGather(Collective):
+    """The tensors of all members, one after the other along the first axis."""
+
+    def __init__(self, group: str = WORLD):
+        super().__init__(group)
+
+    def infer(self, x: Any) -> Any:
+        x = checks.tensor(self.name, "input_x", x)
+        if not x.shape:
+            raise ValueError(f"For '{self.name}', the input must have at least one dimension, but got a scalar tensor.")
+        return AbstractTensor(x.dtype, (x.shape[0] * self.size, *x.shape[1:]))
+
+    def communicate(self, x: Any) -> Any:
+        return np.concatenate(world.transport().all_gather(x, world.members(self.group)))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.array(x) if self.size == 1 else super().eval(xp, x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (ReduceScatter("sum", self.group)(dout),)
+
+
+class ReduceScatter(Collective):
+    """Combine the tensors of all members; each keeps its equal part along the first axis."""
+
+    def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD):
+        super().__init__(group, op=_reduction("ReduceScatter", op))
+
+    def infer(self, x: Any) -> Any:
+        x = self.check(x)
+        return AbstractTensor(x.dtype, self.divided(x, self.size))
+
+    def communicate(self, x: Any) -> Any:
+        parts = np.split(x, self.size)
+        here = world.group_rank(self.group)
+        expected = [(parts[here].shape, x.dtype)] * self.size
+        return world.reduce_arrays(self.op, world.transport().all_to_all(parts, expected, world.members(self.group)))
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return xp.array(x) if self.size == 1 else super().eval(xp, x)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        gathered = AllGather(self.group)(dout)
+        if self.op == "sum" or self.size == 1:
+            return (gathered,)
+        if self.op == "avg":
+            return (gathered / self.size,)
+        if self.op == "prod":
+            return (gathered * _product_of_others(x, self.group),)
+        return (gathered * (x == AllGather(self.group)(out)).astype(x.dtype),)
+
+
+# -- one member is special --------------------------------------------------------------------------------------------
+class Broadcast(Collective):
+    """The tensors of the member of rank `root_rank`, everywhere. Takes and returns a tuple."""
+
+    variadic = True
+
+    def __init__(self, root_rank: int, group: str = WORLD):
+        super().__init__(group, root_rank=_rank_in("Broadcast", "root_rank", root_rank))
+
+    def infer(self, *xs: Any) -> Any:
+        for x in xs:
+            checks.tensor(self.name, "input_x", x)
+        return AbstractTuple(tuple(AbstractTensor(x.dtype, x.shape) for x in xs))
+
+    def communicate(self, *xs: Any) -> Any:
+        ranks = world.members(self.group)
+        return tuple(world.transport().broadcast(x, self.root_rank, ranks) for x in xs)
+
+    def eval(self, xp: Any, *xs: Any) -> Any:
+        return tuple(xp.array(x) for x in xs) if self.size == 1 else super().eval(xp, *xs)
+
+    def bprop(self, *args: Any) -> tuple:
+        dout = args[-1]
+        here = world.transport().rank == self.root_rank
+        totals = [AllReduce("sum", self.group)(d) for d in dout]
+        return tuple(total if here else total * 0 for total in totals)
+
+
+class Reduce(Collective):
+    """Combine the tensors of all members at the member of rank `dest_rank`; the others keep their own."""
+
+    def __init__(self, dest_rank: int, op: str = ReduceOp.SUM, group: str = WORLD):
+        super().__init__(group, dest_rank=_rank_in("Reduce", "dest_rank", dest_rank), op=_reduction("Reduce", op))
+
+    def infer(self, x: Any) -> Any:
+        x = self.check(x)
+        return AbstractTensor(x.dtype, x.shape)
+
+    def communicate(self, x: Any) -> Any:
+        transport = world.transport()
+        parts = transport.all_gather(x, world.members(self.group))
+        return world.reduce_arrays(self.op, parts) if transport.rank == self.dest_rank else x
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        sent = Broadcast(self.dest_rank, self.group)((dout,))[0]
+        if self.op == "avg":
+            return (sent / self.size,)
+        if self.op == "sum" or self.size == 1:
+            return (sent,)
+        if self.op == "prod":
+            return (sent * _product_of_others(x, self.group),)
+        extreme = Broadcast(self.dest_rank, self.group)((out,))[0]
+        return (sent * (x == extreme).astype(x.dtype),)
+
+
+class CollectiveScatter(Collective):
+    """Equal parts along the first axis of the tensor of rank `src_rank`, one for each member."""
+
+    def __init__(self, src_rank: int = 0, group: str = WORLD):
+        super().__init__(group, src_rank=_rank_in("CollectiveScatter", "src_rank", src_rank))
+
+    def infer(self, x: Any) -> Any:
+        x = checks.tensor(self.name, "input_x", x)
+        return AbstractTensor(x.dtype, self.divided(x, self.size))
+
+    def communicate(self, x: Any) -> Any:
+        transport, ranks = world.transport(), world.members(self.group)
+        parts = np.split(x, self.size)
+        sends = (
+            [world.Message(rank, part) for rank, part in zip(ranks, parts)] if transport.rank == self.src_rank else []
+        )
+        return transport.exchange(sends, [world.Expected(self.src_rank, parts[0].shape, x.dtype)])[0]
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        gathered = AllGather(self.group)(dout)
+        return (gathered if world.transport().rank == self.src_rank else gathered * 0,)
+
+
+class CollectiveGather(Collective):
+    """The tensors of all members along the first axis, at rank `dest_rank`; a zero elsewhere."""
+
+    def __init__(self, dest_rank: int, group: str = WORLD):
+        super().__init__(group, dest_rank=_rank_in("CollectiveGather", "dest_rank", dest_rank))
+
+    @property
+    def _here(self) -> bool:
+        return world.transport().rank == self.dest_rank
+
+    def infer(self, x: Any) -> Any:
+        x = checks.tensor(self.name, "input_x", x)
+        if not x.shape:
+            raise ValueError(f"For '{self.name}', the input must have at least one dimension, but got a scalar tensor.")
+        return AbstractTensor(x.dtype, (x.shape[0] * self.size, *x.shape[1:]) if self._here else (1,))
+
+    def communicate(self, x: Any) -> Any:
+        parts = world.transport().all_gather(x, world.members(self.group))
+        return np.concatenate(parts) if self._here else np.zeros((1,), x.dtype)
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        if not self._here:
+            dout = values.from_array(np.zeros((x.shape[0] * self.size, *x.shape[1:]), x.dtype.np))
+        return (CollectiveScatter(self.dest_rank, self.group)(dout),)
+
+
+class Barrier(Collective):
+    """Wait until every member has come here. The result is a zero."""
+
+    def __init__(self, group: str = WORLD):
+        super().__init__(group)
+
+    def infer(self) -> Any:
+        return AbstractTensor(mstype.int32, ())
+
+    def communicate(self) -> Any:
+        world.transport().barrier(world.members(self.group))
+        return np.zeros((), np.int32)

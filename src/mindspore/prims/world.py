@@ -1,0 +1,201 @@
+"""Which processes take part in a run, in what groups, and how arrays travel between them.
+
+Collective primitives ask this module. A run starts alone (`Alone`: one process, rank 0); a transport between processes
+subclasses `Transport`, says its rank and size and how messages are exchanged, and is installed by `connect`. Every
+collective is defined here by that one operation; a transport overrides those that it can do faster (rings, trees).
+"""
+
+from __future__ import annotations
+
+import abc
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+WORLD_GROUPS = ("hccl_world_group", "nccl_world_group", "mccl_world_group")
+REDUCTIONS = ("sum", "max", "min", "prod", "avg")
+
+
+class Message(NamedTuple):
+    """An array for a process."""
+
+    to: int
+    array: np.ndarray
+
+
+class Expected(NamedTuple):
+    """An array that a process will send us."""
+
+    source: int
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+class Transport(abc.ABC):
+    """Moves NumPy arrays between the processes of a run.
+
+    Ranks are those of the world; `ranks` lists a group's members.
+    """
+
+    rank: int
+    size: int
+
+    @abc.abstractmethod
+    def exchange(self, sends: list[Message], receives: list[Expected], tag: int = 0) -> list[np.ndarray]:
+        """Send and receive at once; blocks until all of `receives` are there."""
+
+    def barrier(self, ranks: tuple[int, ...]) -> None:
+        self.all_gather(np.zeros((), np.int8), ranks)
+
+    def all_gather(self, array: np.ndarray, ranks: tuple[int, ...]) -> list[np.ndarray]:
+        """The arrays of all members, in the order of their ranks in the group."""
+        return self.all_to_all([array] * len(ranks), [(array.shape, array.dtype)] * len(ranks), ranks)
+
+    def all_to_all(self, parts: list[np.ndarray], expected: list[tuple[Any, Any]], ranks: tuple[int, ...]) -> list:
+        """Give part i to member i; the result is what each member gave us."""
+        sends = [Message(rank, part) for rank, part in zip(ranks, parts)]
+        receives = [Expected(rank, tuple(shape), np.dtype(dtype)) for rank, (shape, dtype) in zip(ranks, expected)]
+        return self.exchange(sends, receives)
+
+    def all_reduce(self, array: np.ndarray, op: str, ranks: tuple[int, ...]) -> np.ndarray:
+        """Combine the arrays of all members; in rank order, so that every member gets the same bits."""
+        return reduce_arrays(op, self.all_gather(array, ranks))
+
+    def broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...]) -> np.ndarray:
+        """The array of the member whose world rank is `root`."""
+        if self.rank == root:
+            self.exchange([Message(rank, array) for rank in ranks if rank != root], [])
+            return array
+        return self.exchange([], [Expected(root, array.shape, array.dtype)])[0]
+
+    def close(self) -> None:  # noqa: B027 - most transports hold nothing
+        """Leave the run."""
+
+
+def reduce_arrays(op: str, arrays: list[np.ndarray]) -> np.ndarray:
+    """Combine arrays element by element; short floats are summed in float32."""
+    combine = {"sum": np.add, "avg": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}[op]
+    dtype = arrays[0].dtype
+    wide = np.float32 if dtype.itemsize <= 2 and dtype.kind not in "iub" and op not in ("max", "min") else dtype
+    with np.errstate(all="ignore"):
+        total = arrays[0].astype(wide)
+        for array in arrays[1:]:
+            total = combine(total, array.astype(wide))
+        if op == "avg":
+            total = total // len(arrays) if dtype.kind in "iu" else total / len(arrays)
+        return np.asarray(total).astype(dtype)
+
+
+class Alone(Transport):
+    """The only process of a run. Messages to itself wait until they are received."""
+
+    rank, size = 0, 1
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, deque] = {}
+
+    def exchange(self, sends: list[Message], receives: list[Expected], tag: int = 0) -> list[np.ndarray]:
+        waiting = self._waiting.setdefault(tag, deque())
+        for message in sends:
+            _require_member(message.to)
+            waiting.append(np.array(message.array))
+        for expected in receives:
+            _require_member(expected.source)
+        if len(receives) > len(waiting):
+            raise RuntimeError("receiving from this process itself would wait forever: nothing was sent before.")
+        return [_as_expected(waiting.popleft(), expected) for expected in receives]
+
+
+def _require_member(rank: int) -> None:
+    if rank != 0:
+        raise ValueError(f"there is no process of rank {rank}: this run has one process, of rank 0.")
+
+
+def _as_expected(array: np.ndarray, expected: Expected) -> np.ndarray:
+    if array.dtype != expected.dtype or array.size != int(np.prod(expected.shape, dtype=np.int64)):
+        raise ValueError(
+            f"expected an array of {expected.dtype} with shape {expected.shape}, "
+            f"but {array.dtype} with shape {array.shape} was sent."
+        )
+    return array.reshape(expected.shape)
+
+
+class Rehearsal(Transport):
+    """A dry run: the other processes are imagined, and hold the same values as this one."""
+
+    def __init__(self, rank: int, size: int):
+        self.rank, self.size = rank, size
+
+    def exchange(self, sends: list[Message], receives: list[Expected], tag: int = 0) -> list[np.ndarray]:
+        mine = next((message.array for message in sends if message.to == self.rank), None)
+        return [_fitted(mine, expected) for expected in receives]
+
+    def broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...]) -> np.ndarray:
+        return array
+
+
+def _fitted(array: np.ndarray | None, expected: Expected) -> np.ndarray:
+    if array is not None and array.shape == expected.shape and array.dtype == expected.dtype:
+        return np.array(array)
+    return np.zeros(expected.shape, expected.dtype)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+class _World:
+    transport: Transport = Alone()
+    inited = False
+    groups: dict[str, tuple[int, ...]] = {}
+
+
+def connect(transport: Transport) -> None:
+    """Join a run."""
+    _World.transport, _World.groups, _World.inited = transport, {}, True
+
+
+def disconnect() -> None:
+    """Leave the run; the process is alone again."""
+    _World.transport.close()
+    _World.transport, _World.groups, _World.inited = Alone(), {}, False
+
+
+def connected() -> bool:
+    return _World.inited
+
+
+def transport() -> Transport:
+    return _World.transport
+
+
+def add_group(name: str, ranks: tuple[int, ...]) -> None:
+    _World.groups[name] = ranks
+
+
+def remove_group(name: str) -> None:
+    _World.groups.pop(name, None)
+
+
+def has_group(name: str) -> bool:
+    return name in _World.groups
+
+
+def members(name: str) -> tuple[int, ...]:
+    """World ranks of a group's members. Before a run is joined every group is this process alone."""
+    if name in _World.groups:
+        return _World.groups[name]
+    if name in WORLD_GROUPS or not _World.inited:
+        return tuple(range(_World.transport.size))
+    known = ", ".join((WORLD_GROUPS[0], *_World.groups))
+    raise RuntimeError(f"The communication group '{name}' does not exist: create it by create_group. Known: {known}.")
+
+
+def group_size(name: str) -> int:
+    return len(members(name))
+
+
+def group_rank(name: str) -> int:
+    """This process's rank in a group."""
+    ranks = members(name)
+    if _World.transport.rank not in ranks:
+        raise RuntimeError(f"The process of rank {_World.transport.rank} is no member of group '{name}' {ranks}.")
+    return ranks.index(_World.transport.rank)
