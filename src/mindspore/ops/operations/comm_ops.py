@@ -1,0 +1,30 @@
+"""Collective operations. Façade: re-exports only."""
+
+from mindspore.prims.collective import (
+    AllGather,
+    AllReduce,
+    Barrier,
+    Broadcast,
+    CollectiveGather,
+    CollectiveScatter,
+    Reduce,
+    ReduceOp,
+    ReduceScatter,
+)
+from mindspore.prims.exchange import (
+    AllGatherV,
+    AlltoAll,
+    AlltoAllV,
+    AlltoAllVC,
+    BatchISendIRecv,
+    NeighborExchange,
+    Receive,
+    ReduceScatterV,
+    Send,
+)
+
+__all__ = [
+    "AllGather", "AllGatherV", "AllReduce", "AlltoAll", "AlltoAllV", "AlltoAllVC", "Barrier", "BatchISendIRecv", "Broadcast",
+    "CollectiveGather", "CollectiveScatter", "NeighborExchange", "Receive", "Reduce", "ReduceOp", "ReduceScatter",
+    "ReduceScatterV", "Send",
+]  # fmt: skip
