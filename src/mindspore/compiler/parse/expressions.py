@@ -249,8 +249,8 @@ class ExpressionRules:
         return self.getitem(container, self.eval(node.slice))
 
     def getitem(self, container: Any, index: Any) -> Any:
-        if isinstance(container, (tuple, list)) and self.is_variable(index):
-            return self._dynamic_element(container, index)
+        if self.is_variable(index) and (isinstance(container, (tuple, list)) or _is_cell_list(container)):
+            return self._dynamic_element(list(container), index)
         method = getattr(type(container), "__getitem__", None)
         if method is not None and self.should_interpret(method):
             return self.call(method, (container, index), {})
@@ -362,6 +362,10 @@ class ExpressionRules:
         out: list[Any] = []
         self._comprehend(node.generators, lambda: out.append(self.eval(node.elt)))
         return iter(out)
+
+
+def _is_cell_list(container: Any) -> bool:
+    return hasattr(container, "run_around") and hasattr(type(container), "__getitem__") and hasattr(type(container), "__iter__")
 
 
 def _scalar_to_tensor(value: Any) -> Any:
