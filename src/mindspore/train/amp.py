@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import functools
 import inspect
-import logging
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import log as logger
 from mindspore import nn
 from mindspore._base import dtype as mstype
 from mindspore.nn.cell import Cell
 from mindspore.prims.primitive import Primitive
 from mindspore.train._amp_strategy import AmpStrategy, cast_floats
 from mindspore.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
-
-logger = logging.getLogger("mindspore")
 
 _WHITE_PRIMITIVES = (
     "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "Conv2DBackpropInput", "MatMul", "BatchMatMul", "PReLU",

@@ -8,19 +8,25 @@ from mindspore.train._checkpoint.load import (
     load_param_into_net,
 )
 from mindspore.train._checkpoint.save import async_ckpt_thread_status, save_checkpoint
+from mindspore.train._checkpoint.segments import load_segmented_checkpoints, tensor_to_np_type
+from mindspore.train._mindir.convert import convert_model, get_model_info
 from mindspore.train._mindir.export import export, load, load_mindir, save_mindir
 
 __all__ = [
     "ParamDictFuture",
     "async_ckpt_thread_status",
     "ckpt_to_safetensors",
+    "convert_model",
     "export",
+    "get_model_info",
     "load",
     "load_checkpoint",
     "load_checkpoint_async",
     "load_mindir",
     "load_param_into_net",
+    "load_segmented_checkpoints",
     "safetensors_to_ckpt",
     "save_checkpoint",
     "save_mindir",
+    "tensor_to_np_type",
 ]

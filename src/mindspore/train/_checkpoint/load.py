@@ -7,7 +7,6 @@ what is wrong, and a network is changed only after all parameters were found to 
 from __future__ import annotations
 
 import io
-import logging
 import mmap
 import os
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import log as logger
 from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -25,7 +25,6 @@ from mindspore.train import cipher
 from mindspore.train._checkpoint import records, tensorfile
 from mindspore.train._checkpoint.save import FORMATS, TEXT_PREFIX, safetensors_crc
 
-logger = logging.getLogger("mindspore")
 Wanted = Callable[[str], bool]
 _FLOATS = frozenset(mstype.FLOAT_TYPES)
 _SIGNED = frozenset((*mstype.signed_type, mstype.qint4x2))

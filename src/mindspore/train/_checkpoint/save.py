@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import threading
 import zlib
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import log as logger
 from mindspore._base.files import atomic_write
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -20,7 +20,6 @@ from mindspore.nn.cell import Cell
 from mindspore.train import cipher
 from mindspore.train._checkpoint import records, tensorfile
 
-logger = logging.getLogger("mindspore")
 FORMATS = ("ckpt", "safetensors")
 _READ_ONLY = 0o400
 _MAX_ZEROS = 1 << 24

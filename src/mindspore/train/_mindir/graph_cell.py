@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ from mindspore.common.tensor import Tensor
 from mindspore.ir.mindir_program import Program
 from mindspore.nn.cell import Cell
 from mindspore.train._mindir.operations import PrimitiveOperations
-
-logger = logging.getLogger("mindspore")
 
 
 class LoadedGraph:

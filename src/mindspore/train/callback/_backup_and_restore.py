@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import Any
 
+from mindspore import log as logger
 from mindspore.train._checkpoint.load import load_checkpoint
 from mindspore.train._checkpoint.save import save_checkpoint
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._checkpoint import make_directory
 from mindspore.train.callback._monitored import check_bool
-
-logger = logging.getLogger("mindspore")
 
 
 class BackupAndRestore(Callback):

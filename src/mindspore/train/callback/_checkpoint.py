@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import time
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import log as logger
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
@@ -16,7 +16,6 @@ from mindspore.train._checkpoint.save import FORMATS, save_checkpoint, wait_asyn
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._monitored import check_bool, check_count
 
-logger = logging.getLogger("mindspore")
 _COUNTERS = ("epoch_num", "step_num")
 _BREAKPOINT = "_breakpoint"
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
 
+from mindspore import log as logger
 from mindspore.train.callback._callback import Callback, handle_loss
 
-logger = logging.getLogger("mindspore")
 _SMALLER_IS_BETTER = frozenset((
     "hausdorff_distance", "mae", "mse", "loss", "perplexity", "mean_surface_distance", "root_mean_square_distance",
     "eval_loss",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 import threading
 from typing import Any
 
+from mindspore import log as logger
 from mindspore.train._checkpoint.load import load_checkpoint
 from mindspore.train._checkpoint.save import save_checkpoint
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._checkpoint import make_directory
 from mindspore.train.callback._monitored import check_bool
-
-logger = logging.getLogger("mindspore")
 
 
 class OnRequestExit(Callback):

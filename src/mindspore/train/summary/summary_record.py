@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import socket
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import log as logger
 from mindspore.common.tensor import Tensor
 from mindspore.ir.protobuf import encode_varint
 from mindspore.nn.cell import Cell
@@ -30,7 +30,6 @@ from mindspore.train.summary.messages import (
     UserDefinedInfo,
 )
 
-logger = logging.getLogger("mindspore")
 _PLAIN_NAME = re.compile(r"[\w.\-]*")
 _LINEAGE = {
     "train_lineage": ("train_lineage", TrainLineage),
