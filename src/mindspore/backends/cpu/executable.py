@@ -31,7 +31,9 @@ _HUGE_PAGE = 1 << 21
 class Blueprint:
     """Everything about a compiled graph that does not depend on addresses."""
 
-    def __init__(self, name: str, steps: list[Step], inputs: list[tuple[tuple[int, ...], str]], results: list[View | None]):
+    def __init__(
+        self, name: str, steps: list[Step], inputs: list[tuple[tuple[int, ...], str]], results: list[View | None]
+    ):
         self.name = name
         self.steps = steps
         self.inputs = inputs
@@ -196,7 +198,9 @@ class Instance:
         number, code = status >> 8, status & 255
         shift = self.count - len(self.blueprint.steps)
         name = self.blueprint.steps[number - shift].name if number >= shift else "move"
-        raise RuntimeError(f"step {number - shift} ({name}) of the graph {self.blueprint.name!r} failed with status {code}")
+        raise RuntimeError(
+            f"step {number - shift} ({name}) of the graph {self.blueprint.name!r} failed with status {code}"
+        )
 
 
 class ResultArrays:

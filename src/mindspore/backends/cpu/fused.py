@@ -99,28 +99,45 @@ class FusedKernel:
         return best
 
     def _axis_order(self) -> list[int]:
-        """Loops from outer to inner."""
+        """Loops from outer to inner: the leader's order, or that of the results."""
         if self.follows is not None:
             found = self._strides(self.follows)
             return sorted(self.whole, key=lambda a: -found[a])
-        for member in self.members:
-            dims = self.domain.operand_dims[member.id, 0] if member.op == "reduce" else self.domain.dims[member.id]
+        return self._tiled(self._logical_order())
+
+    def _logical_order(self) -> list[int]:
+        """The dimensions of the largest value in order."""
+        walks = [self.domain.dims[m.id] for m in self.members if m in self.outputs]
+        walks += [self.domain.operand_dims[m.id, 0] for m in self.members if m.op == "reduce"]
+        walks += [self.domain.dims[m.id] for m in self.members]
+        for dims in walks:
             flat = self.atoms.leaves(a for d in dims for a in d)
-            if set(flat) == set(self.whole) and (member.op == "reduce" or member in self.outputs):
-                return flat
-        for member in self.members:
-            flat = self.atoms.leaves(a for d in self.domain.dims[member.id] for a in d)
             if set(flat) == set(self.whole):
                 return flat
         return sorted(self.whole)
 
+    def _tiled(self, order: list[int]) -> list[int]:
+        """Move the axes along which a blocked operand is contiguous just outside the last one.
+
+        A tile of such an operand is then read while it is in the nearest cache, whatever its order inside.
+        """
+        inner = []
+        for access in self.accesses.values():
+            if layout.strides(access.view) is None and not self.reduced:
+                found = self._strides(access)
+                inner += [
+                    a for a in order[:-1] if 0 < found.get(a, 0) < 256 and self.atoms.extent[a] <= 64 and a not in inner
+                ]
+        return [a for a in order[:-1] if a not in inner] + inner + order[-1:]
+
     def output_dims(self, value: Value) -> tuple[Pairs, ...]:
-        """The layout of a result: dense, in the order of the loops."""
+        """The layout of a result: dense, in the order of the leader or row-major."""
         dims = self.domain.dims[value.id]
         mine = set(self.atoms.leaves(a for d in dims for a in d))
         strides: dict[int, int] = {}
         step = 1
-        for axis in reversed(self.axes):
+        order = self.axes if self.follows is not None else self._logical_order()
+        for axis in reversed(order):
             if axis in mine:
                 strides[axis] = step
                 step *= self.atoms.extent[axis]

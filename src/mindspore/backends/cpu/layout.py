@@ -2,7 +2,7 @@
 
 A view lists, per dimension, (extent, stride) pairs from outer to inner. A plain dimension has one pair; a dimension of
 64 channels kept in blocks of 16 has two: ((4, s), (16, 1)). Reshapes and transposes of views regroup pairs, so most of
-them cost nothing. A layout that pairs cannot express (padding, doubly blocked weights) has a oneDNN description alone.
+them cost nothing. A layout that pairs cannot express (channels padded to a block) has a oneDNN description alone.
 """
 
 from __future__ import annotations
@@ -156,13 +156,19 @@ def _regroup(view: View, shape: tuple[int, ...]) -> tuple[Pairs, ...] | None:
 # -- oneDNN ---------------------------------------------------------------------------------------------------------------
 def from_desc(buffer: Buffer, dtype: str, desc: dnnl.Desc) -> View:
     """The view that a description chosen by oneDNN stands for."""
-    shape, blocks = desc.shape, desc.blocks
-    if len(blocks) > 1 or desc.padded_shape != shape:
+    shape = desc.shape
+    if desc.padded_shape != shape:
         return View(buffer, dtype, shape, None, 0, desc)
-    dims: list[Pairs] = [((d, s),) if d != 1 else () for d, s in zip(shape, desc.strides)]
-    if blocks:
-        axis, block = blocks[0]
-        dims[axis] = merge(((shape[axis] // block, desc.strides[axis]), (block, 1)))
+    inner: list[list[tuple[int, int]]] = [[] for _ in shape]
+    step = 1
+    for axis, block in reversed(desc.blocks):
+        inner[axis].insert(0, (block, step))
+        step *= block
+    dims = []
+    for extent, stride, pairs in zip(shape, desc.strides, inner):
+        for block, _ in pairs:
+            extent //= block
+        dims.append(merge(((extent, stride), *pairs)))
     return View(buffer, dtype, shape, tuple(dims), 0, desc)
 
 

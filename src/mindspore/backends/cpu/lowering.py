@@ -56,11 +56,11 @@ class Lowering:
         buffer = Buffer(max(n, 1) * ITEMSIZE[dtype], native=native)
         return View(buffer, dtype, shape, dims if dims is not None else layout.plain_dims(shape))
 
-    def allocate_desc(self, dtype: str, desc: dnnl.Desc) -> View:
-        """New arena memory in a layout of oneDNN's choice."""
+    def allocate_desc(self, dtype: str, desc: dnnl.Desc, lead: bool = True) -> View:
+        """New arena memory in a layout of oneDNN's choice; with `lead`, readers should take the layout over."""
         buffer = Buffer(desc.nbytes)
         view = layout.from_desc(buffer, dtype, desc)
-        buffer.native = view.dims is not None and not layout.is_plain(view)
+        buffer.native = lead and view.dims is not None and not layout.is_plain(view)
         return view
 
     def result_view(self, value: Value, dims: Any = None, native: bool = False) -> View:

@@ -212,9 +212,9 @@ def _convolution_filter_gradient(lowering: Lowering, call: Value, operands: list
         dnnl.SRC: lowering.as_desc(x, op.desc(dnnl.SRC)),
         dnnl.DIFF_DST: lowering.as_desc(dy, op.desc(dnnl.DIFF_DST)),
     }
-    dw = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_WEIGHTS))
+    dw = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_WEIGHTS), lead=False)
     _run(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
-    _publish(lowering, prim, items[0], _ungrouped(lowering, lowering.plain(dw), prim.group))
+    _publish(lowering, prim, items[0], _ungrouped(lowering, dw, prim.group))
 
 
 def _dtype(view: View) -> str:
@@ -239,7 +239,9 @@ def _known_desc(lowering: Lowering, view: View) -> tuple[View, dnnl.Desc]:
     return view, desc
 
 
-def _max_forward(lowering: Lowering, prim: Any, operand: View, out_shape: tuple[int, ...]) -> tuple[dnnl.Op, View, View, Any]:
+def _max_forward(
+    lowering: Lowering, prim: Any, operand: View, out_shape: tuple[int, ...]
+) -> tuple[dnnl.Op, View, View, Any]:
     """Pool and keep what the gradient needs: (primitive, result, workspace, pooling)."""
     _dtype(operand)
     x, desc = _known_desc(lowering, _to_first(prim, operand))
@@ -271,7 +273,9 @@ def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], it
         forward = _max_forward(lowering, prim, operands[0], operands[1].shape)
     op, _, workspace, pooling = forward
     target = op.desc(dnnl.DST)
-    backward = pooling.backward(dnnl.Desc.any(op.desc(dnnl.SRC).shape, _dtype(operands[2])), target, (op.desc(dnnl.SRC), target))
+    backward = pooling.backward(
+        dnnl.Desc.any(op.desc(dnnl.SRC).shape, _dtype(operands[2])), target, (op.desc(dnnl.SRC), target)
+    )
     dy = lowering.as_desc(_to_first(prim, operands[2]), target)
     dx = lowering.allocate_desc(operands[2].dtype, backward.desc(dnnl.DIFF_SRC))
     _run(lowering, backward, {dnnl.DIFF_DST: dy, dnnl.WORKSPACE: workspace}, {dnnl.DIFF_SRC: dx}, "max_pool_bwd")

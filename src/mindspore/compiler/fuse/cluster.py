@@ -186,13 +186,19 @@ class Clustering:
         """Whether the reduced axes must be walked more than once."""
         behind: set[int] = set()
         for member in cluster.members:
-            after = any(b.id in behind or (b.op == "reduce" and self.of.get(b.id) is not None and b in cluster.members) for b in bases(member))
+            after = any(
+                b.id in behind or (b.op == "reduce" and self.of.get(b.id) is not None and b in cluster.members)
+                for b in bases(member)
+            )
             if after:
                 behind.add(member.id)
                 if member.op == "reduce":
                     return True
         reduced_shapes = {m.shape for m in cluster.members if m.op == "reduce"}
-        return any(m.id in behind and m.shape not in reduced_shapes and m.size > max(_size(s) for s in reduced_shapes) for m in cluster.members)
+        return any(
+            m.id in behind and m.shape not in reduced_shapes and m.size > max(_size(s) for s in reduced_shapes)
+            for m in cluster.members
+        )
 
     # -- recomputation --------------------------------------------------------------------------------------------
     def _recompute(self, clusters: list[Cluster]) -> None:
@@ -208,7 +214,9 @@ class Clustering:
     def _copy_to_readers(self, cluster: Cluster, value: Value) -> None:
         inside = {m.id for m in cluster.members}
         operands = bases(value)
-        if any(b.id in inside for b in operands) and not all(self._is_output(cluster, b) for b in operands if b.id in inside):
+        if any(b.id in inside for b in operands) and not all(
+            self._is_output(cluster, b) for b in operands if b.id in inside
+        ):
             return
         readers = list(dict.fromkeys(self.of[u.id] for u in self.users.get(value.id, ()) if u.id not in inside))
         for reader in readers:

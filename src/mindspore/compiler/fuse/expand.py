@@ -107,7 +107,9 @@ class Expander:
             return self._read(node.args[0])[node.args[1].value]  # type: ignore[attr-defined]
         arguments = [self._read(a) for a in node.args]
         # Beside what we raise, a rule may ask for something that arrays have and recorded ones have not.
-        with contextlib.suppress(_Stay, Unsupported, TypeError, ValueError, AttributeError, NotImplementedError, ImportError):
+        with contextlib.suppress(
+            _Stay, Unsupported, TypeError, ValueError, AttributeError, NotImplementedError, ImportError
+        ):
             return self._expanded(node, arguments)
         return self._opaque(node, arguments)
 

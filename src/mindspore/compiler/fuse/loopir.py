@@ -31,7 +31,15 @@ class Value:
     __slots__ = ("args", "attr", "dtype", "id", "op", "origin", "shape")
     _numbers = itertools.count(1)
 
-    def __init__(self, op: str, shape: tuple[int, ...], dtype: str, args: tuple[Value, ...] = (), attr: Any = None, origin: Any = None):
+    def __init__(
+        self,
+        op: str,
+        shape: tuple[int, ...],
+        dtype: str,
+        args: tuple[Value, ...] = (),
+        attr: Any = None,
+        origin: Any = None,
+    ):
         self.id = next(Value._numbers)
         self.op = op
         self.shape = shape
@@ -160,8 +168,12 @@ class Maker:
 
     def reduce(self, kind: str, x: Value, axes: tuple[int, ...], dtype: str) -> Value:
         shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
-        return self.add("reduce", shape, dtype, (x,), (kind, tuple(sorted(axes)))) if axes else self.map("cast", dtype, x)
+        return (
+            self.add("reduce", shape, dtype, (x,), (kind, tuple(sorted(axes)))) if axes else self.map("cast", dtype, x)
+        )
 
-    def take(self, source: Value, places: tuple[tuple[str, int], ...], shape: tuple[int, ...], indices: list[Value]) -> Value:
+    def take(
+        self, source: Value, places: tuple[tuple[str, int], ...], shape: tuple[int, ...], indices: list[Value]
+    ) -> Value:
         operands = tuple(self.broadcast(i, shape) for i in indices)
         return self.add("take", shape, source.dtype, (source, *operands), places)

@@ -217,7 +217,11 @@ class Namespace:
             return x.value
         array = np.asarray(x, dtype if not hasattr(x, "dtype") else None)
         if array.size == 1:
-            return self.make.const(array.reshape(()).item() if array.dtype.name != "bfloat16" else float(array.reshape(())), array.shape, name_of(array.dtype))
+            return self.make.const(
+                array.reshape(()).item() if array.dtype.name != "bfloat16" else float(array.reshape(())),
+                array.shape,
+                name_of(array.dtype),
+            )
         if array.size > _SMALL:
             raise Unsupported("a large constant")
         return self._constant(np.ascontiguousarray(array))
@@ -596,7 +600,9 @@ class Namespace:
 
     def squeeze(self, x: Any, axis: Any = None) -> LazyArray:
         value = self.lift(x)
-        axes = _axes(axis, len(value.shape)) if axis is not None else tuple(i for i, d in enumerate(value.shape) if d == 1)
+        axes = (
+            _axes(axis, len(value.shape)) if axis is not None else tuple(i for i, d in enumerate(value.shape) if d == 1)
+        )
         return self.reshape(x, tuple(d for i, d in enumerate(value.shape) if i not in axes))
 
     def broadcast_to(self, x: Any, shape: Any) -> LazyArray:
@@ -633,7 +639,9 @@ class Namespace:
         view = self._basic(x, [slice(None) if i in arrays else item for i, item in enumerate(items)])
         if not arrays:
             return view
-        if any(isinstance(item, (int, np.integer)) for item in items) or arrays != list(range(arrays[0], arrays[-1] + 1)):
+        if any(isinstance(item, (int, np.integer)) for item in items) or arrays != list(
+            range(arrays[0], arrays[-1] + 1)
+        ):
             raise Unsupported("index arrays apart from one another")
         places = [i for i, item in enumerate(items) if not isinstance(item, (int, np.integer))]
         return self._advanced(view, [places.index(i) for i in arrays], [items[i] for i in arrays])

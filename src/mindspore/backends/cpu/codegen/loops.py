@@ -152,7 +152,9 @@ class _Writer:
                 self._tiled_reduction(top)
         f.do("ret void")
         work = self.kernel.size() * _cost(self.kernel)
-        return Plan(self.name, module(self.name, self.f), self.tiles if not self.split else 1 << 20, work, self._scratch_bytes)
+        return Plan(
+            self.name, module(self.name, self.f), self.tiles if not self.split else 1 << 20, work, self._scratch_bytes
+        )
 
     def _scratch_bytes(self, threads: int) -> int:
         if self.split:
