@@ -19,7 +19,7 @@ from mindspore.dataset.ir.leaf import MappableNode, Row, StreamNode
 from mindspore.dataset.ir.ops import ShuffleNode
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.errors import PipelineError, user_code_error
-from mindspore.dataset.samplers.std_random import Mt19937_64
+from mindspore.dataset.samplers.mixing import Slots, mixed, uniform_slots
 
 Pair = tuple[int, Any]
 Refs = tuple[np.ndarray, np.ndarray]
@@ -98,8 +98,7 @@ class Shuffle(RefOperator):
         super().__init__(child)
         self.buffer_size, self.reset_each_epoch, self.uid = node.buffer_size, node.reset_each_epoch, node.uid
         self.context = context if node.seed is None else replace(context, seed=node.seed)
-        self._twister: Mt19937_64 | None = None
-        self._next_epoch = 0
+        self._slots = None if self.context.seed is None else Slots(self.context.seed)
 
     def refs(self, epoch):
         below = self.children[0].refs(epoch)
@@ -116,34 +115,14 @@ class Shuffle(RefOperator):
         return self._mixed(self.children[0].stream(epoch), epoch, None)
 
     def _mixed(self, items: Iterator, epoch: int, count: int | None) -> Iterator:
-        choose = self._chooser(epoch, count)
-        buffer = list(itertools.islice(items, self.buffer_size))
-        for item in items:
-            slot = choose(len(buffer))
-            chosen = buffer[slot]
-            buffer[slot] = buffer[-1]
-            buffer[-1] = item
-            yield chosen
-        while buffer:
-            slot = choose(len(buffer))
-            chosen = buffer[slot]
-            buffer[slot] = buffer[-1]
-            buffer.pop()
-            yield chosen
-        self._next_epoch = epoch + 1
+        return mixed(items, self.buffer_size, self._chooser(epoch, count))
 
     def _chooser(self, epoch: int, count: int | None) -> Callable[[int], int]:
-        """A function that gives a random slot. With a seed the twister runs on from epoch to epoch."""
-        if self.context.seed is None:
-            rng = self.context.rng(self.uid, epoch if self.reset_each_epoch else 0)
-            return lambda n: int(rng.random() * n)
-        if self._twister is None or not self.reset_each_epoch or epoch != self._next_epoch:
-            self._twister = Mt19937_64(self.context.seed)
-            if self.reset_each_epoch and count is not None:
-                for _ in range(epoch * count):
-                    self._twister()
-        twister = self._twister
-        return lambda n: twister() % n
+        if self._slots is None:
+            return uniform_slots(self.context.rng(self.uid, epoch if self.reset_each_epoch else 0))
+        if not self.reset_each_epoch:
+            return Slots(self.context.seed).for_epoch(0, None)
+        return self._slots.for_epoch(epoch, count)
 
 
 class Skip(RefOperator):

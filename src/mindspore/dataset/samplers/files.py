@@ -12,6 +12,8 @@ import numpy as np
 from mindspore.dataset._check import check_shards
 from mindspore.dataset.samplers.base import BuiltinSampler, Draw
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES, Shuffle
+from mindspore.dataset.samplers.mixing import Slots, mixed
+from mindspore.dataset.samplers.std_random import Mt19937, shuffle
 
 
 def shuffle_mode(shuffle: Any) -> Shuffle:
@@ -52,33 +54,41 @@ class FileSampler(BuiltinSampler):
         return self.limited(math.ceil(n / self.num_shards))
 
     def positions(self, n, draw):
-        order = self._mixed(n, draw)
-        return order[: self.length(n, draw.reader)]
-
-    def _mixed(self, n: int, draw: Draw) -> np.ndarray:
-        rng = self._rng(draw)
-        files = self._files(n, draw)
-        if self.by_file and self.num_shards > 1:
-            files = files[self.shard_id :: self.num_shards]
-        if self.mode in (Shuffle.FILES, Shuffle.GLOBAL):
-            files = [files[i] for i in rng.permutation(len(files))]
-        if self.mode is Shuffle.INFILE:
-            files = [rng.permutation(rows) for rows in files]
-        rows = np.concatenate(files) if files else np.zeros(0, dtype=np.int64)
-        if self.mode in (Shuffle.GLOBAL, Shuffle.ADAPTIVE, Shuffle.PARTIAL):
-            rows = rng.permutation(rows)
-        return rows if self.by_file or self.num_shards == 1 else self._block(rows)
-
-    def _rng(self, draw: Draw) -> np.random.Generator:
-        """All shards must mix alike, so without a seed the default one is used for shards."""
-        if self.num_shards > 1 and draw.seed is None:
-            return np.random.default_rng([5489, draw.epoch])
-        return draw.numpy_rng()
+        rows = self._chosen_rows(self._ordered_files(self._files(n, draw), draw), draw)
+        rows = rows[: self.length(n, draw.reader)]
+        if self.mode not in (Shuffle.GLOBAL, Shuffle.ADAPTIVE, Shuffle.PARTIAL):
+            return rows
+        if draw.seed is None:
+            return draw.numpy_rng(salt=1).permutation(rows)
+        slots = draw.memory.setdefault("slots", Slots(draw.seed)).for_epoch(draw.epoch, len(rows))
+        buffer_size = max(4 * n // max(len(self._files(n, draw)), 1), 10000)
+        return np.fromiter(mixed(iter(rows.tolist()), buffer_size, slots), np.int64, len(rows))
 
     def _files(self, n: int, draw: Draw) -> list[np.ndarray]:
+        """For each file the numbers of its rows."""
         sizes = draw.reader.file_sizes() if draw.reader is not None else [n]
         starts = np.cumsum([0, *sizes])
         return [np.arange(start, stop, dtype=np.int64) for start, stop in itertools.pairwise(starts)]
+
+    def _ordered_files(self, files: list[np.ndarray], draw: Draw) -> list[np.ndarray]:
+        """The files in the order of the epoch. All shards must agree on it, so theirs does not depend on the seed."""
+        if self.mode not in (Shuffle.FILES, Shuffle.GLOBAL):
+            return files
+        order = list(range(len(files)))
+        if self.num_shards == 1 and draw.seed is None:
+            return [files[i] for i in draw.numpy_rng().permutation(len(files))]
+        for epoch in range(draw.epoch + 1):
+            order = shuffle(order, Mt19937(epoch + 1 if self.num_shards > 1 else draw.seed))
+        return [files[i] for i in order]
+
+    def _chosen_rows(self, files: list[np.ndarray], draw: Draw) -> np.ndarray:
+        if self.by_file and self.num_shards > 1:
+            files = files[self.shard_id :: self.num_shards]
+        if self.mode is Shuffle.INFILE:
+            rng = draw.numpy_rng()
+            files = [rng.permutation(rows) for rows in files]
+        rows = np.concatenate(files) if files else np.zeros(0, dtype=np.int64)
+        return rows if self.by_file or self.num_shards == 1 else self._block(rows)
 
     def _block(self, rows: np.ndarray) -> np.ndarray:
         if not len(rows):
