@@ -1,0 +1,507 @@
+"""Losses as layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore import ops
+from mindspore._base import dtype as mstype
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.nn import checks
+from mindspore.nn.cell import Cell
+from mindspore.nn.layer.activation import get_activation
+from mindspore.ops.nn_loss import check_reduction
+from mindspore.prims import loss as _prims
+
+__all__ = [
+    "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "DiceLoss", "FocalLoss",
+    "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "L1LossExt", "LossBase", "MAELoss",
+    "MSELoss", "MarginRankingLoss", "MultiClassDiceLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
+    "MultilabelMarginLoss", "NLLLoss", "PoissonNLLLoss", "RMSELoss", "SampledSoftmaxLoss", "SmoothL1Loss",
+    "SoftMarginLoss", "SoftmaxCrossEntropyWithLogits", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
+]  # fmt: skip
+
+
+class LossBase(Cell):
+    """Base of losses: `get_loss` weighs and reduces a tensor of losses."""
+
+    def __init__(self, reduction: str = "mean"):
+        super().__init__()
+        if reduction is not None and reduction not in ("mean", "sum", "none"):
+            raise ValueError(
+                f"For '{self.cls_name}', the 'reduction' must be in ['mean', 'sum', 'none'], but got {reduction}."
+            )
+        self.reduction = reduction
+        self.average = reduction != "sum"
+        self.reduce = reduction != "none"
+
+    def get_axis(self, x: Any) -> tuple[int, ...]:
+        """All the axes of a tensor."""
+        return tuple(range(x.ndim))
+
+    def get_loss(self, x: Any, weights: Any = 1.0) -> Any:
+        """x * weights, reduced as the constructor was told, in the type of x."""
+        out = x if isinstance(weights, (int, float)) and weights == 1 else x * weights
+        if self.reduce:
+            out = (ops.ReduceMean() if self.average else ops.ReduceSum())(out, ())
+        return ops.cast(out, x.dtype)
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        raise NotImplementedError
+
+
+_Loss = LossBase
+
+
+class _Loss2(LossBase):
+    """A loss that is one function of two tensors and a reduction."""
+
+    def __init__(self, reduction: str = "mean"):
+        super().__init__(reduction)
+
+
+# -- distances --------------------------------------------------------------------------------------------------------
+def _same_shape(owner: str, logits: Any, labels: Any) -> None:
+    for name, value in (("logits", logits), ("labels", labels)):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"For '{owner}', the '{name}' must be a Tensor, but got {type(value).__name__}.")
+
+
+class L1Loss(_Loss2):
+    """|logits - labels|."""
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        _same_shape("L1Loss", logits, labels)
+        return ops.l1_loss(logits, labels, self.reduction)
+
+
+class L1LossExt(_Loss2):
+    """|logits - labels|, as in `mint`."""
+
+    def construct(self, input: Any, target: Any) -> Any:
+        return ops.l1_loss(input, target, self.reduction)
+
+
+class MAELoss(LossBase):
+    """|logits - label|."""
+
+    def construct(self, logits: Any, label: Any) -> Any:
+        _same_shape("MAELoss", logits, label)
+        return self.get_loss(ops.abs(logits - label))
+
+
+class MSELoss(LossBase):
+    """(logits - labels)².
+
+    Examples:
+        >>> import mindspore as ms
+        >>> float(ms.nn.MSELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+        2.0
+    """
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        _same_shape("MSELoss", logits, labels)
+        return self.get_loss(ops.square(logits - labels))
+
+
+class RMSELoss(LossBase):
+    """sqrt(mean((logits - label)²))."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def construct(self, logits: Any, label: Any) -> Any:
+        return ops.sqrt(ops.ReduceMean()(ops.square(logits - label), ()))
+
+
+class SmoothL1Loss(LossBase):
+    """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta."""
+
+    def __init__(self, beta: float = 1.0, reduction: str = "none"):
+        super().__init__(reduction)
+        self.beta = beta
+        self.smooth_l1_loss = _prims.SmoothL1(beta)
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return self.get_loss(self.smooth_l1_loss(logits, labels))
+
+
+class HuberLoss(LossBase):
+    """0.5 d² where |d| <= delta, else delta (|d| - 0.5 delta)."""
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0):
+        super().__init__(reduction)
+        self.delta = delta
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.huber_loss(logits, labels, self.reduction, self.delta)
+
+
+# -- classification ---------------------------------------------------------------------------------------------------
+class SoftmaxCrossEntropyWithLogits(LossBase):
+    """Cross entropy of softmax(logits) with class probabilities, or with class indices if `sparse`.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> loss = ms.nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        >>> round(float(loss(ms.Tensor([[0.0, 0.0]]), ms.Tensor([1], ms.int32))), 4)
+        0.6931
+    """
+
+    def __init__(self, sparse: bool = False, reduction: str = "none"):
+        super().__init__(reduction)
+        self.sparse = checks.boolean("SoftmaxCrossEntropyWithLogits", "sparse", sparse)
+        self.softmax_cross_entropy = _prims.SoftmaxCrossEntropyWithLogits()
+        self.sparse_cross_entropy = _prims.SparseCrossEntropy()
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        _same_shape("SoftmaxCrossEntropyWithLogits", logits, labels)
+        if self.sparse:
+            return self.get_loss(self.sparse_cross_entropy(logits, labels))
+        return self.get_loss(self.softmax_cross_entropy(logits, labels)[0])
+
+
+class CrossEntropyLoss(LossBase):
+    """Cross entropy of softmax(logits) with class indices or probabilities, with class weights and label smoothing."""
+
+    def __init__(
+        self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
+    ):
+        super().__init__(reduction)
+        if isinstance(ignore_index, bool) or not isinstance(ignore_index, int):
+            raise TypeError(f"For 'CrossEntropyLoss', 'ignore_index' must be an int, but got {ignore_index!r}.")
+        if not isinstance(label_smoothing, float) or not 0 <= label_smoothing <= 1:
+            raise ValueError(
+                f"For 'CrossEntropyLoss', 'label_smoothing' must be a float in [0, 1], got {label_smoothing}."
+            )
+        self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
+
+
+class NLLLoss(LossBase):
+    """Minus the log-probability of the target class."""
+
+    def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.weight, self.ignore_index = weight, ignore_index
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
+
+
+class BCELoss(LossBase):
+    """Binary cross entropy of probabilities."""
+
+    def __init__(self, weight: Any = None, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.weight = weight
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
+
+
+class BCEWithLogitsLoss(LossBase):
+    """Binary cross entropy of sigmoid(logits)."""
+
+    def __init__(self, reduction: str = "mean", weight: Any = None, pos_weight: Any = None):
+        super().__init__(reduction)
+        for name, value in (("weight", weight), ("pos_weight", pos_weight)):
+            if isinstance(value, Parameter):
+                raise TypeError(f"For 'BCEWithLogitsLoss', '{name}' must not be a Parameter.")
+        self.weight, self.pos_weight = weight, pos_weight
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
+
+
+class KLDivLoss(LossBase):
+    """labels (log labels - logits), where logits are log-probabilities."""
+
+    def __init__(self, reduction: str = "mean"):
+        super().__init__("mean" if reduction == "batchmean" else reduction)
+        self.reduction = reduction
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.kl_div(logits, labels, self.reduction)
+
+
+class SoftMarginLoss(_Loss2):
+    """log(1 + exp(-labels logits)) for labels of 1 and -1."""
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.soft_margin_loss(logits, labels, self.reduction)
+
+
+class MultiLabelSoftMarginLoss(LossBase):
+    """The mean over classes of binary cross entropies with logits."""
+
+    def __init__(self, weight: Any = None, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.weight = weight
+
+    def construct(self, x: Any, target: Any) -> Any:
+        return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
+
+
+class MultiMarginLoss(LossBase):
+    """The mean over classes of max(0, margin - x[target] + x[class])^p."""
+
+    def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Any = None):
+        super().__init__(reduction)
+        self.p, self.margin, self.weight = p, margin, weight
+
+    def construct(self, x: Any, target: Any, weight: Any = None) -> Any:
+        weight = self.weight if weight is None else weight
+        return ops.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
+
+
+class MultilabelMarginLoss(_Loss2):
+    """Hinge loss between target classes and all others."""
+
+    def construct(self, x: Any, target: Any) -> Any:
+        return ops.multilabel_margin_loss(x, target, self.reduction)
+
+
+class FocalLoss(LossBase):
+    """-(1 - p)^gamma log p of the target class, which pays less attention to easy examples (Lin et al. 2017).
+
+    Targets are class indices of shape (N, *) or (N, 1, *), or probabilities of the shape of the logits.
+    """
+
+    def __init__(self, weight: Any = None, gamma: float = 2.0, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.gamma = checks.number("FocalLoss", "gamma", gamma)
+        if weight is not None and not isinstance(weight, Tensor):
+            raise TypeError(f"For 'FocalLoss', the type of 'weight' must be Tensor, but got {type(weight).__name__}.")
+        self.weight = weight
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return self.get_loss(_focal(logits, labels, self.gamma, self.weight))
+
+
+def _focal(logits: Any, labels: Any, gamma: float, weight: Any) -> Any:
+    if labels.ndim == logits.ndim - 1:
+        labels = ops.expand_dims(labels, 1)
+    if labels.ndim != logits.ndim or labels.shape[1] not in (1, logits.shape[1]):
+        raise ValueError(f"For 'FocalLoss', labels of shape {labels.shape} do not fit logits of shape {logits.shape}.")
+    batch, classes = logits.shape[0], logits.shape[1]
+    log_p = ops.log_softmax(ops.reshape(logits, (batch, classes, -1)), 1)
+    target = ops.reshape(labels, (batch, labels.shape[1], -1))
+    if labels.shape[1] == 1:
+        index = ops.cast(target, mstype.int64)
+        chosen = ops.gather_d(log_p, 1, index)
+        hot = None
+    else:
+        hot = ops.cast(target, log_p.dtype)
+        chosen = log_p
+    p = ops.exp(chosen)
+    if weight is not None:
+        row = ops.reshape(ops.cast(weight, log_p.dtype), (1, classes, 1)) + ops.zeros_like(log_p)
+        chosen = chosen * (ops.gather_d(row, 1, index) if hot is None else row)
+    losses = -ops.pow(1.0 - p, gamma) * chosen
+    if hot is not None:
+        return ops.ReduceMean()(losses * hot, -1)
+    return ops.ReduceMean()(losses, -1)
+
+
+class DiceLoss(LossBase):
+    """1 - 2 |x ∩ y| / (|x|² + |y|²), smoothed (Milletari et al. 2016)."""
+
+    def __init__(self, smooth: float = 1e-5):
+        super().__init__()
+        self.smooth = checks.positive("DiceLoss", "smooth", smooth)
+
+    def construct(self, logits: Any, label: Any) -> Any:
+        if logits.shape != label.shape:
+            raise ValueError(
+                f"For 'DiceLoss', both inputs must have one shape, but got {logits.shape} and {label.shape}."
+            )
+        both = ops.ReduceSum()(logits * label, ())
+        total = ops.ReduceSum()(logits * logits, ()) + ops.ReduceSum()(label * label, ())
+        return 1.0 - (2.0 * both + self.smooth) / (total + self.smooth)
+
+
+class MultiClassDiceLoss(LossBase):
+    """The mean over classes of dice losses of the activated logits."""
+
+    def __init__(self, weights: Any = None, ignore_indiex: int | None = None, activation: Any = "softmax"):
+        super().__init__()
+        if weights is not None and not isinstance(weights, Tensor):
+            raise TypeError(f"For 'MultiClassDiceLoss', 'weights' must be a Tensor, but got {type(weights).__name__}.")
+        if weights is not None and weights.ndim != 2:
+            raise ValueError(f"For 'MultiClassDiceLoss', 'weights' must have 2 dimensions, but got {weights.ndim}.")
+        self.weights, self.ignore_indiex = weights, ignore_indiex
+        self.activation = get_activation(activation) if isinstance(activation, str) else activation
+        self.dice = DiceLoss(smooth=1e-5)
+
+    def construct(self, logits: Any, label: Any) -> Any:
+        if self.activation is not None:
+            logits = self.activation(logits)
+        total = 0.0
+        for i in range(label.shape[1]):
+            if i != self.ignore_indiex:
+                loss = self.dice(logits[:, i], label[:, i])
+                if self.weights is not None:
+                    loss = loss * self.weights[i]
+                total = total + loss
+        return total / label.shape[1]
+
+
+class SampledSoftmaxLoss(LossBase):
+    """Softmax loss over the target classes and a sample of the others, for very many classes (Jean et al. 2015)."""
+
+    def __init__(
+        self, num_sampled: int, num_classes: int, num_true: int = 1, sampled_values: Any = None,
+        remove_accidental_hits: bool = True, seed: int = 0, reduction: str = "none",
+    ):  # fmt: skip
+        super().__init__(reduction)
+        for name, value in (("num_sampled", num_sampled), ("num_classes", num_classes), ("num_true", num_true)):
+            checks.positive_int("SampledSoftmaxLoss", name, value)
+        if num_sampled > num_classes:
+            raise ValueError(f"For 'SampledSoftmaxLoss', 'num_sampled' {num_sampled} exceeds {num_classes} classes.")
+        if num_true != 1:
+            raise ValueError(f"For 'SampledSoftmaxLoss', 'num_true' must be 1, but got {num_true}.")
+        self.num_sampled, self.num_classes, self.num_true = num_sampled, num_classes, num_true
+        self.sampled_values, self.remove_accidental_hits, self.seed = sampled_values, remove_accidental_hits, seed
+
+    def construct(self, weights: Any, biases: Any, labels: Any, logits: Any) -> Any:
+        return self.get_loss(self._losses(weights, biases, labels, logits))
+
+    def _losses(self, weights: Any, biases: Any, labels: Any, inputs: Any) -> Any:
+        labels = ops.cast(ops.reshape(labels, (-1,)), mstype.int64)
+        values = self.sampled_values
+        if values is None:
+            values = ops.log_uniform_candidate_sampler(
+                ops.reshape(labels, (-1, 1)), 1, self.num_sampled, True, self.num_classes, self.seed
+            )
+        sampled, true_expected, sampled_expected = values
+        sampled = ops.cast(ops.stop_gradient(sampled), mstype.int64)
+        true_logits = ops.ReduceSum(True)(inputs * ops.gather(weights, labels, 0), 1)
+        true_logits = true_logits + ops.expand_dims(ops.gather(biases, labels, 0), 1)
+        other_logits = ops.matmul(inputs, ops.transpose(ops.gather(weights, sampled, 0), (1, 0)))
+        other_logits = other_logits + ops.gather(biases, sampled, 0)
+        if self.remove_accidental_hits:
+            hits = ops.equal(ops.expand_dims(labels, 1), ops.expand_dims(sampled, 0))
+            other_logits = other_logits + ops.cast(hits, other_logits.dtype) * -1e37
+        true_logits = true_logits - ops.log(ops.reshape(true_expected, (-1, 1)))
+        other_logits = other_logits - ops.log(sampled_expected)
+        every = ops.concat((true_logits, other_logits), 1)
+        return _prims.SparseCrossEntropy()(every, Tensor(np.zeros(every.shape[0], np.int64)))
+
+
+class CTCLoss(LossBase):
+    """Connectionist temporal classification (Graves et al. 2006) of log-probabilities (T, N, C)."""
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False):
+        super().__init__(reduction)
+        self.blank, self.zero_infinity = blank, checks.boolean("CTCLoss", "zero_infinity", zero_infinity)
+
+    def construct(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        return ops.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
+
+
+# -- embeddings, rankings, likelihoods ----------------------------------------------------------------------------------
+class CosineEmbeddingLoss(LossBase):
+    """1 - cos for targets of 1, max(0, cos - margin) for targets of -1."""
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.margin = checks.number("CosineEmbeddingLoss", "margin", margin)
+        if not -1 <= margin <= 1:
+            raise ValueError(f"For 'CosineEmbeddingLoss', the 'margin' must be in range [-1, 1], but got {margin}.")
+
+    def construct(self, logits_x1: Any, logits_x2: Any, labels: Any) -> Any:
+        return ops.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
+
+
+class HingeEmbeddingLoss(LossBase):
+    """x for labels of 1, max(0, margin - x) for labels of -1."""
+
+    def __init__(self, margin: float = 1.0, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.margin = margin
+
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
+
+
+class MarginRankingLoss(LossBase):
+    """max(0, -target (input1 - input2) + margin)."""
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.margin = margin
+
+    def construct(self, input1: Any, input2: Any, target: Any) -> Any:
+        return ops.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
+
+
+class TripletMarginLoss(LossBase):
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) under the p-norm."""
+
+    def __init__(
+        self, p: float = 2, swap: bool = False, eps: float = 1e-6, reduction: str = "mean", margin: float = 1.0
+    ):
+        super().__init__(reduction)
+        self.p, self.swap, self.eps, self.margin = p, swap, eps, margin
+
+    def construct(self, x: Any, positive: Any, negative: Any, margin: Any = None) -> Any:
+        margin = self.margin if margin is None else margin
+        return ops.triplet_margin_loss(x, positive, negative, margin, self.p, self.eps, self.swap, self.reduction)
+
+
+class TripletMarginWithDistanceLoss(LossBase):
+    """max(0, d(x, positive) - d(x, negative) + margin) for any distance function."""
+
+    def __init__(
+        self,
+        distance_function: Callable | None = None,
+        swap: bool = False,
+        reduction: str = "mean",
+        margin: float = 1.0,
+    ):
+        super().__init__(reduction)
+        check_reduction("TripletMarginWithDistanceLoss", reduction)
+        self.distance_function, self.swap, self.margin = distance_function, swap, margin
+
+    def distance(self, x: Any, y: Any) -> Any:
+        """The distance in use: by default the Euclidean one."""
+        if self.distance_function is not None:
+            return self.distance_function(x, y)
+        return ops.pairwise_distance(x, y)
+
+    def construct(self, x: Any, positive: Any, negative: Any) -> Any:
+        near, far = self.distance(x, positive), self.distance(x, negative)
+        if self.swap:
+            far = ops.minimum(far, self.distance(positive, negative))
+        return self.get_loss(ops.maximum(near - far + self.margin, 0.0))
+
+
+class GaussianNLLLoss(LossBase):
+    """Minus the log-likelihood under normal distributions."""
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.full, self.eps = checks.boolean("GaussianNLLLoss", "full", full), eps
+
+    def construct(self, logits: Any, labels: Any, var: Any) -> Any:
+        return ops.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
+
+
+class PoissonNLLLoss(LossBase):
+    """Minus the log-likelihood under Poisson distributions."""
+
+    def __init__(self, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean"):
+        super().__init__(reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
+
+    def construct(self, input: Any, target: Any) -> Any:
+        return ops.poisson_nll_loss(input, target, self.log_input, self.full, self.eps, self.reduction)
