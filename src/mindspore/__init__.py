@@ -97,7 +97,7 @@ from mindspore.common.api import (
     set_recursion_limit,
 )
 from mindspore.common.gradient import get_grad, grad, jvp, value_and_grad, vjp
-from mindspore.common.mutable import mutable
+from mindspore.common.mutable_data import mutable
 from mindspore.common.vectorize import jacfwd, jacrev, vmap
 from mindspore import ops  # attaches the operations to Tensor
 

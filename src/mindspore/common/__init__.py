@@ -7,7 +7,7 @@ from typing import Any
 
 _NAMES: dict[str, str] = {
     "Tensor": "tensor", "Parameter": "parameter", "ParameterTuple": "parameter", "jit": "api", "ms_function": "api", "jit_class": "api",
-    "ms_class": "api", "_convert_python_data": "api", "JitConfig": "api", "lazy_inline": "api", "mutable": "mutable",
+    "ms_class": "api", "_convert_python_data": "api", "JitConfig": "api", "lazy_inline": "api", "mutable": "mutable_data",
     "set_seed": "random", "get_seed": "random", "Generator": "random", "default_generator": "random", "manual_seed": "random",
     "RowTensor": "sparse", "RowTensorInner": "sparse", "SparseTensor": "sparse", "COOTensor": "sparse", "CSRTensor": "sparse",
     "initializer": "initializer", "dump": "dump", "set_dump": "dump", "Symbol": "symbol", "tensor": "tensor",

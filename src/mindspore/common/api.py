@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
-from mindspore.common.mutable import Mutable
+from mindspore.common.mutable_data import Mutable
 from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
 from mindspore.prims import values

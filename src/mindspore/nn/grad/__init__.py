@@ -1,0 +1,5 @@
+"""Jacobian products as cells."""
+
+from mindspore.nn.grad.cell_grad import Jvp, Vjp
+
+__all__ = ["Jvp", "Vjp"]
