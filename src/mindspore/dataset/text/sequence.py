@@ -147,15 +147,17 @@ class ToNumber(TextTransform):
             value = float(word)
             if self.data_type.kind == "f":
                 limits = np.finfo(self.data_type.np)
+                low, high = float(limits.min), float(limits.max)
             else:
                 limits = np.iinfo(np.int8 if self.data_type.kind == "b" else self.data_type.np)
+                low, high = limits.min, limits.max
                 value = int(word) if word.strip().lstrip("+-").isdigit() else int(value)
         except (ValueError, OverflowError):
             raise RuntimeError(f'ToNumber: it is invalid to convert "{word}" to a number.') from None
-        if not limits.min <= value <= limits.max:
+        if not low <= value <= high:
             raise RuntimeError(
                 f"ToNumber: string input {word} will be out of bounds if cast to {name}. "
-                f"The valid range is: [{limits.min}, {limits.max}]."
+                f"The valid range is: [{low}, {high}]."
             )
         return value
 

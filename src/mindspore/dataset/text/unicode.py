@@ -10,6 +10,7 @@ import functools
 import re
 import sys
 import unicodedata
+from collections.abc import Callable
 
 # Words before the script in names of letters, and letters whose names do not tell their script.
 _NAME_PREFIXES = ("FULLWIDTH", "HALFWIDTH", "MODIFIER", "SMALL", "SUBSCRIPT", "SUPERSCRIPT", "CIRCLED", "LETTER")
@@ -72,43 +73,45 @@ def case_fold(text: str) -> str:
 _ESCAPE = re.compile(r"\\(?:([pP])\{(\^?)([^}]*)\}|([pP])(\w)|x\{([0-9A-Fa-f]+)\}|(.))|(\[|\])", re.DOTALL)
 
 
-def _has_property(name: str, character: str) -> bool:
+def _property_test(name: str) -> Callable[[str, str], bool]:
+    """Whether a character (given with its general category) has a property."""
     name = name.replace(" ", "").replace("_", "").lower()
     for prefix in ("script=", "sc=", "generalcategory=", "gc=", "is"):
         name = name.removeprefix(prefix)
-    category = unicodedata.category(character)
-    if name in _LONG_CATEGORIES:
-        name = _LONG_CATEGORIES[name]
+    name = _LONG_CATEGORIES.get(name, name)
     if len(name) <= 2:
-        return category.lower().startswith(name)
-    if name == "cased":
-        return character.lower() != character.upper() or category in ("Ll", "Lu", "Lt")
-    if name in ("alphabetic", "alpha"):
-        return character.isalpha()
-    if name in ("whitespace", "space"):
-        return is_space(character)
-    if name in ("uppercase", "upper"):
-        return character.isupper()
-    if name in ("lowercase", "lower"):
-        return character.islower()
-    if name == "digit":
-        return category == "Nd"
-    if name == "punct":
-        return category[0] == "P"
-    return script(character).replace(" ", "").lower() == name
+        prefix = name.capitalize()
+        return lambda character, category: category.startswith(prefix)
+    if name in _PROPERTIES:
+        return _PROPERTIES[name]
+    plain = script.__wrapped__
+    return lambda character, category: category[0] in "LMN" and plain(character).replace(" ", "").lower() == name
 
 
 _LONG_CATEGORIES = {
-    "letter": "l", "mark": "m", "number": "n", "punctuation": "p", "symbol": "s", "separator": "z", "other": "c",
+    "letter": "l", "mark": "m", "number": "n", "punctuation": "p", "punct": "p", "symbol": "s", "separator": "z",
+    "other": "c", "digit": "nd",
 }  # fmt: skip
+_PROPERTIES: dict[str, Callable[[str, str], bool]] = {
+    "cased": lambda character, category: category in ("Ll", "Lu", "Lt") or character.lower() != character.upper(),
+    "alphabetic": lambda character, category: character.isalpha(),
+    "alpha": lambda character, category: character.isalpha(),
+    "whitespace": lambda character, category: is_space(character),
+    "space": lambda character, category: is_space(character),
+    "uppercase": lambda character, category: character.isupper(),
+    "upper": lambda character, category: character.isupper(),
+    "lowercase": lambda character, category: character.islower(),
+    "lower": lambda character, category: character.islower(),
+}
 
 
 @functools.lru_cache(maxsize=64)
 def property_ranges(name: str, negated: bool) -> str:
     """The characters with a property, as the inside of a character class."""
     ranges: list[list[int]] = []
-    for code in range(sys.maxunicode + 1):
-        if _has_property(name, chr(code)) is not negated:
+    has, category = _property_test(name), unicodedata.category
+    for code, character in enumerate(map(chr, range(sys.maxunicode + 1))):
+        if has(character, category(character)) is not negated:
             if ranges and ranges[-1][1] == code - 1:
                 ranges[-1][1] = code
             else:
