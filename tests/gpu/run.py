@@ -1,0 +1,183 @@
+"""Checks on a GPU: primitives, gradients, language features and models against the NumPy machine.
+
+    PYTHONPATH=src python tests/gpu/run.py [--target GPU|CPU]
+
+Needs NumPy and JAX alone (no test runner). Ends with 'N passed, M failed' and a non-zero status if anything failed.
+"""
+
+import argparse
+import sys
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "compiler"))
+
+from language_cases import CASES, assert_same
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+
+RNG = np.random.default_rng(0)
+
+
+def f(*shape, low=-2.0, high=2.0):
+    return Tensor(RNG.uniform(low, high, shape).astype(np.float32))
+
+
+def i(*shape, high=5):
+    return Tensor(RNG.integers(0, high, shape).astype(np.int32))
+
+
+UNARY = ["abs", "exp", "sin", "cos", "tanh", "sigmoid", "relu", "square", "neg", "floor", "erf", "gelu", "softplus", "silu"]
+POSITIVE = ["log", "sqrt", "rsqrt", "reciprocal", "log1p"]
+BINARY = ["add", "sub", "mul", "div", "maximum", "minimum", "pow", "floor_divide"]
+
+#: name -> (function, arguments, differentiate?)
+FUNCTIONS = {
+    **{name: (getattr(ops, name), (f(3, 5),), name != "floor") for name in UNARY},
+    **{name: (getattr(ops, name), (f(3, 5, low=0.5),), True) for name in POSITIVE},
+    **{name: (getattr(ops, name), (f(3, 5, low=0.5), f(5, low=0.5)), name != "floor_divide") for name in BINARY},
+    "matmul": (ops.matmul, (f(4, 6), f(6, 3)), True),
+    "batch_matmul": (ops.matmul, (f(2, 4, 6), f(2, 6, 3)), True),
+    "softmax": (lambda x: ops.softmax(x, axis=-1), (f(4, 7),), True),
+    "log_softmax": (lambda x: ops.log_softmax(x, axis=-1), (f(4, 7),), True),
+    "sum": (lambda x: x.sum(axis=1, keepdims=True), (f(3, 4, 5),), True),
+    "mean": (lambda x: x.mean(axis=(0, 2)), (f(3, 4, 5),), True),
+    "max": (lambda x: x.max(axis=1), (f(3, 4, 5),), True),
+    "argmax": (lambda x: x.argmax(axis=1), (f(3, 4),), False),
+    "transpose": (lambda x: x.transpose((2, 0, 1)), (f(3, 4, 5),), True),
+    "concat": (lambda x, y: ops.cat((x, y), axis=1), (f(3, 2), f(3, 4)), True),
+    "index": (lambda x: x[1:, ::2, None], (f(4, 6),), True),
+    "gather": (lambda x, k: ops.gather(x, k, 0), (f(5, 3), i(4)), True),
+    "where": (lambda x, y: ops.where(x > y, x, y * 2), (f(3, 4), f(3, 4)), True),
+    "one_hot": (lambda k: ops.one_hot(k, 5), (i(6),), False),
+    "cumsum": (lambda x: ops.cumsum(x, 1), (f(3, 4),), True),
+    "conv2d": (lambda x, w: ops.conv2d(x, w, padding=1, pad_mode="pad"), (f(2, 3, 8, 8), f(4, 3, 3, 3)), True),
+    "max_pool2d": (lambda x: ops.max_pool2d(x, 2, 2), (f(2, 3, 8, 8),), True),
+    "avg_pool2d": (lambda x: ops.avg_pool2d(x, 2, 2), (f(2, 3, 8, 8),), True),
+    "layer_norm": (lambda x, g, b: ops.layer_norm(x, (6,), g, b), (f(4, 6), f(6), f(6)), True),
+    "cross_entropy": (lambda x, k: ops.cross_entropy(x, k), (f(6, 5), i(6)), True),
+}
+
+
+def on(target, function, *arguments):
+    """Run a compiled function on the NumPy machine or on the device."""
+    if target == "interp":
+        ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU", backend="interp")
+    else:
+        ms.set_context(mode=ms.GRAPH_MODE, backend="xla", device_target=target)
+    return ms.jit(function)(*arguments)
+
+
+def check_close(a, b, tolerance=2e-4):
+    for x, y in zip(a if isinstance(a, (tuple, list)) else [a], b if isinstance(b, (tuple, list)) else [b]):
+        np.testing.assert_allclose(x.asnumpy(), y.asnumpy(), rtol=tolerance, atol=tolerance)
+
+
+def check_function(target, function, arguments, differentiate):
+    check_close(on("interp", function, *arguments), on(target, function, *arguments))
+    if not differentiate:
+        return
+    places = tuple(k for k, a in enumerate(arguments) if a.dtype == ms.float32)
+    gradient = lambda *args: ms.grad(lambda *v: function(*v).sum(), places)(*args)  # noqa: E731
+    check_close(on("interp", gradient, *arguments), on(target, gradient, *arguments), 1e-3)
+    second = lambda *args: ms.grad(lambda *v: sum((g * g).sum() for g in gradient(*v)), places)(*args)  # noqa: E731
+    check_close(on("interp", second, *arguments), on(target, second, *arguments), 2e-3)
+
+
+class Residual(nn.Cell):
+    """A small residual network: convolution, batch normalisation, pooling, dense."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 8, 3, pad_mode="same", weight_init="normal")
+        self.bn1 = nn.BatchNorm2d(8)
+        self.conv2 = nn.Conv2d(8, 8, 3, pad_mode="same", weight_init="normal")
+        self.bn2 = nn.BatchNorm2d(8)
+        self.dense = nn.Dense(8, 5, weight_init="normal")
+
+    def construct(self, x):
+        x = ops.relu(self.bn1(self.conv1(x)))
+        x = ops.relu(self.bn2(self.conv2(x)) + x)
+        return self.dense(x.mean(axis=(2, 3)))
+
+
+class Attention(nn.Cell):
+    """One transformer block."""
+
+    def __init__(self, width=16, heads=2):
+        super().__init__()
+        self.heads, self.width = heads, width
+        self.qkv = nn.Dense(width, 3 * width, weight_init="normal")
+        self.norm1, self.norm2 = nn.LayerNorm((width,)), nn.LayerNorm((width,))
+        self.up, self.down = nn.Dense(width, 32, weight_init="normal"), nn.Dense(32, width, weight_init="normal")
+
+    def construct(self, x):
+        batch, length, _ = x.shape
+        q, k, v = ops.split(self.qkv(self.norm1(x)), self.width, axis=2)
+        shape = (batch, length, self.heads, self.width // self.heads)
+        q, k, v = (t.reshape(shape).transpose((0, 2, 1, 3)) for t in (q, k, v))
+        weights = ops.softmax(ops.matmul(q, k.transpose((0, 1, 3, 2))) / 2.8, axis=-1)
+        x = x + ops.matmul(weights, v).transpose((0, 2, 1, 3)).reshape(x.shape)
+        return x + self.down(ops.gelu(self.up(self.norm2(x))))
+
+
+def train_losses(target, make, x, loss):
+    """Five steps of gradient descent; returns the losses."""
+    ms.set_seed(3)
+    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", backend="")
+    net = make()
+    net.set_train()
+    weights = net.trainable_params()
+    value_and_grad = ms.value_and_grad(lambda x: loss(net(x)), None, weights)
+
+    def step(x):
+        value, grads = value_and_grad(x)
+        for weight, grad in zip(weights, grads):
+            ops.assign(weight, weight - 0.1 * grad)
+        return value
+
+    if target == "interp":
+        ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU", backend="interp")
+    else:
+        ms.set_context(mode=ms.GRAPH_MODE, backend="xla", device_target=target)
+    compiled = ms.jit(step)
+    return [float(compiled(x).asnumpy()) for _ in range(5)]
+
+
+MODELS = {
+    "residual network": (Residual, f(4, 3, 8, 8), lambda y: (y * y).mean() + y.mean()),
+    "transformer block": (Attention, f(2, 6, 16), lambda y: (y * y).mean()),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--target", default="GPU")
+    target = parser.parse_args().target
+    checks = [(f"ops.{name}", lambda c=c: check_function(target, *c)) for name, c in FUNCTIONS.items()]
+    for name, fn, arguments in CASES:
+        checks.append((f"language {name}", lambda fn=fn, a=arguments: assert_same(on(target, fn, *a), on("interp", fn, *a))))
+    for name, (make, x, loss) in MODELS.items():
+        checks.append((
+            f"model {name}",
+            lambda m=make, x=x, s=loss: np.testing.assert_allclose(
+                train_losses(target, m, x, s), train_losses("interp", m, x, s), rtol=5e-3
+            ),
+        ))
+    passed, failed = 0, 0
+    for name, check in checks:
+        try:
+            check()
+            passed += 1
+        except Exception:
+            failed += 1
+            print(f"FAILED {name}\n{traceback.format_exc(limit=-3)}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main()))
