@@ -1,0 +1,36 @@
+"""Wrappers that make networks into training and evaluation steps."""
+
+from mindspore.nn.wrap.cell_wrapper import (
+    ForwardValueAndGrad,
+    ParameterUpdate,
+    TrainOneStepCell,
+    VirtualDatasetCellTriple,
+    WithEvalCell,
+    WithGradCell,
+    WithLossCell,
+)
+from mindspore.nn.wrap.grad_reducer import DistributedGradReducer, PipelineGradReducer
+from mindspore.nn.wrap.loss_scale import (
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    TrainOneStepWithLossScaleCell,
+)
+from mindspore.nn.wrap.micro_batches import GradAccumulationCell, MicroBatchInterleaved, PipelineCell
+
+__all__ = [
+    "DistributedGradReducer",
+    "DynamicLossScaleUpdateCell",
+    "FixedLossScaleUpdateCell",
+    "ForwardValueAndGrad",
+    "GradAccumulationCell",
+    "MicroBatchInterleaved",
+    "ParameterUpdate",
+    "PipelineCell",
+    "PipelineGradReducer",
+    "TrainOneStepCell",
+    "TrainOneStepWithLossScaleCell",
+    "VirtualDatasetCellTriple",
+    "WithEvalCell",
+    "WithGradCell",
+    "WithLossCell",
+]

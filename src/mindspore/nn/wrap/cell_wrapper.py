@@ -1,0 +1,222 @@
+"""Networks around networks: with a loss, with gradients, as a training or an evaluation step."""
+
+from __future__ import annotations
+
+from types import FunctionType, MethodType
+from typing import Any
+
+from mindspore import context, ops
+from mindspore._base import dtype as mstype
+from mindspore.common.gradient import Derivative
+from mindspore.common.parameter import Parameter, ParameterTuple
+from mindspore.nn.cell import Cell, cast_floats
+from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
+
+_REDUCING_MODES = ("data_parallel", "hybrid_parallel")
+
+
+class WithLossCell(Cell):
+    """A network and its loss: `construct(data, label)` returns loss_fn(backbone(data), label).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import nn
+        >>> net = nn.WithLossCell(nn.ReLU(), nn.MSELoss())
+        >>> net(ms.Tensor([-1.0, 2.0]), ms.Tensor([0.0, 0.0])).asnumpy().item()
+        2.0
+    """
+
+    def __init__(self, backbone: Cell, loss_fn: Any):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+        self._loss_fn = loss_fn
+
+    def construct(self, data: Any, label: Any) -> Any:
+        return self._loss_fn(self._backbone(data), label)
+
+    @property
+    def backbone_network(self) -> Cell:
+        """The network without the loss."""
+        return self._backbone
+
+
+class WithGradCell(Cell):
+    """Gradients of the trainable parameters of a network (with its loss, if `loss_fn` is given)."""
+
+    def __init__(self, network: Cell, loss_fn: Any = None, sens: Any = None):
+        super().__init__(auto_prefix=False)
+        self.network = network
+        self.loss_fn = loss_fn
+        self.weights = ParameterTuple(network.trainable_params())
+        self.grad = ops.GradOperation(get_by_list=True, sens_param=sens is not None)
+        self.sens = sens
+        self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+        self.network_with_loss.set_train()
+
+    def construct(self, *inputs: Any) -> Any:
+        gradient = self.grad(self.network_with_loss, self.weights)
+        return gradient(*inputs) if self.sens is None else gradient(*inputs, self.sens)
+
+
+class ForwardValueAndGrad(Cell):
+    """The value of a network or function, and its gradients.
+
+    Args:
+        weights: Parameters to differentiate when `get_by_list` is True.
+        get_all: gradients of all inputs; otherwise of the first.
+        sens_param: the last input is the sensitivity of the output.
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        weights: Any = None,
+        get_all: bool = False,
+        get_by_list: bool = False,
+        sens_param: bool = False,
+    ):
+        super().__init__(auto_prefix=False)
+        if not isinstance(network, (Cell, FunctionType, MethodType)):
+            raise TypeError(
+                f"For 'ForwardValueAndGrad', 'network' must be a Cell or a function, but got {type(network).__name__}."
+            )
+        for name, value in (("get_all", get_all), ("get_by_list", get_by_list)):
+            if not isinstance(value, bool):
+                raise TypeError(f"For 'ForwardValueAndGrad', '{name}' must be bool, but got {type(value).__name__}.")
+        if get_by_list and not isinstance(weights, (tuple, list)):
+            raise TypeError(
+                "For 'ForwardValueAndGrad' with get_by_list=True, 'weights' must be a tuple or list of Parameters, "
+                f"but got {type(weights).__name__}."
+            )
+        self.network = network
+        if isinstance(network, Cell):
+            network.set_grad()
+        self.weights = weights
+        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+        places = "all" if get_all else None if get_by_list else 0
+        self.value_and_grad = Derivative(
+            network, places, weights if get_by_list else None, with_value=True, sens=sens_param
+        )
+
+    def construct(self, *inputs: Any) -> Any:
+        return self.value_and_grad(*inputs)
+
+
+class TrainOneStepCell(Cell):
+    """One training step: loss, gradients, update; returns the loss.
+
+    Args:
+        network: computes the loss.
+        optimizer: updates its parameters with the gradients.
+        sens: what the loss is scaled by in the backward pass; give the optimizer the same `loss_scale`.
+        return_grad: return (loss, gradients by parameter name).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import nn
+        >>> net = nn.Dense(1, 1, "ones", has_bias=False)
+        >>> step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1))
+        >>> step(ms.Tensor([[1.0]]), ms.Tensor([[0.0]])).asnumpy().item()
+        1.0
+        >>> net.weight.asnumpy().round(3).tolist()
+        [[0.8]]
+    """
+
+    def __init__(self, network: Cell, optimizer: Cell, sens: float | None = None, return_grad: bool = False):
+        super().__init__(auto_prefix=False)
+        if sens == 0:
+            raise ValueError("For 'TrainOneStepCell', 'sens' must not be 0.")
+        self.network = network
+        self.network.set_grad()
+        self.optimizer = optimizer
+        self.weights = optimizer.parameters
+        self.grad = ops.GradOperation(get_by_list=True, sens_param=True)
+        self.grad_no_sens = ops.GradOperation(get_by_list=True)
+        self.value_and_grad = Derivative(network, None, self.weights, with_value=True)
+        self.scaled_value_and_grad = Derivative(network, None, self.weights, with_value=True, sens=True)
+        self.sense_flag = sens is not None
+        self.sens = 1.0 if sens is None else sens
+        self.return_grad = return_grad
+        self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
+        self.reducer_flag = self.parallel_mode in _REDUCING_MODES
+        self.grad_reducer = DistributedGradReducer(self.weights)
+
+    def construct(self, *inputs: Any) -> Any:
+        if self.sense_flag:
+            loss, gradients = self.scaled_value_and_grad(*inputs, self.sens)
+        else:
+            loss, gradients = self.value_and_grad(*inputs)
+        gradients = self.grad_reducer(gradients)
+        self.optimizer(gradients)
+        if self.return_grad:
+            return loss, {weight.name: gradient for weight, gradient in zip(self.weights, gradients)}
+        return loss
+
+
+class WithEvalCell(Cell):
+    """An evaluation step: `construct(data, label)` returns loss, output and label.
+
+    With `add_cast_fp32` output and label are cast to float32 before the loss is computed.
+    """
+
+    def __init__(self, network: Cell, loss_fn: Any, add_cast_fp32: bool = False):
+        super().__init__(auto_prefix=False)
+        if not isinstance(add_cast_fp32, bool):
+            raise TypeError(
+                f"For 'WithEvalCell', 'add_cast_fp32' must be bool, but got {type(add_cast_fp32).__name__}."
+            )
+        self._network = network
+        self._loss_fn = loss_fn
+        self.add_cast_fp32 = add_cast_fp32
+
+    def construct(self, data: Any, label: Any) -> Any:
+        outputs = self._network(data)
+        if self.add_cast_fp32:
+            label = cast_floats(label, mstype.float32)
+            outputs = cast_floats(outputs, mstype.float32)
+        return self._loss_fn(outputs, label), outputs, label
+
+
+class ParameterUpdate(Cell):
+    """Write the input into a Parameter; returns the input.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import nn
+        >>> parameter = ms.Parameter(ms.Tensor([1.0]), name="p")
+        >>> _ = nn.ParameterUpdate(parameter)(ms.Tensor([5.0]))
+        >>> parameter.asnumpy().tolist()
+        [5.0]
+    """
+
+    def __init__(self, param: Parameter):
+        super().__init__(auto_prefix=False)
+        if not isinstance(param, Parameter):
+            raise TypeError(f"For 'ParameterUpdate', 'param' must be a Parameter, but got {type(param).__name__}.")
+        self._param = param
+
+    def construct(self, x: Any) -> Any:
+        ops.assign(self._param, x)
+        return x
+
+
+class VirtualDatasetCellTriple(Cell):
+    """A network of three inputs, called as it is. Deprecated."""
+
+    def __init__(self, backbone: Cell):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+
+    def construct(self, a: Any, b: Any, c: Any) -> Any:
+        return self._backbone(a, b, c)
+
+
+__all__ = [
+    "ForwardValueAndGrad",
+    "ParameterUpdate",
+    "TrainOneStepCell",
+    "VirtualDatasetCellTriple",
+    "WithEvalCell",
+    "WithGradCell",
+    "WithLossCell",
+]
