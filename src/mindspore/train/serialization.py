@@ -11,6 +11,7 @@ from mindspore.train._checkpoint.save import async_ckpt_thread_status, save_chec
 from mindspore.train._checkpoint.segments import load_segmented_checkpoints, tensor_to_np_type
 from mindspore.train._mindir.convert import convert_model, get_model_info
 from mindspore.train._mindir.export import export, load, load_mindir, save_mindir
+from mindspore.train._onnx.public import load_onnx
 
 __all__ = [
     "ParamDictFuture",
@@ -23,6 +24,7 @@ __all__ = [
     "load_checkpoint",
     "load_checkpoint_async",
     "load_mindir",
+    "load_onnx",
     "load_param_into_net",
     "load_segmented_checkpoints",
     "safetensors_to_ckpt",

@@ -36,9 +36,7 @@ def load_segmented_checkpoints(
     for name in files:
         path = os.path.join(ckpt_file_dir, name)
         found.update(
-            load_checkpoint(
-                path, None, strict_load, filter_prefix, dec_key, dec_mode, specify_prefix, choice_func
-            )  # fmt: skip
+            load_checkpoint(path, None, strict_load, filter_prefix, dec_key, dec_mode, specify_prefix, choice_func)
         )
     if net is not None:
         load_param_into_net(net, found, strict_load)

@@ -17,7 +17,7 @@ def get_model_info(file_name: str) -> dict[str, Any]:
     """The inputs, outputs, parameters and operations of a MindIR file.
 
     Returns:
-        "inputs" and "outputs": lists of (name, type); "parameters": names to (shape, type); "operations": names to counts.
+        "inputs" and "outputs": lists of (name, type); "parameters": names to types; "operations": names to counts.
     """
     model = load_mindir(file_name)
     operations: dict[str, int] = {}
