@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.backends.cpu import dnnl, runner
-from mindspore.backends.cpu.layout import Buffer, View
-from mindspore.backends.cpu.native import numpy_dtype
+from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
 from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step
 from mindspore.compiler.memory.plan import Interval, Plan, plan
 
@@ -172,13 +171,18 @@ class Instance:
             np.copyto(self._array(view), np.asarray(result).reshape(view.shape), casting="unsafe")
 
     def _array(self, view: View) -> np.ndarray:
-        """A row-major view as an array."""
+        """A view without blocks as an array."""
         address = self._address(view)
         if address is None:
             address = self.external[view.buffer.kind, view.buffer.source] + view.byte_offset
         dtype = numpy_dtype(view.dtype)
-        memory = (ctypes.c_char * max(1, view.size * dtype.itemsize)).from_address(address)
-        return np.frombuffer(memory, dtype, view.size).reshape(view.shape)
+        if view.size == 0:
+            return np.empty(view.shape, dtype)
+        steps = [s * dtype.itemsize for s in strides(view) or ()]
+        low = min(0, sum((d - 1) * s for d, s in zip(view.shape, steps) if s < 0))
+        high = sum((d - 1) * s for d, s in zip(view.shape, steps) if s > 0) + dtype.itemsize
+        memory = (ctypes.c_char * (high - low)).from_address(address + low)
+        return np.ndarray(view.shape, dtype, memory, -low, steps)
 
     # -- a call ---------------------------------------------------------------------------------------------------
     def __call__(self, external: dict[tuple[str, int], int]) -> None:

@@ -10,11 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from mindspore._base import dtype as mstype
 from mindspore.backends.cpu import dnnl
-from mindspore.backends.cpu.codegen.text import ITEMSIZE
 from mindspore.compiler.fuse.loopir import Value
 
 Pairs = tuple[tuple[int, int], ...]
+
+
+def numpy_dtype(name: str) -> np.dtype:
+    return mstype.type_of_name(name).np  # type: ignore[attr-defined]
+
+
+def itemsize(name: str) -> int:
+    return mstype.type_of_name(name).itemsize  # type: ignore[attr-defined]
 
 
 @dataclass(eq=False)
@@ -43,7 +53,7 @@ class View:
 
     @property
     def byte_offset(self) -> int:
-        return self.offset * ITEMSIZE[self.dtype]
+        return self.offset * itemsize(self.dtype)
 
     @property
     def size(self) -> int:
@@ -132,7 +142,7 @@ def _slice(view: View, operation: Value) -> View | None:
 def _regroup(view: View, shape: tuple[int, ...]) -> tuple[Pairs, ...] | None:
     if view.size == 0:
         return plain_dims(shape)
-    flat = [p for pairs in view.dims or () for p in merge(pairs)]
+    flat = list(merge(tuple(p for pairs in view.dims or () for p in pairs)))
     result: list[Pairs] = []
     for extent in reversed(shape):
         taken: list[tuple[int, int]] = []
@@ -180,7 +190,7 @@ def to_desc(view: View) -> dnnl.Desc | None:
         return view.desc
     simple = strides(view)
     if simple is not None:
-        if any(s == 0 and d != 1 for s, d in zip(simple, view.shape)):
+        if any(s <= 0 and d != 1 for s, d in zip(simple, view.shape)):
             return None
         return dnnl.Desc.strided(view.shape, view.dtype, _unit_strides(view.shape, simple))
     return _blocked_desc(view)

@@ -9,10 +9,10 @@ import numpy as np
 from mindspore.backends.cpu import dnnl, kernels, layout
 from mindspore.backends.cpu.codegen.spec import Axis, Instr, Kernel
 from mindspore.backends.cpu.codegen.spec import Buffer as Operand
-from mindspore.backends.cpu.codegen.text import ITEMSIZE
+from mindspore.backends.cpu.codegen.text import MEMORY_TYPES
 from mindspore.backends.cpu.fused import FusedKernel, constrain, strides_by_atom
 from mindspore.backends.cpu.layout import Buffer, View
-from mindspore.backends.cpu.steps import DnnlStep, KernelStep, Step
+from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step
 from mindspore.compiler.fuse.cluster import Cluster, Clustering
 from mindspore.compiler.fuse.domain import Atoms, Misfit, chain
 from mindspore.compiler.fuse.loopir import Program, Value
@@ -53,7 +53,7 @@ class Lowering:
         n = 1
         for d in shape:
             n *= d
-        buffer = Buffer(max(n, 1) * ITEMSIZE[dtype], native=native)
+        buffer = Buffer(max(n, 1) * layout.itemsize(dtype), native=native)
         return View(buffer, dtype, shape, dims if dims is not None else layout.plain_dims(shape))
 
     def allocate_desc(self, dtype: str, desc: dnnl.Desc, lead: bool = True) -> View:
@@ -84,13 +84,13 @@ class Lowering:
 
     def _leaf(self, value: Value) -> View:
         if value.op == "const":
-            array = np.full((), value.attr, _numpy(value.dtype))
+            array = np.full((), value.attr, layout.numpy_dtype(value.dtype))
             dims = tuple(((d, 0),) if d != 1 else () for d in value.shape)  # one number, seen everywhere
             return View(Buffer(array.nbytes, "constant", array), value.dtype, value.shape, dims)
         if value.op != "input":
             raise KeyError(f"{value} has not been computed yet")
         kind, which = value.attr
-        nbytes = max(value.size, 1) * ITEMSIZE[value.dtype]
+        nbytes = max(value.size, 1) * layout.itemsize(value.dtype)
         if kind == "constant":
             return layout.plain(Buffer(nbytes, "constant", which), value.dtype, value.shape)
         buffer = self.inputs.setdefault(which, Buffer(nbytes, "input", which))
@@ -157,7 +157,9 @@ class Lowering:
     def copy(self, source: View, target: View) -> None:
         """Elements from one layout to another."""
         a, b = layout.to_desc(source), layout.to_desc(target)
-        if a is not None and b is not None and source.size > 64:
+        if source.dtype not in MEMORY_TYPES:  # complex and other types that kernels do not know
+            self.emit(HostStep([source], [target], "host:copy", function=lambda arrays: arrays))
+        elif a is not None and b is not None and (source.size > 64 or source.dims is None):
             self._reorder(source, a, target, b)
         else:
             self.transform(source, target)
@@ -223,16 +225,10 @@ class Lowering:
             if number in self.results or not output.dtype:
                 continue
             source = self.view_of(output)
-            buffer = Buffer(max(source.size, 1) * ITEMSIZE[source.dtype], "output", number)
+            buffer = Buffer(max(source.size, 1) * layout.itemsize(source.dtype), "output", number)
             target = layout.plain(buffer, source.dtype, source.shape)
             self.copy(source, target)
             self.results[number] = target
-
-
-def _numpy(name: str) -> np.dtype:
-    from mindspore._base import dtype as mstype
-
-    return mstype.type_of_name(name).np  # type: ignore[attr-defined]
 
 
 def _blocked(dims: Any, value: Value) -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mindspore._base import dtype as mstype
 from mindspore.backends.cpu import dnnl, layout, scatter
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
@@ -402,7 +401,3 @@ def _set_item(lowering: Lowering, call: Value, operands: list[View], items: list
     lowering.copy(x, target)
     lowering.transform(value, part, add=prim.accumulate)
     lowering.views[items[0].id] = target
-
-
-def numpy_dtype(name: str) -> np.dtype:
-    return mstype.type_of_name(name).np  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.compiler.fuse.flags import GraphKernelFlags
-from mindspore.compiler.fuse.loopir import Maker, Program, Unsupported, Value
+from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Program, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace, name_of
 from mindspore.ir import AbstractScalar, AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.structural import MakeTuple, TupleGetItem
@@ -118,6 +118,8 @@ class Expander:
         if prim.effect or self.keep(node) or prim.name in self.flags.disable_expand_ops:
             raise _Stay
         if any(isinstance(a, tuple) and _has_values(a) for a in arguments) or not _is_array(node.abstract):
+            raise _Stay
+        if any(isinstance(a, Value) and a.dtype not in ELEMENT_TYPES for a in arguments):
             raise _Stay
         lazy = [LazyArray(self.xp, a) if isinstance(a, Value) else a for a in arguments]
         rule = _OWN_RULES.get(prim.name)

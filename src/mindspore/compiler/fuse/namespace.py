@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.compiler.fuse.loopir import Maker, Unsupported, Value
+from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Unsupported, Value
 
 #: constants of at most this many elements become inputs of kernels
 _SMALL = 1 << 20
@@ -24,7 +24,7 @@ _SMALL = 1 << 20
 
 def name_of(dtype: Any) -> str:
     found = mstype.from_numpy(np.dtype(dtype))
-    if found.kind not in "buif" or found.name.startswith("float8"):
+    if found.name not in ELEMENT_TYPES:
         raise Unsupported(f"elements of type {found}")
     return found.name
 

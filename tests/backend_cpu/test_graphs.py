@@ -1,0 +1,271 @@
+"""Graphs on the native backend against the reference machine: primitives, types, shapes, layouts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mindspore._base import dtype as mstype
+from mindspore.backends.cpu import available
+from mindspore.prims import activation, arrays, conv, gather_scatter, linalg, loss, norm, pooling, sorting, update
+from mindspore.prims import elementwise as ew
+from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
+from tests.backend_cpu.helpers import check
+
+pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
+
+RNG = np.random.default_rng(7)
+BF16 = mstype.bfloat16.np
+
+
+def normal(*shape: int, dtype=np.float32) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def positive(*shape: int, dtype=np.float32) -> np.ndarray:
+    return (np.abs(RNG.standard_normal(shape)) + 0.1).astype(dtype)
+
+
+def integers(low: int, high: int, *shape: int, dtype=np.int32) -> np.ndarray:
+    return RNG.integers(low, high, shape).astype(dtype)
+
+
+# -- element by element -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, BF16], ids=str)
+@pytest.mark.parametrize("name", ["Exp", "Tanh", "Sigmoid", "Erf", "Sqrt", "Rsqrt", "Log", "Sin", "Cos", "Softplus"])
+def test_functions_in_every_float_type(name, dtype):
+    x = positive(37, dtype=dtype)
+    check(getattr(ew, name)(), x, tolerance=1e-12 if dtype is np.float64 else 4e-2 if dtype is BF16 else None)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint32], ids=str)
+@pytest.mark.parametrize("name", ["Add", "Sub", "Mul", "FloorDiv", "FloorMod", "TruncateMod", "Maximum", "BitwiseAnd"])
+def test_integers_as_numpy(name, dtype):
+    low = 0 if np.dtype(dtype).kind == "u" else -100
+    x, y = integers(low, 100, 67, dtype=dtype), integers(low, 100, 67, dtype=dtype)
+    y[::5] = 0  # division by zero gives what NumPy gives, and no trap
+    check(lambda a, b: getattr(ew, name)()(a, b), x, y)
+
+
+def test_smallest_integer_by_minus_one():
+    x = np.array([-(2**31), 5, -7], np.int32)
+    with np.errstate(over="ignore"):
+        check(lambda a, b: (ew.FloorDiv()(a, b), ew.FloorMod()(a, b)), x, np.array([-1, -1, -1], np.int32))
+
+
+@pytest.mark.parametrize("name", ["Less", "Greater", "Equal", "NotEqual", "LessEqual", "GreaterEqual"])
+def test_comparisons_with_nan(name):
+    x = np.array([1, np.nan, np.inf, -np.inf, 0.0, -0.0], np.float32)
+    check(lambda a, b: getattr(ew, name)()(a, b), x, np.array([1, 1, np.inf, 2, -0.0, 3], np.float32))
+
+
+def test_extremes_pass_nan_on():
+    x = np.array([1, np.nan, 3, np.inf], np.float32)
+    y = np.array([np.nan, 2, 2, -np.inf], np.float32)
+    check(lambda a, b: (ew.Maximum()(a, b), ew.Minimum()(a, b), ew.ReLU()(a)), x, y)
+    check(lambda a: (ReduceMax()(a, ()), ReduceMin()(a, ())), x)
+
+
+CASTS = [np.float32, np.float64, np.float16, BF16, np.int8, np.uint8, np.int32, np.int64, np.bool_]
+
+
+@pytest.mark.parametrize("source", CASTS, ids=str)
+@pytest.mark.parametrize("target", CASTS, ids=str)
+def test_casts(source, target):
+    x = np.array([0, 1, 2.75, 100, 3], np.float64).astype(source)
+    check(lambda a: ew.Cast()(a, mstype.from_numpy(np.dtype(target))), x)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 0), (1, 1, 1), (7,), (64,), (1000, 3), (3, 1000), (2, 3, 4, 5, 6)])
+def test_shapes(shape):
+    check(lambda a, b: (a * b + 1, ew.Exp()(a)), normal(*shape), normal(*shape))
+
+
+@pytest.mark.parametrize("left,right", [((3, 1), (1, 4)), ((5,), ()), ((2, 3, 4), (3, 1)), ((1, 33), (8, 1)), ((4, 1, 6), (5, 1))])
+def test_broadcasting(left, right):
+    check(lambda a, b: a * b - b, normal(*left), normal(*right))
+
+
+def test_arrays_that_are_not_contiguous():
+    base = normal(8, 12)
+    check(lambda a, b: a + b, base[::2, ::3], base.T[:4, :4])
+
+
+# -- reductions ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("shape,axes", [
+    ((5,), (0,)), ((4, 33), (1,)), ((4, 33), (0,)), ((3, 5, 7), (0, 2)), ((3, 5, 7), (1,)), ((6, 4, 5, 16), (0, 1, 2)),
+    ((100000,), (0,)), ((2, 50000), (1,)), ((50000, 3), (0,)), ((1, 1), (0, 1)), ((4, 0), (1,)),
+])  # fmt: skip
+@pytest.mark.parametrize("prim", [ReduceSum, ReduceMean, ReduceProd])
+def test_sums(prim, shape, axes):
+    x = normal(*shape) if prim is not ReduceProd else (1 + 0.001 * normal(*shape))
+    check(lambda a: prim()(a, axes), x, tolerance=2e-3)
+
+
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_logical_and_extreme_reductions(axes):
+    x = integers(-5, 5, 9, 70)
+    check(lambda a: (ReduceMax()(a, axes), ReduceMin()(a, axes), ReduceSum()(a, axes)), x)
+    check(lambda a: (ReduceAll()(a, axes), ReduceAny()(a, axes)), x > 3)
+
+
+def test_half_sums_accumulate_in_float32():
+    check(lambda a: ReduceSum()(a, ()), np.full(5000, 1.0, np.float16))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_positions_of_extremes(axis):
+    x = np.round(normal(6, 50) * 2).astype(np.float32)  # ties
+    x[2, 3] = np.nan
+    check(lambda a: (sorting.Argmax(axis)(a), sorting.Argmin(axis)(a)), x)
+
+
+# -- compositions -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("n", [1, 10, 33, 1000])
+def test_softmax_family_is_one_kernel(n):
+    executable = check(lambda a: activation.Softmax(-1)(a), normal(6, n) * 5)
+    assert len(executable.steps()) == 1
+    check(lambda a: activation.LogSoftmax(-1)(a), normal(6, n) * 5)
+    check(lambda a: activation.Softmax(0)(a), normal(6, n) * 5)
+
+
+def test_normalisations_are_one_kernel():
+    x = normal(6, 40) + 3
+    executable = check(lambda a, g, b: norm.LayerNorm(1, 1)(a, g, b)[0], x, normal(40), normal(40))
+    assert len(executable.steps()) == 1
+    executable = check(lambda a, g: norm.RmsNorm()(a, g)[0], x, normal(40))
+    assert len(executable.steps()) == 1
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_norm(training):
+    args = normal(4, 6, 5, 5) + 2, normal(6), normal(6), normal(6), positive(6)
+    check(lambda *a: norm.BatchNorm(training)(*a), *args, tolerance=1e-4)
+
+
+def test_cross_entropy():
+    labels = integers(0, 10, 8)
+    check(lambda a, y: loss.SparseCrossEntropy()(a, y), normal(8, 10), labels)
+    hot = np.eye(10, dtype=np.float32)[labels]
+    check(lambda a, y: loss.SoftmaxCrossEntropyWithLogits()(a, y), normal(8, 10), hot)
+
+
+def test_optimizer_update():
+    shape = (9, 5)
+    numbers = [np.float32(v).reshape(()) for v in (0.01, 0.9, 0.99, 1e-6, 0.1)]
+    args = normal(*shape), normal(*shape), positive(*shape), *numbers, normal(*shape)
+    executable = check(lambda *a: _all_results(update.AdamWeightDecay(), a), *args)
+    assert len(executable.steps()) == 1
+
+
+def _all_results(prim, args):
+    """All new values; calling the primitive shows the variable alone."""
+    from mindspore.prims.primitive import Primitive
+
+    return Primitive.__call__(prim, *args)
+
+
+# -- picking and joining ------------------------------------------------------------------------------------------------
+def test_gather_and_its_gradient():
+    table, index = normal(11, 6), integers(-11, 11, 4, 3)
+    check(lambda t, i: gather_scatter.Gather()(t, i, 0), table, index)
+    check(lambda t, i: gather_scatter.Gather()(t, i, 1), table, integers(0, 6, 5))
+    check(lambda t, i: gather_scatter.GatherD()(t, 1, i), table, integers(0, 6, 11, 4, dtype=np.int64))
+    spec = (arrays.TENSOR_INDEX,)
+    check(lambda z, d, i: arrays.SetItem(spec, True)(z, d, i), np.zeros((11, 6), np.float32), normal(4, 3, 6), index)
+
+
+def test_slices_joins_and_setting():
+    x, y = normal(4, 6), normal(4, 3)
+    check(lambda a, b: arrays.Concat(1)(a, b), x, y)
+    check(lambda a, b: arrays.Stack(1)(a, b), x, x + 1)
+    check(lambda a: (a[1:3, ::2], a[:, 2], a[None, -1], a[::-1]), x)
+    check(lambda a, b: arrays.SetItem((slice(None), slice(0, 3)))(a, b), x, y)
+    check(lambda a, b: arrays.SetItem((slice(1, 3), slice(0, 3)), True)(a, b), x, normal(3))
+
+
+def test_reshape_of_a_transposed_tensor():
+    check(lambda a: arrays.Reshape()(arrays.Transpose()(a, (1, 0)), (3, 8)) * 2, normal(4, 6))
+    check(lambda a: arrays.Reshape()(a, (4, 6)), normal(2, 3, 4))
+
+
+# -- oneDNN -------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("ta", [False, True])
+@pytest.mark.parametrize("tb", [False, True])
+def test_matrix_products(ta, tb):
+    a, b = normal(*((7, 5) if ta else (5, 7))), normal(*((9, 7) if tb else (7, 9)))
+    check(lambda x, y: linalg.MatMul(ta, tb)(x, y), a, b)
+    batch_a, batch_b = np.stack([a, a + 1]), b
+    check(lambda x, y: linalg.BatchMatMul(ta, tb)(x, y), batch_a, batch_b)
+    check(lambda x, y: linalg.BatchMatMul(ta, tb)(x, y), batch_a[:, None], np.stack([b, b, b])[None])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int32])
+def test_matrix_products_of_other_types(dtype):
+    check(lambda x, y: linalg.MatMul()(x, y), integers(0, 5, 4, 6, dtype=dtype), integers(0, 5, 6, 3, dtype=dtype))
+
+
+def test_products_of_transposed_views():
+    """Attention: heads are views of one projection; no copies are made."""
+    q = normal(2, 6, 3, 4)
+
+    def scores(x):
+        heads = arrays.Transpose()(x, (0, 2, 1, 3))
+        return linalg.BatchMatMul(False, True)(heads, heads)
+
+    executable = check(scores, q)
+    assert len(executable.steps()) == 1
+
+
+CONVOLUTIONS = [
+    (2, 3, 8, 16, 3, {}), (2, 16, 8, 16, 3, {"pad_mode": "same"}), (1, 6, 9, 10, 5, {"pad_mode": "pad", "pad": 2}),
+    (2, 8, 9, 8, 3, {"group": 8}), (2, 4, 9, 8, 3, {"group": 2, "stride": 2}), (2, 4, 11, 5, 3, {"dilation": 2}),
+    (2, 32, 7, 48, 1, {"stride": 2}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n,c,size,o,k,options", CONVOLUTIONS)
+def test_convolution_and_gradients(n, c, size, o, k, options):
+    x, w = normal(n, c, size, size), normal(o, c // options.get("group", 1), k, k)
+    prim = conv.Conv2D(o, k, **options)
+    check(lambda a, b: prim(a, b), x, w, tolerance=2e-4)
+    dy = normal(*prim.output_shape(x.shape, w.shape))
+    check(lambda d, b: prim.sibling(conv.Conv2DBackpropInput)(d, b, x.shape), dy, w, tolerance=2e-4)
+    check(lambda d, a: prim.sibling(conv.Conv2DBackpropFilter)(d, a, w.shape), dy, x, tolerance=5e-4)
+
+
+def test_convolution_channels_last_1d_and_3d():
+    check(lambda a, b: conv.Conv2D(4, 3, data_format="NHWC")(a, b), normal(2, 6, 6, 3), normal(4, 3, 3, 3), tolerance=1e-4)
+    check(lambda a, b: conv.Conv1D(4, 3)(a, b), normal(2, 3, 9), normal(4, 3, 3), tolerance=1e-4)
+    check(lambda a, b: conv.Conv3D(4, 2)(a, b), normal(1, 3, 5, 5, 5), normal(4, 3, 2, 2, 2), tolerance=1e-4)
+
+
+def test_blocked_layout_goes_through_the_network():
+    """conv, batch norm, relu, residual, pooling: reorders at the borders only."""
+    x, w = normal(2, 32, 8, 8), normal(32, 32, 3, 3)
+    stats = positive(32), normal(32), normal(32), positive(32)
+
+    def block(a, f, g, b, m, v):
+        y = conv.Conv2D(32, 3, pad_mode="same")(a, f)
+        y = ew.ReLU()(norm.BatchNorm(True)(y, g, b, m, v)[0])
+        y = conv.Conv2D(32, 3, pad_mode="same")(y, f)
+        return pooling.MaxPool(2, 2)(ew.ReLU()(y + 1))
+
+    executable = check(block, x, w, *stats, tolerance=2e-3)
+    assert sum(name == "reorder" for name in executable.steps()) <= 3
+
+
+@pytest.mark.parametrize("mode", ["same", "valid"])
+def test_pooling_and_gradients(mode):
+    x = normal(2, 5, 9, 9)
+    prim = pooling.MaxPool(3, 2, mode)
+
+    def both(a, d):
+        y = prim(a)
+        return y, prim.sibling(pooling.MaxPoolGrad)(a, y, d)
+
+    dy = normal(*prim.pooled_shape(x.shape))
+    check(both, x, dy)
+    mean = pooling.AvgPool(3, 2, mode)
+    check(lambda a: mean(a), x)
+    check(lambda d: mean.sibling(pooling.AvgPoolGrad)(d, x.shape), dy)
