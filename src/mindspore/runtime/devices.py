@@ -25,10 +25,16 @@ class NumpyDevice:
 
 class _Current:
     device: Any = NumpyDevice()
+    blocking = False
 
 
 def current() -> Any:
     return _Current.device
+
+
+def block_each_operation() -> None:
+    """Wait for every eager operation of an accelerator, so that errors appear where they happen."""
+    _Current.blocking = True
 
 
 def use(device: Any) -> None:
@@ -52,7 +58,15 @@ class XlaDevice:
         with jax.default_device(self.device):
             placed = [self.place(a) if isinstance(a, np.ndarray) else a for a in arrays]
             rule = prim.eval_xla or prim.eval
-            return rule(self._jnp, *placed)
+            result = rule(self._jnp, *placed)
+        return jax.block_until_ready(result) if _Current.blocking else result
+
+    def marker(self) -> Any:
+        """An array that is ready when all the work given to the device so far is done."""
+        import jax
+
+        with jax.default_device(self.device):
+            return self._jnp.zeros(()) + 1
 
     def place(self, array: Any) -> Any:
         import jax

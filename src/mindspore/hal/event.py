@@ -1,0 +1,5 @@
+"""Events. Façade: re-exports only."""
+
+from mindspore.runtime.device_streams import Event
+
+__all__ = ["Event"]
