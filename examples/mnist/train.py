@@ -51,7 +51,12 @@ def step(number, title):
 def pipeline(usage, batch):
     """Decode-free MNIST pipeline: resize to 32x32, scale, normalise, channels first."""
     data = ds.MnistDataset(str(DATA), usage=usage, shuffle=usage == "train")
-    image = [vision.Resize((32, 32)), vision.Rescale(1.0 / 255.0, 0.0), vision.Normalize((0.1307,), (0.3081,)), vision.HWC2CHW()]
+    image = [
+        vision.Resize((32, 32)),
+        vision.Rescale(1.0 / 255.0, 0.0),
+        vision.Normalize((0.1307,), (0.3081,)),
+        vision.HWC2CHW(),
+    ]
     data = data.map(image, input_columns="image")
     data = data.map(transforms.TypeCast(ms.int32), input_columns="label")
     return data.batch(batch, drop_remainder=usage == "train")
@@ -141,7 +146,9 @@ def main():
     images, labels = next(testing.create_tuple_iterator(num_epochs=1))
     predicted = again(images).asnumpy().argmax(1)
     draw(images.asnumpy()[:24, 0], labels.asnumpy(), predicted, out / "digits.png")
-    print(f"        first ten: predicted {predicted[:10].tolist()}, true {labels.asnumpy()[:10].tolist()}; picture in {out / 'digits.png'}")
+    print(
+        f"        first ten: predicted {predicted[:10].tolist()}, true {labels.asnumpy()[:10].tolist()}; picture in {out / 'digits.png'}"
+    )
 
     step(12, "Fine-tune: a new last layer, the rest frozen")
     for parameter in again.trainable_params():
@@ -149,7 +156,9 @@ def main():
     again.fc3 = nn.Dense(84, 10)
     tuned = ms.Model(again, loss, nn.Momentum(again.trainable_params(), 0.02, 0.9), metrics={"accuracy"})
     tuned.train(1, training.take(100), dataset_sink_mode=False)
-    print(f"        after 100 steps of the new layer alone: {tuned.eval(testing, dataset_sink_mode=False)['accuracy']:.4f}")
+    print(
+        f"        after 100 steps of the new layer alone: {tuned.eval(testing, dataset_sink_mode=False)['accuracy']:.4f}"
+    )
 
     print(f"\nDone in {time.perf_counter() - started:.1f} s. Test accuracy {accuracy:.4f}.")
     if options.epochs >= 2:

@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 from mindspore._base import flags
+from mindspore.prims.active import ACTIVE
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
@@ -118,7 +119,7 @@ def reset_context() -> None:
 
 
 def graph_mode() -> bool:
-    return _Context.values["mode"] == GRAPH_MODE
+    return _Context.values["mode"] == GRAPH_MODE and not ACTIVE.eagerly
 
 
 def _check_mode(value: Any) -> None:
@@ -138,12 +139,16 @@ def _check_device(value: Any) -> None:
 
 def _check_save_graphs(value: Any) -> None:
     if not isinstance(value, (bool, int)) or not 0 <= int(value) <= 3:
-        raise ValueError(f"For 'context.set_context', 'save_graphs' must be a bool or an int in 0..3, but got {value!r}.")
+        raise ValueError(
+            f"For 'context.set_context', 'save_graphs' must be a bool or an int in 0..3, but got {value!r}."
+        )
 
 
 def _check_depth(value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        raise ValueError(f"For 'context.set_context', 'max_call_depth' must be an int greater than 0, but got {value!r}.")
+        raise ValueError(
+            f"For 'context.set_context', 'max_call_depth' must be an int greater than 0, but got {value!r}."
+        )
 
 
 def _check_device_id(value: Any) -> None:
@@ -242,7 +247,9 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
     """Change settings of parallel training."""
     for name, value in kwargs.items():
         if name not in _PARALLEL_DEFAULTS:
-            raise ValueError(f"For 'context.set_auto_parallel_context', the keyword argument '{name}' is not recognized.")
+            raise ValueError(
+                f"For 'context.set_auto_parallel_context', the keyword argument '{name}' is not recognized."
+            )
         if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
             raise ValueError(f"'parallel_mode' must be one of {ParallelMode.MODE_LIST}, but got {value!r}.")
         if name == "device_num" and (not isinstance(value, int) or not 1 <= value <= 4096):

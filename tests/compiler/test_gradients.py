@@ -72,7 +72,9 @@ def test_grad_operation():
     close(both[1], X * (X + 1))
     weighted = ops.GradOperation(get_by_list=True, sens_param=True)(net, net.trainable_params())(x, y, sens)
     close(weighted[0], (X + 1) * (X + 2) * [1, 2, 3])
-    inputs, params = ops.GradOperation(get_all=True, get_by_list=True)(net, ParameterTuple(net.trainable_params()))(x, y)
+    inputs, params = ops.GradOperation(get_all=True, get_by_list=True)(net, ParameterTuple(net.trainable_params()))(
+        x, y
+    )
     close(inputs[0], X * (X + 2))
     close(params[0], (X + 1) * (X + 2))
 

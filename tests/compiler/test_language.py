@@ -29,7 +29,7 @@ class Block(nn.Cell):
         self.scale = scale
         self.weight = ms.Parameter(Tensor([1.0, 2.0]), name="weight")
 
-    def construct(this, x):  # noqa: N805 - the first parameter may have any name
+    def construct(this, x):
         if this.training:
             return x * this.weight * this.scale
         return x * this.weight
@@ -61,6 +61,11 @@ def test_cells_in_both_modes(mode):
         np.testing.assert_allclose(net(x).asnumpy(), [1.0, 8.0])
         np.testing.assert_allclose(net(x * 0).asnumpy(), [0.0, 0.0])
         assert net.count.asnumpy() == 2
-        assert [p.name for p in net.get_parameters()] == ["count", "blocks.0.weight", "blocks.1.weight", "blocks.2.weight"]
+        assert [p.name for p in net.get_parameters()] == [
+            "count",
+            "blocks.0.weight",
+            "blocks.1.weight",
+            "blocks.2.weight",
+        ]
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)

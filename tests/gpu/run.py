@@ -30,7 +30,22 @@ def i(*shape, high=5):
     return Tensor(RNG.integers(0, high, shape).astype(np.int32))
 
 
-UNARY = ["abs", "exp", "sin", "cos", "tanh", "sigmoid", "relu", "square", "neg", "floor", "erf", "gelu", "softplus", "silu"]
+UNARY = [
+    "abs",
+    "exp",
+    "sin",
+    "cos",
+    "tanh",
+    "sigmoid",
+    "relu",
+    "square",
+    "neg",
+    "floor",
+    "erf",
+    "gelu",
+    "softplus",
+    "silu",
+]
 POSITIVE = ["log", "sqrt", "rsqrt", "reciprocal", "log1p"]
 BINARY = ["add", "sub", "mul", "div", "maximum", "minimum", "pow", "floor_divide"]
 
@@ -81,9 +96,9 @@ def check_function(target, function, arguments, differentiate):
     if not differentiate:
         return
     places = tuple(k for k, a in enumerate(arguments) if a.dtype == ms.float32)
-    gradient = lambda *args: ms.grad(lambda *v: function(*v).sum(), places)(*args)  # noqa: E731
+    gradient = lambda *args: ms.grad(lambda *v: function(*v).sum(), places)(*args)
     check_close(on("interp", gradient, *arguments), on(target, gradient, *arguments), 1e-3)
-    second = lambda *args: ms.grad(lambda *v: sum((g * g).sum() for g in gradient(*v)), places)(*args)  # noqa: E731
+    second = lambda *args: ms.grad(lambda *v: sum((g * g).sum() for g in gradient(*v)), places)(*args)
     check_close(on("interp", second, *arguments), on(target, second, *arguments), 2e-3)
 
 
@@ -159,14 +174,18 @@ def main():
     target = parser.parse_args().target
     checks = [(f"ops.{name}", lambda c=c: check_function(target, *c)) for name, c in FUNCTIONS.items()]
     for name, fn, arguments in CASES:
-        checks.append((f"language {name}", lambda fn=fn, a=arguments: assert_same(on(target, fn, *a), on("interp", fn, *a))))
+        checks.append(
+            (f"language {name}", lambda fn=fn, a=arguments: assert_same(on(target, fn, *a), on("interp", fn, *a)))
+        )
     for name, (make, x, loss) in MODELS.items():
-        checks.append((
-            f"model {name}",
-            lambda m=make, x=x, s=loss: np.testing.assert_allclose(
-                train_losses(target, m, x, s), train_losses("interp", m, x, s), rtol=5e-3
-            ),
-        ))
+        checks.append(
+            (
+                f"model {name}",
+                lambda m=make, x=x, s=loss: np.testing.assert_allclose(
+                    train_losses(target, m, x, s), train_losses("interp", m, x, s), rtol=5e-3
+                ),
+            )
+        )
     passed, failed = 0, 0
     for name, check in checks:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,9 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import executor
 
+#: stands for an entry that is not a graph: the function needs values that only a run gives
+EAGER = object()
+
 
 class CompiledFunction:
     """A function or Cell compiled per kind of arguments."""
@@ -33,12 +37,16 @@ class CompiledFunction:
         self.options = options or {}
         self._cache: dict[Any, Entry] = {}
         self._bound: dict[int, tuple[Any, CompiledFunction]] = {}
-        functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(function, "__name__") else None
+        functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(
+            function, "__name__"
+        ) else None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if ACTIVE.builder is not None:
             return parse.call(self.function, args, kwargs)
         entry = self.entry(args, kwargs)
+        if entry is EAGER:
+            return self._run_eagerly(args, kwargs)
         tensors = tensors_in(args)
         if kwargs:
             tensors_in(kwargs, tensors)
@@ -65,8 +73,11 @@ class CompiledFunction:
         """Compile for these arguments without running."""
         return self.entry(args, kwargs)
 
-    def entry(self, args: tuple, kwargs: dict) -> Entry:
-        key = (_key(args), _key(kwargs) if kwargs else None, self._mode(), executor.backend_key())
+    def entry(self, args: tuple, kwargs: dict) -> Any:
+        try:
+            key = (_key(args), _key(kwargs) if kwargs else None, self._mode(), executor.backend_key())
+        except RecursionError:
+            raise ValueError("Detect recursion when converting python object: an argument contains itself.") from None
         entry = self._cache.get(key)
         if entry is None:
             entry = self._cache[key] = self._build(args, kwargs)
@@ -79,10 +90,24 @@ class CompiledFunction:
             return _training_key(owner)
         return None
 
-    def _build(self, args: tuple, kwargs: dict) -> Entry:
+    def _build(self, args: tuple, kwargs: dict) -> Any:
         depth = context.get_context("max_call_depth")
-        traced = parse.trace(self.function, args, kwargs, self.name, depth)
+        try:
+            traced = parse.trace(self.function, args, kwargs, self.name, depth)
+        except values.ValueUnknownError as error:
+            if context.get_context("jit_syntax_level") == context.STRICT:
+                raise
+            warnings.warn(f"'{self.name}' cannot be compiled and runs as plain Python: {error}", stacklevel=4)
+            return EAGER
         return Entry(traced, self.name)
+
+    def _run_eagerly(self, args: tuple, kwargs: dict) -> Any:
+        """Run a function that needs the values of tensors while it runs, as PyNative mode would."""
+        saved, ACTIVE.eagerly = ACTIVE.eagerly, True
+        try:
+            return self.function(*args, **kwargs)
+        finally:
+            ACTIVE.eagerly = saved
 
     @property
     def compile_cache_size(self) -> int:
@@ -218,7 +243,9 @@ def jit(
     return wrap if function is None else wrap(function)
 
 
-def ms_function(fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None, **_: Any) -> Any:
+def ms_function(
+    fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None, **_: Any
+) -> Any:
     """The 1.x name of `jit`."""
     return jit(fn) if fn is not None else jit
 
@@ -230,7 +257,9 @@ def jit_class(cls: type) -> type:
     return cls
 
 
-def constexpr(fn: Any = None, get_instance: bool = True, name: str | None = None, reuse_result: bool = True, check: bool = True) -> Any:
+def constexpr(
+    fn: Any = None, get_instance: bool = True, name: str | None = None, reuse_result: bool = True, check: bool = True
+) -> Any:
     """Mark a function that is run when compiling. Its arguments must be known then."""
 
     def wrap(function: Callable) -> Callable:
@@ -261,11 +290,17 @@ class JitConfig:
     def __init__(self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", debug_level: str = "RELEASE",
                  infer_boost: str = "off", **kwargs: Any):  # fmt: skip
         if jit_level not in ("", "O0", "O1", "O2", "O3"):
-            raise ValueError(f"For 'jit_level' the value must be one of ['O0', 'O1', 'O2', 'O3'], but got {jit_level!r}.")
+            raise ValueError(
+                f"For 'jit_level' the value must be one of ['O0', 'O1', 'O2', 'O3'], but got {jit_level!r}."
+            )
         if exc_mode not in ("auto", "sink", "no_sink"):
-            raise ValueError(f"For 'exc_mode' the value must be one of ['auto', 'sink', 'no_sink'], but got {exc_mode!r}.")
+            raise ValueError(
+                f"For 'exc_mode' the value must be one of ['auto', 'sink', 'no_sink'], but got {exc_mode!r}."
+            )
         if jit_syntax_level not in ("", "STRICT", "COMPATIBLE", "LAX"):
-            raise ValueError(f"For 'jit_syntax_level' the value must be one of ['', 'STRICT', 'LAX'], but got {jit_syntax_level!r}.")
+            raise ValueError(
+                f"For 'jit_syntax_level' the value must be one of ['', 'STRICT', 'LAX'], but got {jit_syntax_level!r}."
+            )
         self.jit_config_dict = {
             "jit_level": jit_level, "exc_mode": exc_mode, "jit_syntax_level": jit_syntax_level, "debug_level": debug_level,
             "infer_boost": infer_boost, **kwargs,

@@ -134,7 +134,9 @@ class _Function:
             out = cls.forward(ctx, *args, **kwargs)
         for tape in active:
             if any(map(tape.tracks, args)):
-                tape.record_call(_rule(cls, ctx, len(args)), cls.__name__, args, tuple(out) if isinstance(out, list) else out)
+                tape.record_call(
+                    _rule(cls, ctx, len(args)), cls.__name__, args, tuple(out) if isinstance(out, list) else out
+                )
         return out
 
 

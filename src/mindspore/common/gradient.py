@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mindspore import context
 from mindspore.common.api import CompiledFunction
 from mindspore.common.parameter import Parameter, ParameterTuple
@@ -90,7 +88,9 @@ class Derivative:
             primary, aux = self._split(out)
             outputs = _tensors(primary)
             if not outputs:
-                raise TypeError(f"For 'grad', '{self.__name__}' must return a tensor or a tuple of tensors, but it returned {primary!r:.80}.")
+                raise TypeError(
+                    f"For 'grad', '{self.__name__}' must return a tensor or a tuple of tensors, but it returned {primary!r:.80}."
+                )
             douts = self._sensitivities(primary, outputs, sens)
             grads = mode.backward(outputs, douts, inputs, weights)
         input_grads = _restore_structure(args, places, grads[: len(inputs)])
@@ -107,9 +107,13 @@ class Derivative:
         places = list(self.positions) if isinstance(self.positions, tuple) else [self.positions]
         for p in places:
             if not -len(args) <= p < len(args):
-                raise ValueError(f"For 'grad', 'grad_position' {p} is out of range: '{self.__name__}' was given {len(args)} arguments.")
+                raise ValueError(
+                    f"For 'grad', 'grad_position' {p} is out of range: '{self.__name__}' was given {len(args)} arguments."
+                )
             if not _tensors(args[p]) and not isinstance(args[p], (int, float)):
-                raise TypeError(f"For 'grad', argument {p} of '{self.__name__}' must be a tensor to be differentiated, but got {args[p]!r:.80}.")
+                raise TypeError(
+                    f"For 'grad', argument {p} of '{self.__name__}' must be a tensor to be differentiated, but got {args[p]!r:.80}."
+                )
         return [p % len(args) for p in places]
 
     def _weights(self) -> list[Any]:
@@ -124,7 +128,9 @@ class Derivative:
         if not self.has_aux:
             return out, None
         if not isinstance(out, tuple) or len(out) < 2:
-            raise ValueError("For 'grad' with has_aux=True, the function must return a tuple: the value, then the auxiliary results.")
+            raise ValueError(
+                "For 'grad' with has_aux=True, the function must return a tuple: the value, then the auxiliary results."
+            )
         return out[0], tuple(out[1:]) if len(out) > 2 else out[1]
 
     def _sensitivities(self, primary: Any, outputs: list[Any], sens: Any) -> list[Any]:
@@ -134,14 +140,18 @@ class Derivative:
         if len(given) != len(outputs):
             if not isinstance(sens, (tuple, list)) and len(outputs) == 1 and values.is_number(sens):
                 return [ones_like(outputs[0]) * sens]
-            raise ValueError(f"For 'grad', the sensitivity must match the {len(outputs)} outputs of '{self.__name__}', but has {len(given)} tensors.")
+            raise ValueError(
+                f"For 'grad', the sensitivity must match the {len(outputs)} outputs of '{self.__name__}', but has {len(given)} tensors."
+            )
         from mindspore.prims.elementwise import Cast
 
         fitted = []
         for o, g in zip(outputs, given):
             if tuple(g.shape) != tuple(o.shape):
                 if g.size != 1:
-                    raise ValueError(f"For 'grad', the sensitivity must have the shape {tuple(o.shape)} of the output, but has {tuple(g.shape)}.")
+                    raise ValueError(
+                        f"For 'grad', the sensitivity must have the shape {tuple(o.shape)} of the output, but has {tuple(g.shape)}."
+                    )
                 g = ones_like(o) * g.reshape(())
             fitted.append(g if values.dtype_of(g) is values.dtype_of(o) else Cast()(g, values.dtype_of(o)))
         return fitted
@@ -277,12 +287,20 @@ def _map_tensors(value: Any, function: Any) -> Any:
 def _restore_structure(args: tuple, places: list[int], grads: list[Any]) -> list[Any]:
     """Gradients grouped as the arguments they belong to."""
     supply = iter(grads)
-    return [_map_tensors(args[p], lambda _: next(supply)) if not isinstance(args[p], _DATA) else next(supply) for p in places]
+    return [
+        _map_tensors(args[p], lambda _: next(supply)) if not isinstance(args[p], _DATA) else next(supply)
+        for p in places
+    ]
 
 
 # -- public functions ---------------------------------------------------------------------------------------------------
 def grad(
-    fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False, sens_param: bool = False
+    fn: Any,
+    grad_position: Any = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
 ) -> Derivative:
     """The gradient function of `fn`.
 
@@ -303,7 +321,12 @@ def grad(
 
 
 def value_and_grad(
-    fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False, sens_param: bool = False
+    fn: Any,
+    grad_position: Any = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+    sens_param: bool = False,
 ) -> Derivative:
     """The function that gives both the value and the gradient of `fn`; arguments as in `grad`.
 
@@ -314,7 +337,9 @@ def value_and_grad(
         (9.0, 6.0)
     """
     _check(grad_position, weights, has_aux, return_ids, "value_and_grad")
-    return Derivative(fn, grad_position, weights, with_value=True, has_aux=has_aux, return_ids=return_ids, sens=sens_param)
+    return Derivative(
+        fn, grad_position, weights, with_value=True, has_aux=has_aux, return_ids=return_ids, sens=sens_param
+    )
 
 
 def _check(position: Any, weights: Any, has_aux: Any, return_ids: Any, name: str) -> None:
@@ -323,14 +348,18 @@ def _check(position: Any, weights: Any, has_aux: Any, return_ids: Any, name: str
     items = position if isinstance(position, tuple) else () if position is None else (position,)
     for item in items:
         if isinstance(item, bool) or not isinstance(item, int):
-            raise TypeError(f"For '{name}', 'grad_position' must be an int, a tuple of ints or None, but got {position!r}.")
+            raise TypeError(
+                f"For '{name}', 'grad_position' must be an int, a tuple of ints or None, but got {position!r}."
+            )
     if len(set(items)) != len(items):
         raise ValueError(f"For '{name}', 'grad_position' must not repeat an index, but got {position}.")
     for option, value in (("has_aux", has_aux), ("return_ids", return_ids)):
         if not isinstance(value, bool):
             raise TypeError(f"For '{name}', '{option}' must be a bool, but got {value!r}.")
     if weights is not None and not isinstance(weights, (Parameter, ParameterTuple, tuple, list)):
-        raise TypeError(f"For '{name}', 'weights' must be a Parameter, ParameterTuple, tuple or list of them, but got {type(weights).__name__}.")
+        raise TypeError(
+            f"For '{name}', 'weights' must be a Parameter, ParameterTuple, tuple or list of them, but got {type(weights).__name__}."
+        )
 
 
 def get_grad(gradients: Any, identifier: Any) -> Any:
@@ -387,7 +416,9 @@ def jvp(fn: Any, inputs: Any, v: Any, has_aux: bool = False) -> Any:
     points = (inputs,) if single else tuple(inputs)
     directions = (v,) if not isinstance(v, (tuple, list)) else tuple(v)
     if len(points) != len(directions):
-        raise ValueError(f"For 'jvp', 'inputs' and 'v' must have the same number of tensors, but got {len(points)} and {len(directions)}.")
+        raise ValueError(
+            f"For 'jvp', 'inputs' and 'v' must have the same number of tensors, but got {len(points)} and {len(directions)}."
+        )
     out = _call_forward(fn, points)
     primary = out[0] if has_aux else out
     tangents = _Tangent(fn, has_aux, isinstance(primary, (tuple, list)))(points, directions, _cotangents(primary))

@@ -39,7 +39,9 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     if isinstance(input_data, np.number):
         input_data = input_data.item()
     if isinstance(input_data, bool):
-        raise TypeError("For 'mutable', 'input_data' must be a number, tensor, tuple, list or dict of them, but got a bool.")
+        raise TypeError(
+            "For 'mutable', 'input_data' must be a number, tensor, tuple, list or dict of them, but got a bool."
+        )
     if isinstance(input_data, int):
         return MutableInt(input_data)
     if isinstance(input_data, float):

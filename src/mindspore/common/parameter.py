@@ -143,7 +143,9 @@ class Parameter(Tensor):
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
         """Replace the data; shape and element type must stay unless `slice_shape`."""
         if not isinstance(data, (TensorBase, int, float, np.ndarray, list)):
-            raise TypeError(f"'data' of Parameter.set_data must be a Tensor or a number, but got {type(data).__name__}.")
+            raise TypeError(
+                f"'data' of Parameter.set_data must be a Tensor or a number, but got {type(data).__name__}."
+            )
         source = data if isinstance(data, TensorBase) else Tensor(data)
         if tuple(source.shape) != tuple(self.shape) and not slice_shape:
             raise ValueError(
@@ -241,7 +243,9 @@ class ParameterTuple(tuple):
         seen: set[int] = set()
         for index, item in enumerate(data):
             if not isinstance(item, Parameter):
-                raise TypeError(f"ParameterTuple may hold Parameters only, but element {index} is {type(item).__name__}.")
+                raise TypeError(
+                    f"ParameterTuple may hold Parameters only, but element {index} is {type(item).__name__}."
+                )
             if id(item) in seen:
                 continue
             seen.add(id(item))

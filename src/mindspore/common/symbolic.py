@@ -6,11 +6,7 @@ from typing import Any
 
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
-from mindspore.prims.values import SymbolicScalarBase, TensorBase
-
-
-class ValueUnknownError(TypeError):
-    """Python asked for the value of something that is only known when the compiled graph runs."""
+from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 
 def unknown_value(what: str, value: Any) -> ValueUnknownError:
@@ -101,6 +97,12 @@ class SymbolicScalar(SymbolicScalarBase):
 
     def __index__(self) -> int:
         raise unknown_value("using it as an index or a size", self)
+
+    def __str__(self) -> str:
+        raise unknown_value("str()", self)
+
+    def __format__(self, spec: str) -> str:
+        raise unknown_value("format()", self)
 
     def __repr__(self) -> str:
         return f"<{self.dtype} known when the graph runs>"

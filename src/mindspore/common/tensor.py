@@ -118,7 +118,7 @@ class Tensor(TensorBase):
             if any(d in (None, -1) for d in dims):
                 self.__dict__["_dynamic_shape"] = tuple(-1 if d is None else d for d in dims)
             return
-        if isinstance(input_data, TensorBase) and input_data._node is not None or _has_symbolic(input_data):
+        if (isinstance(input_data, TensorBase) and input_data._node is not None) or _has_symbolic(input_data):
             made = _stack_symbolic(input_data, dtype)
             self._data, self._node = made._data, made._node
             return
@@ -296,12 +296,12 @@ class Tensor(TensorBase):
 
     def __str__(self) -> str:
         if self._node is not None:
-            return repr(self)
+            raise unknown_value("str()", self)
         return str(np.asarray(self._data))
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of a 0-d tensor")
+            raise TypeError("Not support len of a 0-D tensor.")
         return self.shape[0]
 
     def __iter__(self) -> Any:
@@ -348,7 +348,9 @@ class Tensor(TensorBase):
         if self._node is not None:
             raise unknown_value(what, self)
         if self.size != 1:
-            raise TypeError(f"only a tensor of one element can be converted by {what}, but this one has shape {self.shape}")
+            raise TypeError(
+                f"only a tensor of one element can be converted by {what}, but this one has shape {self.shape}"
+            )
         return np.asarray(self._data).item()
 
     def __hash__(self) -> int:
@@ -473,10 +475,16 @@ def _to_array(data: Any, dtype: Any) -> np.ndarray:
         return array
     if isinstance(data, np.ndarray):
         mstype.from_numpy(data.dtype)
-        return data.astype(mstype.to_dtype(dtype).np) if dtype is not None else np.ascontiguousarray(data).reshape(data.shape)
+        return (
+            data.astype(mstype.to_dtype(dtype).np)
+            if dtype is not None
+            else np.ascontiguousarray(data).reshape(data.shape)
+        )
     if isinstance(data, (list, tuple)) and _contains_tensor(data):
         data = _plain(data)
-    if not isinstance(data, (list, tuple, bool, int, float, complex, str, np.generic)) and not hasattr(data, "__array__"):
+    if not isinstance(data, (list, tuple, bool, int, float, complex, str, np.generic)) and not hasattr(
+        data, "__array__"
+    ):
         raise TypeError(
             "For 'Tensor', 'input_data' must be a number, a list or tuple of numbers, a NumPy array or a Tensor, "
             f"but got {type(data).__name__}."
@@ -484,7 +492,9 @@ def _to_array(data: Any, dtype: Any) -> np.ndarray:
     try:
         array = np.asarray(data)
     except ValueError:
-        raise ValueError(f"For 'Tensor', the nested lists of 'input_data' must have equal lengths: {data!r:.120}") from None
+        raise ValueError(
+            f"For 'Tensor', the nested lists of 'input_data' must have equal lengths: {data!r:.120}"
+        ) from None
     if array.dtype == object:
         raise TypeError(f"For 'Tensor', 'input_data' has elements that are not numbers: {data!r:.120}")
     if dtype is not None:

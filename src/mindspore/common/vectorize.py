@@ -44,7 +44,9 @@ class Vectorized:
     def _trace(self, args: tuple, kwargs: dict) -> Any:
         axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
         if len(axes) != len(args):
-            raise ValueError(f"For 'vmap', 'in_axes' has {len(axes)} entries, but '{self.__name__}' was given {len(args)} arguments.")
+            raise ValueError(
+                f"For 'vmap', 'in_axes' has {len(axes)} entries, but '{self.__name__}' was given {len(args)} arguments."
+            )
         size = _batch_size(args, axes)
         outer = ACTIVE.builder
         child = outer.child(self.__name__)

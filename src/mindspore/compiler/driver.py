@@ -50,7 +50,9 @@ def optimise(graph: FuncGraph, options: Options = Options()) -> FuncGraph:
     return graph
 
 
-def compile_graph(graph: FuncGraph, backend: Any, donated: frozenset[int] = frozenset(), options: Options = Options()) -> Any:
+def compile_graph(
+    graph: FuncGraph, backend: Any, donated: frozenset[int] = frozenset(), options: Options = Options()
+) -> Any:
     """Optimise a graph and hand it to a backend."""
     return backend.compile(optimise(graph, options), donated)
 

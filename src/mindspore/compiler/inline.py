@@ -35,7 +35,11 @@ def reapply(builder: Builder, op: Any, args: tuple[Node, ...]) -> Node:
     if isinstance(op, GRAPH_VALUED) or op.effect or op.writes:
         return builder.emit(op, args)
     result = builder.apply(op, tuple(public_argument(builder, a) for a in args))
-    return builder.make_tuple([builder.node_of(r) for r in result]) if isinstance(result, tuple) else builder.node_of(result)
+    return (
+        builder.make_tuple([builder.node_of(r) for r in result])
+        if isinstance(result, tuple)
+        else builder.node_of(result)
+    )
 
 
 def public_argument(builder: Builder, node: Node) -> Any:

@@ -15,7 +15,7 @@ _counter = itertools.count(1)
 class Node:
     """A value in a graph."""
 
-    __slots__ = ("abstract", "id", "graph")
+    __slots__ = ("abstract", "graph", "id")
     abstract: Abstract
 
     def __init__(self, abstract: Abstract, graph: FuncGraph | None = None):
@@ -31,7 +31,7 @@ class Node:
 class Parameter(Node):
     """A formal parameter of a graph. `default` holds the framework's Parameter when it stands for a weight."""
 
-    __slots__ = ("name", "default")
+    __slots__ = ("default", "name")
 
     def __init__(self, name: str, abstract: Abstract, graph: FuncGraph, default: Any = None):
         super().__init__(abstract, graph)
@@ -60,7 +60,7 @@ class ValueNode(Node):
 class CNode(Node):
     """The application of a primitive to arguments."""
 
-    __slots__ = ("op", "_args", "location", "scope")
+    __slots__ = ("_args", "location", "op", "scope")
 
     def __init__(
         self,

@@ -1,16 +1,16 @@
 """Graphs as text, in MindSpore's own format.
 
-    #IR entry      : @construct.1
-    #Total params  : 2
-    %para1_x : <Tensor[Float32], (2, 3)>
+#IR entry      : @construct.1
+#Total params  : 2
+%para1_x : <Tensor[Float32], (2, 3)>
 
-    subgraph @construct.1() {
-      %0([CNode]5) = Add(%para1_x, %para2_y) primitive_attrs: {…} scope: Default
-          : (<Tensor[Float32], (2, 3)>, …) -> (<Tensor[Float32], (2, 3)>)
-          # In file net.py(14)/    x = x + y/
-      Return(%0)
-          : (<…>)
-    }
+subgraph @construct.1() {
+  %0([CNode]5) = Add(%para1_x, %para2_y) primitive_attrs: {…} scope: Default
+      : (<Tensor[Float32], (2, 3)>, …) -> (<Tensor[Float32], (2, 3)>)
+      # In file net.py(14)/    x = x + y/
+  Return(%0)
+      : (<…>)
+}
 """
 
 from __future__ import annotations

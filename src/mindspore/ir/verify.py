@@ -35,7 +35,9 @@ def _verify_graph(graph: FuncGraph, stage: str) -> None:
 
 def _verify_types(node: CNode, where: str) -> None:
     arguments = [
-        a.value if isinstance(a, ValueNode) and isinstance(a.abstract, (AbstractOther, AbstractFunction)) else a.abstract
+        a.value
+        if isinstance(a, ValueNode) and isinstance(a.abstract, (AbstractOther, AbstractFunction))
+        else a.abstract
         for a in node.args
     ]
     inferred = node.op.infer(*arguments)

@@ -11,6 +11,7 @@ from typing import Any
 
 class _Active(threading.local):
     builder: Any = None  # compiler.builder.Builder: primitive calls become nodes of its graph
+    eagerly: bool = False  # graph mode is suspended: a function that cannot be compiled runs as plain Python
     tapes: tuple = ()  # runtime.tape.Tape objects: eager primitive calls are recorded on them
 
 

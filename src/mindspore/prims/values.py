@@ -16,6 +16,10 @@ from mindspore._base.dtype import DType
 from mindspore.ir import Abstract, AbstractScalar, AbstractTensor, Node, ValueNode
 
 
+class ValueUnknownError(TypeError):
+    """Python asked for the value of something that is only known when the compiled graph runs."""
+
+
 class TensorBase:
     """Concrete array or graph node."""
 

@@ -83,7 +83,9 @@ def select(target: str, index: int = 0) -> None:
     if found is not None:
         use(XlaDevice(target, found))
     elif target == "GPU":
-        raise RuntimeError("device_target='GPU': JAX sees no GPU on this machine. Install a CUDA build of jax, or use 'CPU'.")
+        raise RuntimeError(
+            "device_target='GPU': JAX sees no GPU on this machine. Install a CUDA build of jax, or use 'CPU'."
+        )
     else:
         use(NumpyDevice())
 

@@ -60,7 +60,11 @@ class Program:
         last_use = {a.id: i for i, node in enumerate(nodes) for a in node.args if isinstance(a, CNode)}
         for i, node in enumerate(nodes):
             sources = [slot(a) for a in node.args]
-            dead = [slots[a.id] for a in {a.id: a for a in node.args}.values() if last_use.get(a.id) == i and a is not graph.output]
+            dead = [
+                slots[a.id]
+                for a in {a.id: a for a in node.args}.values()
+                if last_use.get(a.id) == i and a is not graph.output
+            ]
             self.steps.append((_kernel(node), sources, slot(node), dead))
         self.result = slot(graph.output)
 

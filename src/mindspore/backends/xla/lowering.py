@@ -49,7 +49,9 @@ class XlaBackend:
             return GrowingStacks(self, graph, counters)
         return self.compile_fixed(graph, donated)
 
-    def compile_fixed(self, graph: FuncGraph, donated: frozenset[int], capacity: int = 0, counters: list[CNode] | None = None) -> Any:
+    def compile_fixed(
+        self, graph: FuncGraph, donated: frozenset[int], capacity: int = 0, counters: list[CNode] | None = None
+    ) -> Any:
         lowering = Lowering(self.jax, capacity)
 
         def run(*arrays: Any) -> tuple:

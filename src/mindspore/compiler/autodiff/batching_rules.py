@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.prims import arrays, linalg, reduction
-from mindspore.prims.reduction import BroadcastTo, Reshape, Reduction
+from mindspore.prims.reduction import BroadcastTo, Reshape
 
 Arg = tuple[Any, bool]
 
@@ -128,6 +128,13 @@ RULES: dict[type, Any] = {
     linalg.MatMul: _matmul,
     linalg.BatchMatMul: _matmul,
 }
-RULES.update({cls: _reduction for cls in (reduction.ReduceSum, reduction.ReduceMean, reduction.ReduceMax, reduction.ReduceMin,
-                                          reduction.ReduceProd, reduction.ReduceAll, reduction.ReduceAny)})  # fmt: skip
-__all__ = ["RULES", "Reduction"]
+_REDUCTIONS = (
+    reduction.ReduceSum,
+    reduction.ReduceMean,
+    reduction.ReduceMax,
+    reduction.ReduceMin,
+    reduction.ReduceProd,
+    reduction.ReduceAll,
+    reduction.ReduceAny,
+)
+RULES.update(dict.fromkeys(_REDUCTIONS, _reduction))

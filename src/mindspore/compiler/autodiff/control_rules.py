@@ -97,7 +97,7 @@ def _while(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
     carried, (condition, body) = op.carried, node.args[:2]
     operands = list(node.args[2:])
     carry, invariants = operands[:carried], operands[carried:]
-    wanted = [i for i in _wanted(walk, carry)]
+    wanted = _wanted(walk, carry)
     active = _active_carry(body.value, carried, wanted, _wanted(walk, invariants))
     wanted_invariants = _wanted(walk, invariants)
     if not active and not wanted_invariants:
@@ -108,7 +108,19 @@ def _while(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
     stacks = [builder.get_item(node, carried + 1 + k) for k in range(carried)]
     d_carry = [builder.node_of(as_tensor(sens[i])) for i in active]
     d_invariants = [builder.node_of(as_tensor(_zeros(invariants[i]))) for i in wanted_invariants]
-    grads = _backward_loop(builder, op.bound, body.value, carry, invariants, active, wanted_invariants, trips, stacks, d_carry, d_invariants)
+    grads = _backward_loop(
+        builder,
+        op.bound,
+        body.value,
+        carry,
+        invariants,
+        active,
+        wanted_invariants,
+        trips,
+        stacks,
+        d_carry,
+        d_invariants,
+    )
     final_carry, final_invariants = grads[: len(active)], grads[len(active) :]
     pairs = [(carry[i], _match(g, carry[i])) for i, g in zip(active, final_carry)]
     return pairs + [(invariants[i], _match(g, invariants[i])) for i, g in zip(wanted_invariants, final_invariants)]
@@ -145,7 +157,9 @@ def _match(grad: Any, node: Node) -> Any:
     return TensorToScalar()(grad) if not isinstance(node.abstract, AbstractTensor) else grad
 
 
-def _save_trips(builder: Builder, node: CNode, condition: FuncGraph, body: FuncGraph, carry: list[Node], invariants: list[Node]) -> None:
+def _save_trips(
+    builder: Builder, node: CNode, condition: FuncGraph, body: FuncGraph, carry: list[Node], invariants: list[Node]
+) -> None:
     """Change the forward loop in place: after its own carry it now carries a trip counter and a stack per variable."""
     n = len(carry)
     bound = node.op.bound
@@ -156,12 +170,16 @@ def _save_trips(builder: Builder, node: CNode, condition: FuncGraph, body: FuncG
                   builder.emit(init, (_tensor_constant(c),)) for c in carry]  # fmt: skip
     counter = array_node(np.zeros((), np.int64))
     stack_types = [s.abstract for s in stacks]
-    saving_condition = _extended(builder, condition, carry, stack_types, invariants, lambda b, c, i, s, inv: inline(condition, [*c, *inv], b)[0])
+    saving_condition = _extended(
+        builder, condition, carry, stack_types, invariants, lambda b, c, i, s, inv: inline(condition, [*c, *inv], b)[0]
+    )
 
     def step(b: Builder, c: list[Node], i: Node, s: list[Node], inv: list[Node]) -> Node:
         counter_value = values.from_node(i)
         pushed = [StackPush()(values.from_node(k), counter_value, as_tensor(values.from_node(v))) for k, v in zip(s, c)]
-        return b.make_tuple([*inline(body, [*c, *inv], b), b.node_of(counter_value + 1), *(b.node_of(p) for p in pushed)])
+        return b.make_tuple(
+            [*inline(body, [*c, *inv], b), b.node_of(counter_value + 1), *(b.node_of(p) for p in pushed)]
+        )
 
     saving_body = _extended(builder, body, carry, stack_types, invariants, step)
     node.op = While(2 * n + 1, bound, counter=n)
@@ -173,7 +191,9 @@ def _tensor_constant(node: ValueNode) -> ValueNode:
     return array_node(np.asarray(node.value))
 
 
-def _extended(builder: Builder, graph: FuncGraph, carry: list[Node], stacks: list[Any], invariants: list[Node], emit: Any) -> FuncGraph:
+def _extended(
+    builder: Builder, graph: FuncGraph, carry: list[Node], stacks: list[Any], invariants: list[Node], emit: Any
+) -> FuncGraph:
     child = Builder(FuncGraph(f"saving_{graph.name}"), builder)
     add = child.graph.add_parameter
     c = [add(f"c{k}", v.abstract) for k, v in enumerate(carry)]
@@ -209,7 +229,9 @@ def _backward_loop(builder: Builder, bound: int | None, body: FuncGraph, carry: 
         left, dc, di, st, inv = parameters(body_builder)
         outputs = _backward_trip(body_builder, body, carry, active, wanted, left[0], dc, di, st, inv)
     body_builder.graph.output = body_builder.make_tuple(outputs)
-    loop = builder.emit(While(len(carried), bound), (ValueNode(cond_builder.graph), ValueNode(body_builder.graph), *carried, *extra))
+    loop = builder.emit(
+        While(len(carried), bound), (ValueNode(cond_builder.graph), ValueNode(body_builder.graph), *carried, *extra)
+    )
     return [values.from_node(builder.get_item(loop, 1 + k)) for k in range(len(d_carry) + len(d_invariants))]
 
 
@@ -222,10 +244,15 @@ def _backward_trip(builder: Builder, body: FuncGraph, carry: list[Node], active:
         saved.append(builder.node_of(value))
     outputs = inline(body, [*saved, *invariants], builder)
     sens = [builder.node_of(_match(values.from_node(d), carry[i])) for d, i in zip(dc, active)]
-    back = reverse.pullback(builder, [outputs[i] for i in active], [*(saved[i] for i in active), *(invariants[i] for i in wanted)])
+    back = reverse.pullback(
+        builder, [outputs[i] for i in active], [*(saved[i] for i in active), *(invariants[i] for i in wanted)]
+    )
     grads = back([values.from_node(s) for s in sens])
     carry_grads = [as_tensor(_zeros(saved[i]) if g is None else g) for i, g in zip(active, grads)]
-    totals = [values.from_node(d) if g is None else values.from_node(d) + as_tensor(g) for d, g in zip(di, grads[len(active) :])]
+    totals = [
+        values.from_node(d) if g is None else values.from_node(d) + as_tensor(g)
+        for d, g in zip(di, grads[len(active) :])
+    ]
     return [builder.node_of(trip), *(builder.node_of(g) for g in carry_grads), *(builder.node_of(t) for t in totals)]
 
 
@@ -256,5 +283,7 @@ def _derived_graph(builder: Builder, graph: FuncGraph, wanted: list[int], live: 
         sens = [child.graph.add_parameter(f"d{i}", graph.outputs[i]) for i in live]
         with child.active():
             outputs = inline(graph, list(operands), child)
-            child.graph.output = child.make_tuple(_pull(child, outputs, live, list(sens), [operands[i] for i in wanted]))
+            child.graph.output = child.make_tuple(
+                _pull(child, outputs, live, list(sens), [operands[i] for i in wanted])
+            )
     return cache[key]

@@ -85,7 +85,9 @@ class Backward:
             dout = tuple(zeros_like(o) if d is None else d for o, d in zip(out, dout))
         grads = node.op.bprop(*args, out, dout)
         if len(grads) != len(node.args):
-            raise RuntimeError(f"the gradient rule of {node.op.name} gave {len(grads)} values for {len(node.args)} arguments")
+            raise RuntimeError(
+                f"the gradient rule of {node.op.name} gave {len(grads)} values for {len(node.args)} arguments"
+            )
         for arg, value, grad in zip(node.args, args, grads):
             if grad is not None and arg.id in self.active:
                 self.accumulate(arg, fit(grad, value, node.op.name))
@@ -125,7 +127,9 @@ def fit(grad: Any, value: Any, op: str = "") -> Any:
     if given is not wanted:
         grad = Cast()(grad, wanted)
     if tuple(grad.shape) != tuple(value.shape):
-        raise RuntimeError(f"the gradient rule of {op} gave shape {tuple(grad.shape)} for an argument of shape {tuple(value.shape)}")
+        raise RuntimeError(
+            f"the gradient rule of {op} gave shape {tuple(grad.shape)} for an argument of shape {tuple(value.shape)}"
+        )
     return grad
 
 
@@ -133,7 +137,7 @@ def _nodes_between(outputs: list[Node], inputs: list[Node]) -> list[CNode]:
     """CNodes that depend on the inputs and on which the outputs depend, arguments first."""
     stops = {i.id for i in inputs}
     order: list[CNode] = []
-    done: dict[int, bool] = {i: True for i in stops}  # node id -> depends on an input
+    done: dict[int, bool] = dict.fromkeys(stops, True)  # node id -> depends on an input
     stack: list[Node] = list(reversed(outputs))
     while stack:
         node = stack[-1]

@@ -61,7 +61,9 @@ def short(value: Any) -> str:
 class Joiner:
     """Collects the output pairs of two branches while their structures are walked."""
 
-    def __init__(self, left: Builder, right: Builder, left_contents: dict | None = None, right_contents: dict | None = None):
+    def __init__(
+        self, left: Builder, right: Builder, left_contents: dict | None = None, right_contents: dict | None = None
+    ):
         self.builders = (left, right)
         self.contents = (left_contents or {}, right_contents or {})
         self.pairs: list[tuple[Node, Node]] = []

@@ -31,5 +31,3 @@ def _bind(graph: FuncGraph, free: list[Node]) -> None:
         if any(a.id in stand_in for a in node.args):
             node.args = [stand_in.get(a.id, a) for a in node.args]
     graph.output = stand_in.get(graph.output.id, graph.output)
-
-

@@ -59,7 +59,12 @@ class BranchRules:
             return self.branch(
                 condition, lambda: self.run_block(node.body, None), lambda: self.run_block(node.orelse, None), node
             )
-        return self.branch(condition, lambda: self._to_region_end(node.body, rest), lambda: self._to_region_end(node.orelse, rest), node)
+        return self.branch(
+            condition,
+            lambda: self._to_region_end(node.body, rest),
+            lambda: self._to_region_end(node.orelse, rest),
+            node,
+        )
 
     def _to_region_end(self, body: list[ast.stmt], rest: Any) -> Any:
         flow = self.run_block(body, rest)
@@ -235,7 +240,11 @@ def _statement_jumps(node: ast.AST, in_loop: bool) -> bool:
     if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.AsyncFunctionDef)):
         return False
     inside = in_loop or isinstance(node, (ast.For, ast.While))
-    return any(_statement_jumps(child, inside) for child in ast.iter_child_nodes(node) if isinstance(child, (ast.stmt, ast.excepthandler)))
+    return any(
+        _statement_jumps(child, inside)
+        for child in ast.iter_child_nodes(node)
+        if isinstance(child, (ast.stmt, ast.excepthandler))
+    )
 
 
 def _flags(flow: Any) -> tuple[Any, Any, Any]:
@@ -257,7 +266,9 @@ def _fill_flow(flow: Any, joiner: Joiner, outputs: list[Any]) -> Any:
     if isinstance(flow, Return):
         return Return(joiner.fill(flow.value, outputs))
     if isinstance(flow, Mixed):
-        return Mixed(joiner.fill(flow.broke, outputs), joiner.fill(flow.returned, outputs), joiner.fill(flow.value, outputs))
+        return Mixed(
+            joiner.fill(flow.broke, outputs), joiner.fill(flow.returned, outputs), joiner.fill(flow.value, outputs)
+        )
     return flow
 
 

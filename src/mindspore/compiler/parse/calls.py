@@ -78,7 +78,7 @@ class CallRules:
             return function(*args, **kwargs)
         if isinstance(function, type):
             return self.call_class(function, args, kwargs)
-        method = getattr(type(function), "__call__", None)
+        method = getattr(type(function), "__call__", None)  # noqa: B004 - the method itself is wanted
         if method is not None and self.should_interpret(method):
             return self.call(method, (function, *args), kwargs)
         return function(*args, **kwargs)
@@ -186,7 +186,9 @@ class CallRules:
                 try:
                     result = self._run_frame(frame, node)
                 except ResultUnknown:
-                    raise RuntimeError(f"'{frame.name}' calls itself without end: no branch returns without recursion.") from None
+                    raise RuntimeError(
+                        f"'{frame.name}' calls itself without end: no branch returns without recursion."
+                    ) from None
                 template, nodes = _flatten(result, builder)
             builder.graph.output = builder.make_tuple(nodes)
             found = AbstractTuple(tuple(n.abstract for n in nodes))
@@ -237,7 +239,9 @@ class CallRules:
             custom = getattr(type(cell), "bprop", None)
             construct = self._construct_of(cell)
             if custom is not None:
-                return cell.run_around(lambda *a, **k: self.call_with_bprop(construct, custom, cell, a, k), args, kwargs)
+                return cell.run_around(
+                    lambda *a, **k: self.call_with_bprop(construct, custom, cell, a, k), args, kwargs
+                )
             return cell.run_around(construct, args, kwargs)
         finally:
             self.scope = saved
@@ -261,7 +265,9 @@ class CallRules:
             full = list(args)
             for i, value in zip(places, inputs):
                 full[i] = value
-            grads = self.call(bprop, (owner, *full, _unflatten(template, list(out)), _unflatten(template, list(dout))), {})
+            grads = self.call(
+                bprop, (owner, *full, _unflatten(template, list(out)), _unflatten(template, list(dout))), {}
+            )
             grads = grads if isinstance(grads, tuple) else (grads,)
             if len(grads) < len(full):
                 raise ValueError(

@@ -20,7 +20,11 @@ def located(error: BaseException, locations: tuple[Location, ...]) -> BaseExcept
     except AttributeError:
         return error
     text = "\n".join(["", "", *(loc.excerpt() for loc in reversed(locations[:6]))])
-    if len(error.args) == 1 and isinstance(error.args[0], str) and not isinstance(error, (KeyError, OSError, StopIteration)):
+    if (
+        len(error.args) == 1
+        and isinstance(error.args[0], str)
+        and not isinstance(error, (KeyError, OSError, StopIteration))
+    ):
         error.args = (error.args[0] + text,)
     else:
         error.add_note(text.strip("\n"))

@@ -14,7 +14,7 @@ from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
-from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 BINARY = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -92,8 +92,6 @@ class ExpressionRules:
         if node.conversion >= 0:
             value = {"s": str, "r": repr, "a": ascii}[chr(node.conversion)](value)
         spec = self.eval(node.format_spec) if node.format_spec is not None else ""
-        if values.is_symbolic(value):
-            return repr(value)
         return format(value, spec)
 
     def eval_NamedExpr(self, node: ast.NamedExpr) -> Any:
@@ -110,8 +108,6 @@ class ExpressionRules:
         return self.binary(BINARY[type(node.op)], left, right)
 
     def binary(self, function: Any, left: Any, right: Any) -> Any:
-        if isinstance(left, str) and function is operator.mod and values.is_symbolic(right):
-            return left % (repr(right),) if "%" in left else left
         return function(left, right)
 
     def eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -158,7 +154,9 @@ class ExpressionRules:
 
     def _compare_sequences(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if not isinstance(op, (ast.Eq, ast.NotEq)):
-            raise CompileError("sequences that hold tensors can only be compared by == and !=")
+            raise ValueUnknownError(
+                "ordering sequences needs the values of the tensors in them, which only the running graph knows."
+            )
         same: Any = type(left) is type(right) and len(left) == len(right)
         if same:
             for a, b in zip(left, right):
@@ -206,7 +204,9 @@ class ExpressionRules:
         """`a and b` where a is symbolic: b is evaluated only where Python would."""
         condition = self.truth(left)
         if conjunction:
-            return self.choose(condition, lambda: self._as_bool(self.eval(item), left), lambda: self._as_bool(left, left))
+            return self.choose(
+                condition, lambda: self._as_bool(self.eval(item), left), lambda: self._as_bool(left, left)
+            )
         return self.choose(condition, lambda: self._as_bool(left, left), lambda: self._as_bool(self.eval(item), left))
 
     def _as_bool(self, value: Any, like: Any) -> Any:
@@ -262,7 +262,9 @@ class ExpressionRules:
             raise IndexError("index into an empty sequence")
         if all(callable(c) and not isinstance(c, TensorBase) for c in container):
             return lambda *args, **kwargs: self._call_chosen(container, index, args, kwargs)
-        tensors = [c if isinstance(c, (TensorBase, SymbolicScalarBase)) else values.tensor_class()(c) for c in container]
+        tensors = [
+            c if isinstance(c, (TensorBase, SymbolicScalarBase)) else values.tensor_class()(c) for c in container
+        ]
         from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Stack
 
         position = index if isinstance(index, TensorBase) else _scalar_to_tensor(index)
@@ -365,7 +367,11 @@ class ExpressionRules:
 
 
 def _is_cell_list(container: Any) -> bool:
-    return hasattr(container, "run_around") and hasattr(type(container), "__getitem__") and hasattr(type(container), "__iter__")
+    return (
+        hasattr(container, "run_around")
+        and hasattr(type(container), "__getitem__")
+        and hasattr(type(container), "__iter__")
+    )
 
 
 def _scalar_to_tensor(value: Any) -> Any:

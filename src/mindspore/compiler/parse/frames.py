@@ -20,9 +20,30 @@ class Undefined:
 class Frame:
     """One call of an interpreted function."""
 
-    __slots__ = ("cells", "depth", "enclosing", "file", "function", "globals", "locals", "name", "node", "nonlocals", "parent", "region")
+    __slots__ = (
+        "cells",
+        "depth",
+        "enclosing",
+        "file",
+        "function",
+        "globals",
+        "locals",
+        "name",
+        "node",
+        "nonlocals",
+        "parent",
+        "region",
+    )
 
-    def __init__(self, name: str, file: str, global_names: dict, enclosing: Frame | None, cells: dict[str, Any], parent: Frame | None):
+    def __init__(
+        self,
+        name: str,
+        file: str,
+        global_names: dict,
+        enclosing: Frame | None,
+        cells: dict[str, Any],
+        parent: Frame | None,
+    ):
         self.name = name
         self.file = file
         self.globals = global_names
@@ -99,7 +120,9 @@ class Frame:
 class InterpretedFunction:
     """A function or lambda defined inside interpreted code. It can be called from library code too."""
 
-    def __init__(self, node: ast.FunctionDef | ast.Lambda, frame: Frame, defaults: tuple, kw_defaults: dict, interpreter: Any):
+    def __init__(
+        self, node: ast.FunctionDef | ast.Lambda, frame: Frame, defaults: tuple, kw_defaults: dict, interpreter: Any
+    ):
         self.node = node
         self.frame = frame
         self.defaults = defaults

@@ -107,7 +107,9 @@ class LoopRules:
             return None
         if isinstance(flow, Mixed):
             if node.orelse and self.is_variable(flow.broke):
-                raise CompileError("'else' after a loop that may break depending on run-time values cannot be compiled.")
+                raise CompileError(
+                    "'else' after a loop that may break depending on run-time values cannot be compiled."
+                )
             if self.is_variable(flow.returned):
                 value = flow.value
                 return self.branch(
@@ -192,7 +194,14 @@ class LoopRules:
         return self.symbolic_while(lambda: self.eval(node.test), lambda: self._run_body(node.body), names, node)
 
     # -- the While node -------------------------------------------------------------------------------------------------
-    def symbolic_while(self, test: Callable[[], Any], body: Callable[[], Any], names: Iterable[str], node: ast.AST, bound: int | None = None) -> Any:
+    def symbolic_while(
+        self,
+        test: Callable[[], Any],
+        body: Callable[[], Any],
+        names: Iterable[str],
+        node: ast.AST,
+        bound: int | None = None,
+    ) -> Any:
         """Build a While node; returns the flow after the loop with its flags."""
         carry = LoopCarry(self, list(dict.fromkeys(names)), node, bound)
         return carry.build(test, body)
@@ -225,7 +234,11 @@ class LoopCarry:
         self.node = node
         self.outer: Builder = ACTIVE.builder
         self.names = names
-        self.start = {n: self.frame.locals[n] for n in names if n in self.frame.locals and not isinstance(self.frame.locals[n], Undefined)}
+        self.start = {
+            n: self.frame.locals[n]
+            for n in names
+            if n in self.frame.locals and not isinstance(self.frame.locals[n], Undefined)
+        }
         self.known = {id(leaf) for value in self.frame.locals.values() for _, leaf in leaves(value)}
         self.variables: dict[tuple, Variable] = {}
         self.state: dict[int, Any] = {}  # Parameters and tensors written in the body
@@ -267,7 +280,9 @@ class LoopCarry:
         if self._widen(after, body_builder):
             return None
         if keep_going is True:
-            raise CompileError("this loop never ends: its condition is always true and nothing in it breaks or returns.")
+            raise CompileError(
+                "this loop never ends: its condition is always true and nothing in it breaks or returns."
+            )
         return cond_builder, keep_going, body_builder, after
 
     def _enter(self, builder: Builder) -> None:
@@ -318,7 +333,9 @@ class LoopCarry:
         if target._node is not None:
             return builder.outlives(target)
         lasting = isinstance(target, values.parameter_class()) or getattr(target, "_ms_keep", False)
-        return lasting or target is self.interpreter.error_flag or self.outer.written(target) or id(target) in self.known
+        return (
+            lasting or target is self.interpreter.error_flag or self.outer.written(target) or id(target) in self.known
+        )
 
     def _adopt(self, name: str, value: Any) -> bool:
         """A variable that first appears in the body is carried too, so that it can be used after the loop."""
@@ -343,7 +360,8 @@ class LoopCarry:
                 f"'{_shown(name)}' changes its structure in this loop ({short(self.start.get(name))} becomes {short(value)}); a loop "
                 "over run-time values must keep it."
             )
-        return any([self._widen_leaf(known[path], leaf, builder) for path, leaf in found.items()])
+        changed = [self._widen_leaf(known[path], leaf, builder) for path, leaf in found.items()]  # all of them, not the first
+        return any(changed)
 
     def _widen_result(self, value: Any) -> bool:
         """The value that a `return` inside the loop gives: zeros until a trip returns."""
@@ -512,10 +530,22 @@ def assigned_names(*nodes: ast.AST) -> list[str]:
                     base = base.value
                 if isinstance(base, ast.Name):
                     found[base.id] = None
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-                if node.func.attr in _MUTATING_METHODS:
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if isinstance(node.func.value, ast.Name) and node.func.attr in _MUTATING_METHODS:
                     found[node.func.value.id] = None
     return list(found)
 
 
-_MUTATING_METHODS = {"append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "update", "setdefault", "popitem"}
+_MUTATING_METHODS = {
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "reverse",
+    "sort",
+    "update",
+    "setdefault",
+    "popitem",
+}

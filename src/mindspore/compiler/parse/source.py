@@ -89,7 +89,14 @@ _LIBRARY_ROOTS = {
     "torch", "google",
 }  # fmt: skip
 #: parts of the library whose Python is interpreted like user code: it may branch on tensors
-_INTERPRETED_PACKAGES = ("mindspore.nn", "mindspore.train", "mindspore.amp", "mindspore.model_zoo", "mindspore.boost", "mindspore.ops.composite.loops")
+_INTERPRETED_PACKAGES = (
+    "mindspore.nn",
+    "mindspore.train",
+    "mindspore.amp",
+    "mindspore.model_zoo",
+    "mindspore.boost",
+    "mindspore.ops.composite.loops",
+)
 
 
 def is_library(module: str | None) -> bool:

@@ -31,7 +31,9 @@ class StatementRules:
             frame.node = statement
             rule = getattr(self, "exec_" + type(statement).__name__, None)
             if rule is None:
-                raise CompileError(f"'{_statement_name(statement)}' statements cannot be compiled; rewrite this line without it.")
+                raise CompileError(
+                    f"'{_statement_name(statement)}' statements cannot be compiled; rewrite this line without it."
+                )
             flow = rule(statement, (statements[i + 1 :], rest))
             if flow is not None:
                 return flow
@@ -173,7 +175,9 @@ class StatementRules:
             i = starred[0]
             after = len(targets) - i - 1
             if len(items) < len(targets) - 1:
-                raise ValueError(f"not enough values to unpack (expected at least {len(targets) - 1}, got {len(items)})")
+                raise ValueError(
+                    f"not enough values to unpack (expected at least {len(targets) - 1}, got {len(items)})"
+                )
             items = [*items[:i], items[i : len(items) - after], *items[len(items) - after :]]
         if len(items) != len(targets):
             kind = "not enough" if len(items) < len(targets) else "too many"
@@ -205,14 +209,12 @@ class StatementRules:
     def exec_Try(self, node: ast.Try, rest: Any) -> Any:
         try:
             flow = self._try_body(node)
-        finally:
-            if node.finalbody:
-                frame_node = self.frame.node
-                final = self.run_block(node.finalbody, BARRIER)
-                self.frame.node = frame_node
-                if final is not None:
-                    return final
-        return flow
+        except Exception:
+            if self.run_block(node.finalbody, BARRIER) is not None:
+                raise CompileError("'finally' may not return, break or continue after an exception.") from None
+            raise
+        final = self.run_block(node.finalbody, BARRIER)
+        return flow if final is None else final
 
     def _try_body(self, node: ast.Try) -> Any:
         frame = self.frame

@@ -59,7 +59,9 @@ def _holds(wide: mstype.DType, narrow: mstype.DType) -> bool:
         return wide.bits >= narrow.bits
     exact_bits = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
     if wide.kind == "f" and narrow.kind == "f":
-        return (narrow.name, wide.name) != ("float16", "bfloat16") and exact_bits.get(wide.name, 0) >= exact_bits.get(narrow.name, 99)
+        return (narrow.name, wide.name) != ("float16", "bfloat16") and exact_bits.get(wide.name, 0) >= exact_bits.get(
+            narrow.name, 99
+        )
     return narrow.kind == "b"
 
 
@@ -115,7 +117,12 @@ def _plain_transpose(node: Node) -> Node | None:
     return None
 
 
-@rule("sum over nothing", op("ReduceSum", var("x"), any_), op("ReduceMean", var("x"), any_), op("ReduceMax", var("x"), any_))
+@rule(
+    "sum over nothing",
+    op("ReduceSum", var("x"), any_),
+    op("ReduceMean", var("x"), any_),
+    op("ReduceMax", var("x"), any_),
+)
 def trivial_reduction(context: Context, node: CNode, x: Node) -> Node | None:
     if x.abstract.size != node.abstract.size or x.abstract.dtype is not node.abstract.dtype:  # type: ignore[attr-defined]
         return None
@@ -153,7 +160,13 @@ def add_zero(context: Context, node: CNode, x: Node, y: Node) -> Node | None:
     return y if repeated_value(x) == 0 and _keeps(node, y) else None
 
 
-@rule("x - 0, x / 1, x ** 1", op("Sub", var("x"), var("y")), op("Div", var("x"), var("y")), op("RealDiv", var("x"), var("y")), op("Pow", var("x"), var("y")))
+@rule(
+    "x - 0, x / 1, x ** 1",
+    op("Sub", var("x"), var("y")),
+    op("Div", var("x"), var("y")),
+    op("RealDiv", var("x"), var("y")),
+    op("Pow", var("x"), var("y")),
+)
 def neutral_right(context: Context, node: CNode, x: Node, y: Node) -> Node | None:
     neutral = 0 if node.op.name == "Sub" else 1
     return x if repeated_value(y) == neutral and _keeps(node, x) else None
@@ -170,7 +183,9 @@ def mul_one(context: Context, node: CNode, x: Node, y: Node) -> Node | None:
 def mul_zeros(context: Context, node: CNode, x: Node, y: Node) -> Node | None:
     """Only zero times a known number: 0 * unknown could be NaN."""
     if repeated_value(x) == 0 and repeated_value(y) is not None and np.isfinite(repeated_value(y)):
-        return context.make(arrays.Fill(), *(context.constant(v) for v in (node.abstract.dtype, node.abstract.shape, 0)))  # type: ignore[attr-defined]
+        return context.make(
+            arrays.Fill(), *(context.constant(v) for v in (node.abstract.dtype, node.abstract.shape, 0))
+        )  # type: ignore[attr-defined]
     return None
 
 
@@ -200,11 +215,16 @@ def fold_constant(context: Context, node: CNode) -> Node | None:
         return None
     if not all(isinstance(a, ValueNode) and not hasattr(a.value, "parameters") for a in node.args):
         return None
-    if isinstance(node.abstract, AbstractTuple) or not isinstance(node.abstract, AbstractTensor) or _nbytes(node.abstract) > FOLD_LIMIT:
+    if (
+        isinstance(node.abstract, AbstractTuple)
+        or not isinstance(node.abstract, AbstractTensor)
+        or _nbytes(node.abstract) > FOLD_LIMIT
+    ):
         return None
     if type(node.op).eval is Primitive.eval:
         return None
     return context.array(np.asarray(node.op.eval(np, *(a.value for a in node.args))))  # type: ignore[attr-defined]
+
 
 SIMPLIFY: list[Rule] = [
     *drop_identity, *tuple_element, *drop_hook,

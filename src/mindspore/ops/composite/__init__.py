@@ -15,8 +15,9 @@ from mindspore.ops.composite.transforms import (
     vjp,
     vmap,
 )
+from mindspore.ops.function.grad.grad_func import linearize
 
 __all__ = [
-    "ForiLoop", "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "Scan", "WhileLoop", "_Grad", "clip_by_global_norm", "clip_by_value", "core",
-    "derivative", "grad", "jacfwd", "jacrev", "jet", "jvp", "value_and_grad", "vjp", "vmap",
+    "ForiLoop", "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "Scan", "WhileLoop", "_Grad", "clip_by_global_norm",
+    "clip_by_value", "core", "derivative", "grad", "jacfwd", "jacrev", "jet", "jvp", "linearize", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

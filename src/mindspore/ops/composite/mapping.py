@@ -50,11 +50,15 @@ class Map:
         kinds = {type(i) for i in items}
         if len(kinds) > 1:
             names = ", ".join(sorted(k.__name__ for k in kinds))
-            raise TypeError(f"For '{type(self).__name__}', the types of arguments in {type(self).__name__} must be consistent, but got {names}.")
+            raise TypeError(
+                f"For '{type(self).__name__}', the types of arguments in {type(self).__name__} must be consistent, but got {names}."
+            )
         lengths = {len(c) for c in columns}
         if len(lengths) > 1:
             kind = {list: "lists", tuple: "tuples"}.get(kinds.pop(), "dicts")
-            raise ValueError(f"The {kind} in {type(self).__name__} should have the same length, but got lengths {sorted(lengths)}.")
+            raise ValueError(
+                f"The {kind} in {type(self).__name__} should have the same length, but got lengths {sorted(lengths)}."
+            )
         rows = list(zip(*columns))
         order = reversed(range(len(rows))) if self.reverse else range(len(rows))
         out: list[Any] = [None] * len(rows)
