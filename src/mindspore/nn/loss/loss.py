@@ -408,7 +408,7 @@ class CTCLoss(LossBase):
         )
 
 
-# -- embeddings, rankings, likelihoods ----------------------------------------------------------------------------------
+# -- embeddings, rankings, likelihoods ---------------------------------------------------------------------------------
 class CosineEmbeddingLoss(LossBase):
     """1 - cos for targets of 1, max(0, cos - margin) for targets of -1."""
 

@@ -1,0 +1,150 @@
+"""Connectionist temporal classification (Graves et al. 2006).
+
+The likelihood of a labelling is a sum over all its alignments, computed by the forward recursion over the labelling
+with blanks between its symbols; forward and backward variables together give the gradient. All in logarithms.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base.optional import require
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks
+from mindspore.prims.arrays import Reshape
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.primitive import Primitive
+
+_NEVER = -1e30  # the logarithm of 0
+
+
+class CTC(Primitive):
+    """`prim(log_probs (T, N, C), targets (N, S), input_lengths, target_lengths)`: losses (N,) and their gradient."""
+
+    def __init__(self, blank: int = 0):
+        super().__init__(blank=int(blank))
+
+    def infer(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        checks.tensor("CTCLoss", "log_probs", log_probs)
+        checks.tensor("CTCLoss", "targets", targets)
+        checks.dtype_in("CTCLoss", "log_probs", log_probs.dtype, "f")
+        if log_probs.ndim != 3 or targets.ndim != 2 or targets.shape[0] != log_probs.shape[1]:
+            raise ValueError(
+                "For 'CTCLoss', 'log_probs' must have the shape (T, N, C) and 'targets' (N, S), but got "
+                f"{log_probs.shape} and {targets.shape}."
+            )
+        if not 0 <= self.blank < log_probs.shape[2]:
+            raise ValueError(
+                f"For 'CTCLoss', 'blank' must be in range [0, {log_probs.shape[2]}), but got {self.blank}."
+            )
+        return AbstractTuple((AbstractTensor(log_probs.dtype, log_probs.shape[1:2]), log_probs))
+
+    def eval(self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        wide = widen(log_probs)
+        lengths = xp.asarray(input_lengths), xp.asarray(target_lengths)
+        if xp is np:
+            losses, grad = self._both_ways(wide, targets, *lengths)
+        else:
+            jax = require("jax", "xla", "CTC on XLA")
+            losses, pull = jax.vjp(lambda p: self._likelihood(xp, p, targets, *lengths), wide)
+            grad = pull(xp.ones_like(losses))[0]
+        return narrow(losses, log_probs), narrow(grad, log_probs)
+
+    def _layout(self, xp: Any, targets: Any, target_lengths: Any) -> tuple[Any, Any, Any]:
+        """Symbols with blanks between (N, 2S+1), whether the step from two places before is allowed, which are real."""
+        n, s = targets.shape
+        symbols = xp.stack([xp.full_like(targets, self.blank), targets], axis=-1).reshape(n, 2 * s)
+        symbols = xp.concatenate([symbols, xp.full((n, 1), self.blank, targets.dtype)], axis=1).astype(np.int64)
+        two_before = xp.concatenate([xp.full((n, 2), self.blank, np.int64), symbols[:, :-2]], axis=1)
+        jump = (symbols != self.blank) & (symbols != two_before)
+        real = xp.arange(2 * s + 1)[None, :] <= 2 * xp.reshape(target_lengths, (-1, 1))
+        return xp.where(real, symbols, self.blank), jump, real
+
+    def _emissions(self, xp: Any, log_probs: Any, symbols: Any) -> Any:
+        """The log-probability of each place's symbol at each time: (T, N, 2S+1)."""
+        index = xp.broadcast_to(symbols[None], (log_probs.shape[0], *symbols.shape))
+        return xp.take_along_axis(log_probs, index, axis=2)
+
+    @staticmethod
+    def _advance(xp: Any, alpha: Any, emission: Any, jump: Any) -> Any:
+        pad = xp.full((alpha.shape[0], 2), _NEVER, alpha.dtype)
+        shifted = xp.concatenate([pad, alpha], axis=1)
+        one, two = shifted[:, 1:-1], xp.where(jump, shifted[:, :-2], _NEVER)
+        return xp.logaddexp(xp.logaddexp(alpha, one), two) + emission
+
+    def _start(self, xp: Any, emission: Any, real: Any) -> Any:
+        first = (xp.arange(emission.shape[1]) < 2)[None, :] & real
+        return xp.where(first, emission, _NEVER)
+
+    @staticmethod
+    def _final(xp: Any, alpha: Any, target_lengths: Any) -> Any:
+        """The log-likelihood: the labelling may end with its last symbol or the blank after it."""
+        end = 2 * xp.reshape(target_lengths, (-1, 1)).astype(np.int64)
+        last = xp.take_along_axis(alpha, end, axis=1)[:, 0]
+        before = xp.take_along_axis(alpha, xp.maximum(end - 1, 0), axis=1)[:, 0]
+        return xp.logaddexp(last, xp.where(end[:, 0] > 0, before, _NEVER))
+
+    def _likelihood(self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        lax = require("jax.lax", "xla", "CTC on XLA")
+        symbols, jump, real = self._layout(xp, targets, target_lengths)
+        emissions = self._emissions(xp, log_probs, symbols)
+
+        def step(alpha: Any, inputs: Any) -> tuple:
+            t, emission = inputs
+            inside = xp.reshape(t < input_lengths, (-1, 1))
+            return xp.where(inside, self._advance(xp, alpha, emission, jump), alpha), None
+
+        times = xp.arange(1, log_probs.shape[0])
+        alpha, _ = lax.scan(step, self._start(xp, emissions[0], real), (times, emissions[1:]))
+        return self._cap(xp, -self._final(xp, alpha, target_lengths))
+
+    @staticmethod
+    def _cap(xp: Any, losses: Any) -> Any:
+        return xp.where(losses > -_NEVER / 2, xp.inf, losses)
+
+    def _both_ways(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> tuple[Any, Any]:
+        """Losses and gradient from forward and backward variables."""
+        symbols, jump, real = self._layout(np, targets, target_lengths)
+        emissions = self._emissions(np, log_probs, symbols)
+        steps, batch, _ = emissions.shape
+        alphas = np.empty_like(emissions)
+        alphas[0] = self._start(np, emissions[0], real)
+        for t in range(1, steps):
+            inside = (t < input_lengths).reshape(-1, 1)
+            alphas[t] = np.where(inside, self._advance(np, alphas[t - 1], emissions[t], jump), alphas[t - 1])
+        likelihood = self._final(np, alphas[-1], target_lengths)
+        betas = self._backward(emissions, jump, input_lengths, target_lengths)
+        posterior = np.exp(np.clip(alphas + betas - likelihood[None, :, None], -700, 80))
+        posterior *= (np.arange(steps)[:, None] < input_lengths[None, :])[:, :, None]
+        grad = np.zeros_like(log_probs)
+        rows = np.arange(batch)[:, None]
+        for t in range(steps):
+            np.add.at(grad[t], (rows, symbols), -posterior[t])
+        losses = self._cap(np, -likelihood)
+        return losses, np.where(np.isfinite(losses)[None, :, None], grad, 0)
+
+    def _backward(self, emissions: Any, jump: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        """log of the probability of all that follows a place, its own emission left out: (T, N, 2S+1)."""
+        steps, batch, places = emissions.shape
+        ends = 2 * target_lengths.reshape(-1, 1)
+        at = np.arange(places)[None, :]
+        final = np.where((at == ends) | (at == ends - 1), 0.0, _NEVER)
+        betas = np.full_like(emissions, _NEVER)
+        beta = np.full((batch, places), _NEVER, emissions.dtype)
+        jumps = np.concatenate([jump, np.zeros((batch, 2), bool)], axis=1)[:, 2:]
+        for t in range(steps - 1, -1, -1):
+            last = (t == input_lengths - 1).reshape(-1, 1)
+            if t + 1 < steps:
+                ahead = np.concatenate([beta + emissions[t + 1], np.full((batch, 2), _NEVER)], axis=1)
+                two = np.where(jumps, ahead[:, 2:], _NEVER)
+                beta = np.logaddexp(np.logaddexp(ahead[:, :-2], ahead[:, 1:-1]), two)
+            beta = np.where(last, final, beta)
+            betas[t] = beta
+        return betas
+
+    def bprop(
+        self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, out: Any, dout: Any
+    ) -> tuple:
+        return out[1] * Reshape()(dout[0], (1, -1, 1)), None, None, None

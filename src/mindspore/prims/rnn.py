@@ -1,0 +1,222 @@
+"""Recurrent networks: one layer, in one direction, over a whole sequence, as one primitive.
+
+`RecurrentSequence(mode, reverse)(gates, h0, c0, weight, bias, lengths)` takes the input's share of the gates, computed
+for all steps by one matrix product beforehand, and runs the recurrence. Steps beyond a sample's length keep its state
+and give zeros, so a reversed sequence starts at the sample's own end. The gradient is the recurrence run backwards over
+what the forward pass saved; NumPy loops over time, XLA scans.
+
+Gate orders: LSTM i, f, g, o; GRU r, z, n.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base.optional import require
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.primitive import Primitive
+
+#: gates per hidden unit, and saved values per hidden unit
+_GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
+_SAVED = {"lstm": 5, "gru": 4, "tanh": 1, "relu": 1}
+
+
+def _sigmoid(xp: Any, x: Any) -> Any:
+    return 1 / (1 + xp.exp(-x))
+
+
+def _cell(xp: Any, mode: str, gx: Any, gh: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+    """One step: the new state (h, c), and what the backward pass needs."""
+    if mode == "lstm":
+        i, f, g, o = xp.split(gx + gh, 4, axis=-1)
+        i, f, g, o = _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(g), _sigmoid(xp, o)
+        new_c = f * c + i * g
+        return o * xp.tanh(new_c), new_c, xp.concatenate([i, f, g, o, new_c], axis=-1)
+    if mode == "gru":
+        xr, xz, xn = xp.split(gx, 3, axis=-1)
+        hr, hz, hn = xp.split(gh, 3, axis=-1)
+        r, z = _sigmoid(xp, xr + hr), _sigmoid(xp, xz + hz)
+        n = xp.tanh(xn + r * hn)
+        return n + z * (h - n), c, xp.concatenate([r, z, n, hn], axis=-1)
+    total = gx + gh
+    new_h = xp.tanh(total) if mode == "tanh" else xp.maximum(total, 0)
+    return new_h, c, new_h
+
+
+def _cell_grad(mode: str, saved: Any, h: Any, c: Any, dh: Any, dc: Any) -> tuple[Any, Any, Any, Any]:
+    """Gradients by the input's and the state's share of the gates, by h directly, and by c. NumPy only."""
+    if mode == "lstm":
+        i, f, g, o, new_c = np.split(saved, 5, axis=-1)
+        squashed = np.tanh(new_c)
+        dc = dc + dh * o * (1 - squashed * squashed)
+        parts = dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh * squashed * o * (1 - o)
+        dgates = np.concatenate(parts, axis=-1)
+        return dgates, dgates, np.zeros_like(h), dc * f
+    if mode == "gru":
+        r, z, n, hn = np.split(saved, 4, axis=-1)
+        dn = dh * (1 - z) * (1 - n * n)
+        dr, dz = dn * hn * r * (1 - r), dh * (h - n) * z * (1 - z)
+        return np.concatenate([dr, dz, dn], -1), np.concatenate([dr, dz, dn * r], -1), dh * z, dc
+    slope = 1 - saved * saved if mode == "tanh" else (saved > 0).astype(saved.dtype)
+    return dh * slope, dh * slope, np.zeros_like(h), dc
+
+
+class _Recurrent(Primitive):
+    def __init__(self, mode: str, reverse: bool = False):
+        if mode not in _GATES:
+            raise ValueError(f"For '{type(self).__name__}', 'mode' must be one of {tuple(_GATES)}, but got {mode!r}.")
+        super().__init__(mode=mode, reverse=bool(reverse))
+
+    def times(self, steps: int) -> range:
+        return range(steps - 1, -1, -1) if self.reverse else range(steps)
+
+    def alive(self, xp: Any, lengths: Any, steps: int, dtype: Any) -> Any:
+        """1 where a step lies within a sample's length: (steps, batch, 1); None if all do."""
+        if lengths is None:
+            return None
+        return (xp.arange(steps)[:, None, None] < xp.reshape(lengths, (1, -1, 1))).astype(dtype)
+
+
+class RecurrentSequence(_Recurrent):
+    """Outputs (T, N, H), the last h and c (N, H), and saved values (T, N, *)."""
+
+    def infer(self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> Any:
+        for name, value in (("gates", gates), ("h0", h0), ("c0", c0), ("weight", weight)):
+            checks.tensor(self.name, name, value)
+        steps, batch, width = gates.shape
+        hidden = h0.shape[1]
+        if width != _GATES[self.mode] * hidden or weight.shape != (width, hidden) or h0.shape[0] != batch:
+            raise ValueError(
+                f"For '{self.name}', gates {gates.shape}, state {h0.shape} and weight {weight.shape} "
+                f"do not fit together."
+            )
+        state = AbstractTensor(gates.dtype, (batch, hidden))
+        saved = AbstractTensor(gates.dtype, (steps, batch, _SAVED[self.mode] * hidden))
+        return AbstractTuple((AbstractTensor(gates.dtype, (steps, batch, hidden)), state, state, saved))
+
+    def eval(self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> Any:
+        wide = tuple(widen(v) for v in (gates, h0, c0, weight))
+        wide_bias = None if bias is None else widen(bias)
+        with np.errstate(over="ignore"):
+            if xp is np:
+                out = self._loop(*wide, wide_bias, lengths)
+            else:
+                out = self._scan(xp, *wide, wide_bias, lengths)
+        return tuple(narrow(o, gates) for o in out)
+
+    def _loop(self, gates: Any, h: Any, c: Any, weight: Any, bias: Any, lengths: Any) -> tuple:
+        steps, batch, _ = gates.shape
+        hidden = h.shape[1]
+        alive = self.alive(np, lengths, steps, gates.dtype)
+        out = np.empty((steps, batch, hidden), gates.dtype)
+        saved = np.empty((steps, batch, _SAVED[self.mode] * hidden), gates.dtype)
+        transposed = np.ascontiguousarray(weight.T)
+        for t in self.times(steps):
+            gh = h @ transposed
+            gh = gh if bias is None else gh + bias
+            new_h, new_c, saved[t] = _cell(np, self.mode, gates[t], gh, h, c)
+            if alive is None:
+                h, c, out[t] = new_h, new_c, new_h
+            else:
+                m = alive[t]
+                out[t] = new_h * m
+                h, c = new_h * m + h * (1 - m), new_c * m + c * (1 - m)
+        return out, np.array(h), np.array(c), saved
+
+    def _scan(self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> tuple:
+        lax = require("jax.lax", "xla", "recurrent networks on XLA")
+        alive = self.alive(xp, lengths, gates.shape[0], gates.dtype)
+
+        def step(state: Any, inputs: Any) -> tuple:
+            h, c = state
+            gx, m = inputs if alive is not None else (inputs, None)
+            gh = xp.matmul(h, weight.T)
+            gh = gh if bias is None else gh + bias
+            new_h, new_c, saved = _cell(xp, self.mode, gx, gh, h, c)
+            if m is None:
+                return (new_h, new_c), (new_h, saved)
+            return (new_h * m + h * (1 - m), new_c * m + c * (1 - m)), (new_h * m, saved)
+
+        inputs = gates if alive is None else (gates, alive)
+        (h, c), (out, saved) = lax.scan(step, (h0, c0), inputs, reverse=self.reverse)
+        return out, h, c, saved
+
+    def bprop(self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, out: Any, dout: Any) -> tuple:
+        grads = RecurrentSequenceGrad(self.mode, self.reverse)(
+            gates, h0, c0, weight, bias, lengths, out[0], out[3], dout[0], dout[1], dout[2]
+        )
+        return (*grads[:4], grads[4] if bias is not None else None, None)
+
+
+class RecurrentSequenceGrad(_Recurrent):
+    """The gradients of RecurrentSequence by gates, h0, c0, weight and bias."""
+
+    def infer(self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, *rest: Any) -> Any:
+        width = AbstractTensor(gates.dtype, weight.shape[:1])
+        return AbstractTuple((gates, h0, c0, weight, width))
+
+    def eval(
+        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, out: Any, saved: Any,
+        dout: Any, dh: Any, dc: Any,
+    ) -> Any:  # fmt: skip
+        if xp is not np:
+            return self._pull_back(xp, gates, h0, c0, weight, bias, lengths, dout, dh, dc)
+        wide = tuple(widen(v) for v in (gates, h0, c0, weight, out, saved, dout, dh, dc))
+        grads = self._loop(*wide[:4], lengths, *wide[4:])
+        return tuple(narrow(g, gates) for g in grads)
+
+    def _pull_back(
+        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any
+    ) -> tuple:
+        jax = require("jax", "xla", "recurrent networks on XLA")
+        forward = RecurrentSequence(self.mode, self.reverse)
+        offset = xp.zeros(weight.shape[:1], gates.dtype) if bias is None else bias
+        function = lambda *v: forward.eval(xp, *v, lengths)[:3]
+        _, pull = jax.vjp(function, gates, h0, c0, weight, offset)
+        return pull((dout, dh, dc))
+
+    def _loop(
+        self, gates: Any, h0: Any, c0: Any, weight: Any, lengths: Any, out: Any, saved: Any, dout: Any, dh: Any, dc: Any
+    ) -> tuple:
+        steps = gates.shape[0]
+        alive = self.alive(np, lengths, steps, gates.dtype)
+        dgates, dweight = np.zeros_like(gates), np.zeros_like(weight)
+        dbias = np.zeros(weight.shape[0], gates.dtype)
+        dh, dc = np.array(dh), np.array(dc)
+        order = list(self.times(steps))
+        hidden = h0.shape[1]
+        for place in range(steps - 1, -1, -1):
+            t = order[place]
+            before = order[place - 1] if place else None
+            m = 1 if alive is None else alive[t]
+            h, c = self._state_before(before, h0, c0, out, saved, alive, hidden)
+            dgx, dgh, direct, dc_before = _cell_grad(self.mode, saved[t], h, c, (dh + dout[t]) * m, dc * m)
+            dgates[t] = dgx
+            dweight += dgh.T @ h
+            dbias += dgh.sum(0)
+            dh = direct + dgh @ weight + dh * (1 - m)
+            dc = dc_before + dc * (1 - m)
+        return dgates, dh, dc, dweight, dbias
+
+    def _state_before(
+        self, before: int | None, h0: Any, c0: Any, out: Any, saved: Any, alive: Any, hidden: int
+    ) -> tuple[Any, Any]:
+        """The state a step started from. Steps beyond a sample's end have none that matters, except the first."""
+        if before is None:
+            return h0, c0
+        h = out[before]
+        c = saved[before][:, 4 * hidden :] if self.mode == "lstm" else c0
+        if alive is None:
+            return h, c
+        m = alive[before]  # in reverse order the steps before a sample's own end left its initial state untouched
+        return h * m + h0 * (1 - m), c * m + c0 * (1 - m)
+
+    def bprop(self, *args: Any) -> tuple:
+        raise RuntimeError(
+            "Second derivatives of a whole recurrent layer are not available; build the network from cells "
+            "(nn.LSTMCell, nn.GRUCell, nn.RNNCell), whose derivatives exist to any order."
+        )
