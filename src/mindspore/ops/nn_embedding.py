@@ -1,0 +1,129 @@
+"""Embeddings and CTC as functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops.function.gather_scatter import gather
+from mindspore.ops.nn_loss import check_reduction
+from mindspore.prims import elementwise as _ew
+from mindspore.prims.arrays import Concat, GetItem, Stack
+from mindspore.prims.ctc import CTC
+from mindspore.prims.inplace import update
+from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
+from mindspore.prims.values import from_array
+
+__all__ = ["ctc_greedy_decoder", "ctc_loss", "embedding"]
+
+
+def embedding(
+    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+) -> Tensor:  # fmt: skip
+    """Rows of `weight` by index. The row `padding_idx` gets no gradient; `max_norm` first shortens the rows used."""
+    require_tensor("embedding", "input", input)
+    require_tensor("embedding", "weight", weight)
+    rows = weight.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise ValueError(f"For 'embedding', 'padding_idx' must be in range [{-rows}, {rows}), but got {padding_idx}.")
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    out = gather(weight, input, 0)
+    if scale_grad_by_freq:
+        out = _scale_by_frequency(out, input)
+    if padding_idx is None:
+        return out
+    keep = Reshape()(_ew.NotEqual()(input, padding_idx % rows), (*input.shape, 1))
+    return _ew.Select()(keep, out, _ew.StopGradient()(out))
+
+
+def _shorten(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
+    """Scale the rows that are used and too long, in place."""
+    flat = Reshape()(index, (-1, 1))
+    used = _ew.Equal()(flat, from_array(np.arange(weight.shape[0], dtype=index.dtype.np)))
+    is_used = ReduceSum()(cast(used, mstype.float32), 0) > 0
+    size = _ew.Pow()(ReduceSum(True)(_ew.Pow()(_ew.Abs()(weight), float(norm_type)), -1), 1.0 / norm_type)
+    factor = _ew.Minimum()(max_norm / (size + 1e-7), 1.0)
+    update(weight, _ew.Select()(Reshape()(is_used, (-1, 1)), weight * factor, weight + 0.0))
+
+
+def _scale_by_frequency(out: Any, index: Any) -> Any:
+    """The same values, with gradients divided by how often each index occurs."""
+    flat = Reshape()(index, (-1,))
+    same = _ew.Equal()(Reshape()(flat, (-1, 1)), flat)
+    counts = Reshape()(ReduceSum()(cast(same, out.dtype), 1), (*index.shape, 1))
+    share = out / counts
+    return share + _ew.StopGradient()(out - share)
+
+
+def ctc_loss(
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """CTC loss of log-probabilities (T, N, C) or (T, C), and the alignment's gradient by them.
+
+    `targets` has the shape (N, S), (S,) without a batch, or is the concatenation of all targets.
+    """
+    require_tensor("ctc_loss", "log_probs", log_probs)
+    check_reduction("ctc_loss", reduction)
+    batched = log_probs.ndim == 3
+    x = log_probs if batched else Reshape()(log_probs, (log_probs.shape[0], 1, log_probs.shape[1]))
+    lengths = [_lengths(v, x.shape[1]) for v in (input_lengths, target_lengths)]
+    labels = targets if targets.ndim == 2 else _rows(targets, target_lengths, x.shape[1])
+    losses, alignment = CTC(blank)(x, labels, *lengths)
+    if zero_infinity:
+        losses = _ew.Select()(_ew.IsInf()(losses), _ew.zeros_like(losses), losses)
+    if reduction == "mean":
+        losses = ReduceMean()(losses / _ew.Maximum()(cast(lengths[1], x.dtype), 1.0), ())
+    elif reduction == "sum":
+        losses = ReduceSum()(losses, ())
+    elif not batched:
+        losses = Reshape()(losses, ())
+    return losses, alignment
+
+
+def _lengths(value: Any, batch: int) -> Any:
+    if isinstance(value, (int, tuple, list)):
+        value = Tensor(np.asarray(value, np.int64).reshape(-1))
+    return Reshape()(cast(value, mstype.int64), (batch,))
+
+
+def _rows(targets: Any, lengths: Any, batch: int) -> Any:
+    """Concatenated targets as one padded row per sample; the lengths must be known."""
+    if batch == 1:
+        return Reshape()(targets, (1, -1))
+    sizes = lengths.asnumpy().reshape(-1) if isinstance(lengths, Tensor) else np.asarray(lengths).reshape(-1)
+    longest, start, rows = int(sizes.max()), 0, []
+    for size in map(int, sizes):
+        part = GetItem((slice(start, start + size),))(targets)
+        filler = from_array(np.zeros(longest - size, targets.dtype.np))
+        rows.append(Concat(0)((part, filler)))
+        start += size
+    return Stack(0)(rows)
+
+
+def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool = True) -> tuple:
+    """The most probable symbol at each time, repetitions merged and blanks (the last class) removed.
+
+    Returns the sparse indices, values and shape of the labellings, and their negative log-probabilities.
+    """
+    data = inputs.asnumpy()
+    steps, batch, classes = data.shape
+    ends = np.asarray(sequence_length.asnumpy() if isinstance(sequence_length, Tensor) else sequence_length).reshape(-1)
+    indices, symbols, longest = [], [], 0
+    scores = np.zeros((batch, 1), data.dtype)
+    for n in range(batch):
+        best = data[: ends[n], n].argmax(-1)
+        scores[n, 0] = -data[: ends[n], n].max(-1).sum()
+        kept = [s for t, s in enumerate(best) if not (merge_repeated and t and s == best[t - 1]) and s != classes - 1]
+        indices += [(n, i) for i in range(len(kept))]
+        symbols += kept
+        longest = max(longest, len(kept))
+    table = np.asarray(indices, np.int64).reshape(-1, 2)
+    shape = np.asarray([batch, longest], np.int64)
+    return Tensor(table), Tensor(np.asarray(symbols, np.int64)), Tensor(shape), Tensor(scores)
