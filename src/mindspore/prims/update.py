@@ -147,11 +147,12 @@ class SGD(Update):
 
     def step(self, xp: Any, var: Any, grad: Any, lr: Any, accum: Any, momentum: Any, stat: Any) -> tuple:
         grad = grad + self.weight_decay * var if self.weight_decay else grad
-        later = accum * momentum + grad * (1 - self.dampening)
-        accum = xp.where(stat > 0, grad, later) if self.dampening else later
-        used = xp.asarray(momentum) > 0
-        direction = grad + accum * momentum if self.nesterov else accum
-        return var - lr * xp.where(used, direction, grad), xp.where(used, accum, grad), xp.zeros_like(stat)
+        velocity = accum * momentum + grad * (1 - self.dampening)
+        velocity = xp.where(stat > 0, grad, velocity) if self.dampening else velocity
+        direction = grad + velocity * momentum if self.nesterov else velocity
+        used = xp.asarray(momentum) > 0  # without momentum the state stays as it is
+        new_stat = xp.where(used, xp.zeros_like(stat), stat)
+        return var - lr * xp.where(used, direction, grad), xp.where(used, velocity, accum), new_stat
 
 
 # -- adaptive moments -------------------------------------------------------------------------------------------------

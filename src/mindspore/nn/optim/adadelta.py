@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore.nn import checks
+from mindspore.common.parameter import Parameter
+from mindspore.nn import rate_checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims.update import ApplyAdadelta
 
-__all__ = ["Adadelta"]
-
 
 class Adadelta(Optimizer):
-    """Adadelta with decay `rho`."""
+    """Adadelta; `rho` is the decay of both running averages, `epsilon` is added under the roots."""
 
     @opt_init_args_register
     def __init__(
-        self, params: Any, learning_rate: Any = 1.0, rho: float = 0.9, epsilon: float = 1e-6, loss_scale: float = 1.0,
+        self,
+        params: Any,
+        learning_rate: Any = 1.0,
+        rho: float = 0.9,
+        epsilon: float = 1e-6,
+        loss_scale: float = 1.0,
         weight_decay: Any = 0.0,
-    ):  # fmt: skip
+    ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        if not isinstance(rho, float) or not 0 <= rho <= 1:
-            raise ValueError(f"For 'Adadelta', the 'rho' must be a float in range [0, 1], but got {rho!r}.")
-        self.rho, self.epsilon = rho, checks.non_negative("Adadelta", "epsilon", epsilon)
-        self.accum = self.slots("accum", 0)
-        self.accum_update = self.slots("accum_update", 0)
+        self.rho = check.closed_fraction(self.cls_name, "rho", rho)
+        self.epsilon = check.non_negative_real(self.cls_name, "epsilon", epsilon)
+        self.accum = self.slots("accum")
+        self.accum_update = self.slots("accum_update")
         self.opt = ApplyAdadelta()
 
-    def update(self, index: int, param: Any, grad: Any, lr: Any) -> None:
-        self.opt(param, self.accum[index], self.accum_update[index], lr, self.rho, self.epsilon, grad)
+    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+        self.opt(parameter, self.accum[index], self.accum_update[index], lr, self.rho, self.epsilon, gradient)
+
+
+__all__ = ["Adadelta"]

@@ -1,4 +1,4 @@
-"""Adafactor: second moments kept as row and column means (Shazeer & Stern 2018)."""
+"""Adafactor: second moments of matrices kept as row and column means (Shazeer & Stern 2018)."""
 
 from __future__ import annotations
 
@@ -6,94 +6,136 @@ from typing import Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
-from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
-from mindspore.nn import checks
+from mindspore.nn import rate_checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
-
-__all__ = ["AdaFactor"]
 
 
 class AdaFactor(Optimizer):
-    """Adafactor with optional relative steps, first moment, and scaling by the size of parameters."""
+    """Adam's idea in memory that grows with the sum, not the product, of a matrix's sides.
 
+    Args:
+        learning_rate: None with `relative_step`, else the rate.
+        eps: added to squared gradients; the least size of a parameter for `scale_parameter`.
+        clip_threshold: the largest root mean square of an update, before it is multiplied by the rate.
+        decay_rate: the second moments decay with 1 - step ** -decay_rate.
+        beta1: decay of the mean of updates; 0 or None for none.
+        scale_parameter: multiply the rate by the size of the parameter.
+        relative_step: the rate is min(0.01, 1 / sqrt(step)).
+        warmup_init: with `relative_step`: begin with 1e-6 * step in place of 0.01.
+        compression: keep the second moments of vectors in float16.
+    """
+
+    _support_parallel_optimizer = True
     decoupled_decay = True
 
     @opt_init_args_register
     def __init__(
-        self, params: Any, learning_rate: Any = None, eps: tuple = (1e-30, 1e-3), clip_threshold: float = 1.0,
-        decay_rate: float = 0.8, beta1: float = 0.9, weight_decay: Any = 0.0, scale_parameter: bool = True,
-        relative_step: bool = True, warmup_init: bool = False, compression: bool = False, loss_scale: float = 1.0,
-    ):  # fmt: skip
-        if learning_rate is not None and relative_step:
-            raise ValueError("For 'AdaFactor', 'learning_rate' must be None when 'relative_step' is True.")
-        if learning_rate is None and not relative_step:
-            raise ValueError("For 'AdaFactor', 'learning_rate' must be given when 'relative_step' is False.")
-        if warmup_init and not relative_step:
-            raise ValueError("For 'AdaFactor', 'relative_step' must be True when 'warmup_init' is True.")
-        super().__init__(0.0 if learning_rate is None else learning_rate, params, weight_decay, loss_scale)
-        if not isinstance(eps, (list, tuple)) or len(eps) != 2:
-            raise ValueError(f"For 'AdaFactor', 'eps' must have 2 elements, but got {eps}.")
-        self.eps = tuple(float(checks.positive("AdaFactor", "eps", e)) for e in eps)
-        self.clip_threshold = checks.positive("AdaFactor", "clip_threshold", clip_threshold)
-        self.decay_rate, self.beta1 = checks.positive("AdaFactor", "decay_rate", decay_rate), beta1
-        self.use_first_moment = beta1 > 0
-        self.scale_parameter, self.relative_step, self.warmup_init = scale_parameter, relative_step, warmup_init
-        self._make_slots()
-        self.afactor_step = Parameter(initializer(0, [1], mstype.float32), name="afactor_step", requires_grad=False)
-
-    def _make_slots(self) -> None:
-        def named(prefix: str, shapes: list[tuple[int, ...]]) -> ParameterTuple:
-            return ParameterTuple(
-                Parameter(initializer("zeros", shape, mstype.float32), name=f"{prefix}_{p.name}", requires_grad=False)
-                for p, shape in zip(self.parameters, shapes)
+        self,
+        params: Any,
+        learning_rate: Any = None,
+        eps: tuple[float, float] = (1e-30, 1e-3),
+        clip_threshold: float = 1.0,
+        decay_rate: float = 0.8,
+        beta1: float | None = 0.9,
+        weight_decay: float = 0.0,
+        scale_parameter: bool = True,
+        relative_step: bool = True,
+        warmup_init: bool = False,
+        compression: bool = False,
+        loss_scale: float = 1.0,
+    ):
+        if (learning_rate is None) != bool(relative_step):
+            raise ValueError(
+                "For 'AdaFactor', give either a 'learning_rate' or relative_step=True, but got "
+                f"learning_rate={learning_rate} and relative_step={relative_step}."
             )
+        if warmup_init and not relative_step:
+            raise ValueError("For 'AdaFactor', 'warmup_init' needs relative_step=True.")
+        super().__init__(0.0 if learning_rate is None else learning_rate, params, weight_decay, loss_scale)
+        self._check_numbers(eps, clip_threshold, decay_rate, weight_decay)
+        self.eps, self.clip_threshold, self.decay_rate = tuple(eps), clip_threshold, decay_rate
+        # rates from lists and schedules are final
+        self.scale_parameter = check.flag(self.cls_name, "scale_parameter", scale_parameter) and not self.dynamic_lr
+        self.relative_step = check.flag(self.cls_name, "relative_step", relative_step)
+        self.warmup_init = warmup_init
+        self.compression = check.flag(self.cls_name, "compression", compression)
+        self.beta1 = check.non_negative_real(self.cls_name, "beta1", float(beta1 or 0.0))
+        if not self.is_group:  # unlike other optimizers this one decays the parameters of normalisation layers too
+            self.decay_flags = (True,) * self.param_length
+        self._init_state()
 
+    def _check_numbers(self, eps: Any, clip_threshold: Any, decay_rate: Any, weight_decay: Any) -> None:
+        if not isinstance(eps, (list, tuple)):
+            raise TypeError(f"For 'AdaFactor', 'eps' must be a list or tuple, but got {type(eps).__name__}.")
+        if len(eps) != 2:
+            raise ValueError(f"For 'AdaFactor', 'eps' must have 2 elements, but got {len(eps)}.")
+        for i, value in enumerate(eps):
+            check.non_negative_real(self.cls_name, f"eps{i}", value)
+        check.non_negative_real(self.cls_name, "clip_threshold", clip_threshold)
+        check.open_fraction(self.cls_name, "decay_rate", decay_rate)
+        if not 0 <= weight_decay < 1:
+            raise ValueError(f"For 'AdaFactor', 'weight_decay' must be in [0.0, 1.0), but got {weight_decay}.")
+
+    def _init_state(self) -> None:
         shapes = [tuple(p.shape) for p in self.parameters]
-        self.factored = tuple(len(s) >= 2 for s in shapes)
+        self.factored = tuple(len(shape) > 1 for shape in shapes)
+        self.use_first_moment = self.beta1 > 0
         if self.use_first_moment:
             self.exp_avg = self.slots("exp_avg")
-        self.exp_avg_sq_row = named("exp_avg_sq_row", [s[:-1] if len(s) >= 2 else (1,) for s in shapes])
-        self.exp_avg_sq_col = named("exp_avg_sq_col", [s[:-2] + s[-1:] if len(s) >= 2 else (1,) for s in shapes])
-        self.exp_avg_sq = named("exp_avg_sq", [(1,) if len(s) >= 2 else s for s in shapes])
+        self.exp_avg_sq_row = self._named("exp_avg_sq_row_", [s[:-1] if len(s) > 1 else (1,) for s in shapes])
+        self.exp_avg_sq_col = self._named("exp_avg_sq_col_", [s[:-2] + s[-1:] if len(s) > 1 else (1,) for s in shapes])
+        self.exp_avg_sq = self._named("exp_avg_sq_", [(1,) if len(s) > 1 else s for s in shapes], self.compression)
+        self.step = Parameter(ops.zeros((1,), mstype.float32), name="afactor_step")
+
+    def _named(self, prefix: str, shapes: list[tuple], half: bool = False) -> ParameterTuple:
+        return ParameterTuple(
+            [
+                Parameter(ops.zeros(s, mstype.float16 if half and p.ndim <= 1 else p.dtype), name=prefix + p.name)
+                for p, s in zip(self.parameters, shapes)
+            ]
+        )
 
     def before_updates(self) -> None:
-        ops.AssignAdd()(self.afactor_step, 1.0)
+        ops.assign_add(self.step, 1.0)
 
-    def _rate(self, param: Any, lr: Any, count: Any) -> Any:
-        if self.relative_step:
-            most = 1e-6 * count if self.warmup_init else 1e-2
-            lr = ops.minimum(ops.rsqrt(count), most)
-        return lr * ops.maximum(_rms(param), self.eps[1]) if self.scale_parameter else lr
-
-    def update(self, index: int, param: Any, grad: Any, lr: Any) -> None:
-        p, g = ops.cast(param, mstype.float32), ops.cast(grad, mstype.float32)
-        count = ops.reshape(self.afactor_step, ())
-        lr = self._rate(p, lr, count)
-        beta2 = 1.0 - ops.pow(count, -self.decay_rate)
-        square = g * g + self.eps[0]
-        if self.factored[index]:
-            row, col = self.exp_avg_sq_row[index], self.exp_avg_sq_col[index]
-            rows = row * beta2 + ops.ReduceMean()(square, -1) * (1.0 - beta2)
-            cols = col * beta2 + ops.ReduceMean()(square, -2) * (1.0 - beta2)
-            ops.Assign()(row, rows)
-            ops.Assign()(col, cols)
-            step = g * ops.expand_dims(ops.rsqrt(rows / ops.ReduceMean(True)(rows, -1)), -1)
-            step = step * ops.expand_dims(ops.rsqrt(cols), -2)
-        else:
-            kept = self.exp_avg_sq[index]
-            squares = kept * beta2 + square * (1.0 - beta2)
-            ops.Assign()(kept, squares)
-            step = g * ops.rsqrt(squares)
-        step = step / ops.maximum(_rms(step) / self.clip_threshold, 1.0) * lr
+    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+        p, g = ops.cast(parameter, mstype.float32), ops.cast(gradient, mstype.float32)
+        rate = self._rate(p, lr)
+        direction = g * self._inverse_root(index, g * g + self.eps[0])
+        step = direction / ops.maximum(_rms(direction) / self.clip_threshold, 1.0) * rate
         if self.use_first_moment:
-            average = self.exp_avg[index]
-            step = ops.cast(average, mstype.float32) * self.beta1 + step * (1 - self.beta1)
-            ops.Assign()(average, step)
-        if self.decay_flags[index]:
-            p = p - p * (self.decay_of(index) * lr)
-        ops.Assign()(param, p - step)
+            mean = self.exp_avg[index]
+            step = ops.cast(mean, mstype.float32) * self.beta1 + step * (1 - self.beta1)
+            ops.assign(mean, ops.cast(step, mean.dtype))
+        decay = self.decay_of(index) / self.loss_scale  # it goes to the parameter, not to scaled gradients
+        ops.assign(parameter, ops.cast(p - p * decay * rate - step, parameter.dtype))
+
+    def _rate(self, parameter: Any, lr: Any) -> Any:
+        if self.relative_step:
+            count = self.step.reshape(())
+            lr = ops.minimum(1e-6 * count if self.warmup_init else 1e-2, 1.0 / ops.sqrt(count))
+        return lr * ops.maximum(_rms(parameter), self.eps[1]) if self.scale_parameter else lr
+
+    def _inverse_root(self, index: int, squares: Any) -> Any:
+        """1 / sqrt of the second moments, which are updated with `squares`."""
+        beta2 = 1.0 - ops.pow(self.step.reshape(()), -self.decay_rate)
+        if not self.factored[index]:
+            return 1.0 / ops.sqrt(_averaged(self.exp_avg_sq[index], squares, beta2))
+        rows = _averaged(self.exp_avg_sq_row[index], squares.mean(-1), beta2)
+        columns = _averaged(self.exp_avg_sq_col[index], squares.mean(-2), beta2)
+        row_factor = 1.0 / ops.sqrt(rows / rows.mean(-1, True))
+        return ops.expand_dims(row_factor, -1) * ops.expand_dims(1.0 / ops.sqrt(columns), -2)
+
+
+def _averaged(state: Parameter, value: Any, decay: Any) -> Any:
+    """Move the running mean `state` towards `value`; returns it."""
+    ops.assign(state, ops.cast(ops.cast(state, mstype.float32) * decay + value * (1.0 - decay), state.dtype))
+    return ops.cast(state, mstype.float32)
 
 
 def _rms(x: Any) -> Any:
-    return ops.sqrt(ops.ReduceMean()(ops.square(x), ()))
+    return ops.sqrt(ops.square(x).mean())
+
+
+__all__ = ["AdaFactor"]

@@ -5,34 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore import ops
-from mindspore.common.initializer import initializer
+from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.nn.optim.adam import check_adam_numbers
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims.update import ApplyAdaMax
 
-__all__ = ["AdaMax"]
-
 
 class AdaMax(Optimizer):
-    """AdaMax."""
+    """Steps of the running mean of gradients over their running maximum: lr / (1 - beta1^t) * m / (v + eps)."""
 
     @opt_init_args_register
     def __init__(
-        self, params: Any, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8,
-        weight_decay: Any = 0.0, loss_scale: float = 1.0,
-    ):  # fmt: skip
+        self,
+        params: Any,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-08,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+    ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        check_adam_numbers("AdaMax", beta1, beta2, eps)
+        check_adam_numbers(self.cls_name, beta1, beta2, eps)
         self.beta1, self.beta2, self.eps = beta1, beta2, eps
-        self.beta1_power = Parameter(initializer(1, [1]), name="beta1_power")
+        self.beta1_power = Parameter(ops.ones((1,), mstype.float32), name="beta1_power")
         self.moment1 = self.slots("moment1")
         self.moment2 = self.slots("moment2")
         self.opt = ApplyAdaMax()
 
     def before_updates(self) -> None:
-        ops.Assign()(self.beta1_power, self.beta1_power * self.beta1)
+        ops.assign(self.beta1_power, self.beta1_power * self.beta1)
 
-    def update(self, index: int, param: Any, grad: Any, lr: Any) -> None:
-        power = ops.reshape(self.beta1_power, ())
-        self.opt(param, self.moment1[index], self.moment2[index], power, lr, self.beta1, self.beta2, self.eps, grad)
+    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+        numbers = (self.beta1_power.reshape(()), lr, self.beta1, self.beta2, self.eps)
+        self.opt(parameter, self.moment1[index], self.moment2[index], *numbers, gradient)
+
+
+__all__ = ["AdaMax"]

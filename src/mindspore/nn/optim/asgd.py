@@ -6,43 +6,56 @@ from typing import Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
-from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
-from mindspore.nn import checks
+from mindspore.common.tensor import Tensor
+from mindspore.nn import rate_checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
-
-__all__ = ["ASGD"]
 
 
 class ASGD(Optimizer):
-    """Gradient descent whose iterates are averaged from step `t0` on; the averages are the `ax_` slots."""
+    """Gradient descent with falling steps `eta`; the mean of the parameters from step `t0` on is kept in `ax`.
+
+    Args:
+        lambd: decay of the parameters; also how fast `eta` falls.
+        alpha: the power with which it falls.
+        t0: the step after which averaging begins.
+    """
 
     @opt_init_args_register
     def __init__(
-        self, params: Any, learning_rate: Any = 0.1, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+        self,
+        params: Any,
+        learning_rate: Any = 0.1,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
         weight_decay: Any = 0.0,
-    ):  # fmt: skip
+    ):
         super().__init__(learning_rate, params, weight_decay)
-        for name, value in (("lambd", lambd), ("alpha", alpha), ("t0", t0)):
-            checks.number("ASGD", name, value)
-        self.lambd, self.alpha, self.t0 = lambd, alpha, t0
-
-        def scalars(prefix: str, value: float) -> ParameterTuple:
-            return ParameterTuple(
-                Parameter(initializer(value, (), mstype.float32), name=f"{prefix}_{p.name}") for p in self.parameters
-            )
-
-        self.mu = scalars("mu", 1)
-        self.eta = scalars("eta", 0)
+        self.lambd = check.real(self.cls_name, "lambd", lambd)
+        self.alpha = check.real(self.cls_name, "alpha", alpha)
+        self.t0 = check.real(self.cls_name, "t0", t0)
+        self.mu = self._scalars("mu_", 1.0)
+        self.eta = self._scalars("eta_", 0.0)
         self.ax = self.slots("ax_")
 
-    def update(self, index: int, param: Any, grad: Any, lr: Any) -> None:
-        mu, eta, average = self.mu[index], self.eta[index], self.ax[index]
+    def _scalars(self, prefix: str, value: float) -> ParameterTuple:
+        return ParameterTuple(
+            [Parameter(Tensor(value, mstype.float32), name=prefix + parameter.name) for parameter in self.parameters]
+        )
+
+    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+        mu, eta, mean = self.mu[index], self.eta[index], self.ax[index]
         count = self.step_count()
-        rate = ops.select(ops.equal(count, 1.0), lr + ops.zeros_like(eta), eta + 0.0)
-        value = param * (1.0 - self.lambd * rate) - rate * grad
-        ops.Assign()(param, value)
-        fresh = ops.equal(mu, 1.0)
-        ops.Assign()(average, ops.select(fresh, value, average + (value - average) * mu))
-        ops.Assign()(eta, lr / ops.pow(1.0 + self.lambd * lr * count, self.alpha))
-        ops.Assign()(mu, 1.0 / ops.maximum(1.0, count - self.t0))
+        rate = ops.select(ops.equal(count, 1.0), lr + 0.0, eta + 0.0)
+        value = ops.cast(parameter, mstype.float32) * (1.0 - self.lambd * rate)
+        value = value - rate * ops.cast(gradient, mstype.float32)
+        old_mean = ops.cast(mean, mstype.float32)
+        ops.assign(parameter, ops.cast(value, parameter.dtype))
+        new_mean = ops.select(ops.equal(mu, 1.0), value, old_mean + (value - old_mean) * mu)
+        ops.assign(mean, ops.cast(new_mean, mean.dtype))
+        ops.assign(eta, lr / ops.pow(1.0 + self.lambd * lr * count, self.alpha))
+        ops.assign(mu, 1.0 / ops.maximum(1.0, count - self.t0))
+
+
+__all__ = ["ASGD"]

@@ -6,46 +6,55 @@ from typing import Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
+from mindspore.common.parameter import Parameter
 from mindspore.nn.optim.adam import check_adam_numbers
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 
-__all__ = ["Lamb"]
-
 
 class Lamb(Optimizer):
-    """Adam's direction with decoupled weight decay, scaled per parameter by |p| / |direction|."""
+    """Adam's direction plus decoupled weight decay, scaled for each parameter by |parameter| / |direction|.
 
+    Where one of the two norms is 0 the direction is taken as it is.
+    """
+
+    _support_parallel_optimizer = True
     decoupled_decay = True
 
     @opt_init_args_register
     def __init__(
-        self, params: Any, learning_rate: Any, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-6,
+        self,
+        params: Any,
+        learning_rate: Any,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-6,
         weight_decay: Any = 0.0,
-    ):  # fmt: skip
+    ):
         super().__init__(learning_rate, params, weight_decay)
-        check_adam_numbers("Lamb", beta1, beta2, eps)
+        check_adam_numbers(self.cls_name, beta1, beta2, eps)
         self.beta1, self.beta2, self.eps = beta1, beta2, eps
+        self.params = self.parameters
         self.moments1 = self.slots("lamb_m")
         self.moments2 = self.slots("lamb_v")
 
-    def update(self, index: int, param: Any, grad: Any, lr: Any) -> None:
-        m, v = self.moments1[index], self.moments2[index]
-        p, g = ops.cast(param, mstype.float32), ops.cast(grad, mstype.float32)
-        new_m = self.beta1 * ops.cast(m, mstype.float32) + (1 - self.beta1) * g
-        new_v = self.beta2 * ops.cast(v, mstype.float32) + (1 - self.beta2) * g * g
+    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+        moment1, moment2 = self.moments1[index], self.moments2[index]
+        p, g = ops.cast(parameter, mstype.float32), ops.cast(gradient, mstype.float32)
+        m = ops.cast(moment1, mstype.float32) * self.beta1 + g * (1 - self.beta1)
+        v = ops.cast(moment2, mstype.float32) * self.beta2 + g * g * (1 - self.beta2)
         count = self.step_count()
-        m_hat = new_m / (1.0 - ops.pow(self.beta1, count))
-        v_hat = new_v / (1.0 - ops.pow(self.beta2, count))
-        direction = m_hat / (ops.sqrt(v_hat) + self.eps)
-        if self.decay_flags[index]:
-            direction = direction + self.decay_of(index) * p
-        size, length = _norm(p), _norm(direction)
-        one = ops.ones_like(size)
-        ratio = ops.select(ops.logical_and(size > 0, length > 0), size / ops.maximum(length, 1e-37), one)
-        ops.Assign()(param, p - lr * ratio * direction)
-        ops.Assign()(m, new_m)
-        ops.Assign()(v, new_v)
+        unbiased_m = m / (1.0 - ops.pow(self.beta1, count))
+        unbiased_v = v / (1.0 - ops.pow(self.beta2, count))
+        direction = unbiased_m / (ops.sqrt(unbiased_v) + self.eps) + self.decay_of(index) * p
+        ops.assign(parameter, ops.cast(p - lr * _trust_ratio(p, direction) * direction, parameter.dtype))
+        ops.assign(moment1, ops.cast(m, moment1.dtype))
+        ops.assign(moment2, ops.cast(v, moment2.dtype))
 
 
-def _norm(x: Any) -> Any:
-    return ops.sqrt(ops.ReduceSum()(ops.square(x), ()))
+def _trust_ratio(parameter: Any, direction: Any) -> Any:
+    size, length = ops.sqrt(ops.square(parameter).sum()), ops.sqrt(ops.square(direction).sum())
+    usable = ops.logical_and(size > 0, length > 0)
+    return ops.select(usable, size / ops.select(usable, length, ops.ones_like(length)), ops.ones_like(size))
+
+
+__all__ = ["Lamb"]

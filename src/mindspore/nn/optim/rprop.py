@@ -5,49 +5,60 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore import ops
-from mindspore.common.tensor import Tensor
+from mindspore.common.parameter import Parameter
+from mindspore.nn import rate_checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
-
-__all__ = ["Rprop"]
 
 
 class Rprop(Optimizer):
-    """Each element has its own step, grown while its gradient keeps its sign and shrunk when the sign changes."""
+    """Each element has a step of its own, which grows while its gradient keeps its sign and shrinks when it changes.
+
+    Args:
+        learning_rate: the first step.
+        etas: the factors by which steps shrink and grow.
+        step_sizes: the smallest and the largest step.
+    """
 
     @opt_init_args_register
     def __init__(
-        self, params: Any, learning_rate: Any = 0.1, etas: tuple = (0.5, 1.2), step_sizes: tuple = (1e-6, 50.0),
+        self,
+        params: Any,
+        learning_rate: Any = 0.1,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50.0),
         weight_decay: Any = 0.0,
-    ):  # fmt: skip
+    ):
         super().__init__(learning_rate, params, weight_decay)
         for name, pair in (("etas", etas), ("step_sizes", step_sizes)):
             if not isinstance(pair, tuple):
-                raise TypeError(f"For 'Rprop', the type of '{name}' must be tuple, but got {type(pair).__name__}.")
+                raise TypeError(f"For 'Rprop', '{name}' must be a tuple, but got {type(pair).__name__}.")
             if len(pair) != 2:
-                raise ValueError(f"For 'Rprop', '{name}' must have 2 elements, but got {pair}.")
+                raise ValueError(f"For 'Rprop', '{name}' must have 2 elements, but got {len(pair)}.")
         if step_sizes[0] > step_sizes[1]:
-            raise ValueError(f"For 'Rprop', the minimal step must not exceed the maximal, but got {step_sizes}.")
-        if not 0 < etas[0] < 1:
-            raise ValueError(f"For 'Rprop', the first eta must be in range (0, 1), but got {etas[0]}.")
-        if etas[1] <= 1:
-            raise ValueError(f"For 'Rprop', the second eta must be greater than 1, but got {etas[1]}.")
-        self.etaminus, self.etaplus = etas
-        self.step_size_min, self.step_size_max = step_sizes
+            raise ValueError(f"For 'Rprop', the smallest step must not exceed the largest, but got {step_sizes}.")
+        self.etaminus = check.open_fraction(self.cls_name, "etaminus", etas[0])
+        self.etaplus = check.real(self.cls_name, "etaplus", etas[1])
+        if self.etaplus <= 1:
+            raise ValueError(f"For 'Rprop', 'etaplus' must be greater than 1.0, but got {self.etaplus}.")
+        self.step_size_min = check.real(self.cls_name, "min_step_sizes", step_sizes[0])
+        self.step_size_max = check.real(self.cls_name, "max_step_sizes", step_sizes[1])
         self.prev = self.slots("prev")
         self.step_size = self.slots("step_size")
 
-    def update(self, index: int, param: Any, grad: Any, lr: Any) -> None:
-        prev, size = self.prev[index], self.step_size[index]
-        first = ops.equal(self.step_count(), 1.0)
-        before = ops.select(first, ops.zeros_like(grad) + lr, size)
-        agreement = ops.sign(grad * prev)
-        same, changed = ops.greater(agreement, 0), ops.less(agreement, 0)
-        ones = ops.ones_like(grad)
-        factor = ops.select(same, ones * self.etaplus, ops.select(changed, ones * self.etaminus, ones))
-        step = ops.clamp(
-            before * factor, Tensor(self.step_size_min, grad.dtype), Tensor(self.step_size_max, grad.dtype)
-        )
-        used = ops.select(changed, ops.zeros_like(grad), grad)
-        ops.Assign()(param, param - ops.sign(used) * step)
-        ops.Assign()(prev, used)
-        ops.Assign()(size, step)
+    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+        previous, size = self.prev[index], self.step_size[index]
+        gradient = ops.cast(gradient, parameter.dtype)
+        first = ops.cast(lr, parameter.dtype) * ops.ones_like(gradient)
+        size_before = ops.select(ops.equal(self.step_count(), 1.0), first, size)
+        agreement = gradient * previous
+        grown = ops.minimum(size_before * self.etaplus, self.step_size_max)
+        shrunk = ops.maximum(size_before * self.etaminus, self.step_size_min)
+        kept = ops.clamp(size_before, self.step_size_min, self.step_size_max)
+        step = ops.select(agreement > 0, grown, ops.select(agreement < 0, shrunk, kept))
+        used = ops.select(agreement < 0, ops.zeros_like(gradient), gradient)
+        ops.assign(parameter, parameter - ops.sign(used) * step)
+        ops.assign(previous, used)
+        ops.assign(size, step)
+
+
+__all__ = ["Rprop"]

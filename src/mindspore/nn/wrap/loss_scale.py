@@ -43,9 +43,7 @@ class DynamicLossScaleUpdateCell(Cell):
 
     def construct(self, loss_scale: Any, overflow: Any) -> Any:
         """Change `loss_scale` (a Parameter) after a step; returns `overflow`."""
-        grow = ops.logical_and(
-            self.cur_iter - self.last_overflow_iter >= self.scale_window, ops.logical_not(overflow)
-        )
+        grow = ops.logical_and(self.cur_iter - self.last_overflow_iter >= self.scale_window, ops.logical_not(overflow))
         lowered = ops.maximum(loss_scale / self.scale_factor, 1.0)
         kept_or_raised = ops.select(grow, loss_scale * self.scale_factor, loss_scale * 1.0)
         restart = ops.logical_or(overflow, grow)
