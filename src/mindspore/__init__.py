@@ -141,9 +141,18 @@ _LAZY: dict[str, str] = {
     **dict.fromkeys(["flops_collection"], "mindspore.train.callback"),
     **dict.fromkeys(["get_level", "get_log_config"], "mindspore.log"),
     **dict.fromkeys(["is_tensor", "frombuffer"], "mindspore.ops"),
-    **dict.fromkeys(["set_device_limit", "get_device_limit", "MemPool", "use_mem_pool", "DeviceCtx", "PluggableAllocator", "StreamLimitCtx",
-                     "set_stream_limit", "get_stream_limit", "reset_stream_limit", "swap_tensors", "UntypedStorage", "enable_dynamic"],
-                    "mindspore.runtime.public"),
+    **dict.fromkeys(
+        ["set_device_limit", "get_device_limit", "MemPool", "use_mem_pool", "PluggableAllocator", "StreamLimitCtx",
+         "set_stream_limit", "get_stream_limit", "reset_stream_limit", "Stream", "StreamCtx", "Event", "synchronize",
+         "current_stream", "default_stream", "communication_stream", "set_cur_stream", "empty_cache", "set_memory",
+         "memory_stats", "memory_summary", "memory_allocated", "memory_reserved", "max_memory_allocated",
+         "max_memory_reserved", "reset_peak_memory_stats", "reset_max_memory_allocated", "reset_max_memory_reserved",
+         "launch_blocking", "dispatch_threads_num", "set_cpu_affinity", "set_kernel_launch_group",
+         "set_kernel_launch_capture"], "mindspore.runtime.public"),
+    **dict.fromkeys(["DeviceCtx"], "mindspore.common.device"),
+    **dict.fromkeys(["swap_tensors", "UntypedStorage"], "mindspore.common.storage"),
+    **dict.fromkeys(["enable_dynamic"], "mindspore.common.dynamic_shape"),
+    **dict.fromkeys(["Int", "Float"], "mindspore.common.dtype"),
 }  # fmt: skip
 
 

@@ -1,0 +1,5 @@
+"""Settings of compilation. Façade: re-exports only."""
+
+from mindspore.common.api import JitConfig
+
+__all__ = ["JitConfig"]

@@ -1,0 +1,50 @@
+"""The bytes behind a tensor, and exchanging what two tensors are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.prims.values import TensorBase
+
+
+class UntypedStorage:
+    """The bytes of a tensor on the host. `tensor.untyped_storage()` of tensors elsewhere is a copy."""
+
+    def __init__(self, array: Any = None):
+        self._array = np.zeros((0,), np.uint8) if array is None else np.ascontiguousarray(array)
+
+    def nbytes(self) -> int:
+        return self._array.nbytes
+
+    def size(self) -> int:
+        return self._array.nbytes
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return self._array.ctypes.data
+
+    def tolist(self) -> list[int]:
+        return list(self._array.tobytes())
+
+    def __len__(self) -> int:
+        return self._array.nbytes
+
+    def __getitem__(self, index: Any) -> Any:
+        got = memoryview(self._array).cast("B")[index]
+        return list(got) if isinstance(got, memoryview) else got
+
+
+def swap_tensors(t1: Any, t2: Any) -> None:
+    """Exchange the values, attributes and classes of two tensors; the objects keep their identities."""
+    for tensor in (t1, t2):
+        if not isinstance(tensor, TensorBase):
+            raise TypeError(f"For 'swap_tensors', both arguments must be tensors, but got {type(tensor).__name__}.")
+    t1.__class__, t2.__class__ = t2.__class__, t1.__class__
+    t1._data, t2._data = t2._data, t1._data
+    t1._node, t2._node = t2._node, t1._node
+    mine, others = dict(t1.__dict__), dict(t2.__dict__)
+    for tensor, attributes in ((t1, others), (t2, mine)):
+        tensor.__dict__.clear()
+        tensor.__dict__.update(attributes)
