@@ -134,11 +134,13 @@ def test_compounds():
     assert transforms.RandomApply([double], 1.0)(3) == 6
     assert transforms.RandomChoice([double, lambda x: x + 1])(3) in (4, 6)
     assert transforms.RandomOrder([double, lambda x: x + 1])(3) in (7, 8)
+    with pytest.raises(RuntimeError, match="can only accept one tensor"):
+        transforms.TypeCast("int8")(np.ones(1), np.ones(1))
     assert not transforms.Compose([transforms.TypeCast("int8")]).random
     for wrong, error in (((double,), TypeError), ([], ValueError), ([3], TypeError), ([transforms.Unique], ValueError)):
         with pytest.raises(error):
             transforms.Compose(wrong)
-    with pytest.raises(TypeError, match="without an image"):
+    with pytest.raises(RuntimeError, match="without an image"):
         transforms.Compose([double])()
     with pytest.raises(ValueError, match="prob"):
         transforms.RandomApply([double], 1.5)

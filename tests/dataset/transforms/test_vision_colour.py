@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageOps
 
-from mindspore.dataset import vision
+from mindspore.dataset import transforms, vision
 from mindspore.dataset.vision import ImageBatchFormat
 from mindspore.dataset.vision.auto_augment import _COLOUR_OPERATIONS, _POLICIES, augment, magnitude_ranges
 
@@ -334,6 +334,14 @@ def test_video(tmp_path):
         decoder.get_frames_at([5])
     with pytest.raises(RuntimeError, match="not a video"):
         vision.DecodeVideo()(np.zeros(100, np.uint8))
+
+
+def test_compose_of_pil_images_gives_a_tuple():
+    (image,) = transforms.Compose([vision.ToPIL(), vision.RandomGrayscale(1.0)])(IMAGE)
+    assert isinstance(image, Image.Image)
+    (array,) = transforms.Compose([vision.Resize((4, 5)), vision.ToTensor()])(PIL)
+    assert array.shape == (3, 4, 5)
+    assert transforms.Compose([vision.Resize((4, 5)), Image.fromarray, vision.HWC2CHW()])(IMAGE).shape == (3, 4, 5)
 
 
 def test_old_modules():

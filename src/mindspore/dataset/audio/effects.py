@@ -15,6 +15,7 @@ from ..transforms.checks import (
     int32,
     non_negative_float32,
     non_negative_int32,
+    number,
     of_type,
     optional,
     positive_float32,
@@ -33,12 +34,15 @@ from .enums import (
 )
 
 
+_positive = number(positive_float32)
+
+
 class AmplitudeToDB(AudioTransform):
     """Powers or magnitudes in decibels, at most `top_db` below the loudest of each (channel, freq, time) block."""
 
     shape = "<..., freq, time>"
 
-    @checked(stype=of_type(ScaleType), ref_value=positive_float32, amin=positive_float32, top_db=positive_float32)
+    @checked(stype=of_type(ScaleType), ref_value=_positive, amin=_positive, top_db=_positive)
     def __init__(
         self, stype: ScaleType = ScaleType.POWER, ref_value: float = 1.0, amin: float = 1e-10, top_db: float = 80.0
     ):
@@ -67,6 +71,12 @@ class DBToAmplitude(AudioTransform):
         return (self.ref * 10.0 ** (0.1 * waveform * self.power)).astype(waveform.dtype)
 
 
+def magnitudes(array: np.ndarray, power: float) -> np.ndarray:
+    """The magnitudes, to a power, of complex numbers given as (…, 2)."""
+    squares = array[..., 0] ** 2 + array[..., 1] ** 2
+    return squares if power == 2 else squares ** array.dtype.type(power / 2)
+
+
 class Angle(AudioTransform):
     """The angles of complex numbers given as (…, 2)."""
 
@@ -86,7 +96,7 @@ class ComplexNorm(AudioTransform):
         self.power = power
 
     def transform(self, array: np.ndarray) -> np.ndarray:
-        return np.hypot(array[..., 0], array[..., 1]) ** array.dtype.type(self.power)
+        return magnitudes(array, self.power)
 
 
 class Magphase(AudioTransform):
@@ -99,8 +109,7 @@ class Magphase(AudioTransform):
         self.power = power
 
     def transform(self, array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        magnitude = np.hypot(array[..., 0], array[..., 1]) ** array.dtype.type(self.power)
-        return magnitude, np.arctan2(array[..., 1], array[..., 0])
+        return magnitudes(array, self.power), np.arctan2(array[..., 1], array[..., 0])
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -238,9 +247,10 @@ class MuLawDecoding(AudioTransform):
         self.quantization_channels = quantization_channels
 
     def transform(self, waveform: np.ndarray) -> np.ndarray:
-        mu = waveform.dtype.type(self.quantization_channels - 1)
-        coded = waveform / mu * 2 - 1
-        return np.sign(coded) * (np.exp(np.abs(coded) * np.log1p(mu)) - 1) / mu
+        mu = self.quantization_channels - 1.0
+        coded = waveform.astype(np.float64) / mu * 2 - 1
+        decoded = np.sign(coded) * np.expm1(np.abs(coded) * math.log1p(mu)) / mu
+        return decoded.astype(waveform.dtype)
 
 
 def resample(
@@ -450,6 +460,9 @@ class Flanger(AudioTransform):
     ):
         self.sample_rate, self.delay, self.depth, self.regen, self.width = sample_rate, delay, depth, regen, width
         self.speed, self.phase, self.modulation, self.interpolation = speed, phase, modulation, interpolation
+
+    def apply(self, column: Any) -> np.ndarray:
+        return super().apply(column).astype(np.asarray(column).dtype)
 
     def transform(self, waveform: np.ndarray) -> np.ndarray:
         batch = waveform.reshape(-1, *waveform.shape[-2:]).astype(np.float64)

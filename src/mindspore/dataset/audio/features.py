@@ -12,6 +12,7 @@ from ..transforms.checks import (
     checked,
     integer,
     non_negative_int32,
+    number,
     of_type,
     positive_float32,
     positive_int32,
@@ -93,8 +94,8 @@ class DetectPitchFrequency(AudioTransform):
         sample_rate=sample_rate_not_zero,
         frame_time=positive_float32,
         win_length=positive_int32,
-        freq_low=positive_float32,
-        freq_high=positive_float32,
+        freq_low=number(positive_float32),
+        freq_high=number(positive_float32),
     )
     def __init__(
         self,

@@ -49,7 +49,9 @@ def stft(
     if center:
         waveform = pad_time(waveform, n_fft // 2, n_fft // 2, mode)
     if waveform.shape[-1] < n_fft:
-        raise RuntimeError(f"n_fft: {n_fft} should be no more than the waveform's length: {waveform.shape[-1]}.")
+        raise RuntimeError(
+            f"Spectrogram: n_fft should be more than 0 and less than {waveform.shape[-1]}, but got n_fft: {n_fft}."
+        )
     frames = np.lib.stride_tricks.sliding_window_view(waveform, n_fft, axis=-1)[..., ::hop, :]
     frames = frames * centred_window(win, n_fft)
     spectrum = np.fft.rfft(frames, axis=-1) if onesided else np.fft.fft(frames, axis=-1)

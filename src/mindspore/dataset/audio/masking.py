@@ -24,7 +24,12 @@ _axis = integer(1, 2)
 def mask_stretch(array: np.ndarray, start: int, width: int, value: float, axis: int, op: str) -> np.ndarray:
     """A copy with [start, start + width) of the frequency (axis 1) or time (axis 2) axis set to `value`."""
     length = array.shape[axis - 3]
-    if start + width > length or start < 0:
+    if start >= length:
+        raise RuntimeError(
+            f"{op}: invalid parameter, 'mask_start' should be less than the length of the masked dimension, "
+            f"but got: 'mask_start' {start} and length {length}"
+        )
+    if start + width > length:
         raise RuntimeError(
             f"{op}: invalid parameter, the sum of 'mask_start' and 'mask_width' should be no more than the length of "
             f"the masked dimension, but got: 'mask_start' {start}, 'mask_width' {width} and length {length}"

@@ -14,6 +14,7 @@ from ..transforms.checks import (
     int32,
     non_negative_float32,
     non_negative_int32,
+    number,
     of_type,
     optional,
     positive_float32,
@@ -276,7 +277,7 @@ class MelSpectrogram(AudioTransform):
 
     @checked(
         check_window_length,
-        sample_rate=positive_int32,
+        sample_rate=non_negative_int32,
         n_fft=positive_int32,
         hop_length=_hop,
         pad=non_negative_int32,
@@ -373,7 +374,7 @@ class MFCC(AudioTransform):
         self._mel = MelSpectrogram(sample_rate, **(melkwargs or {}))
         if n_mfcc > self._mel.n_mels:
             raise ValueError(
-                "The number of MFCC coefficients must be less than or equal to n_mels, "
+                "Input n_mels should be greater than or equal to n_mfcc, "
                 f"but got n_mfcc: {n_mfcc} and n_mels: {self._mel.n_mels}."
             )
         self.sample_rate = sample_rate
@@ -414,8 +415,8 @@ class LFCC(AudioTransform):
         n_lfcc=positive_int32,
         log_lf=boolean,
         norm=of_type(NormMode),
-        f_min=non_negative_float32,
-        f_max=optional(non_negative_float32),
+        f_min=number(non_negative_float32),
+        f_max=optional(number(non_negative_float32)),
         dct_type=_only_type_2,
         speckwargs=optional(of_type(dict)),
     )
@@ -626,8 +627,8 @@ class PhaseVocoder(AudioTransform):
         advance = self.phase_advance
         if advance.ndim != 2 or advance.shape != (array.shape[-3], 1):
             raise RuntimeError(
-                "PhaseVocoder: invalid parameter, 'phase_advance' should be in shape of <freq, 1>, "
-                f"but got shape {advance.shape} for {array.shape[-3]} frequencies."
+                "PhaseVocoder: invalid parameter, 'phase_advance' should be in shape of <freq, 1>. "
+                f"But got shape {advance.shape} for {array.shape[-3]} frequencies."
             )
         return as_pairs(phase_vocoder(as_complex(array), self.rate, advance), array.dtype)
 
@@ -651,12 +652,7 @@ class TimeStretch(AudioTransform):
         self.fixed_rate = 1.0 if fixed_rate is None else fixed_rate
 
     def transform(self, array: np.ndarray) -> np.ndarray:
-        if array.shape[-3] != self.n_freq:
-            raise RuntimeError(
-                f"TimeStretch: n_freq should equal to the frequency of the input, but got {self.n_freq} "
-                f"and {array.shape[-3]}."
-            )
-        advance = np.linspace(0, math.pi * self.hop_length, self.n_freq)[:, None]
+        advance = np.linspace(0, math.pi * self.hop_length, array.shape[-3])[:, None]
         return as_pairs(phase_vocoder(as_complex(array), self.fixed_rate, advance), array.dtype)
 
     @classmethod
@@ -665,7 +661,7 @@ class TimeStretch(AudioTransform):
 
 
 def _not_zero(value: Any, name: str) -> None:
-    int32(value, name)
+    int32(value, f"{name} ")
     if value == 0:
         raise ValueError(f"Input {name} is not within the required interval of [-2147483648, 0) and (0, 2147483647].")
 

@@ -244,9 +244,10 @@ class WordpieceTokenizer(TextTransform):
     def pieces(self, word: str, start: int) -> list[Token]:
         """The pieces of one word whose first byte is at `start`."""
         length = byte_length(word)
-        whole = [(self.unknown_token or word, start, start + length)]
+        shown = self.unknown_token or word
         if length > self.max_bytes_per_token:
-            return whole
+            return [(shown, start, start + byte_length(shown))]
+        whole = [(shown, start, start + length)]
         known, found, at = self.vocab.ids, [], 0
         while at < len(word):
             for end in range(len(word), at, -1):

@@ -37,7 +37,7 @@ class Vectors:
         dim = 0
         with open(file_path, encoding="utf-8", newline="\n") as lines:
             for number, line in enumerate(lines):
-                word, *values = line.rstrip("\n").rstrip(" ").split(" ")
+                word, *values = line.split() or [""]
                 if number == 0 and len(values) == 1:
                     continue  # header: how many words, how many numbers each
                 if not values:
@@ -53,7 +53,7 @@ class Vectors:
                 if max_vectors and len(table) >= max_vectors:
                     break
         if not table:
-            raise RuntimeError(f"{cls.kind}: {file_path} holds no vector.")
+            raise RuntimeError(f"{cls.kind}: invalid file, file is empty. path: {file_path}")
         return cls(table, dim)
 
     @classmethod

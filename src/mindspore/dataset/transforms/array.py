@@ -30,7 +30,7 @@ def check_data_type(value: Any, name: str) -> None:
         if value is not None:
             np.dtype(value)
             return
-    except TypeError:
+    except (TypeError, ValueError):
         pass
     check_type(value, (DType, np.dtype), name)
 
@@ -56,8 +56,8 @@ class TypeCast(Transform):
         self.data_type = data_type
         self._dtype = numpy_type(data_type)
 
-    def apply(self, *columns: Any) -> Any:
-        return on_each(lambda column: self._cast(as_column(column)), columns)
+    def apply(self, column: Any) -> np.ndarray:
+        return self._cast(as_column(column))
 
     def batched(self, *batches: np.ndarray) -> Any:
         return on_each(self._cast, batches)
@@ -373,6 +373,8 @@ class Slice(Transform):
         if not indices:
             raise RuntimeError("Both indices and slices can not be empty.")
         for index in indices:
+            if not isinstance(index, int):
+                raise TypeError(f"Argument slice with value {index} is not of type [{int}], but got {type(index)}.")
             if not -length <= index < length:
                 raise RuntimeError(f"Index {index} is out of bounds.")
         return indices

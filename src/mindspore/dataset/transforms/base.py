@@ -17,6 +17,7 @@ form follows from that.
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
 from enum import Enum, IntEnum
 from typing import Any, ClassVar
@@ -28,7 +29,7 @@ from .checks import checked, choice
 
 
 class Implementation(IntEnum):
-    """Where an operation of official MindSpore runs. For code that derives transforms; it changes nothing here."""
+    """Where official MindSpore runs an operation. Here it only decides what `Compose` returns (see there)."""
 
     C = 0
     PY = 1
@@ -48,6 +49,11 @@ def transform_from_json(name: str, params: dict[str, Any]) -> Transform:
     return found.from_json(params)
 
 
+def _takes_one_column(apply: Any) -> bool:
+    parameters = list(inspect.signature(apply).parameters.values())[1:]
+    return len(parameters) == 1 and parameters[0].kind is parameters[0].POSITIONAL_OR_KEYWORD
+
+
 class Transform:
     """Base of all transforms. A subclass defines `apply(*columns)`.
 
@@ -64,6 +70,7 @@ class Transform:
     releases_gil: bool = False
     implementation: Implementation | None = None
     device_target: str = "CPU"
+    _one_column: ClassVar[bool] = False
 
     # Constructor argument -> key in the JSON form, where the two differ; a None key is left out.
     json_keys: ClassVar[dict[str, str | None]] = {}
@@ -75,10 +82,15 @@ class Transform:
         super().__init_subclass__(**kwargs)
         if "json_name" not in cls.__dict__:
             cls.json_name = cls.__name__
+        if cls.json_module and "implementation" not in cls.__dict__:
+            cls.implementation = Implementation.PY
+        cls._one_column = _takes_one_column(cls.apply)
         if cls.__module__.startswith(_PACKAGE) and not cls.__name__.startswith("_"):
             _REGISTRY.setdefault(cls.json_name, cls)
 
     def __call__(self, *columns: Any) -> Any:
+        if self._one_column and len(columns) != 1:
+            raise RuntimeError("The op is OneToOne, can only accept one tensor as input.")
         return self.apply(*columns)
 
     def apply(self, *columns: Any) -> Any:
@@ -158,6 +170,14 @@ class DeviceTransform(Transform):
     def to_json(self) -> tuple[str, dict[str, Any] | None]:
         name, params = super().to_json()
         return name, {"device_target": self.device_target, **(params or {})}
+
+
+def is_pil(image: Any) -> bool:
+    """Whether this is a PIL image; Pillow is not imported to find out."""
+    if isinstance(image, np.ndarray):
+        return False
+    module = sys.modules.get("PIL.Image")
+    return module is not None and isinstance(image, module.Image)
 
 
 def not_random(function: Any) -> Any:
@@ -260,6 +280,7 @@ __all__ = [
     "Implementation",
     "Transform",
     "as_column",
+    "is_pil",
     "from_plain",
     "not_random",
     "on_each",

@@ -151,6 +151,16 @@ non_negative_float32 = real(0, FLOAT_MAX_INTEGER)
 probability = real(0.0, 1.0)
 
 
+def number(check: Check) -> Check:
+    """A number that passes the check; its type is checked first, as (int, float)."""
+
+    def run(value: Any, name: str) -> None:
+        check_type(value, (int, float), name)
+        check(value, name)
+
+    return run
+
+
 def positive_number(value: Any, name: str) -> None:
     check_type(value, (float, int), name)
     check_positive(value, name)

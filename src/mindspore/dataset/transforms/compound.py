@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Transform
+from .base import Implementation, Transform, is_pil
 from .checks import checked, operations, real
 
 
@@ -34,11 +34,16 @@ class CompoundOperation(Transform):
         return super().to_json()
 
 
-def run_in_order(transforms: list[Callable], columns: tuple) -> tuple:
-    """Feed the columns through the transforms; what one returns is what the next one takes."""
+def run_in_order(transforms: list[Callable], columns: tuple, arrays_only: bool = False) -> tuple:
+    """Feed the columns through the transforms; what one returns is what the next one takes.
+
+    With `arrays_only` PIL images that functions return become arrays.
+    """
     for op in transforms:
         result = op(*columns)
         columns = result if isinstance(result, tuple) else (result,)
+        if arrays_only:
+            columns = tuple(np.asarray(column) if is_pil(column) else column for column in columns)
     return columns
 
 
@@ -48,6 +53,8 @@ def _unwrap(columns: tuple) -> Any:
 
 class Compose(CompoundOperation):
     """Several transforms as one, applied in order.
+
+    Called with a PIL image, or holding transforms of PIL images (`ToPIL`, `Decode(to_pil=True)`, …), it returns a tuple.
 
     Examples:
         >>> import numpy as np
@@ -75,10 +82,16 @@ class Compose(CompoundOperation):
 
     def apply(self, *columns: Any) -> Any:
         if not columns:
-            raise TypeError(
-                "Compose was called without an image. Fix invocation (avoid it being invoked as Compose([...])())."
+            raise RuntimeError(
+                "Input Tensor is not valid. Compose was called without an image (avoid it being invoked as Compose([...])())."
             )
-        return _unwrap(run_in_order(self.transforms, columns))
+        # Scripts rely on it: with transforms that MindSpore runs in Python, or a PIL image, a tuple comes back, always.
+        in_python = (len(columns) == 1 and is_pil(columns[0])) or any(
+            getattr(op, "implementation", None) == Implementation.PY for op in self.transforms
+        )
+        if in_python:
+            return run_in_order(self.transforms, columns)
+        return _unwrap(run_in_order(self.transforms, columns, arrays_only=True))
 
 
 class RandomApply(CompoundOperation):

@@ -294,7 +294,10 @@ def _policy(value: Any, name: str) -> None:
         for j, step in enumerate(sub_policy):
             if not (isinstance(step, tuple) and len(step) == 2):
                 raise ValueError(f"Value {name}[{i}][{j}] needs to be a 2-tuple.")
-            check_operation(step[0], f"op of (op, prob) in {name}[{i}][{j}]")
+            label = f"op of (op, prob) in {name}[{i}][{j}]"
+            if not callable(step[0]):
+                raise TypeError(f"{label} is neither a c_transform op (TensorOperation) nor a callable pyfunc.")
+            check_operation(step[0], label)
             check_range(step[1], 0, 1, f"prob of (op, prob) {name}[{i}][{j}]")
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numbers
-import sys
 from typing import Any
 
 import numpy as np
 
-from ..transforms.base import DeviceTransform, Transform
+from ..transforms.base import DeviceTransform, Transform, is_pil
 from ..transforms.checks import (
     FLOAT_MAX_INTEGER,
     INT32_MAX,
@@ -28,14 +27,6 @@ from ..transforms.checks import (
 PIL_ONLY_MESSAGE = "img should be PIL image. Got {}. Use Decode() for encoded data or ToPIL() for decoded data."
 
 
-def is_pil(image: Any) -> bool:
-    """Whether this is a PIL image; Pillow is not imported to find out."""
-    if isinstance(image, np.ndarray):
-        return False
-    module = sys.modules.get("PIL.Image")
-    return module is not None and isinstance(image, module.Image)
-
-
 def is_numpy(image: Any) -> bool:
     return isinstance(image, np.ndarray)
 
@@ -44,14 +35,15 @@ class ImageTransform(Transform):
     """Base of transforms of images in layout HWC or HW.
 
     A subclass defines `transform(image, *drawn)`; a random one also `draw(image)`, the tuple of random choices for one
-    row. Several columns of a row share the choices, so an image and its mask stay aligned. Arrays of more than three
-    axes are sequences of images.
+    row. Where several columns are allowed they share the choices, so an image and its mask stay aligned. Arrays of more
+    than three axes are sequences of images.
     """
 
     releases_gil = True
     pil_only = False  # arrays are refused
     keeps_pil = True  # whether a PIL image gives a PIL image; else it gives an array
     sequences = True  # whether leading axes beyond H, W, C are looped over
+    several_columns = False  # whether the columns of a row (an image and its mask) may be transformed alike
 
     def draw(self, image: Any) -> tuple:
         return ()
@@ -60,6 +52,8 @@ class ImageTransform(Transform):
         raise NotImplementedError
 
     def apply(self, *columns: Any) -> Any:
+        if len(columns) != 1 and not (columns and self.several_columns):
+            raise RuntimeError("The op is OneToOne, can only accept one tensor as input.")
         images = [self._accept(column) for column in columns]
         drawn = self.draw(images[0])
         results = tuple(self._transform_one(image, drawn) for image in images)
@@ -84,13 +78,20 @@ class DeviceImageTransform(DeviceTransform, ImageTransform):
     """An image transform with the `device` method."""
 
 
+_PIXEL_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "float16", "float32", "float64")
+
+
 def check_image(image: Any, op: str) -> np.ndarray:
     """An array (or what can become one, such as a Tensor) of numbers with at least height and width."""
     if isinstance(image, (str, bytes, int, float, list, tuple, type(None))):
         raise TypeError(f"Input should be NumPy or PIL image, got {type(image)}.")
     array = np.asarray(image)
-    if array.dtype.kind not in "buifc":
-        raise RuntimeError(f"{op}: the image tensor should be of a numeric type, but got {array.dtype}.")
+    if array.dtype.name not in _PIXEL_TYPES:
+        kind = "string" if array.dtype.kind in "US" else array.dtype
+        raise RuntimeError(
+            f"{op}: the data type of image tensor does not match the requirement of operator. "
+            f"Expecting tensor in type of ({', '.join(_PIXEL_TYPES)}). But got type {kind}."
+        )
     if array.ndim < 2:
         raise RuntimeError(
             f"{op}: the image tensor should have at least two dimensions. You may need to perform Decode first."
@@ -217,6 +218,7 @@ def around_zero(value: Any) -> tuple[float, float]:
 
 
 def scale_range(value: Any, name: str) -> None:
+    check_type(value, (tuple, list), name)
     each(float, int, length=2)(value, name)
     if value[0] > value[1]:
         raise ValueError(f"{name} should be in (min,max) format. Got (max,min).")
@@ -225,6 +227,7 @@ def scale_range(value: Any, name: str) -> None:
 
 
 def ratio_range(value: Any, name: str) -> None:
+    check_type(value, (tuple, list), name)
     each(float, int, length=2, item=positive_float32)(value, name)
     if value[0] > value[1]:
         raise ValueError(f"{name} should be in (min,max) format. Got (max,min).")

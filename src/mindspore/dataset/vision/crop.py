@@ -98,6 +98,11 @@ class CenterCrop(ImageTransform):
             top, left = round((height - want_height) / 2.0), round((width - want_width) / 2.0)
             return geometry.crop(image, top, left, want_height, want_width)
         grow_y, grow_x = max(0, want_height - height), max(0, want_width - width)
+        if grow_y >= 3 * height or grow_x >= 3 * width:
+            raise RuntimeError(
+                "CenterCrop: Padding size cannot be more than 3 times of the original image size, "
+                f"got top padding: {grow_y}, left padding: {grow_x}, while the original image size: {height}, {width}"
+            )
         if grow_y or grow_x:
             around = (grow_x - grow_x // 2, grow_y - grow_y // 2, grow_x // 2, grow_y // 2)
             image = geometry.pad(image, around, 0, Border.CONSTANT)
@@ -231,6 +236,7 @@ class RandomCrop(ImageTransform):
     """
 
     random = True
+    several_columns = True
 
     @checked(
         size=crop_size,
@@ -266,6 +272,13 @@ class RandomCrop(ImageTransform):
     def draw(self, image: Any) -> tuple:
         left, top, right, bottom = self._widths(image)
         height, width = height_width(image)
+        too_wide = max(top, bottom) >= 3 * height or max(left, right) >= 3 * width
+        if isinstance(image, np.ndarray) and too_wide:
+            raise RuntimeError(
+                f"{self.json_name}: padding size is three times bigger than the image size, padding top: {top}, "
+                f"padding bottom: {bottom}, padding pad_left_: {left}, padding padding right:{right}, "
+                f"image shape: {height}, {width}"
+            )
         room_y = height + top + bottom - self.size[0]
         room_x = width + left + right - self.size[1]
         if room_y < 0 or room_x < 0:
@@ -316,6 +329,7 @@ class RandomResizedCrop(ImageTransform):
     """
 
     random = True
+    several_columns = True
 
     @checked(
         interpolation=optional(of_type(Inter)),

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Transform
+from ..transforms.base import Implementation, Transform
 from ..transforms.checks import boolean, checked
 from .base import DeviceTransform, is_pil
 from .functional.geometry import opencv, pillow
@@ -42,8 +42,6 @@ def decode_rgb(data: np.ndarray, reduction: int = 1) -> np.ndarray:
     )
     pixels = cv2.imdecode(data, flag | cv2.IMREAD_IGNORE_ORIENTATION)
     if pixels is None:
-        if bytes(data[:6]) in (b"GIF87a", b"GIF89a"):
-            return np.asarray(decode_pil(data))
         raise RuntimeError("Decode: image decode failed. The data is not an image, or it is damaged.")
     return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, dst=pixels)
 
@@ -104,6 +102,7 @@ class Decode(DeviceTransform):
     @checked(to_pil=boolean)
     def __init__(self, to_pil: bool = False):
         self.to_pil = to_pil
+        self.implementation = Implementation.PY if to_pil else Implementation.C
 
     def apply(self, img: Any) -> Any:
         data = encoded_bytes(img)

@@ -25,6 +25,7 @@ class VerticalFlip(DeviceImageTransform):
 
 class _RandomFlip(ImageTransform):
     random = True
+    several_columns = True
     flip: Any
 
     @checked(prob=probability)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .colour import HsvToRgb, RgbToHsv
 from .crop import RandomCrop
 from .decode import ToPIL
 from .enums import Border
@@ -37,3 +38,11 @@ def random_crop(
     img: Any, size: Any, padding: Any, pad_if_needed: bool, fill_value: Any, padding_mode: Border | str
 ) -> Any:
     return RandomCrop(size, padding, pad_if_needed, fill_value, Border(padding_mode))(img)
+
+
+def rgb_to_hsvs(np_rgb_imgs: np.ndarray, is_hwc: bool) -> np.ndarray:
+    return RgbToHsv(is_hwc)(np_rgb_imgs)
+
+
+def hsv_to_rgbs(np_hsv_imgs: np.ndarray, is_hwc: bool) -> np.ndarray:
+    return HsvToRgb(is_hwc)(np_hsv_imgs)

@@ -13,13 +13,14 @@ from .enums import ImageReadMode
 from .functional.geometry import opencv
 
 
-def _array(value: Any, name: str = "image") -> np.ndarray:
+def _array(value: Any, name: str = "image", written: bool = False) -> np.ndarray:
     """An array, also from a Tensor."""
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "asnumpy"):
         return value.asnumpy()
-    raise TypeError(f"Input {name} is not of type {np.ndarray} or mindspore.Tensor, but got: {type(value)}.")
+    prefix = "The input" if written else "Input"
+    raise TypeError(f"{prefix} {name} is not of type {np.ndarray} or mindspore.Tensor, but got: {type(value)}.")
 
 
 def _path(filename: Any) -> str:
@@ -71,7 +72,7 @@ def get_image_size(image: Any) -> list[int]:
 
 
 def _encode(image: Any, op: str, extension: str, option: str, value: int, limits: tuple[int, int], what: str) -> Any:
-    array = _array(image)
+    array = _array(image, written=op.startswith("Write"))
     if array.dtype != np.uint8:
         raise RuntimeError(f"{op}: The type of the {what} should be UINT8, but got {array.dtype}.")
     if array.ndim not in (2, 3):
@@ -153,7 +154,7 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
 
 def write_file(filename: str, data: Any) -> None:
     """Write a 1-D uint8 array to a file."""
-    path, array = _path(filename), _array(data, "data")
+    path, array = _path(filename), _array(data, "data", written=True)
     if array.dtype != np.uint8:
         raise RuntimeError(f"WriteFile: The type of the elements of data should be UINT8, but got {array.dtype}.")
     if array.ndim != 1:

@@ -23,15 +23,12 @@ class _PixelTransform(Transform):
     def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
         raise NotImplementedError
 
-    def apply(self, *columns: Any) -> Any:
-        return on_each(self._one, columns)
+    def apply(self, column: Any) -> np.ndarray:
+        array = np.asarray(column)
+        return self.convert(array, array.ndim)
 
     def batched(self, *batches: np.ndarray) -> Any:
         return on_each(lambda batch: self.convert(batch, batch.ndim - 1), batches)
-
-    def _one(self, img: Any) -> np.ndarray:
-        array = np.asarray(img)
-        return self.convert(array, array.ndim)
 
 
 def _any_number(value: Any, name: str) -> None:
@@ -67,11 +64,10 @@ class Rescale(_PixelTransform):
         self.rescale = rescale
         self.shift = shift
 
-    def apply(self, *columns: Any) -> Any:
-        for column in columns:
-            if isinstance(column, (str, bytes, int, float, list, tuple)):
-                raise TypeError(f"Input should be NumPy or PIL image, got {type(column)}.")
-        return super().apply(*columns)
+    def apply(self, column: Any) -> np.ndarray:
+        if isinstance(column, (str, bytes, int, float, list, tuple)):
+            raise TypeError(f"Input should be NumPy or PIL image, got {type(column)}.")
+        return super().apply(column)
 
     def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
         if array.dtype.kind in "USO":
@@ -174,8 +170,10 @@ class ToTensor(_PixelTransform):
         self._dtype = numpy_type(output_type)
 
     def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
-        if array.dtype.kind in "USO":
-            raise TypeError("The input image should be of type numpy.ndarray or PIL.Image.Image.")
+        if array.dtype.kind in "USO" or array.dtype.name in ("uint32", "int64", "uint64"):
+            raise RuntimeError(
+                "ToTensor: Input includes unsupported data type in [uint32, int64, uint64, string, bytes]."
+            )
         if rank < 2:
             raise RuntimeError(f"ToTensor: rank of input data should be greater than: 2, but got:{rank}")
         if rank > 3:
@@ -197,11 +195,10 @@ class ToType(TypeCast):
 
     json_name = "TypeCast"
 
-    def apply(self, *columns: Any) -> Any:
-        for column in columns:
-            if is_pil(column):
-                raise TypeError(f"img should be NumPy image. Got {type(column)}.")
-        return super().apply(*columns)
+    def apply(self, column: Any) -> np.ndarray:
+        if is_pil(column):
+            raise TypeError(f"img should be NumPy image. Got {type(column)}.")
+        return super().apply(column)
 
 
 __all__ = ["HWC2CHW", "Normalize", "NormalizePad", "Rescale", "ToTensor", "ToType"]

@@ -17,7 +17,7 @@ from .functional.colour import invert as invert_color
 from .functional.geometry import crop, pad, perspective, resize, rotate
 from .functional.geometry import flip_horizontal as horizontal_flip
 from .functional.geometry import flip_vertical as vertical_flip
-from .helpers import hwc_to_chw, normalize, random_crop, to_pil, to_tensor, to_type
+from .helpers import hsv_to_rgbs, hwc_to_chw, normalize, random_crop, rgb_to_hsvs, to_pil, to_tensor, to_type
 
 __all__ = [
     "adjust_brightness",
@@ -32,6 +32,7 @@ __all__ = [
     "five_crop",
     "grayscale",
     "horizontal_flip",
+    "hsv_to_rgbs",
     "hwc_to_chw",
     "invert_color",
     "is_numpy",
@@ -41,6 +42,7 @@ __all__ = [
     "perspective",
     "random_crop",
     "resize",
+    "rgb_to_hsvs",
     "rotate",
     "to_pil",
     "to_tensor",

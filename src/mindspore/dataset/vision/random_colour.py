@@ -5,6 +5,8 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+import numpy as np
+
 from ..transforms.checks import (
     FLOAT_MAX_INTEGER,
     check_min_max,
@@ -18,7 +20,7 @@ from ..transforms.checks import (
     real,
     uint8,
 )
-from .base import ImageTransform
+from .base import ImageTransform, check_channels
 from .colour import ignored_levels, levels
 from .functional import colour
 
@@ -268,6 +270,8 @@ class RandomColorAdjust(ImageTransform):
         self.hue = _factors(hue, 0, -0.5)
 
     def draw(self, image: Any) -> tuple:
+        if isinstance(image, np.ndarray):
+            check_channels(image, "RandomColorAdjust", (3,), (3,))
         adjustments = [
             (colour.adjust_brightness, self.brightness, 1),
             (colour.adjust_contrast, self.contrast, 1),

@@ -54,6 +54,7 @@ class RandomResize(ImageTransform):
     """`Resize` with an interpolation drawn anew for each image."""
 
     random = True
+    several_columns = True
 
     @checked(size=resize_size)
     def __init__(self, size: Any):

@@ -42,6 +42,11 @@ def _no_pillow_method(inter: Inter) -> None:
         raise RuntimeError("Unsupported interpolation, only support NEAREST, LINEAR, CUBIC, AREA and PILCUBIC.")
 
 
+def _check_random_method(image: Any, inter: Inter, op: str) -> None:
+    if inter is Inter.PILCUBIC and not is_pil(image):
+        raise RuntimeError(f"{op}: Invalid InterpolationMode, check input value of enum.")
+
+
 class Rotate(DeviceImageTransform):
     """The image turned anticlockwise by `degrees`; `expand` makes room for the corners.
 
@@ -105,6 +110,7 @@ class RandomRotation(ImageTransform):
         return (self.rng.uniform(*self.degrees),)
 
     def transform(self, image: Any, degrees: float) -> Any:
+        _check_random_method(image, self.resample, "RandomRotation")
         return geometry.rotate(image, degrees, self.resample, self.expand, self.center, self.fill_value)
 
     @classmethod
@@ -181,6 +187,7 @@ def _random_shift(value: Any, name: str) -> None:
 
 
 def _random_scale(value: Any, name: str) -> None:
+    check_type(value, (tuple, list), name)
     each(int, float)(value, name)
     if len(value) != 2:
         raise TypeError(f"{name} should be a list or tuple of length 2.")
@@ -252,6 +259,7 @@ class RandomAffine(ImageTransform):
         return rng.uniform(*self.degrees), shift, rng.uniform(*self.scale), shear
 
     def transform(self, image: Any, degrees: float, shift: Any, scale: float, shear: Any) -> Any:
+        _check_random_method(image, self.resample, "RandomAffine")
         return geometry.affine(image, degrees, shift, scale, shear, self.resample, self.fill_value)
 
 

@@ -33,12 +33,13 @@ def adjust_brightness(image: Image, factor: float) -> Image:
     return saturate(image * np.float32(factor), image.dtype)
 
 
-def _grey(image: np.ndarray) -> np.ndarray:
-    cv2 = opencv()
-    ready, _ = cv_ready(image)
-    if ready.dtype == np.float64:
-        ready = ready.astype(np.float32)
-    return cv2.cvtColor(ready, cv2.COLOR_RGB2GRAY)
+def _grey(image: np.ndarray, op: str) -> np.ndarray:
+    if image.dtype.name not in ("uint8", "uint16", "float32"):
+        raise RuntimeError(
+            f"{op}: the data type of image tensor does not match the requirement of operator. "
+            f"Expecting tensor in type of (uint8, uint16, float32). But got type {image.dtype}."
+        )
+    return opencv().cvtColor(image, opencv().COLOR_RGB2GRAY)
 
 
 def _blend(grey: np.ndarray, image: np.ndarray, factor: float) -> np.ndarray:
@@ -52,14 +53,14 @@ def adjust_contrast(image: Image, factor: float) -> Image:
     if is_pil(image):
         return _enhance(image, "Contrast", factor)
     check_channels(image, "AdjustContrast", (3,), (3,))
-    return _blend(_grey(image).mean(dtype=np.float64), image, factor)
+    return _blend(_grey(image, "AdjustContrast").mean(dtype=np.float64), image, factor)
 
 
 def adjust_saturation(image: Image, factor: float) -> Image:
     if is_pil(image):
         return _enhance(image, "Color", factor)
     check_channels(image, "AdjustSaturation", (3,), (3,))
-    return _blend(_grey(image)[:, :, None], image, factor)
+    return _blend(_grey(image, "AdjustSaturation")[:, :, None], image, factor)
 
 
 def adjust_hue(image: Image, factor: float) -> Image:

@@ -201,6 +201,8 @@ def pil_fill(image: Any, fill: Any) -> Any:
 
 
 def warp_affine(image: np.ndarray, matrix: np.ndarray, size: tuple[int, int], inter: Inter, fill: Any) -> np.ndarray:
+    if inter is Inter.BICUBIC and image.ndim == 3 and image.shape[2] > 4:
+        raise RuntimeError("Rotate: interpolation can not be CUBIC when image channel is greater than 4.")
     ready, dtype = cv_ready(image)
     flag = cv_flag(inter, image)
     warped = opencv().warpAffine(ready, matrix, size, flags=flag, borderValue=scalar(fill))
