@@ -7,3 +7,12 @@ from mindspore.nn.learning_rate_schedule import *  # noqa: F403
 from mindspore.nn.loss import *  # noqa: F403
 from mindspore.nn.optim import *  # noqa: F403
 from mindspore.nn.wrap import *  # noqa: F403
+
+
+def __getattr__(name: str) -> object:
+    """GraphCell runs files, which is the business of a layer above: it is looked up on first use."""
+    if name == "GraphCell":
+        from mindspore.train._mindir.graph_cell import GraphCell
+
+        return GraphCell
+    raise AttributeError(f"module 'mindspore.nn' has no attribute '{name}'")

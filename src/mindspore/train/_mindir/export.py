@@ -156,7 +156,8 @@ def load(file_name: str, **kwargs: Any) -> LoadedGraph:
 
     Args:
         file_name: the file.
-        dec_key, dec_mode: the key and mode of an encrypted file; `dec_mode` may be a function `(content, key)`.
+        dec_key, dec_mode: the key and mode of an encrypted file; `dec_mode` may be a function `(file name, key)` that
+            returns the content.
     """
     unknown = set(kwargs) - {"dec_key", "dec_mode", "dec_func", "obf_func"}
     if unknown:
@@ -165,19 +166,20 @@ def load(file_name: str, **kwargs: Any) -> LoadedGraph:
         raise ValueError(f"For 'load', 'file_name' must be a string, but got {type(file_name)}.")
     if not file_name.endswith(".mindir"):
         raise ValueError(f"For 'load', 'file_name' must end with '.mindir', but got {file_name!r}.")
-    model = read_model(os.path.realpath(file_name), _decryptor(kwargs))
+    path = os.path.realpath(file_name)
+    model = read_model(path, _decryptor(path, kwargs))
     try:
         return LoadedGraph(Program(model, external_reader(file_name)))
     except DecodeError as error:
         raise ValueError(f"The file {file_name} is no MindIR model or is damaged: {error}.") from None
 
 
-def _decryptor(kwargs: dict[str, Any]) -> Callable[[Any], bytes] | None:
+def _decryptor(path: str, kwargs: dict[str, Any]) -> Callable[[Any], bytes] | None:
     key, mode = kwargs.get("dec_key"), kwargs.get("dec_mode", "AES-GCM")
     if key is None:
         return None
     if callable(mode):
-        return lambda content: mode(content, key)
+        return lambda content: mode(path, key)
     cipher.check_key("load", "dec_key", key, mode, "dec_mode")
     return lambda content: cipher.decrypt(content, key, mode)
 
