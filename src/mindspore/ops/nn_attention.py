@@ -271,7 +271,7 @@ def multi_head_attention_forward(
 
     `key_padding_mask` and a bool `attn_mask` are true where a key must not be attended to.
     """
-    target, batch, width = query.shape
+    _, batch, width = query.shape
     if width != embed_dim_to_check or width % num_heads:
         raise ValueError(
             f"For 'MultiheadAttention', the size of 'query' must be {embed_dim_to_check}, a multiple "

@@ -113,7 +113,7 @@ def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool =
     Returns the sparse indices, values and shape of the labellings, and their negative log-probabilities.
     """
     data = inputs.asnumpy()
-    steps, batch, classes = data.shape
+    _, batch, classes = data.shape
     ends = np.asarray(sequence_length.asnumpy() if isinstance(sequence_length, Tensor) else sequence_length).reshape(-1)
     indices, symbols, longest = [], [], 0
     scores = np.zeros((batch, 1), data.dtype)

@@ -7,5 +7,8 @@ from mindspore.nn.layer.conv import *  # noqa: F403
 from mindspore.nn.layer.embedding import *  # noqa: F403
 from mindspore.nn.layer.normalization import *  # noqa: F403
 from mindspore.nn.layer.pooling import *  # noqa: F403
+from mindspore.nn.layer.rnn_cells import *  # noqa: F403
+from mindspore.nn.layer.rnns import *  # noqa: F403
+from mindspore.nn.layer.transformer import *  # noqa: F403
 
 __all__ = [name for name in globals() if name[0].isupper() or name == "get_activation"]
