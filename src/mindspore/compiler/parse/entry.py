@@ -6,6 +6,7 @@ that the function reads become further inputs, those it writes further outputs.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -61,10 +62,13 @@ def tensors_in(value: Any, found: list[Any] | None = None) -> list[Any]:
 def trace(function: Any, args: tuple, kwargs: dict, name: str = "", max_call_depth: int = 1000) -> Traced:
     """Interpret `function(*args, **kwargs)` into a graph."""
     interpreter = Interpreter(max_call_depth)
-    return run_trace(interpreter, lambda a, k: interpreter.call(function, a, k), args, kwargs, name or _name(function))
+    names = argument_names(function, len(args))
+    return run_trace(interpreter, lambda a, k: interpreter.call(function, a, k), args, kwargs, name or _name(function), names)
 
 
-def run_trace(interpreter: Interpreter, run: Callable, args: tuple, kwargs: dict, name: str) -> Traced:
+def run_trace(
+    interpreter: Interpreter, run: Callable, args: tuple, kwargs: dict, name: str, names: list[str] | None = None
+) -> Traced:
     builder = Builder(FuncGraph(name))
     builder.interpreter = interpreter  # type: ignore[attr-defined]
     builder.location_source = interpreter.origin
@@ -73,7 +77,9 @@ def run_trace(interpreter: Interpreter, run: Callable, args: tuple, kwargs: dict
     try:
         with builder.active():
             inputs = _Inputs(builder)
-            symbolic_args, symbolic_kwargs = inputs.replace(args), inputs.replace(kwargs)
+            names = names or [f"x{i}" for i in range(len(args))]
+            symbolic_args = tuple(inputs.replace(a, n) for a, n in zip(args, names))
+            symbolic_kwargs = {k: inputs.replace(v, k) for k, v in kwargs.items()}
             result = _guard(interpreter, lambda: run(symbolic_args, symbolic_kwargs))
             return _finish(interpreter, builder, inputs.count, result)
     finally:
@@ -86,6 +92,22 @@ def call(function: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
     if interpreter is None:
         return function(*args, **(kwargs or {}))
     return interpreter.call(function, tuple(args), kwargs or {})
+
+
+def argument_names(function: Any, count: int) -> list[str]:
+    """What the user calls the arguments: the parameter names of the function or of a cell's `construct`."""
+    target = getattr(function, "construct", None) or getattr(function, "fn", None) or function
+    try:
+        parameters = list(inspect.signature(target).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names: list[str] = []
+    for p in parameters:
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            names.append(p.name)
+        elif p.kind is p.VAR_POSITIONAL:
+            names += [f"{p.name}{i}" for i in range(count - len(names))]
+    return (names + [f"x{i}" for i in range(len(names), count)])[:count]
 
 
 def _name(function: Any) -> str:
@@ -117,25 +139,25 @@ class _Inputs:
         self.builder = builder
         self.count = 0
 
-    def replace(self, value: Any) -> Any:
+    def replace(self, value: Any, name: str) -> Any:
         if isinstance(value, TensorBase):
             if isinstance(value, values.parameter_class()):
                 return value
-            return self._parameter(values.abstract_of(value))
+            return self._parameter(values.abstract_of(value), name)
         if isinstance(value, list):
-            return [self.replace(v) for v in value]
+            return [self.replace(v, f"{name}_{i}") for i, v in enumerate(value)]
         if isinstance(value, tuple):
-            items = [self.replace(v) for v in value]
+            items = [self.replace(v, f"{name}_{i}") for i, v in enumerate(value)]
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
         if isinstance(value, dict):
-            return {k: self.replace(v) for k, v in value.items()}
+            return {k: self.replace(v, f"{name}_{k}") for k, v in value.items()}
         if getattr(value, "__ms_mutable__", False):
-            return self._parameter(AbstractScalar(values.scalar_dtype(value.plain())))
+            return self._parameter(AbstractScalar(values.scalar_dtype(value.plain())), name)
         return value
 
-    def _parameter(self, abstract: Any) -> Any:
+    def _parameter(self, abstract: Any, name: str) -> Any:
         self.count += 1
-        return values.from_node(self.builder.graph.add_parameter(f"x{self.count}", abstract))
+        return values.from_node(self.builder.graph.add_parameter(name, abstract))
 
 
 def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: Any) -> Traced:
