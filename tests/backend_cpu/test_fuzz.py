@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.backend_cpu.helpers import check
 
 from mindspore.backends.cpu import available
 from mindspore.prims import activation, arrays, elementwise, norm
 from mindspore.prims.reduction import BroadcastTo, ReduceMax, ReduceMean, ReduceSum, Reshape
-from tests.backend_cpu.helpers import check
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
 

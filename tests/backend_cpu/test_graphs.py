@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.backend_cpu.helpers import check
 
 from mindspore._base import dtype as mstype
 from mindspore.backends.cpu import available
 from mindspore.prims import activation, arrays, conv, gather_scatter, linalg, loss, norm, pooling, sorting, update
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
-from tests.backend_cpu.helpers import check
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
 
@@ -76,12 +76,16 @@ def test_casts(source, target):
     check(lambda a: ew.Cast()(a, mstype.from_numpy(np.dtype(target))), x)
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 0), (1, 1, 1), (7,), (64,), (1000, 3), (3, 1000), (2, 3, 4, 5, 6)])
+@pytest.mark.parametrize(
+    "shape", [(), (1,), (0,), (3, 0), (1, 1, 1), (7,), (64,), (1000, 3), (3, 1000), (2, 3, 4, 5, 6)]
+)
 def test_shapes(shape):
     check(lambda a, b: (a * b + 1, ew.Exp()(a)), normal(*shape), normal(*shape))
 
 
-@pytest.mark.parametrize("left,right", [((3, 1), (1, 4)), ((5,), ()), ((2, 3, 4), (3, 1)), ((1, 33), (8, 1)), ((4, 1, 6), (5, 1))])
+@pytest.mark.parametrize(
+    "left,right", [((3, 1), (1, 4)), ((5,), ()), ((2, 3, 4), (3, 1)), ((1, 33), (8, 1)), ((4, 1, 6), (5, 1))]
+)
 def test_broadcasting(left, right):
     check(lambda a, b: a * b - b, normal(*left), normal(*right))
 
@@ -235,7 +239,9 @@ def test_convolution_and_gradients(n, c, size, o, k, options):
 
 
 def test_convolution_channels_last_1d_and_3d():
-    check(lambda a, b: conv.Conv2D(4, 3, data_format="NHWC")(a, b), normal(2, 6, 6, 3), normal(4, 3, 3, 3), tolerance=1e-4)
+    check(
+        lambda a, b: conv.Conv2D(4, 3, data_format="NHWC")(a, b), normal(2, 6, 6, 3), normal(4, 3, 3, 3), tolerance=1e-4
+    )
     check(lambda a, b: conv.Conv1D(4, 3)(a, b), normal(2, 3, 9), normal(4, 3, 3), tolerance=1e-4)
     check(lambda a, b: conv.Conv3D(4, 2)(a, b), normal(1, 3, 5, 5, 5), normal(4, 3, 2, 2, 2), tolerance=1e-4)
 

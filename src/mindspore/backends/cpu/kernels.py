@@ -42,7 +42,7 @@ def _compiled(kernel: Kernel) -> Compiled:
     return Compiled(kernel)
 
 
-def compile(kernel: Kernel) -> tuple[Compiled, int]:  # noqa: A001 - the module is the namespace
+def compile(kernel: Kernel) -> tuple[Compiled, int]:
     """Machine code for a kernel and the extent to pass; flat kernels of any length share one function."""
     kernel = simplify(kernel)
     extent = kernel.axes[0].extent

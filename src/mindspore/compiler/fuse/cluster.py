@@ -29,6 +29,15 @@ class Cluster:
         self.low = min(order[m.id] for m in members)
         self.high = max(order[m.id] for m in members)
         self.copies: list[Value] = []  # values recomputed here though another cluster also computes them
+        self.levels: dict[int, str] = {}  # member -> "whole", "kept" or "part": which axes of the kernel it walks
+        self.parent: Cluster | None = None  # the cluster this one has joined
+        self.sources: set[Cluster] = set()  # clusters read from, possibly joined to others since
+
+    def root(self) -> Cluster:
+        cluster = self
+        while cluster.parent is not None:
+            cluster = cluster.parent
+        return cluster
 
     @property
     def opaque(self) -> bool:
@@ -53,23 +62,19 @@ class Cluster:
         return list(found.values())
 
 
-def bases(value: Value) -> list[Value]:
-    """The values that a value reads, behind views and without free ones."""
-    found = [chain(operand)[0] for operand in value.args]
-    return [b for b in found if b.op not in FREE]
-
-
 class Clustering:
     def __init__(self, program: Program, flags: GraphKernelFlags):
         self.flags = flags
         self.program = program
         self.order = {v.id: i for i, v in enumerate(program.values)}
-        self.of: dict[int, Cluster] = {}
+        self._of: dict[int, Cluster] = {}
+        self._bases: dict[int, list[Value]] = {}
+        self._new_levels: dict[int, str] = {}
         self.users: dict[int, list[Value]] = {}
         self.needed_outside: set[int] = {chain(o)[0].id for o in program.outputs}
         for value in program.values:
             if not value.is_view:
-                for base in bases(value):
+                for base in self.bases(value):
                     self.users.setdefault(base.id, []).append(value)
 
     # -- running --------------------------------------------------------------------------------------------------
@@ -78,32 +83,72 @@ class Clustering:
             if value.is_view or value.op == "input" or (value.op in FREE and value.id not in self.needed_outside):
                 continue
             if value.op == "item":
-                self.of[value.id] = self.of[value.args[0].id]
+                self._of[value.id] = self._of[value.args[0].id]
                 continue
-            self.of[value.id] = Cluster([value], self.order)
+            cluster = self._of[value.id] = Cluster([value], self.order)
+            cluster.sources = {self._of[b.id].root() for b in self.bases(value) if b.id in self._of}
             if value.op != "opaque":
+                cluster.levels = {value.id: "kept" if value.op == "reduce" else "whole"}
                 self._join(value)
-        clusters = list(dict.fromkeys(self.of.values()))
+        clusters = list(dict.fromkeys(c.root() for c in self._of.values()))
         if self.flags.opt_level >= 3:
             self._recompute(clusters)
         return clusters
 
+    def cluster_of(self, value: Value) -> Cluster | None:
+        found = self._of.get(value.id)
+        return found.root() if found is not None else None
+
+    def bases(self, value: Value) -> list[Value]:
+        """The values that a value reads, behind views and without free ones."""
+        found = self._bases.get(value.id)
+        if found is None:
+            behind = [chain(operand)[0] for operand in value.args]
+            found = self._bases[value.id] = [b for b in behind if b.op not in FREE]
+        return found
+
     def _join(self, value: Value) -> None:
-        producers = [self.of[b.id] for b in bases(value) if b.id in self.of]
-        for producer in sorted(dict.fromkeys(producers), key=lambda c: -c.high):
-            mine = self.of[value.id]
+        """Let a value join the kernels of its operands, the latest first."""
+        for producer in sorted(self._of[value.id].sources, key=lambda c: -c.high):
+            producer, mine = producer.root(), self._of[value.id].root()
             if producer is not mine and not producer.opaque and self._may_join(producer, mine):
-                merged = Cluster(sorted((*producer.members, *mine.members), key=lambda m: self.order[m.id]), self.order)
-                for member in merged.members:
-                    self.of[member.id] = merged
+                producer.members = sorted((*producer.members, *mine.members), key=lambda m: self.order[m.id])
+                producer.low, producer.high = min(producer.low, mine.low), max(producer.high, mine.high)
+                producer.sources |= mine.sources
+                producer.levels = self._new_levels
+                mine.parent = producer
 
     def _may_join(self, a: Cluster, b: Cluster) -> bool:
         if len(a.members) + len(b.members) > self.flags.composite_op_limit_size or not self._allowed(a, b):
             return False
         if self._path_around(a, b) or self._path_around(b, a):
             return False
+        if self._obviously_fits(a, b):
+            return True
         joined = Cluster(sorted((*a.members, *b.members), key=lambda m: self.order[m.id]), self.order)
-        return self.fits(joined)
+        fits = self.fits(joined)
+        self._new_levels = joined.levels
+        return fits
+
+    def _obviously_fits(self, a: Cluster, b: Cluster) -> bool:
+        """One more map of values that walk the same axes: no need to look at the loops again."""
+        value = b.members[0]
+        if len(b.members) > 1 or value.op != "map":
+            return False
+        level = ""
+        for operand in value.args:
+            base, _ = chain(operand)
+            if self.cluster_of(base) is not a:
+                if base.op == "iota":
+                    return False
+                continue
+            if operand is not base or a.levels.get(base.id) not in ("whole", "kept"):
+                return False
+            if level and a.levels[base.id] != level:
+                return False
+            level = a.levels[base.id]
+        self._new_levels = {**a.levels, value.id: level}
+        return bool(level)
 
     def _allowed(self, a: Cluster, b: Cluster) -> bool:
         """What the flags permit."""
@@ -119,14 +164,18 @@ class Clustering:
         return self.flags.opt_level >= 2
 
     # -- dependencies ---------------------------------------------------------------------------------------------
-    def preds(self, cluster: Cluster) -> list[Cluster]:
-        found: dict[Cluster, None] = {}
-        for member in (*cluster.members, *cluster.copies):
-            for base in bases(member):
-                producer = self.of.get(base.id)
-                if producer is not None and producer is not cluster and base not in cluster.copies:
-                    found[producer] = None
-        return list(found)
+    def preds(self, cluster: Cluster) -> set[Cluster]:
+        """The clusters that must run before one."""
+        found = {c.root() for c in cluster.sources}
+        if cluster.copies:
+            found = set()
+            for member in (*cluster.members, *cluster.copies):
+                for base in self.bases(member):
+                    producer = self.cluster_of(base)
+                    if producer is not None and base not in cluster.copies:
+                        found.add(producer)
+        found.discard(cluster)
+        return found
 
     def _path_around(self, a: Cluster, b: Cluster) -> bool:
         """Whether b depends on a through a third cluster."""
@@ -151,13 +200,11 @@ class Clustering:
         return [m for m in cluster.members if m.id in self.needed_outside or self._read_outside(m, inside)]
 
     def _read_outside(self, member: Value, inside: set[int]) -> bool:
-        for user in self.users.get(member.id, ()):
-            if user.id not in inside and not self._recomputed_for(member, user):
-                return True
-        return False
+        users = self.users.get(member.id, ())
+        return any(u.id not in inside and not self._recomputed_for(member, u) for u in users)
 
     def _recomputed_for(self, member: Value, user: Value) -> bool:
-        cluster = self.of.get(user.id)
+        cluster = self.cluster_of(user)
         return cluster is not None and any(c is member for c in cluster.copies)
 
     def fits(self, cluster: Cluster) -> bool:
@@ -175,30 +222,24 @@ class Clustering:
             if domain.reduced(r) != reduced or domain.of(domain.operand_dims[r.id, 0]) != whole:
                 return False
         kept = whole - reduced
-        for value in self.outputs(cluster):
-            if domain.value_atoms(value) not in (whole, kept):
-                return False
+        names = {kept: "kept", whole: "whole"}
+        cluster.levels = {m.id: names.get(domain.value_atoms(m), "part") for m in cluster.members}
+        if any(cluster.levels[value.id] == "part" for value in self.outputs(cluster)):
+            return False
         if not reductions:
-            return any(domain.value_atoms(m) == whole for m in cluster.members)
+            return "whole" in cluster.levels.values()
         return not (self._passes(cluster) and domain.size(kept) < _FEW_TILES and domain.size(whole) > _SEQUENTIAL_LIMIT)
 
     def _passes(self, cluster: Cluster) -> bool:
         """Whether the reduced axes must be walked more than once."""
-        behind: set[int] = set()
+        inside = {m.id for m in cluster.members}
+        behind: set[int] = set()  # members that depend on a reduction
         for member in cluster.members:
-            after = any(
-                b.id in behind or (b.op == "reduce" and self.of.get(b.id) is not None and b in cluster.members)
-                for b in bases(member)
-            )
-            if after:
+            if any(b.id in behind or (b.op == "reduce" and b.id in inside) for b in self.bases(member)):
                 behind.add(member.id)
-                if member.op == "reduce":
+                if member.op == "reduce" or cluster.levels.get(member.id) == "whole":
                     return True
-        reduced_shapes = {m.shape for m in cluster.members if m.op == "reduce"}
-        return any(
-            m.id in behind and m.shape not in reduced_shapes and m.size > max(_size(s) for s in reduced_shapes)
-            for m in cluster.members
-        )
+        return False
 
     # -- recomputation --------------------------------------------------------------------------------------------
     def _recompute(self, clusters: list[Cluster]) -> None:
@@ -213,12 +254,13 @@ class Clustering:
 
     def _copy_to_readers(self, cluster: Cluster, value: Value) -> None:
         inside = {m.id for m in cluster.members}
-        operands = bases(value)
+        operands = self.bases(value)
         if any(b.id in inside for b in operands) and not all(
             self._is_output(cluster, b) for b in operands if b.id in inside
         ):
             return
-        readers = list(dict.fromkeys(self.of[u.id] for u in self.users.get(value.id, ()) if u.id not in inside))
+        users = [u for u in self.users.get(value.id, ()) if u.id not in inside]
+        readers = list(dict.fromkeys(self._of[u.id].root() for u in users))
         for reader in readers:
             if reader.opaque or not self._reads_all(reader, operands, value.size):
                 return
@@ -233,11 +275,11 @@ class Clustering:
 
     def _reads_all(self, reader: Cluster, operands: list[Value], size: int) -> bool:
         """Whether a reader has every large operand at hand."""
-        at_hand = {b.id for m in (*reader.members, *reader.copies) for b in bases(m)}
+        at_hand = {b.id for m in (*reader.members, *reader.copies) for b in self.bases(m)}
         return all(b.id in at_hand or b.size * 4 <= size for b in operands)
 
     def _cyclic(self, cluster: Cluster) -> bool:
-        stack, seen = self.preds(cluster), set()
+        stack, seen = list(self.preds(cluster)), set()
         while stack:
             c = stack.pop()
             if c is cluster:
@@ -246,13 +288,6 @@ class Clustering:
                 seen.add(c)
                 stack.extend(self.preds(c))
         return False
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    n = 1
-    for d in shape:
-        n *= d
-    return n
 
 
 def schedule(clustering: Clustering, clusters: list[Cluster]) -> list[Cluster]:
@@ -270,8 +305,9 @@ def schedule(clustering: Clustering, clusters: list[Cluster]) -> list[Cluster]:
         best = min(ready, key=lambda c: (_growth(clustering, c, readers), c.low))
         ready.remove(best)
         result.append(best)
-        for base in {b.id: b for m in (*best.members, *best.copies) for b in bases(m)}.values():
-            readers.get(base.id, set()).discard(best)
+        for member in (*best.members, *best.copies):
+            for base in clustering.bases(member):
+                readers.get(base.id, set()).discard(best)
         for c in succs[best]:
             waiting[c] -= 1
             if not waiting[c]:
@@ -285,8 +321,8 @@ def _readers(clustering: Clustering, clusters: list[Cluster]) -> dict[int, set[C
     found: dict[int, set[Cluster]] = {}
     for c in clusters:
         for m in (*c.members, *c.copies):
-            for b in bases(m):
-                if clustering.of.get(b.id) is not c:
+            for b in clustering.bases(m):
+                if clustering.cluster_of(b) is not c:
                     found.setdefault(b.id, set()).add(c)
     return found
 
@@ -297,6 +333,6 @@ def _growth(clustering: Clustering, cluster: Cluster, readers: dict[int, set[Clu
         made = sum(v.size for v in clustering.users.get(cluster.members[0].id, ()) if v.op == "item")
     else:
         made = sum(o.size for o in clustering.outputs(cluster) if o.id not in clustering.needed_outside)
-    seen = {b.id: b for m in (*cluster.members, *cluster.copies) for b in bases(m)}
+    seen = {b.id: b for m in (*cluster.members, *cluster.copies) for b in clustering.bases(m)}
     freed = sum(b.size for b in seen.values() if b.op != "input" and readers.get(b.id) == {cluster})
     return made - freed

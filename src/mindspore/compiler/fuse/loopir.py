@@ -24,7 +24,21 @@ import numpy as np
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
 #: element types that loops compute with
 ELEMENT_TYPES = frozenset(
-    "bool_ int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64".split()
+    [
+        "bool_",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+    ]
 )
 
 

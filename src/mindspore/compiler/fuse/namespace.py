@@ -367,7 +367,7 @@ class Namespace:
         chosen = self.make.map("cast", "bool_", self.lift(condition))
         return self._wrap(self.make.map("select", name_of(dtype), chosen, x, y))
 
-    def clip(self, x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None) -> LazyArray:  # noqa: A002
+    def clip(self, x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None) -> LazyArray:
         low, high = (min if low is None else low), (max if high is None else high)
         if low is not None:
             x = self.maximum(x, low)

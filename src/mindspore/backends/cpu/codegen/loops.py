@@ -11,7 +11,7 @@ reduced ("row mode": lanes are combined at the end of a pass), else one vector a
 When there are fewer tiles than threads and one pass suffices, the reduced axes are shared out instead: every thread
 leaves partial results, and after a barrier they are combined in order.
 
-Long sums are accumulated in chunks, one per plane or per 512 vectors, which keeps rounding errors small.
+Long sums are accumulated in chunks, one per plane or per 256 vectors, which keeps rounding errors small.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mindspore.backends.cpu.codegen.spec import Instr, Kernel
 from mindspore.backends.cpu.codegen.text import ITEMSIZE, LLVM_TYPES, Function, computed, vector
 
 _SCRATCH, _THREADS, _EXTENT, FIRST_BUFFER = 0, 1, 2, 3
-_CHUNK = 512
+_CHUNK = 256
 _PARTIAL_SLOT = 8  # bytes per lane of a partial result
 
 

@@ -1,0 +1,185 @@
+"""Calling compiled graphs: results, errors, threads, control flow, the cache on disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from mindspore.backends.cpu import available
+
+if not available():
+    pytest.skip("the native backend is not installed", allow_module_level=True)
+
+from tests.backend_cpu.helpers import build, check
+
+from mindspore.backends.cpu import CpuBackend, jit
+from mindspore.compiler.fuse import flags
+from mindspore.prims import activation, gather_scatter, sorting
+from mindspore.prims import elementwise as ew
+from mindspore.prims.reduction import ReduceSum
+
+
+def compiled(function, *arrays, flags=""):
+    return CpuBackend(flags).compile(build(function, *arrays))
+
+
+def test_results_do_not_change_later():
+    x = np.arange(5, dtype=np.float32)
+    executable = compiled(lambda a: a * 2, x)
+    first = executable(x)[0]
+    view = first[1:3]
+    kept = [executable(x + i)[0] for i in range(6)]
+    np.testing.assert_array_equal(first, x * 2)
+    np.testing.assert_array_equal(view, (x * 2)[1:3])
+    for i, k in enumerate(kept):
+        np.testing.assert_array_equal(k, (x + i) * 2)
+
+
+def test_memory_of_results_is_used_again():
+    x = np.ones(1000, np.float32)
+    executable = compiled(lambda a: a * 2, x)
+    addresses = {executable(x)[0].ctypes.data for _ in range(10)}
+    assert len(addresses) == 1
+
+
+def test_a_parameter_as_result_is_a_copy():
+    x = np.ones(3, np.float32)
+    out = compiled(lambda a: (a, a + 1), x)(x)
+    assert not np.shares_memory(out[0], x)
+    np.testing.assert_array_equal(out[0], x)
+
+
+def test_one_value_as_two_results():
+    check(lambda a: (lambda y: (y, y, y[1:]))(a * 2), np.ones(4, np.float32))
+
+
+def test_wrong_shape_is_an_error():
+    x = np.ones((2, 3), np.float32)
+    with pytest.raises(ValueError, match="shape"):
+        compiled(lambda a: a + 1, x)(np.ones((3, 2), np.float32))
+
+
+def test_host_steps_inside_a_graph():
+    """Sorting has no kernel: it runs on the host, between kernels, within the one native call."""
+    x = np.random.default_rng(0).standard_normal((4, 9)).astype(np.float32)
+    executable = check(lambda a: ew.Exp()(sorting.Sort()(a * 2)[0]) + 1, x)
+    assert [name.split(":")[0] for name in executable.steps()] == ["fused", "host", "fused"]
+
+
+def test_errors_of_host_steps_reach_the_caller():
+    table, index = np.ones((3, 2), np.float32), np.array([[0], [9]], np.int32)
+    executable = compiled(lambda t, i: gather_scatter.TensorScatterAdd()(t, i, t[:2]), table, index)
+    with pytest.raises(IndexError):
+        executable(table, index)
+    index[1] = 1
+    executable(table, index)  # usable afterwards
+
+
+def test_calls_from_several_threads():
+    x = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)
+    executable = compiled(lambda a: activation.Softmax(-1)(a) * 3, x)
+    want = executable(x)[0].copy()
+    failures = []
+
+    def work():
+        for _ in range(30):
+            if not np.array_equal(executable(x)[0], want):
+                failures.append(1)
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    assert not failures
+
+
+@pytest.mark.parametrize("level,most", [(0, 4), (1, 3), (2, 1), (3, 1)])
+def test_levels_of_fusion(level, most):
+    """exp, times 2, sum, plus 1: one kernel each at level 0, one for all at level 2."""
+    x = np.random.default_rng(0).standard_normal((8, 8)).astype(np.float32)
+    executable = check(lambda a: ReduceSum()(ew.Exp()(a) * 2, 1) + 1, x, flags=f"--opt_level={level}")
+    assert len(executable.steps()) == most
+
+
+def test_flags():
+    parsed = flags.parse("--opt_level=1 --dump_as_text --disable_expand_ops=Softmax,Gelu --unknown=3")
+    assert (parsed.opt_level, parsed.dump_as_text, parsed.disable_expand_ops) == (1, True, ("Softmax", "Gelu"))
+    with pytest.raises(ValueError, match="opt_level"):
+        flags.parse("--opt_level=7")
+    with pytest.raises(ValueError, match="number"):
+        flags.parse("--opt_level=high")
+
+
+def test_dump(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    x = np.ones((2, 3), np.float32)
+    compiled(lambda a: activation.Softmax(-1)(a), x, flags="--dump_as_text")
+    (file,) = (tmp_path / "graph_kernel_dump").iterdir()
+    text = file.read_text()
+    assert "kernel 0" in text
+    assert "reduce('sum'" in text
+    assert "# Softmax" in text
+
+
+def test_memory_report():
+    x = np.ones((64, 64), np.float32)
+
+    def chain(a):
+        for _ in range(6):
+            a = sorting.Sort()(a + 1)[0]
+        return a
+
+    report = compiled(chain, x).memory_report()
+    assert 0 < report["peak_bytes"] < report["total_bytes"]
+
+
+# -- cache --------------------------------------------------------------------------------------------------------------
+IR = "define i32 @{name}(ptr %p) {{\n  ret i32 {number}\n}}\n"
+
+
+def test_objects_are_cached_and_damage_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setenv("MS_COMPILER_CACHE_PATH", str(tmp_path))
+    ir = IR.format(name="cached", number=7)
+    body = jit.object_code(ir)
+    (file,) = (tmp_path / "cpu_kernels").iterdir()
+    made = []
+    monkeypatch.setattr(jit, "_compile", lambda text: made.append(text) or body)
+    assert jit.object_code(ir) == body
+    assert not made
+    whole = file.read_bytes()
+    for damaged in (b"", whole[:50], b"\0" * 500, whole[:-1] + bytes([whole[-1] ^ 1])):
+        file.write_bytes(damaged)
+        assert jit.object_code(ir) == body
+        assert made.pop() == ir
+    assert jit._read_cached(file) == body
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setenv("MS_COMPILER_CACHE_PATH", str(blocked))
+    assert jit.object_code(IR.format(name="uncached", number=1))
+
+
+def test_processes_share_the_cache(tmp_path):
+    program = (
+        "import numpy as np\n"
+        "from mindspore.backends.cpu import CpuBackend\n"
+        "from mindspore.prims import activation\n"
+        "from tests.backend_cpu.helpers import build\n"
+        "x = np.arange(6, dtype=np.float32).reshape(2, 3)\n"
+        "y = CpuBackend().compile(build(lambda a: activation.Softmax(-1)(a), x))(x)[0]\n"
+        "assert abs(y.sum() - 2) < 1e-5\n"
+    )
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    path = os.pathsep.join([root, os.path.join(root, "src"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "MS_COMPILER_CACHE_PATH": str(tmp_path), "PYTHONPATH": path}
+    workers = [subprocess.Popen([sys.executable, "-c", program], env=environment) for _ in range(3)]
+    assert [w.wait() for w in workers] == [0, 0, 0]
+    assert all(f.suffix == ".o" for f in (tmp_path / "cpu_kernels").iterdir())
