@@ -1,0 +1,27 @@
+"""Functions on tensors that are cut over devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.parallel.shard import Layout
+from mindspore.prims.values import TensorBase
+
+__all__ = ["reshard"]
+
+
+def reshard(tensor: Any, layout: Layout) -> Any:
+    """The tensor in another layout. With one device every layout holds the whole tensor."""
+    if not isinstance(tensor, TensorBase):
+        raise TypeError(f"Reshard takes in Tensor type as the first input, but got: {type(tensor)}.")
+    if not isinstance(layout, Layout):
+        raise TypeError(f"Reshard only support type mindspore.Layout, but got: {type(layout)}.")
+    cuts = layout.cuts()
+    if len(cuts) != len(tensor.shape):
+        raise ValueError(
+            f"The layout is one of a tensor of {len(cuts)} dimensions, but the tensor has shape {tensor.shape}."
+        )
+    for size, cut in zip(tensor.shape, cuts):
+        if size % cut:
+            raise ValueError(f"A dimension of {size} elements cannot be cut into {cut} equal parts (layout {cuts}).")
+    return tensor
