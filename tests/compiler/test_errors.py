@@ -1,0 +1,190 @@
+"""Errors name the user's file and line, in the same words in both modes."""
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+
+X = Tensor(np.ones((2, 3), np.float32))
+
+
+def message(function, *args, error=Exception):
+    with pytest.raises(error) as caught:
+        function(*args)
+    return str(caught.value)
+
+
+def compiled_message(function, *args, error=Exception):
+    text = message(ms.jit(function), *args, error=error)
+    assert "test_errors.py" in text and function.__name__ in text
+    return text
+
+
+def wrong_shape(x):
+    y = x * 2
+    return y + Tensor(np.ones((4, 5), np.float32))
+
+
+def wrong_dtype(x):
+    return ops.matmul(x, "text")
+
+
+def wrong_axis(x):
+    return ops.ReduceSum()(x, 7)
+
+
+@pytest.mark.parametrize(("function", "error"), [(wrong_shape, ValueError), (wrong_dtype, (TypeError, ValueError)), (wrong_axis, ValueError)])
+def test_same_words_in_both_modes(function, error):
+    eager = message(function, X, error=error)
+    compiled = compiled_message(function, X, error=error)
+    assert compiled.startswith(eager)
+
+
+def test_a_caret_points_at_the_expression():
+    text = compiled_message(wrong_shape, X, error=ValueError)
+    lines = text.splitlines()
+    source = next(i for i, line in enumerate(lines) if "return y + Tensor" in line)
+    caret = lines[source + 1]
+    assert caret.index("^") == lines[source].index("y + Tensor")
+
+
+def only_one_branch(x):
+    if x.sum() > 0:
+        y = x * 2
+    return y
+
+
+def test_name_defined_in_one_branch():
+    text = compiled_message(only_one_branch, X, error=NameError)
+    assert "'y' is not defined in one branch" in text
+
+
+def different_types(x):
+    if x.sum() > 0:
+        return x
+    return x.sum()
+
+
+def test_branches_of_different_types():
+    text = compiled_message(different_types, X, error=TypeError)
+    assert "(2, 3)" in text and "shape ()" in text
+
+
+def growing(x):
+    while x.sum() < 100:
+        x = ops.cat((x, x), axis=0)
+    return x
+
+
+def test_loop_variable_that_changes_shape():
+    text = compiled_message(growing, X, error=TypeError)
+    assert "'x' must keep its type and shape" in text
+
+
+def endless(x):
+    while True:
+        x = x + 1
+    return x
+
+
+def test_loop_that_never_ends():
+    assert "never ends" in compiled_message(endless, X, error=RuntimeError)
+
+
+def unrolled_for_ever(x):
+    table = {"a": x}
+    for key in _ENDLESS:
+        table[key] = x
+    return table
+
+
+class _Endless:
+    def __iter__(self):
+        n = 0
+        while True:
+            n += 1
+            yield n
+
+
+_ENDLESS = _Endless()
+
+
+def test_unrolling_has_a_bound():
+    assert "more than" in compiled_message(unrolled_for_ever, X, error=RuntimeError)
+
+
+def unbounded_recursion(x, n=0):
+    return unbounded_recursion(x + 1, n + 1)
+
+
+def test_recursion_has_a_bound():
+    assert "call depth" in compiled_message(unbounded_recursion, X, error=RuntimeError)
+
+
+def uses_match(x):
+    match x.shape:
+        case (2, 3):
+            return x
+    return x + 1
+
+
+def test_unsupported_syntax():
+    text = compiled_message(uses_match, X, error=RuntimeError)
+    assert "'match' statements cannot be compiled" in text
+
+
+def undefined_name(x):
+    return x + not_there  # noqa: F821
+
+
+def test_undefined_name():
+    assert "'not_there' is not defined" in compiled_message(undefined_name, X, error=NameError)
+
+
+def raises_when_positive(x):
+    if x.sum() > 0:
+        raise ValueError("positive")
+    return x * 2
+
+
+def test_raise_under_a_condition_that_only_the_graph_knows():
+    function = ms.jit(raises_when_positive)
+    np.testing.assert_allclose(function(-X).asnumpy(), -2.0)
+    assert "positive" in message(function, X, error=ValueError)
+    np.testing.assert_allclose(function(-X).asnumpy(), -2.0)
+
+
+def needs_value(x):
+    return x + int(np.asarray(x.asnumpy()).sum())
+
+
+def test_functions_that_need_values_run_as_python():
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        np.testing.assert_allclose(ms.jit(needs_value)(X).asnumpy(), 7.0)
+    ms.set_context(jit_syntax_level=ms.STRICT)
+    try:
+        assert "only known when the compiled graph runs" in compiled_message(needs_value, X, error=TypeError)
+    finally:
+        ms.set_context(jit_syntax_level=ms.LAX)
+
+
+def test_construct_is_missing():
+    class Empty(nn.Cell):
+        pass
+
+    assert "construct" in message(Empty(), X, error=AttributeError)
+
+
+def test_super_init_is_missing():
+    class Forgetful(nn.Cell):
+        def __init__(self):
+            self.dense = nn.ReLU()
+
+    assert "super().__init__()" in message(Forgetful, error=AttributeError)
+
+
+def test_context_rejects_nonsense():
+    for setting in ({"mode": 5}, {"device_target": "Abacus"}, {"nonsense": 1}, {"max_call_depth": 0}):
+        with pytest.raises(ValueError):
+            ms.set_context(**setting)
