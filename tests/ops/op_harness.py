@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradcheck import check_gradients
 
 import mindspore as ms
+from gradcheck import check_gradients
 from mindspore import Tensor
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple

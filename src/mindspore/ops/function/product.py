@@ -163,7 +163,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     from mindspore.ops.function.shape import broadcast_to, roll
 
     a, b = broadcast_to(input, shape), broadcast_to(other, shape)
-    return roll(roll(a, -1, at) * b - a * roll(b, -1, at), -1, at)
+    return roll(a * roll(b, -1, at) - roll(a, -1, at) * b, -1, at)
 
 
 # -- sums of products -----------------------------------------------------------------------------------------------

@@ -1,0 +1,140 @@
+"""Gamma, Bessel, zeta and related functions, element by element, evaluated by SciPy or JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore.prims.elementwise import Elementwise, Exp, Log, Log1p, Select, Sign, binary, unary, zeros_like
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.reduction import sum_to_shape
+from mindspore.prims.special import scipy_special
+
+
+def _special(name: str) -> Callable:
+    """A function of `scipy.special` (or JAX's counterpart) as an evaluation rule."""
+
+    def function(xp: Any, *args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            out = getattr(scipy_special(xp), name)(*(widen(a) for a in args))
+        return narrow(xp.asarray(out), args[0])
+
+    return function
+
+
+def _host_special(name: str) -> Callable:
+    """A function that JAX lacks: under XLA it runs on the host."""
+    from_numpy = _special(name)
+
+    def function(xp: Any, *args: Any) -> Any:
+        if xp is np:
+            return from_numpy(np, *args)
+        import jax
+
+        shape = np.broadcast_shapes(*(a.shape for a in args))
+        result = jax.ShapeDtypeStruct(shape, args[0].dtype)
+        return jax.pure_callback(
+            lambda *xs: from_numpy(np, *map(np.asarray, xs)), result, *args, vmap_method="broadcast_all"
+        )
+
+    return function
+
+
+Lgamma = unary("Lgamma", _special("gammaln"), lambda x, out, d: d * Digamma()(x), "f")
+Digamma = unary("Digamma", _special("digamma"), lambda x, out, d: d * trigamma(x), "f")
+Zeta = binary("Zeta", _special("zeta"), lambda x, q, out, d: (zeros_like(d), d * -x * Zeta()(x + 1, q)), "f")
+
+
+def _polygamma(xp: Any, n: Any, x: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return narrow(xp.asarray(scipy_special(xp).polygamma(n.astype(np.int32), widen(x))), x)
+
+
+Polygamma = binary(
+    "Polygamma", _polygamma, lambda n, x, out, d: (zeros_like(d), d * Polygamma()(n + 1, x)), "f",
+)  # fmt: skip
+
+
+def trigamma(x: Any) -> Any:
+    """The derivative of digamma."""
+    return Polygamma()(zeros_like(x) + 1, x)
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    """x^(a-1) e^-x / Γ(a), the derivative of the lower incomplete gamma function by x."""
+    positive = x > 0
+    safe = Select()(positive, x, zeros_like(x) + 1)
+    return Select()(positive, Exp()((a - 1) * Log()(safe) - safe - Lgamma()(a)), zeros_like(a + x))
+
+
+def _by_first(function: Callable, sign: float) -> Callable:
+    """Central difference in the first argument, which has no closed form."""
+
+    def derivative(a: Any, x: Any) -> Any:
+        step = 1e-3 if a.dtype.itemsize < 8 else 1e-5
+        return (function(a + step, x) - function(a - step, x)) * (sign / (2 * step))
+
+    return derivative
+
+
+Igamma = binary(
+    "Igamma", _special("gammainc"),
+    lambda a, x, out, d: (d * _by_first(Igamma(), 1.0)(a, x), d * _gamma_density(a, x)), "f",
+)  # fmt: skip
+Igammac = binary(
+    "Igammac", _special("gammaincc"),
+    lambda a, x, out, d: (d * _by_first(Igammac(), 1.0)(a, x), d * -_gamma_density(a, x)), "f",
+)  # fmt: skip
+
+BesselI0 = unary("BesselI0", _special("i0"), lambda x, out, d: d * BesselI1()(x), "f")
+BesselI1 = unary("BesselI1", _special("i1"), lambda x, out, d: d * (BesselI0()(x) - _ratio(out, x, 0.5)), "f")
+BesselI0e = unary("BesselI0e", _special("i0e"), lambda x, out, d: d * (BesselI1e()(x) - Sign()(x) * out), "f")
+BesselI1e = unary(
+    "BesselI1e", _special("i1e"), lambda x, out, d: d * (BesselI0e()(x) - out * Sign()(x) - _ratio(out, x, 0.5)), "f",
+)  # fmt: skip
+BesselJ0 = unary("BesselJ0", _host_special("j0"), lambda x, out, d: -d * BesselJ1()(x), "f")
+BesselJ1 = unary("BesselJ1", _host_special("j1"), lambda x, out, d: d * (BesselJ0()(x) - _ratio(out, x, 0.5)), "f")
+BesselY0 = unary("BesselY0", _host_special("y0"), lambda x, out, d: -d * BesselY1()(x), "f")
+BesselY1 = unary("BesselY1", _host_special("y1"), lambda x, out, d: d * (BesselY0()(x) - out / x), "f")
+BesselK0 = unary("BesselK0", _host_special("k0"), lambda x, out, d: -d * BesselK1()(x), "f")
+BesselK1 = unary("BesselK1", _host_special("k1"), lambda x, out, d: -d * (BesselK0()(x) + out / x), "f")
+BesselK0e = unary("BesselK0e", _host_special("k0e"), lambda x, out, d: d * (out - BesselK1e()(x)), "f")
+BesselK1e = unary("BesselK1e", _host_special("k1e"), lambda x, out, d: d * (out * (1 - 1 / x) - BesselK0e()(x)), "f")
+Spence = unary("Spence", _special("spence"), lambda x, out, d: d * -_ratio(Log()(x), x - 1, 1.0), "f")
+Dawsn = unary("Dawsn", _host_special("dawsn"), lambda x, out, d: d * (1 - 2 * x * out), "f")
+
+
+def _ratio(numerator: Any, denominator: Any, at_zero: float) -> Any:
+    """numerator / denominator, with its limit where the denominator is 0."""
+    zero = denominator == 0
+    safe = Select()(zero, zeros_like(denominator) + 1, denominator)
+    return Select()(zero, zeros_like(numerator) + at_zero, numerator / safe)
+
+
+class Betainc(Elementwise):
+    """The regularised incomplete beta function I_x(a, b)."""
+
+    promote = "all"
+    kinds = "f"
+
+    def __init__(self) -> None:
+        super().__init__("Betainc")
+
+    def eval(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return narrow(xp.asarray(scipy_special(xp).betainc(widen(a), widen(b), widen(x))), x)
+
+    def bprop(self, a: Any, b: Any, x: Any, out: Any, dout: Any) -> tuple:
+        return None, None, sum_to_shape(dout * beta_density(a, b, x), x.shape)
+
+
+def log_beta(a: Any, b: Any) -> Any:
+    """log of the beta function."""
+    return Lgamma()(a) + Lgamma()(b) - Lgamma()(a + b)
+
+
+def beta_density(a: Any, b: Any, x: Any) -> Any:
+    """The derivative of the regularised incomplete beta function by x."""
+    return Exp()((a - 1) * Log()(x) + (b - 1) * Log1p()(-x) - log_beta(a, b))
