@@ -45,17 +45,24 @@ class ASGD(Optimizer):
         )
 
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
-        mu, eta, mean = self.mu[index], self.eta[index], self.ax[index]
-        count = self.step_count()
-        rate = ops.select(ops.equal(count, 1.0), lr + 0.0, eta + 0.0)
-        value = ops.cast(parameter, mstype.float32) * (1.0 - self.lambd * rate)
-        value = value - rate * ops.cast(gradient, mstype.float32)
-        old_mean = ops.cast(mean, mstype.float32)
-        ops.assign(parameter, ops.cast(value, parameter.dtype))
-        new_mean = ops.select(ops.equal(mu, 1.0), value, old_mean + (value - old_mean) * mu)
-        ops.assign(mean, ops.cast(new_mean, mean.dtype))
-        ops.assign(eta, lr / ops.pow(1.0 + self.lambd * lr * count, self.alpha))
-        ops.assign(mu, 1.0 / ops.maximum(1.0, count - self.t0))
+        state = (self.mu[index], self.eta[index], self.ax[index])
+        averaged_step(parameter, gradient, *state, lr, self.step_count(), self.lambd, self.alpha, self.t0)
+
+
+def averaged_step(
+    parameter: Any, gradient: Any, mu: Any, eta: Any, mean: Any, lr: Any, count: Any, lambd: float, alpha: float,
+    t0: float,
+) -> None:  # fmt: skip
+    """One update, the `count`-th. `eta` holds the step to make, `mu` the weight of the new value in the `mean`."""
+    rate = ops.select(ops.equal(count, 1.0), ops.ones_like(eta) * lr, eta)
+    value = ops.cast(parameter, mstype.float32) * (1.0 - lambd * rate)
+    value = value - rate * ops.cast(gradient, mstype.float32)
+    old_mean = ops.cast(mean, mstype.float32)
+    new_mean = ops.select(ops.equal(mu, 1.0), value, old_mean + (value - old_mean) * mu)
+    ops.assign(parameter, ops.cast(value, parameter.dtype))
+    ops.assign(mean, ops.cast(new_mean, mean.dtype))
+    ops.assign(eta, lr / ops.pow(1.0 + lambd * lr * count, alpha))
+    ops.assign(mu, 1.0 / ops.maximum(1.0, count - t0))
 
 
 __all__ = ["ASGD"]

@@ -46,19 +46,29 @@ class Rprop(Optimizer):
         self.step_size = self.slots("step_size")
 
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
-        previous, size = self.prev[index], self.step_size[index]
-        gradient = ops.cast(gradient, parameter.dtype)
-        first = ops.cast(lr, parameter.dtype) * ops.ones_like(gradient)
-        size_before = ops.select(ops.equal(self.step_count(), 1.0), first, size)
-        agreement = gradient * previous
-        grown = ops.minimum(size_before * self.etaplus, self.step_size_max)
-        shrunk = ops.maximum(size_before * self.etaminus, self.step_size_min)
-        kept = ops.clamp(size_before, self.step_size_min, self.step_size_max)
-        step = ops.select(agreement > 0, grown, ops.select(agreement < 0, shrunk, kept))
-        used = ops.select(agreement < 0, ops.zeros_like(gradient), gradient)
-        ops.assign(parameter, parameter - ops.sign(used) * step)
-        ops.assign(previous, used)
-        ops.assign(size, step)
+        first = ops.equal(self.step_count(), 1.0)
+        etas, sizes = (self.etaminus, self.etaplus), (self.step_size_min, self.step_size_max)
+        resilient_step(parameter, gradient, self.prev[index], self.step_size[index], lr, first, etas, sizes)
+
+
+def resilient_step(
+    parameter: Any, gradient: Any, previous: Any, size: Any, lr: Any, first: Any, etas: tuple, sizes: tuple
+) -> None:
+    """One update. `previous` and `size` hold the last gradient and the steps; in the `first` step all steps are `lr`.
+
+    Where the gradient changed its sign nothing is updated, and the next step is free to go either way.
+    """
+    shrink, grow = etas
+    gradient = ops.cast(gradient, parameter.dtype)
+    size_before = ops.select(first, ops.cast(lr, parameter.dtype) * ops.ones_like(gradient), size)
+    agreement = gradient * previous
+    step = ops.select(agreement > 0, size_before * grow, size_before * 1.0)
+    step = ops.select(agreement < 0, size_before * shrink, step)
+    step = ops.minimum(ops.maximum(step, sizes[0]), sizes[1])
+    used = ops.select(agreement < 0, ops.zeros_like(gradient), gradient)
+    ops.assign(parameter, parameter - ops.sign(used) * step)
+    ops.assign(previous, used)
+    ops.assign(size, step)
 
 
 __all__ = ["Rprop"]
