@@ -353,24 +353,3 @@ def _input_gradient(like: Convolution, dout: Any, w: Any, size: tuple[int, ...])
 
 def _filter_gradient(like: Convolution, dout: Any, x: Any, size: tuple[int, ...]) -> Any:
     return like.sibling(_FILTER[like.rank])(dout, x, size)
-
-
-class DepthwiseConv2dNative(_Forward):
-    """Every channel with its own `channel_multiplier` filters: a weight of shape (multiplier, C, KH, KW)."""
-
-    def __init__(
-        self, channel_multiplier: int, kernel_size: Any, mode: int = 3, pad_mode: str = "valid", pad: Any = 0,
-        stride: Any = 1, dilation: Any = 1, group: int = 1,
-    ):  # fmt: skip
-        super().__init__(channel_multiplier, kernel_size, mode, pad_mode, pad, stride, dilation, 1)
-
-    def __call__(self, x: Any, weight: Any) -> Any:
-        from mindspore.prims.arrays import Transpose
-        from mindspore.prims.reduction import Reshape
-
-        multiplier, channels, *kernel = weight.shape
-        filters = Reshape()(Transpose()(weight, (1, 0, 2, 3)), (channels * multiplier, 1, *kernel))
-        pads = tuple(v for pair in self.pad for v in pair)
-        return Conv2D(
-            channels * multiplier, self.kernel_size, 1, self.pad_mode, pads, self.stride, self.dilation, channels
-        )(x, filters)

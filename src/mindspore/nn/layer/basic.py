@@ -16,6 +16,7 @@ from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
 from mindspore.ops.function.shape import pad_pairs
+from mindspore.ops.operations.nn_ops import extract_patches
 
 __all__ = [
     "BiDense", "ClipByNorm", "Dense", "Dropout", "Dropout1d", "Dropout2d", "Dropout2dExt", "Dropout3d", "DropoutExt",
@@ -409,27 +410,6 @@ class Unfold(Cell):
 
     def construct(self, input_x: Any) -> Any:
         return extract_patches(input_x, self.ksizes[1:3], self.strides[1:3], self.rates[1:3], self.padding)
-
-
-def extract_patches(x: Any, kernel: Any, stride: Any, dilation: Any, padding: str) -> Any:
-    """Patches as channels, ordered by place in the patch first and channel second."""
-    from mindspore.prims import window
-
-    geometry = window.resolve(
-        window.pad_mode("Unfold", padding, ("same", "valid")),
-        x.shape[2:],
-        tuple(kernel),
-        tuple(stride),
-        tuple(dilation),
-        (),
-    )
-    pads = tuple(v for pair in geometry.pads for v in pair)
-    columns = ops.unfold(x, tuple(kernel), tuple(dilation), pads, tuple(stride))
-    elements = kernel[0] * kernel[1]
-    split = ops.reshape(columns, (x.shape[0], x.shape[1], elements, columns.shape[2]))
-    return ops.reshape(
-        ops.transpose(split, (0, 2, 1, 3)), (x.shape[0], elements * x.shape[1], *geometry.output(x.shape[2:]))
-    )
 
 
 class Upsample(Cell):

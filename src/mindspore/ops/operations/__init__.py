@@ -13,6 +13,7 @@ from mindspore import prims as _prims
 from mindspore.ops.operations.array_ops import *  # noqa: F403
 from mindspore.ops.operations.comm_ops import *  # noqa: F403
 from mindspore.ops.operations.math_ops import *  # noqa: F403
+from mindspore.ops.operations.nn_ops import *  # noqa: F403
 from mindspore.ops.operations.other_ops import *  # noqa: F403
 from mindspore.ops.operations.random_ops import *  # noqa: F403
 from mindspore.prims.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, registered_primitives

@@ -1,0 +1,375 @@
+"""Neural-network operations as classes: those that are compositions. Core primitives live in `mindspore.prims`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.random import next_key
+from mindspore.common.tensor import Tensor
+from mindspore.ops import nn_activation as act
+from mindspore.ops import nn_conv, nn_embedding, nn_image, nn_loss, nn_pooling
+from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.ops.function._common import cast
+from mindspore.ops.operations.sequence_ops import *  # noqa: F403
+from mindspore.ops.operations.sequence_ops import __all__ as _sequence
+from mindspore.prims import elementwise as ew
+from mindspore.prims import window
+from mindspore.prims.activation import FastGeLU, GeLU, Softmax
+from mindspore.prims.arrays import ExpandDims, GetItem, Transpose
+from mindspore.prims.conv import Conv2D
+from mindspore.prims.ctc import CTC
+from mindspore.prims.dropout import DropoutMask, DropoutWithKey
+from mindspore.prims.loss import SparseCrossEntropy
+from mindspore.prims.norm import Standardize
+from mindspore.prims.pooling import MaxPoolWithIndices
+from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
+from mindspore.prims.scan import CumSum
+from mindspore.prims.values import from_array
+
+__all__ = [
+    "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D", "AffineGrid",
+    "BCEWithLogitsLoss", "BinaryCrossEntropy", "CTCGreedyDecoder", "CTCLoss", "CTCLossV2",
+    "ChannelShuffle", "Col2Im", "Conv3DTranspose", "DepthwiseConv2dNative", "Dropout", "Dropout2D", "Dropout3D",
+    "DropoutDoMask", "DropoutGenMask", "ExtractImagePatches", "FastGelu",
+    "GLU", "Gelu", "GridSampler2D", "GridSampler3D", "Im2Col", "InstanceNorm", "KLDivLoss",
+    "MaxPool3DWithArgmax", "MaxPoolWithArgmaxV2", "MaxUnpool2D", "MaxUnpool3D", "MultiMarginLoss",
+    "MultilabelMarginLoss", "NLLLoss", "ReLUV2", "ResizeBicubic", "ResizeBilinear",
+    "ResizeBilinearV2", "ResizeLinear1D", "ResizeNearestNeighbor", "ResizeNearestNeighborV2", "SmoothL1Loss",
+    "SoftMarginLoss", "SparseSoftmaxCrossEntropyWithLogits", "TripletMarginLoss", "UpsampleNearest3D",
+    "UpsampleTrilinear3D", *_sequence,
+]  # fmt: skip
+
+Gelu = GeLU
+FastGelu = FastGeLU
+
+
+# -- dropout ----------------------------------------------------------------------------------------------------------
+def _dropout(p: Any, x: Any) -> tuple:
+    out, mask = DropoutWithKey(p.keep_prob)(x, next_key(p.Seed0 or p.Seed1 or None))
+    return out, cast(mask, x.dtype)
+
+
+def _channel_dropout(p: Any, x: Any) -> tuple:
+    shape = (*x.shape[:2], *(1,) * (x.ndim - 2))
+    mask = DropoutMask(p.keep_prob)(next_key(), shape)
+    spread = ew.LogicalAnd()(mask, ew.Equal()(ew.zeros_like(x), 0))
+    scale = 0.0 if p.keep_prob == 0 else 1 / p.keep_prob
+    return x * (cast(spread, x.dtype) * scale), spread
+
+
+Dropout = composition(
+    "Dropout", _dropout, "(x / keep_prob where kept, else 0; the mask).", keep_prob=0.5, Seed0=0, Seed1=0
+)
+Dropout2D = composition("Dropout2D", _channel_dropout, "Dropout of whole channels, and the mask.", keep_prob=0.5)
+Dropout3D = composition("Dropout3D", _channel_dropout, "Dropout of whole channels, and the mask.", keep_prob=0.5)
+
+
+def _gen_mask(p: Any, shape: Any, keep_prob: Any) -> Any:
+    keep = float(keep_prob.asnumpy()) if isinstance(keep_prob, Tensor) else float(keep_prob)
+    return DropoutMask(keep)(next_key(p.Seed0 or p.Seed1 or None), tuple(shape))
+
+
+DropoutGenMask = composition("DropoutGenMask", _gen_mask, "Which elements survive.", Seed0=0, Seed1=0)
+DropoutDoMask = plain("DropoutDoMask", lambda x, mask, keep_prob: x * cast(mask, x.dtype) / cast(keep_prob, x.dtype)
+                      if isinstance(keep_prob, Tensor) else x * cast(mask, x.dtype) * (1 / keep_prob))  # fmt: skip
+
+
+# -- losses -----------------------------------------------------------------------------------------------------------
+BinaryCrossEntropy = composition(
+    "BinaryCrossEntropy", lambda p, x, y, weight=None: nn_loss.binary_cross_entropy(x, y, weight, p.reduction),
+    "Binary cross entropy of probabilities.", reduction="mean",
+)  # fmt: skip
+BCEWithLogitsLoss = composition(
+    "BCEWithLogitsLoss",
+    lambda p, x, y, weight=None, pos_weight=None: nn_loss.binary_cross_entropy_with_logits(
+        x, y, weight, pos_weight, p.reduction
+    ),
+    "Binary cross entropy with logits.", reduction="mean",
+)  # fmt: skip
+KLDivLoss = composition(
+    "KLDivLoss", lambda p, x, y: nn_loss.kl_div(x, y, p.reduction), "Kullback-Leibler divergence.", reduction="mean"
+)
+SmoothL1Loss = composition(
+    "SmoothL1Loss", lambda p, x, y: nn_loss.smooth_l1_loss(x, y, p.beta, p.reduction), "Smooth L1 loss.", beta=1.0,
+    reduction="none",
+)  # fmt: skip
+SoftMarginLoss = composition(
+    "SoftMarginLoss", lambda p, x, y: nn_loss.soft_margin_loss(x, y, p.reduction), "Soft margin loss.", reduction="mean"
+)
+MultiMarginLoss = composition(
+    "MultiMarginLoss",
+    lambda p, x, y, weight=None: nn_loss.multi_margin_loss(x, y, p.p, p.margin, weight, p.reduction),
+    "Multi-class hinge loss.", p=1, margin=1.0, reduction="mean",
+)  # fmt: skip
+TripletMarginLoss = composition(
+    "TripletMarginLoss",
+    lambda p, a, x, y, margin=1.0: nn_loss.triplet_margin_loss(a, x, y, margin, p.p, p.eps, p.swap, p.reduction),
+    "Triplet margin loss.", p=2, swap=False, eps=1e-6, reduction="mean",
+)  # fmt: skip
+
+
+def _multilabel(p: Any, x: Any, target: Any) -> tuple:
+    classes = from_array(np.arange(x.shape[-1], dtype=np.int32))
+    ended = ew.Less()(target, 0)
+    valid = ew.Equal()(CumSum()(cast(ended, mstype.int32), -1), 0)
+    hit = ew.LogicalAnd()(ew.Equal()(ExpandDims()(target, -1), classes), ExpandDims()(valid, -1))
+    is_target = ew.Minimum()(ReduceSum()(cast(hit, mstype.int32), -2), 1)
+    return nn_loss.multilabel_margin_loss(x, target, p.reduction), cast(is_target, target.dtype)
+
+
+MultilabelMarginLoss = composition("MultilabelMarginLoss", _multilabel, "Multi-label hinge loss.", reduction="mean")
+
+
+def _nll(p: Any, logits: Any, labels: Any, weight: Any) -> tuple:
+    keep = cast(ew.NotEqual()(labels, p.ignore_index), weight.dtype)
+    index = ew.Select()(ew.NotEqual()(labels, p.ignore_index), labels, ew.zeros_like(labels))
+    total = ReduceSum()(nn_embedding.gather(weight, index, 0) * keep, ())
+    return nn_loss.nll_loss(logits, labels, weight, p.ignore_index, p.reduction), total
+
+
+NLLLoss = composition("NLLLoss", _nll, "(loss, total weight).", reduction="mean", ignore_index=-100)
+
+
+def _sparse_softmax(p: Any, logits: Any, labels: Any) -> Any:
+    if not p.is_grad:
+        return ReduceMean()(SparseCrossEntropy()(logits, labels), ())
+    hot = cast(ew.Equal()(ExpandDims()(labels, -1), from_array(np.arange(logits.shape[1]))), logits.dtype)
+    return (Softmax(-1)(logits) - hot) * (1.0 / logits.shape[0])
+
+
+SparseSoftmaxCrossEntropyWithLogits = composition(
+    "SparseSoftmaxCrossEntropyWithLogits", _sparse_softmax, "Mean cross entropy with indices, or its gradient.",
+    is_grad=False, sens=1.0,
+)  # fmt: skip
+
+
+def _ctc_v2(p: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> tuple:
+    return nn_embedding.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, p.blank, p.reduction, p.zero_infinity
+    )
+
+
+CTCLossV2 = composition(
+    "CTCLossV2", _ctc_v2, "CTC of log-probabilities.", blank=0, reduction="none", zero_infinity=False
+)
+
+
+def _ctc(p: Any, x: Any, labels_indices: Any, labels_values: Any, sequence_length: Any) -> tuple:
+    """Logits (T, N, C) with the last class as blank; labels as a sparse tensor, whose indices must be known."""
+    places = labels_indices.asnumpy()
+    lengths = np.bincount(places[:, 0], minlength=x.shape[1]).astype(np.int64)
+    table = np.zeros((x.shape[1], max(int(lengths.max()), 1)), np.int64)
+    where = np.full(table.shape, -1, np.int64)
+    where[places[:, 0], places[:, 1]] = np.arange(len(places))
+    symbols = GetItem((slice(None),))(cast(labels_values, mstype.int64))
+    rows = ew.Select()(from_array(where >= 0), nn_embedding.gather(symbols, from_array(np.maximum(where, 0)), 0),
+                       from_array(table))  # fmt: skip
+    log_p = act.log_softmax(x, -1)
+    losses, grad = CTC(x.shape[2] - 1)(log_p, rows, cast(sequence_length, mstype.int64), from_array(lengths))
+    total = ReduceSum(True)(grad, -1)
+    return losses, grad - ew.Exp()(log_p) * total
+
+
+CTCLoss = composition(
+    "CTCLoss", _ctc, "CTC of logits, and its gradient.", preprocess_collapse_repeated=False, ctc_merge_repeated=True,
+    ignore_longer_outputs_than_inputs=False,
+)  # fmt: skip
+CTCGreedyDecoder = composition(
+    "CTCGreedyDecoder", lambda p, x, lengths: nn_embedding.ctc_greedy_decoder(x, lengths, p.merge_repeated),
+    "The most probable labelling by greedy choice.", merge_repeated=True,
+)  # fmt: skip
+
+# -- pooling ----------------------------------------------------------------------------------------------------------
+AdaptiveAvgPool2D = composition(
+    "AdaptiveAvgPool2D", lambda p, x: nn_pooling.adaptive_avg_pool2d(x, p.output_size), "Adaptive average pooling.",
+    output_size=REQUIRED,
+)  # fmt: skip
+AdaptiveAvgPool3D = composition(
+    "AdaptiveAvgPool3D", lambda p, x: nn_pooling.adaptive_avg_pool3d(x, p.output_size), "Adaptive average pooling.",
+    output_size=REQUIRED,
+)  # fmt: skip
+AdaptiveMaxPool2D = composition(
+    "AdaptiveMaxPool2D", lambda p, x: nn_pooling.adaptive_max_pool2d(x, p.output_size, True), "Adaptive max pooling.",
+    output_size=REQUIRED,
+)  # fmt: skip
+AdaptiveMaxPool3D = plain(
+    "AdaptiveMaxPool3D",
+    lambda x, size: nn_pooling.adaptive_max_pool3d(x, tuple(int(s) for s in np.ravel(np.asarray(size))), True),
+)
+MaxUnpool2D = composition(
+    "MaxUnpool2D",
+    lambda p, x, index: nn_pooling.max_unpool2d(x, index, p.ksize, p.strides or None, p.pads, p.output_shape),
+    "The partial inverse of 2-d max pooling.", ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCHW",
+)  # fmt: skip
+MaxUnpool3D = composition(
+    "MaxUnpool3D",
+    lambda p, x, index: nn_pooling.max_unpool3d(x, index, p.ksize, p.strides or None, p.pads, p.output_shape),
+    "The partial inverse of 3-d max pooling.", ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCDHW",
+)  # fmt: skip
+
+
+def _max_with_argmax(rank: int, kernel: Any, strides: Any, pads: Any, p: Any, x: Any) -> tuple:
+    strides = kernel if strides is None else strides
+    return MaxPoolWithIndices(rank, kernel, strides, pads, p.dilation, p.ceil_mode, p.argmax_type)(x)
+
+
+MaxPoolWithArgmaxV2 = composition(
+    "MaxPoolWithArgmaxV2", lambda p, x: _max_with_argmax(2, p.kernel_size, p.strides, p.pads, p, x),
+    "Maxima of 2-d windows and their positions.", kernel_size=REQUIRED, strides=None, pads=0, dilation=(1, 1),
+    ceil_mode=False, argmax_type=mstype.int64,
+)  # fmt: skip
+MaxPool3DWithArgmax = composition(
+    "MaxPool3DWithArgmax", lambda p, x: _max_with_argmax(3, p.ksize, p.strides, p.pads, p, x),
+    "Maxima of 3-d windows and their positions.", ksize=REQUIRED, strides=REQUIRED, pads=REQUIRED, dilation=(1, 1, 1),
+    ceil_mode=False, data_format="NCDHW", argmax_type=mstype.int64,
+)  # fmt: skip
+
+
+# -- convolution and patches --------------------------------------------------------------------------------------------
+Conv3DTranspose = composition(
+    "Conv3DTranspose",
+    lambda p, x, weight: nn_conv.conv3d_transpose(
+        x, weight, p.pad_mode, p.pad, p.stride, p.dilation, p.group, p.output_padding
+    ),
+    "Transposed 3-d convolution.", in_channel=REQUIRED, out_channel=REQUIRED, kernel_size=REQUIRED, mode=1,
+    pad_mode="valid", pad=0, stride=1, dilation=1, group=1, output_padding=0, data_format="NCDHW",
+)  # fmt: skip
+
+
+def _depthwise(p: Any, x: Any, weight: Any) -> Any:
+    multiplier, channels, *kernel = weight.shape
+    filters = Reshape()(Transpose()(weight, (1, 0, 2, 3)), (channels * multiplier, 1, *kernel))
+    return Conv2D(channels * multiplier, p.kernel_size, 1, p.pad_mode, p.pad, p.stride, p.dilation, channels)(
+        x, filters
+    )
+
+
+DepthwiseConv2dNative = composition(
+    "DepthwiseConv2dNative", _depthwise, "Every channel with its own filters: weight (multiplier, C, KH, KW).",
+    channel_multiplier=REQUIRED, kernel_size=REQUIRED, mode=3, pad_mode="valid", pad=0, stride=1, dilation=1, group=1,
+)  # fmt: skip
+
+
+def _im2col(p: Any, x: Any) -> Any:
+    columns = nn_image.unfold(x, p.ksizes, p.dilations, p.pads, p.strides)
+    elements = int(np.prod(window.per_dimension("Im2Col", "ksizes", p.ksizes, 2)))
+    return Reshape()(columns, (x.shape[0], x.shape[1], elements, columns.shape[2]))
+
+
+def _col2im(p: Any, x: Any, output_size: Any) -> Any:
+    sizes = tuple(int(v) for v in np.ravel(np.asarray(output_size)))
+    flat = Reshape()(x, (x.shape[0], x.shape[1] * x.shape[2], x.shape[3]))
+    return nn_image.fold(flat, sizes, p.kernel_size, p.dilation, p.padding, p.stride)
+
+
+Im2Col = composition(
+    "Im2Col", _im2col, "Windows as columns: (N, C, elements, windows).", ksizes=REQUIRED, strides=1, dilations=1, pads=0
+)
+Col2Im = composition(
+    "Col2Im", _col2im, "Columns added up into images.", kernel_size=REQUIRED, dilation=1, padding=0, stride=1
+)
+
+
+def extract_patches(x: Any, kernel: Any, stride: Any, dilation: Any, padding: str) -> Any:
+    """Patches of (N, C, H, W) as channels, ordered by place in the patch first and channel second."""
+    mode = window.pad_mode("ExtractImagePatches", padding, ("same", "valid"))
+    geometry = window.resolve(mode, x.shape[2:], tuple(kernel), tuple(stride), tuple(dilation), ())
+    pads = tuple(v for pair in geometry.pads for v in pair)
+    columns = nn_image.unfold(x, tuple(kernel), tuple(dilation), pads, tuple(stride))
+    elements, batch, channels = kernel[0] * kernel[1], x.shape[0], x.shape[1]
+    split = Transpose()(Reshape()(columns, (batch, channels, elements, columns.shape[2])), (0, 2, 1, 3))
+    return Reshape()(split, (batch, elements * channels, *geometry.output(x.shape[2:])))
+
+
+ExtractImagePatches = composition(
+    "ExtractImagePatches", lambda p, x: extract_patches(x, p.ksizes[-2:], p.strides[-2:], p.rates[-2:], p.padding),
+    "Image patches as channels.", ksizes=REQUIRED, strides=REQUIRED, rates=REQUIRED, padding="VALID",
+)  # fmt: skip
+
+
+# -- images -----------------------------------------------------------------------------------------------------------
+def _sizes(value: Any) -> tuple[int, ...]:
+    return tuple(int(v) for v in np.ravel(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)))
+
+
+ResizeNearestNeighbor = composition(
+    "ResizeNearestNeighbor", lambda p, x: nn_image.resize(x, _sizes(p.size), "nearest", p.align_corners),
+    "Nearest-neighbour resizing.", size=REQUIRED, align_corners=False, half_pixel_centers=False,
+)  # fmt: skip
+ResizeNearestNeighborV2 = composition(
+    "ResizeNearestNeighborV2",
+    lambda p, x, size: nn_image.resize(
+        x, _sizes(size), "nearest-exact" if p.half_pixel_centers else "nearest", p.align_corners
+    ),
+    "Nearest-neighbour resizing.", align_corners=False, half_pixel_centers=False,
+)  # fmt: skip
+ResizeBilinear = composition(
+    "ResizeBilinear",
+    lambda p, x: nn_image.resize(x, _sizes(p.size), "bilinear", p.align_corners, p.half_pixel_centers),
+    "Bilinear resizing.", size=REQUIRED, align_corners=False, half_pixel_centers=False,
+)  # fmt: skip
+ResizeBilinearV2 = composition(
+    "ResizeBilinearV2",
+    lambda p, x, size: nn_image.resize(x, _sizes(size), "bilinear", p.align_corners, p.half_pixel_centers),
+    "Bilinear resizing.", align_corners=False, half_pixel_centers=False,
+)  # fmt: skip
+ResizeBicubic = composition(
+    "ResizeBicubic",
+    lambda p, x, size: nn_image.resize(x, _sizes(size), "bicubic", p.align_corners, p.half_pixel_centers),
+    "Bicubic resizing.", align_corners=False, half_pixel_centers=False,
+)  # fmt: skip
+ResizeLinear1D = composition(
+    "ResizeLinear1D",
+    lambda p, x, size: nn_image.resize(x, _sizes(size), "linear", p.coordinate_transformation_mode == "align_corners"),
+    "Linear resizing of (N, C, L).", coordinate_transformation_mode="align_corners",
+)  # fmt: skip
+
+
+def _upsample3d(mode: str, align_corners: bool, x: Any, size: Any, scales: Any) -> Any:
+    size = None if size is None else _sizes(size)
+    scales = None if scales is None else tuple(float(s) for s in scales)
+    return nn_image.interpolate(x, size, scales, mode, align_corners if mode == "trilinear" else None)
+
+
+UpsampleNearest3D = plain(
+    "UpsampleNearest3D", lambda x, size=None, scales=None: _upsample3d("nearest", False, x, size, scales)
+)
+UpsampleTrilinear3D = composition(
+    "UpsampleTrilinear3D",
+    lambda p, x, size=None, scales=None: _upsample3d("trilinear", p.align_corners, x, size, scales),
+    "Trilinear resizing of volumes.", align_corners=False,
+)  # fmt: skip
+GridSampler2D = composition(
+    "GridSampler2D",
+    lambda p, x, grid: nn_image.grid_sample(x, grid, p.interpolation_mode, p.padding_mode, p.align_corners),
+    "Sampling of images at given positions.", interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
+)  # fmt: skip
+GridSampler3D = composition(
+    "GridSampler3D",
+    lambda p, x, grid: nn_image.grid_sample(x, grid, p.interpolation_mode, p.padding_mode, p.align_corners),
+    "Sampling of volumes at given positions.", interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
+)  # fmt: skip
+AffineGrid = composition(
+    "AffineGrid", lambda p, theta, size: nn_image.affine_grid(theta, size, p.align_corners),
+    "Sampling positions of affine maps.", align_corners=False,
+)  # fmt: skip
+ChannelShuffle = composition(
+    "ChannelShuffle",
+    lambda p, x: nn_image.channel_shuffle(x, p.group),
+    "Interleaved groups of channels.",
+    group=REQUIRED,
+)
+GLU = composition("GLU", lambda p, x: act.glu(x, p.axis), "Gated linear unit.", axis=-1)
+ReLUV2 = plain("ReLUV2", lambda x: (ew.ReLU()(x), cast(ew.Greater()(x, 0), mstype.uint8)))
+
+
+def _instance_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any) -> tuple:
+    out, used_mean, used_var = Standardize(tuple(range(2, x.ndim)), p.epsilon)(x)
+    row = (1, x.shape[1], *(1,) * (x.ndim - 2))
+    return out * Reshape()(gamma, row) + Reshape()(beta, row), used_mean, used_var
+
+
+InstanceNorm = composition("InstanceNorm", _instance_norm, "Instance normalisation.", epsilon=1e-5, momentum=0.1)

@@ -1,0 +1,205 @@
+"""Recurrent and attention operations as classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.ops import nn_attention as att
+from mindspore.ops.composition import REQUIRED, composition
+from mindspore.ops.function._common import cast
+from mindspore.ops.function.gather_scatter import gather
+from mindspore.ops.function.product import dense, matmul
+from mindspore.prims import elementwise as ew
+from mindspore.prims.arrays import Concat, GetItem, Stack, Transpose
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import Reshape
+from mindspore.prims.rnn import RecurrentSequence
+from mindspore.prims.values import from_array
+
+__all__ = [
+    "ApplyRotaryPosEmb", "BasicLSTMCell", "DynamicGRUV2", "DynamicRNN", "FlashAttentionScore", "LSTM",
+    "PromptFlashAttention",
+]  # fmt: skip
+
+
+# -- attention --------------------------------------------------------------------------------------------------------
+class FlashAttentionScore(Primitive):
+    """Attention without keeping the scores; the results are (…, …, …, attention), the first three for training."""
+
+    def __init__(
+        self, head_num: int, keep_prob: float = 1.0, scale_value: float = 1.0, pre_tokens: int = 2147483647,
+        next_tokens: int = 2147483647, inner_precise: int = 0, input_layout: str = "BSH", sparse_mode: int = 0,
+        enable_alibi: bool = False,
+    ):  # fmt: skip
+        super().__init__(
+            "FlashAttentionScore", head_num=head_num, keep_prob=keep_prob, scale_value=scale_value,
+            pre_tokens=pre_tokens, next_tokens=next_tokens, inner_precise=inner_precise, input_layout=input_layout,
+            sparse_mode=sparse_mode,
+        )  # fmt: skip
+
+    def __call__(
+        self, query: Any, key: Any, value: Any, real_shift: Any = None, drop_mask: Any = None, padding_mask: Any = None,
+        attn_mask: Any = None, prefix: Any = None, actual_seq_qlen: Any = None, actual_seq_kvlen: Any = None,
+    ) -> tuple:  # fmt: skip
+        out = att.flash_attention_score(
+            query, key, value, self.head_num, real_shift, drop_mask, padding_mask, attn_mask, prefix, actual_seq_qlen,
+            actual_seq_kvlen, self.keep_prob, self.scale_value, self.pre_tokens, self.next_tokens, self.inner_precise,
+            self.input_layout, self.sparse_mode,
+        )  # fmt: skip
+        empty = from_array(np.zeros((1,), np.float32))
+        return empty, empty, empty, out
+
+
+def _prompt_attention(p: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, *rest: Any) -> Any:
+    return att.prompt_flash_attention(
+        query, key, value, attn_mask, num_heads=p.num_heads, scale_value=p.scale_value, pre_tokens=p.pre_tokens,
+        next_tokens=p.next_tokens, input_layout=p.input_layout, num_key_value_heads=p.num_key_value_heads,
+        sparse_mode=p.sparse_mode,
+    )  # fmt: skip
+
+
+PromptFlashAttention = composition(
+    "PromptFlashAttention", _prompt_attention, "Attention over a whole prompt.", num_heads=REQUIRED, scale_value=1.0,
+    pre_tokens=2147483547, next_tokens=0, input_layout="BSH", num_key_value_heads=0, sparse_mode=0, inner_precise=1,
+)  # fmt: skip
+
+
+def _apply_rotary(p: Any, query: Any, key: Any, cos: Any, sin: Any, position_ids: Any = None) -> tuple:
+    return tuple(att.rotary_position_embedding(x, cos, sin) for x in (query, key))
+
+
+ApplyRotaryPosEmb = composition(
+    "ApplyRotaryPosEmb", _apply_rotary, "Rotary positions of queries and keys.", cos_format=0
+)
+
+
+# -- recurrent --------------------------------------------------------------------------------------------------------
+class LSTM(Primitive):
+    """A stack of LSTM layers whose weights are one flat vector (w_ih, w_hh per layer and direction, then biases)."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int, has_bias: bool, bidirectional: bool, dropout: float,
+        proj_size: int = 0,
+    ):  # fmt: skip
+        if proj_size:
+            raise ValueError(f"For 'LSTM', 'proj_size' must be 0, but got {proj_size}.")
+        super().__init__(
+            "LSTM", input_size=input_size, hidden_size=hidden_size, num_layers=num_layers, has_bias=has_bias,
+            bidirectional=bidirectional, dropout=dropout,
+        )  # fmt: skip
+
+    def _weights(self, flat: Any) -> list[list[Any]]:
+        """Cut the vector into matrices and biases, one list per layer and direction."""
+        h, directions, start = self.hidden_size, 2 if self.bidirectional else 1, 0
+        sets: list[list[Any]] = []
+        for layer in range(self.num_layers):
+            below = self.input_size if layer == 0 else h * directions
+            for _ in range(directions):
+                parts = []
+                for shape in ((4 * h, below), (4 * h, h)):
+                    size = shape[0] * shape[1]
+                    parts.append(Reshape()(GetItem((slice(start, start + size),))(flat), shape))
+                    start += size
+                sets.append(parts)
+        for parts in sets:
+            for _ in range(2 if self.has_bias else 0):
+                parts.append(GetItem((slice(start, start + 4 * h),))(flat))
+                start += 4 * h
+        return sets
+
+    def __call__(self, x: Any, h: Any, c: Any, w: Any) -> tuple:
+        sets = self._weights(Reshape()(w, (-1,)))
+        directions, last_h, last_c = 2 if self.bidirectional else 1, [], []
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction in range(directions):
+                i = layer * directions + direction
+                w_ih, w_hh, *biases = sets[i]
+                b_ih, b_hh = biases if biases else (None, None)
+                state = GetItem((i,))(h), GetItem((i,))(c)
+                out = RecurrentSequence("lstm", direction == 1)(dense(x, w_ih, b_ih), *state, w_hh, b_hh, None)
+                outputs.append(out[0])
+                last_h.append(out[1])
+                last_c.append(out[2])
+            x = outputs[0] if directions == 1 else Concat(2)(outputs)
+        empty = from_array(np.zeros((1,), np.float32))
+        return x, Stack(0)(last_h), Stack(0)(last_c), empty, empty
+
+
+def _dynamic_rnn(
+    p: Any, x: Any, w: Any, b: Any, seq_length: Any = None, init_h: Any = None, init_c: Any = None
+) -> tuple:
+    """Weights (input + hidden, 4 hidden), gates in the order i, j (candidate), f, o; `forget_bias` is added to f."""
+    hidden = w.shape[1] // 4
+    order = np.concatenate([np.arange(hidden) + k * hidden for k in (0, 2, 1, 3)])  # to i, f, g, o
+    w = gather(w, from_array(order), 1)
+    b = gather(b, from_array(order), 0)
+    w_x, w_h = GetItem((slice(0, x.shape[2]),))(w), GetItem((slice(x.shape[2], None),))(w)
+    extra = np.zeros(4 * hidden, np.float32)
+    extra[hidden : 2 * hidden] = p.forget_bias
+    gates = matmul(x, w_x) + b + cast(from_array(extra), x.dtype)
+    zeros = from_array(np.zeros((x.shape[1], hidden), x.dtype.np))
+    h0 = zeros if init_h is None else Reshape()(init_h, zeros.shape)
+    c0 = zeros if init_c is None else Reshape()(init_c, zeros.shape)
+    prim = RecurrentSequence("lstm", p.direction == "REDIRECTIONAL")
+    out, _, _, saved = prim(gates, h0, c0, Transpose()(w_h, (1, 0)), None, seq_length)
+    i, f, g, o, c = (GetItem((..., slice(k * hidden, (k + 1) * hidden)))(saved) for k in range(5))
+    return out, out, c, i, g, f, o, ew.Tanh()(c)
+
+
+DynamicRNN = composition(
+    "DynamicRNN", _dynamic_rnn, "An LSTM layer: (y, h, c, i, j, f, o, tanh c).", cell_type="LSTM",
+    direction="UNIDIRECTIONAL", cell_depth=1, use_peephole=False, keep_prob=1.0, cell_clip=-1.0, num_proj=0,
+    time_major=True, activation="tanh", forget_bias=0.0, is_training=True,
+)  # fmt: skip
+
+
+def _dynamic_gru(
+    p: Any,
+    x: Any,
+    w_in: Any,
+    w_hid: Any,
+    b_in: Any = None,
+    b_hid: Any = None,
+    seq_length: Any = None,
+    init_h: Any = None,
+) -> tuple:
+    """Weights (input, 3 hidden) and (hidden, 3 hidden), gates in the order `gate_order` ('rzh' or 'zrh')."""
+    hidden = w_hid.shape[0]
+    if p.gate_order == "zrh":
+        order = np.concatenate([np.arange(hidden) + k * hidden for k in (1, 0, 2)])
+        pick = from_array(order)
+        w_in, w_hid = gather(w_in, pick, 1), gather(w_hid, pick, 1)
+        b_in, b_hid = (None if v is None else gather(v, pick, 0) for v in (b_in, b_hid))
+    gates = matmul(x, w_in)
+    gates = gates if b_in is None else gates + b_in
+    h0 = Reshape()(init_h, (x.shape[1], hidden))
+    prim = RecurrentSequence("gru", False)
+    out, _, _, saved = prim(gates, h0, h0, Transpose()(w_hid, (1, 0)), b_hid, seq_length)
+    r, z, n, hn = (GetItem((..., slice(k * hidden, (k + 1) * hidden)))(saved) for k in range(4))
+    return out, out, z, r, n, hn
+
+
+DynamicGRUV2 = composition(
+    "DynamicGRUV2", _dynamic_gru, "A GRU layer: (y, h, update, reset, new, hidden_new).", direction="UNIDIRECTIONAL",
+    cell_depth=1, keep_prob=1.0, cell_clip=-1.0, num_proj=0, time_major=True, activation="tanh", gate_order="rzh",
+    reset_after=True, is_training=True,
+)  # fmt: skip
+
+
+def _basic_lstm(p: Any, x: Any, h: Any, c: Any, w: Any, b: Any) -> tuple:
+    hidden = h.shape[1]
+    total = matmul(Concat(1)((x, h)), Transpose()(w, (1, 0)) if w.shape[0] == 4 * hidden else w) + Reshape()(b, (-1,))
+    i, j, f, o = (GetItem((slice(None), slice(k * hidden, (k + 1) * hidden)))(total) for k in range(4))
+    i, j, f, o = ew.Sigmoid()(i), ew.Tanh()(j), ew.Sigmoid()(f + p.forget_bias), ew.Sigmoid()(o)
+    new_c = c * f + i * j
+    squashed = ew.Tanh()(new_c)
+    return new_c, squashed * o, i, j, f, o, squashed
+
+
+BasicLSTMCell = composition(
+    "BasicLSTMCell", _basic_lstm, "One LSTM step.", keep_prob=1.0, forget_bias=1.0, state_is_tuple=True,
+    activation="tanh",
+)  # fmt: skip
