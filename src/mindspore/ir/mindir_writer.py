@@ -115,7 +115,7 @@ class GraphWriter:
     def finish(self, output: str, abstract: Abstract) -> None:
         """Declare the output."""
         info = ValueInfoProto(name=output)
-        if isinstance(abstract, AbstractTuple):
+        if isinstance(abstract, (AbstractTuple, AbstractNone)):
             info.attr_info = type_attribute("", abstract)
         else:
             info.tensor = list(type_attribute("", abstract).tensors)

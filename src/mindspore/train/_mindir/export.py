@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
+from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
-from mindspore.ir.abstract import Abstract, AbstractTuple
+from mindspore.ir.abstract import Abstract, AbstractNone, AbstractTensor, AbstractTuple
 from mindspore.ir.mindir_program import Program
 from mindspore.ir.mindir_proto import ModelProto
 from mindspore.ir.mindir_writer import GraphWriter, ModelWriter
@@ -86,7 +87,7 @@ def _encryptor(kwargs: dict[str, Any]) -> Callable[[Any], bytes] | None:
 
 def trace_network(net: Any, inputs: tuple) -> Traced:
     """The network as one optimised graph, in the mode (training or not) it is in."""
-    concrete = tuple(_without_free_sizes(i) for i in inputs)
+    concrete = tuple(_as_input(i) for i in inputs)
     function = getattr(net, "function", net) if not isinstance(net, Cell) else net
     traced = parse.trace(function, concrete, {}, _name_of(net), context.get_context("max_call_depth"))
     driver.optimise(traced.graph)
@@ -98,10 +99,11 @@ def free_sizes(value: Any) -> tuple[int, ...] | None:
     return value.__dict__.get("_dynamic_shape") if isinstance(value, Tensor) else None
 
 
-def _without_free_sizes(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return Tensor(value)
-    return value
+def _as_input(value: Any) -> Any:
+    """An input of the graph, even if the user passes a Parameter or an array."""
+    if isinstance(value, Parameter):
+        return Tensor(value.asnumpy())
+    return Tensor(value) if isinstance(value, np.ndarray) else value
 
 
 def build_model(traced: Traced, inputs: tuple, name: str) -> ModelProto:
@@ -135,10 +137,9 @@ def _structure(writer: GraphWriter, template: Any, outputs: Any) -> tuple[str, A
         parts = [_structure(writer, item, outputs) for item in template]
         kind = AbstractTuple(tuple(k for _, k in parts))
         return writer.make_tuple([n for n, _ in parts], kind), kind
-    value = np.asarray(template.asnumpy() if isinstance(template, Tensor) else template)
-    from mindspore.compiler.builder import array_node
-
-    return writer.constant(value), array_node(value).abstract
+    if isinstance(template, Tensor):
+        return writer.constant(template.asnumpy()), AbstractTensor(template.dtype, tuple(template.shape))
+    return writer.constant(template), AbstractNone()
 
 
 def _with_writes(writer: GraphWriter, traced: Traced, outputs: Any, result: str, kind: Abstract) -> str:

@@ -67,4 +67,13 @@ class GraphCell(Cell):
         return value.copy()
 
     def construct(self, *inputs: Any) -> Any:
+        if len(inputs) != len(self.graph.program.input_types):
+            inputs = _leaves(inputs)
         return self.graph.program.run(self._operations, self._weights, inputs)
+
+
+def _leaves(value: Any) -> tuple:
+    """The tensors of nested sequences, in order: files written here have one input for each."""
+    if isinstance(value, (tuple, list)):
+        return tuple(leaf for item in value for leaf in _leaves(item))
+    return (value,)
