@@ -33,7 +33,6 @@ from .enums import (
     ScaleType,
 )
 
-
 _positive = number(positive_float32)
 
 

@@ -168,8 +168,11 @@ class Vad(AudioTransform):
             if triggered:
                 end = now + 1
                 break
-        start = end - remembered + ((searched - flushed) * period if triggered else 0)
-        return min(max(0, start), length)
+        if triggered:
+            return min(max(0, end - remembered + (searched - flushed) * period), length)
+        # No speech: the remembered samples are what is left; counted from the end when there are fewer, as others do.
+        start = length - remembered
+        return start if start >= 0 else max(0, start + length)
 
     def _go_back(self, measures: list[Any], searched: int) -> int:
         """How many measures before the trigger still belong to speech: gaps of up to `allowed_gap` are bridged."""

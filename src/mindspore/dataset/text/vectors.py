@@ -31,7 +31,7 @@ class Vectors:
         if max_vectors is not None:
             non_negative_int32(max_vectors, "max_vectors")
         if not os.path.isfile(file_path):
-            raise RuntimeError(f"{cls.kind}: get real path failed, path: {file_path}")
+            raise RuntimeError(f"{cls.kind}: invalid file, get real path failed, path: {file_path}")
         cls.check_name(file_path)
         table: dict[str, np.ndarray] = {}
         dim = 0
@@ -42,6 +42,8 @@ class Vectors:
                     continue  # header: how many words, how many numbers each
                 if not values:
                     raise RuntimeError(f"{cls.kind}: line {number + 1} of {file_path} holds no vector.")
+                if len(values) == 1:
+                    raise RuntimeError(f"{cls.kind}: token with 1-dimensional vector. See line {number + 1}.")
                 dim = dim or len(values)
                 if len(values) != dim:
                     raise RuntimeError(
