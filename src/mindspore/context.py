@@ -103,6 +103,10 @@ def set_context(**kwargs: Any) -> None:
         from mindspore.runtime import executor
 
         executor.set_backend(kwargs["backend"])
+    if {"enable_graph_kernel", "graph_kernel_flags", "runtime_num_threads"} & kwargs.keys():
+        from mindspore.runtime import executor
+
+        executor.set_cpu_options(_Context.values["graph_kernel_flags"], _Context.values["runtime_num_threads"])
 
 
 def get_context(attr_key: str) -> Any:

@@ -9,7 +9,7 @@ from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 X = np.array([0.5, -1.5, 2.0], np.float32)
 
 
-@pytest.fixture(params=["pynative", "interp", "xla"], autouse=True)
+@pytest.fixture(params=["pynative", "interp", "xla", "cpu"], autouse=True)
 def mode(request):
     ms.set_context(mode=ms.PYNATIVE_MODE if request.param == "pynative" else ms.GRAPH_MODE)
     ms.set_context(backend="" if request.param == "pynative" else request.param)

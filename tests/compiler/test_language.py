@@ -13,7 +13,7 @@ from mindspore import Tensor, nn
 
 
 @pytest.mark.parametrize(("fn", "arguments"), [pytest.param(f, a, id=name) for name, f, a in CASES])
-@pytest.mark.parametrize("backend", ["interp", "xla"])
+@pytest.mark.parametrize("backend", ["interp", "xla", "cpu"])
 def test_compiled_equals_python(fn, arguments, backend):
     ms.set_context(backend=backend)
     try:

@@ -15,6 +15,8 @@ class _Setting:
     name = flags.text("MS_DEV_BACKEND")  # "" means the best available
     target = "CPU"
     index = 0
+    graph_kernel_flags = ""
+    threads = 0
     made: dict[Any, Any] = {}
 
 
@@ -33,6 +35,12 @@ def backend_key() -> tuple:
     return (_Setting.name, _Setting.target, _Setting.index)
 
 
+def set_cpu_options(graph_kernel_flags: str, threads: int) -> None:
+    """Settings of the native CPU backend; graphs compiled before keep theirs."""
+    _Setting.graph_kernel_flags, _Setting.threads = graph_kernel_flags, threads
+    _Setting.made.clear()
+
+
 def current_backend() -> Any:
     """The backend that compiles graphs now."""
     key = backend_key()
@@ -42,14 +50,30 @@ def current_backend() -> Any:
 
 
 def _make(name: str, target: str, index: int) -> Any:
+    if name == "":
+        name = _best(target)
     if name == "interp":
         return InterpBackend()
-    if name == "" and target in ("CPU", "Ascend") and not available("jax"):
-        return InterpBackend()
+    if name == "cpu":
+        from mindspore.backends.cpu import CpuBackend
+
+        return CpuBackend(_Setting.graph_kernel_flags, _Setting.threads)
     from mindspore.backends.xla import XlaBackend
 
     platform = {"CPU": "cpu", "GPU": "gpu"}.get(target, "")
     return XlaBackend(platform, index)
+
+
+def _best(target: str) -> str:
+    """XLA where JAX is installed; on a CPU without it native code, and NumPy where neither is there."""
+    if available("jax"):
+        return "xla"
+    if target == "CPU" and available("llvmlite"):
+        from mindspore.backends import cpu
+
+        if cpu.available():
+            return "cpu"
+    return "interp"
 
 
 def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Options = driver.Options()) -> Any:
