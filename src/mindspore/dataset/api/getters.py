@@ -11,7 +11,7 @@ import numpy as np
 from mindspore.dataset._check import check_bool
 from mindspore.dataset.ir.node import Node, walk
 from mindspore.dataset.ir.ops import BatchNode, RepeatNode, ShuffleNode
-from mindspore.dataset.runtime.pipeline import run_once
+from mindspore.dataset.runtime.pipeline import count_rows, run_once
 
 
 class Getters:
@@ -24,8 +24,7 @@ class Getters:
     def get_dataset_size(self) -> int:
         """Rows (or batches) in one epoch."""
         if self.dataset_size is None:
-            size = self._node.size()
-            self.dataset_size = sum(1 for _ in run_once(self._node)[1]) if size is None else size
+            self.dataset_size = self._node.size(count_rows)
         init_step = self.get_init_step() if hasattr(self, "get_init_step") else 0
         return self.dataset_size - init_step % max(self.dataset_size, 1) if init_step else self.dataset_size
 

@@ -302,6 +302,8 @@ def check_buckets(boundaries: Any, sizes: Any) -> None:
 class ShuffleDataset(UnionBaseDataset):
     def __init__(self, input_dataset: Dataset, buffer_size: int):
         super().__init__(input_dataset)
+        if input_dataset.is_sync():
+            raise RuntimeError("No shuffle after sync operators.")
         check_type(buffer_size, int, "buffer_size")
         check_range(buffer_size, 2, 2147483647, "buffer_size")
         self._use(ir.ShuffleNode(input_dataset._node, buffer_size))
@@ -430,7 +432,9 @@ class SyncWaitDataset(UnionBaseDataset):
     def __init__(self, input_dataset, condition_name, num_batch, callback=None):
         super().__init__(input_dataset)
         check_type(condition_name, str, "condition_name")
-        check_pos_int32(num_batch, "num_batch")
+        check_type(num_batch, int, "num_batch")
+        if num_batch <= 0:
+            raise ValueError(f"num_batch need to be greater than 0. Got {num_batch}.")
         if callback is not None and not callable(callback):
             raise TypeError("Callback is not callable.")
         if condition_name in {condition.name for condition in input_dataset._sync_conditions()}:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset.ir.node import Node
+from mindspore.dataset.ir.node import Count, Node
 from mindspore.dataset.samplers import Sampler
 
 Row = tuple
@@ -98,7 +98,7 @@ class MappableNode(Node):
     def columns(self) -> list[str]:
         return list(self.reader.columns)
 
-    def size(self) -> int | None:
+    def size(self, count: Count = None) -> int | None:
         return self.sampler.count(len(self.reader), self.reader)
 
     def batch_size(self) -> int | None:
@@ -136,8 +136,9 @@ class StreamNode(Node):
     def columns(self) -> list[str] | None:
         return None if self.reader.columns is None else list(self.reader.columns)
 
-    def size(self) -> int | None:
-        return self.reader.size()
+    def size(self, count: Count = None) -> int | None:
+        size = self.reader.size()
+        return count(self) if size is None and count else size
 
     def batch_size(self) -> int | None:
         return 1

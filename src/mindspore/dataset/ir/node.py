@@ -13,6 +13,9 @@ from typing import Any
 from mindspore.dataset.config import settings
 
 
+Count = Callable[["Node"], int] | None
+
+
 class Node:
     """One operation of a pipeline."""
 
@@ -28,9 +31,9 @@ class Node:
         """Names of the columns, in order."""
         return self.children[0].columns()
 
-    def size(self) -> int | None:
-        """Rows of one epoch."""
-        return self.children[0].size()
+    def size(self, count: Count = None) -> int | None:
+        """Rows of one epoch. `count` is asked for the size of a node that only a run can tell; without it: None."""
+        return self.children[0].size(count)
 
     def batch_size(self) -> int | None:
         return self.children[0].batch_size() if self.children else None

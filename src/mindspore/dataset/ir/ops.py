@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindspore.dataset.ir.node import Node
+from mindspore.dataset.ir.node import Count, Node
 from mindspore.dataset.ir.transform import describe_operation
 
 
@@ -93,8 +93,8 @@ class FilterNode(Node):
         self.predicate = predicate
         self.input_columns = list(input_columns)
 
-    def size(self) -> int | None:
-        return None
+    def size(self, count: Count = None) -> int | None:
+        return count(self) if count else None
 
     def params(self) -> dict[str, Any]:
         return {**self.worker_params(), "input_columns": self.input_columns, "predicate": "pyfunc"}
@@ -132,9 +132,11 @@ class BatchNode(Node):
             return below
         return map_columns(below, self.input_columns or below, self.output_columns)
 
-    def size(self) -> int | None:
-        rows = self.children[0].size()
-        if rows is None or callable(self.rows):
+    def size(self, count: Count = None) -> int | None:
+        rows = self.children[0].size(count)
+        if callable(self.rows):
+            return count(self) if count else None
+        if rows is None:
             return None
         return rows // self.rows if self.drop_remainder else math.ceil(rows / self.rows)
 
@@ -177,8 +179,8 @@ class BucketBatchNode(Node):
         self.pad_to_boundary = pad_to_boundary
         self.drop_remainder = drop_remainder
 
-    def size(self) -> int | None:
-        return None
+    def size(self, count: Count = None) -> int | None:
+        return count(self) if count else None
 
     def params(self) -> dict[str, Any]:
         parameters = {
@@ -220,16 +222,16 @@ class _CountNode(Node):
 class SkipNode(_CountNode):
     op_type = "Skip"
 
-    def size(self) -> int | None:
-        rows = self.children[0].size()
+    def size(self, count: Count = None) -> int | None:
+        rows = self.children[0].size(count)
         return None if rows is None else max(rows - self.count, 0)
 
 
 class TakeNode(_CountNode):
     op_type = "Take"
 
-    def size(self) -> int | None:
-        rows = self.children[0].size()
+    def size(self, count: Count = None) -> int | None:
+        rows = self.children[0].size(count)
         if rows is None or self.count == -1:
             return rows
         return min(rows, self.count)
@@ -240,8 +242,8 @@ class RepeatNode(_CountNode):
 
     op_type = "Repeat"
 
-    def size(self) -> int | None:
-        rows = self.children[0].size()
+    def size(self, count: Count = None) -> int | None:
+        rows = self.children[0].size(count)
         if rows is None:
             return None
         return rows if self.count == -1 else rows * self.count
@@ -310,8 +312,8 @@ class ZipNode(Node):
             )
         return names
 
-    def size(self) -> int | None:
-        sizes = [child.size() for child in self.children]
+    def size(self, count: Count = None) -> int | None:
+        sizes = [child.size(count) for child in self.children]
         known = [size for size in sizes if size is not None]
         return min(known) if len(known) == len(sizes) else None
 
@@ -331,8 +333,8 @@ class ConcatNode(Node):
         super().__init__(*children)
         self.sampler = sampler
 
-    def size(self) -> int | None:
-        sizes = [child.size() for child in self.children]
+    def size(self, count: Count = None) -> int | None:
+        sizes = [child.size(count) for child in self.children]
         known = [size for size in sizes if size is not None]
         if len(known) != len(sizes):
             return None
@@ -358,8 +360,8 @@ class FlatMapNode(Node):
     def columns(self) -> list[str] | None:
         return None
 
-    def size(self) -> int | None:
-        return None
+    def size(self, count: Count = None) -> int | None:
+        return count(self) if count else None
 
 
 class SyncWaitNode(Node):
@@ -370,6 +372,7 @@ class SyncWaitNode(Node):
     def __init__(self, child: Node, condition: Any):
         super().__init__(child)
         self.condition = condition
+        self.rows_per_batch = 1  # set by the batch above it when operators are built: `num_batch` counts batches
 
     def params(self) -> dict[str, Any]:
         return {"condition_name": self.condition.name, "num_batch": self.condition.num_batch}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import singledispatch
 
 from mindspore.dataset.ir.leaf import MappableNode, StreamNode
-from mindspore.dataset.ir.node import Node
+from mindspore.dataset.ir.node import Node, walk
 from mindspore.dataset.ir.ops import (
     BatchNode,
     BucketBatchNode,
@@ -178,6 +178,9 @@ def _(node: FilterNode, context):
 
 @build.register
 def _(node: BatchNode, context):
+    for below in walk(node.children[0]):
+        if isinstance(below, SyncWaitNode) and not callable(node.rows):
+            below.rows_per_batch *= node.rows
     child = build(node.children[0], context)
     if node.rows == -1:
         raise RuntimeError("Batch size cannot be -1 without using batch sampler.")
@@ -221,16 +224,17 @@ def _(node: ZipNode, context):
 @build.register
 def _(node: ConcatNode, context):
     children = [build(child, context) for child in node.children]
-    widths = {len(child.columns) for child in children if child.columns is not None}
-    if len(widths) > 1:
-        raise RuntimeError("Invalid columns, the datasets to be concatenated have different numbers of columns.")
-    sizes = [child.size() for child in node.children] if node.sampler is not None else None
+    sizes = None
+    if node.sampler is not None:
+        from mindspore.dataset.runtime.pipeline import count_rows
+
+        sizes = [child.size(count_rows) for child in node.children]
     return op.Concat(children, children[0].columns, node.sampler, sizes, node.uid, context)
 
 
 @build.register
 def _(node: SyncWaitNode, context):
-    return op.SyncWait(build(node.children[0], context), node.condition)
+    return op.SyncWait(build(node.children[0], context), node.condition, node.rows_per_batch)
 
 
 @build.register

@@ -50,7 +50,8 @@ class Chain(Operator):
             return itertools.islice(self.stream(epoch), start, None)
         self._epoch = epoch
         pairs = self.base.stream(epoch, start)
-        return self._pairs(self.through(runs(pairs, epoch, RUN_LENGTH)))
+        length = 1 if self.base.waits() or all(place in (CALLER, ANY) for place, _ in cut(self.steps)) else RUN_LENGTH
+        return self._pairs(self.through(runs(pairs, epoch, length)))
 
     @staticmethod
     def _pairs(results: Iterable) -> Iterator[Pair]:

@@ -39,6 +39,15 @@ class Operator:
         """Keys and row numbers of the epoch, or None when rows only come as they come."""
         return None
 
+    def interrupt(self) -> None:
+        """Wake whatever waits for the other side, as the pipeline is about to close."""
+        for child in self.children:
+            child.interrupt()
+
+    def waits(self) -> bool:
+        """True when rows may be held back until earlier ones have been used."""
+        return any(child.waits() for child in self.children)
+
     def close(self) -> None:
         for child in self.children:
             child.close()
@@ -255,8 +264,22 @@ class Concat(Operator):
         return drop(enumerate(self._chosen(epoch, order)), start)
 
     def _all(self, epoch) -> Iterator[Row]:
+        first: list | None = None
         for child in self.children:
-            for _, row in child.stream(epoch):
+            if child.columns != self.columns:
+                raise PipelineError(
+                    f"Invalid columns, the datasets to be concatenated have different columns: {self.columns} and "
+                    f"{child.columns}."
+                )
+            for i, (_, row) in enumerate(child.stream(epoch)):
+                if i == 0:
+                    kinds = [(np.asarray(value).dtype.kind, np.asarray(value).dtype.itemsize, np.ndim(value)) for value in row]
+                    kinds = [kind[::2] if kind[0] in "US" else kind for kind in kinds]
+                    if first is not None and kinds != first:
+                        raise PipelineError(
+                            "Invalid datatype or rank, the columns of the datasets to be concatenated differ in theirs."
+                        )
+                    first = kinds
                 yield row
 
     def _chosen(self, epoch, order) -> Iterator[Row]:
@@ -299,22 +322,29 @@ class FlatMap(Operator):
 class SyncWait(Operator):
     """Wait for the other side after every `num_batch` rows."""
 
-    def __init__(self, child: Operator, condition):
+    def __init__(self, child: Operator, condition, rows_per_batch: int):
         super().__init__(child)
-        self.condition = condition
+        self.condition, self.rows = condition, condition.num_batch * rows_per_batch
+        self._interrupted = False
 
     def stream(self, epoch, start=0):
         for i, pair in enumerate(self.children[0].stream(epoch, start)):
-            if i % self.condition.num_batch == 0 and not self.condition.acquire():
+            if i % self.rows == 0 and not self.condition.acquire():
                 raise PipelineError(
                     f"sync_wait: no sync_update of condition {self.condition.name!r} came in time. "
                     "Call dataset.sync_update(condition_name=...) in the training loop."
                 )
+            if self._interrupted:
+                return
             yield pair
 
-    def close(self):
+    def interrupt(self):
+        self._interrupted = True
         self.condition.release_all()
-        super().close()
+        super().interrupt()
+
+    def waits(self):
+        return True
 
 
 class Cache(Operator):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore.dataset.config import settings
 from mindspore.dataset.ir.leaf import Row
-from mindspore.dataset.ir.node import Node, number
+from mindspore.dataset.ir.node import Node, number, rebuild
+from mindspore.dataset.ir.ops import MapNode, SyncWaitNode
 from mindspore.dataset.opt import optimise
 from mindspore.dataset.runtime.build import build
 from mindspore.dataset.runtime.context import RunContext
@@ -52,7 +53,7 @@ class Pipeline:
 
     def close(self) -> None:
         if self._feeder is not None:
-            self._feeder.stop()
+            self._feeder.stop(self.operator.interrupt)
         self.operator.close()
 
 
@@ -88,9 +89,10 @@ class _Feeder:
             raise value
         raise StopIteration
 
-    def stop(self) -> None:
+    def stop(self, interrupt: Callable[[], None]) -> None:
         """Ask the thread to end and wait for it, unless it is the caller or hangs in user code."""
         self._stopping.set()
+        interrupt()
         _drain(self._queue)
         if self._thread is not threading.current_thread():
             self._thread.join(timeout=5)
@@ -127,8 +129,9 @@ def _feed(operator, num_epochs, start, items: queue.Queue, stopping: threading.E
 
 
 def run_once(dataset: Any) -> tuple[list[str], Iterator[Row]]:
-    """Columns and rows of one epoch, in the calling thread and without workers."""
-    pipeline = Pipeline(dataset._node if hasattr(dataset, "_node") else dataset, 1, RunContext(synchronous=True))
+    """Columns and rows of one epoch, in the calling thread, without workers and unseen by callbacks."""
+    tree = rebuild(dataset._node if hasattr(dataset, "_node") else dataset, without_side_effects)
+    pipeline = Pipeline(tree, 1, RunContext(synchronous=True))
 
     def rows() -> Iterator[Row]:
         try:
@@ -138,3 +141,17 @@ def run_once(dataset: Any) -> tuple[list[str], Iterator[Row]]:
             pipeline.close()
 
     return pipeline.columns, rows()
+
+
+def without_side_effects(node: Node) -> Node:
+    if isinstance(node, SyncWaitNode):
+        return node.children[0]
+    if isinstance(node, MapNode) and node.callbacks:
+        node = node.with_children(*node.children)
+        node.callbacks = []
+    return node
+
+
+def count_rows(node: Node) -> int:
+    """Rows of one epoch, found by running it."""
+    return sum(1 for _ in run_once(node)[1])

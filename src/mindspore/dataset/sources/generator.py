@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import inspect
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -261,10 +260,6 @@ class GeneratorNode(MappableNode):
 
 
 def check_source(source: Any, random_access: bool) -> None:
-    if inspect.isgenerator(source):
-        raise TypeError(
-            "The `source` of GeneratorDataset is a generator, which can be run through only once: give the function."
-        )
     if not callable(source) and not random_access and not hasattr(source, "__iter__"):
         try:
             iter(source)
