@@ -25,7 +25,7 @@ from mindspore.prims.reduction import ReduceSum
 
 
 def compiled(function, *arrays, flags=""):
-    return CpuBackend(flags).compile(build(function, *arrays))
+    return CpuBackend(flags, strict=True).compile(build(function, *arrays))
 
 
 def test_results_do_not_change_later():

@@ -8,7 +8,20 @@ from tests.backend_cpu.helpers import check
 
 from mindspore._base import dtype as mstype
 from mindspore.backends.cpu import available
-from mindspore.prims import activation, arrays, conv, gather_scatter, linalg, loss, norm, pooling, sorting, update
+from mindspore.prims import (
+    activation,
+    arrays,
+    attention,
+    conv,
+    dropout,
+    gather_scatter,
+    linalg,
+    loss,
+    norm,
+    pooling,
+    sorting,
+    update,
+)
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
 
@@ -275,3 +288,16 @@ def test_pooling_and_gradients(mode):
     mean = pooling.AvgPool(3, 2, mode)
     check(lambda a: mean(a), x)
     check(lambda d: mean.sibling(pooling.AvgPoolGrad)(d, x.shape), dy)
+
+
+# -- rules with products and joins inside ---------------------------------------------------------------------------------
+def test_attention():
+    q, k, v = normal(2, 3, 8, 4), normal(2, 3, 6, 4), normal(2, 3, 6, 5)
+    executable = check(lambda a, b, c: attention.Attention(0.5)(a, b, c, None), q, k, v)
+    assert not any(name.startswith("host") for name in executable.steps())
+
+
+def test_dropout_gives_the_same_numbers():
+    key = np.array([7, 9], np.uint32)
+    executable = check(lambda a, k: dropout.DropoutWithKey(0.7)(a, k), normal(33, 7), key)
+    assert not any(name.startswith("host") for name in executable.steps())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+from mindspore._base import flags
 from mindspore.backends.cpu import jit, native, openmp
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
+from mindspore.backends.interp import InterpBackend
 from mindspore.compiler.fuse import dump
 from mindspore.compiler.fuse import flags as graph_kernel
 from mindspore.compiler.fuse.cluster import Clustering, schedule
@@ -25,12 +28,21 @@ class CpuBackend:
 
     name = "cpu"
 
-    def __init__(self, graph_kernel_flags: str = "", threads: int = 0):
+    def __init__(self, graph_kernel_flags: str = "", threads: int = 0, strict: bool = False):
+        """`strict`: raise when a graph cannot be compiled, instead of running it on the reference machine."""
         self.graph_kernel_flags = graph_kernel_flags
+        self.strict = strict or flags.switch("MS_DEV_CPU_STRICT")
         openmp.set_threads(threads)
 
-    def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
-        return _Session(self.graph_kernel_flags).executable(graph)
+    def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Any:
+        session = _Session(self.graph_kernel_flags)
+        try:
+            return session.executable(graph)
+        except Exception as error:
+            if self.strict:
+                raise
+            warnings.warn(f"the graph {graph.name!r} runs on NumPy: the CPU backend cannot compile it ({error!r})")
+            return InterpBackend().compile(graph, donated)
 
 
 class _Session:

@@ -16,8 +16,7 @@ from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.steps import DnnlStep, HostStep
 from mindspore.compiler.fuse.domain import chain
-from mindspore.compiler.fuse.expand import OpaqueCall
-from mindspore.compiler.fuse.loopir import Maker, Unsupported, Value
+from mindspore.compiler.fuse.loopir import Maker, OpaqueCall, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace
 from mindspore.ir import CNode
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,19 +27,6 @@ _OWN_RULES: dict[str, Callable[..., Any]] = {
         (w := x.astype(np.float32) if x.dtype.itemsize < 4 else x) * 0.5 * (xp.erf(w * math.sqrt(0.5)) + 1)
     ).astype(x.dtype),
 }
-
-
-@dataclass
-class OpaqueCall:
-    """An operation kept as it is. `template` has the plain arguments, with None where a tensor operand goes."""
-
-    node: CNode
-    template: list[Any]
-    tensors: list[int]  # positions of the operands in the argument list
-
-    @property
-    def prim(self) -> Any:
-        return self.node.op
 
 
 class _Stay(Exception):
@@ -148,7 +134,7 @@ class Expander:
                 template.append(a)
         if any(isinstance(a, tuple) and _has_values(a) for a in template):
             raise NotImplementedError(f"{node.op.name} takes a tuple of tensors as one argument")
-        call = self.make.add("opaque", (), "", tuple(flat), OpaqueCall(node, template, positions))
+        call = self.make.opaque(node.op, template, positions, tuple(flat))
         return self._items(call, node.abstract, [0])
 
     def _items(self, call: Value, abstract: Any, counter: list[int]) -> Any:
@@ -157,8 +143,8 @@ class Expander:
         number = counter[0]
         counter[0] += 1
         if not isinstance(abstract, (AbstractTensor, AbstractScalar)):
-            return self.make.add("item", (), "", (call,), number)
-        return self.make.add("item", tuple(abstract.shape), abstract.dtype.name, (call,), number)
+            return self.make.item(call, number, (), "")
+        return self.make.item(call, number, tuple(abstract.shape), abstract.dtype.name)
 
 
 def _is_array(abstract: Any) -> bool:

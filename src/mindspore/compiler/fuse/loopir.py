@@ -8,7 +8,7 @@
 - `take`       `attr` gives, per dimension of operand 0, ("axis", k) or ("index", operand): a read at run-time positions
 - views        `reshape`, `transpose` (`attr`: order), `broadcast` (dimensions of 1 repeated), `slice` (`attr`: (start, step)
                per dimension): the same memory seen differently
-- `opaque`     an operation that loops cannot express (`attr`: its node); `item` picks one of its results
+- `opaque`     an operation that loops cannot express (`attr`: an OpaqueCall); `item` picks one of its results
 
 `dtype` is the name of a MindSpore element type.
 """
@@ -78,6 +78,15 @@ class Value:
 
     def __repr__(self) -> str:
         return f"%{self.id}:{self.op}{self.shape}"
+
+
+@dataclass
+class OpaqueCall:
+    """An operation kept as it is. `template` has the plain arguments, with None where a tensor operand goes."""
+
+    prim: Any
+    template: list[Any]
+    tensors: list[int]  # positions of the operands in the argument list
 
 
 @dataclass
@@ -194,3 +203,10 @@ class Maker:
     ) -> Value:
         operands = tuple(self.broadcast(i, shape) for i in indices)
         return self.add("take", shape, source.dtype, (source, *operands), places)
+
+    # -- operations that loops cannot express ---------------------------------------------------------------------
+    def opaque(self, prim: Any, template: list[Any], tensors: list[int], operands: tuple[Value, ...]) -> Value:
+        return self.add("opaque", (), "", operands, OpaqueCall(prim, template, tensors))
+
+    def item(self, call: Value, number: int, shape: tuple[int, ...], dtype: str) -> Value:
+        return self.add("item", shape, dtype, (call,), number)

@@ -17,6 +17,8 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Unsupported, Value
+from mindspore.prims.arrays import Concat, SetItem
+from mindspore.prims.linalg import BatchMatMul
 
 #: constants of at most this many elements become inputs of kernels
 _SMALL = 1 << 20
@@ -87,6 +89,9 @@ class LazyArray:
 
     def swapaxes(self, a: int, b: int) -> LazyArray:
         return self.ns.swapaxes(self, a, b)
+
+    def __matmul__(self, other: Any) -> LazyArray:
+        return self.ns.matmul(self, other)
 
     def sum(self, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> LazyArray:
         return self.ns.sum(self, axis=axis, keepdims=keepdims, dtype=dtype)
@@ -613,6 +618,39 @@ class Namespace:
         axes = _axes(axis, len(value.shape))
         ranges = tuple((d - 1, -1, d) if i in axes else (0, 1, d) for i, d in enumerate(value.shape))
         return self._wrap(self.make.slice(value, ranges))
+
+    # -- operations of their own: the rule's loops go on around them -----------------------------------------------
+    def _operation(self, prim: Any, operands: list[Value], shape: tuple[int, ...], dtype: str) -> LazyArray:
+        count = len(operands)
+        call = self.make.opaque(prim, [None] * count, list(range(count)), tuple(operands))
+        return self._wrap(self.make.item(call, 0, shape, dtype))
+
+    def matmul(self, a: Any, b: Any) -> LazyArray:
+        dtype, (x, y) = self._operands(a, b)
+        if len(x.shape) < 2 or len(y.shape) < 2:
+            raise Unsupported("products with vectors")
+        shape = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1])
+        return self._operation(BatchMatMul(), [x, y], shape, name_of(dtype))
+
+    def concatenate(self, arrays: Any, axis: int = 0) -> LazyArray:
+        dtype, values = self._operands(*arrays)
+        at = axis % len(values[0].shape)
+        total = sum(v.shape[at] for v in values)
+        shape = values[0].shape[:at] + (total,) + values[0].shape[at + 1 :]
+        return self._operation(Concat(at), values, shape, name_of(dtype))
+
+    def stack(self, arrays: Any, axis: int = 0) -> LazyArray:
+        lazy = [self.asarray(a) for a in arrays]
+        return self.concatenate([self.expand_dims(a, axis % (a.ndim + 1)) for a in lazy], axis % (lazy[0].ndim + 1))
+
+    def pad(self, x: Any, widths: Any, mode: str = "constant", constant_values: Any = 0) -> LazyArray:
+        value = self.lift(x)
+        if mode != "constant" or any(w < 0 for pair in widths for w in pair):
+            raise Unsupported("this kind of padding")
+        shape = tuple(lo + d + hi for d, (lo, hi) in zip(value.shape, widths))
+        spec = tuple(slice(lo, lo + d) for d, (lo, _) in zip(value.shape, widths))
+        frame = self.full(shape, constant_values, numpy_of(value.dtype)).value
+        return self._operation(SetItem(spec), [frame, value], shape, value.dtype)
 
     # -- picking --------------------------------------------------------------------------------------------------
     def take(self, x: Any, indices: Any, axis: int = 0, **_: Any) -> LazyArray:
