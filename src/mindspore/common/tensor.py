@@ -7,7 +7,7 @@ functions as methods (`ops/tensor_methods.py`), so that `x.sum()` and `ops.sum(x
 from __future__ import annotations
 
 import copy as _copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,6 +86,10 @@ class Tensor(TensorBase):
     """
 
     __slots__ = ("__dict__",)
+    if TYPE_CHECKING:  # operations are attached by mindspore.ops
+
+        def __getattr__(self, name: str) -> Any: ...
+
     __array_priority__ = 1000
     __array_ufunc__ = None  # `ndarray + Tensor` asks the Tensor
 

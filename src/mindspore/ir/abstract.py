@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base.dtype import DType
 
@@ -11,6 +11,10 @@ class Abstract:
     """Base of abstract values. Immutable, compared by content."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:  # dtype, shape, elements: each kind has its own
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def _key(self) -> tuple:
         raise NotImplementedError

@@ -16,7 +16,7 @@ Calling an instance goes through `dispatch`, which either runs it now or adds a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mindspore._base import dtype as mstype
 from mindspore.ir import Abstract
@@ -58,6 +58,10 @@ class Primitive:
     elementwise: ClassVar[bool] = False
     #: einsum-like index rule for sharding and FLOP counts ("mk,kn->mn"); "" when none applies
     factors: ClassVar[str] = ""
+
+    if TYPE_CHECKING:  # attributes given to the constructor
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, name: str = "", **attrs: Any):
         self.name = name or type(self).__name__
@@ -201,7 +205,9 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> t
             args = args[:i] + (values.tensor_class()(arg),) + args[i + 1 :]
             return promote_arguments(name, args, which)
         else:
-            raise TypeError(f"For '{name}', argument {i + 1} must be a tensor or a number, but got {type(arg).__name__}.")
+            raise TypeError(
+                f"For '{name}', argument {i + 1} must be a tensor or a number, but got {type(arg).__name__}."
+            )
     if common is None:
         common = _common_number_dtype(numbers)
     else:

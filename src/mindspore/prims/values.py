@@ -7,7 +7,7 @@ only the running graph will know. The public classes register themselves here, s
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ class TensorBase:
     """Concrete array or graph node."""
 
     __slots__ = ("__weakref__", "_data", "_node")
+    if TYPE_CHECKING:  # the public class adds everything else
+
+        def __getattr__(self, name: str) -> Any: ...
+
     _data: Any
     _node: Node | None
 

@@ -18,6 +18,7 @@ from mindspore.compiler.control.join import DEAD, Joiner, Slot, Unjoined
 from mindspore.compiler.control.lift import close_graphs
 from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
+from mindspore.compiler.parse.rules import Rules
 from mindspore.ir import Node, ValueNode
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import Cond
@@ -45,10 +46,8 @@ class ResultUnknown(Exception):
     """A recursive call was met before anything is known of the function's result."""
 
 
-class BranchRules:
+class BranchRules(Rules):
     """Mixed into the interpreter."""
-
-    frame: Any
 
     def exec_If(self, node: ast.If, rest: Any) -> Any:
         condition = self.eval(node.test)

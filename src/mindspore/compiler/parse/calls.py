@@ -20,6 +20,7 @@ from mindspore.compiler.parse.branching import RaisedByUser, ResultUnknown
 from mindspore.compiler.parse.builtin_rules import BUILTIN_RULES
 from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction, Return
+from mindspore.compiler.parse.rules import Rules
 from mindspore.compiler.parse.source import is_generator, is_library, source_of
 from mindspore.ir import AbstractTuple, FuncGraph, ValueNode
 from mindspore.prims import values
@@ -47,10 +48,8 @@ class RecursiveGraph:
         self.result: Any = None  # AbstractTuple of its leaves, when known
 
 
-class CallRules:
+class CallRules(Rules):
     """Mixed into the interpreter."""
-
-    frame: Any
 
     def call(self, function: Any, args: tuple, kwargs: dict) -> Any:
         """Call anything the way Python would, building graph nodes."""

@@ -63,7 +63,9 @@ def trace(function: Any, args: tuple, kwargs: dict, name: str = "", max_call_dep
     """Interpret `function(*args, **kwargs)` into a graph."""
     interpreter = Interpreter(max_call_depth)
     names = argument_names(function, len(args))
-    return run_trace(interpreter, lambda a, k: interpreter.call(function, a, k), args, kwargs, name or _name(function), names)
+    return run_trace(
+        interpreter, lambda a, k: interpreter.call(function, a, k), args, kwargs, name or _name(function), names
+    )
 
 
 def run_trace(

@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction
+from mindspore.compiler.parse.rules import Rules
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
@@ -34,10 +35,8 @@ COMPARE = {
 }  # fmt: skip
 
 
-class ExpressionRules:
+class ExpressionRules(Rules):
     """Mixed into the interpreter; `self.frame` is the current frame."""
-
-    frame: Any
 
     def eval(self, node: ast.expr) -> Any:
         frame = self.frame

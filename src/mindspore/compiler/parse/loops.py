@@ -18,6 +18,7 @@ from mindspore.compiler.control.join import DEAD, Unjoined, common_abstract, con
 from mindspore.compiler.control.lift import close_graphs
 from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
+from mindspore.compiler.parse.rules import Rules
 from mindspore.ir import Abstract, AbstractScalar, ValueNode
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
@@ -35,10 +36,8 @@ class TooLong(Exception):
     """Unrolling reached its limit."""
 
 
-class LoopRules:
+class LoopRules(Rules):
     """Mixed into the interpreter."""
-
-    frame: Any
 
     # -- for --------------------------------------------------------------------------------------------------------
     def exec_For(self, node: ast.For, rest: Any) -> Any:
@@ -360,7 +359,9 @@ class LoopCarry:
                 f"'{_shown(name)}' changes its structure in this loop ({short(self.start.get(name))} becomes {short(value)}); a loop "
                 "over run-time values must keep it."
             )
-        changed = [self._widen_leaf(known[path], leaf, builder) for path, leaf in found.items()]  # all of them, not the first
+        changed = [
+            self._widen_leaf(known[path], leaf, builder) for path, leaf in found.items()
+        ]  # all of them, not the first
         return any(changed)
 
     def _widen_result(self, value: Any) -> bool:
@@ -530,10 +531,17 @@ def assigned_names(*nodes: ast.AST) -> list[str]:
                     base = base.value
                 if isinstance(base, ast.Name):
                     found[base.id] = None
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if isinstance(node.func.value, ast.Name) and node.func.attr in _MUTATING_METHODS:
-                    found[node.func.value.id] = None
+            elif _mutated_name(node):
+                found[_mutated_name(node)] = None
     return list(found)
+
+
+def _mutated_name(node: ast.AST) -> str:
+    """The variable of `variable.append(…)` and the like, or ""."""
+    method = node.func if isinstance(node, ast.Call) else None
+    if isinstance(method, ast.Attribute) and isinstance(method.value, ast.Name) and method.attr in _MUTATING_METHODS:
+        return method.value.id
+    return ""
 
 
 _MUTATING_METHODS = {

@@ -13,16 +13,15 @@ from typing import Any
 from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.expressions import INPLACE
 from mindspore.compiler.parse.frames import BREAK, CONTINUE, Return
+from mindspore.compiler.parse.rules import Rules
 from mindspore.prims.values import TensorBase
 
 #: stands in a chain of following statements where they cannot be run early
 BARRIER = object()
 
 
-class StatementRules:
+class StatementRules(Rules):
     """Mixed into the interpreter."""
-
-    frame: Any
 
     def run_block(self, statements: list[ast.stmt], rest: Any = None) -> Any:
         """Execute statements; return a flow object, or None when control falls off the end."""
