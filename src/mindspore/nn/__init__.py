@@ -1,5 +1,6 @@
 """Layers, losses, optimizers. Façade: re-exports only."""
 
+from mindspore.nn import utils
 from mindspore.nn.cell import Cell
 from mindspore.nn.dynamic_lr import *  # noqa: F403
 from mindspore.nn.layer import *  # noqa: F403

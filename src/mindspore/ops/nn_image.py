@@ -95,7 +95,11 @@ def resize(
             out = apply_along(out, axis, averaging_matrix(size, want))
         else:
             at = source_positions(size, want, align_corners, half_pixel, scale)
-            matrix = cubic_matrix(size, at, align_corners) if mode == "bicubic" else linear_matrix(size, at)
+            matrix = (
+                cubic_matrix(size, at, half_pixel and not align_corners)
+                if mode == "bicubic"
+                else linear_matrix(size, at)
+            )
             out = apply_along(out, axis, matrix)
     return out
 

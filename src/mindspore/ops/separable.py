@@ -50,13 +50,13 @@ def linear_matrix(size: int, positions: np.ndarray) -> np.ndarray:
     return matrix.astype(np.float32)
 
 
-def cubic_matrix(size: int, positions: np.ndarray, align_corners: bool) -> np.ndarray:
+def cubic_matrix(size: int, positions: np.ndarray, half_pixel: bool) -> np.ndarray:
     """Weights of Keys' cubic convolution (1981).
 
-    With aligned corners a = -0.75 and the end repeats beyond the ends; otherwise a = -0.5 and neighbours beyond the
-    ends are left out. Both as MindSpore's own kernels do.
+    With half-pixel positions a = -0.5 and neighbours beyond the ends are left out; otherwise a = -0.75 and the end
+    repeats beyond the ends. Both as MindSpore's own kernels do.
     """
-    a = -0.75 if align_corners else -0.5
+    a = -0.5 if half_pixel else -0.75
     low = np.floor(positions).astype(np.int64)
     matrix = np.zeros((len(positions), size))
     rows = np.arange(len(positions))
@@ -65,7 +65,7 @@ def cubic_matrix(size: int, positions: np.ndarray, align_corners: bool) -> np.nd
         near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
         far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
         weight = np.where(distance <= 1, near, far)
-        if not align_corners:
+        if half_pixel:
             weight = np.where((low + tap >= 0) & (low + tap < size), weight, 0)
         np.add.at(matrix, (rows, np.clip(low + tap, 0, size - 1)), weight)
     return (matrix / matrix.sum(1, keepdims=True)).astype(np.float32)

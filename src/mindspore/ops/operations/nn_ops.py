@@ -29,7 +29,7 @@ from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
 from mindspore.prims.scan import CumSum
 from mindspore.prims.values import from_array
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - names and a list of names
     "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D", "AffineGrid",
     "BCEWithLogitsLoss", "BinaryCrossEntropy", "CTCGreedyDecoder", "CTCLoss", "CTCLossV2",
     "ChannelShuffle", "Col2Im", "Conv3DTranspose", "DepthwiseConv2dNative", "Dropout", "Dropout2D", "Dropout3D",

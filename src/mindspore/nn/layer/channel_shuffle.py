@@ -1,0 +1,25 @@
+"""Channel shuffling (Zhang et al. 2018)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import ops
+from mindspore.nn import checks
+from mindspore.nn.cell import Cell
+
+__all__ = ["ChannelShuffle"]
+
+
+class ChannelShuffle(Cell):
+    """Interleave groups of channels of (N, C, *)."""
+
+    def __init__(self, groups: int):
+        super().__init__()
+        self.groups = checks.positive_int("ChannelShuffle", "groups", groups)
+
+    def construct(self, x: Any) -> Any:
+        return ops.channel_shuffle(x, self.groups)
+
+    def extend_repr(self) -> str:
+        return f"groups={self.groups}"
