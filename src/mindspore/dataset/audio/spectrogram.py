@@ -397,7 +397,7 @@ class MFCC(AudioTransform):
         return self.json_name, {**own, "norm": self.norm.json_code, "log_mels": self.log_mels, **options}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
+    def from_json(cls, params: Any) -> Any:
         rest = dict(params or {})
         own = {key: rest.pop(key) for key in ("sample_rate", "n_mfcc", "dct_type", "log_mels")}
         norm = _by_code(NormMode, rest.pop("norm"))
@@ -465,7 +465,7 @@ class LFCC(AudioTransform):
         return self.json_name, {**own, **_plain_options(self.speckwargs)}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
+    def from_json(cls, params: Any) -> Any:
         rest = dict(params or {})
         names = ("sample_rate", "n_filter", "n_lfcc", "f_min", "f_max", "dct_type", "log_lf")
         own = {key: rest.pop(key) for key in names}
@@ -636,8 +636,8 @@ class PhaseVocoder(AudioTransform):
         return self.json_name, {"rate": self.rate, "phase_advance": tensor_to_json(self.phase_advance)}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
-        return cls((params or {})["rate"], tensor_from_json((params or {})["phase_advance"]))
+    def from_json(cls, params: Any) -> Any:
+        return cls(params["rate"], tensor_from_json(params["phase_advance"]))
 
 
 class TimeStretch(AudioTransform):
@@ -656,8 +656,8 @@ class TimeStretch(AudioTransform):
         return as_pairs(phase_vocoder(as_complex(array), self.fixed_rate, advance), array.dtype)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
-        return super().from_json({**(params or {}), "hop_length": int((params or {})["hop_length"])})
+    def from_json(cls, params: Any) -> Any:
+        return super().from_json({**(params or {}), "hop_length": int(params["hop_length"])})
 
 
 def _not_zero(value: Any, name: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..transforms.checks import text as text_argument
 from .base import TextTransform, map_strings, strings
 from .enums import NormalizeForm
 from .tokenizers import normalization
-from .unicode import case_fold, compile_pattern, replacement_template
+from .unicode import case_fold, compile_pattern, normalized, replacement_template
 
 
 class _StringMap(TextTransform):
@@ -49,9 +48,7 @@ class NormalizeUTF8(_StringMap):
         self.normalize_form = normalize_form
 
     def change(self, text: str) -> str:
-        if self.normalize_form is NormalizeForm.NONE:
-            return text
-        return unicodedata.normalize(self.normalize_form.name, text)
+        return normalized(text, self.normalize_form)
 
 
 class RegexReplace(_StringMap):

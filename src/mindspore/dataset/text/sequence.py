@@ -55,7 +55,7 @@ class Lookup(TextTransform):
         return np.array(numbers, dtype=np.int32).astype(self.data_type.np).reshape(words.shape)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
+    def from_json(cls, params: Any) -> Any:
         params = params or {}
         return cls(Vocab.from_dict(params["vocab"]), params.get("unknown_token"), to_dtype(params["data_type"]))
 
@@ -100,8 +100,8 @@ class Ngram(TextTransform):
         return np.array(grams, dtype=np.str_)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
-        return super().from_json({**(params or {}), "n": _IntList((params or {})["n"])})
+    def from_json(cls, params: Any) -> Any:
+        return super().from_json({**(params or {}), "n": _IntList(params["n"])})
 
 
 class _IntList(tuple):
@@ -146,11 +146,11 @@ class ToNumber(TextTransform):
         try:
             value = float(word)
             if self.data_type.kind == "f":
-                limits = np.finfo(self.data_type.np)
-                low, high = float(limits.min), float(limits.max)
+                floats = np.finfo(self.data_type.np)
+                low, high = float(floats.min), float(floats.max)
             else:
-                limits = np.iinfo(np.int8 if self.data_type.kind == "b" else self.data_type.np)
-                low, high = limits.min, limits.max
+                integers = np.iinfo(np.int8 if self.data_type.kind == "b" else self.data_type.np)
+                low, high = integers.min, integers.max
                 value = int(word) if word.strip().lstrip("+-").isdigit() else int(value)
         except (ValueError, OverflowError):
             raise RuntimeError(f'ToNumber: it is invalid to convert "{word}" to a number.') from None
@@ -162,8 +162,8 @@ class ToNumber(TextTransform):
         return value
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
-        return cls(to_dtype((params or {})["data_type"]))
+    def from_json(cls, params: Any) -> Any:
+        return cls(to_dtype(params["data_type"]))
 
 
 class Truncate(TextTransform):

@@ -13,7 +13,7 @@ import numpy as np
 from ..transforms.checks import UINT32_MAX, checked, integer
 from .base import TextTransform, Token, byte_length, flag, one_string, string, strings, token_columns, with_offsets
 from .enums import NormalizeForm
-from .unicode import case_fold, compile_pattern, is_space, script
+from .unicode import case_fold, compile_pattern, is_space, normalized, script
 from .vocab import Vocab
 
 
@@ -176,8 +176,8 @@ class BasicTokenizer(_Tokenizer):
             if not text.isascii():
                 decomposed = unicodedata.normalize("NFD", text)
                 text = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
-        elif self.normalization_form is not NormalizeForm.NONE:
-            text = unicodedata.normalize(self.normalization_form.name, text)
+        else:
+            text = normalized(text, self.normalization_form)
         return "".join(" " if unicodedata.category(c) in ("Cc", "Cf") else c for c in text)
 
     def tokens(self, text: str) -> list[Token]:
@@ -273,8 +273,8 @@ class WordpieceTokenizer(TextTransform):
         return token_columns(tokens, self.with_offsets)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
-        return super().from_json({**(params or {}), "vocab": Vocab.from_dict((params or {})["vocab"])})
+    def from_json(cls, params: Any) -> Any:
+        return super().from_json({**(params or {}), "vocab": Vocab.from_dict(params["vocab"])})
 
 
 class BertTokenizer(TextTransform):
@@ -324,8 +324,8 @@ class BertTokenizer(TextTransform):
         return result if self.with_offsets else result[0]
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
-        return super().from_json({**(params or {}), "vocab": Vocab.from_dict((params or {})["vocab"])})
+    def from_json(cls, params: Any) -> Any:
+        return super().from_json({**(params or {}), "vocab": Vocab.from_dict(params["vocab"])})
 
 
 class PythonTokenizer(TextTransform):

@@ -12,6 +12,8 @@ import sys
 import unicodedata
 from collections.abc import Callable
 
+from .enums import NormalizeForm
+
 # Words before the script in names of letters, and letters whose names do not tell their script.
 _NAME_PREFIXES = ("FULLWIDTH", "HALFWIDTH", "MODIFIER", "SMALL", "SUBSCRIPT", "SUPERSCRIPT", "CIRCLED", "LETTER")
 _SCRIPT_OF_NAME = {
@@ -56,6 +58,10 @@ def _script_of(name: str) -> str:
 def is_space(character: str) -> bool:
     """Unicode's White_Space property (narrower than `str.isspace`, which takes the separators U+1C … U+1F)."""
     return character.isspace() and not "\x1c" <= character <= "\x1f"
+
+
+def normalized(text: str, form: NormalizeForm) -> str:
+    return text if form is NormalizeForm.NONE else unicodedata.normalize(form.name, text)  # type: ignore[arg-type]
 
 
 def case_fold(text: str) -> str:

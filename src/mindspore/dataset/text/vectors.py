@@ -106,7 +106,7 @@ class CharNGram(Vectors):
         characters = ["#BEGIN#", *token, "#END#"]
         grams = (f"{n}gram-{''.join(characters[i : i + n])}" for n in (2, 3, 4) for i in range(len(characters) - n + 1))
         found = [self._table[gram] for gram in grams if gram in self._table]
-        return np.mean(found, axis=0, dtype=np.float32) if found else unknown
+        return np.stack(found).mean(axis=0, dtype=np.float32) if found else unknown
 
 
 def _numbers(value: Any, name: str) -> None:

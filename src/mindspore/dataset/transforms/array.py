@@ -9,7 +9,18 @@ import numpy as np
 
 from ..._base.dtype import DType, bool_, to_dtype
 from .base import Transform, as_column, on_each, tensor_from_json, tensor_to_json, to_plain
-from .checks import INT64_MAX, check_positive, check_range, check_type, checked, each, of_type, optional
+from .checks import (
+    INT64_MAX,
+    check_positive,
+    check_range,
+    check_type,
+    checked,
+    each,
+    number,
+    of_type,
+    optional,
+    probability,
+)
 
 _constant = of_type(str, float, bool, int, bytes)
 
@@ -77,6 +88,11 @@ class TypeCast(Transform):
         return self.json_name, {"data_type": to_plain(self._dtype)}
 
 
+def _class_count(value: Any, name: str) -> None:
+    check_type(value, (int,), name)
+    check_positive(value)
+
+
 class OneHot(Transform):
     """Class numbers as one-hot rows; `smoothing_rate` spreads that share of the weight over all classes.
 
@@ -89,10 +105,7 @@ class OneHot(Transform):
 
     releases_gil = True
 
-    @checked(
-        smoothing_rate=lambda value, name: (check_type(value, (int, float), name), check_range(value, 0.0, 1.0, name)),
-        num_classes=lambda value, name: (check_type(value, (int,), name), check_positive(value)),
-    )
+    @checked(smoothing_rate=number(probability), num_classes=_class_count)
     def __init__(self, num_classes: int, smoothing_rate: float = 0.0):
         self.num_classes = num_classes
         self.smoothing_rate = smoothing_rate
@@ -171,7 +184,7 @@ class PadEnd(Transform):
         return self.json_name, {"pad_shape": list(self.pad_shape), "pad_value": tensor_to_json(value)}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> PadEnd:
+    def from_json(cls, params: Any) -> Any:
         value = tensor_from_json(params.get("pad_value"))
         return cls(list(params["pad_shape"]), None if value is None else value.item())
 
@@ -220,7 +233,7 @@ class Concatenate(Transform):
         return self.json_name, {"axis": self.axis, **constants}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Concatenate:
+    def from_json(cls, params: Any) -> Any:
         prepend, append = (tensor_from_json(params.get(key)) for key in ("prepend", "append"))
         return cls(params.get("axis", 0), prepend, append)
 
@@ -258,7 +271,7 @@ class Fill(Transform):
         return self.json_name, tensor_to_json(np.array(self.fill_value)) or {}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Fill:
+    def from_json(cls, params: Any) -> Any:
         return cls(tensor_from_json(params).item())
 
 
@@ -326,7 +339,7 @@ class Mask(Transform):
         return self.json_name, {"op": self.operator.json_code, "constant": constant, "dtype": dtype}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Mask:
+    def from_json(cls, params: Any) -> Any:
         operator = next(relation for relation in Relational if relation.json_code == params["op"])
         return cls(operator, tensor_from_json(params["constant"]).item(), to_dtype(_TYPE_CODES[params["dtype"]]))
 
@@ -383,7 +396,7 @@ class Slice(Transform):
         return self.json_name, {"slices": [_slice_to_json(option) for option in self.slices]}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Slice:
+    def from_json(cls, params: Any) -> Any:
         return cls(*(_slice_from_json(option) for option in params["slices"]))
 
 

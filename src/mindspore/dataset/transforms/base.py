@@ -140,7 +140,7 @@ class Transform:
         return self.json_name, params or None
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Transform:
+    def from_json(cls, params: Any) -> Any:
         """Build the transform from the parameters that `to_json` gives; unknown keys are an error."""
         arguments = {}
         rest = dict(params or {})
@@ -187,7 +187,7 @@ def not_random(function: Any) -> Any:
 
 
 def _parameters(cls: type) -> dict[str, inspect.Parameter]:
-    signature = inspect.signature(cls.__init__)
+    signature = inspect.signature(cls.__init__)  # type: ignore[misc]
     return {name: p for name, p in signature.parameters.items() if name != "self" and p.kind is p.POSITIONAL_OR_KEYWORD}
 
 

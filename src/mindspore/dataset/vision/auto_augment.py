@@ -337,7 +337,7 @@ class RandomSelectSubpolicy(Transform):
         return self.json_name, {"policy": policy}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         def step(entry: dict[str, Any]) -> tuple[Any, float]:
             op = entry["tensor_op"]
             return transform_from_json(op["tensor_op_name"], op.get("tensor_op_params") or {}), entry["prob"]

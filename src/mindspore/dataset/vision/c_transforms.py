@@ -9,7 +9,7 @@ from .enums import *  # noqa: F403
 from .transforms import *  # noqa: F403
 
 
-class Decode(_current.Decode):
+class Decode(_current.Decode):  # type: ignore[no-redef]
     """`Decode`; `rgb` could only ever be True."""
 
     @checked(rgb=boolean)

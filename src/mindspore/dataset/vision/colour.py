@@ -233,7 +233,7 @@ class GaussianBlur(DeviceImageTransform):
         self.kernel_size = (kernel_size,) if isinstance(kernel_size, int) else tuple(kernel_size)
         if sigma is None:
             sigma = 0.0
-        self.sigma = (float(sigma),) if isinstance(sigma, numbers.Number) else tuple(float(s) for s in sigma)
+        self.sigma = (float(sigma),) if isinstance(sigma, (int, float)) else tuple(float(s) for s in sigma)
 
     def transform(self, image: Any) -> Any:
         kernel = (self.kernel_size[0], self.kernel_size[-1])
@@ -242,7 +242,7 @@ class GaussianBlur(DeviceImageTransform):
         return colour.gaussian_blur(image, kernel, (sigma[0], sigma[1]))
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         single = {key: params[key][0] for key in ("kernel_size", "sigma") if len(params[key]) == 1}
         return super().from_json({**params, **single})
 
@@ -283,7 +283,7 @@ class ConvertColor(DeviceImageTransform):
             ) from error
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return cls(ConvertMode(params["convert_mode"]))
 
 
@@ -293,6 +293,7 @@ class ConvertColor(DeviceImageTransform):
 
 class _HsvConversion(Transform):
     releases_gil = True
+    convert: Any  # a function of three planes
     json_module = "mindspore.dataset.vision.transforms"
 
     @checked(is_hwc=boolean)
@@ -372,7 +373,7 @@ class LinearTransformation(Transform):
         return np.dot(centred, self.transformation_matrix).reshape(np_img.shape)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return cls(np.array(params["transformation_matrix"]), np.array(params["mean_vector"]))
 
 

@@ -69,7 +69,7 @@ class Crop(DeviceImageTransform):
         return name, {**(params or {}), "coordinates": list(self.coordinates[::-1])}  # the JSON form has (x, y)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return super().from_json({**params, "coordinates": params["coordinates"][::-1]})
 
 

@@ -48,7 +48,7 @@ def decode_rgb(data: np.ndarray, reduction: int = 1) -> np.ndarray:
 
 def decode_pil(data: np.ndarray) -> Any:
     try:
-        return pillow().open(io.BytesIO(data)).convert("RGB")
+        return pillow().open(io.BytesIO(data.tobytes())).convert("RGB")
     except (OSError, ValueError, SyntaxError) as error:
         raise ValueError(f"{error}\n: Failed to decode given image.") from error
 
@@ -57,7 +57,7 @@ def jpeg_size(data: np.ndarray) -> tuple[int, int] | None:
     """(height, width) from a JPEG's frame header, or None if this is no baseline or progressive JPEG."""
     if data.size < 4 or data[0] != 0xFF or data[1] != 0xD8:
         return None
-    view, at = memoryview(np.ascontiguousarray(data)), 2
+    view, at = memoryview(data.tobytes()), 2
     while at + 9 <= len(view):
         if view[at] != 0xFF:
             return None
@@ -114,7 +114,7 @@ class Decode(DeviceTransform):
         return self.json_name, {"device_target": self.device_target, "rgb": True}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Decode:
+    def from_json(cls, params: Any) -> Any:
         return cls(to_pil=bool(params.get("to_pil", False)))
 
 

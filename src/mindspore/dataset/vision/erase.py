@@ -69,7 +69,7 @@ class Erase(DeviceImageTransform):
         return result
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         value = params["value"]
         return super().from_json({**params, "value": value[0] if len(value) == 1 else value})
 

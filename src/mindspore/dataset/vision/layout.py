@@ -186,7 +186,7 @@ class ToTensor(_PixelTransform):
         return self.json_name, {"output_type": to_plain(self._dtype)}
 
     @classmethod
-    def from_json(cls, params: dict[str, Any] | None) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return cls(np.dtype((params or {}).get("output_type", "float32")))
 
 

@@ -156,7 +156,7 @@ class CutMixBatch(Transform):
             )
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return super().from_json({**params, "image_batch_format": ImageBatchFormat(params["image_batch_format"])})
 
 
@@ -192,7 +192,7 @@ class MixUp(Transform):
         return mixed
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return cls(params["batch_size"], params["alpha"], params.get("is_single", True))
 
 

@@ -225,7 +225,7 @@ class RandomLighting(ImageTransform):
 def _adjustment(low: float, high: float) -> Any:
     def run(value: Any, name: str) -> None:
         check_type(value, (numbers.Number, list, tuple), name)
-        if isinstance(value, numbers.Number):
+        if isinstance(value, (int, float)):
             if value < 0:
                 raise ValueError(f"The input value of {name} cannot be negative.")
             return
@@ -239,7 +239,7 @@ def _adjustment(low: float, high: float) -> Any:
 
 
 def _factors(value: Any, centre: float, least: float) -> tuple[float, float]:
-    if isinstance(value, numbers.Number):
+    if isinstance(value, (int, float)):
         return max(least, centre - value), centre + value
     return tuple(value)  # type: ignore[return-value]
 

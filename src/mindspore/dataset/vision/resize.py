@@ -42,7 +42,7 @@ class Resize(DeviceImageTransform):
         return geometry.resize(image, size, self.interpolation)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return super().from_json({**params, "size": _one_or_pair(params["size"])})
 
 
@@ -68,7 +68,7 @@ class RandomResize(ImageTransform):
         return geometry.resize(image, size, inter)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return super().from_json({**params, "size": _one_or_pair(params["size"])})
 
 

@@ -82,7 +82,7 @@ class Rotate(DeviceImageTransform):
         return geometry.rotate(image, self.degrees % 360, self.resample, self.expand, self.center, self.fill_value)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return super().from_json({**params, "center": params.get("center") or None})
 
 
@@ -114,7 +114,7 @@ class RandomRotation(ImageTransform):
         return geometry.rotate(image, degrees, self.resample, self.expand, self.center, self.fill_value)
 
     @classmethod
-    def from_json(cls, params: dict[str, Any]) -> Any:
+    def from_json(cls, params: Any) -> Any:
         return super().from_json({**params, "center": params.get("center") or None})
 
 
@@ -243,7 +243,7 @@ class RandomAffine(ImageTransform):
         self.degrees = around_zero(degrees)
         self.translate = _four(translate)
         self.scale = (1.0, 1.0) if scale is None else tuple(scale)
-        self.shear = _four((-shear, shear) if isinstance(shear, numbers.Number) else shear)
+        self.shear = _four((-shear, shear) if isinstance(shear, (int, float)) else shear)
         self.resample = resample
         self.fill_value = rgb(0 if fill_value is None else fill_value)
 

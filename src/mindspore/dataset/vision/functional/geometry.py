@@ -116,14 +116,14 @@ def pad(image: Image, padding: tuple[int, int, int, int], fill: Any, border: Bor
 
 def scalar(fill: Any) -> tuple[float, ...]:
     """A fill value as OpenCV takes it."""
-    return (fill,) * 3 if np.isscalar(fill) else tuple(fill)
+    return (fill,) * 3 if isinstance(fill, (int, float)) else tuple(fill)
 
 
 def _pad_numpy(array: np.ndarray, padding: tuple[int, int, int, int], fill: Any, border: Border) -> np.ndarray:
     left, top, right, bottom = padding
     widths = [(top, bottom), (left, right)] + [(0, 0)] * (array.ndim - 2)
     if border is not Border.CONSTANT:
-        return np.pad(array, widths, mode=border.value)
+        return np.pad(array, widths, mode=border.value)  # type: ignore[call-overload]
     if np.isscalar(fill) or array.ndim == 2 or len(set(fill)) == 1:
         value = fill if np.isscalar(fill) else fill[0]
         return np.pad(array, widths, constant_values=value)
