@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from mindspore.dataset.config import settings
+from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.executor import Executor, Inline, Threads
 from mindspore.dataset.runtime.operators import Operator, Pair
@@ -50,8 +50,13 @@ class Chain(Operator):
             return itertools.islice(self.stream(epoch), start, None)
         self._epoch = epoch
         pairs = self.base.stream(epoch, start)
-        length = 1 if self.base.waits() or all(place in (CALLER, ANY) for place, _ in cut(self.steps)) else RUN_LENGTH
+        length = 1 if self.base.waits() or self._inline() else RUN_LENGTH
         return self._pairs(self.through(runs(pairs, epoch, length)))
+
+    def _inline(self) -> bool:
+        """True when nothing is gained by tasks of several rows; a failed row is replaced by another of its task."""
+        replaces = settings().error_samples_mode is ErrorSamplesMode.REPLACE
+        return not replaces and all(place in (CALLER, ANY) for place, _ in cut(self.steps))
 
     @staticmethod
     def _pairs(results: Iterable) -> Iterator[Pair]:

@@ -7,6 +7,7 @@ bounded number of them at once.
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -47,19 +48,34 @@ class Threads:
         self._pool_size = 0
         self._lock = threading.Lock()
         self._closed = False
+        self._waited = 0.0
 
     def imap(self, tasks: Iterable) -> Iterator:
         pending: deque[Future] = deque()
         try:
             for task in tasks:
                 pending.append(self._submit(task))
-                if len(pending) >= self.workers + self.depth:
-                    yield pending.popleft().result()
+                while len(pending) >= self.workers + self.depth:
+                    yield self._wait(pending.popleft())
             while pending:
-                yield pending.popleft().result()
+                yield self._wait(pending.popleft())
         finally:
             for future in pending:
                 future.cancel()
+
+    def _wait(self, future: Future) -> Any:
+        if future.done():
+            return future.result()
+        began = time.monotonic()
+        try:
+            return future.result()
+        finally:
+            self._waited += time.monotonic() - began
+
+    def take_waited(self) -> float:
+        """Seconds the consumer has waited since the last call."""
+        waited, self._waited = self._waited, 0.0
+        return waited
 
     def _submit(self, task: Any) -> Future:
         with self._lock:

@@ -1,0 +1,206 @@
+"""What goes wrong: damaged files, failing functions, killed workers, iterators dropped half-way, Ctrl-C."""
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import mindspore.dataset as ds
+from mindspore.dataset.runtime.process import Processes
+
+
+def rows(data):
+    return list(data.create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+class Slow:
+    def __getitem__(self, index):
+        time.sleep(0.01)
+        return np.array(index)
+
+    def __len__(self):
+        return 200
+
+
+def triple(x):
+    return x * 3
+
+
+def fail_on_seven(x):
+    if x == 7:
+        raise ValueError("seven")
+    return x
+
+
+def kill_self(x):
+    if x == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return x
+
+
+def workers_alive(pids):
+    def alive(pid):
+        try:
+            with open(f"/proc/{pid}/stat") as stream:
+                return stream.read().split()[2] != "Z"
+        except OSError:
+            return False
+
+    return [pid for pid in pids if alive(pid)]
+
+
+def wait_until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_truncated_idx_file_is_named(tmp_path):
+    (tmp_path / "t10k-images-idx3-ubyte").write_bytes(bytes([0, 0, 8, 3, 0, 0, 0, 9, 0, 0, 0, 28, 0, 0, 0, 28]) + b"abc")
+    (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 9]) + b"a" * 9)
+    with pytest.raises(RuntimeError, match="t10k-images-idx3-ubyte holds 3 bytes"):
+        rows(ds.MnistDataset(str(tmp_path), "test"))
+
+
+def test_damaged_image_names_file_row_and_operation(tmp_path):
+    vision = pytest.importorskip("mindspore.dataset.vision")
+    (tmp_path / "cat").mkdir()
+    (tmp_path / "cat" / "broken.jpg").write_bytes(b"\xff\xd8 this is no image")
+    with pytest.raises(RuntimeError) as caught:
+        rows(ds.ImageFolderDataset(str(tmp_path)).map(vision.Decode(), "image"))
+    assert "map operation: [Decode] failed." in str(caught.value)
+    assert "broken.jpg" in str(caught.value)
+
+
+@pytest.mark.parametrize("mode, expected", [("SKIP", [0, 1, 2, 3, 4, 5, 6, 8, 9]), ("REPLACE", None)])
+def test_failed_rows_are_skipped_or_replaced(mode, expected):
+    ds.config.set_error_samples_mode(getattr(ds.config.ErrorSamplesMode, mode))
+    try:
+        data = ds.NumpySlicesDataset(np.arange(10), "x", shuffle=False).map(fail_on_seven)
+        found = [int(row[0]) for row in rows(data)]
+    finally:
+        ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.RETURN)
+    if expected is not None:
+        assert found == expected
+    else:
+        assert len(found) == 10
+        assert 7 not in found
+
+
+def test_failing_function_in_a_worker_process():
+    data = ds.NumpySlicesDataset(np.arange(20), "x", shuffle=False)
+    data = data.map(fail_on_seven, python_multiprocessing=True, num_parallel_workers=2)
+    with pytest.raises(RuntimeError) as caught:
+        rows(data)
+    assert "map operation: [PyFunc] failed. (row 7)" in str(caught.value)
+    assert "ValueError: seven" in str(caught.value)
+
+
+def test_killed_worker_is_reported():
+    data = ds.NumpySlicesDataset(np.arange(20), "x", shuffle=False)
+    data = data.map(kill_self, python_multiprocessing=True, num_parallel_workers=2)
+    with pytest.raises(RuntimeError, match="killed by signal SIGKILL"):
+        rows(data)
+
+
+def test_dropped_iterator_leaves_nothing_behind():
+    data = ds.NumpySlicesDataset(np.arange(5000), "x").map(triple, python_multiprocessing=True, num_parallel_workers=2)
+    threads = threading.active_count()
+    iterator = data.create_tuple_iterator(output_numpy=True)
+    next(iterator)
+    (stage,) = [s for s in iterator._runtime_context.operator.executors() if isinstance(s, Processes)]
+    pids = stage.process_ids()
+    assert len(pids) == 2
+    del iterator, stage
+    gc.collect()
+    assert wait_until(lambda: not workers_alive(pids))
+    assert wait_until(lambda: threading.active_count() <= threads)
+
+
+def test_large_rows_pass_through_shared_memory_and_around_it():
+    def grow(x):
+        return np.full(int(x), 7, dtype=np.uint8)
+
+    sizes = [10, 3 << 20, 0, 100]
+    data = ds.NumpySlicesDataset(sizes, "x", shuffle=False)
+    data = data.map(grow, python_multiprocessing=True, num_parallel_workers=2, max_rowsize=1)
+    assert [row[0].shape[0] for row in rows(data)] == sizes
+    assert all((row[0] == 7).all() for row in rows(data))
+
+
+def test_parent_that_dies_takes_its_workers_along(tmp_path):
+    script = textwrap.dedent("""
+        import os, sys, time
+        import numpy as np
+        import mindspore.dataset as ds
+        data = ds.NumpySlicesDataset(np.arange(100000), "x").map(lambda x: x, python_multiprocessing=True, num_parallel_workers=2)
+        iterator = data.create_tuple_iterator(output_numpy=True)
+        next(iterator)
+        stage = [s for s in iterator._runtime_context.operator.executors() if hasattr(s, "process_ids")][0]
+        print(stage.process_ids(), flush=True)
+        time.sleep(60)
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    pids = json.loads(process.stdout.readline())
+    process.kill()
+    process.wait()
+    assert wait_until(lambda: not workers_alive(pids), 20)
+
+
+def test_interrupt_ends_a_program_at_once():
+    script = textwrap.dedent("""
+        import numpy as np, time
+        import mindspore.dataset as ds
+        data = ds.NumpySlicesDataset(np.arange(100000), "x").map(lambda x: x, python_multiprocessing=True, num_parallel_workers=2)
+        print("ready", flush=True)
+        for row in data.create_tuple_iterator(output_numpy=True):
+            time.sleep(0.01)
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in errors
+    assert process.returncode != 0
+
+
+def test_spawned_workers():
+    ds.config.set_multiprocessing_start_method("spawn")
+    try:
+        data = ds.NumpySlicesDataset(np.arange(10), "x", shuffle=False)
+        data = data.map(np.negative, python_multiprocessing=True, num_parallel_workers=1)
+        assert [int(row[0]) for row in rows(data)] == [-i for i in range(10)]
+        with pytest.raises(RuntimeError, match="cannot be started with the 'spawn' method"):
+            rows(ds.NumpySlicesDataset(np.arange(3), "x").map(lambda x: x, python_multiprocessing=True))
+    finally:
+        ds.config.set_multiprocessing_start_method("fork")
+
+
+def test_back_pressure_bounds_what_runs_ahead():
+    class Counting:
+        def __init__(self):
+            self.loaded = 0
+
+        def __getitem__(self, index):
+            self.loaded += 1
+            return np.array(index)
+
+        def __len__(self):
+            return 10000
+
+    source = Counting()
+    iterator = ds.GeneratorDataset(source, ["x"], shuffle=False).create_tuple_iterator(output_numpy=True)
+    next(iterator)
+    time.sleep(0.2)
+    assert source.loaded < 200
+    iterator.stop()
