@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.nn.cell import Cell
+from mindspore.profiler import recorder
 
 
 class DatasetHelper:
@@ -33,15 +34,22 @@ class DatasetHelper:
         self._iterator = dataset.create_tuple_iterator(num_epochs=epochs, do_copy=False)
 
     def __iter__(self) -> Iterator[tuple]:
-        if not self.dataset_sink_mode:
-            return (_as_tuple(batch) for batch in self._iterator)
-        return self._sunk()
+        return self._sunk() if self.dataset_sink_mode else self._whole()
+
+    def _whole(self) -> Iterator[tuple]:
+        while (batch := self._next()) is not None:
+            yield _as_tuple(batch)
+
+    def _next(self) -> Any:
+        """The next batch, or None at the end of the data; a profiler sees how long it takes."""
+        with recorder.span("next batch", "data"):
+            return next(self._iterator, None)
 
     def _sunk(self) -> Iterator[tuple]:
         for _ in range(self.sink_size()):
-            batch = next(self._iterator, None)
+            batch = self._next()
             if batch is None:  # the data starts again
-                batch = next(self._iterator, None)
+                batch = self._next()
             if batch is None:
                 return
             yield _as_tuple(batch)

@@ -1,0 +1,108 @@
+"""Profiler: what it records, the files it writes, schedules, ranges."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+from mindspore import dataset as ds
+from mindspore.profiler import Profiler, mstx, profile, schedule, tensorboard_trace_handler
+from mindspore.profiler.recorder import Span
+from mindspore.profiler.report import _covered, steps
+from mindspore.train import LambdaCallback, Model
+
+
+def work():
+    return ops.exp(Tensor(np.ones((4, 4), np.float32)))
+
+
+def test_operators_graphs_and_files(tmp_path):
+    profiler = Profiler(output_path=str(tmp_path), record_shapes=True)
+    for _ in range(3):
+        work()
+        profiler.step()
+    compiled = ms.jit(lambda x: x * 2 + 1)
+    compiled(Tensor([1.0]))
+    profiler.add_metadata("who", "test")
+    profiler.analyse()
+    folder = tmp_path / "PROFILER_OUTPUT"
+    trace = json.loads((folder / "trace_view.json").read_text())
+    names = [e["name"] for e in trace["traceEvents"] if e["ph"] == "X"]
+    assert names.count("Exp") == 3 and trace["otherData"] == {"who": "test"}
+    exp = next(e for e in trace["traceEvents"] if e["name"] == "Exp")
+    assert exp["args"]["shapes"] == ["Float32[4, 4]"] and exp["dur"] > 0
+    assert any(e.get("cat") == "graph" for e in trace["traceEvents"])
+    with open(folder / "op_statistic.csv") as stream:
+        rows = {r["name"]: r for r in csv.DictReader(stream)}
+    assert rows["Exp"]["count"] == "3"
+    with open(folder / "step_trace_time.csv") as stream:
+        assert len(list(csv.DictReader(stream))) >= 3
+    assert "Exp" in (folder / "summary.txt").read_text()
+    assert json.loads(profiler.op_analyse("Exp"))["Exp"]["count"] == 3
+
+
+def test_nothing_is_recorded_outside():
+    with profile() as prof:
+        work()
+    work()
+    assert sum(s.name == "Exp" for s in prof.spans) == 1
+    with profile(), pytest.raises(RuntimeError):
+        profile()
+    work()
+
+
+def test_schedule_decides_which_steps():
+    saved = []
+    plan = schedule(wait=1, warmup=1, active=2, repeat=1)
+    with profile(schedule=plan, on_trace_ready=lambda p: saved.append([s.name for s in p.spans])) as prof:
+        for _ in range(8):
+            work()
+            prof.step()
+    assert len(saved) == 1 and saved[0].count("Exp") == 2
+    assert [n for n in saved[0] if n.startswith("step")] == ["step 2", "step 3"]
+    with pytest.raises(ValueError):
+        plan(-1)
+    assert schedule(wait=-1, active=0).to_dict() == {"wait": 0, "active": 1, "warmup": 0, "repeat": 0, "skip_first": 0}
+
+
+def test_ranges_and_data_wait(tmp_path):
+    x = np.random.default_rng(0).random((8, 3)).astype(np.float32)
+    data = ds.NumpySlicesDataset({"x": x, "y": x[:, :1]}).batch(4)
+    net = nn.Dense(3, 1)
+    model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+    assert mstx.range_start("nobody listens") == 0
+    with profile(on_trace_ready=tensorboard_trace_handler(str(tmp_path))) as prof:
+        number = mstx.range_start("training")
+        model.train(1, data, callbacks=LambdaCallback(on_train_step_end=lambda c: prof.step()))
+        mstx.range_end(number)
+        mstx.mark("done")
+        spans = list(prof._recorder.spans)
+    kinds = {s.kind for s in spans}
+    assert {"data", "operator", "user", "step"} <= kinds
+    assert (tmp_path / "PROFILER_OUTPUT" / "trace_view.json").exists()
+
+
+def test_times_of_steps_add_up():
+    spans = [
+        Span("step 0", "step", 0, 100, 1),
+        Span("a", "operator", 10, 40, 1),
+        Span("b", "operator", 20, 30, 1),
+        Span("next batch", "data", 50, 70, 1),
+    ]
+    (row,) = steps(spans)
+    assert row["compute_ms"] == 30e-6 and row["data_wait_ms"] == 20e-6 and row["other_ms"] == pytest.approx(50e-6)
+    assert _covered(spans[1:]) == 50
+
+
+def test_bad_arguments():
+    with pytest.raises(TypeError):
+        profile(schedule=1)
+    with pytest.raises(TypeError):
+        Profiler(output_path=1)
+    with pytest.raises(ValueError):
+        Profiler.offline_analyse("/nowhere/at/all")
