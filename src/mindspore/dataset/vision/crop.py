@@ -83,7 +83,7 @@ class CenterCrop(ImageTransform):
     Examples:
         >>> import numpy as np
         >>> import mindspore.dataset.vision as vision
-        >>> vision.CenterCrop(1)(np.arange(9).reshape(3, 3)).tolist()
+        >>> vision.CenterCrop(1)(np.arange(9, dtype=np.uint8).reshape(3, 3)).tolist()
         [[4]]
     """
 
