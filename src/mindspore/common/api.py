@@ -77,7 +77,7 @@ class CompiledFunction:
         try:
             key = (_key(args), _key(kwargs) if kwargs else None, self._mode(), executor.backend_key())
         except RecursionError:
-            raise ValueError("Detect recursion when converting python object: an argument contains itself.") from None
+            raise RuntimeError("Detect recursion when converting python object: an argument contains itself.") from None
         entry = self._cache.get(key)
         if entry is None:
             entry = self._cache[key] = self._build(args, kwargs)

@@ -87,7 +87,7 @@ class Derivative:
             out = mode.call(self.fn, args, kwargs)
             primary, aux = self._split(out)
             outputs = _tensors(primary)
-            if not outputs:
+            if not outputs and not _has_numbers(primary):
                 raise TypeError(
                     f"For 'grad', '{self.__name__}' must return a tensor or a tuple of tensors, but it returned {primary!r:.80}."
                 )
@@ -258,6 +258,13 @@ class _GraphMode:
         back = pullback(builder, [builder.node_of(o) for o in outputs], targets)
         grads = back(list(douts))
         return [zeros_like(values.from_node(t)) if g is None else g for t, g in zip(targets, grads)]
+
+
+def _has_numbers(value: Any) -> bool:
+    """Results that are plain numbers are constants: their gradient is zero."""
+    if isinstance(value, (tuple, list)):
+        return any(_has_numbers(v) for v in value)
+    return values.is_number(value)
 
 
 def _tensors(value: Any) -> list[Any]:

@@ -71,7 +71,10 @@ class Cell(HookMixin, StateMixin):
     def __getattr__(self, name: str) -> Any:
         store = self.__dict__
         if "_params" not in store:
-            raise AttributeError(f"call super().__init__() in {type(self).__name__}.__init__ before using its attributes")
+            raise AttributeError(
+                f"call super().__init__() in {type(self).__name__}.__init__ before using its "
+                f"attributes"
+            )
         for kind in ("_params", "_cells", "_buffers"):
             found = store[kind]
             if name in found:
@@ -98,7 +101,10 @@ class Cell(HookMixin, StateMixin):
             self._assign_parameter(name, value)
         elif "_cells" in store and name in store["_cells"]:
             if value is not None:
-                raise TypeError(f"'{name}' of {type(self).__name__} is a Cell; assign a Cell or None, not {type(value).__name__}.")
+                raise TypeError(
+                    f"'{name}' of {type(self).__name__} is a Cell; assign a Cell or None, not "
+                    f"{type(value).__name__}."
+                )
             store["_cells"][name] = None
         elif "_buffers" in store and name in store["_buffers"]:
             store["_buffers"][name] = value
@@ -159,7 +165,7 @@ class Cell(HookMixin, StateMixin):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if ACTIVE.builder is not None:
-            return parse.call(self, args, kwargs)
+            return parse.call_cell(self, args, kwargs)
         if context.graph_mode() and not self.__dict__.get("_run_eagerly"):
             return self.compile_and_run(*args, **kwargs)
         if type(self).construct is Cell.construct:
@@ -250,7 +256,10 @@ class Cell(HookMixin, StateMixin):
         if child_name in self.__dict__ or child_name in self._params:
             raise KeyError(f"For 'insert_child_to_cell', the cell already has an attribute '{child_name}'.")
         if not isinstance(child_cell, Cell) and child_cell is not None:
-            raise TypeError(f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got {type(child_cell).__name__}.")
+            raise TypeError(
+                f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got "
+                f"{type(child_cell).__name__}."
+            )
         self._cells[child_name] = child_cell
         if child_cell is not None:
             child_cell.update_parameters_name(child_name + ".")
@@ -548,7 +557,8 @@ def check_bprop_result(cell: Cell, inputs: list, grads: tuple) -> tuple:
     """A custom gradient must give one value per input."""
     if len(grads) < len(inputs):
         raise ValueError(
-            f"'bprop' of {type(cell).__name__} must return one gradient per input ({len(inputs)}), but returned {len(grads)}."
+            f"'bprop' of {type(cell).__name__} must return one gradient per input ({len(inputs)}), "
+            f"but returned {len(grads)}."
         )
     return tuple(g if isinstance(g, Tensor) else None for g in grads[: len(inputs)])
 

@@ -124,7 +124,9 @@ class Expander:
         return lazy.astype(abstract.dtype.np).value
 
     def _opaque(self, node: CNode, arguments: list[Any]) -> Any:
-        flat, template, positions = [], [], []
+        flat: list[Value] = []
+        template: list[Any] = []
+        positions: list[int] = []
         for position, a in enumerate(arguments):
             if isinstance(a, Value):
                 flat.append(a)

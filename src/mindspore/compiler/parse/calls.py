@@ -59,6 +59,9 @@ class CallRules(Rules):
         if isinstance(function, Primitive):
             return function(*args, **kwargs)
         if hasattr(function, "run_around") and not isinstance(function, type):
+            overridden = type(function).__call__
+            if self.should_interpret(overridden):
+                return self.call_function(overridden, (function, *args), kwargs)
             return self.call_cell(function, args, kwargs)
         trace = getattr(type(function), "__ms_trace__", None)
         if trace is not None:
@@ -231,10 +234,7 @@ class CallRules(Rules):
         saved = self.scope
         tag = cell.__dict__.get("_cell_tag", "")
         self.scope = f"{saved}/{tag}-{type(cell).__name__}" if tag else f"{saved}/{type(cell).__name__}"
-        call = type(cell).__call__
         try:
-            if self.should_interpret(call):
-                return self.call_function(call, (cell, *args), kwargs)
             custom = getattr(type(cell), "bprop", None)
             construct = self._construct_of(cell)
             if custom is not None:

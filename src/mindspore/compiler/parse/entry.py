@@ -96,6 +96,11 @@ def call(function: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
     return interpreter.call(function, tuple(args), kwargs or {})
 
 
+def call_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
+    """The part of `Cell.__call__` that builds graphs: interpret `construct`, within what the cell wraps around it."""
+    return ACTIVE.builder.root.interpreter.call_cell(cell, args, kwargs)
+
+
 def argument_names(function: Any, count: int) -> list[str]:
     """What the user calls the arguments: the parameter names of the function or of a cell's `construct`."""
     target = getattr(function, "construct", None) or getattr(function, "fn", None) or function

@@ -176,9 +176,7 @@ class ExpressionRules(Rules):
             for element in container:
                 if element is item:
                     return True
-                equal = element == item
-                if isinstance(equal, TensorBase) and equal.size > 1:  # type: ignore[attr-defined]
-                    equal = equal.all()  # type: ignore[attr-defined]
+                equal = self._same_value(element, item)
                 if not self.is_variable(equal):
                     if equal:
                         return True
@@ -186,6 +184,13 @@ class ExpressionRules(Rules):
                 found = equal if found is False else ew.LogicalOr()(found, equal)
             return found
         return item in container
+
+    def _same_value(self, a: Any, b: Any) -> Any:
+        """Whether two values are equal as a whole; tensors of different shapes are not."""
+        if isinstance(a, TensorBase) and isinstance(b, TensorBase) and tuple(a.shape) != tuple(b.shape):
+            return False
+        equal = a == b
+        return equal.all() if isinstance(equal, TensorBase) and equal.size > 1 else equal
 
     def eval_BoolOp(self, node: ast.BoolOp) -> Any:
         result = self.eval(node.values[0])
