@@ -6,6 +6,7 @@ from mindspore.train.callback import (
     Callback,
     CheckpointConfig,
     EarlyStopping,
+    ExactResume,
     FlopsUtilizationCollector,
     History,
     LambdaCallback,
@@ -32,6 +33,6 @@ __all__ = [
     "EarlyStopping", "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "LossMonitor",
     "LossScaleManager", "Model", "ModelCheckpoint", "OnRequestExit", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
     "TrainFaultTolerance", "connect_network_with_dataset", "data_sink", "load_checkpoint", "load_param_into_net",
-    "save_checkpoint", "FlopsUtilizationCollector", "SummaryCollector", "SummaryRecord",
+    "save_checkpoint", "ExactResume", "FlopsUtilizationCollector", "SummaryCollector", "SummaryRecord",
 ]  # fmt: skip
 __all__ += _metrics.__all__

@@ -219,11 +219,15 @@ class Model:
             dataset_sink_mode=sink_mode and context.get_context("device_target") != "CPU", sink_size=sink_size,
         )  # fmt: skip
         self.batch_num = params.batch_num
-        helper = DatasetHelper(dataset, params.dataset_sink_mode, sink_size, epoch)
         with _CallbackManager(params.list_callback) as manager:
             run = RunContext(params)
             manager.on_train_begin(run)
-            for number in range(initial_epoch + 1, epoch + 1):
+            done = params.pop("resume_step", 0)  # steps that an earlier run has made
+            params.cur_step_num = done
+            if done:
+                dataset.set_init_step(done)
+            helper = DatasetHelper(dataset, params.dataset_sink_mode, sink_size, epoch)
+            for number in range(initial_epoch + done // params.batch_num + 1, epoch + 1):
                 params.cur_epoch_num = number
                 manager.on_train_epoch_begin(run)
                 self._train_epoch(helper, params, run, manager)
@@ -233,6 +237,8 @@ class Model:
                 params.pop("eval_results", None)
                 if run.get_stop_requested():
                     break
+            if done:
+                dataset.set_init_step(0)
             manager.on_train_end(run)
 
     def _train_epoch(self, helper: DatasetHelper, params: Any, run: RunContext, manager: Callback) -> None:
