@@ -53,6 +53,18 @@ undetermined = Type("undetermined")
 index_slices = _dtype.row_tensor
 
 
+class _AnyTensorType(Type):
+    """The type of all tensors; calling it with an element type gives the type of tensors of that element type."""
+
+    __slots__ = ()
+
+    def __call__(self, element: Any) -> Any:
+        return TensorType(element)
+
+
+tensor_type = _AnyTensorType("tensor")
+
+
 class _FamilyMeta(type):
     """Makes `isinstance(mindspore.float32, Float)` true: a family is known by the kind letters of its members."""
 
@@ -79,7 +91,7 @@ FunctionType = _family("FunctionType", "", ("function", "func"))
 def get_py_obj_dtype(obj: Any) -> Type:
     """The MindSpore type of a Python object."""
     if hasattr(obj, "dtype") and isinstance(getattr(obj, "dtype", None), Type):
-        return _dtype.tensor_type(obj.dtype)
+        return TensorType(obj.dtype)
     if callable(obj) and not isinstance(obj, type):
         return _dtype.function
     if isinstance(obj, Type):

@@ -14,7 +14,7 @@ _LAZY = {
     **dict.fromkeys(
         [
             "rank_list_for_transform", "transform_checkpoint_by_rank", "transform_checkpoints", "merge_pipeline_strategys",
-            "load_segmented_checkpoints", "unified_safetensors", "load_distributed_checkpoint", "merge_sliced_parameter",
+            "unified_safetensors", "load_distributed_checkpoint", "merge_sliced_parameter",
             "restore_group_info_list", "build_searched_strategy", "set_op_strategy_config",
         ],
         "mindspore.parallel.checkpoint_transform",
@@ -23,6 +23,7 @@ _LAZY = {
         ["rank_list_for_convert", "convert_checkpoint_by_rank", "convert_checkpoints"],
         "mindspore.parallel.checkpoint_convert",
     ),
+    "load_segmented_checkpoints": "mindspore.train.serialization",
     "reshard": "mindspore.parallel.function",
 }  # fmt: skip
 

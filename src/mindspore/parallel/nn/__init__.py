@@ -1,9 +1,6 @@
 """Networks that see a batch in parts. Façade: re-exports only."""
 
-from mindspore.nn.wrap.grad_reducer import PipelineGradReducer
-from mindspore.nn.wrap.micro_batches import GradAccumulationCell as GradAccumulation
-from mindspore.nn.wrap.micro_batches import MicroBatchInterleaved, PipelineCell
-
-Pipeline = PipelineCell
+from mindspore.parallel.nn.parallel_cell_wrapper import GradAccumulation, MicroBatchInterleaved, Pipeline, PipelineCell
+from mindspore.parallel.nn.parallel_grad_reducer import PipelineGradReducer
 
 __all__ = ["GradAccumulation", "MicroBatchInterleaved", "Pipeline", "PipelineCell", "PipelineGradReducer"]
