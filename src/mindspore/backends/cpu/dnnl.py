@@ -301,7 +301,7 @@ class ExecArg(ctypes.Structure):
 
 
 def exec_args(memories: dict[int, int]) -> Any:
-    return (ExecArg * len(memories))(*((k, v) for k, v in memories.items()))
+    return (ExecArg * len(memories))(*(ExecArg(k, v) for k, v in memories.items()))
 
 
 class Memory(_Handle):

@@ -108,7 +108,7 @@ class Instance:
         table = movers + table
         self.word_array = np.array([*self.words, 0], np.int64)
         base = self.word_array.ctypes.data
-        resolved = []
+        resolved: list[int] = []
         for function, argument in table:
             resolved.extend((function, base + 8 * argument[0] if isinstance(argument, tuple) else argument))
         self.table = np.array([*resolved, 0], np.int64)
@@ -182,7 +182,7 @@ class Instance:
         low = min(0, sum((d - 1) * s for d, s in zip(view.shape, steps) if s < 0))
         high = sum((d - 1) * s for d, s in zip(view.shape, steps) if s > 0) + dtype.itemsize
         memory = (ctypes.c_char * (high - low)).from_address(address + low)
-        return np.ndarray(view.shape, dtype, memory, -low, steps)
+        return np.ndarray(view.shape, dtype, memory, -low, steps)  # type: ignore[arg-type]
 
     # -- a call ---------------------------------------------------------------------------------------------------
     def __call__(self, external: dict[tuple[str, int], int]) -> None:

@@ -192,7 +192,10 @@ def to_desc(view: View) -> dnnl.Desc | None:
     if simple is not None:
         if any(s <= 0 and d != 1 for s, d in zip(simple, view.shape)):
             return None
-        return dnnl.Desc.strided(view.shape, view.dtype, _unit_strides(view.shape, simple))
+        try:
+            return dnnl.Desc.strided(view.shape, view.dtype, _unit_strides(view.shape, simple))
+        except dnnl.DnnlError:  # strides that step into one another's rows
+            return None
     return _blocked_desc(view)
 
 

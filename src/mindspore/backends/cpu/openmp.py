@@ -24,7 +24,7 @@ def _library_folders() -> list[Path]:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             for file in importlib.metadata.files(name) or ():
                 if ".so" in file.name:
-                    folders.append(Path(os.path.realpath(str(file.locate().parent))))
+                    folders.append(Path(os.path.realpath(str(file.locate()))).parent)
     return list(dict.fromkeys(f for f in folders if f.is_dir()))
 
 

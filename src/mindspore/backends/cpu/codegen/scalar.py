@@ -266,7 +266,7 @@ OPS["shr"] = lambda f, dtype, width, a, b: _shift(f, dtype, width, a, b, False)
 def _function(name: str) -> Emit:
     def emit(f: Function, dtype: str, width: int, *args: str) -> str:
         if computed(dtype) == "float32" and name in vecmath.VECTOR_FUNCTIONS:
-            return vecmath.VECTOR_FUNCTIONS[name](f, *args, width)
+            return vecmath.VECTOR_FUNCTIONS[name](f, args[0], width)
         return vecmath.libm(f, name, computed(dtype), width, *args)
 
     return emit

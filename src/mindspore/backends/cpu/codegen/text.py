@@ -135,7 +135,7 @@ class Function:
             for (kind, initial), result in zip(carried, results)
         ]
 
-    def when(self, condition: str, body: Callable[[], None]) -> None:
+    def when(self, condition: str, body: Callable[[], Any]) -> None:
         """`if condition: body()`."""
         then, done = self.new_label(), self.new_label()
         self.do(f"br i1 {condition}, label {then}, label {done}")
