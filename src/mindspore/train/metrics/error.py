@@ -29,10 +29,10 @@ class _MeanError(Metric):
         self._error_sum += self._error(y.reshape(y_pred.shape) - y_pred).sum()
         self._samples_num += y.shape[0]
 
-    def eval(self) -> Any:
+    def eval(self) -> float:
         if self._samples_num == 0:
             raise no_samples(self)
-        return self._error_sum / self._samples_num
+        return float(self._error_sum / self._samples_num)
 
 
 class MAE(_MeanError):
@@ -69,7 +69,7 @@ class Loss(Metric):
         self._sum_loss += loss.mean()
         self._total_num += 1
 
-    def eval(self) -> Any:
+    def eval(self) -> float:
         if self._total_num == 0:
             raise no_samples(self)
-        return self._sum_loss / self._total_num
+        return float(self._sum_loss / self._total_num)
