@@ -245,11 +245,11 @@ class PolynomialLR(LRScheduler):
     def get_lr(self) -> list:
         epoch, end = self.last_epoch, self.total_iters
         outside = ops.logical_or(ops.equal(epoch, 0.0), epoch > end)
-        ratio = lambda: ops.pow((1.0 - epoch / end) / (1.0 - (epoch - 1.0) / end), self.power)
+        ratio = lambda: ops.pow((end - epoch) / (end - epoch + 1.0), self.power)
         return self._scaled(_either(outside, lambda: 1.0, ratio))
 
     def _get_closed_form_lr(self) -> list:
-        rest = 1.0 - ops.minimum(self.last_epoch, float(self.total_iters)) / self.total_iters
+        rest = ops.maximum(self.total_iters - self.last_epoch, 0.0) / self.total_iters
         return [lr * ops.pow(rest, self.power) for lr in self.base_lrs]
 
 

@@ -39,7 +39,8 @@ def opt_init_args_register(fn: Callable) -> Callable:
         if "params" in given:
             self.__dict__["init_params"] = {"params": given.pop("params")}
         if "optimizer" in given:
-            self.__dict__["init_params"] = {"params": given.pop("optimizer").init_params["params"]}
+            wrapped = getattr(given.pop("optimizer"), "init_params", {})
+            self.__dict__["init_params"] = {"params": wrapped.get("params")}
         if "learning_rate" in given:
             rate = given.pop("learning_rate")
             if isinstance(rate, Tensor):
