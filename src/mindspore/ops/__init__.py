@@ -1,18 +1,19 @@
 """Operations: functions (`ops.add`), classes (`ops.Add()`), and the gradient and mapping tools.
 
-# ruff: noqa: F401 - names are re-exported
-
 Importing this package gives `Tensor` its operation methods.
 """
 
+# ruff: noqa: F401, I001 - names are re-exported, in an order that matters
+
 from __future__ import annotations
 
-import importlib.util as _util
-
-import mindspore.runtime.eager  # noqa: F401 - installs the dispatcher
+import mindspore.runtime.eager
 from mindspore.ops import function, operations
 from mindspore.ops.function import *  # noqa: F403
+from mindspore.ops.custom import *  # noqa: F403
 from mindspore.ops.legacy_names import *  # noqa: F403
+from mindspore.ops.nn_func import *  # noqa: F403
+from mindspore.ops.op_info import *  # noqa: F403
 from mindspore.ops.operations import *  # noqa: F403
 from mindspore.ops.state_func import *  # noqa: F403
 from mindspore.ops.primitive import (
@@ -25,10 +26,9 @@ from mindspore.ops.primitive import (
 )
 from mindspore.ops.tensor_methods import attach as _attach
 
-if _util.find_spec("mindspore.ops.nn_func") is not None:
-    from mindspore.ops.nn_func import *  # noqa: F403
+from mindspore.ops.composite import *  # noqa: F403 - after the package ops.function.grad, whose name one of these shares
 
-from mindspore.ops.composite import *  # noqa: E402, F403 - after the package ops.function.grad, whose name one of these shares
+from mindspore.ops.function import clip_by_global_norm, clip_by_value
 
 P = operations
 _attach()

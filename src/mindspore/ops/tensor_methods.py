@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._base import dtype as mstype
+from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
 from mindspore.ops import function as F
 from mindspore.ops import indexing
@@ -19,6 +20,7 @@ from mindspore.ops.function.gather_scatter import added_along, scatter_along
 from mindspore.ops.function.reduce import mean_cast
 from mindspore.ops.function.sorting import argsort_stable, cumsum_flat, sort_stable, unique_sorted
 from mindspore.prims import elementwise as ew
+from mindspore.prims import random as rnd
 from mindspore.prims import values
 from mindspore.prims.inplace import update
 from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
@@ -434,11 +436,102 @@ def _choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
 
 
 def _itemset(self: Tensor, *args: Any) -> Tensor:
-    """Set one element: itemset(value), or itemset(index, value)."""
+    """A copy with one element set: itemset(value), or itemset(index, value)."""
     *index, value = args
     out = Reshape()(self, (-1,)) if not index or isinstance(index[0], int) else self
     out = indexing.with_items(out, index[0] if index else 0, value)
-    return update(self, Reshape()(out, self.shape))
+    return Reshape()(out, self.shape)
+
+
+def _key(generator: Any) -> Tensor:
+    return next_key(None, generator)
+
+
+def _normal_(self: Tensor, mean: Any = 0, std: Any = 1, *, generator: Any = None) -> Tensor:
+    """Fill with normal numbers."""
+    sample = rnd.RandomNormal()(_key(generator), self.shape, mstype.float32) * std + mean
+    return update(self, cast(sample, self.dtype))
+
+
+def _uniform(self: Tensor, from_: Any = 0.0, to: Any = 1.0, generator: Any = None) -> Tensor:
+    """Uniform numbers in [from_, to) in this tensor's shape and type."""
+    sample = rnd.RandomUniform()(_key(generator), self.shape, mstype.float32) * (to - from_) + from_
+    return cast(sample, self.dtype)
+
+
+def _bernoulli(self: Tensor, *, generator: Any = None) -> Tensor:
+    """1 with the probability each element gives, else 0."""
+    u = rnd.RandomUniform()(_key(generator), self.shape, mstype.float32)
+    return cast(ew.Less()(u, self), self.dtype)
+
+
+def _bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    """Fill with 1 at probability p, else 0."""
+    u = rnd.RandomUniform()(_key(generator), self.shape, mstype.float32)
+    return update(self, cast(ew.Less()(u, p), self.dtype))
+
+
+def _exponential_(self: Tensor, lambd: Any = 1, *, generator: Any = None) -> Tensor:
+    """Fill with exponential numbers of rate `lambd`."""
+    return update(self, cast(F.exponential(self.shape, float(lambd), None, generator), self.dtype))
+
+
+def _random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
+    """Fill with uniform integers in [from_, to)."""
+    limit = 2 ** min(self.dtype.bits - 1, 24 if self.dtype.kind == "f" else 62) if to is None else to
+    sample = rnd.RandomInteger()(_key(generator), self.shape, mstype.int64, Tensor(from_), Tensor(limit))
+    return update(self, cast(sample, self.dtype))
+
+
+def _log_normal(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
+    """Log-normal numbers in this tensor's shape and type."""
+    return cast(F.log_normal(self.shape, mean, std), self.dtype)
+
+
+def _cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
+    """Cauchy numbers in this tensor's shape and type."""
+    return cast(F.cauchy(self.shape, median, sigma), self.dtype)
+
+
+def _softmax(self: Tensor, axis: Any = -1, dtype: Any = None, dim: Any = None) -> Tensor:
+    """Exponentials that add up to 1 along an axis."""
+    from mindspore.ops.nn_activation import softmax
+
+    return softmax(cast(self, dtype), axis if dim is None else dim)
+
+
+def _from_nn(name: str) -> Callable:
+    """A method whose function is in the neural-network part, which loads after this."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from mindspore.ops import nn_func
+
+        return getattr(nn_func, name)(self, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def _searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+    """Where the elements of v would be inserted to keep this (sorted) tensor sorted."""
+    return F.searchsorted(self, as_tensor(v), side=side, sorter=sorter, out_int32=True)
+
+
+def _qr(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
+    """An orthonormal and an upper triangular factor."""
+    return F.qr(self, "reduced" if some else "complete")
+
+
+def _lu_solve(self: Tensor, LU_data: Any, LU_pivots: Any) -> Tensor:
+    """The x with A x = self, from the factors of A."""
+    return F.lu_solve(self, LU_data, LU_pivots)
+
+
+def _triangular_solve(
+    self: Tensor, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> tuple[Tensor, Tensor]:
+    """(x, A) with A x = self for triangular A."""
+    return F.solve_triangular(A, self, 1 if transpose else 0, not upper, unitriangular), A
 
 
 def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
@@ -465,35 +558,39 @@ def _swap_last(self: Tensor) -> Tensor:
 _SAME = [
     "abs", "absolute", "acos", "acosh", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "adjoint",
     "allclose", "amax", "amin", "aminmax", "angle", "approximate_equal", "arccos", "arccosh", "arcsin", "arcsinh",
-    "arctan", "arctan2", "arctanh", "argwhere", "asin", "asinh", "atan", "atan2", "atanh", "baddbmm", "bincount",
-    "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "ceil", "clamp",
-    "clip", "conj", "copysign", "cos", "cosh", "cov", "cross", "cummax", "cummin", "deg2rad", "diag_embed",
-    "diagflat", "diagonal_scatter", "diff", "div", "divide", "dot", "dsplit", "eq", "equal", "erf", "erfc",
-    "erfinv", "exp", "expand_as", "expand_dims", "expm1", "flip", "fliplr", "flipud", "float_power", "floor",
-    "floor_divide", "fmax", "fmin", "fmod", "frac", "gather_elements", "gather_nd", "gcd", "ge", "ger", "greater",
-    "greater_equal", "gt", "heaviside", "histc", "hsplit", "hypot", "imag", "index_fill", "inner", "inplace_update",
-    "invert", "is_complex", "is_floating_point", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf",
-    "isreal", "kron", "kthvalue", "lcm", "ldexp", "le", "lerp", "less", "less_equal", "log", "log10", "log1p",
-    "log2", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "logit", "logsumexp", "lt", "masked_fill", "masked_scatter", "masked_select", "maximum", "minimum", "mm",
-    "moveaxis", "movedim", "msort", "mul", "multiply", "mv", "nan_to_num", "nanmean", "nanmedian", "nanquantile",
-    "nansum", "narrow", "ne", "neg", "negative", "nextafter", "nonzero", "norm", "not_equal", "numel", "outer",
-    "positive", "pow", "quantile", "rad2deg", "ravel", "real", "reciprocal", "remainder", "renorm",
-    "repeat_interleave", "reverse", "reverse_sequence", "roll", "rot90", "round", "rsqrt", "scatter_div",
-    "scatter_max", "scatter_min", "scatter_mul", "scatter_sub", "select_scatter", "sgn", "sigmoid", "sign",
-    "signbit", "sin", "sinc", "sinh", "slice_scatter", "sqrt", "square", "subtract", "swapaxes", "swapdims", "t",
-    "tan", "tanh", "tensor_split", "tril", "triu", "true_divide", "trunc", "type_as", "unbind",
-    "unique_consecutive", "unique_with_pad", "unsorted_segment_max", "unsorted_segment_min",
-    "unsorted_segment_prod", "unsorted_segment_sum", "view_as", "vsplit", "xdivy", "xlogy",
+    "arctan", "arctan2", "arctanh", "argwhere", "asin", "asinh", "atan", "atan2", "atanh", "baddbmm", "bessel_i0",
+    "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm",
+    "ceil", "cholesky", "cholesky_inverse", "cholesky_solve", "clamp", "clip", "conj", "copysign", "cos", "cosh",
+    "cov", "cross", "cummax", "cummin", "deg2rad", "det", "diag_embed", "diagflat", "diagonal_scatter", "diff",
+    "digamma", "div", "divide", "dot", "dsplit", "eigvals", "eq", "equal", "erf", "erfc", "erfinv", "exp",
+    "expand_as", "expand_dims", "expm1", "fill_diagonal", "flip", "fliplr", "flipud", "float_power", "floor",
+    "floor_divide", "fmax", "fmin", "fmod", "frac", "gather_elements", "gather_nd", "gcd", "ge", "geqrf", "ger",
+    "greater", "greater_equal", "gt", "heaviside", "histc", "hsplit", "hypot", "i0", "igamma", "igammac", "imag",
+    "index_fill", "inner", "inplace_update", "inverse", "invert", "is_complex", "is_floating_point", "isclose",
+    "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kron", "kthvalue", "lcm", "ldexp", "le",
+    "lerp", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2",
+    "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logsumexp",
+    "lstsq", "lt", "masked_fill", "masked_scatter", "masked_select", "matrix_exp", "matrix_power", "maximum",
+    "minimum", "mm", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
+    "nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "ne", "neg", "negative", "nextafter",
+    "nonzero", "norm", "not_equal", "numel", "orgqr", "ormqr", "outer", "pinv", "positive", "pow", "quantile",
+    "rad2deg", "random_categorical", "ravel", "real", "reciprocal", "remainder", "renorm", "repeat_interleave",
+    "reverse", "reverse_sequence", "roll", "rot90", "round", "rsqrt", "scatter_div", "scatter_max", "scatter_min",
+    "scatter_mul", "scatter_sub", "select_scatter", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
+    "slice_scatter", "slogdet", "sqrt", "square", "subtract", "svd", "swapaxes", "swapdims", "t", "tan", "tanh",
+    "tensor_split", "tril", "triu", "true_divide", "trunc", "type_as", "unbind", "unique_consecutive",
+    "unique_with_pad", "unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod",
+    "unsorted_segment_sum", "view_as", "vsplit", "xdivy", "xlogy",
 ]  # fmt: skip
 
 _INPLACE = [
     "abs", "acos", "add", "addcdiv", "addcmul", "addmm", "asin", "atan", "baddbmm", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "ceil", "clamp", "clip", "cos", "cosh", "div", "divide", "erfinv", "exp", "expm1", "floor",
-    "floor_divide", "fmod", "index_add", "index_copy", "index_fill", "index_put", "lerp", "log", "log1p", "log2",
-    "logical_and", "logical_not", "logical_or", "masked_fill", "masked_scatter", "mul", "multiply", "neg", "pow",
-    "put", "reciprocal", "remainder", "round", "rsqrt", "scatter", "scatter_add", "sigmoid", "sign", "sin", "sqrt",
-    "square", "squeeze", "sub", "subtract", "tan", "tanh", "transpose", "tril", "triu", "trunc", "unsqueeze",
+    "bitwise_xor", "ceil", "clamp", "clip", "cos", "cosh", "div", "divide", "erfinv", "exp", "expm1",
+    "fill_diagonal", "floor", "floor_divide", "fmod", "index_add", "index_copy", "index_fill", "index_put", "lerp",
+    "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "masked_fill", "masked_scatter",
+    "mul", "multiply", "neg", "pow", "put", "reciprocal", "relu", "remainder", "round", "rsqrt", "scatter",
+    "scatter_add", "sigmoid", "sign", "sin", "sqrt", "square", "squeeze", "sub", "subtract", "tan", "tanh",
+    "transpose", "tril", "triu", "trunc", "uniform", "unsqueeze",
 ]  # fmt: skip
 
 _ADAPTED: dict[str, Callable] = {
@@ -534,7 +631,11 @@ _ADAPTED: dict[str, Callable] = {
     "cpu": lambda self: self, "move_to": lambda self, to="CPU", blocking=True: self,
     "set_const_arg": lambda self, const_arg=True: self, "storage_offset": lambda self: 0,
     "tensor_add": F.add, "tensor_mul": F.mul, "argmax_with_value": F.argmax_with_value,
-    "argmin_with_value": F.argmin_with_value,
+    "argmin_with_value": F.argmin_with_value, "normal_": _normal_, "uniform": _uniform, "bernoulli": _bernoulli,
+    "bernoulli_": _bernoulli_, "exponential_": _exponential_, "random_": _random_, "log_normal": _log_normal,
+    "cauchy": _cauchy, "softmax": _softmax, "searchsorted": _searchsorted, "qr": _qr, "lu_solve": _lu_solve,
+    "triangular_solve": _triangular_solve, "hardshrink": _from_nn("hardshrink"), "unfold": _from_nn("unfold"),
+    "fold": _from_nn("fold"), "relu": _from_nn("relu"), "log_softmax": _from_nn("log_softmax"),
 }  # fmt: skip
 
 _CONVERTERS = {

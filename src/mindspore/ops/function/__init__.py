@@ -2,6 +2,7 @@
 
 from mindspore.ops.function.comparison import *  # noqa: F403
 from mindspore.ops.function.creation import *  # noqa: F403
+from mindspore.ops.function.detection import *  # noqa: F403
 from mindspore.ops.function.elementwise import *  # noqa: F403
 from mindspore.ops.function.fft import *  # noqa: F403
 from mindspore.ops.function.gather_scatter import *  # noqa: F403

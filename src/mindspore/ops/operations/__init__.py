@@ -4,6 +4,8 @@ Core primitives (`mindspore.prims`) and compositions stand side by side: users n
 primitive that is added to any module of `mindspore.prims` appears here by itself.
 """
 
+# ruff: noqa: F401 - names are re-exported
+
 from __future__ import annotations
 
 import importlib
@@ -12,6 +14,8 @@ import pkgutil
 from mindspore import prims as _prims
 from mindspore.ops.operations.array_ops import *  # noqa: F403
 from mindspore.ops.operations.comm_ops import *  # noqa: F403
+from mindspore.ops.operations.image_ops import *  # noqa: F403
+from mindspore.ops.operations.linalg_ops import *  # noqa: F403
 from mindspore.ops.operations.math_ops import *  # noqa: F403
 from mindspore.ops.operations.nn_ops import *  # noqa: F403
 from mindspore.ops.operations.other_ops import *  # noqa: F403

@@ -10,7 +10,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import function as F
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function._common import cast, concrete
+from mindspore.ops.function._common import concrete
 from mindspore.ops.function.gather_scatter import added_along
 from mindspore.ops.function.shape import slice_
 from mindspore.ops.indexing import with_items, with_items_added
@@ -201,17 +201,13 @@ NonZero = plain("NonZero", F.nonzero)
 Unique = plain("Unique", F.unique)
 UniqueWithPad = plain("UniqueWithPad", F.unique_with_pad)
 ArgMaxWithValue = composition(
-    "ArgMaxWithValue", lambda self, x: _int32_first(F.argmax_with_value(x, self.axis, self.keep_dims)),
+    "ArgMaxWithValue", lambda self, x: F.argmax_with_value(x, self.axis, self.keep_dims),
     "(indices, values) of the largest elements.", axis=0, keep_dims=False,
 )  # fmt: skip
 ArgMinWithValue = composition(
-    "ArgMinWithValue", lambda self, x: _int32_first(F.argmin_with_value(x, self.axis, self.keep_dims)),
+    "ArgMinWithValue", lambda self, x: F.argmin_with_value(x, self.axis, self.keep_dims),
     "(indices, values) of the smallest elements.", axis=0, keep_dims=False,
 )  # fmt: skip
-
-
-def _int32_first(pair: tuple) -> tuple:
-    return cast(pair[0], mstype.int32), pair[1]
 
 
 UniqueConsecutive = composition(

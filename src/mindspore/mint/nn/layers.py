@@ -1,0 +1,221 @@
+"""Layers with parameters, with PyTorch's argument names, defaults and parameter names."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindspore import nn
+from mindspore._base import dtype as mstype
+from mindspore.common.initializer import HeUniform, Uniform, initializer
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.mint.nn import functional as mf
+from mindspore.ops import function as F
+from mindspore.ops.nn_func import batch_norm, conv_transpose2d, group_norm
+from mindspore.ops.state_func import assign_add
+from mindspore.prims import window
+
+
+class Linear(nn.Dense):
+    """x W^T + b.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.mint.nn.Linear(3, 2)(ms.ops.ones((4, 3))).shape
+        (4, 2)
+    """
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, weight_init: Any = None, bias_init: Any = None,
+        dtype: Any = None,
+    ):  # fmt: skip
+        super().__init__(in_features, out_features, weight_init, bias_init, bias, dtype=dtype or mstype.float32)
+        self.in_features, self.out_features = in_features, out_features
+
+
+class _Conv(nn.Cell):
+    """Convolution in `rank` dimensions; `padding` is a number, one per dimension, 'same' or 'valid'."""
+
+    rank = 2
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
+    ):  # fmt: skip
+        super().__init__()
+        owner = type(self).__name__
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size = window.per_dimension(owner, "kernel_size", kernel_size, self.rank)
+        self.stride = window.per_dimension(owner, "stride", stride, self.rank)
+        self.dilation = window.per_dimension(owner, "dilation", dilation, self.rank)
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(
+                f"For '{owner}', the channels must be multiples of 'groups', but got {in_channels}, {out_channels} and "
+                f"{groups}."
+            )
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise ValueError(f"For '{owner}', 'padding_mode' must be zeros, reflect, replicate or circular.")
+        self.padding, self.padding_mode = padding, padding_mode
+        kind = dtype or mstype.float32
+        shape = (out_channels, in_channels // groups, *self.kernel_size)
+        self.weight = Parameter(initializer(HeUniform(math.sqrt(5)), shape, kind), name="weight")
+        self.bias = None
+        if bias:
+            bound = 1 / math.sqrt(math.prod(shape[1:]))
+            self.bias = Parameter(initializer(Uniform(bound), (out_channels,), kind), name="bias")
+
+    def construct(self, input: Any) -> Any:
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = self._bordered(input), 0
+        function = (mf.conv1d, mf.conv2d, mf.conv3d)[self.rank - 1]
+        return function(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+
+    def _bordered(self, input: Any) -> Any:
+        """The input with its border repeated, mirrored or wrapped around."""
+        if self.padding == "valid":
+            return input
+        pairs = []
+        for i in range(self.rank):
+            total = self.dilation[i] * (self.kernel_size[i] - 1)
+            same = (total // 2, total - total // 2)
+            each = self.padding if isinstance(self.padding, int) else self.padding[i]
+            pairs.append(same if self.padding == "same" else (each, each))
+        return F.pad(input, tuple(v for pair in reversed(pairs) for v in pair), self.padding_mode)
+
+
+class Conv1d(_Conv):
+    """1-d convolution of (N, C, L)."""
+
+    rank = 1
+
+
+class Conv2d(_Conv):
+    """2-d convolution of (N, C, H, W).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.mint.nn.Conv2d(3, 8, 3, padding=1)(ms.ops.ones((1, 3, 5, 5))).shape
+        (1, 8, 5, 5)
+    """
+
+
+class Conv3d(_Conv):
+    """3-d convolution of (N, C, D, H, W)."""
+
+    rank = 3
+
+
+class ConvTranspose2d(nn.Cell):
+    """2-d transposed convolution of (N, C, H, W)."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros",
+        dtype: Any = None,
+    ):  # fmt: skip
+        super().__init__()
+        if padding_mode != "zeros":
+            raise ValueError(f"For 'ConvTranspose2d', 'padding_mode' must be 'zeros', but got {padding_mode!r}.")
+        self.kernel_size = window.per_dimension("ConvTranspose2d", "kernel_size", kernel_size, 2)
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.stride, self.padding, self.output_padding, self.dilation = stride, padding, output_padding, dilation
+        kind = dtype or mstype.float32
+        shape = (in_channels, out_channels // groups, *self.kernel_size)
+        self.weight = Parameter(initializer(HeUniform(math.sqrt(5)), shape, kind), name="weight")
+        self.bias = None
+        if bias:
+            bound = 1 / math.sqrt(math.prod(shape[1:]))
+            self.bias = Parameter(initializer(Uniform(bound), (out_channels,), kind), name="bias")
+
+    def construct(self, input: Any) -> Any:
+        return conv_transpose2d(
+            input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
+        )
+
+
+class _BatchNorm(nn.Cell):
+    """Normalise every channel by the batch's statistics in training, by the running ones otherwise."""
+
+    ranks: tuple[int, ...] = ()
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, dtype: Any = None,
+    ):  # fmt: skip
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        kind, shape = dtype or mstype.float32, (num_features,)
+        self.weight = Parameter(initializer("ones", shape, kind), name="weight") if affine else None
+        self.bias = Parameter(initializer("zeros", shape, kind), name="bias") if affine else None
+        self.running_mean = self.running_var = self.num_batches_tracked = None
+        if track_running_stats:
+            self.running_mean = Parameter(initializer("zeros", shape, kind), "running_mean", requires_grad=False)
+            self.running_var = Parameter(initializer("ones", shape, kind), "running_var", requires_grad=False)
+            self.num_batches_tracked = Parameter(Tensor(0, mstype.int64), "num_batches_tracked", requires_grad=False)
+
+    def construct(self, input: Any) -> Any:
+        if self.ranks and input.ndim not in self.ranks:
+            raise ValueError(
+                f"For '{type(self).__name__}', 'input' must have {' or '.join(map(str, self.ranks))} dimensions, but its "
+                f"shape is {input.shape}."
+            )
+        use_batch = self.training or not self.track_running_stats
+        momentum = 0.1 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats:
+            assign_add(self.num_batches_tracked, Tensor(1, mstype.int64))
+        return batch_norm(
+            input, self.running_mean, self.running_var, self.weight, self.bias, use_batch, momentum, self.eps
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of (N, C) or (N, C, L)."""
+
+    ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of (N, C, H, W)."""
+
+    ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of (N, C, D, H, W)."""
+
+    ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation; on one device it is `BatchNorm`."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, process_group: Any = None, dtype: Any = None,
+    ):  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+
+
+class GroupNorm(nn.Cell):
+    """Standardise groups of channels, then scale and shift every channel."""
+
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: Any = None):
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(f"For 'GroupNorm', {num_channels} channels do not divide into {num_groups} groups.")
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        kind = dtype or mstype.float32
+        self.weight = Parameter(initializer("ones", (num_channels,), kind), name="weight") if affine else None
+        self.bias = Parameter(initializer("zeros", (num_channels,), kind), name="bias") if affine else None
+
+    def construct(self, input: Any) -> Any:
+        return group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d", "GroupNorm", "Linear",
+    "SyncBatchNorm",
+]  # fmt: skip

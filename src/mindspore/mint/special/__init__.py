@@ -1,0 +1,18 @@
+"""Special functions with PyTorch's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.common.tensor import Tensor
+from mindspore.ops import erfc, exp2, expm1, log1p, round, sinc
+from mindspore.ops.function._common import cast
+
+__all__ = ["erfc", "exp2", "expm1", "log1p", "log_softmax", "round", "sinc"]
+
+
+def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Tensor:
+    """The logarithm of softmax."""
+    from mindspore.ops.nn_activation import log_softmax as apply
+
+    return apply(cast(input, dtype), -1 if dim is None else dim)

@@ -1,0 +1,227 @@
+"""Operations written by users: Python functions, hybrid kernels and functions of shared libraries.
+
+Such an operation is opaque: it runs on the host with NumPy arrays, also inside compiled graphs, where XLA calls back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore._base.optional import require
+from mindspore.common.tensor import Tensor
+from mindspore.ir import Abstract, AbstractTensor, AbstractTuple
+from mindspore.prims import checks
+from mindspore.prims.primitive import Primitive
+
+
+class HostCall(Primitive):
+    """`prim(*tensors)`: a NumPy function with known results (a tuple of abstract tensors, or one)."""
+
+    effect = "io"
+
+    def __init__(self, name: str, function: Callable, results: Callable, gradient: Callable | None = None):
+        super().__init__(name)
+        self.function, self.results, self.gradient = function, results, gradient
+        if gradient is None:
+            self.bprop = None
+
+    def key(self) -> tuple:
+        return (type(self), id(self))
+
+    def infer(self, *args: Any) -> Any:
+        return self.results(*args)
+
+    def eval(self, xp: Any, *args: Any) -> Any:
+        abstract = self.results(*(_abstract(a) for a in args))
+        out = self.function(*(np.array(a) if hasattr(a, "dtype") else a for a in args))
+        if isinstance(abstract, AbstractTuple):
+            out = out if isinstance(out, (tuple, list)) else (out,)
+            return tuple(_checked(self.name, o, a) for o, a in zip(out, abstract.elements))
+        return _checked(self.name, out[0] if isinstance(out, (tuple, list)) else out, abstract)
+
+    def eval_xla(self, xp: Any, *args: Any) -> Any:
+        jax = require("jax", "xla", "this operation")
+        abstract = self.results(*(_abstract(a) for a in args))
+        elements = abstract.elements if isinstance(abstract, AbstractTuple) else (abstract,)
+        shapes = tuple(jax.ShapeDtypeStruct(a.shape, a.dtype.np) for a in elements)
+
+        def run(*arrays: Any) -> Any:
+            out = self.eval(np, *map(np.asarray, arrays))
+            return out if isinstance(out, tuple) else (out,)
+
+        out = jax.pure_callback(run, shapes, *args)
+        return out if isinstance(abstract, AbstractTuple) else out[0]
+
+    def bprop(self, *args: Any) -> Any:
+        *inputs, out, dout = args
+        grads = self.gradient(*inputs, out, dout)
+        return grads if isinstance(grads, tuple) else (grads,)
+
+
+def _abstract(value: Any) -> Any:
+    if isinstance(value, Abstract) or not hasattr(value, "dtype"):
+        return value
+    return AbstractTensor(mstype.from_numpy(value.dtype), tuple(value.shape))
+
+
+def _checked(op: str, value: Any, abstract: AbstractTensor) -> np.ndarray:
+    if isinstance(value, Tensor):
+        value = value.asnumpy()
+    array = np.asarray(value)
+    if array.shape != abstract.shape:
+        raise ValueError(f"'{op}' declared a result of shape {abstract.shape}, but its function gave {array.shape}.")
+    return array.astype(abstract.dtype.np)
+
+
+class PyFunc(Primitive):
+    """A Python function of NumPy arrays as an operation: `PyFunc(fn, in_types, in_shapes, out_types, out_shapes)`."""
+
+    def __init__(
+        self, fn: Callable, in_types: Any, in_shapes: Any, out_types: Any, out_shapes: Any, stateful: bool = True
+    ):
+        super().__init__("PyFunc")
+        results = AbstractTuple(
+            tuple(AbstractTensor(mstype.to_dtype(t), tuple(s)) for t, s in zip(out_types, out_shapes))
+        )
+        self._call = HostCall("PyFunc", fn, lambda *args: results)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._call(*(args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args))
+
+
+class Custom(Primitive):
+    """An operation of the user's own.
+
+    Args:
+        func: for 'pyfunc' and 'hybrid' a Python function on arrays; for 'aot' "library.so:function".
+        out_shape, out_dtype: the results': values, or functions of the inputs' shapes and types; inferred for
+            'hybrid' when not given.
+        func_type: 'pyfunc', 'hybrid' or 'aot'.
+        bprop: gradient function (inputs…, out, dout) -> gradients.
+
+    Examples:
+        >>> import mindspore as ms, numpy as np
+        >>> twice = ms.ops.Custom(lambda x: x * 2, lambda x: x, lambda x: x, func_type="pyfunc")
+        >>> twice(ms.Tensor([1.0, 2.0])).tolist()
+        [2.0, 4.0]
+    """
+
+    def __init__(
+        self, func: Any, out_shape: Any = None, out_dtype: Any = None, func_type: str = "pyfunc", bprop: Any = None,
+        reg_info: Any = None,
+    ):  # fmt: skip
+        super().__init__("Custom")
+        checks.one_of("Custom", "func_type", func_type, ("pyfunc", "hybrid", "aot"))
+        self.func, self.func_type, self.out_shape, self.out_dtype = func, func_type, out_shape, out_dtype
+        run = _library_function(func) if func_type == "aot" else func
+        if func_type != "aot" and not callable(func):
+            raise TypeError(f"For 'Custom', 'func' must be a function for func_type {func_type!r}, but got {func!r}.")
+        if func_type == "aot":
+            run = self._with_outputs(run)
+        self._call = HostCall("Custom", run, self._results, bprop)
+
+    def __call__(self, *args: Any) -> Any:
+        return self._call(*args)
+
+    def _results(self, *args: Any) -> Any:
+        """What comes out, from the declared shapes and types or, failing that, by a trial run on zeros."""
+        if self.out_shape is None or self.out_dtype is None:
+            return self._trial(*args)
+        shapes = [list(a.shape) for a in args]
+        dtypes = [a.dtype for a in args]
+        shape = self.out_shape(*shapes) if callable(self.out_shape) else self.out_shape
+        dtype = self.out_dtype(*dtypes) if callable(self.out_dtype) else self.out_dtype
+        if isinstance(dtype, (tuple, list)):
+            return AbstractTuple(tuple(AbstractTensor(mstype.to_dtype(d), tuple(s)) for s, d in zip(shape, dtype)))
+        return AbstractTensor(mstype.to_dtype(dtype), tuple(shape))
+
+    def _trial(self, *args: Any) -> Any:
+        out = self.func(*(np.zeros(a.shape, a.dtype.np) for a in args))
+        if isinstance(out, (tuple, list)):
+            return AbstractTuple(tuple(_abstract(np.asarray(o)) for o in out))
+        return _abstract(np.asarray(out))
+
+    def _with_outputs(self, run: Callable) -> Callable:
+        """A library function fills arrays that it is given."""
+
+        def call(*arrays: np.ndarray) -> Any:
+            abstract = self._results(*map(_abstract, arrays))
+            elements = abstract.elements if isinstance(abstract, AbstractTuple) else (abstract,)
+            outputs = [np.empty(a.shape, a.dtype.np) for a in elements]
+            run([*arrays, *outputs])
+            return tuple(outputs) if isinstance(abstract, AbstractTuple) else outputs[0]
+
+        return call
+
+
+def _library_function(func: Any) -> Callable:
+    """A C function `int f(int nparam, void **params, int *ndims, int64_t **shapes, const char **dtypes, void *, void *)`."""
+    if not isinstance(func, str) or ":" not in func:
+        raise ValueError(f"For 'Custom', 'func' must be 'library.so:function' for func_type 'aot', but got {func!r}.")
+    path, _, name = func.rpartition(":")
+    try:
+        function = getattr(ctypes.CDLL(path), name)
+    except (OSError, AttributeError) as error:
+        raise ValueError(f"For 'Custom', the function {name!r} of {path!r} cannot be loaded: {error}.") from None
+    function.restype = ctypes.c_int
+
+    def run(arrays: list[np.ndarray]) -> None:
+        arrays[:] = [np.ascontiguousarray(a) for a in arrays]
+        n = len(arrays)
+        shapes = [np.asarray(a.shape, np.int64) for a in arrays]
+        status = function(
+            n, (ctypes.c_void_p * n)(*(a.ctypes.data for a in arrays)), (ctypes.c_int * n)(*(a.ndim for a in arrays)),
+            (ctypes.c_void_p * n)(*(s.ctypes.data for s in shapes)),
+            (ctypes.c_char_p * n)(*(a.dtype.name.encode() for a in arrays)), None, None,
+        )  # fmt: skip
+        if status != 0:
+            raise RuntimeError(f"the custom operation {func!r} failed with status {status}.")
+
+    return run
+
+
+# -- hybrid kernels ---------------------------------------------------------------------------------------------------
+def kernel(fn: Callable | None = None, reg_info: Any = None, compile_attrs: Any = None) -> Callable:
+    """Mark a hybrid kernel: plain Python over array elements, with `output_tensor`, `allocate`, `grid` … known in it."""
+    if fn is None:
+        return lambda f: kernel(f, reg_info, compile_attrs)
+    for name, value in _INTRINSICS.items():
+        fn.__globals__.setdefault(name, value)
+    fn.__ms_hybrid__ = True  # type: ignore[attr-defined]
+    return fn
+
+
+ms_kernel = kernel
+
+
+def _output_tensor(shape: Any, dtype: Any) -> np.ndarray:
+    return np.zeros(tuple(shape), dtype)
+
+
+def _grid(shape: Any) -> Any:
+    return np.ndindex(*shape)
+
+
+_INTRINSICS: dict[str, Any] = {
+    "output_tensor": _output_tensor, "allocate": _output_tensor, "grid": _grid, "serial": range, "parallel": range,
+    "vectorize": range, "reduce": range, "unroll": range, "sqrt": np.sqrt, "exp": np.exp, "log": np.log,
+    "tanh": np.tanh, "power": np.power,
+}  # fmt: skip
+
+
+def custom_info_register(*reg_info: Any) -> Callable:
+    """Attach registration records to a custom function; they matter to other devices only."""
+
+    def decorate(fn: Callable) -> Callable:
+        fn.reg_info = reg_info  # type: ignore[attr-defined]
+        return fn
+
+    return decorate
+
+
+__all__ = ["Custom", "HostCall", "PyFunc", "custom_info_register", "kernel", "ms_kernel"]
