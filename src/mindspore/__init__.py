@@ -150,6 +150,7 @@ _LAZY: dict[str, str] = {
          "launch_blocking", "dispatch_threads_num", "set_cpu_affinity", "set_kernel_launch_group",
          "set_kernel_launch_capture"], "mindspore.runtime.public"),
     **dict.fromkeys(["DeviceCtx"], "mindspore.common.device"),
+    **dict.fromkeys(["sdc_detect_start", "sdc_detect_stop", "get_sdc_detect_result", "MsDispatchMode"], "mindspore.utils"),
     **dict.fromkeys(["swap_tensors", "UntypedStorage"], "mindspore.common.storage"),
     **dict.fromkeys(["enable_dynamic"], "mindspore.common.dynamic_shape"),
     **dict.fromkeys(["Int", "Float"], "mindspore.common.dtype"),

@@ -68,3 +68,15 @@ def test_groups_follow_new_parameters():
         boost.ParameterProcess.generate_group_params(new, [])
     boost.ParameterProcess().assign_parameter_group(new)
     assert [p.comm_fusion for p in new] == [1, 2]
+
+
+def test_an_optimizer_made_again_centralises():
+    net = nn.Conv2d(2, 4, 3)
+    momentum = nn.Momentum([{"params": net.trainable_params(), "lr": 0.2}], 0.1, 0.9)
+    for optimizer in (momentum, nn.LARS(momentum, coefficient=0.02)):
+        process = boost.OptimizerProcess(optimizer)
+        process.add_grad_centralization(net)
+        made = process.generate_new_optimizer()
+        assert type(made) is type(optimizer)
+        inner = made.opt if isinstance(made, nn.LARS) else made
+        assert inner.grad_centralization and inner.init_args["momentum"] == 0.9

@@ -7,6 +7,7 @@ from typing import Any
 from mindspore.common.parameter import Parameter
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.conv import Conv2d
+from mindspore.nn.optim.lars import LARS
 
 
 def _as_list(params: Any) -> list:
@@ -27,12 +28,12 @@ class OptimizerProcess:
     """
 
     def __init__(self, opt: Cell):
-        arguments = getattr(opt, "init_args", None)
-        self.opt_class = type(opt)
-        self.opt_init_args = dict(arguments or {})
-        self.origin_params = getattr(opt, "init_params", None) or list(opt.parameters)
-        self.learning_rate = getattr(opt, "init_learning_rate", None)
-        self.opt = opt
+        self.lars = opt if isinstance(opt, LARS) else None
+        self.opt = opt.opt if isinstance(opt, LARS) else opt
+        self.opt_class = type(self.opt)
+        self.opt_init_args = dict(self.opt.init_args)
+        self.origin_params = self.opt.init_params["params"]
+        self.learning_rate = self.opt.init_learning_rate
 
     @staticmethod
     def build_params_dict(network: Cell) -> dict[int, Cell]:
@@ -65,7 +66,8 @@ class OptimizerProcess:
     def generate_new_optimizer(self) -> Cell:
         """The optimizer made again with the changed parameters."""
         rate = self.opt.learning_rate if self.learning_rate is None else self.learning_rate
-        return self.opt_class(params=self.origin_params, learning_rate=rate, **self.opt_init_args)
+        made = self.opt_class(params=self.origin_params, learning_rate=rate, **self.opt_init_args)
+        return made if self.lars is None else LARS(made, **self.lars.init_args)
 
 
 def _can_be_centred(parameter: Parameter, owner: Any) -> bool:
