@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mindspore.backends.cpu.codegen import memory, scalar
+from mindspore.backends.cpu.codegen import memory, scalar, vecmath
 from mindspore.backends.cpu.codegen.analysis import Analysis
 from mindspore.backends.cpu.codegen.memory import Mask
 from mindspore.backends.cpu.codegen.spec import Instr, Kernel
@@ -113,14 +113,18 @@ class _Writer:
         self.tiles, self.split = self._tiles()
 
     def _choose_width(self, bits: int) -> int:
+        """Lanes: several registers per value hide the latency of long dependent chains, while registers last."""
         native = bits // 32
-        extent = self.kernel.axes[-1].extent
-        heavy = sum(i.op in scalar.EXPENSIVE for i in self.kernel.code)
-        width = native if heavy > 6 or len(self.kernel.code) > 40 else 2 * native
-        if self.kernel.reduces and not self.a.row_mode and len(self.kernel.code) <= 24 and not heavy:
-            width = 4 * native
+        ops = [i.op for i in self.kernel.code]
+        heavy = any(op in scalar.EXPENSIVE for op in ops)
+        by_lane = any(op in vecmath.LIBM and op not in vecmath.VECTOR_FUNCTIONS for op in ops)
+        column = self.kernel.reduces and not self.a.row_mode
+        width = 4 * native if (heavy or column) and len(ops) <= 60 else 2 * native
+        if by_lane or (column and heavy):
+            width = native
         if any(ITEMSIZE[computed(i.dtype)] == 8 for i in self.kernel.code):
             width = max(native // 2, width // 2)
+        extent = self.kernel.axes[-1].extent
         while width > 1 and width // 2 >= extent and not self.kernel.dynamic:
             width //= 2
         return width
