@@ -212,9 +212,9 @@ class Profiler(profile):
         found = {}
         for t in report.totals(self.spans):
             if t.name in names:
-                mean = t.total / t.count / 1e3
+                mean = t.total / t.calls / 1e3
                 found[t.name] = {
-                    "count": t.count,
+                    "count": t.calls,
                     "total_us": t.total / 1e3,
                     "mean_us": mean,
                     "max_us": t.longest / 1e3,

@@ -19,7 +19,7 @@ class Total(NamedTuple):
 
     name: str
     kind: str
-    count: int
+    calls: int
     total: int
     longest: int
 
@@ -31,7 +31,7 @@ def totals(spans: Iterable[Span]) -> list[Total]:
         key = (s.name, s.kind)
         old = found.get(key, Total(s.name, s.kind, 0, 0, 0))
         took = s.end - s.start
-        found[key] = Total(s.name, s.kind, old.count + 1, old.total + took, max(old.longest, took))
+        found[key] = Total(s.name, s.kind, old.calls + 1, old.total + took, max(old.longest, took))
     return sorted(found.values(), key=lambda t: -t.total)
 
 
@@ -100,7 +100,7 @@ def summary(spans: list[Span], memory: int) -> str:
     lines += ["", f"{'name':40} {'kind':9} {'calls':>7} {'total ms':>10} {'mean µs':>10} {'share':>6}"]
     for t in totals(s for s in spans if s.kind != "step")[:30]:
         lines.append(
-            f"{t.name[:40]:40} {t.kind:9} {t.count:7} {t.total / 1e6:10.3f} {t.total / t.count / 1e3:10.1f} {t.total / wall:6.1%}"
+            f"{t.name[:40]:40} {t.kind:9} {t.calls:7} {t.total / 1e6:10.3f} {t.total / t.calls / 1e3:10.1f} {t.total / wall:6.1%}"
         )
     return "\n".join(lines) + "\n"
 
@@ -111,7 +111,7 @@ def write(folder: str, spans: list[Span], metadata: dict[str, Any], memory: int,
     with atomic_write(os.path.join(folder, "trace_view.json"), "w") as stream:
         json.dump(trace(spans, metadata), stream, indent=2 if pretty else None)
     header = ("name", "kind", "count", "total_us", "mean_us", "max_us")
-    rows = [(t.name, t.kind, t.count, t.total / 1e3, t.total / t.count / 1e3, t.longest / 1e3) for t in totals(spans)]
+    rows = [(t.name, t.kind, t.calls, t.total / 1e3, t.total / t.calls / 1e3, t.longest / 1e3) for t in totals(spans)]
     _write_table(os.path.join(folder, "op_statistic.csv"), header, rows)
     table = steps(spans)
     columns = ("step", "total_ms", "compute_ms", "data_wait_ms", "other_ms")

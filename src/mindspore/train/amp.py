@@ -351,11 +351,13 @@ class AmpDecorator(AmpStrategy):
     """Runs what is in its `with` block in mixed precision of level "auto"."""
 
     def __init__(self, amp_level: Any, amp_dtype: Any, white_list: Any, black_list: Any):
-        names = [
-            [entry[0] if isinstance(entry, tuple) else entry for entry in given] for given in (white_list, black_list)
-        ]
-        super().__init__(amp_dtype, *names)
+        super().__init__(amp_dtype, _names(white_list), _names(black_list))
         self.amp_level = amp_level
+
+
+def _names(entries: Any) -> list[str]:
+    """Names of primitives; entries may be (name, which arguments) as well."""
+    return [entry[0] if isinstance(entry, tuple) else entry for entry in entries]
 
 
 __all__ = [

@@ -61,7 +61,7 @@ def _convert(
     else:
         raise ValueError(f"For '{owner}', the file must end with '.{source}', but got {path!r}.")
     with ThreadPoolExecutor(max_workers=max(1, int(processes))) as pool:
-        list(pool.map(lambda task: _convert_file(*task, source, target, name_map or {}), tasks))
+        list(pool.map(lambda task: _convert_file(task[0], task[1], source, target, name_map or {}), tasks))
 
 
 def _tasks_of_folder(

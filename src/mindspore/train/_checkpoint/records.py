@@ -65,7 +65,7 @@ def _encode_entry(name: str, entry: Entry, slice_bytes: int) -> Iterator[bytes]:
         dims, type_name, data = [0], "str", memoryview(entry.encode("utf-32-le"))
     else:
         dims, type_name = list(entry.shape), str(mstype.from_numpy(entry.dtype))
-        data = memoryview(_little_endian(entry).reshape(-1).view(np.uint8))
+        data = _little_endian(entry).reshape(-1).view(np.uint8).data
     for start in range(0, max(len(data), 1), slice_bytes):
         tensor = TensorRecord(dims=dims, tensor_type=type_name, tensor_content=data[start : start + slice_bytes])
         yield CheckpointRecord(value=[ValueRecord(tag=name, tensor=tensor)]).encode()

@@ -229,7 +229,7 @@ def safetensors_crc(arrays: Iterable[tuple[str, np.ndarray]]) -> int:
         if array.shape == () and array.dtype.kind in "iu" and 0 <= int(array) <= _MAX_ZEROS:
             crc = zlib.crc32(bytes(int(array)), crc)
         else:
-            crc = zlib.crc32(memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)), crc)
+            crc = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, crc)
     return crc
 
 

@@ -54,7 +54,7 @@ def encode(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str] | None 
     text += b" " * (-len(text) % 8)
     yield _LENGTH.pack(len(text)) + text
     for name in order:
-        yield memoryview(np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8))
+        yield np.ascontiguousarray(arrays[name]).reshape(-1).view(np.uint8).data
 
 
 def read_header(data: memoryview) -> tuple[dict[str, TensorEntry], dict[str, str], memoryview]:
@@ -88,7 +88,8 @@ def read_header(data: memoryview) -> tuple[dict[str, TensorEntry], dict[str, str
 def _entry(name: str, spec: Any) -> TensorEntry:
     if not isinstance(spec, dict) or spec.get("dtype") not in _NAMES:
         raise DecodeError(f"'{name}' has no known element type")
-    shape, offsets = spec.get("shape"), spec.get("data_offsets")
+    shape: list[int] = spec.get("shape")  # type: ignore[assignment]
+    offsets: list[int] = spec.get("data_offsets")  # type: ignore[assignment]
     if not _naturals(shape) or not _naturals(offsets) or len(offsets) != 2:
         raise DecodeError(f"'{name}' has no valid shape and data range")
     dtype = _NAMES[spec["dtype"]]

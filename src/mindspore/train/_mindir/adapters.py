@@ -230,13 +230,21 @@ ADAPTERS["Arange"] = lambda start, end, step=1, dtype=None: _cast(_ops().arange(
 
 # -- layers -----------------------------------------------------------------------------------------------------------
 ADAPTERS.update({
-    "GeluExt": lambda x, approximate=0: _prim("GeLU" if approximate else "GeLUErf")()(x),
     "SiLUExt": _unary("SiLU"),
-    "LogSoftmaxExt": lambda x, dim=-1, dtype=None: _prim("LogSoftmax")(-1 if dim is None else dim)(_cast(x, dtype)),
     "LeakyReLUExt": lambda x, slope=0.01: _ops().leaky_relu(x, slope),
     "SoftplusExt": lambda x, beta=1, threshold=20: _prim("SoftplusBeta")(float(beta), float(threshold))(x),
     "MishExt": _unary("Mish"),
 })  # fmt: skip
+
+
+@adapter("GeluExt")
+def _gelu(x: Any, approximate: Any = 0) -> Any:
+    return _prim("GeLU" if approximate else "GeLUErf")()(x)
+
+
+@adapter("LogSoftmaxExt")
+def _log_softmax(x: Any, dim: Any = -1, dtype: Any = None) -> Any:
+    return _prim("LogSoftmax")(-1 if dim is None else dim)(_cast(x, dtype))
 
 
 @adapter("LayerNormExt")

@@ -226,7 +226,8 @@ def build_onnx(traced: Traced, inputs: tuple) -> Any:
     for number, index in enumerate(_places(traced.result)):
         name = f"output{number}"
         g.nodes.append(g.helper.make_node("Identity", [results[index]], [name]))
-        outputs.append(g.value_info(name, graph.outputs[index], _loose(graph.outputs[index], tensors, free_sizes)))
+        kind: Any = graph.outputs[index]
+        outputs.append(g.value_info(name, kind, _loose(kind, tensors, free_sizes)))
     made = g.helper.make_graph(g.nodes, graph.name, infos, outputs, initializer=g.initializers)
     model = g.helper.make_model(
         made, producer_name="MindSpore", opset_imports=[g.helper.make_opsetid("", OPSET)], ir_version=8

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops import operations as P
+from mindspore.ops import operations as _operations
 from mindspore.train._onnx.operators import OPERATORS, as_tensor, ints, operator
 
+P: Any = _operations  # its names are made when it is imported
 _CONV = {1: P.Conv1D, 2: P.Conv2D, 3: P.Conv3D}
 
 

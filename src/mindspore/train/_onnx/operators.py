@@ -15,8 +15,9 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops import operations as P
+from mindspore.ops import operations as _operations
 
+P: Any = _operations  # its names are made when it is imported
 OPERATORS: dict[str, Callable[..., Any]] = {}
 
 _CAST = P.Cast()

@@ -56,7 +56,7 @@ class ExactResume(Callback):
         if missing:
             raise RuntimeError(f"The state in {self.file} belongs to another network: it lacks {missing}.")
         _restore(state, params)
-        params.resume_step = int(state["step"].asnumpy())
+        params.resume_step = int(state["step"].asnumpy())  # type: ignore[union-attr]
 
     def on_train_step_end(self, run_context: Any) -> None:
         params = run_context.original_args()

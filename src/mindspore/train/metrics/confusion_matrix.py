@@ -136,7 +136,7 @@ def _decrease(values: np.ndarray, how: str) -> tuple[np.ndarray, np.ndarray]:
         means, counts = _masked_mean(values, valid, 1)
         return _masked_mean(means, counts > 0, 0)
     kind, _, axis_name = how.partition("_")
-    axis = {"": (0, 1), "batch": 0, "channel": 1}[axis_name]
+    axis: Any = {"": (0, 1), "batch": 0, "channel": 1}[axis_name]
     if kind == "sum":
         return values.sum(axis=axis), valid.sum(axis=axis).astype(float)
     return _masked_mean(values, valid, axis)

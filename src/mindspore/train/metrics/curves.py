@@ -69,7 +69,7 @@ class ROC(Metric):
             raise RuntimeError("For 'ROC', call 'update' before 'eval'.")
         if self.class_num == 1:
             return _roc_curve(self.y_pred, self.y, self.pos_label)
-        curves = [_roc_curve(self.y_pred[:, c], self.y, c) for c in range(self.class_num)]
+        curves = [_roc_curve(self.y_pred[:, c], self.y, c) for c in range(self.y_pred.shape[1])]
         return tuple(list(part) for part in zip(*curves))
 
 
