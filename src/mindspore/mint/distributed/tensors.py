@@ -1,0 +1,264 @@
+"""Collective functions on tensors. Results are written into the tensors given, which keep their shapes and types."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mindspore.common.tensor import Tensor
+from mindspore.communication import comm_func
+from mindspore.communication.comm_func import CommHandle
+from mindspore.mint.distributed.groups import _name
+from mindspore.ops import concat
+from mindspore.prims import collective, exchange, world
+
+
+def _check(function: str, *tensors: Any) -> None:
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"For {function}, the arguments must be Tensors, but got {type(tensor).__name__}.")
+
+
+def _check_list(function: str, tensors: Any, length: int | None = None) -> None:
+    if not isinstance(tensors, (list, tuple)) or not tensors:
+        raise TypeError(f"For {function}, a list of Tensors must be given, but got {tensors!r}.")
+    _check(function, *tensors)
+    if length is not None and len(tensors) != length:
+        raise ValueError(f"For {function}, {length} tensors are needed, one for each process, but got {len(tensors)}.")
+
+
+def _write(function: str, target: Any, value: Any) -> None:
+    """Replace the target's value by one of the same size and type."""
+    if value.dtype != target.dtype:
+        raise TypeError(f"For {function}, the output has type {target.dtype}, but the result {value.dtype}.")
+    if math.prod(target.shape) != math.prod(value.shape):
+        raise ValueError(f"For {function}, the output has shape {target.shape}, but the result {value.shape}.")
+    target.assign_value(value.reshape(target.shape))
+
+
+def _handle(async_op: bool) -> CommHandle | None:
+    return CommHandle() if async_op else None
+
+
+def _group_op(function: str, op: Any) -> str:
+    if not isinstance(op, str) or op not in world.REDUCTIONS:
+        raise TypeError(f"For {function}, 'op' must be one of {world.REDUCTIONS}, but got {op!r}.")
+    return op
+
+
+# -- one tensor each --------------------------------------------------------------------------------------------------
+def all_reduce(tensor: Any, op: str = "sum", group: str | None = None, async_op: bool = False) -> CommHandle | None:
+    """Combine the tensors of all members into `tensor`, everywhere."""
+    _check("all_reduce", tensor)
+    _write("all_reduce", tensor, collective.AllReduce(_group_op("all_reduce", op), _name(group))(tensor))
+    return _handle(async_op)
+
+
+def reduce(
+    tensor: Any, dst: int, op: str = "sum", group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """Combine the tensors of all members into that of rank `dst`."""
+    _check("reduce", tensor)
+    _write("reduce", tensor, collective.Reduce(dst, _group_op("reduce", op), _name(group))(tensor))
+    return _handle(async_op)
+
+
+def broadcast(tensor: Any, src: int, group: str | None = None, async_op: bool = False) -> CommHandle | None:
+    """Write the tensor of rank `src` into `tensor` everywhere."""
+    _check("broadcast", tensor)
+    _write("broadcast", tensor, comm_func.broadcast(tensor, src, _name(group)))
+    return _handle(async_op)
+
+
+def barrier(group: str | None = None, async_op: bool = False, device_ids: Any = None) -> CommHandle | None:
+    """Wait until all members have come here."""
+    comm_func.barrier(_name(group))
+    return _handle(async_op)
+
+
+# -- gathering and scattering -----------------------------------------------------------------------------------------
+def all_gather_into_tensor(
+    output_tensor: Any, input_tensor: Any, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """Write the tensors of all members, joined along the first axis, into `output_tensor`."""
+    _check("all_gather_into_tensor", output_tensor, input_tensor)
+    source = input_tensor if input_tensor.ndim else input_tensor.reshape((1,))
+    _write("all_gather_into_tensor", output_tensor, collective.AllGather(_name(group))(source))
+    return _handle(async_op)
+
+
+def all_gather(tensor_list: list, tensor: Any, group: str | None = None, async_op: bool = False) -> CommHandle | None:
+    """Write the tensor of member i into `tensor_list[i]`."""
+    size = world.group_size(_name(group))
+    _check("all_gather", tensor)
+    _check_list("all_gather", tensor_list, size)
+    gathered = collective.AllGather(_name(group))(tensor.reshape((1, *tensor.shape)))
+    for i, target in enumerate(tensor_list):
+        _write("all_gather", target, gathered[i])
+    return _handle(async_op)
+
+
+def gather(
+    tensor: Any, gather_list: list | None, dst: int = 0, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """At rank `dst`, write the tensor of member i into `gather_list[i]`."""
+    _check("gather", tensor)
+    gathered = collective.CollectiveGather(dst, _name(group))(tensor.reshape((1, *tensor.shape)))
+    if world.transport().rank == dst:
+        _check_list("gather", gather_list, world.group_size(_name(group)))
+        for i, target in enumerate(gather_list or ()):
+            _write("gather", target, gathered[i])
+    return _handle(async_op)
+
+
+def scatter(
+    tensor: Any, scatter_list: list | None, src: int = 0, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """Write element i of the list of rank `src` into the `tensor` of member i."""
+    size = world.group_size(_name(group))
+    _check("scatter", tensor)
+    if world.transport().rank == src:
+        _check_list("scatter", scatter_list, size)
+    parts = scatter_list if world.transport().rank == src else [tensor] * size
+    joined = concat([part.reshape((1, *part.shape)) for part in parts or ()])
+    _write("scatter", tensor, collective.CollectiveScatter(src, _name(group))(joined))
+    return _handle(async_op)
+
+
+def reduce_scatter_tensor(
+    output: Any, input: Any, op: str = "sum", group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """Combine the inputs of all members; write this member's part along the first axis into `output`."""
+    _check("reduce_scatter_tensor", output, input)
+    operation = collective.ReduceScatter(_group_op("reduce_scatter_tensor", op), _name(group))
+    _write("reduce_scatter_tensor", output, operation(input))
+    return _handle(async_op)
+
+
+def reduce_scatter(
+    output: Any, input_list: list, op: str = "sum", group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """Combine element i of the lists of all members into the `output` of member i."""
+    _check("reduce_scatter", output)
+    _check_list("reduce_scatter", input_list, world.group_size(_name(group)))
+    joined = concat([part.reshape((1, *part.shape)) for part in input_list])
+    operation = collective.ReduceScatter(_group_op("reduce_scatter", op), _name(group))
+    _write("reduce_scatter", output, operation(joined))
+    return _handle(async_op)
+
+
+# -- parts of different sizes -----------------------------------------------------------------------------------------
+def _elements(function: str, shape: tuple[int, ...], split_sizes: Sequence[int] | None, size: int) -> list[int]:
+    """Elements for each member from rows for each member; equal shares by default."""
+    rows, row = (shape[0], math.prod(shape[1:])) if shape else (1, 1)
+    if not split_sizes:
+        if rows % size:
+            raise ValueError(f"For {function}, {rows} rows cannot be shared equally by {size} processes.")
+        split_sizes = [rows // size] * size
+    if len(split_sizes) != size or sum(split_sizes) != rows:
+        raise ValueError(
+            f"For {function}, the sizes for {size} processes must add up to {rows}, but got {list(split_sizes)}."
+        )
+    return [n * row for n in split_sizes]
+
+
+def all_gather_into_tensor_uneven(
+    output: Any, input: Any, output_split_sizes: Any = None, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """`all_gather_into_tensor` where members have different numbers of rows."""
+    name = "all_gather_into_tensor_uneven"
+    _check(name, output, input)
+    counts = _elements(name, output.shape, output_split_sizes, world.group_size(_name(group)))
+    _write(name, output, exchange.AllGatherV(_name(group))(input.reshape(-1), counts))
+    return _handle(async_op)
+
+
+def reduce_scatter_tensor_uneven(
+    output: Any,
+    input: Any,
+    input_split_sizes: Any = None,
+    op: str = "sum",
+    group: str | None = None,
+    async_op: bool = False,
+) -> CommHandle | None:
+    """`reduce_scatter_tensor` where members keep different numbers of rows."""
+    name = "reduce_scatter_tensor_uneven"
+    _check(name, output, input)
+    counts = _elements(name, input.shape, input_split_sizes, world.group_size(_name(group)))
+    operation = exchange.ReduceScatterV(_group_op(name, op), _name(group))
+    _write(name, output, operation(input.reshape(-1), counts))
+    return _handle(async_op)
+
+
+def all_to_all_single(
+    output: Any,
+    input: Any,
+    output_split_sizes: Any = None,
+    input_split_sizes: Any = None,
+    group: str | None = None,
+    async_op: bool = False,
+) -> CommHandle | None:
+    """Give members parts of `input` along the first axis; write what they gave into `output`."""
+    _check("all_to_all_single", output, input)
+    size = world.group_size(_name(group))
+    sends = _elements("all_to_all_single", input.shape, input_split_sizes, size)
+    receives = _elements("all_to_all_single", output.shape, output_split_sizes, size)
+    result = exchange.AlltoAllV(_name(group))(input.reshape(-1), sends, receives)
+    _write("all_to_all_single", output, result)
+    return _handle(async_op)
+
+
+def all_to_all(
+    output_tensor_list: list, input_tensor_list: list, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """Give tensor i to member i; write what member i gave into `output_tensor_list[i]`."""
+    size = world.group_size(_name(group))
+    _check_list("all_to_all", output_tensor_list, size)
+    _check_list("all_to_all", input_tensor_list, size)
+    results, _ = comm_func.all_to_all_with_output_shape(output_tensor_list, input_tensor_list, _name(group))
+    for target, value in zip(output_tensor_list, results):
+        _write("all_to_all", target, value)
+    return _handle(async_op)
+
+
+# -- point to point ---------------------------------------------------------------------------------------------------
+def send(tensor: Any, dst: int = 0, group: str | None = None, tag: int = 0) -> None:
+    """Send a tensor to rank `dst`."""
+    comm_func.send(tensor, dst, _name(group), tag)
+
+
+def recv(tensor: Any, src: int = 0, group: str | None = None, tag: int = 0) -> int:
+    """Write what rank `src` sends into `tensor`; returns the rank it came from."""
+    _check("recv", tensor)
+    _write("recv", tensor, comm_func.recv(tensor, src, _name(group), tag))
+    return src
+
+
+def isend(tensor: Any, dst: int = 0, group: str | None = None, tag: int = 0) -> CommHandle:
+    """`send`, with a handle to wait for."""
+    send(tensor, dst, group, tag)
+    return CommHandle()
+
+
+def irecv(tensor: Any, src: int = 0, group: str | None = None, tag: int = 0) -> CommHandle:
+    """`recv`, with a handle to wait for."""
+    recv(tensor, src, group, tag)
+    return CommHandle()
+
+
+class P2POp(comm_func.P2POp):
+    """One send or receive of `batch_isend_irecv`."""
+
+    def __init__(self, op: Any, tensor: Any, peer: int, group: str | None = None, tag: int = 0):
+        _check("P2POp", tensor)
+        super().__init__(op, tensor, peer, group, tag)
+
+
+def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[CommHandle]:
+    """Carry out sends and receives together; what is received is written into the tensors of the receives."""
+    results = comm_func.batch_isend_irecv(p2p_op_list)
+    for operation, value in zip(p2p_op_list, results):
+        if operation.op == "irecv":
+            _write("irecv", operation.tensor, value)
+    return [CommHandle()]
