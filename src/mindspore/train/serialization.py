@@ -1,5 +1,7 @@
 """Saving and loading models. Façade: re-exports only."""
 
+from typing import Any
+
 from mindspore.train._checkpoint.convert import ckpt_to_safetensors, safetensors_to_ckpt
 from mindspore.train._checkpoint.load import (
     ParamDictFuture,
@@ -12,6 +14,20 @@ from mindspore.train._checkpoint.segments import load_segmented_checkpoints, ten
 from mindspore.train._mindir.convert import convert_model, get_model_info
 from mindspore.train._mindir.export import export, load, load_mindir, save_mindir
 from mindspore.train._onnx.public import load_onnx
+
+_PARALLEL = frozenset(
+    ("load_distributed_checkpoint", "merge_sliced_parameter", "build_searched_strategy", "restore_group_info_list")
+)
+
+
+def __getattr__(name: str) -> Any:
+    """Checkpoints of several devices are handled by `mindspore.parallel`."""
+    if name in _PARALLEL:
+        import mindspore.parallel
+
+        return getattr(mindspore.parallel, name)
+    raise AttributeError(f"module 'mindspore.train.serialization' has no attribute '{name}'")
+
 
 __all__ = [
     "ParamDictFuture",

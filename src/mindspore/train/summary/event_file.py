@@ -10,7 +10,6 @@ import os
 import struct
 from collections.abc import Iterator
 
-from mindspore.mindrecord.crc32c import crc32c, mask
 from mindspore.train.summary.messages import VERSION, Event
 
 _LENGTH, _CRC = struct.Struct("<Q"), struct.Struct("<I")
@@ -33,11 +32,14 @@ _TABLE = _step_table()
 def checksum(data: bytes) -> int:
     """The stored form of the CRC-32C of `data`."""
     if len(data) > _SHORT:
+        from mindspore.mindrecord.crc32c import crc32c, mask  # a big package, for long records only
+
         return mask(crc32c(data))
     state, table = 0xFFFFFFFF, _TABLE
     for byte in data:
         state = state >> 8 ^ table[(state ^ byte) & 0xFF]
-    return mask(state ^ 0xFFFFFFFF)
+    crc = state ^ 0xFFFFFFFF
+    return (crc >> 15 | crc << 17 & 0xFFFFFFFF) + 0xA282EAD8 & 0xFFFFFFFF
 
 
 def frame(data: bytes) -> bytes:
