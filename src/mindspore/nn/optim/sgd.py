@@ -49,7 +49,10 @@ class SGD(Optimizer):
                 f"momentum={momentum} and dampening={dampening}."
             )
         if self.dynamic_weight_decay:
-            raise TypeError("For 'SGD', 'weight_decay' must be float or int, but got a Cell.")
+            raise TypeError(
+                "For 'SGD', dynamic weight decay is currently not supported: 'weight_decay' must be float or int, "
+                "but got a Cell."
+            )
         self.momentum = Parameter(Tensor(momentum, mstype.float32), name="momentum")
         self.accum = self.slots("accum")
         self.stat = self.slots("stat", "ones")
