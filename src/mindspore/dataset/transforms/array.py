@@ -111,14 +111,13 @@ class OneHot(Transform):
         self.smoothing_rate = smoothing_rate
 
     def apply(self, column: Any) -> np.ndarray:
-        labels = as_column(column)
-        if labels.ndim == 2 and labels.shape[1] == 1:
-            labels = labels[:, 0]
-        if labels.ndim > 1:
-            raise RuntimeError(f"OneHot: OneHot only supports scalars or 1D input, got rank of input: {labels.ndim}")
-        return self.batched(labels)
+        """One row for a scalar or an array of one label, else a row for each label."""
+        return self.batched(as_column(column)[None])[0]
 
     def batched(self, batch: np.ndarray) -> np.ndarray:
+        batch = batch.reshape(len(batch), -1)
+        if batch.shape[1] == 1:
+            batch = batch[:, 0]
         if batch.dtype.kind not in "iu":
             raise RuntimeError(f"OneHot: Only support input of int type, but got: {kind_name(batch)}")
         if batch.size and batch.max() >= self.num_classes:

@@ -129,10 +129,15 @@ class Normalize(DeviceTransform, _PixelTransform):
                 f"{self.json_name}: number of channels does not match the size of mean and std vectors, "
                 f"got channels: {channels}, size of mean: {len(self.mean)}"
             )
-        shape = (-1,) if self.is_hwc else (-1, 1, 1)
-        mean, scale = (np.array(values, np.float32).reshape(shape) for values in (self.mean, 1.0 / np.array(self.std)))
-        result = np.subtract(array, mean, dtype=np.float32, casting="unsafe")
-        result *= scale
+        mean, std = (np.broadcast_to(np.array(values, np.float32), channels) for values in (self.mean, self.std))
+        result = array.astype(np.float32, order="C")
+        if self.is_hwc:  # whole rows at a time: a loop over three channels would be mostly overhead
+            rows = result.reshape(*result.shape[:-2], -1)
+            mean, std = np.tile(mean, result.shape[-2]), np.tile(std, result.shape[-2])
+        else:
+            rows, mean, std = result, mean[:, None, None], std[:, None, None]
+        rows -= mean
+        rows /= std
         return result
 
 

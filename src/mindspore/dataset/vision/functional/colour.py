@@ -12,7 +12,7 @@ from .geometry import cv_done, cv_ready, opencv, pillow
 Image = Any  # a NumPy array in HWC or HW layout, or a PIL image
 
 
-def saturate(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def saturate(values: Any, dtype: np.dtype) -> Any:
     """Round and clip to an integer type; a float type is converted only."""
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
@@ -42,25 +42,23 @@ def _grey(image: np.ndarray, op: str) -> np.ndarray:
     return opencv().cvtColor(image, opencv().COLOR_RGB2GRAY)
 
 
-def _blend(grey: np.ndarray, image: np.ndarray, factor: float) -> np.ndarray:
-    """`grey` where factor is 0, the image where it is 1, beyond it above 1."""
-    ready, dtype = cv_ready(image)
-    same_type = saturate(np.broadcast_to(grey, image.shape), ready.dtype)
-    return cv_done(opencv().addWeighted(same_type, 1.0 - factor, ready, factor, 0.0), image, dtype)
-
-
 def adjust_contrast(image: Image, factor: float) -> Image:
+    """Between uniform grey of the image's mean (0), the image itself (1) and more contrast."""
     if is_pil(image):
         return _enhance(image, "Contrast", factor)
     check_channels(image, "AdjustContrast", (3,), (3,))
-    return _blend(_grey(image, "AdjustContrast").mean(dtype=np.float64), image, factor)
+    mean = saturate(_grey(image, "AdjustContrast").mean(dtype=np.float64), image.dtype)
+    return opencv().addWeighted(image, factor, image, 0.0, float(mean) * (1.0 - factor))
 
 
 def adjust_saturation(image: Image, factor: float) -> Image:
+    """Between grey (0), the image itself (1) and stronger colours."""
     if is_pil(image):
         return _enhance(image, "Color", factor)
     check_channels(image, "AdjustSaturation", (3,), (3,))
-    return _blend(_grey(image, "AdjustSaturation")[:, :, None], image, factor)
+    cv2 = opencv()
+    grey = cv2.cvtColor(_grey(image, "AdjustSaturation"), cv2.COLOR_GRAY2RGB)
+    return cv2.addWeighted(grey, 1.0 - factor, image, factor, 0.0)
 
 
 def adjust_hue(image: Image, factor: float) -> Image:

@@ -148,6 +148,8 @@ def _pad_pil(image: Any, padding: tuple[int, int, int, int], fill: Any, border: 
 def flip_horizontal(image: Image) -> Image:
     if is_pil(image):
         return image.transpose(0)  # FLIP_LEFT_RIGHT
+    if image.dtype == np.uint8 and image.flags.c_contiguous:  # several times as fast as NumPy
+        return opencv().flip(image, 1).reshape(image.shape)
     return np.ascontiguousarray(image[:, ::-1])
 
 
