@@ -1,0 +1,75 @@
+"""What the functions of `mindspore.numpy` share: conversion of array-likes and the extra `dtype` argument."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.function._common import cast, to_float
+from mindspore.prims import values
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+_DEFAULTS = {mstype.int64: mstype.int32, mstype.float64: mstype.float32}
+
+
+def tensor(a: Any, dtype: Any = None) -> Tensor:
+    """A tensor from anything array-like; Python ints become int32, floats float32."""
+    if isinstance(a, TensorBase):
+        return cast(a, dtype)
+    if isinstance(a, SymbolicScalarBase):
+        return cast(Tensor(a), dtype)
+    if dtype is None and not isinstance(a, (onp.ndarray, onp.generic)):
+        made = Tensor(a)
+        return cast(made, _DEFAULTS.get(made.dtype)) if not _holds_tensor(a) else made
+    return Tensor(a, None if dtype is None else mstype.to_dtype(dtype))
+
+
+def _holds_tensor(a: Any) -> bool:
+    if isinstance(a, (list, tuple)):
+        return any(_holds_tensor(v) for v in a)
+    return isinstance(a, TensorBase)
+
+
+def operand(a: Any) -> Any:
+    """Numbers stay numbers, so that they bend to the tensors beside them; the rest become tensors."""
+    return a if values.is_number(a) or isinstance(a, SymbolicScalarBase) else tensor(a)
+
+
+def _named(function: Callable, name: str, doc: str) -> Callable:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    function.__module__ = "mindspore.numpy"
+    return function
+
+
+def unary(name: str, apply: Callable, doc: str, floats: bool = False) -> Callable:
+    """A NumPy function of one array with an optional result type; `floats` turns integers into float32 first."""
+
+    def function(x: Any, dtype: Any = None) -> Tensor:
+        x = tensor(x)
+        return cast(apply(to_float(x) if floats else x), dtype)
+
+    return _named(function, name, doc)
+
+
+def binary(name: str, apply: Callable, doc: str) -> Callable:
+    """A NumPy function of two arrays with an optional result type."""
+
+    def function(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
+        x1, x2 = operand(x1), operand(x2)
+        if not isinstance(x1, TensorBase) and not isinstance(x2, TensorBase):
+            x1 = tensor(x1)
+        return cast(apply(x1, x2), dtype)
+
+    return _named(function, name, doc)
+
+
+def sequence(arrays: Any) -> list[Tensor]:
+    """Several arrays: a list, a tuple, or the slices of one array."""
+    if isinstance(arrays, TensorBase):
+        return list(arrays)  # type: ignore[call-overload]
+    return [tensor(a) for a in arrays]

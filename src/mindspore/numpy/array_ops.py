@@ -1,0 +1,371 @@
+"""Shapes, joins, splits, selection and sets with NumPy's names and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from mindspore.common.tensor import Tensor
+from mindspore.numpy._common import operand, sequence, tensor
+from mindspore.ops import function as F
+from mindspore.ops.function._common import cast, concrete, normal_axis, static_ints
+from mindspore.prims.reduction import Reshape
+
+__all__ = [
+    "append", "apply_along_axis", "apply_over_axes", "argwhere", "array_split", "array_str", "atleast_1d",
+    "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "choose", "column_stack", "concatenate",
+    "dsplit", "dstack", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "in1d", "intersect1d",
+    "isin", "moveaxis", "piecewise", "ravel", "ravel_multi_index", "repeat", "reshape", "roll", "rollaxis", "rot90",
+    "select", "setdiff1d", "size", "split", "squeeze", "stack", "swapaxes", "take", "take_along_axis", "tile",
+    "transpose", "unique", "unravel_index", "vsplit", "vstack", "where",
+]  # fmt: skip
+
+
+# -- shapes ---------------------------------------------------------------------------------------------------------
+def reshape(x: Any, new_shape: Any) -> Tensor:
+    """The same elements in another shape."""
+    return Reshape()(tensor(x), new_shape)
+
+
+def ravel(x: Any) -> Tensor:
+    """All elements in one dimension."""
+    return Reshape()(tensor(x), (-1,))
+
+
+def expand_dims(a: Any, axis: Any) -> Tensor:
+    """Insert dimensions of size 1."""
+    x = tensor(a)
+    axes = static_ints("expand_dims", "axis", axis)
+    rank = x.ndim + len(axes)
+    places = {normal_axis("expand_dims", d, rank) for d in axes}
+    sizes = iter(x.shape)
+    return Reshape()(x, tuple(1 if d in places else next(sizes) for d in range(rank)))
+
+
+def squeeze(a: Any, axis: Any = None) -> Tensor:
+    """Drop dimensions of size 1."""
+    from mindspore.prims.arrays import Squeeze
+
+    return Squeeze(() if axis is None else axis)(tensor(a))
+
+
+def transpose(a: Any, axes: Any = None) -> Tensor:
+    """Permute the dimensions (reversed when `axes` is None)."""
+    x = tensor(a)
+    return F.transpose(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
+
+
+def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
+    """Exchange two dimensions."""
+    return F.swapaxes(tensor(x), axis1, axis2)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
+    """Move dimensions to new places."""
+    return F.moveaxis(tensor(a), source, destination)
+
+
+def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
+    """Move a dimension back until it lies before `start`."""
+    x = tensor(x)
+    axis = normal_axis("rollaxis", axis, x.ndim)
+    start = start + x.ndim if start < 0 else start
+    return F.moveaxis(x, axis, start - 1 if axis < start else start)
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Arrays with at least one dimension."""
+    return _each(F.atleast_1d, arys)
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Arrays with at least two dimensions."""
+    return _each(F.atleast_2d, arys)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Arrays with at least three dimensions."""
+    return _each(F.atleast_3d, arys)
+
+
+def _each(function: Callable, arrays: tuple) -> Any:
+    out = [function(tensor(a)) for a in arrays]
+    return out[0] if len(out) == 1 else out
+
+
+def broadcast_to(array: Any, shape: Any) -> Tensor:
+    """Repeat along new or size-1 dimensions."""
+    return F.broadcast_to(tensor(array), shape)
+
+
+def broadcast_arrays(*args: Any) -> list[Tensor]:
+    """All arrays in their common shape."""
+    arrays = [tensor(a) for a in args]
+    shape = F.broadcast_shapes(*(a.shape for a in arrays))
+    return [F.broadcast_to(a, shape) for a in arrays]
+
+
+def tile(a: Any, reps: Any) -> Tensor:
+    """Repeat the whole array."""
+    return F.tile(tensor(a), reps)
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
+    """Repeat each element."""
+    return F.repeat_interleave(tensor(a), repeats, axis)
+
+
+def flip(m: Any, axis: Any = None) -> Tensor:
+    """Reverse the order along axes (all when None)."""
+    return F.flip(tensor(m), axis)
+
+
+def flipud(m: Any) -> Tensor:
+    """Reverse the rows."""
+    return F.flipud(tensor(m))
+
+
+def fliplr(m: Any) -> Tensor:
+    """Reverse the columns."""
+    return F.fliplr(tensor(m))
+
+
+def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
+    """Rotate in the plane of two axes."""
+    return F.rot90(tensor(a), k, axes)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
+    """Move elements around along axes."""
+    if axis is not None and isinstance(shift, int) and not isinstance(axis, int):
+        shift = (shift,) * len(axis)
+    return F.roll(tensor(a), shift, axis)
+
+
+def size(a: Any, axis: int | None = None) -> int:
+    """The number of elements, or the size of one dimension."""
+    x = tensor(a)
+    return x.size if axis is None else x.shape[normal_axis("size", axis, x.ndim)]
+
+
+# -- joining and splitting ------------------------------------------------------------------------------------------
+def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
+    """Join arrays along an axis, or their flattened forms when None."""
+    parts = sequence(arrays)
+    if axis is None:
+        return F.concat([Reshape()(p, (-1,)) for p in parts], 0)
+    return F.concat(parts, axis)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
+    """Join two arrays."""
+    return concatenate((arr, values), axis)
+
+
+def stack(arrays: Any, axis: int = 0) -> Tensor:
+    """Join arrays along a new axis."""
+    return F.stack(sequence(arrays), axis)
+
+
+def hstack(tup: Any) -> Tensor:
+    """Join along the second axis (the first for 1-D arrays)."""
+    return F.hstack(sequence(tup))
+
+
+def vstack(tup: Any) -> Tensor:
+    """Join rows."""
+    return F.vstack(sequence(tup))
+
+
+def dstack(tup: Any) -> Tensor:
+    """Join along the third axis."""
+    return F.dstack(sequence(tup))
+
+
+def column_stack(tup: Any) -> Tensor:
+    """Join columns."""
+    return F.column_stack(sequence(tup))
+
+
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """Cut into equal sections, or at indices."""
+    x = tensor(x)
+    if isinstance(indices_or_sections, int) and x.shape[axis] % indices_or_sections:
+        raise ValueError(
+            f"For 'split', a dimension of size {x.shape[axis]} cannot be cut into {indices_or_sections} equal sections."
+        )
+    return F.tensor_split(x, indices_or_sections, axis)
+
+
+def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """Cut into nearly equal sections, or at indices."""
+    return F.tensor_split(tensor(x), indices_or_sections, axis)
+
+
+def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Cut along the second axis (the first for 1-D arrays)."""
+    x = tensor(x)
+    return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
+
+
+def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Cut along the first axis."""
+    return split(x, indices_or_sections, 0)
+
+
+def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+    """Cut along the third axis."""
+    return split(x, indices_or_sections, 2)
+
+
+# -- selection ------------------------------------------------------------------------------------------------------
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where the condition holds, else y; without both, where it holds."""
+    condition = tensor(condition)
+    if x is None and y is None:
+        return F.nonzero(condition, as_tuple=True)
+    return F.where(condition, operand(x), operand(y))
+
+
+def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
+    """Elements of the flattened array, or slices along an axis."""
+    return tensor(a).take(tensor(indices), axis, mode)
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
+    """One position along an axis per place."""
+    x, index = tensor(arr), tensor(indices)
+    if axis is None:
+        return F.gather_elements(Reshape()(x, (-1,)), 0, Reshape()(index, (-1,)))
+    at = normal_axis("take_along_axis", axis, x.ndim)
+    shape = F.broadcast_shapes(x.shape[:at] + (1,) + x.shape[at + 1 :], index.shape)
+    wide = F.broadcast_to(x, shape[:at] + (x.shape[at],) + shape[at + 1 :])
+    return F.gather_elements(wide, at, F.broadcast_to(index, shape))
+
+
+def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
+    """At each place the element of the choice the array names."""
+    return tensor(a).choose([tensor(c) for c in choices] if isinstance(choices, (list, tuple)) else choices, mode)
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
+    """At each place the choice of the first condition that holds."""
+    conditions, choices = [tensor(c) for c in condlist], [tensor(c) for c in choicelist]
+    if len(conditions) != len(choices) or not conditions:
+        raise ValueError("For 'select', the lists of conditions and choices must be equally long and not empty.")
+    out = F.where(conditions[-1], choices[-1], operand(default))
+    for condition, choice in reversed(list(zip(conditions[:-1], choices[:-1]))):
+        out = F.where(condition, choice, out)
+    return out
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
+    """The function (or number) of the last condition that holds, at each place."""
+    x = tensor(x)
+    conditions = sequence(condlist) if isinstance(condlist, (list, tuple)) else [tensor(condlist)]
+    functions = list(funclist)
+    if len(functions) == len(conditions) + 1:
+        out = _apply(functions[-1], x, args, kw)
+    elif len(functions) == len(conditions):
+        out = F.zeros_like(x)
+    else:
+        raise ValueError("For 'piecewise', there must be as many functions as conditions, or one more.")
+    for condition, function in zip(conditions, functions):
+        out = F.where(condition, _apply(function, x, args, kw), out)
+    return out
+
+
+def _apply(function: Any, x: Any, args: tuple, kw: dict) -> Any:
+    return cast(function(x, *args, **kw), x.dtype) if callable(function) else F.full_like(x, function)
+
+
+def argwhere(a: Any) -> Tensor:
+    """The coordinates of the elements that are not 0."""
+    return F.argwhere(tensor(a))
+
+
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, ...]:
+    """Flat positions as coordinates."""
+    dims = static_ints("unravel_index", "shape", shape)
+    index, parts = tensor(indices), []
+    for n in reversed(dims) if order == "C" else dims:
+        parts.append(F.remainder(index, n))
+        index = F.floor_divide(index, n)
+    return tuple(reversed(parts)) if order == "C" else tuple(parts)
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: str = "C") -> Tensor:
+    """Coordinates as flat positions; those outside are clipped or wrapped."""
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"For 'ravel_multi_index', 'mode' must be 'clip' or 'wrap', but got {mode!r}.")
+    sizes = static_ints("ravel_multi_index", "dims", dims)
+    columns = sequence(multi_index)
+    pairs = list(zip(columns, sizes))
+    out: Any = 0
+    for column, n in pairs if order == "C" else reversed(pairs):
+        place = F.clamp(column, 0, n - 1) if mode == "clip" else F.remainder(column, n)
+        out = out * n + place
+    return out
+
+
+# -- functions along axes -------------------------------------------------------------------------------------------
+def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """A function of 1-D arrays, applied along an axis."""
+    x = tensor(arr)
+    at = normal_axis("apply_along_axis", axis, x.ndim)
+    moved = F.moveaxis(x, at, -1)
+    lead = moved.shape[:-1]
+    rows = Reshape()(moved, (-1, moved.shape[-1]))
+    out = F.stack([tensor(func1d(rows[i], *args, **kwargs)) for i in range(rows.shape[0])])
+    out = Reshape()(out, lead + out.shape[1:])
+    if out.ndim == len(lead):
+        return out
+    inner = tuple(range(len(lead), out.ndim))
+    return F.transpose(out, tuple(range(at)) + inner + tuple(range(at, len(lead))))
+
+
+def apply_over_axes(func: Callable, a: Any, axes: Any) -> Tensor:
+    """A reducing function, applied over one axis after the other; dimensions are kept."""
+    x = tensor(a)
+    for axis in static_ints("apply_over_axes", "axes", axes):
+        out = func(x, axis)
+        x = out if out.ndim == x.ndim else F.expand_dims(out, axis)
+    return x
+
+
+# -- sets -----------------------------------------------------------------------------------------------------------
+def unique(x: Any, return_inverse: bool = False) -> Any:
+    """The values that occur, in order of first appearance, perhaps with each element's index among them."""
+    found, index = F.unique(Reshape()(tensor(x), (-1,)))
+    return (found, index) if return_inverse else found
+
+
+def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
+    """Whether each element occurs in another array."""
+    out = F.isin(tensor(element), tensor(test_elements))
+    return F.logical_not(out) if invert else out
+
+
+def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
+    """Whether each element of the flattened array occurs in another."""
+    return isin(Reshape()(tensor(ar1), (-1,)), ar2, invert)
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The sorted values that occur in both."""
+    found = onp.intersect1d(
+        concrete("intersect1d", tensor(ar1)), concrete("intersect1d", tensor(ar2)), assume_unique, return_indices
+    )
+    return tuple(Tensor(f) for f in found) if return_indices else Tensor(found)
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
+    """The values of the first array that do not occur in the second."""
+    return Tensor(onp.setdiff1d(concrete("setdiff1d", tensor(ar1)), concrete("setdiff1d", tensor(ar2)), assume_unique))
+
+
+def array_str(a: Any) -> str:
+    """The array as text."""
+    return str(tensor(a))

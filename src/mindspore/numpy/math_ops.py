@@ -1,0 +1,618 @@
+"""Arithmetic, comparison, reductions and other mathematics with NumPy's names and arguments."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.numpy._common import binary, operand, tensor, unary
+from mindspore.ops import function as F
+from mindspore.ops.function._common import cast, normal_axes, normal_axis, to_float
+from mindspore.prims import elementwise as ew
+from mindspore.prims.reduction import Reshape
+
+__all__ = [
+    "abs", "absolute", "add", "amax", "amin", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "argmax", "argmin", "around", "array_equal", "array_equiv", "average", "bincount", "bitwise_and",
+    "bitwise_not", "bitwise_or", "bitwise_xor", "cbrt", "ceil", "clip", "convolve", "copysign", "corrcoef",
+    "correlate", "cos", "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "deg2rad", "diff", "digitize",
+    "divide", "divmod", "dot", "ediff1d", "equal", "exp", "exp2", "expm1", "fabs", "fix", "float_power", "floor",
+    "floor_divide", "fmod", "gcd", "gradient", "greater", "greater_equal", "heaviside", "hypot", "inner", "interp",
+    "invert", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isscalar", "kron", "lcm", "less",
+    "less_equal", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "matmul", "matrix_power", "max", "maximum", "mean", "min", "minimum", "mod",
+    "multi_dot", "multiply", "nancumsum", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar", "negative",
+    "norm", "not_equal", "outer", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval", "positive",
+    "power", "promote_types", "ptp", "rad2deg", "radians", "reciprocal", "remainder", "result_type", "rint",
+    "round", "searchsorted", "sign", "signbit", "sin", "sinh", "sometrue", "sqrt", "square", "std", "subtract",
+    "sum", "tan", "tanh", "tensordot", "trapz", "true_divide", "trunc", "unwrap", "var",
+]  # fmt: skip
+
+# -- one argument ---------------------------------------------------------------------------------------------------
+abs = unary("abs", F.abs, "The magnitude.")
+absolute = unary("absolute", F.abs, "The magnitude.")
+fabs = unary("fabs", F.abs, "The magnitude, as floats.", floats=True)
+negative = unary("negative", F.neg, "The negative.")
+sqrt = unary("sqrt", F.sqrt, "The square root.")
+square = unary("square", F.square, "The square.")
+reciprocal = unary("reciprocal", F.reciprocal, "1 / x.")
+exp = unary("exp", F.exp, "e to the power of each element.")
+exp2 = unary("exp2", F.exp2, "2 to the power of each element.")
+expm1 = unary("expm1", F.expm1, "exp(x) - 1.")
+log = unary("log", F.log, "The natural logarithm.")
+log10 = unary("log10", F.log10, "The logarithm to base 10.")
+log1p = unary("log1p", F.log1p, "log(1 + x).")
+log2 = unary("log2", F.log2, "The logarithm to base 2.")
+sin = unary("sin", F.sin, "The sine.")
+cos = unary("cos", F.cos, "The cosine.")
+tan = unary("tan", F.tan, "The tangent.")
+arcsin = unary("arcsin", F.asin, "The inverse sine.")
+arccos = unary("arccos", F.acos, "The inverse cosine.")
+arctan = unary("arctan", F.atan, "The inverse tangent.")
+sinh = unary("sinh", F.sinh, "The hyperbolic sine.")
+cosh = unary("cosh", F.cosh, "The hyperbolic cosine.")
+tanh = unary("tanh", F.tanh, "The hyperbolic tangent.")
+arcsinh = unary("arcsinh", F.asinh, "The inverse hyperbolic sine.")
+arccosh = unary("arccosh", F.acosh, "The inverse hyperbolic cosine.")
+arctanh = unary("arctanh", F.atanh, "The inverse hyperbolic tangent.")
+floor = unary("floor", F.floor, "The largest integer not above.", floats=True)
+ceil = unary("ceil", F.ceil, "The smallest integer not below.", floats=True)
+trunc = unary("trunc", F.trunc, "The integer part.", floats=True)
+rint = unary("rint", lambda x: ew.Rint()(x), "The nearest integer.", floats=True)
+sign = unary("sign", F.sign, "-1, 0 or 1.")
+deg2rad = unary("deg2rad", F.deg2rad, "Degrees to radians.")
+radians = unary("radians", F.deg2rad, "Degrees to radians.")
+rad2deg = unary("rad2deg", F.rad2deg, "Radians to degrees.")
+cbrt = unary("cbrt", lambda x: F.sign(x) * F.pow(F.abs(x), 1 / 3), "The cube root.", floats=True)
+isnan = unary("isnan", F.isnan, "Where an element is NaN.")
+isinf = unary("isinf", F.isinf, "Where an element is infinite.")
+isfinite = unary("isfinite", F.isfinite, "Where an element is finite.")
+signbit = unary("signbit", F.signbit, "Whether the sign bit is set.")
+invert = unary("invert", lambda x: ~x, "Every bit flipped.")
+bitwise_not = unary("bitwise_not", lambda x: ~x, "Every bit flipped.")
+logical_not = unary("logical_not", F.logical_not, "Where it does not hold.")
+positive = unary("positive", lambda x: x, "The argument itself.")
+
+
+def fix(x: Any) -> Tensor:
+    """The integer part."""
+    return F.trunc(to_float(tensor(x)))
+
+
+def isneginf(x: Any) -> Tensor:
+    """Where an element is minus infinity."""
+    return F.isneginf(tensor(x))
+
+
+def isposinf(x: Any) -> Tensor:
+    """Where an element is plus infinity."""
+    return F.isposinf(tensor(x))
+
+
+def isscalar(element: Any) -> bool:
+    """Whether it is a Python number or string."""
+    return isinstance(element, (int, float, complex, str, bool))
+
+
+# -- two arguments --------------------------------------------------------------------------------------------------
+add = binary("add", F.add, "x1 + x2.")
+subtract = binary("subtract", F.sub, "x1 - x2.")
+multiply = binary("multiply", F.mul, "x1 * x2.")
+divide = binary("divide", lambda a, b: ew.Div()(a, b), "x1 / x2.")
+true_divide = binary("true_divide", lambda a, b: ew.Div()(a, b), "x1 / x2.")
+floor_divide = binary("floor_divide", F.floor_divide, "floor(x1 / x2).")
+power = binary("power", F.pow, "x1 to the power of x2.")
+float_power = binary("float_power", lambda a, b: F.pow(to_float(tensor(a)), b), "x1 to the power of x2, as floats.")
+mod = binary("mod", F.remainder, "The remainder with the sign of x2.")
+remainder = binary("remainder", F.remainder, "The remainder with the sign of x2.")
+fmod = binary("fmod", F.fmod, "The remainder with the sign of x1.")
+maximum = binary("maximum", F.maximum, "The larger of each pair.")
+minimum = binary("minimum", F.minimum, "The smaller of each pair.")
+arctan2 = binary("arctan2", F.atan2, "The angle of the point (x2, x1).")
+hypot = binary("hypot", lambda a, b: F.hypot(to_float(tensor(a)), to_float(tensor(b))), "sqrt(x1² + x2²).")
+logaddexp = binary("logaddexp", F.logaddexp, "log(exp(x1) + exp(x2)).")
+logaddexp2 = binary("logaddexp2", F.logaddexp2, "log2(2**x1 + 2**x2).")
+copysign = binary("copysign", F.copysign, "|x1| with the sign of x2.")
+heaviside = binary("heaviside", F.heaviside, "0, x2 or 1 for negative, zero or positive x1.")
+gcd = binary("gcd", F.gcd, "The greatest common divisor.")
+lcm = binary("lcm", F.lcm, "The least common multiple.")
+bitwise_and = binary("bitwise_and", F.bitwise_and, "Bits set in both.")
+bitwise_or = binary("bitwise_or", F.bitwise_or, "Bits set in either.")
+bitwise_xor = binary("bitwise_xor", F.bitwise_xor, "Bits set in exactly one.")
+equal = binary("equal", F.equal, "Where both are equal.")
+not_equal = binary("not_equal", F.not_equal, "Where both differ.")
+less = binary("less", F.less, "Where x1 < x2.")
+less_equal = binary("less_equal", F.less_equal, "Where x1 <= x2.")
+greater = binary("greater", F.greater, "Where x1 > x2.")
+greater_equal = binary("greater_equal", F.greater_equal, "Where x1 >= x2.")
+logical_and = binary("logical_and", F.logical_and, "Where both hold.")
+logical_or = binary("logical_or", F.logical_or, "Where either holds.")
+logical_xor = binary("logical_xor", F.logical_xor, "Where exactly one holds.")
+
+
+def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
+    """Quotient, rounded down, and remainder."""
+    return floor_divide(x1, x2, dtype), remainder(x1, x2, dtype)
+
+
+def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
+    """Keep every element within [xmin, xmax]; either may be None."""
+    if xmin is None and xmax is None:
+        raise ValueError("For 'clip', one of 'xmin' and 'xmax' must be given.")
+    return cast(
+        F.clamp(tensor(x), None if xmin is None else operand(xmin), None if xmax is None else operand(xmax)), dtype
+    )
+
+
+def around(a: Any, decimals: int = 0) -> Tensor:
+    """Round to `decimals` places."""
+    return F.round(tensor(a), decimals=decimals)
+
+
+round = around
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+    """Where |a - b| <= atol + rtol * |b|."""
+    return F.isclose(tensor(a), tensor(b), rtol, atol, equal_nan)
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Whether shapes and elements are equal."""
+    x, y = tensor(a1), tensor(a2)
+    if x.shape != y.shape:
+        return Tensor(False)
+    same = F.equal(x, y)
+    if equal_nan:
+        same = F.logical_or(same, F.logical_and(F.isnan(x), F.isnan(y)))
+    return F.all(same)
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """Whether the arrays broadcast together and are then equal."""
+    x, y = tensor(a1), tensor(a2)
+    try:
+        F.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return Tensor(False)
+    return F.all(F.equal(x, y))
+
+
+# -- reductions -----------------------------------------------------------------------------------------------------
+def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
+    """The sum over axes."""
+    total = F.sum(tensor(a), axis, keepdims, dtype=dtype)
+    return total if initial is None else total + initial
+
+
+def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """The mean over axes."""
+    return F.mean(cast(tensor(a), dtype), axis, keepdims)
+
+
+def amax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
+    """The maximum over axes."""
+    return F.amax(tensor(a), axis, keepdims, initial=initial, where=None if where is True else where)
+
+
+def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
+    """The minimum over axes."""
+    return F.amin(tensor(a), axis, keepdims, initial=initial, where=None if where is True else where)
+
+
+max, min = amax, amin
+
+
+def argmax(a: Any, axis: Any = None) -> Tensor:
+    """Where the largest element stands."""
+    return F.argmax(tensor(a), axis)
+
+
+def argmin(a: Any, axis: Any = None) -> Tensor:
+    """Where the smallest element stands."""
+    return F.argmin(tensor(a), axis)
+
+
+def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """The standard deviation."""
+    return F.std(tensor(x), axis, ddof, keepdims)
+
+
+def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """The variance."""
+    return F.var(tensor(x), axis, ddof, keepdims)
+
+
+def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Maximum minus minimum."""
+    return amax(x, axis, keepdims) - amin(x, axis, keepdims)
+
+
+def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
+    """The weighted mean, perhaps with the sum of weights."""
+    x = to_float(tensor(x))
+    if weights is None:
+        out = F.mean(x, axis)
+        total = F.full_like(out, x.size / builtins.max(out.size, 1))
+    else:
+        w = cast(tensor(weights), x.dtype)
+        if w.shape != x.shape and isinstance(axis, int):
+            w = Reshape()(w, tuple(w.size if d == axis % x.ndim else 1 for d in range(x.ndim)))
+        w = F.broadcast_to(w, x.shape)
+        total = F.sum(w, axis)
+        out = F.sum(x * w, axis) / total
+    return (out, total) if returned else out
+
+
+def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The number of elements that are not 0."""
+    return F.count_nonzero(tensor(x), () if axis is None else axis, keepdims)
+
+
+def sometrue(a: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Whether any element holds."""
+    return F.any(cast(tensor(a), mstype.bool_), axis, keepdims)
+
+
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum; of the flattened array when `axis` is None."""
+    x = cast(tensor(a), dtype)
+    return F.cumsum(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
+
+
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running product; of the flattened array when `axis` is None."""
+    x = cast(tensor(a), dtype)
+    return F.cumprod(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
+
+
+def _without_nan(a: Any, value: Any) -> tuple[Any, Any]:
+    x = to_float(tensor(a))
+    bad = F.isnan(x)
+    return ew.Select()(bad, value, x), bad
+
+
+def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The sum that counts NaN as 0."""
+    return F.nansum(tensor(a), axis, keepdims, dtype=dtype)
+
+
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The mean of the elements that are not NaN."""
+    return F.nanmean(tensor(a), axis, keepdims, dtype=dtype)
+
+
+def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The maximum of the elements that are not NaN."""
+    return cast(F.amax(_without_nan(a, -math.inf)[0], axis, keepdims), dtype)
+
+
+def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """The minimum of the elements that are not NaN."""
+    return cast(F.amin(_without_nan(a, math.inf)[0], axis, keepdims), dtype)
+
+
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum that counts NaN as 0."""
+    return cumsum(_without_nan(a, 0.0)[0], axis, dtype)
+
+
+def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """The variance of the elements that are not NaN."""
+    x, bad = _without_nan(a, 0.0)
+    valid = cast(F.logical_not(bad), x.dtype)
+    axes = normal_axes("nanvar", axis, x.ndim)
+    count = F.sum(valid, axes, True)
+    centre = F.sum(x, axes, True) / count
+    total = F.sum(F.square(x - centre) * valid, axes, keepdims)
+    return cast(total / (Reshape()(count, total.shape) - ddof), dtype)
+
+
+def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """The standard deviation of the elements that are not NaN."""
+    return F.sqrt(nanvar(a, axis, dtype, ddof, keepdims))
+
+
+# -- products -------------------------------------------------------------------------------------------------------
+def dot(a: Any, b: Any) -> Tensor:
+    """The dot product."""
+    return F.dot(tensor(a), tensor(b))
+
+
+def inner(a: Any, b: Any) -> Tensor:
+    """The sum product over the last dimensions."""
+    return F.inner(tensor(a), tensor(b))
+
+
+def outer(a: Any, b: Any) -> Tensor:
+    """Every element of one times every element of the other."""
+    return F.outer(Reshape()(tensor(a), (-1,)), Reshape()(tensor(b), (-1,)))
+
+
+def matmul(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
+    """The matrix product."""
+    return cast(F.matmul(tensor(x1), tensor(x2)), dtype)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
+    """The sum product over pairs of axes."""
+    return F.tensor_dot(tensor(a), tensor(b), axes)
+
+
+def kron(a: Any, b: Any) -> Tensor:
+    """The Kronecker product."""
+    return F.kron(tensor(a), tensor(b))
+
+
+def multi_dot(arrays: Any) -> Tensor:
+    """The product of several matrices, in the order that needs the fewest multiplications."""
+    mats = [tensor(a) for a in arrays]
+    if len(mats) < 2:
+        raise ValueError("For 'multi_dot', at least two arrays are needed.")
+    first, last = mats[0].ndim == 1, mats[-1].ndim == 1
+    mats[0] = Reshape()(mats[0], (1, -1)) if first else mats[0]
+    mats[-1] = Reshape()(mats[-1], (-1, 1)) if last else mats[-1]
+    order = _chain_order([m.shape[0] for m in mats] + [mats[-1].shape[1]])
+    out = _chain(mats, order, 0, len(mats) - 1)
+    shape = out.shape[1:] if first else out.shape
+    return Reshape()(out, shape[:-1] if last else shape)
+
+
+def _chain_order(sizes: list[int]) -> list[list[int]]:
+    """Where to split each chain of matrices: the classic dynamic programme."""
+    n = len(sizes) - 1
+    cost = [[0] * n for _ in range(n)]
+    split = [[0] * n for _ in range(n)]
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            options = [(cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            cost[i][j], split[i][j] = builtins.min(options)
+    return split
+
+
+def _chain(mats: list, split: list[list[int]], i: int, j: int) -> Any:
+    if i == j:
+        return mats[i]
+    k = split[i][j]
+    return F.matmul(_chain(mats, split, i, k), _chain(mats, split, k + 1, j))
+
+
+def matrix_power(a: Any, n: int) -> Tensor:
+    """The n-th power of square matrices."""
+    return F.matrix_power(tensor(a), n)
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Tensor:
+    """The vector product of 2- or 3-vectors."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    x, y = F.moveaxis(tensor(a), axisa, -1), F.moveaxis(tensor(b), axisb, -1)
+    if x.shape[-1] not in (2, 3) or y.shape[-1] not in (2, 3):
+        raise ValueError(f"For 'cross', the vectors must be of size 2 or 3, but got {x.shape} and {y.shape}.")
+    if x.shape[-1] == y.shape[-1] == 2:
+        return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    x, y = (F.pad(v, (0, 1)) if v.shape[-1] == 2 else v for v in (x, y))
+    return F.moveaxis(F.cross(x, y, -1), -1, axisc)
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """A vector or matrix norm."""
+    return F.norm(to_float(tensor(x)), ord, axis, keepdims)
+
+
+def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
+    """The integral by the trapezoid rule."""
+    return F.trapz(tensor(y), None if x is None else tensor(x), dx=dx, dim=axis)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
+    """The convolution of two 1-D arrays."""
+    return correlate(a, F.flip(tensor(v), (0,)), mode)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
+    """The correlation of two 1-D arrays; mode 'valid', 'same' or 'full'."""
+    x, w = to_float(tensor(a)), to_float(tensor(v))
+    if mode not in ("valid", "same", "full"):
+        raise ValueError(f"For 'correlate', 'mode' must be 'valid', 'same' or 'full', but got {mode!r}.")
+    swapped = x.size < w.size
+    x, w = (w, x) if swapped else (x, w)
+    n, k = x.size, w.size
+    left = {"valid": 0, "same": k // 2 if not swapped else (k - 1) // 2, "full": k - 1}[mode]
+    right = {"valid": 0, "same": k - 1 - left, "full": k - 1}[mode]
+    padded = F.pad(x, (left, right))
+    import numpy as onp
+
+    places = onp.arange(n + left + right - k + 1)[:, None] + onp.arange(k)
+    out = F.matmul(F.gather(padded, Tensor(places), 0), w)
+    return F.flip(out, (0,)) if swapped else out
+
+
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
+    aweights: Any = None, dtype: Any = None,
+) -> Tensor:  # fmt: skip
+    """The covariance matrix."""
+    x = cast(to_float(tensor(m)), dtype)
+    x = Reshape()(x, (1, -1)) if x.ndim < 2 else x
+    x = x if rowvar or x.shape[0] == 1 else F.transpose(x, (1, 0))
+    if y is not None:
+        other = cast(tensor(y), x.dtype)
+        other = Reshape()(other, (1, -1)) if other.ndim < 2 else other
+        x = F.concat((x, other if rowvar or other.shape[0] == 1 else F.transpose(other, (1, 0))), 0)
+    correction = ddof if ddof is not None else int(not bias)
+    out = F.cov(
+        x, correction=correction, fweights=None if fweights is None else tensor(fweights),
+        aweights=None if aweights is None else tensor(aweights),
+    )  # fmt: skip
+    return F.squeeze(out)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Tensor:
+    """Pearson's correlation coefficients."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    spread = F.sqrt(F.diagonal(c))
+    return F.clamp(c / Reshape()(spread, (-1, 1)) / spread, -1, 1)
+
+
+# -- calculus and polynomials ---------------------------------------------------------------------------------------
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """Differences of neighbours, n times over."""
+    x = tensor(a)
+    at = normal_axis("diff", axis, x.ndim)
+
+    def edge(value: Any) -> Any:
+        if value is None:
+            return None
+        t = cast(tensor(value), x.dtype)
+        return F.broadcast_to(t, x.shape[:at] + (1,) + x.shape[at + 1 :]) if t.ndim == 0 else t
+
+    return F.diff(x, n, at, edge(prepend), edge(append))
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
+    """Differences of neighbours of the flattened array, perhaps with more before and after."""
+    x = Reshape()(tensor(ary), (-1,))
+    parts = [Reshape()(cast(tensor(p), x.dtype), (-1,)) for p in (to_begin, None, to_end) if p is not None]
+    out = x[1:] - x[:-1]
+    if to_begin is not None:
+        out = F.concat((parts[0], out), 0)
+    return out if to_end is None else F.concat((out, parts[-1]), 0)
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Central differences inside and one-sided ones at the ends, along each axis."""
+    x = to_float(tensor(f))
+    axes = normal_axes("gradient", axis, x.ndim)
+    if edge_order != 1:
+        raise ValueError(f"For 'gradient', 'edge_order' must be 1, but got {edge_order}.")
+    steps = list(varargs) or [1.0]
+    steps = steps * len(axes) if len(steps) == 1 else steps
+    out = [_central(x, at, step) for at, step in zip(axes, steps)]
+    return out[0] if len(out) == 1 else out
+
+
+def _central(x: Any, at: int, step: Any) -> Any:
+    lead = (slice(None),) * at
+    first = (x[(*lead, slice(1, 2))] - x[(*lead, slice(0, 1))]) / step
+    last = (x[(*lead, slice(-1, None))] - x[(*lead, slice(-2, -1))]) / step
+    middle = (x[(*lead, slice(2, None))] - x[(*lead, slice(0, -2))]) / (2 * step)
+    return F.concat((first, middle, last), at)
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Tensor:
+    """Linear interpolation between the points (xp, fp); xp rises."""
+    x, xs, ys = to_float(tensor(x)), to_float(tensor(xp)), to_float(tensor(fp))
+    place = F.clamp(F.searchsorted(xs, x, right=True) - 1, 0, xs.shape[0] - 2)
+    x0, x1 = F.gather(xs, place, 0), F.gather(xs, place + 1, 0)
+    y0, y1 = F.gather(ys, place, 0), F.gather(ys, place + 1, 0)
+    out = y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+    out = ew.Select()(F.less(x, xs[0]), ys[0] if left is None else left, out)
+    return ew.Select()(F.greater(x, xs[-1]), ys[-1] if right is None else right, out)
+
+
+def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Tensor:
+    """Add multiples of 2π so that neighbours differ by less than `discont`."""
+    x = to_float(tensor(p))
+    at = normal_axis("unwrap", axis, x.ndim)
+    steps = F.diff(x, 1, at)
+    wrapped = F.remainder(steps + math.pi, 2 * math.pi) - math.pi
+    wrapped = ew.Select()(F.logical_and(F.equal(wrapped, -math.pi), F.greater(steps, 0)), math.pi, wrapped)
+    change = ew.Select()(F.less(F.abs(steps), discont), F.zeros_like(steps), wrapped - steps)
+    lead = (slice(None),) * at
+    return F.concat((x[(*lead, slice(0, 1))], x[(*lead, slice(1, None))] + F.cumsum(change, at)), at)
+
+
+def polyval(p: Any, x: Any) -> Tensor:
+    """The value of a polynomial, highest power first."""
+    p, x = tensor(p), operand(x)
+    out = F.zeros_like(tensor(x)) + p[0]
+    for i in range(1, p.shape[0]):
+        out = out * x + p[i]
+    return out
+
+
+def _aligned(a1: Any, a2: Any) -> tuple[Any, Any]:
+    x, y = Reshape()(tensor(a1), (-1,)), Reshape()(tensor(a2), (-1,))
+    n = builtins.max(x.size, y.size)
+    return F.pad(x, (n - x.size, 0)), F.pad(y, (n - y.size, 0))
+
+
+def polyadd(a1: Any, a2: Any) -> Tensor:
+    """The sum of two polynomials."""
+    x, y = _aligned(a1, a2)
+    return x + y
+
+
+def polysub(a1: Any, a2: Any) -> Tensor:
+    """The difference of two polynomials."""
+    x, y = _aligned(a1, a2)
+    return x - y
+
+
+def polymul(a1: Any, a2: Any) -> Tensor:
+    """The product of two polynomials."""
+    return convolve(Reshape()(tensor(a1), (-1,)), Reshape()(tensor(a2), (-1,)))
+
+
+def polyder(p: Any, m: int = 1) -> Tensor:
+    """The m-th derivative of a polynomial."""
+    p = tensor(p)
+    for _ in range(m):
+        n = p.shape[0]
+        p = p[:-1] * F.arange(n - 1, 0, -1, dtype=p.dtype)
+    return p
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
+    """The m-th integral of a polynomial, with constants k."""
+    p = to_float(tensor(p))
+    constants = [0.0] * m if k is None else (list(k) if isinstance(k, (list, tuple)) else [k] * m)
+    for i in range(m):
+        scaled = p / F.arange(p.shape[0], 0, -1, dtype=p.dtype)
+        p = F.concat((scaled, Reshape()(cast(tensor(constants[i]), p.dtype), (1,))), 0)
+    return p
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+    """Where elements would be inserted to keep a sorted array sorted."""
+    return F.searchsorted(tensor(a), tensor(v), side=side, sorter=sorter, out_int32=True)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
+    """The bin each element falls into; bins rise or fall."""
+    edges, x = tensor(bins), tensor(x)
+    if edges.shape[0] and bool(edges[0] > edges[-1]):
+        return edges.shape[0] - F.searchsorted(F.flip(edges, (0,)), x, right=right, out_int32=True)
+    return F.searchsorted(edges, x, right=not right, out_int32=True)
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
+    """How often each of 0, 1, 2 … occurs; `length` fixes the size of the result."""
+    out = F.bincount(tensor(x), None if weights is None else tensor(weights), builtins.max(minlength, length or 0))
+    return out if length is None else out[:length]
+
+
+def promote_types(type1: Any, type2: Any) -> mstype.DType:
+    """The type that holds both."""
+    return mstype.promote(mstype.to_dtype(type1), mstype.to_dtype(type2))
+
+
+def result_type(*arrays_and_dtypes: Any) -> mstype.DType:
+    """The type an operation on the arguments gives."""
+    out: Any = None
+    for item in arrays_and_dtypes:
+        if isinstance(item, Tensor):
+            kind = item.dtype
+        elif isinstance(item, (bool, int, float, complex, list, tuple)):
+            kind = tensor(item).dtype
+        else:
+            kind = mstype.to_dtype(item)
+        out = kind if out is None else mstype.promote(out, kind)
+    return out
