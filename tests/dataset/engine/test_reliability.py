@@ -65,7 +65,9 @@ def wait_until(condition, seconds=10):
 
 
 def test_truncated_idx_file_is_named(tmp_path):
-    (tmp_path / "t10k-images-idx3-ubyte").write_bytes(bytes([0, 0, 8, 3, 0, 0, 0, 9, 0, 0, 0, 28, 0, 0, 0, 28]) + b"abc")
+    (tmp_path / "t10k-images-idx3-ubyte").write_bytes(
+        bytes([0, 0, 8, 3, 0, 0, 0, 9, 0, 0, 0, 28, 0, 0, 0, 28]) + b"abc"
+    )
     (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 9]) + b"a" * 9)
     with pytest.raises(RuntimeError, match="t10k-images-idx3-ubyte holds 3 bytes"):
         rows(ds.MnistDataset(str(tmp_path), "test"))
@@ -165,7 +167,9 @@ def test_interrupt_ends_a_program_at_once():
         for row in data.create_tuple_iterator(output_numpy=True):
             time.sleep(0.01)
     """)
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     process.stdout.readline()
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)

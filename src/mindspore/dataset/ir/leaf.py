@@ -37,6 +37,10 @@ class Reader:
     def can_gather(self) -> bool:
         return type(self).gather is not Reader.gather
 
+    def row_bytes(self) -> int | None:
+        """Bytes of a row, for sources that hold all rows in memory: small ones need no thread to run ahead."""
+        return None
+
     def labels(self, column: str = "label") -> np.ndarray:
         """The class of every row, for samplers that need it."""
         raise RuntimeError(f"{type(self).__name__} has no class labels.")

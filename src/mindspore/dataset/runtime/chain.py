@@ -16,8 +16,20 @@ from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.executor import Executor, Inline, Threads
 from mindspore.dataset.runtime.operators import Operator, Pair
 from mindspore.dataset.runtime.process import Processes
-from mindspore.dataset.runtime.step import ANY, CALLER, PROCESS, THREAD, CollateStep, LoadStep, Step, run_steps, vectorised
+from mindspore.dataset.runtime.step import (
+    ANY,
+    CALLER,
+    PROCESS,
+    THREAD,
+    CollateStep,
+    LoadStep,
+    Step,
+    VectorStep,
+    run_steps,
+    vectorised,
+)
 
+LIGHT_BYTES = 1 << 20
 RUN_LENGTH = 8  # rows of a task outside batches: fixed, so that workers never change what a task is
 
 
@@ -33,6 +45,17 @@ class Chain(Operator):
     @property
     def base(self) -> Operator:
         return self.children[0]
+
+    rows = 1  # of the source for each row of the result
+
+    def light(self):
+        """Rows of a small in-memory source, with nothing but whole-array work on them."""
+        first = self.steps[0] if self.steps else None
+        load = first.load if isinstance(first, VectorStep) else first
+        if not isinstance(load, LoadStep) or any(step.placement != ANY for step in self.steps):
+            return False
+        size = load.reader.row_bytes()
+        return size is not None and size * self.rows <= LIGHT_BYTES
 
     @property
     def one_to_one(self) -> bool:

@@ -44,6 +44,10 @@ class Operator:
         for child in self.children:
             child.interrupt()
 
+    def light(self) -> bool:
+        """True when making a row costs less than handing it from one thread to another."""
+        return False
+
     def waits(self) -> bool:
         """True when rows may be held back until earlier ones have been used."""
         return any(child.waits() for child in self.children)
@@ -213,6 +217,9 @@ class Pick(Operator):
 class Renamed(Operator):
     """The child under other column names."""
 
+    def light(self):
+        return self.children[0].light()
+
     def stream(self, epoch, start=0):
         return self.children[0].stream(epoch, start)
 
@@ -273,7 +280,10 @@ class Concat(Operator):
                 )
             for i, (_, row) in enumerate(child.stream(epoch)):
                 if i == 0:
-                    kinds = [(np.asarray(value).dtype.kind, np.asarray(value).dtype.itemsize, np.ndim(value)) for value in row]
+                    kinds = [
+                        (np.asarray(value).dtype.kind, np.asarray(value).dtype.itemsize, np.ndim(value))
+                        for value in row
+                    ]
                     kinds = [kind[::2] if kind[0] in "US" else kind for kind in kinds]
                     if first is not None and kinds != first:
                         raise PipelineError(

@@ -34,7 +34,7 @@ class Pipeline:
         self.operator: Operator = build(self.tree, self.context)
         self.columns = self.operator.columns
         self._feeder: _Feeder | None = None
-        self._inline: Iterator | None = None
+        self._take: Callable[[], Any] | None = None
         self._start = (0, 0)
 
     def start_at(self, epoch: int, row: int) -> None:
@@ -43,13 +43,15 @@ class Pipeline:
 
     def __next__(self) -> Any:
         """The next row, or END_OF_EPOCH; StopIteration after the last epoch."""
-        if self.context.synchronous:
-            if self._inline is None:
-                self._inline = events(self.operator, self.num_epochs, self._start)
-            return next(self._inline)
-        if self._feeder is None:
-            self._feeder = _Feeder(self.operator, self.num_epochs, self._start)
-        return self._feeder.get()
+        if self._take is None:
+            self._take = self._started()
+        return self._take()
+
+    def _started(self) -> Callable[[], Any]:
+        if self.context.synchronous or self.operator.light():
+            return events(self.operator, self.num_epochs, self._start).__next__
+        self._feeder = _Feeder(self.operator, self.num_epochs, self._start)
+        return self._feeder.get
 
     def close(self) -> None:
         if self._feeder is not None:

@@ -334,6 +334,9 @@ class SlicesReader(Reader):
     def gather(self, indices):
         return tuple(array[indices] for array in self.arrays)
 
+    def row_bytes(self):
+        return sum(array.nbytes for array in self.arrays) // max(len(self), 1) if self.can_gather() else None
+
     def can_gather(self):
         return all(isinstance(array, np.ndarray) and array.dtype != object for array in self.arrays)
 

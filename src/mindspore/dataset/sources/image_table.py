@@ -80,6 +80,9 @@ class ArrayTable(Reader):
     def gather(self, indices):
         return tuple(array[indices] for array in self._arrays)
 
+    def row_bytes(self):
+        return sum(array.nbytes for array in self._arrays) // max(len(self), 1)
+
     def labels(self, column="label"):
         return self._arrays[self.columns.index(column) if column in self.columns else 1]
 

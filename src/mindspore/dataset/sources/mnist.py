@@ -67,6 +67,9 @@ class DigitsReader(Reader):
     def gather(self, indices):
         return self._images[indices], self._labels[indices]
 
+    def row_bytes(self):
+        return self._images[0].nbytes + 4 if len(self._images) else 0
+
     def labels(self, column="label"):
         return self._labels if self._labels.ndim == 1 else self._labels[:, 0]
 
