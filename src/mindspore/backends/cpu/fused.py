@@ -89,14 +89,13 @@ class FusedKernel:
         return strides_by_atom(self.atoms, access.dims, access.view)
 
     def _leader(self) -> Access | None:
-        """The largest operand in a layout of oneDNN's choice: results take it over."""
-        best: Access | None = None
-        for access in self.accesses.values():
-            if not access.view.buffer.native or set(self._strides(access)) != set(self.whole):
-                continue
-            if best is None or access.view.size > best.view.size:
-                best = access
-        return best
+        """An operand in a layout of oneDNN's choice, which results take over; blocked rather than channels-last."""
+        found = [
+            access
+            for access in self.accesses.values()
+            if access.view.buffer.native and set(self._strides(access)) == set(self.whole)
+        ]
+        return max(found, key=lambda a: layout.strides(a.view) is None, default=None)
 
     def _axis_order(self) -> list[int]:
         """Loops from outer to inner: the leader's order, or that of the results."""

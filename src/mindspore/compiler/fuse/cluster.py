@@ -3,11 +3,12 @@
 Values are visited in order; each tries to join the kernels that produce its operands. Two kernels join when no path
 between them leads through a third one (else they would wait for each other) and when the members share one loop nest
 (`Domain`) in which every reduction runs over the same axes. Constants and positions are recomputed wherever they are
-used, and so (at level 3) are cheap values whose operands a consumer reads anyway.
+used, and so (at level 3) are cheap values where that moves less memory.
 """
 
 from __future__ import annotations
 
+from mindspore._base import dtype as mstype
 from mindspore.compiler.fuse.domain import Domain, Misfit, chain
 from mindspore.compiler.fuse.flags import GraphKernelFlags
 from mindspore.compiler.fuse.loopir import Program, Value
@@ -243,7 +244,7 @@ class Clustering:
 
     # -- recomputation --------------------------------------------------------------------------------------------
     def _recompute(self, clusters: list[Cluster]) -> None:
-        """Spare the store of a cheap value when every reader reads its operands anyway."""
+        """Spare the store of a cheap value where computing it again moves less memory."""
         for cluster in clusters:
             if cluster.opaque:
                 continue
@@ -261,9 +262,8 @@ class Clustering:
             return
         users = [u for u in self.users.get(value.id, ()) if u.id not in inside]
         readers = list(dict.fromkeys(self._of[u.id].root() for u in users))
-        for reader in readers:
-            if reader.opaque or not self._reads_all(reader, operands, value.size):
-                return
+        if any(reader.opaque for reader in readers) or not self._pays(value, operands, readers):
+            return
         for reader in readers:
             reader.copies.append(value)
         if not all(self.fits(reader) and not self._cyclic(reader) for reader in readers):
@@ -273,10 +273,14 @@ class Clustering:
     def _is_output(self, cluster: Cluster, value: Value) -> bool:
         return any(o is value for o in self.outputs(cluster))
 
-    def _reads_all(self, reader: Cluster, operands: list[Value], size: int) -> bool:
-        """Whether a reader has every large operand at hand."""
-        at_hand = {b.id for m in (*reader.members, *reader.copies) for b in self.bases(m)}
-        return all(b.id in at_hand or b.size * 4 <= size for b in operands)
+    def _pays(self, value: Value, operands: list[Value], readers: list[Cluster]) -> bool:
+        """Whether readers computing a value move fewer bytes than storing it once and loading it in each."""
+        stored = nbytes(value) * (1 + len(readers))
+        loaded = 0
+        for reader in readers:
+            at_hand = {b.id for m in (*reader.members, *reader.copies) for b in self.bases(m)}
+            loaded += sum(nbytes(b) for b in {b.id: b for b in operands}.values() if b.id not in at_hand)
+        return loaded < stored
 
     def _cyclic(self, cluster: Cluster) -> bool:
         stack, seen = list(self.preds(cluster)), set()
@@ -288,6 +292,10 @@ class Clustering:
                 seen.add(c)
                 stack.extend(self.preds(c))
         return False
+
+
+def nbytes(value: Value) -> int:
+    return value.size * mstype.type_of_name(value.dtype).itemsize  # type: ignore[attr-defined]
 
 
 def schedule(clustering: Clustering, clusters: list[Cluster]) -> list[Cluster]:
