@@ -138,7 +138,7 @@ def min_(*args: Any) -> Any:
 
 
 # -- sizes of layers --------------------------------------------------------------------------------------------------
-def _expand(count: int, kinds: tuple[type, ...]) -> Callable[[Any], tuple]:
+def _expand(count: int, kinds: Any) -> Callable[[Any], tuple]:
     """A function that repeats an int `count` times and checks the length of a sequence."""
 
     def convert(m: Any) -> tuple:

@@ -30,7 +30,7 @@ class OptimizerProcess:
     def __init__(self, opt: Cell):
         self.lars = opt if isinstance(opt, LARS) else None
         self.opt = opt.opt if isinstance(opt, LARS) else opt
-        self.opt_class = type(self.opt)
+        self.opt_class: Any = type(self.opt)
         self.opt_init_args = dict(self.opt.init_args)
         self.origin_params = self.opt.init_params["params"]
         self.learning_rate = self.opt.init_learning_rate

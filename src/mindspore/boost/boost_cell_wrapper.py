@@ -16,7 +16,7 @@ class BoostTrainOneStepCell(TrainOneStepCell):
 
     def __init__(self, network: Cell, optimizer: Cell, sens: float | None = None, auto_boost: AutoBoost | None = None):
         super().__init__(network, optimizer, sens)
-        boost = auto_boost or getattr(network, "__dict__", {}).get("auto_boost")
+        boost: Any = auto_boost or getattr(network, "__dict__", {}).get("auto_boost")
         self.use_grad_accumulation = boost is not None and boost.grad_accumulation_step > 1
         if self.use_grad_accumulation:
             self.grad_accumulation = GradientAccumulation(boost.grad_accumulation_step, optimizer)

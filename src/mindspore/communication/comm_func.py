@@ -156,7 +156,7 @@ class P2POp:
         self.recv_dtype = recv_dtype
 
 
-def batch_isend_irecv(p2p_op_list: list[P2POp]) -> tuple:
+def batch_isend_irecv(p2p_op_list: Any) -> tuple:
     """Carry out sends and receives together; one result for each, in order."""
     if not isinstance(p2p_op_list, list):
         raise TypeError(f"p2p_op_list must be type of list, but got type of {type(p2p_op_list)}.")

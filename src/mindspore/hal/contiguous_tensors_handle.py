@@ -31,7 +31,7 @@ class ContiguousTensorsHandle:
         step = max(1, _ALIGNMENT // tensor_list[0].dtype.itemsize) if enable_mem_align else 1
         sizes = [math.ceil(t.size / step) * step for t in tensor_list]
         self._ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
-        self._flat = ops.concat([_padded(t.reshape(-1), size) for t, size in zip(tensor_list, sizes)])
+        self._flat: Any = ops.concat([_padded(t.reshape(-1), size) for t, size in zip(tensor_list, sizes)])
 
     def __len__(self) -> int:
         return self._ends[-1]

@@ -114,7 +114,7 @@ class AlltoAllVC(AlltoAllV):
 
     def _from_matrix(self, given: Any) -> tuple[list[int], list[int]]:
         size, here = self.size, world.group_rank(self.group)
-        matrix = np.asarray(values.static_value(given), np.int64).reshape(-1)
+        matrix: np.ndarray = np.asarray(values.static_value(given), np.int64).reshape(-1)
         if matrix.size != size * size:
             raise ValueError(
                 f"For '{self.name}', 'send_count_matrix' must have {size} x {size} elements, but got {matrix.size}."
@@ -197,8 +197,8 @@ class NeighborExchange(Collective):
 
     def __init__(
         self,
-        send_rank_ids: list,
-        recv_rank_ids: list,
+        send_rank_ids: Any,
+        recv_rank_ids: Any,
         recv_shapes: Any,
         send_shapes: Any,
         recv_type: Any,

@@ -62,7 +62,7 @@ class DistributedDataParallel(Cell):
     def zero_grad(self) -> None:
         """Forget gradients kept on parameters."""
         for parameter in self.module.trainable_params():
-            parameter.grad = None
+            parameter.__dict__["grad"] = None
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
