@@ -57,7 +57,7 @@ def only_one_branch(x):
 
 def test_name_defined_in_one_branch():
     text = compiled_message(only_one_branch, X, error=NameError)
-    assert "'y' is not defined in one branch" in text
+    assert "'y' is not defined in false branch" in text
 
 
 def different_types(x):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +25,8 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import executor
 
+#: references to a Parameter's array when nobody but the Parameter and the call at hand holds it
+_OWN_REFERENCES = 3
 #: stands for an entry that is not a graph: the function needs values that only a run gives
 EAGER = object()
 
@@ -125,6 +128,7 @@ class Entry:
         written = {id(p) for p, _ in traced.written}
         first = traced.arguments
         donated = frozenset(first + i for i, w in enumerate(traced.weights) if id(w) in written)
+        self.donated = tuple(donated)
         self.scalar_outputs = _scalar_outputs(traced)
         self.executable = executor.compile_graph(traced.graph, donated, driver.Options(level, path))
 
@@ -132,6 +136,11 @@ class Entry:
         """Run the graph on the tensors found in the arguments."""
         arrays = [t._data if isinstance(t, TensorBase) else np.asarray(t.plain()) for t in tensors]
         arrays += [w._data for w in self.traced.weights]
+        for i in self.donated:
+            if (
+                sys.getrefcount(arrays[i]) > _OWN_REFERENCES
+            ):  # somebody else holds it: give the graph a copy to overwrite
+                arrays[i] = np.array(arrays[i])
         return self.finish(self.executable(*arrays))
 
     def finish(self, outputs: Any) -> Any:

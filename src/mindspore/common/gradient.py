@@ -324,6 +324,7 @@ def grad(
         12.0
     """
     _check(grad_position, weights, has_aux, return_ids, "grad")
+    grad_position = _single(grad_position)
     return Derivative(fn, grad_position, weights, has_aux=has_aux, return_ids=return_ids, sens=sens_param)
 
 
@@ -344,9 +345,15 @@ def value_and_grad(
         (9.0, 6.0)
     """
     _check(grad_position, weights, has_aux, return_ids, "value_and_grad")
+    grad_position = _single(grad_position)
     return Derivative(
         fn, grad_position, weights, with_value=True, has_aux=has_aux, return_ids=return_ids, sens=sens_param
     )
+
+
+def _single(position: Any) -> Any:
+    """One position gives one gradient, also when it is written as a tuple."""
+    return position[0] if isinstance(position, tuple) and len(position) == 1 else position
 
 
 def _check(position: Any, weights: Any, has_aux: Any, return_ids: Any, name: str) -> None:

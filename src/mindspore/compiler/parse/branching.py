@@ -150,8 +150,8 @@ class BranchRules(Rules):
         out = {}
         dead1, dead2 = _never_continues(first.flow), _never_continues(second.flow)
         for name in [*first.names, *(n for n in second.names if n not in first.names)]:
-            a = DEAD if dead1 else first.names.get(name, Undefined(_one_branch(name)))
-            b = DEAD if dead2 else second.names.get(name, Undefined(_one_branch(name)))
+            a = DEAD if dead1 else first.names.get(name, Undefined(_one_branch(name, "true", "false")))
+            b = DEAD if dead2 else second.names.get(name, Undefined(_one_branch(name, "false", "true")))
             if isinstance(a, Undefined) or isinstance(b, Undefined):
                 out[name] = b if a is DEAD else (a if isinstance(a, Undefined) else b)
             elif not (a is DEAD and b is DEAD):
@@ -290,8 +290,11 @@ def _unjoined_inside(value: Any) -> Any:
     return None
 
 
-def _one_branch(name: str) -> str:
-    return f"The local variable '{name}' is not defined in one branch of an 'if' that depends on run-time values; define it in both."
+def _one_branch(name: str, missing: str, present: str) -> str:
+    return (
+        f"The local variable '{name}' is not defined in {missing} branch, but defined in {present} branch. "
+        "Define it in both, or before the 'if', whose condition only the running graph knows."
+    )
 
 
 __all__ = ["BranchRules", "CompileError", "RaisedByUser", "ResultUnknown", "emit_cond"]

@@ -321,9 +321,7 @@ class LoopCarry:
                 self.state[target_id] = target
                 changed = True
         for name, value in after.items():
-            if name not in self.start and name not in self.flags:
-                changed |= self._adopt(name, value)
-            else:
+            if name in self.start or name in self.flags:
                 changed |= self._widen_name(name, value, builder)
         return changed
 
@@ -335,18 +333,6 @@ class LoopCarry:
         return (
             lasting or target is self.interpreter.error_flag or self.outer.written(target) or id(target) in self.known
         )
-
-    def _adopt(self, name: str, value: Any) -> bool:
-        """A variable that first appears in the body is carried too, so that it can be used after the loop."""
-        data = [leaf for _, leaf in leaves(value)]
-        if value is DEAD or isinstance(value, Undefined) or not data or not all(_is_data(leaf) for leaf in data):
-            return False
-        self.start[name] = replace_leaves_with(value, lambda leaf: values.from_node(zeros_node(_abstract(leaf))))
-        for path, leaf in leaves(value):
-            variable = self.variables[(name, *path)] = Variable(name, path, None)
-            variable.abstract = _abstract(leaf)
-            variable.initial = values.from_node(zeros_node(variable.abstract))
-        return True
 
     def _widen_name(self, name: str, value: Any, builder: Builder) -> bool:
         known = {key[1:]: v for key, v in self.variables.items() if key[0] == name}
@@ -446,6 +432,13 @@ class LoopCarry:
 
         for name, value in self.start.items():
             self.frame.locals[name] = final(name, value)
+        kind = "for" if isinstance(self.node, ast.For) else "while"
+        for name in self.names:
+            if name not in self.start:
+                self.frame.locals[name] = Undefined(
+                    f"The local variable '{name}' defined in the '{kind}' loop body cannot be used outside of the loop body. "
+                    "The loop may not run at all; give the variable a value before it."
+                )
         return Mixed(*(final(name, value) for name, value in self.flags.items()))
 
 
@@ -511,11 +504,6 @@ def replace_leaves(value: Any, leaf: Callable[..., Any], path: tuple = ()) -> An
     if isinstance(value, dict):
         return {k: replace_leaves(v, leaf, (*path, k)) for k, v in value.items()}
     return leaf(path)
-
-
-def replace_leaves_with(value: Any, function: Callable[[Any], Any]) -> Any:
-    by_path = dict(leaves(value))
-    return replace_leaves(value, lambda path: function(by_path[path]))
 
 
 def assigned_names(*nodes: ast.AST) -> list[str]:
