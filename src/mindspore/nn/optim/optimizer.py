@@ -20,6 +20,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.containers import CellList
 from mindspore.nn.optim import groups, rates
+from mindspore.prims.state import AssignAdd
 
 _TARGETS = ("CPU", "Ascend", "GPU")
 
@@ -80,6 +81,11 @@ class Optimizer(Cell):
     _support_parallel_optimizer = False
     #: weight decay is part of the update rule instead of being added to the gradients
     decoupled_decay = False
+    #: one rate (a Parameter or a schedule), or one per parameter if groups have their own
+    learning_rate: Any
+    #: one decay (a Tensor or a cell), or one per parameter with groups
+    weight_decay: Any
+    dynamic_decay_flags: Any
 
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0):
         super().__init__(auto_prefix=False)
@@ -116,7 +122,7 @@ class Optimizer(Cell):
         self._unique = True
         self._target = context.get_context("device_target")
         self.use_parallel = False
-        self.assignadd = ops.AssignAdd()
+        self.assignadd = AssignAdd()
         self.map_ = ops.Map()
         self.map_reverse = ops.Map(None, True)
         self.hyper_map = ops.HyperMap()
@@ -129,7 +135,8 @@ class Optimizer(Cell):
         self.dynamic_lr = rates.is_dynamic(rate)
         self.learning_rate = rates.rate_source(rate, "learning_rate", as_cell=False)
         decay = rates.normalize_decay(self.cls_name, weight_decay, self.loss_scale)
-        self.dynamic_weight_decay = self.dynamic_decay_flags = isinstance(decay, Cell)
+        self.dynamic_weight_decay: bool = isinstance(decay, Cell)
+        self.dynamic_decay_flags = self.dynamic_weight_decay
         self.exec_weight_decay = isinstance(decay, Cell) or decay > 0
         self.weight_decay = decay if isinstance(decay, Cell) else Tensor(decay, mstype.float32)
         self.decay_flags = tuple("beta" not in p.name and "gamma" not in p.name for p in parameters)
@@ -175,7 +182,7 @@ class Optimizer(Cell):
         elif self.dynamic_lr:
             self.learning_rate = CellList(self.group_lr, auto_prefix=False)
         else:
-            self.learning_rate = ParameterTuple(self.group_lr)
+            self.learning_rate = ParameterTuple(self.group_lr)  # type: ignore[arg-type]
 
     # -- a step ------------------------------------------------------------------------------------------------------
     def construct(self, gradients: Any) -> Any:
