@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gradcheck import check_gradients
 from nn_harness import both_namespaces, in_both_modes
 
 import mindspore as ms
+from gradcheck import check_gradients
 from mindspore import Tensor, nn, ops
 from mindspore.prims import conv
 
@@ -27,7 +27,9 @@ def direct(x: np.ndarray, w: np.ndarray, stride: int, pads: list, dilation: int,
     for o in range(w.shape[0]):
         first = (o // per_group_out) * per_group_in
         for place in np.ndindex(*sizes):
-            window = tuple(slice(p * stride, p * stride + (k - 1) * dilation + 1, dilation) for p, k in zip(place, kernel))
+            window = tuple(
+                slice(p * stride, p * stride + (k - 1) * dilation + 1, dilation) for p, k in zip(place, kernel)
+            )
             patch = x[(slice(None), slice(first, first + per_group_in), *window)]
             out[(slice(None), o, *place)] = (patch * w[o]).reshape(x.shape[0], -1).sum(1)
     return out
@@ -38,10 +40,13 @@ def same_padding(n: int, k: int, s: int, d: int) -> tuple[int, int]:
     return total // 2, total - total // 2
 
 
-@pytest.mark.parametrize("rank", [1, 2, 3])
-@pytest.mark.parametrize("pad_mode,pad", [("same", 0), ("valid", 0), ("pad", 1)])
-@pytest.mark.parametrize("stride,dilation,group", [(1, 1, 1), (2, 1, 2), (1, 2, 4), (2, 2, 1)])
-@pytest.mark.parametrize("last", [False, True])
+MODES = [("same", 0), ("valid", 0), ("pad", 1)]
+STEPS = [(1, 1, 1), (2, 1, 2), (1, 2, 4), (2, 2, 1)]
+GRID = [(2, *mode, *step, last) for mode in MODES for step in STEPS for last in (False, True)]
+GRID += [(rank, *mode, 2, 1, 2, rank == 3) for rank in (1, 3) for mode in MODES] + [(3, "pad", 1, 1, 2, 1, False)]
+
+
+@pytest.mark.parametrize("rank,pad_mode,pad,stride,dilation,group,last", GRID)
 def test_forward_and_gradients(rank, pad_mode, pad, stride, dilation, group, last):
     rng = np.random.default_rng(rank)
     sizes, kernel = (7, 6, 5)[:rank], (3, 2, 2)[:rank]
@@ -63,17 +68,25 @@ def test_forward_and_gradients(rank, pad_mode, pad, stride, dilation, group, las
 
 def test_derivatives_of_second_order():
     rng = np.random.default_rng(0)
-    check_gradients(conv.Conv2D(4, 3, 1, "same", 0, 2, 1, 2), rng.normal(size=(1, 2, 4, 3)), rng.normal(size=(4, 1, 3, 3)))
+    check_gradients(
+        conv.Conv2D(4, 3, 1, "same", 0, 2, 1, 2), rng.normal(size=(1, 2, 4, 3)), rng.normal(size=(4, 1, 3, 3))
+    )
     check_gradients(conv.Conv1D(2, 2, 1, "pad", 1, 1, 2), rng.normal(size=(1, 2, 4)), rng.normal(size=(2, 2, 2)))
 
 
-@pytest.mark.parametrize("stride,padding,output_padding,dilation,groups", [(1, 0, 0, 1, 1), (2, 1, 1, 1, 2), (3, 1, 2, 1, 1), (2, 0, 0, 2, 1)])
+@pytest.mark.parametrize(
+    "stride,padding,output_padding,dilation,groups",
+    [(1, 0, 0, 1, 1), (2, 1, 1, 1, 2), (3, 1, 2, 1, 1), (2, 0, 0, 2, 1)],
+)
 def test_transposed_is_the_transpose(stride, padding, output_padding, dilation, groups):
     """<conv_transpose(x), y> = <x, conv(y)>."""
     rng = np.random.default_rng(1)
     x, w = rng.normal(size=(2, 4, 3, 4)), rng.normal(size=(4, 4 // groups, 3, 2))
     out = ops.conv_transpose2d(Tensor(x), Tensor(w), None, stride, padding, output_padding, groups, dilation).asnumpy()
-    sizes = [(n - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1 for n, k in zip(x.shape[2:], w.shape[2:])]
+    sizes = [
+        (n - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1
+        for n, k in zip(x.shape[2:], w.shape[2:])
+    ]
     assert out.shape == (2, 4, *sizes)
     y = rng.normal(size=out.shape)
     back = ops.conv2d(Tensor(y), Tensor(w), None, stride, "pad", padding, dilation, groups).asnumpy()
