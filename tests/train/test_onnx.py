@@ -25,6 +25,7 @@ def exported(tmp_path, net, *arrays):
     path = str(tmp_path / "net.onnx")
     expected = flat(net(*tensors))
     ms.export(net, *tensors, file_name=path, file_format="ONNX")
+    onnx.checker.check_model(path, full_check=True)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     results = session.run(None, {i.name: a for i, a in zip(session.get_inputs(), arrays)})
     assert len(results) == len(expected)

@@ -1,1 +1,1 @@
-"""ONNX: `export` writes models, `load_onnx` reads them into trainable cells. Needs the `onnx` package."""
+"""ONNX: `export` writes models, `load_onnx` reads them into trainable cells (with the `onnx` package)."""

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from mindspore._base.dtype import DType
 from mindspore._base.files import atomic_write
-from mindspore._base.optional import require
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
 from mindspore.ir import AbstractTensor, CNode, FuncGraph, Node, ValueNode
+from mindspore.train._onnx import messages
+from mindspore.train._onnx.messages import OnnxGraphMessage, OnnxModel, OnnxOpset
 from mindspore.train._onnx.rules import RULES
 
 OPSET = 17
@@ -26,8 +26,6 @@ class OnnxGraph:
     """Collects the nodes and constants of one ONNX graph."""
 
     def __init__(self, outer: OnnxGraph | None = None):
-        self.onnx = require("onnx", "onnx", "ONNX export")
-        self.helper = self.onnx.helper
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
         self._names: dict[int, str] = {}
@@ -74,38 +72,25 @@ class OnnxGraph:
     def emit(self, op: str, inputs: Sequence[str], outputs: int = 1, **attributes: Any) -> Any:
         """Add a node; returns the name of its result, or a list of names."""
         names = [self.fresh(op) for _ in range(outputs)]
-        self.nodes.append(self.helper.make_node(op, list(inputs), names, **attributes))
+        self.nodes.append(messages.node(op, inputs, names, attributes))
         return names[0] if outputs == 1 else names
 
     def constant(self, array: np.ndarray) -> str:
         """A constant tensor."""
         name = self.fresh("constant")
-        self._root.initializers.append(self.tensor(name, array))
+        self._root.initializers.append(messages.tensor(name, array))
         return name
 
     def ints(self, values: Any) -> str:
         """A constant of 64-bit ints."""
         return self.constant(np.asarray(values, np.int64))
 
-    def tensor(self, name: str, array: np.ndarray) -> Any:
-        kind = self.kind(array.dtype)
-        data = np.ascontiguousarray(array).tobytes()
-        return self.helper.make_tensor(name, kind, list(array.shape), data, raw=True)
-
     def kind(self, dtype: Any) -> int:
         """ONNX's number of an element type."""
-        names = {
-            "bool_": "BOOL", "bool": "BOOL", "uint8": "UINT8", "int8": "INT8", "uint16": "UINT16", "int16": "INT16",
-            "int32": "INT32", "int64": "INT64", "uint32": "UINT32", "uint64": "UINT64", "float16": "FLOAT16",
-            "bfloat16": "BFLOAT16", "float32": "FLOAT", "float64": "DOUBLE", "complex64": "COMPLEX64",
-            "complex128": "COMPLEX128",
-        }  # fmt: skip
-        name = dtype.name if isinstance(dtype, DType) else np.dtype(dtype).name
-        return getattr(self.onnx.TensorProto, names[name])
+        return messages.data_type(dtype)
 
     def value_info(self, name: str, abstract: AbstractTensor, shape: Any = None) -> Any:
-        dims = [None if d == -1 else d for d in (abstract.shape if shape is None else shape)]
-        return self.helper.make_tensor_value_info(name, self.kind(abstract.dtype), dims)
+        return messages.value_info(name, self.kind(abstract.dtype), abstract.shape if shape is None else shape)
 
     def subgraph(self, graph: FuncGraph, names: Sequence[str]) -> tuple[OnnxGraph, list[str]]:
         """The nodes of a closed graph applied to values of this one; returns them and the names of its outputs."""
@@ -142,7 +127,7 @@ def _branch(g: OnnxGraph, graph: FuncGraph, operands: Sequence[str], label: str)
     inner, results = g.subgraph(graph, operands)
     outputs = [inner.emit("Identity", [r]) for r in results]
     infos = [inner.value_info(n, a) for n, a in zip(outputs, graph.outputs)]  # type: ignore[arg-type]
-    return g.helper.make_graph(inner.nodes, g.fresh(label), [], infos)
+    return OnnxGraphMessage(node=inner.nodes, name=g.fresh(label), output=infos)
 
 
 def _while(g: OnnxGraph, node: CNode, condition: FuncGraph, body: FuncGraph, *operands: str) -> list[str]:
@@ -161,17 +146,16 @@ def _while(g: OnnxGraph, node: CNode, condition: FuncGraph, body: FuncGraph, *op
     inner.nodes += again.nodes
     flag = inner.emit("Reshape", [flags[0], g.ints([])])
     results = [inner.emit("Identity", [n]) for n in fresh[:carried]]
-    tensor = g.onnx.TensorProto
     inputs = [
-        g.helper.make_tensor_value_info(trip, tensor.INT64, []),
-        g.helper.make_tensor_value_info(going, tensor.BOOL, []),
+        messages.value_info(trip, messages.INT64, []),
+        messages.value_info(going, messages.BOOL, []),
         *(inner.value_info(n, k) for n, k in zip(state, kinds)),  # type: ignore[arg-type]
     ]
     outputs = [
-        g.helper.make_tensor_value_info(flag, tensor.BOOL, []),
+        messages.value_info(flag, messages.BOOL, []),
         *(inner.value_info(n, k) for n, k in zip(results, kinds)),  # type: ignore[arg-type]
     ]
-    loop = g.helper.make_graph(inner.nodes, g.fresh("body"), inputs, outputs)
+    loop = OnnxGraphMessage(node=inner.nodes, name=g.fresh("body"), input=inputs, output=outputs)
     found = g.emit("Loop", ["", start, *operands[:carried]], carried, body=loop)
     return [found] if carried == 1 else found
 
@@ -198,7 +182,7 @@ _CONTROL: dict[str, Callable] = {
 def save_onnx(traced: Traced, inputs: tuple, path: str) -> None:
     """Write a traced network as an ONNX file."""
     model = build_onnx(traced, inputs)
-    content = model.SerializeToString()
+    content = model.encode()
     if len(content) >= _LARGE:
         raise RuntimeError("The ONNX file would be bigger than 2 GB; export as 'MINDIR'.")
     target = path if path.endswith(".onnx") else f"{path}.onnx"
@@ -206,8 +190,8 @@ def save_onnx(traced: Traced, inputs: tuple, path: str) -> None:
         stream.write(content)
 
 
-def build_onnx(traced: Traced, inputs: tuple) -> Any:
-    """The ONNX model of a traced network, checked."""
+def build_onnx(traced: Traced, inputs: tuple) -> OnnxModel:
+    """The ONNX model of a traced network."""
     from mindspore.train._mindir.export import free_sizes
 
     g = OnnxGraph()
@@ -220,20 +204,20 @@ def build_onnx(traced: Traced, inputs: tuple) -> Any:
         infos.append(g.value_info(name, node.abstract, free_sizes(tensors[place])))  # type: ignore[arg-type]
     for node, weight in zip(graph.parameters[traced.arguments :], traced.weights):
         g.bind(node, weight.name)
-        g.initializers.append(g.tensor(weight.name, np.asarray(weight.asnumpy())))
+        g.initializers.append(messages.tensor(weight.name, np.asarray(weight.asnumpy())))
     results = g.results(graph)
     outputs = []
     for number, index in enumerate(_places(traced.result)):
         name = f"output{number}"
-        g.nodes.append(g.helper.make_node("Identity", [results[index]], [name]))
+        g.nodes.append(messages.node("Identity", [results[index]], [name], {}))
         kind: Any = graph.outputs[index]
         outputs.append(g.value_info(name, kind, _loose(kind, tensors, free_sizes)))
-    made = g.helper.make_graph(g.nodes, graph.name, infos, outputs, initializer=g.initializers)
-    model = g.helper.make_model(
-        made, producer_name="MindSpore", opset_imports=[g.helper.make_opsetid("", OPSET)], ir_version=8
+    made = OnnxGraphMessage(
+        node=g.nodes, name=graph.name or "graph", input=infos, output=outputs, initializer=g.initializers
     )
-    g.onnx.checker.check_model(model)
-    return model
+    return OnnxModel(
+        ir_version=8, producer_name="MindSpore", graph=made, opset_import=[OnnxOpset(version=OPSET, domain="")]
+    )
 
 
 def _places(template: Any) -> list[int]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from mindspore.ir import CNode
 from mindspore.prims.arrays import TENSOR_INDEX
+from mindspore.train._onnx.messages import BOOL, INT32
 
 Rule = Callable[..., Any]
 RULES: dict[str, Rule] = {}
@@ -299,9 +300,9 @@ def _reduce(g: Any, node: CNode, x: str, axis: Any = ()) -> str:
 @rule("ReduceAll", "ReduceAny")
 def _reduce_bool(g: Any, node: CNode, x: str, axis: Any = ()) -> str:
     op = "ReduceMin" if node.op.name == "ReduceAll" else "ReduceMax"
-    numbers = g.emit("Cast", [x], to=g.onnx.TensorProto.INT32)
+    numbers = g.emit("Cast", [x], to=INT32)
     reduced = g.emit(op, [numbers], axes=_axes(node, axis), keepdims=int(node.op.keep_dims))
-    return g.emit("Cast", [reduced], to=g.onnx.TensorProto.BOOL)
+    return g.emit("Cast", [reduced], to=BOOL)
 
 
 @rule("Argmax", "Argmin")
