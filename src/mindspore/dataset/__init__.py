@@ -77,8 +77,9 @@ __all__ = [
     "Shuffle", "ShuffleDataset", "SkipDataset", "SubsetRandomSampler", "SubsetSampler", "SyncWaitDataset",
     "TakeDataset", "TextBaseDataset", "TransferDataset", "TupleIterator", "UnionBaseDataset", "VisionBaseDataset",
     "WaitedDSCallback", "WeightedRandomSampler", "ZipDataset", "compare", "config", "deserialize", "explain",
-    "get_seed", "serialize", "set_seed", "show", "sync_wait_for_dataset", "zip", *_MODULES, *_ELSEWHERE,
+    "get_seed", "serialize", "set_seed", "show", "sync_wait_for_dataset", "zip",
 ]  # fmt: skip
+__all__ += [*_MODULES, *_ELSEWHERE]
 
 
 def __getattr__(name: str) -> Any:

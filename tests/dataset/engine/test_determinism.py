@@ -138,6 +138,6 @@ def test_split_parts_do_not_overlap():
         parts = ds.NumpySlicesDataset(np.arange(20), "x", shuffle=False).split([0.5, 0.25, 0.25], randomize)
         found = [epochs(part, 1)[0] for part in parts]
         assert [len(part) for part in found] == [10, 5, 5]
-        assert sorted(sum(found, [])) == list(range(20))
+        assert sorted(itertools.chain.from_iterable(found)) == list(range(20))
     lines = ds.GeneratorDataset(lambda: iter(range(12)), ["x"]).split([8, 4])
-    assert sorted(sum((epochs(part, 1)[0] for part in lines), [])) == list(range(12))
+    assert sorted(itertools.chain.from_iterable(epochs(part, 1)[0] for part in lines)) == list(range(12))

@@ -12,7 +12,6 @@ from typing import Any
 
 from mindspore.dataset.config import settings
 
-
 Count = Callable[["Node"], int] | None
 
 

@@ -1,0 +1,170 @@
+"""Pipelines as JSON, caches, transfer, callbacks, and a few sources with files made here."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+
+import mindspore.dataset as ds
+
+
+def rows(data, epochs=1):
+    iterator = data.create_dict_iterator(num_epochs=epochs, output_numpy=True)
+    return [{name: np.asarray(v).tolist() for name, v in row.items()} for _ in range(epochs) for row in iterator]
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text("one\n\ntwo\nthree\r\nfour\n", encoding="utf-8")
+    return str(path)
+
+
+def test_text_lines_and_shards(text):
+    assert [row["text"] for row in rows(ds.TextFileDataset(text, shuffle=False))] == ["one", "two", "three", "four"]
+    shards = [ds.TextFileDataset(text, shuffle=False, num_shards=3, shard_id=i) for i in range(3)]
+    assert [[row["text"] for row in rows(shard)] for shard in shards] == [
+        ["one", "two"],
+        ["three", "four"],
+        ["one", "two"],
+    ]
+
+
+def test_csv_quotes_defaults_and_bad_rows(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text('a,b\n"x,\ny",3\nz,\n', encoding="utf-8")
+    found = rows(ds.CSVDataset(str(path), column_defaults=["", 7], shuffle=False))
+    assert found == [{"a": "x,\ny", "b": 3}, {"a": "z", "b": 7}]
+    path.write_text("1,2\n3\n", encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"table\.csv parse failed at line 2"):
+        rows(ds.CSVDataset(str(path), column_names=["a", "b"], shuffle=False))
+
+
+def test_pipeline_goes_through_json(text, tmp_path):
+    ds.config.set_seed(5)
+    data = ds.TextFileDataset(text).shuffle(3).skip(1).take(2).rename("text", "line").repeat(2).batch(2)
+    path = str(tmp_path / "pipeline.json")
+    form = ds.serialize(data, path)
+    assert form["op_type"] == "Batch"
+    assert form["children"][0]["op_type"] == "Repeat"
+    again = ds.deserialize(json_filepath=path)
+    assert ds.compare(data, again)
+    assert rows(again) == rows(data)
+    with open(path, encoding="utf-8") as stream:
+        assert json.load(stream) == form
+    ds.config.settings().seed = ds.config.DEFAULT_SEED
+
+
+def test_python_functions_are_not_restored(text):
+    form = ds.serialize(ds.TextFileDataset(text).map(lambda x: x))
+    with pytest.raises(ValueError, match="cannot be restored"):
+        ds.deserialize(form)
+
+
+def test_samplers_go_through_json(tmp_path):
+    folder = tmp_path / "mnist"
+    folder.mkdir()
+    images = np.arange(3 * 28 * 28).astype(np.uint8)
+    (folder / "t10k-images-idx3-ubyte").write_bytes(
+        bytes([0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 28, 0, 0, 0, 28]) + images.tobytes()
+    )
+    (folder / "t10k-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9]))
+    sampler = ds.SubsetSampler([2, 0])
+    sampler.add_child(ds.SequentialSampler())
+    data = ds.MnistDataset(str(folder), "test", sampler=sampler)
+    again = ds.deserialize(ds.serialize(data))
+    assert [row["label"] for row in rows(again)] == [9, 7]
+    assert rows(again) == rows(data)
+
+
+def test_explain_names_the_rules_that_fire(capsys):
+    data = ds.NumpySlicesDataset(np.arange(4), "x").map(lambda x: x).map(lambda x: x).repeat(1)
+    text = ds.explain(data)
+    assert capsys.readouterr().out.strip() == text.strip()
+    before, after = text.split("after:")
+    assert before.count("Map(") == 2
+    assert after.count("Map(") == 1
+    assert "rules: remove_no_ops, fuse_maps" in after
+
+
+def test_cache_makes_each_row_once():
+    calls = []
+
+    class Source:
+        def __getitem__(self, index):
+            calls.append(index)
+            return np.array(index)
+
+        def __len__(self):
+            return 6
+
+    cache = ds.DatasetCache(session_id=1)
+    data = ds.GeneratorDataset(Source(), ["x"]).map(lambda x: x + 1, cache=cache)
+    first, second = rows(data), rows(data)
+    assert sorted(row["x"] for row in first) == sorted(row["x"] for row in second) == [1, 2, 3, 4, 5, 6]
+    assert sorted(calls) == list(range(6))
+    assert cache.get_stat().num_mem_cached == 6
+
+
+def test_transfer_gives_rows_epochs_and_information():
+    data = ds.NumpySlicesDataset(np.arange(3, dtype=np.int32), "x", shuffle=False)
+    sender = data.device_que(create_data_info_queue=True)
+    sender.send(num_epochs=2)
+    seen = [sender.get_next() for _ in range(9)]
+    assert [int(row[0]) for row in seen if row] == [0, 1, 2, 0, 1, 2]
+    assert [row for row in seen if not row] == [[], [], None]
+    assert sender.get_data_info() == [(np.dtype("int32"), ())]
+    sender.release()
+
+
+def test_callbacks_see_every_row():
+    seen = []
+
+    class Watch(ds.DSCallback):
+        def ds_epoch_begin(self, ds_run_context):
+            seen.append(("epoch", ds_run_context.cur_epoch_num))
+
+        def ds_step_end(self, ds_run_context):
+            seen.append(ds_run_context.cur_step_num)
+
+    data = ds.NumpySlicesDataset(np.arange(2), "x", shuffle=False).map(lambda x: x, callbacks=Watch())
+    assert data.output_shapes() == [[]]
+    assert seen == []
+    rows(data, 2)
+    assert seen == [("epoch", 1), 1, 2, ("epoch", 2), 3, 4]
+
+
+def test_sync_wait_holds_the_pipeline_back():
+    started = []
+    data = ds.NumpySlicesDataset(np.arange(8), "x", shuffle=False).sync_wait("turn")
+    data = data.map(lambda x: (started.append(int(x)), x)[1]).batch(2)
+    iterator = data.create_dict_iterator(num_epochs=1, output_numpy=True)
+    assert next(iterator)["x"].tolist() == [0, 1]
+    threading.Event().wait(0.2)
+    assert started == [0, 1]
+    data.sync_update("turn")
+    assert next(iterator)["x"].tolist() == [2, 3]
+    iterator.stop()
+
+
+def test_save_and_read_back(tmp_path):
+    data = ds.NumpySlicesDataset({"x": np.arange(6, dtype=np.int64), "v": np.ones((6, 3), np.float32)}, shuffle=False)
+    path = str(tmp_path / "saved.mindrecord")
+    data.save(path)
+    again = ds.MindDataset(path, shuffle=False)
+    assert again.get_dataset_size() == 6
+    assert rows(again) == [{"v": [1.0, 1.0, 1.0], "x": i} for i in range(6)]
+
+
+def test_autotune_changes_no_row_and_writes_its_file(tmp_path):
+    ds.config.set_enable_autotune(True, str(tmp_path / "tuned"))
+    try:
+        data = ds.FakeImageDataset(num_images=40, image_size=(8, 8, 3), shuffle=False, num_parallel_workers=2).batch(4)
+        found = rows(data, 3)
+    finally:
+        ds.config.set_enable_autotune(False)
+    assert len(found) == 30
+    assert found[:10] == found[10:20]
+    tuned = json.loads((tmp_path / "tuned_0.json").read_text())
+    assert ds.deserialize(tuned).get_dataset_size() == 10
