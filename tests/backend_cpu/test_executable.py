@@ -47,6 +47,50 @@ def test_memory_of_results_is_used_again():
     assert len(addresses) == 1
 
 
+def test_donated_parameters_are_updated_in_place():
+    """The new weight takes the old one's memory, though the old one is read elsewhere too."""
+    w, g = np.arange(6, dtype=np.float32), np.ones(6, np.float32)
+
+    def update(weight, grad):
+        return ReduceSum()(weight * 3, ()), weight - grad * 0.5
+
+    executable = CpuBackend(strict=True).compile(build(update, w, g), frozenset({0}))
+    mine = w.copy()
+    total, new = executable(mine, g)
+    assert new is mine
+    np.testing.assert_array_equal(new, w - 0.5)
+    assert total == 3 * w.sum()
+
+
+def test_a_view_of_a_donated_parameter_shows_the_old_values():
+    w = np.arange(6, dtype=np.float32)
+    executable = CpuBackend(strict=True).compile(build(lambda x: (x + 1, x[::-1]), w), frozenset({0}))
+    new, turned = executable(w.copy())
+    np.testing.assert_array_equal(new, w + 1)
+    np.testing.assert_array_equal(turned, w[::-1])
+
+
+def test_a_parameter_read_after_its_update_is_not_overwritten():
+    w = np.arange(6, dtype=np.float32)
+
+    def update(weight):
+        new = weight * 2
+        return new, ReduceSum()(sorting.Sort()(new)[0] * weight, ())
+
+    executable = CpuBackend(strict=True).compile(build(update, w), frozenset({0}))
+    new, product = executable(w.copy())
+    np.testing.assert_array_equal(new, w * 2)
+    assert product == (w * w * 2).sum()
+
+
+def test_swapped_parameters():
+    a, b = np.arange(4, dtype=np.float32), np.arange(4, 8, dtype=np.float32)
+    executable = CpuBackend(strict=True).compile(build(lambda x, y: (y + 1, x + 1), a, b), frozenset({0, 1}))
+    first, second = executable(a.copy(), b.copy())
+    np.testing.assert_array_equal(first, b + 1)
+    np.testing.assert_array_equal(second, a + 1)
+
+
 def test_a_parameter_as_result_is_a_copy():
     x = np.ones(3, np.float32)
     out = compiled(lambda a: (a, a + 1), x)(x)

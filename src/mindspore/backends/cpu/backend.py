@@ -37,7 +37,7 @@ class CpuBackend:
     def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Any:
         session = _Session(self.graph_kernel_flags)
         try:
-            return session.executable(graph)
+            return session.executable(graph, donated)
         except Exception as error:
             if self.strict:
                 raise
@@ -52,19 +52,17 @@ class _Session:
         self.flags = graph_kernel.current(extra_flags)
         self.made: dict[int, Any] = {}
 
-    def executable(self, graph: FuncGraph) -> CpuExecutable:
+    def executable(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
         program = expand(graph, native.keep, self.flags)
         clustering = Clustering(program, self.flags)
-        order = schedule(clustering, clustering.run())
+        order = schedule(clustering, clustering.run(), [program.inputs[i] for i in sorted(donated)])
         if self.flags.dump_as_text:
             dump.write(graph.name, dump.describe(clustering, order))
-        lowering = Lowering(program, clustering, native.lower, self.rule)
-        for cluster in order:
-            lowering.cluster(cluster)
-        lowering.finish()
+        lowering = Lowering(program, clustering, native.lower, self.rule, donated)
+        lowering.run(order)
         inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
         results = [lowering.results.get(i) for i in range(len(program.outputs))]
-        return CpuExecutable(Blueprint(graph.name, lowering.steps, inputs, results))
+        return CpuExecutable(Blueprint(graph.name, lowering.steps, inputs, results), donated)
 
     def rule(self, prim: Any) -> Any:
         """How an operation is evaluated on the host."""

@@ -4,8 +4,9 @@ The steps become a table of (function, argument) addresses. A few lines of machi
 Python is entered again only by host steps. An *instance* owns an arena and the tables that point into it; calls that
 overlap (threads, recursion) get an instance each.
 
-Results go to arrays of ours. An array is handed out again only when nobody but us refers to it, so results never
-change under the caller's hands and yet a training loop allocates nothing.
+New values of donated parameters overwrite the old ones where the graph allows it. Other results go to arrays of
+ours; an array is handed out again only when nobody but us refers to it, so results never change under the caller's
+hands and yet a loop allocates nothing.
 """
 
 from __future__ import annotations
@@ -212,7 +213,8 @@ class ResultArrays:
 
     _UNHELD = 3  # our list, the loop variable, the argument of getrefcount
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype):
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, keep: bool = True):
+        self.keep = keep
         self.shape = shape
         self.dtype = dtype
         self.arrays: list[np.ndarray] = []
@@ -222,6 +224,8 @@ class ResultArrays:
             if sys.getrefcount(array) == self._UNHELD:
                 return array
         array = np.empty(self.shape, self.dtype)
+        if not self.keep:
+            return array
         self.arrays.append(array)
         if len(self.arrays) > 3:  # a caller that keeps results: do not keep them too
             del self.arrays[0]
@@ -231,16 +235,27 @@ class ResultArrays:
 class CpuExecutable:
     """Calls a compiled graph with arrays."""
 
-    def __init__(self, blueprint: Blueprint):
+    def __init__(self, blueprint: Blueprint, donated: frozenset[int] = frozenset()):
         self.blueprint = blueprint
         self._free: list[Instance] = []
         self._lock = threading.Lock()
         self._inputs = [(shape, numpy_dtype(dtype) if dtype else None) for shape, dtype in blueprint.inputs]
-        self._results = [None if v is None else ResultArrays(v.shape, numpy_dtype(v.dtype)) for v in blueprint.results]
+        # A result that may come back as a donated parameter must be the caller's alone.
+        returning = {blueprint.inputs[i] for i in donated}
+        self._results = [
+            None if v is None else ResultArrays(v.shape, numpy_dtype(v.dtype), keep=(v.shape, v.dtype) not in returning)
+            for v in blueprint.results
+        ]
+        self._in_place = {
+            number: v.buffer.source
+            for number, v in enumerate(blueprint.results)
+            if v is not None and v.buffer.kind == "input"
+        }
+        self._overwritten = frozenset(self._in_place.values())
 
     def __call__(self, *arrays: Any) -> tuple:
         external: dict[tuple[str, int], int] = {}
-        held = []
+        held: dict[int, np.ndarray] = {}
         for number, (array, (shape, dtype)) in enumerate(zip(arrays, self._inputs)):
             if dtype is None:
                 continue
@@ -248,10 +263,15 @@ class CpuExecutable:
                 array = np.ascontiguousarray(array, dtype).reshape(shape)
             elif array.shape != shape:
                 raise ValueError(f"argument {number} must have the shape {shape}, but got {array.shape}")
-            held.append(array)
+            if number in self._overwritten and not array.flags.writeable:
+                array = array.copy()
+            held[number] = array
             external["input", number] = array.__array_interface__["data"][0]
         with self._lock:
-            results = [None if r is None else r.take() for r in self._results]
+            results = [
+                held[self._in_place[n]] if n in self._in_place else None if r is None else r.take()
+                for n, r in enumerate(self._results)
+            ]
             instance = self._free.pop() if self._free else None
         for number, result in enumerate(results):
             if result is not None:

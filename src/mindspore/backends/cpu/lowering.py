@@ -21,10 +21,12 @@ from mindspore.compiler.fuse.loopir import Program, Value
 class Lowering:
     """Builds the steps of one graph."""
 
-    def __init__(self, program: Program, clustering: Clustering, native: Any, rule: Any):
+    def __init__(self, program: Program, clustering: Clustering, native: Any, rule: Any, donated: frozenset[int]):
         self.program = program
         self.clustering = clustering
         self.native = native  # lowers opaque operations: native(lowering, opaque value, operand views) -> result views
+        self.donated = donated
+        self.waiting: dict[int, int] = {}  # donated parameter -> clusters that have yet to read it
         self.rule = rule  # rule(prim): how it is evaluated on the host
         self.steps: list[Step] = []
         self.views: dict[int, View] = {}
@@ -190,6 +192,31 @@ class Lowering:
         step = KernelStep(reads, writes, name, scratch, None, compiled, operands, threads, extent)
         self.emit(step)
 
+    def run(self, order: list[Cluster]) -> None:
+        """Lower clusters in order."""
+        reads = {c: self._donated_reads(c) for c in order}
+        self.waiting = dict.fromkeys(self.donated, 0)
+        for output in self.program.outputs:  # read again at the very end
+            base, _ = chain(output)
+            if base.op == "input" and base.attr[0] == "parameter" and base.attr[1] in self.donated:
+                self.waiting[base.attr[1]] += 1
+        for c in order:
+            for number in reads[c]:
+                self.waiting[number] += 1
+        for c in order:
+            for number in reads[c]:
+                self.waiting[number] -= 1
+            self.cluster(c)
+        self.finish()
+
+    def _donated_reads(self, cluster: Cluster) -> set[int]:
+        found = set()
+        for member in (*cluster.members, *cluster.copies):
+            for base in self.clustering.bases(member):
+                if base.op == "input" and base.attr[0] == "parameter" and base.attr[1] in self.donated:
+                    found.add(base.attr[1])
+        return found
+
     def cluster(self, cluster: Cluster) -> None:
         if cluster.opaque:
             self._opaque(cluster)
@@ -202,7 +229,7 @@ class Lowering:
         for value in outputs:
             dims = fused.output_dims(value)
             native = fused.follows is not None and _blocked(dims, value)
-            targets[value.id] = self.result_view(value, dims, native)
+            targets[value.id] = self._in_place(fused, value, dims) or self.result_view(value, dims, native)
         kernel, operands = fused.kernel(targets)
         stored = {buffer for buffer, _ in kernel.stores}
         written = [operands[b] for b in sorted(stored)]
@@ -211,6 +238,34 @@ class Lowering:
         for value in outputs:
             self.views[value.id] = targets[value.id]
         self.kernel(kernel, operands, reads, written, _name(cluster))
+
+    def _in_place(self, fused: FusedKernel, value: Value, dims: Any) -> View | None:
+        """A donated parameter's memory for a result, if this is its last reader and reads each element before it writes it.
+
+        Kernels without reductions load everything at a position before they store anything there.
+        """
+        numbers = [n for n in self._wanted.get(value.id, ()) if n not in self.results]
+        if fused.reduced or not numbers or _blocked(dims, value):
+            return None
+        for access in fused.accesses.values():
+            buffer = access.view.buffer
+            free = buffer.kind == "input" and self.waiting.get(buffer.source) == 0
+            same = (
+                access.view.dtype == value.dtype and access.view.shape == value.shape and layout.is_plain(access.view)
+            )
+            if free and same and self._read_where_written(fused, access):
+                self.waiting[buffer.source] = -1  # taken
+                self.results[numbers[0]] = View(buffer, value.dtype, value.shape, layout.plain_dims(value.shape))
+                return self.results[numbers[0]]
+        return None
+
+    def _read_where_written(self, fused: FusedKernel, wanted: Any) -> bool:
+        """Whether every read of a buffer in this kernel is at the position being written."""
+        row = strides_by_atom(fused.atoms, wanted.dims, wanted.view)
+        if set(row) != set(fused.whole):
+            return False
+        reads = [a for a in fused.accesses.values() if a.view.buffer is wanted.view.buffer]
+        return all(a.view.offset == 0 and strides_by_atom(fused.atoms, a.dims, a.view) == row for a in reads)
 
     def _opaque(self, cluster: Cluster) -> None:
         call = cluster.members[0]

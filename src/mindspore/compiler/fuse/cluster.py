@@ -298,9 +298,14 @@ def nbytes(value: Value) -> int:
     return value.size * mstype.type_of_name(value.dtype).itemsize  # type: ignore[attr-defined]
 
 
-def schedule(clustering: Clustering, clusters: list[Cluster]) -> list[Cluster]:
-    """An order that respects dependencies and, among what is ready, first runs what frees most memory."""
+def schedule(clustering: Clustering, clusters: list[Cluster], donated: list[Value] | None = None) -> list[Cluster]:
+    """An order that respects dependencies and, among what is ready, first runs what frees most memory.
+
+    Kernels that can overwrite an input of `donated` with its new value run after all other readers of that input.
+    """
     preds = {c: set(clustering.preds(c)) for c in clusters}
+    for value in donated or ():
+        _write_last(clustering, value, preds)
     succs: dict[Cluster, list[Cluster]] = {c: [] for c in clusters}
     for c, ps in preds.items():
         for p in ps:
@@ -323,6 +328,30 @@ def schedule(clustering: Clustering, clusters: list[Cluster]) -> list[Cluster]:
     if len(result) != len(clusters):
         raise ValueError("kernels wait for one another: the clustering has a cycle")
     return result
+
+
+def _write_last(clustering: Clustering, value: Value, preds: dict[Cluster, set[Cluster]]) -> None:
+    users = [c for u in clustering.users.get(value.id, ()) if (c := clustering.cluster_of(u)) is not None]
+    readers = [c for c in dict.fromkeys(users) if c in preds]
+    for writer in readers:
+        results = [m for m in writer.members if m.id in clustering.needed_outside]
+        if any(r.shape == value.shape and r.dtype == value.dtype for r in results):
+            others = [r for r in readers if r is not writer]
+            if not any(_depends(r, writer, preds) for r in others):
+                preds[writer] |= set(others)
+            return
+
+
+def _depends(cluster: Cluster, on: Cluster, preds: dict[Cluster, set[Cluster]]) -> bool:
+    stack, seen = [cluster], {cluster}
+    while stack:
+        for p in preds[stack.pop()]:
+            if p is on:
+                return True
+            if p not in seen and p.high > on.low:
+                seen.add(p)
+                stack.append(p)
+    return False
 
 
 def _readers(clustering: Clustering, clusters: list[Cluster]) -> dict[int, set[Cluster]]:
