@@ -6,6 +6,7 @@ need the small `ml_dtypes` package, which is imported only when such a type is f
 
 from __future__ import annotations
 
+from builtins import bool as _PyBool  # `bool` below is the element type
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class Type:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> _PyBool:
         return self is other or (isinstance(other, Type) and self.name == other.name)
 
     def __reduce__(self):
@@ -44,7 +45,7 @@ class Type:
 class DType(Type):
     """An element type of tensors and scalars."""
 
-    __slots__ = ("kind", "bits", "_np", "rank")
+    __slots__ = ("_np", "bits", "kind", "rank")
 
     def __init__(self, name: str, kind: str, bits: int, rank: int, np_dtype: Any = None):
         super().__init__(name)
@@ -55,7 +56,7 @@ class DType(Type):
 
     __hash__ = Type.__hash__
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> _PyBool:
         return self is other or (isinstance(other, Type) and self.name == other.name)
 
     @property
@@ -70,15 +71,15 @@ class DType(Type):
         return max(1, self.bits // 8)
 
     @property
-    def is_floating_point(self) -> bool:
+    def is_floating_point(self) -> _PyBool:
         return self.kind == "f"
 
     @property
-    def is_complex(self) -> bool:
+    def is_complex(self) -> _PyBool:
         return self.kind == "c"
 
     @property
-    def is_signed(self) -> bool:
+    def is_signed(self) -> _PyBool:
         return self.kind in "ifc"
 
     def __call__(self, value: Any) -> Any:
@@ -117,7 +118,7 @@ qint4x2 = DType("qint4x2", "i", 8, 2, np.int8)
 string = DType("string", "s", 0, 16, np.str_)
 
 # Short names that user code spells.
-bool = bool_  # noqa: A001 - the public name
+bool = bool_  # the public name
 byte = int8
 ubyte = uint8
 short = int16
@@ -184,7 +185,7 @@ _BY_NAME["bool"] = bool_
 _BY_NUMPY: dict[Any, DType] = {d.np: d for d in NUMBER_TYPES if d._np is not None}
 _EXTENDED_NUMPY_NAMES = {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
 _BY_PYTHON: dict[type, DType] = {bool_.np.type: bool_, int: int64, float: float64, complex: complex128, str: string}
-_BY_PYTHON[type(True)] = bool_
+_BY_PYTHON[_PyBool] = bool_
 
 
 def type_of_name(name: str) -> Type:
@@ -225,10 +226,13 @@ def dtype_to_nptype(type_: DType) -> Any:
 
 def dtype_to_pytype(type_: Type) -> type:
     """The Python type of a MindSpore dtype."""
-    kinds: dict[str, type] = {"b": type(True), "u": int, "i": int, "f": float, "c": complex, "s": str}
+    kinds: dict[str, type] = {"b": _PyBool, "u": int, "i": int, "f": float, "c": complex, "s": str}
     if isinstance(type_, DType):
         return kinds[type_.kind]
-    return {"list_": list, "tuple_": tuple, "dict_": dict, "type_none": type(None), "slice": slice}[type_.name]
+    composite: dict[str, type] = {
+        "list_": list, "tuple_": tuple, "dict_": dict, "type_none": type(None), "slice": slice,
+    }  # fmt: skip
+    return composite[type_.name]
 
 
 def pytype_to_dtype(obj: Any) -> Type:
@@ -307,7 +311,7 @@ def _promote(a: DType, b: DType) -> DType:
     low, high = sorted((a, b), key=lambda d: d.rank)
     if low == high or low is bool_:
         return high
-    if low.kind == "u" and high.kind == "i" or low.kind == "i" and high.kind == "u":
+    if (low.kind == "u" and high.kind == "i") or (low.kind == "i" and high.kind == "u"):
         signed, unsigned = (low, high) if low.kind == "i" else (high, low)
         bits = max(signed.bits, min(64, unsigned.bits * 2))
         return {8: int8, 16: int16, 32: int32, 64: int64}[bits]
@@ -320,7 +324,7 @@ def _promote(a: DType, b: DType) -> DType:
 
 def promote_scalar(tensor_dtype: DType, scalar: Any) -> DType:
     """The result type of a tensor with a Python number: the tensor's own type unless the number is of a higher kind."""
-    if isinstance(scalar, type(True)):
+    if isinstance(scalar, _PyBool):
         return tensor_dtype
     if isinstance(scalar, int):
         return int64 if tensor_dtype is bool_ else tensor_dtype

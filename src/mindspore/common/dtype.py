@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from builtins import bool as _PyBool
 from typing import Any
 
 from mindspore._base import dtype as _dtype
@@ -71,7 +72,7 @@ class _FamilyMeta(type):
     kinds: str
     names: tuple[str, ...]
 
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: Any) -> _PyBool:
         if isinstance(value, _dtype.DType):
             return value.kind in cls.kinds
         return isinstance(value, Type) and value.name in cls.names

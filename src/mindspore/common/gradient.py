@@ -185,7 +185,7 @@ class _TapeMode:
         return None
 
     def watch(self, args: tuple, places: list[int]) -> tuple[tuple, list[Any]]:
-        args_list, inputs = list(args), []
+        args_list, inputs = list(args), list[Any]()
         for place in places:
             args_list[place] = _map_tensors(args_list[place], lambda t: _watch(self.tape, t, inputs))
         return tuple(args_list), inputs
@@ -230,7 +230,7 @@ class _GraphMode:
                     self.builder.state[id(weight)] = before
 
     def watch(self, args: tuple, places: list[int]) -> tuple[tuple, list[Any]]:
-        args_list, inputs = list(args), []
+        args_list, inputs = list(args), list[Any]()
         for place in places:
             args_list[place] = _map_tensors(args_list[place], lambda t: self._mark(t, inputs))
         return tuple(args_list), inputs

@@ -13,7 +13,7 @@ class UntypedStorage:
     """The bytes of a tensor on the host. `tensor.untyped_storage()` of tensors elsewhere is a copy."""
 
     def __init__(self, array: Any = None):
-        self._array = np.zeros((0,), np.uint8) if array is None else np.ascontiguousarray(array)
+        self._array: Any = np.zeros((0,), np.uint8) if array is None else np.ascontiguousarray(array)
 
     def nbytes(self) -> int:
         return self._array.nbytes

@@ -89,6 +89,10 @@ class Tensor(TensorBase):
     if TYPE_CHECKING:  # operations are attached by mindspore.ops
 
         def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __lshift__(self, other: Any) -> Any: ...
+        def __rshift__(self, other: Any) -> Any: ...
 
     __array_priority__ = 1000
     __array_ufunc__ = None  # `ndarray + Tensor` asks the Tensor
@@ -443,7 +447,7 @@ def _hooked(hook: Any, grad: Any) -> Any:
     return grad if replaced is None else replaced
 
 
-def _rebuild(cls: type, array: np.ndarray, attributes: dict) -> Tensor:
+def _rebuild(cls: type[Tensor], array: np.ndarray, attributes: dict) -> Tensor:
     tensor = cls.__new__(cls)
     tensor._data, tensor._node = array, None
     tensor.__dict__.update(attributes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore.compiler.builder import Builder
@@ -13,7 +14,7 @@ from mindspore.prims.structural import MakeTuple, TupleGetItem
 GRAPH_VALUED = (Cond, While, Call)
 
 
-def inline(graph: FuncGraph, operands: list[Node], builder: Builder) -> list[Node]:
+def inline(graph: FuncGraph, operands: Sequence[Node], builder: Builder) -> list[Node]:
     """Add the nodes of `graph` applied to `operands`; returns the elements of its output tuple."""
     env: dict[int, Node] = {p.id: o for p, o in zip(graph.parameters, operands)}
     for node in graph.nodes():

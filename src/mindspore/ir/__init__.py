@@ -10,10 +10,10 @@ from mindspore.ir.abstract import (
     Abstract,
     AbstractFunction,
     AbstractNone,
+    AbstractOther,
     AbstractScalar,
     AbstractTensor,
     AbstractTuple,
-    AbstractOther,
 )
 from mindspore.ir.graph import CNode, FuncGraph, Node, Parameter, ValueNode
 from mindspore.ir.location import Location

@@ -271,7 +271,7 @@ class _Run:
 
         def body(*state: Any) -> tuple:
             chosen = choice(state)
-            target = chosen.otherwise if turned else chosen.then
+            target: Any = chosen.otherwise if turned else chosen.then
             tail: Any = TailCall(target, ())
             while isinstance(tail, TailCall):
                 target, extra = tail

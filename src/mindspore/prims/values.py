@@ -36,6 +36,10 @@ class SymbolicScalarBase:
     """A number whose value is a node of the graph being built."""
 
     __slots__ = ("_node",)
+    if TYPE_CHECKING:  # the public class adds everything else
+
+        def __getattr__(self, name: str) -> Any: ...
+
     _node: Node
 
 

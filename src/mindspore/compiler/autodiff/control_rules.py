@@ -14,6 +14,7 @@ B(g).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,14 +40,20 @@ def differentiate(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, 
 
 def _sensitivities(builder: Builder, node: Node, douts: list[Any]) -> list[Any]:
     """One sensitivity per output: zeros where nothing flows in, None for outputs without gradient."""
-    out = []
-    for i, abstract in enumerate(node.abstract.elements):  # type: ignore[attr-defined]
+    out: list[Any] = []
+    for i, abstract in enumerate(node.abstract.elements):
         if not values.has_gradient(abstract.dtype):
             out.append(None)
         else:
             d = douts[i] if i < len(douts) else None
             out.append(zeros_like(values.from_node(builder.get_item(node, i))) if d is None else d)
     return out
+
+
+def _graph(node: Node) -> FuncGraph:
+    """The graph that a constant node holds."""
+    assert isinstance(node, ValueNode)
+    return node.value
 
 
 def _wanted(walk: Any, operands: list[Node]) -> list[int]:
@@ -62,7 +69,7 @@ def _cond(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
         return []
     sens = _sensitivities(builder, node, douts)
     live = [i for i, s in enumerate(sens) if s is not None]
-    graphs = [_branch_gradient(builder, g.value, wanted, live) for g in (then, otherwise)]
+    graphs = [_branch_gradient(builder, _graph(g), wanted, live) for g in (then, otherwise)]
     sens_nodes = [builder.node_of(sens[i]) for i in live]
     out = builder.emit(Cond(), (predicate, ValueNode(graphs[0]), ValueNode(graphs[1]), *operands, *sens_nodes))
     return list(zip([operands[i] for i in wanted], builder.public(out)))
@@ -80,7 +87,9 @@ def _branch_gradient(builder: Builder, graph: FuncGraph, wanted: list[int], live
     return child.graph
 
 
-def _pull(builder: Builder, outputs: list[Node], live: list[int], sens: list[Node], inputs: list[Node]) -> list[Node]:
+def _pull(
+    builder: Builder, outputs: list[Node], live: list[int], sens: Sequence[Node], inputs: Sequence[Node]
+) -> list[Node]:
     """Gradients of `inputs` as nodes, zeros where nothing flows."""
     back = reverse.pullback(builder, [outputs[i] for i in live], list(inputs))
     grads = back([values.from_node(s) for s in sens])
@@ -98,12 +107,12 @@ def _while(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
     operands = list(node.args[2:])
     carry, invariants = operands[:carried], operands[carried:]
     wanted = _wanted(walk, carry)
-    active = _active_carry(body.value, carried, wanted, _wanted(walk, invariants))
+    active = _active_carry(_graph(body), carried, wanted, _wanted(walk, invariants))
     wanted_invariants = _wanted(walk, invariants)
     if not active and not wanted_invariants:
         return []
     sens = _sensitivities(builder, node, douts)[:carried]
-    _save_trips(builder, node, condition.value, body.value, carry, invariants)
+    _save_trips(builder, node, _graph(condition), _graph(body), carry, invariants)
     trips = builder.get_item(node, carried)
     stacks = [builder.get_item(node, carried + 1 + k) for k in range(carried)]
     d_carry = [builder.node_of(as_tensor(sens[i])) for i in active]
@@ -111,7 +120,7 @@ def _while(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
     grads = _backward_loop(
         builder,
         op.bound,
-        body.value,
+        _graph(body),
         carry,
         invariants,
         active,
@@ -205,14 +214,25 @@ def _extended(
     return child.graph
 
 
-def _backward_loop(builder: Builder, bound: int | None, body: FuncGraph, carry: list[Node], invariants: list[Node], active: list[int],
-                   wanted: list[int], trips: Node, stacks: list[Node], d_carry: list[Node], d_invariants: list[Node]) -> list[Any]:  # fmt: skip
+def _backward_loop(
+    builder: Builder,
+    bound: int | None,
+    body: FuncGraph,
+    carry: list[Node],
+    invariants: list[Node],
+    active: list[int],
+    wanted: list[int],
+    trips: Node,
+    stacks: list[Node],
+    d_carry: list[Node],
+    d_invariants: list[Node],
+) -> list[Any]:
     """Count down over the saved trips, accumulating gradients."""
     carried = [trips, *d_carry, *d_invariants]
     extra = [*stacks, *invariants]
 
     def parameters(child: Builder) -> tuple[list[Node], list[Node], list[Node], list[Node], list[Node]]:
-        add = child.graph.add_parameter
+        add: Callable[..., Node] = child.graph.add_parameter
         left = [add("left", _COUNT)]
         dc = [add(f"dc{k}", v.abstract) for k, v in enumerate(d_carry)]
         di = [add(f"di{k}", v.abstract) for k, v in enumerate(d_invariants)]
@@ -265,7 +285,7 @@ def _call(walk: Any, node: CNode, douts: list[Any]) -> list[tuple[Node, Any]]:
         return []
     sens = _sensitivities(builder, node, douts)
     live = [i for i, s in enumerate(sens) if s is not None]
-    derived = _derived_graph(builder, graph.value, wanted, live)
+    derived = _derived_graph(builder, _graph(graph), wanted, live)
     result = AbstractTuple(tuple(operands[i].abstract for i in wanted))
     sens_nodes = [builder.node_of(sens[i]) for i in live]
     out = builder.emit(Call(result), (ValueNode(derived), *operands, *sens_nodes))

@@ -114,7 +114,7 @@ class CallRules(Rules):
         return super(owner, first)
 
     # -- interpreted functions ------------------------------------------------------------------------------------------
-    def call_function(self, function: types.FunctionType, args: tuple, kwargs: dict) -> Any:
+    def call_function(self, function: Any, args: tuple, kwargs: dict) -> Any:
         source = source_of(function)
         assert source is not None
         bound = _signature(function).bind(*args, **kwargs)

@@ -26,7 +26,7 @@ _RECURSION_LIMIT = 50_000
 class Place(NamedTuple):
     """Stands in a structure for graph output number `index`."""
 
-    index: int
+    index: int  # type: ignore[assignment]
 
 
 class Traced(NamedTuple):

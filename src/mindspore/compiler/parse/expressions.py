@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from mindspore.compiler.parse.errors import CompileError
@@ -89,7 +90,8 @@ class ExpressionRules(Rules):
     def eval_FormattedValue(self, node: ast.FormattedValue) -> str:
         value = self.eval(node.value)
         if node.conversion >= 0:
-            value = {"s": str, "r": repr, "a": ascii}[chr(node.conversion)](value)
+            conversions: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
+            value = conversions[chr(node.conversion)](value)
         spec = self.eval(node.format_spec) if node.format_spec is not None else ""
         return format(value, spec)
 
@@ -271,7 +273,7 @@ class ExpressionRules(Rules):
         ]
         from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Stack
 
-        position = index if isinstance(index, TensorBase) else _scalar_to_tensor(index)
+        position: Any = index if isinstance(index, TensorBase) else _scalar_to_tensor(index)
         stacked = Stack(0)(tensors)
         wrapped = ew.Select()(ew.Less()(position, 0), position + len(tensors), position)
         return GetItem((TENSOR_INDEX,))(stacked, wrapped.reshape(()))
@@ -290,7 +292,7 @@ class ExpressionRules(Rules):
 
     def eval_Slice(self, node: ast.Slice) -> slice:
         def part(item: ast.expr | None) -> Any:
-            value = None if item is None else self.eval(item)
+            value: Any = None if item is None else self.eval(item)
             concrete = isinstance(value, TensorBase) and not self.is_variable(value)
             return int(value) if concrete else value
 

@@ -95,14 +95,14 @@ class Frame:
 
     # -- position -------------------------------------------------------------------------------------------------
     def location(self) -> Location | None:
-        node = self.node
+        node: Any = self.node
         if node is None or not hasattr(node, "lineno"):
             return None
         cached = getattr(node, "_ms_location", None)
         if cached is None:
             end = node.end_col_offset if node.end_lineno == node.lineno else -1
             cached = Location(self.file, node.lineno, node.col_offset, end if end is not None else -1, self.name)
-            node._ms_location = cached  # type: ignore[attr-defined]
+            node._ms_location = cached
         return cached
 
     def locations(self) -> tuple[Location, ...]:

@@ -220,7 +220,7 @@ class Variable:
         self.name = name
         self.path = path
         self.initial = value
-        self.abstract: Abstract | None = None  # None: still a constant
+        self.abstract: Any = None  # an Abstract; None: still a constant
 
 
 class LoopCarry:

@@ -9,6 +9,7 @@ class Rules:
     """A part of the interpreter: methods of the other parts are reached through `self`."""
 
     frame: Any
+    scope: str
 
     if TYPE_CHECKING:
 
