@@ -13,7 +13,7 @@ from mindspore.nn.wrap import *  # noqa: F403
 def __getattr__(name: str) -> object:
     """GraphCell runs files, which is the business of a layer above: it is looked up on first use."""
     if name == "GraphCell":
-        from mindspore.train._mindir.graph_cell import GraphCell
+        import importlib
 
-        return GraphCell
+        return importlib.import_module("mindspore.train._mindir.graph_cell").GraphCell
     raise AttributeError(f"module 'mindspore.nn' has no attribute '{name}'")
