@@ -79,7 +79,8 @@ __all__ = [
     "WaitedDSCallback", "WeightedRandomSampler", "ZipDataset", "compare", "config", "deserialize", "explain",
     "get_seed", "serialize", "set_seed", "show", "sync_wait_for_dataset", "zip",
 ]  # fmt: skip
-__all__ += [*_MODULES, *_ELSEWHERE]
+__all__ += list(_MODULES)
+__all__ += list(_ELSEWHERE)
 
 
 def __getattr__(name: str) -> Any:

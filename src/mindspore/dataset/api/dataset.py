@@ -42,7 +42,6 @@ class Dataset(Getters):
         self.parent: list[Dataset] = []
         self.num_parallel_workers = num_parallel_workers
         self.cache = cache
-        self._node: Node | None = None
         self._init_step: int | None = None
         self._global_step: int | None = None
         self._input_indexs: Sequence = ()

@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import check_bool
 from mindspore.dataset.ir.node import Node, walk
 from mindspore.dataset.ir.ops import BatchNode, RepeatNode, ShuffleNode
@@ -18,6 +17,7 @@ class Getters:
     """Mixin of `Dataset`."""
 
     _node: Node
+    children: list
     dataset_size: int | None
     _input_indexs: Any
 
@@ -25,8 +25,11 @@ class Getters:
         """Rows (or batches) in one epoch."""
         if self.dataset_size is None:
             self.dataset_size = self._node.size(count_rows)
-        init_step = self.get_init_step() if hasattr(self, "get_init_step") else 0
-        return self.dataset_size - init_step % max(self.dataset_size, 1) if init_step else self.dataset_size
+        size = self.dataset_size or 0
+        return size - self.get_init_step() % max(size, 1)
+
+    def get_init_step(self) -> int:
+        return 0
 
     def get_batch_size(self) -> int:
         """Rows joined in one batch: 1 without a batch, -1 when it changes."""
@@ -43,7 +46,7 @@ class Getters:
     def num_classes(self) -> int | None:
         return self._node.num_classes()
 
-    def get_class_indexing(self) -> dict:
+    def get_class_indexing(self) -> dict | list:
         """Class name to number, where the source has names."""
         found = self._node.class_indexing()
         return {} if found is None else found

@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import check_pos_int32, check_type
 from mindspore.dataset.runtime.pipeline import run_once
 
@@ -54,7 +53,7 @@ def _field(name: str, value: Any) -> dict[str, Any]:
         return {"type": "bytes"}
     if array.dtype.name not in _KINDS:
         raise RuntimeError(f"In save op, column {name!r} is of type {array.dtype}, which MindRecord cannot hold.")
-    kind = {"type": _KINDS[array.dtype.name]}
+    kind: dict[str, Any] = {"type": _KINDS[array.dtype.name]}
     if array.ndim:
         kind["shape"] = [-1, *array.shape[1:]] if array.ndim > 1 else [-1]
     return kind

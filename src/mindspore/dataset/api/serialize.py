@@ -124,7 +124,7 @@ def _shuffle(mode: int | bool) -> Shuffle | bool:
 def _sampler(form: dict[str, Any] | None) -> Any:
     if not form:
         return None
-    name = form.get("sampler_name")
+    name = str(form.get("sampler_name"))
     make = _SAMPLERS.get(name)
     if make is None:
         raise ValueError(f"Invalid sampler, {name!r} cannot be restored from JSON.")

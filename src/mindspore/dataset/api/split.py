@@ -77,7 +77,7 @@ def absolute_sizes(sizes: Sequence[int | float], total: int) -> list[int]:
     if isinstance(sizes[0], int):
         if sum(sizes) != total:
             raise RuntimeError(f"Sum of split sizes {sum(sizes)} is not equal to dataset size {total}.")
-        return list(sizes)
+        return [int(size) for size in sizes]
     counts = [round(share * total) for share in sizes]
     if any(count == 0 for count in counts):
         raise RuntimeError(f"Split percentage {sizes[counts.index(0)]} is too small.")

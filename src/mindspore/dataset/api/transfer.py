@@ -12,7 +12,6 @@ import uuid
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import check_bool, check_type
 from mindspore.dataset.api.dataset import Dataset
 from mindspore.dataset.config import settings
@@ -53,11 +52,11 @@ class TransferDataset(Dataset):
         check_type(num_epochs, int, "num_epochs")
         self._pipeline = Pipeline(self._node, num_epochs)
         self._going.set()
-        threading.Thread(target=self._run, daemon=True, name="mindspore-data-transfer").start()
+        threading.Thread(target=self._run, args=(self._pipeline,), daemon=True, name="mindspore-data-transfer").start()
 
-    def _run(self) -> None:
+    def _run(self, pipeline: Pipeline) -> None:
         try:
-            for row in iter(lambda: next(self._pipeline, None), None):
+            for row in iter(lambda: next(pipeline, None), None):
                 if row is END_OF_EPOCH and not self._send_epoch_end:
                     continue
                 if self._tell_info and row is not END_OF_EPOCH:

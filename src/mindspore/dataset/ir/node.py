@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from mindspore.dataset.config import settings
 
@@ -66,7 +66,7 @@ class Node:
     def worker_params(self) -> dict[str, Any]:
         return {"num_parallel_workers": self.workers(), "connector_queue_size": settings().prefetch_size}
 
-    def with_children(self, *children: Node) -> Node:
+    def with_children(self, *children: Node) -> Self:
         """The same operation over other children."""
         twin = copy.copy(self)
         twin.children = list(children)

@@ -7,6 +7,7 @@ under the maps (`runtime/build.py`), and a batch is written by the worker that m
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.ir.leaf import MappableNode
@@ -42,7 +43,9 @@ def everywhere(change: Rule) -> Rule:
 
 def remove_no_ops(node: Node) -> Node:
     """`repeat(1)`, `skip(0)`, `take(-1)`, `shuffle(1)`, a projection or renaming that changes nothing."""
-    child = node.children[0] if node.children else None
+    if not node.children:
+        return node
+    child = node.children[0]
     if isinstance(node, RepeatNode) and node.count == 1:
         return child
     if isinstance(node, SkipNode) and node.count == 0:
@@ -58,11 +61,19 @@ def remove_no_ops(node: Node) -> Node:
     return node
 
 
+_COUNTS = (SkipNode, TakeNode, RepeatNode)
+
+
 def join_counts(node: Node) -> Node:
     """Two skips, two takes or two repeats in a row are one."""
-    if type(node) not in (SkipNode, TakeNode, RepeatNode) or type(node.children[0]) is not type(node):
+    inner = node.children[0] if node.children else node
+    if (
+        not isinstance(node, _COUNTS)
+        or not isinstance(inner, _COUNTS)
+        or inner is node
+        or type(inner) is not type(node)
+    ):
         return node
-    inner = node.children[0]
     if isinstance(node, SkipNode):
         count = node.count + inner.count
     elif isinstance(node, TakeNode):
@@ -76,25 +87,25 @@ def join_counts(node: Node) -> Node:
     return joined
 
 
-def _plain(node: Node) -> bool:
+def _plain(node: Node) -> TypeGuard[MapNode]:
     """A map whose rows do not depend on being seen one by one by callbacks."""
     return isinstance(node, MapNode) and not node.callbacks
 
 
 def fuse_maps(node: Node) -> Node:
     """A map over a map on the same columns is one map, so a row crosses workers once."""
-    if not _plain(node) or not _plain(node.children[0]):
+    inner = node.children[0] if node.children else node
+    if not _plain(node) or not _plain(inner):
         return node
-    inner = node.children[0]
     same = node.python_multiprocessing == inner.python_multiprocessing and node.max_rowsize == inner.max_rowsize
-    outputs = inner.outputs()
-    if not same or outputs is None or node.inputs() != outputs or len(inner.inputs()) != len(outputs):
+    first, middle, last = inner.inputs(), inner.outputs(), node.outputs()
+    if not same or first is None or middle is None or last is None:
         return node
-    if len(node.outputs()) != len(node.inputs()):
+    if node.inputs() != middle or len(first) != len(middle) or len(last) != len(middle):
         return node
     fused = node.with_operations([*inner.operations, *node.operations], [*inner.streams(), *node.streams()])
     fused.children = list(inner.children)
-    fused.input_columns, fused.output_columns = list(inner.inputs()), list(node.outputs())
+    fused.input_columns, fused.output_columns = list(first), list(last)
     fused.num_parallel_workers = max(node.workers(), inner.workers())
     return fused
 
@@ -132,11 +143,11 @@ def decode_and_crop(first: Callable, second: Callable) -> Callable | None:
 
 def push_down_projection(node: Node) -> Node:
     """A projection goes below a map that it does not need, and a map whose results are dropped is not run."""
-    if not isinstance(node, ProjectNode) or not _plain(node.children[0]):
+    inner = node.children[0] if node.children else node
+    if not isinstance(node, ProjectNode) or not _plain(inner):
         return node
-    inner = node.children[0]
     inputs, outputs = inner.inputs(), inner.outputs()
-    if inputs is None or settings().error_samples_mode is not ErrorSamplesMode.RETURN:
+    if inputs is None or outputs is None or settings().error_samples_mode is not ErrorSamplesMode.RETURN:
         return node
     if not set(outputs) & set(node.names):
         kept = [name for name in node.names if name in (inner.children[0].columns() or [])]
@@ -146,11 +157,11 @@ def push_down_projection(node: Node) -> Node:
 
 def push_down_filter(node: Node) -> Node:
     """A filter goes below a map on other columns: rows that are dropped are not transformed."""
-    if not isinstance(node, FilterNode) or not node.input_columns or not _plain(node.children[0]):
+    inner = node.children[0] if node.children else node
+    if not isinstance(node, FilterNode) or not node.input_columns or not _plain(inner):
         return node
-    inner = node.children[0]
     inputs, outputs = inner.inputs(), inner.outputs()
-    if inputs is None or settings().error_samples_mode is not ErrorSamplesMode.RETURN:
+    if inputs is None or outputs is None or settings().error_samples_mode is not ErrorSamplesMode.RETURN:
         return node
     touched = set(inputs) | set(outputs)
     if touched & set(node.input_columns) or any(is_random(operation) for operation in inner.operations):

@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-
 from mindspore.dataset._check import as_array
 from mindspore.dataset.config import settings
 from mindspore.dataset.ir.leaf import Row
@@ -54,9 +53,9 @@ class DynamicBatch(Operator):
     def _executor_for(self) -> Executor:
         if self._executor is None:
             function = _BatchFunction(self.step, self.children[0].columns, self.pad_info)
-            in_processes = self.step is not None and self.step.placement == PROCESS and not settings().debug_mode
-            if in_processes:
-                self._executor = Processes(function, self.step.workers, getattr(self.step, "max_rowsize", None))
+            step = self.step
+            if step is not None and step.placement == PROCESS and not settings().debug_mode:
+                self._executor = Processes(function, step.workers, step.max_rowsize)
             else:
                 self._executor = Inline(function)
         return self._executor

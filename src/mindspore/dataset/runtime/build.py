@@ -186,9 +186,8 @@ def _(node: BatchNode, context):
         raise RuntimeError("Batch size cannot be -1 without using batch sampler.")
     if node.per_batch_map is not None or callable(node.rows):
         return dynamic_batch(node, child)
-    chain = child
-    if not isinstance(child, Chain) or isinstance(child, BatchedChain) or not child.one_to_one:
-        chain = Chain(child, [], child.columns, context)
+    joined = isinstance(child, Chain) and not isinstance(child, BatchedChain) and child.one_to_one
+    chain = child if isinstance(child, Chain) and joined else Chain(child, [], child.columns, context)
     collate = CollateStep(chain.columns, node.pad_info)
     return BatchedChain(chain, collate, node.rows, node.drop_remainder)
 

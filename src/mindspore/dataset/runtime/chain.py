@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
-
 from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.executor import Executor, Inline, Threads
@@ -165,7 +164,7 @@ class StageFunction:
 
 
 def make_stages(steps: Sequence[Step], context: RunContext, path_of: Callable[[int], str | None]) -> list[Executor]:
-    stages = []
+    stages: list[Executor] = []
     for placement, group in cut(steps):
         # a worker process has no use for the parent's view of the epoch
         function = StageFunction(group, context.root_seed, None if placement == PROCESS else path_of)
@@ -173,7 +172,7 @@ def make_stages(steps: Sequence[Step], context: RunContext, path_of: Callable[[i
         if context.synchronous or placement in (CALLER, ANY):
             stages.append(Inline(function))
         elif placement == PROCESS:
-            sizes = [getattr(step, "max_rowsize", None) for step in group]
+            sizes = [step.max_rowsize for step in group]
             stages.append(Processes(function, workers, next((size for size in sizes if size), None)))
         else:
             stages.append(Threads(function, workers, depth=workers))

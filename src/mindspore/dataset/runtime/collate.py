@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
 from mindspore.dataset.ir.leaf import Row
 from mindspore.dataset.runtime.errors import pipeline_error
 
@@ -16,6 +15,7 @@ def collate(rows: Sequence[Row], columns: Sequence[str], pad_info: dict | None =
     if len(widths) != 1:
         raise pipeline_error(f"Cannot batch rows with different numbers of columns: {sorted(widths)}.")
     batch = []
+    values: Sequence
     for i, values in enumerate(zip(*rows)):
         name = columns[i] if i < len(columns) else str(i)
         if pad_info is not None:

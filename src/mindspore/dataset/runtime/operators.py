@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset.ir.leaf import MappableNode, Row, StreamNode
 from mindspore.dataset.ir.ops import ShuffleNode
 from mindspore.dataset.runtime.context import RunContext
@@ -30,7 +29,8 @@ class Operator:
 
     def __init__(self, *children: Operator, columns: Sequence[str] | None = None):
         self.children = list(children)
-        self.columns = list(columns) if columns is not None else (children[0].columns if children else None)
+        inherited = children[0].columns if children else []
+        self.columns: list[str] = list(inherited if columns is None else columns)
 
     def stream(self, epoch: int, start: int = 0) -> Iterator[Pair]:
         raise NotImplementedError
@@ -134,7 +134,7 @@ class Shuffle(RefOperator):
         if self._slots is None:
             return uniform_slots(self.context.rng(self.uid, epoch if self.reset_each_epoch else 0))
         if not self.reset_each_epoch:
-            return Slots(self.context.seed).for_epoch(0, None)
+            return Slots(self.context.root_seed).for_epoch(0, None)
         return self._slots.for_epoch(epoch, count)
 
 
@@ -280,11 +280,7 @@ class Concat(Operator):
                 )
             for i, (_, row) in enumerate(child.stream(epoch)):
                 if i == 0:
-                    kinds = [
-                        (np.asarray(value).dtype.kind, np.asarray(value).dtype.itemsize, np.ndim(value))
-                        for value in row
-                    ]
-                    kinds = [kind[::2] if kind[0] in "US" else kind for kind in kinds]
+                    kinds = [_type_and_rank(np.asarray(value)) for value in row]
                     if first is not None and kinds != first:
                         raise PipelineError(
                             "Invalid datatype or rank, the columns of the datasets to be concatenated differ in theirs."
@@ -306,6 +302,10 @@ class Concat(Operator):
             uses[index] -= 1
             if not uses[index]:
                 del waiting[index], uses[index]
+
+
+def _type_and_rank(array: np.ndarray) -> tuple[str, int]:
+    return array.dtype.kind if array.dtype.kind in "US" else array.dtype.str, array.ndim
 
 
 class FlatMap(Operator):

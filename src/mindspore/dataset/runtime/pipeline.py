@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from mindspore.dataset.config import settings
@@ -59,7 +59,7 @@ class Pipeline:
         self.operator.close()
 
 
-def events(operator: Operator, num_epochs: int, start: tuple[int, int]) -> Iterator:
+def events(operator: Operator, num_epochs: int, start: tuple[int, int]) -> Generator:
     """Rows and ends of epochs, one after the other."""
     epoch, row = start
     while num_epochs == -1 or epoch < num_epochs:
@@ -130,12 +130,12 @@ def _feed(operator, num_epochs, start, items: queue.Queue, stopping: threading.E
         stream.close()
 
 
-def run_once(dataset: Any) -> tuple[list[str], Iterator[Row]]:
+def run_once(dataset: Any) -> tuple[list[str], Generator[Row, None, None]]:
     """Columns and rows of one epoch, in the calling thread, without workers and unseen by callbacks."""
     tree = rebuild(dataset._node if hasattr(dataset, "_node") else dataset, without_side_effects)
     pipeline = Pipeline(tree, 1, RunContext(synchronous=True))
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Generator[Row, None, None]:
         try:
             for _, row in pipeline.operator.stream(0):
                 yield row

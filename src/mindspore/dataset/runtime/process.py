@@ -25,7 +25,6 @@ from multiprocessing import connection
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.errors import PipelineError, pipeline_error
 
@@ -152,6 +151,7 @@ class _Worker:
         """The arrays of a result, copied out of their slot so that it can be used again."""
         if slot < 0:
             return [bytearray(data) for data in lengths]
+        assert self._memory is not None
         buffers, at = [], slot * self._slot_size
         for length in lengths:
             buffers.append(bytearray(memoryview(self._memory)[at : at + length]))

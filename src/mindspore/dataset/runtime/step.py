@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
-
 from mindspore.dataset._check import as_array
 from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.ir.leaf import Reader, Row
@@ -29,6 +28,7 @@ class Step:
 
     placement = ANY
     workers = 1
+    max_rowsize: int | list | None = None  # MiB of shared memory a row may need in worker processes
     one_to_one = True  # as many rows out as in, in the same order
 
     def run(self, epoch: int, keys: Keys, rows: Sequence) -> tuple[Keys, Sequence[Row]]:

@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import check_bool, check_type
 from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.samplers.base import BuiltinSampler, Draw, Sampler, as_index, check_positions
@@ -297,7 +296,7 @@ class WeightedRandomSampler(BuiltinSampler):
 
     def __init__(self, weights: Sequence[float], num_samples: int | None = None, replacement: bool = True):
         if not isinstance(weights, list):
-            weights = list(weights) if isinstance(weights, (tuple, np.ndarray)) else [weights]
+            weights = list(np.ravel(weights))
         for i, weight in enumerate(weights):
             if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
                 raise TypeError(

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import check_shards
 from mindspore.dataset.samplers.base import BuiltinSampler, Draw
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES, Shuffle
@@ -75,10 +75,15 @@ class FileSampler(BuiltinSampler):
         if self.mode not in (Shuffle.FILES, Shuffle.GLOBAL):
             return files
         order = list(range(len(files)))
-        if self.num_shards == 1 and draw.seed is None:
+        seeds: Sequence[int]
+        if self.num_shards > 1:
+            seeds = range(1, draw.epoch + 2)
+        elif draw.seed is not None:
+            seeds = [draw.seed] * (draw.epoch + 1)
+        else:
             return [files[i] for i in draw.numpy_rng().permutation(len(files))]
-        for epoch in range(draw.epoch + 1):
-            order = shuffle(order, Mt19937(epoch + 1 if self.num_shards > 1 else draw.seed))
+        for seed in seeds:
+            order = shuffle(order, Mt19937(seed))
         return [files[i] for i in order]
 
     def _chosen_rows(self, files: list[np.ndarray], draw: Draw) -> np.ndarray:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import check_bool, check_dir, check_file, check_type, check_valid_str
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.ir.leaf import Reader
@@ -154,7 +153,9 @@ class CocoDataset(VisionFolder):
         }
         self._folder(dataset_dir, open_coco, arguments, choice, {"decrypt": decrypt})
 
-    def get_class_indexing(self) -> dict:
+    task: str
+
+    def get_class_indexing(self) -> dict | list:
         if self.task not in ("Detection", "Panoptic"):
             raise NotImplementedError("Only 'Detection' and 'Panoptic' support get_class_indexing.")
         return super().get_class_indexing()
@@ -244,7 +245,9 @@ class VOCDataset(VisionFolder):
                      "extra_metadata": extra_metadata}  # fmt: skip
         self._folder(dataset_dir, open_voc, arguments, choice, {"decrypt": decrypt})
 
-    def get_class_indexing(self) -> dict:
+    task: str
+
+    def get_class_indexing(self) -> dict | list:
         if self.task != "Detection":
             raise NotImplementedError("Only 'Detection' support get_class_indexing.")
         return super().get_class_indexing()

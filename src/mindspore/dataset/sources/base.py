@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import (
     check_num_parallel_workers,
     check_sampler_shuffle_shard_options,
@@ -65,24 +64,23 @@ class MappableDataset(SourceDataset):
         """Replace the sampler; its children keep their place."""
         if new_sampler is None:
             raise TypeError("Input sampler can not be None.")
-        if not isinstance(new_sampler, Sampler):
-            raise TypeError(f"Input sampler is not an instance of a sampler, but got {type(new_sampler)}.")
         self.dataset_size = None
-        self.sampler = self.sampler.child_sampler
-        self.add_sampler(new_sampler)
-        return self
+        return self._set_sampler(new_sampler, self.sampler.child_sampler)
 
     def add_sampler(self, new_sampler: Sampler) -> MappableDataset:
         """Let `new_sampler` choose among the rows of the present sampler."""
         self.dataset_size = None
-        if self.sampler is not None:
-            new_sampler.add_child(self.sampler)
+        return self._set_sampler(new_sampler, self.sampler)
+
+    def _set_sampler(self, new_sampler: Sampler, below: Sampler | None) -> MappableDataset:
+        if not isinstance(new_sampler, Sampler):
+            raise TypeError(f"Input sampler is not an instance of a sampler, but got {type(new_sampler)}.")
+        new_sampler.add_child(below)
         self.sampler = new_sampler
-        source = _source_of(self._node)
-        source.sampler = new_sampler
+        _source_of(self._node).sampler = new_sampler
         return self
 
-    def __deepcopy__(self, memo: dict) -> MappableDataset:
+    def __deepcopy__(self, memo: dict) -> Dataset:
         twin = super().__deepcopy__(memo)
         # a sampler may be exchanged after copying, so a copy has a node of its own
         twin._node = _with_own_source(self._node)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
-
 from mindspore.dataset._check import check_bool, check_dir, check_type, check_valid_str
 from mindspore.dataset.sources.base import check_extensions, image_files
 from mindspore.dataset.sources.image_folder import DEFAULT_EXTENSIONS
@@ -272,13 +271,13 @@ def open_lfw(folder: str, task: str, usage: str, image_set: str, decode: bool) -
         rows = [(picture(row[0], str(i)), np.array(labels[row[0]], np.uint32))
                 for row in cells if len(row) == 2 and row[0] in labels for i in range(1, int(row[1]) + 1)]  # fmt: skip
         return ImageTable(["image", "label"], rows, decode)
-    rows = []
+    pairs: list[tuple] = []
     for row in cells:
         if len(row) == 3:
-            rows.append((picture(row[0], row[1]), picture(row[0], row[2]), np.array(1, np.uint32)))
+            pairs.append((picture(row[0], row[1]), picture(row[0], row[2]), np.array(1, np.uint32)))
         elif len(row) == 4:
-            rows.append((picture(row[0], row[1]), picture(row[2], row[3]), np.array(0, np.uint32)))
-    return ImageTable(["image1", "image2", "label"], rows, decode)
+            pairs.append((picture(row[0], row[1]), picture(row[2], row[3]), np.array(0, np.uint32)))
+    return ImageTable(["image1", "image2", "label"], pairs, decode)
 
 
 class LFWDataset(VisionFolder):

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import as_array, check_bool, check_columns, check_pos_int32, check_type
 from mindspore.dataset.api.operations import UnionBaseDataset
 from mindspore.dataset.api.schema import Schema, numpy_type
@@ -40,7 +39,7 @@ class RowFormat:
                 ),
             )
         if self.types is not None:
-            self._check_types(values)
+            self._check_types(values, self.types)
         return values
 
     @staticmethod
@@ -62,8 +61,9 @@ class RowFormat:
             values.append(value)
         return tuple(values)
 
-    def _check_types(self, values: tuple) -> None:
-        for value, wanted in zip(values, self.types):
+    @staticmethod
+    def _check_types(values: tuple, types: Sequence[np.dtype | None]) -> None:
+        for value, wanted in zip(values, types):
             same = wanted is None or value.dtype == wanted or (wanted.kind in "US" and value.dtype.kind == wanted.kind)
             if not same:
                 raise user_code_error(
@@ -195,7 +195,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         column_types: list | None = None,
         schema: Schema | str | None = None,
         num_samples: int | None = None,
-        num_parallel_workers: int = 1,
+        num_parallel_workers: int | None = 1,
         shuffle: bool | None = None,
         sampler: Any = None,
         num_shards: int | None = None,
@@ -234,6 +234,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
 
     def _open(self, kind: type, open_reader: Callable, **options: Any) -> None:
         workers = self.num_parallel_workers or 1
+        node: MappableNode | StreamNode
         if kind is MappableNode:
             node = GeneratorNode("GeneratorDataset", open_reader, self.sampler, {}, workers, **options)
         else:
@@ -288,7 +289,7 @@ def generator_types(column_types: Any, schema: Any, count: int) -> list[np.dtype
     if schema is None:
         return None
     schema = schema if isinstance(schema, Schema) else Schema(schema)
-    types = [numpy_type(column["type"]) for column in schema.columns]
+    types: list[np.dtype | None] = [numpy_type(column["type"]) for column in schema.columns]
     return types if len(types) == count else None
 
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
 from mindspore.dataset._check import check_dir, check_type, check_valid_str
 from mindspore.dataset.api.operations import TextBaseDataset
 from mindspore.dataset.ir.leaf import Reader
@@ -281,7 +280,9 @@ class IWSLT2016Dataset(_Translations):
 
 def iwslt_files(base: str, stems: dict[str, str], usage: str, pair: list[str]) -> list[tuple[str, str]]:
     chosen = list(stems) if usage == "all" else [usage]
-    return [tuple(os.path.join(base, stems[part].format(*pair, language)) for language in pair) for part in chosen]
+    source, target = pair
+    places = [os.path.join(base, stems[part]) for part in chosen]
+    return [(place.format(*pair, source), place.format(*pair, target)) for place in places]
 
 
 class IWSLT2017Dataset(_Translations):
