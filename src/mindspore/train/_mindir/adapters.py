@@ -232,9 +232,13 @@ ADAPTERS["Arange"] = lambda start, end, step=1, dtype=None: _cast(_ops().arange(
 ADAPTERS.update({
     "SiLUExt": _unary("SiLU"),
     "LeakyReLUExt": lambda x, slope=0.01: _ops().leaky_relu(x, slope),
-    "SoftplusExt": lambda x, beta=1, threshold=20: _prim("SoftplusBeta")(float(beta), float(threshold))(x),
     "MishExt": _unary("Mish"),
 })  # fmt: skip
+
+
+@adapter("SoftplusExt")
+def _softplus(x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
+    return _prim("SoftplusBeta")(float(beta), float(threshold))(x)
 
 
 @adapter("GeluExt")

@@ -198,8 +198,10 @@ def build_onnx(traced: Traced, inputs: tuple) -> OnnxModel:
     graph = traced.graph
     tensors = tensors_in(inputs)
     infos = []
+    taken = {"", *(weight.name for weight in traced.weights)}
     for place, node in enumerate(graph.parameters[: traced.arguments]):
-        name = f"input{place}" if not node.name.isidentifier() else f"{node.name}_{place}"
+        name = node.name if node.name not in taken else f"{node.name}_{place}"
+        taken.add(name)
         g.bind(node, name)
         infos.append(g.value_info(name, node.abstract, free_sizes(tensors[place])))  # type: ignore[arg-type]
     for node, weight in zip(graph.parameters[traced.arguments :], traced.weights):
