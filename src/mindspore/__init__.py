@@ -3,6 +3,8 @@
 Façade: names are re-exported here; the parts that are not needed at once are imported on first use.
 """
 
+# ruff: noqa: F401, I001 - names are re-exported, in an order that matters
+
 from __future__ import annotations
 
 import importlib
@@ -101,9 +103,9 @@ from mindspore.common.mutable_data import mutable
 from mindspore.common.vectorize import jacfwd, jacrev, vmap
 from mindspore import ops  # attaches the operations to Tensor
 
-bool = bool_  # noqa: A001 - the public name
-int = int64  # noqa: A001
-float = float32  # noqa: A001
+bool = bool_  # the public names
+int = int64
+float = float32
 long = int64
 ms_class = jit_class
 tensor = ops.tensor if hasattr(ops, "tensor") else Tensor
