@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset._check import check_bool
 from mindspore.dataset.ir.node import Node, walk
 from mindspore.dataset.ir.ops import BatchNode, RepeatNode, ShuffleNode

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset._check import check_pos_int32, check_type
 from mindspore.dataset.runtime.pipeline import run_once
 

@@ -12,6 +12,7 @@ import uuid
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset._check import check_bool, check_type
 from mindspore.dataset.api.dataset import Dataset
 from mindspore.dataset.config import settings

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+
 from mindspore.dataset._check import as_array
 from mindspore.dataset.config import settings
 from mindspore.dataset.ir.leaf import Row

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+
 from mindspore.dataset.ir.leaf import Row
 from mindspore.dataset.runtime.errors import pipeline_error
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset.ir.leaf import MappableNode, Row, StreamNode
 from mindspore.dataset.ir.ops import ShuffleNode
 from mindspore.dataset.runtime.context import RunContext

@@ -25,6 +25,7 @@ from multiprocessing import connection
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.errors import PipelineError, pipeline_error
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
+
 from mindspore.dataset._check import as_array
 from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.ir.leaf import Reader, Row

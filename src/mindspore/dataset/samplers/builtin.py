@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset._check import check_bool, check_type
 from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.samplers.base import BuiltinSampler, Draw, Sampler, as_index, check_positions

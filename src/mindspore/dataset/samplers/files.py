@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset._check import check_shards
 from mindspore.dataset.samplers.base import BuiltinSampler, Draw
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES, Shuffle

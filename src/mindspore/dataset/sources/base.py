@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset._check import (
     check_num_parallel_workers,
     check_sampler_shuffle_shard_options,

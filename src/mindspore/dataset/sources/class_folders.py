@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
+
 from mindspore.dataset._check import check_bool, check_dir, check_type, check_valid_str
 from mindspore.dataset.sources.base import check_extensions, image_files
 from mindspore.dataset.sources.image_folder import DEFAULT_EXTENSIONS

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from mindspore.dataset._check import check_dir, check_type, check_valid_str
 from mindspore.dataset.api.operations import TextBaseDataset
 from mindspore.dataset.ir.leaf import Reader
