@@ -275,7 +275,7 @@ class Pad(Cell):
         super().__init__()
         if mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
             raise ValueError(f"For 'Pad', 'mode' must be CONSTANT, REFLECT or SYMMETRIC, but got {mode!r}.")
-        if not isinstance(paddings, tuple) or any(len(pair) != 2 for pair in paddings):
+        if not isinstance(paddings, tuple) or any(not isinstance(p, (tuple, list)) or len(p) != 2 for p in paddings):
             raise TypeError(f"For 'Pad', 'paddings' must be a tuple of pairs, but got {paddings!r}.")
         self.paddings, self.mode = paddings, mode
 

@@ -139,7 +139,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
             )
         self.operator = operator
 
-    def construct(self, input_indices: Any, input_values: Any, field_ids: Any) -> Any:
+    def construct(self, input_indices: Any, input_values: Any, field_ids: Any) -> Any:  # type: ignore[override]
         rows = super().construct(input_indices) * ops.expand_dims(input_values, -1)
         fields = Tensor(np.arange(self.field_size), mstype.int32)
         member = ops.equal(ops.expand_dims(ops.cast(field_ids, mstype.int32), 1), ops.reshape(fields, (1, -1, 1)))

@@ -89,9 +89,9 @@ class _RNNBase(Cell):
             for direction in range(self.num_directions):
                 i = layer * self.num_directions + direction
                 biases = (self.b_ih_list[i], self.b_hh_list[i]) if self.has_bias else (None, None)
-                state = GetItem((i,))(h0), GetItem((i,))(c0)
-                weights = self._cast_weights(x, self.w_ih_list[i], self.w_hh_list[i], *biases)
-                out, h, c = run_direction(self.mode, x, *state, *weights, seq_length, direction == 1)
+                h, c = GetItem((i,))(h0), GetItem((i,))(c0)
+                w_ih, w_hh, b_ih, b_hh = self._cast_weights(x, self.w_ih_list[i], self.w_hh_list[i], *biases)
+                out, h, c = run_direction(self.mode, x, h, c, w_ih, w_hh, b_ih, b_hh, seq_length, direction == 1)
                 outputs.append(out)
                 last_h.append(h)
                 last_c.append(c)
