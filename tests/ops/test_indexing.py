@@ -1,12 +1,14 @@
 """Indexing, gathering and scattering against NumPy, in both modes."""
 
-import numpy as np
+# ruff: noqa: E501, B023 - one case per line
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from op_harness import check
 
 import mindspore as ms
+import numpy as np
 from mindspore import Parameter, Tensor, ops
 
 RNG = np.random.default_rng(4)

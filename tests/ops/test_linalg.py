@@ -1,12 +1,14 @@
 """Products, factorisations, systems, transforms and special functions against NumPy and SciPy."""
 
-import numpy as np
+# ruff: noqa: E501, B023 - one case per line
+
 import pytest
 import scipy.linalg
 import scipy.special
 from op_harness import check
 
 import mindspore as ms
+import numpy as np
 from mindspore import Tensor, ops
 
 RNG = np.random.default_rng(3)

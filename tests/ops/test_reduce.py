@@ -1,11 +1,13 @@
 """Reductions, running values and order against NumPy and SciPy."""
 
-import numpy as np
+# ruff: noqa: E501 - one case per line
+
 import pytest
 import scipy.special
 from op_harness import check
 
 import mindspore as ms
+import numpy as np
 from mindspore import Tensor, ops
 
 RNG = np.random.default_rng(2)

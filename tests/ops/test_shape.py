@@ -1,9 +1,11 @@
 """Reshaping, permuting, joining, splitting, repeating and padding against NumPy."""
 
-import numpy as np
+# ruff: noqa: E501 - one case per line
+
 import pytest
 from op_harness import check
 
+import numpy as np
 from mindspore import Tensor, ops
 
 RNG = np.random.default_rng(1)

@@ -6,7 +6,6 @@ import builtins
 from typing import Any
 
 import numpy as onp
-
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.numpy._common import tensor
@@ -378,7 +377,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     low, high = (float(x.min()), float(x.max())) if range is None else range
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return linspace(float(low), float(high), bins + 1)
+    return linspace(Tensor(float(low), x.dtype), Tensor(float(high), x.dtype), bins + 1)
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:

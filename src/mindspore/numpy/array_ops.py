@@ -355,7 +355,7 @@ def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted values that occur in both."""
-    found = onp.intersect1d(
+    found: Any = onp.intersect1d(  # type: ignore[call-overload]
         concrete("intersect1d", tensor(ar1)), concrete("intersect1d", tensor(ar2)), assume_unique, return_indices
     )
     return tuple(Tensor(f) for f in found) if return_indices else Tensor(found)

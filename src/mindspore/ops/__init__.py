@@ -7,9 +7,12 @@ Importing this package gives `Tensor` its operation methods.
 
 from __future__ import annotations
 
+import typing as _typing
+
 import mindspore.runtime.eager
 from mindspore.ops import function, operations
 from mindspore.ops.function import *  # noqa: F403
+from mindspore.ops.function.sparse import *  # noqa: F403
 from mindspore.ops.custom import *  # noqa: F403
 from mindspore.ops.legacy_names import *  # noqa: F403
 from mindspore.ops.nn_func import *  # noqa: F403
@@ -32,5 +35,10 @@ from mindspore.ops.function import clip_by_global_norm, clip_by_value
 
 P = operations
 _attach()
+
+if _typing.TYPE_CHECKING:  # most names come from tables, which type checkers do not read
+
+    def __getattr__(name: str) -> _typing.Any: ...
+
 
 __all__ = [name for name in globals() if not name.startswith("_")]

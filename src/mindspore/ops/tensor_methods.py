@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
+from mindspore.common.sparse import dense_to_coo, dense_to_csr
 from mindspore.common.tensor import Tensor
 from mindspore.ops import function as F
 from mindspore.ops import indexing
@@ -633,7 +634,8 @@ _ADAPTED: dict[str, Callable] = {
     "tensor_add": F.add, "tensor_mul": F.mul, "argmax_with_value": F.argmax_with_value,
     "argmin_with_value": F.argmin_with_value, "normal_": _normal_, "uniform": _uniform, "bernoulli": _bernoulli,
     "bernoulli_": _bernoulli_, "exponential_": _exponential_, "random_": _random_, "log_normal": _log_normal,
-    "cauchy": _cauchy, "softmax": _softmax, "searchsorted": _searchsorted, "qr": _qr, "lu_solve": _lu_solve,
+    "to_coo": dense_to_coo, "to_csr": dense_to_csr, "cauchy": _cauchy, "softmax": _softmax,
+    "searchsorted": _searchsorted, "qr": _qr, "lu_solve": _lu_solve,
     "triangular_solve": _triangular_solve, "hardshrink": _from_nn("hardshrink"), "unfold": _from_nn("unfold"),
     "fold": _from_nn("fold"), "relu": _from_nn("relu"), "log_softmax": _from_nn("log_softmax"),
 }  # fmt: skip

@@ -114,7 +114,7 @@ class Gather(Primitive):
             spec = (slice(None),) * at + (TENSOR_INDEX,)
             return SetItem(spec, accumulate=True)(zero, dout, indices), None, None
         # bring `axis` right after the batch dimensions, add the updates there, and move it back
-        middle, own = at - batch, indices.ndim - batch
+        own = indices.ndim - batch
         lead = (*range(batch), *range(at, at + own), *range(batch, at))
         moved = Transpose()(dout, lead + tuple(range(at + own, dout.ndim)))
         order = (*range(batch), at, *range(batch, at), *range(at + 1, params.ndim))

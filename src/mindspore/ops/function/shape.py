@@ -646,7 +646,7 @@ def _border_index(n: int, before: int, after: int, mode: str) -> np.ndarray:
         raise ValueError(f"For 'pad', mode 'reflect' can add less than the size of the dimension, {n}, on each side.")
     if mode in ("symmetric", "circular") and max(before, after) > n:
         raise ValueError(f"For 'pad', mode '{mode}' can add at most the size of the dimension, {n}, on each side.")
-    how = {"reflect": "reflect", "symmetric": "symmetric", "replicate": "edge", "circular": "wrap"}[mode]
+    how: Any = {"reflect": "reflect", "symmetric": "symmetric", "replicate": "edge", "circular": "wrap"}[mode]
     return np.pad(np.arange(n), (before, after), mode=how)
 
 

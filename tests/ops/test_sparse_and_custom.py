@@ -1,0 +1,142 @@
+"""Sparse tensors, boxes, and operations of the user's own."""
+
+import shutil
+import subprocess
+
+import pytest
+import scipy.sparse
+
+import mindspore as ms
+import numpy as np
+from mindspore import COOTensor, CSRTensor, RowTensor, Tensor, ops
+
+RNG = np.random.default_rng(6)
+D = RNG.normal(size=(4, 5)) * (RNG.uniform(size=(4, 5)) > 0.5)
+S = scipy.sparse.csr_matrix(D)
+
+
+def test_conversions_keep_the_matrix():
+    x = Tensor(D)
+    for sparse in (x.to_coo(), x.to_csr(), x.to_coo().to_csr(), x.to_csr().to_coo(), ops.dense_to_sparse_csr(x)):
+        np.testing.assert_array_equal(sparse.to_dense().asnumpy(), D)
+    repeated = COOTensor(Tensor([[0, 1], [0, 1]]), Tensor([1.0, 2.0]), (2, 2))
+    assert repeated.to_dense().tolist() == [[0, 3], [0, 0]]
+    assert repeated.coalesce().values.tolist() == [3.0]
+
+
+def test_products_sums_and_arithmetic():
+    c, m = Tensor(D).to_csr(), RNG.normal(size=(5, 3))
+    np.testing.assert_allclose(c.mm(Tensor(m)).asnumpy(), S @ m)
+    np.testing.assert_allclose(c.mv(Tensor(m[:, 0])).asnumpy(), S @ m[:, 0])
+    np.testing.assert_allclose(c.sum(1).asnumpy(), D.sum(1, keepdims=True))
+    np.testing.assert_allclose(c.sum(0).asnumpy(), D.sum(0, keepdims=True))
+    np.testing.assert_allclose((c + c).to_dense().asnumpy(), 2 * D)
+    np.testing.assert_allclose((c * Tensor(D + 1)).to_dense().asnumpy(), D * (D + 1))
+    np.testing.assert_allclose(ops.coo_sin(Tensor(D).to_coo()).to_dense().asnumpy(), np.sin(D))
+    e = np.where(D != 0, np.exp(D), 0)
+    np.testing.assert_allclose(ops.csr_softmax(c, ms.float64).to_dense().asnumpy(), e / e.sum(1, keepdims=True))
+    coo = Tensor(D).to_coo()
+    out = ops.SparseTensorDenseMatmul(adjoint_st=True)(coo.indices, coo.values, (4, 5), Tensor(RNG.normal(size=(4, 2))))
+    assert out.shape == (5, 2)
+
+
+def test_gradients_reach_the_values_also_when_compiled():
+    c, m = Tensor(D).to_csr(), Tensor(RNG.normal(size=(5, 3)))
+
+    def f(values):
+        return CSRTensor(c.indptr, c.indices, values, (4, 5)).mm(m).sum()
+
+    expected = m.asnumpy().sum(1)[S.indices]
+    np.testing.assert_allclose(ms.grad(f)(c.values).asnumpy(), expected)
+    np.testing.assert_allclose(ms.jit(ms.grad(f))(c.values).asnumpy(), expected)
+
+
+def test_rows_and_bad_parts():
+    row = RowTensor(Tensor([1]), Tensor([[1.0, 2.0]]), (3, 2))
+    assert row.to_dense().tolist() == [[0, 0], [1, 2], [0, 0]]
+    for make in (
+        lambda: COOTensor(Tensor([[0, 1]]), Tensor([1.0, 2.0]), (2, 2)), lambda: COOTensor(Tensor([[0.5, 1]]), Tensor([1.0]), (2, 2)),
+        lambda: CSRTensor(Tensor([0, 1]), Tensor([0]), Tensor([1.0]), (2, 2)), lambda: RowTensor(Tensor([1]), Tensor([[1.0]]), (3, 2)),
+        lambda: COOTensor([[0, 1]], Tensor([1.0]), (2, 2)), lambda: COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, -2)),
+    ):  # fmt: skip
+        with pytest.raises((TypeError, ValueError)):
+            make()
+
+
+# -- boxes --------------------------------------------------------------------------------------------------------------
+def test_boxes():
+    boxes = np.array([[0, 0, 9, 9], [0, 0, 4, 9], [20, 20, 29, 29]], np.float32)
+    overlap = ops.IOU()(Tensor(boxes), Tensor(boxes[:1])).asnumpy()
+    np.testing.assert_allclose(overlap, [[1.0, 0.5, 0.0]])
+    encoded = ops.BoundingBoxEncode()(Tensor(boxes), Tensor(boxes + 2))
+    decoded = ops.BoundingBoxDecode(max_shape=(100, 100))(Tensor(boxes), encoded)
+    np.testing.assert_allclose(decoded.asnumpy(), boxes + 2, 1e-4)
+    scored = np.concatenate([boxes, [[0.5], [0.9], [0.7]]], 1).astype(np.float32)
+    _, index, kept = ops.NMSWithMask(0.4)(Tensor(scored))
+    assert index.tolist() == [1, 2, 0] and kept.tolist() == [True, True, False]
+    assert ops.CheckValid()(Tensor(boxes), Tensor([25.0, 25.0, 1.0])).tolist() == [True, True, False]
+
+
+def test_regions_of_a_linear_image_are_linear():
+    y, x = np.mgrid[0:6, 0:6]
+    features = Tensor((2 * y + 3 * x).astype(np.float32)[None, None])
+    out = ops.ROIAlign(2, 2, 1.0, 2, 0)(features, Tensor([[0.0, 1.0, 1.0, 3.0, 3.0]])).asnumpy()[0, 0]
+    np.testing.assert_allclose(
+        out, [[2 * 1.5 + 3 * 1.5, 2 * 1.5 + 3 * 2.5], [2 * 2.5 + 3 * 1.5, 2 * 2.5 + 3 * 2.5]], 1e-5
+    )
+    image = features.transpose(0, 2, 3, 1)
+    crop = ops.CropAndResize()(image, Tensor([[0.2, 0.2, 0.8, 0.8]]), Tensor([0], ms.int32), (2, 2)).asnumpy()
+    np.testing.assert_allclose(crop[0, :, :, 0], [[5, 14], [11, 20]], 1e-5)
+
+
+# -- the user's own -----------------------------------------------------------------------------------------------------
+def test_python_functions_run_and_differentiate_in_both_modes():
+    square = ops.Custom(lambda x: x * x, lambda x: x, lambda x: x, "pyfunc", lambda x, out, dout: (2 * x * dout,))
+    x = Tensor([1.0, 3.0])
+    for wrap in (lambda f: f, ms.jit):
+        assert wrap(lambda x: square(x) + 1)(x).tolist() == [2, 10]
+        assert wrap(ms.grad(lambda x: square(x).sum()))(x).tolist() == [2, 6]
+    two = ops.PyFunc(lambda a: (a + 1, a * 2), [ms.float32], [(2,)], [ms.float32, ms.float32], [(2,), (2,)])
+    assert [t.tolist() for t in two(x)] == [[2, 4], [2, 6]]
+    wrong = ops.Custom(lambda x: x[:1], lambda x: x, lambda x: x)
+    with pytest.raises(ValueError, match="declared"):
+        wrong(x)
+
+
+def test_hybrid_kernels():
+    @ops.kernel
+    def outer(a, b):
+        c = output_tensor((a.shape[0], b.shape[0]), a.dtype)  # noqa: F821 - known inside kernels
+        for i0 in range(a.shape[0]):
+            for i1 in range(b.shape[0]):
+                c[i0, i1] = a[i0] * b[i1]
+        return c
+
+    op = ops.Custom(outer, func_type="hybrid")
+    assert op(Tensor([1.0, 2.0]), Tensor([3.0, 4.0, 5.0])).tolist() == [[3, 4, 5], [6, 8, 10]]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_functions_of_shared_libraries(tmp_path):
+    source = tmp_path / "add.c"
+    source.write_text(
+        "#include <stdint.h>\n"
+        "int add(int n, void **p, int *ndims, int64_t **shapes, const char **dtypes, void *stream, void *extra) {\n"
+        "  float *a = p[0], *b = p[1], *c = p[2];\n"
+        "  for (int64_t i = 0; i < shapes[0][0]; i++) c[i] = a[i] + b[i];\n"
+        "  return n == 3 ? 0 : 1;\n}\n"
+    )
+    library = tmp_path / "add.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    op = ops.Custom(f"{library}:add", lambda a, b: a, lambda a, b: a, "aot")
+    assert op(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])).tolist() == [4, 6]
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        ops.Custom(f"{library}:missing", lambda a: a, lambda a: a, "aot")
+
+
+def test_registration_records():
+    info = ops.CustomRegOp("mine").input(0, "x").output(0, "y").dtype_format(ops.DataType.F32_Default).get_op_info()
+    assert info["op_name"] == "mine" and info["inputs"] == [{"index": 0, "name": "x"}]
+    assert ops.DataType.F16_5HD == ("float16", "NC1HWC0")
+    with pytest.raises(AttributeError):
+        ops.DataType.F99_Default  # noqa: B018
