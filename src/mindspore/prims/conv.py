@@ -70,7 +70,7 @@ class Convolution(Primitive):
             data_format=data_format,
         )
 
-    def sibling(self, cls: type) -> Any:
+    def sibling(self, cls: type[Primitive]) -> Any:
         """Another member of the family with the same attributes."""
         twin = cls.__new__(cls)
         Primitive.__init__(twin, cls.__name__, **self.attrs)
@@ -147,7 +147,7 @@ def _columns(x: np.ndarray, geometry: Window, group: int) -> np.ndarray:
         x = np.pad(x, ((0, 0), (0, 0), *geometry.pads))
     cols = np.empty((batch, channels, *geometry.kernel, *positions), x.dtype)
     for index, slices in geometry.offsets(positions):
-        cols[(slice(None), slice(None), *index)] = x[(slice(None), slice(None), *slices)]
+        cols[:, :, *index] = x[:, :, *slices]
     return cols.reshape(batch, group, -1, int(np.prod(positions)))
 
 
@@ -158,9 +158,9 @@ def _images(cols: np.ndarray, geometry: Window, channels: int, sizes: tuple[int,
     padded = tuple(n + lo + hi for n, (lo, hi) in zip(sizes, geometry.pads))
     out = np.zeros((cols.shape[0], channels, *padded), cols.dtype)
     for index, slices in geometry.offsets(positions):
-        out[(slice(None), slice(None), *slices)] += cols[(slice(None), slice(None), *index)]
+        out[:, :, *slices] += cols[:, :, *index]
     inner = tuple(slice(lo, lo + n) for n, (lo, _) in zip(sizes, geometry.pads))
-    return np.ascontiguousarray(out[(slice(None), slice(None), *inner)])
+    return np.ascontiguousarray(out[:, :, *inner])
 
 
 class _Forward(Convolution):

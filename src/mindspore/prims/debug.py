@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
-from mindspore._base import dtype as mstype
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive

@@ -172,7 +172,7 @@ def _zero_grads(x: Any, y: Any, out: Any, d: Any) -> tuple:
 FloorDiv = binary("FloorDiv", _floordiv, _zero_grads, REAL)
 FloorMod = binary("FloorMod", _floormod, lambda x, y, out, d: (d, -d * FloorDiv()(x, y)), REAL)
 Mod = binary("Mod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), REAL)
-TruncateDiv = binary("TruncateDiv", _truncdiv, _zero_grads, REAL)
+TruncateDiv: Any = binary("TruncateDiv", _truncdiv, _zero_grads, REAL)
 TruncateMod = binary("TruncateMod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), REAL)
 
 
@@ -181,7 +181,7 @@ def _divnonan(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(y == 0, xp.zeros_like(x), _divide(xp, x, safe))
 
 
-DivNoNan = binary(
+DivNoNan: Any = binary(
     "DivNoNan", _divnonan, lambda x, y, out, d: (DivNoNan()(d, y), -DivNoNan()(d * out, y)), NUMERIC,
 )  # fmt: skip
 
@@ -228,7 +228,7 @@ SquaredDifference = binary(
     NUMERIC,
 )  # fmt: skip
 Hypot = binary("Hypot", _numpy("hypot"), lambda x, y, out, d: (d * x / out, d * y / out), "f")
-Xdivy = binary(
+Xdivy: Any = binary(
     "Xdivy", lambda xp, x, y: xp.where(x == 0, xp.zeros_like(x), _divide(xp, x, xp.where(x == 0, xp.ones_like(y), y))),
     lambda x, y, out, d: (d * Xdivy()(Cast()(NotEqual()(x, 0), d.dtype), y), -d * Xdivy()(x, y * y)), FLOAT,
 )  # fmt: skip
@@ -239,7 +239,7 @@ def _xlogy(xp: Any, x: Any, y: Any) -> Any:
         return xp.where(x == 0, xp.zeros_like(x), x * xp.log(xp.where(x == 0, xp.ones_like(y), y)))
 
 
-Xlogy = binary(
+Xlogy: Any = binary(
     "Xlogy", _xlogy, lambda x, y, out, d: (d * Xlogy()(Cast()(NotEqual()(x, 0), d.dtype), y), d * Xdivy()(x, y)), FLOAT,
 )  # fmt: skip
 BitwiseAnd = binary("BitwiseAnd", lambda xp, x, y: x & y, None, INTEGER)
@@ -254,10 +254,10 @@ NextAfter = Nextafter
 
 # -- comparison and logic -------------------------------------------------------------------------------------------
 Equal = binary("Equal", lambda xp, x, y: x == y, None, ANY, mstype.bool_)
-NotEqual = binary("NotEqual", lambda xp, x, y: x != y, None, ANY, mstype.bool_)
-Less = binary("Less", lambda xp, x, y: x < y, None, REAL, mstype.bool_)
+NotEqual: Any = binary("NotEqual", lambda xp, x, y: x != y, None, ANY, mstype.bool_)
+Less: Any = binary("Less", lambda xp, x, y: x < y, None, REAL, mstype.bool_)
 LessEqual = binary("LessEqual", lambda xp, x, y: x <= y, None, REAL, mstype.bool_)
-Greater = binary("Greater", lambda xp, x, y: x > y, None, REAL, mstype.bool_)
+Greater: Any = binary("Greater", lambda xp, x, y: x > y, None, REAL, mstype.bool_)
 GreaterEqual = binary("GreaterEqual", lambda xp, x, y: x >= y, None, REAL, mstype.bool_)
 LogicalAnd = binary("LogicalAnd", _numpy("logical_and"), None, ANY, mstype.bool_)
 LogicalOr = binary("LogicalOr", _numpy("logical_or"), None, ANY, mstype.bool_)
@@ -334,13 +334,13 @@ Square = unary("Square", lambda xp, x: x * x, lambda x, out, d: d * conj(x) * 2,
 Reciprocal = unary("Reciprocal", _reciprocal, lambda x, out, d: -d * out * out, FLOAT)
 Inv = Reciprocal
 Sin = unary("Sin", _numpy("sin"), lambda x, out, d: d * Cos()(x), FLOAT)
-Cos = unary("Cos", _numpy("cos"), lambda x, out, d: -d * Sin()(x), FLOAT)
+Cos: Any = unary("Cos", _numpy("cos"), lambda x, out, d: -d * Sin()(x), FLOAT)
 Tan = unary("Tan", _numpy("tan"), lambda x, out, d: d * (out * out + 1), FLOAT)
 Asin = unary("Asin", _quiet("arcsin"), lambda x, out, d: d * Rsqrt()(1 - x * x), FLOAT)
 ACos = unary("ACos", _quiet("arccos"), lambda x, out, d: -d * Rsqrt()(1 - x * x), FLOAT)
 Atan = unary("Atan", _numpy("arctan"), lambda x, out, d: d / (x * x + 1), FLOAT)
 Sinh = unary("Sinh", _quiet("sinh"), lambda x, out, d: d * Cosh()(x), FLOAT)
-Cosh = unary("Cosh", _quiet("cosh"), lambda x, out, d: d * Sinh()(x), FLOAT)
+Cosh: Any = unary("Cosh", _quiet("cosh"), lambda x, out, d: d * Sinh()(x), FLOAT)
 Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * (1 - out * out), FLOAT)
 Asinh = unary("Asinh", _numpy("arcsinh"), lambda x, out, d: d * Rsqrt()(x * x + 1), FLOAT)
 Acosh = unary("Acosh", _quiet("arccosh"), lambda x, out, d: d * Rsqrt()(x * x - 1), FLOAT)
@@ -374,7 +374,7 @@ class ReluGrad(Elementwise):
 
 
 # -- complex --------------------------------------------------------------------------------------------------------
-Conj = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d))
+Conj: Any = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d))
 
 
 class _ComplexPart(Elementwise):

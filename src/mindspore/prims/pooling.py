@@ -54,7 +54,7 @@ class Pooling(Primitive):
             **more,
         )
 
-    def sibling(self, cls: type) -> Any:
+    def sibling(self, cls: type[Pooling]) -> Any:
         """The gradient (or the pooling it is the gradient of) with the same attributes."""
         twin = cls.__new__(cls)
         Primitive.__init__(twin, cls.__name__, **self.attrs)
@@ -267,7 +267,8 @@ class MaxPoolWithIndices(Pooling):
         padded = self.pad_input(xp, x, lowest(x.dtype))
         sizes, geometry = self.spatial(x.shape), self.window(x.shape)
         positions = geometry.output(sizes)
-        out = where = None
+        out: Any = None
+        where: Any = None
         for index, slices in self.visits(x.shape):
             part, place = padded[slices], xp.asarray(self._places(index, geometry, sizes, positions))
             if out is None:
@@ -394,10 +395,10 @@ class AvgPoolNd(_Average):
 class AvgPoolGrad(_Average):
     """`prim(dout, input_shape)`: every element gets the share of each window it lies in."""
 
-    def infer(self, dout: Any, shape: Any) -> Any:
+    def infer(self, dout: Any, shape: Any) -> Any:  # type: ignore[override]
         return AbstractTensor(dout.dtype, shape)
 
-    def eval(self, xp: Any, dout: Any, shape: tuple[int, ...]) -> Any:
+    def eval(self, xp: Any, dout: Any, shape: tuple[int, ...]) -> Any:  # type: ignore[override]
         wide = widen(dout)
         share = wide / xp.asarray(self.divisor(shape), wide.dtype)
         if xp is not np:
@@ -409,5 +410,5 @@ class AvgPoolGrad(_Average):
             grad[slices] += share
         return narrow(np.ascontiguousarray(self.crop(grad, shape)), dout)
 
-    def bprop(self, dout: Any, shape: Any, out: Any, grad: Any) -> tuple:
+    def bprop(self, dout: Any, shape: Any, out: Any, grad: Any) -> tuple:  # type: ignore[override]
         return self.sibling(AvgPoolNd)(grad), None

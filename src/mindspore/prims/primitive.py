@@ -191,7 +191,7 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> t
 
     Numbers bend to the tensors beside them; among numbers alone the wider type wins.
     """
-    chosen = range(len(args)) if which == "all" else which
+    chosen = range(len(args)) if isinstance(which, str) else which  # the only word is "all"
     common = None
     numbers: list[Any] = []
     for i in chosen:

@@ -127,7 +127,7 @@ class _Sampler(Primitive):
         dtype = mstype.to_dtype(rest[0]) if rest else mstype.float32
         return key, dims, dtype, *rest[1:]
 
-    def infer(self, key: Any, shape: Any, dtype: Any) -> Any:
+    def infer(self, key: Any, shape: Any, dtype: Any, *parameters: Any) -> Any:
         checks.dtype_in(self.name, "dtype", dtype, self.kinds)
         return AbstractTensor(dtype, shape)
 

@@ -99,13 +99,13 @@ class RecurrentSequence(_Recurrent):
         return AbstractTuple((AbstractTensor(gates.dtype, (steps, batch, hidden)), state, state, saved))
 
     def eval(self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> Any:
-        wide = tuple(widen(v) for v in (gates, h0, c0, weight))
+        x, h, c, w = (widen(v) for v in (gates, h0, c0, weight))
         wide_bias = None if bias is None else widen(bias)
         with np.errstate(over="ignore"):
             if xp is np:
-                out = self._loop(*wide, wide_bias, lengths)
+                out = self._loop(x, h, c, w, wide_bias, lengths)
             else:
-                out = self._scan(xp, *wide, wide_bias, lengths)
+                out = self._scan(xp, x, h, c, w, wide_bias, lengths)
         return tuple(narrow(o, gates) for o in out)
 
     def _loop(self, gates: Any, h: Any, c: Any, weight: Any, bias: Any, lengths: Any) -> tuple:
@@ -165,8 +165,8 @@ class RecurrentSequenceGrad(_Recurrent):
     ) -> Any:  # fmt: skip
         if xp is not np:
             return self._pull_back(xp, gates, h0, c0, weight, bias, lengths, dout, dh, dc)
-        wide = tuple(widen(v) for v in (gates, h0, c0, weight, out, saved, dout, dh, dc))
-        grads = self._loop(*wide[:4], lengths, *wide[4:])
+        x, h, c, w, *rest = (widen(v) for v in (gates, h0, c0, weight, out, saved, dout, dh, dc))
+        grads = self._loop(x, h, c, w, lengths, *rest)
         return tuple(narrow(g, gates) for g in grads)
 
     def _pull_back(
@@ -175,7 +175,7 @@ class RecurrentSequenceGrad(_Recurrent):
         jax = require("jax", "xla", "recurrent networks on XLA")
         forward = RecurrentSequence(self.mode, self.reverse)
         offset = xp.zeros(weight.shape[:1], gates.dtype) if bias is None else bias
-        function = lambda *v: forward.eval(xp, *v, lengths)[:3]
+        function = lambda x, h, c, w, b: forward.eval(xp, x, h, c, w, b, lengths)[:3]
         _, pull = jax.vjp(function, gates, h0, c0, weight, offset)
         return pull((dout, dh, dc))
 

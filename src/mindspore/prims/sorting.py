@@ -160,7 +160,7 @@ class SearchSorted(Primitive):
         return AbstractTensor(self.dtype, x.shape)
 
     def eval(self, xp: Any, sequence: Any, x: Any) -> Any:
-        side = "right" if self.right else "left"
+        side: Any = "right" if self.right else "left"
         if sequence.ndim == 1:
             return xp.asarray(xp.searchsorted(sequence, x, side=side)).astype(self.dtype.np)
         rows, sought = sequence.reshape(-1, sequence.shape[-1]), x.reshape(-1, x.shape[-1])

@@ -43,8 +43,8 @@ def _host_special(name: str) -> Callable:
 
 
 Lgamma = unary("Lgamma", _special("gammaln"), lambda x, out, d: d * Digamma()(x), "f")
-Digamma = unary("Digamma", _special("digamma"), lambda x, out, d: d * trigamma(x), "f")
-Zeta = binary("Zeta", _special("zeta"), lambda x, q, out, d: (zeros_like(d), d * -x * Zeta()(x + 1, q)), "f")
+Digamma: Any = unary("Digamma", _special("digamma"), lambda x, out, d: d * trigamma(x), "f")
+Zeta: Any = binary("Zeta", _special("zeta"), lambda x, q, out, d: (zeros_like(d), d * -x * Zeta()(x + 1, q)), "f")
 
 
 def _polygamma(xp: Any, n: Any, x: Any) -> Any:
@@ -52,7 +52,7 @@ def _polygamma(xp: Any, n: Any, x: Any) -> Any:
         return narrow(xp.asarray(scipy_special(xp).polygamma(n.astype(np.int32), widen(x))), x)
 
 
-Polygamma = binary(
+Polygamma: Any = binary(
     "Polygamma", _polygamma, lambda n, x, out, d: (zeros_like(d), d * Polygamma()(n + 1, x)), "f",
 )  # fmt: skip
 
@@ -79,29 +79,31 @@ def _by_first(function: Callable, sign: float) -> Callable:
     return derivative
 
 
-Igamma = binary(
+Igamma: Any = binary(
     "Igamma", _special("gammainc"),
     lambda a, x, out, d: (d * _by_first(Igamma(), 1.0)(a, x), d * _gamma_density(a, x)), "f",
 )  # fmt: skip
-Igammac = binary(
+Igammac: Any = binary(
     "Igammac", _special("gammaincc"),
     lambda a, x, out, d: (d * _by_first(Igammac(), 1.0)(a, x), d * -_gamma_density(a, x)), "f",
 )  # fmt: skip
 
 BesselI0 = unary("BesselI0", _special("i0"), lambda x, out, d: d * BesselI1()(x), "f")
-BesselI1 = unary("BesselI1", _special("i1"), lambda x, out, d: d * (BesselI0()(x) - _ratio(out, x, 0.5)), "f")
+BesselI1: Any = unary("BesselI1", _special("i1"), lambda x, out, d: d * (BesselI0()(x) - _ratio(out, x, 0.5)), "f")
 BesselI0e = unary("BesselI0e", _special("i0e"), lambda x, out, d: d * (BesselI1e()(x) - Sign()(x) * out), "f")
-BesselI1e = unary(
+BesselI1e: Any = unary(
     "BesselI1e", _special("i1e"), lambda x, out, d: d * (BesselI0e()(x) - out * Sign()(x) - _ratio(out, x, 0.5)), "f",
 )  # fmt: skip
 BesselJ0 = unary("BesselJ0", _host_special("j0"), lambda x, out, d: -d * BesselJ1()(x), "f")
-BesselJ1 = unary("BesselJ1", _host_special("j1"), lambda x, out, d: d * (BesselJ0()(x) - _ratio(out, x, 0.5)), "f")
+BesselJ1: Any = unary("BesselJ1", _host_special("j1"), lambda x, out, d: d * (BesselJ0()(x) - _ratio(out, x, 0.5)), "f")
 BesselY0 = unary("BesselY0", _host_special("y0"), lambda x, out, d: -d * BesselY1()(x), "f")
-BesselY1 = unary("BesselY1", _host_special("y1"), lambda x, out, d: d * (BesselY0()(x) - out / x), "f")
+BesselY1: Any = unary("BesselY1", _host_special("y1"), lambda x, out, d: d * (BesselY0()(x) - out / x), "f")
 BesselK0 = unary("BesselK0", _host_special("k0"), lambda x, out, d: -d * BesselK1()(x), "f")
-BesselK1 = unary("BesselK1", _host_special("k1"), lambda x, out, d: -d * (BesselK0()(x) + out / x), "f")
+BesselK1: Any = unary("BesselK1", _host_special("k1"), lambda x, out, d: -d * (BesselK0()(x) + out / x), "f")
 BesselK0e = unary("BesselK0e", _host_special("k0e"), lambda x, out, d: d * (out - BesselK1e()(x)), "f")
-BesselK1e = unary("BesselK1e", _host_special("k1e"), lambda x, out, d: d * (out * (1 - 1 / x) - BesselK0e()(x)), "f")
+BesselK1e: Any = unary(
+    "BesselK1e", _host_special("k1e"), lambda x, out, d: d * (out * (1 - 1 / x) - BesselK0e()(x)), "f"
+)
 Spence = unary("Spence", _special("spence"), lambda x, out, d: d * -_ratio(Log()(x), x - 1, 1.0), "f")
 Dawsn = unary("Dawsn", _host_special("dawsn"), lambda x, out, d: d * (1 - 2 * x * out), "f")
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from mindspore.ir import AbstractTensor
 from mindspore.prims.arrays import ScalarToTensor, TensorToScalar
-from mindspore.prims.primitive import Primitive
 from mindspore.prims.elementwise import zeros_like
+from mindspore.prims.primitive import Primitive
 
 DEFAULT_CAPACITY = 64
 

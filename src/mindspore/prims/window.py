@@ -26,7 +26,7 @@ class Window(NamedTuple):
             for n, k, s, d, (lo, hi) in zip(sizes, self.kernel, self.stride, self.dilation, self.pads)
         )
 
-    def offsets(self, positions: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
+    def offsets(self, positions: tuple[int, ...]) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
         """For every element of the window: its index, and the slices of the padded input it visits."""
         for index in product(*map(range, self.kernel)):
             yield (
