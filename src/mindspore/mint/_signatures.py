@@ -291,7 +291,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     return added_along(input, index, source * alpha, dim)
 
 
-def equal(input: Any, other: Any) -> bool:
+def equal(input: Any, other: Any) -> Any:
     """Whether both have the same shape and elements."""
     if input.shape != other.shape:
         return False
@@ -444,11 +444,11 @@ def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Any = 
 
 
 def _randint_arguments(args: tuple, kwargs: dict) -> tuple:
-    args = list(args)
-    size = kwargs["size"] if "size" in kwargs else args.pop()
+    bounds = list(args)
+    size = kwargs["size"] if "size" in kwargs else bounds.pop()
     if "high" in kwargs:
-        return kwargs.get("low", args[0] if args else 0), kwargs["high"], size
-    low, high = (0, args[0]) if len(args) == 1 else args
+        return kwargs.get("low", bounds[0] if bounds else 0), kwargs["high"], size
+    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
     return kwargs.get("low", low), high, size
 
 

@@ -11,13 +11,14 @@ from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.mint.nn import functional as mf
+from mindspore.nn.layer.basic import Dense
 from mindspore.ops import function as F
 from mindspore.ops.nn_func import batch_norm, conv_transpose2d, group_norm
 from mindspore.ops.state_func import assign_add
 from mindspore.prims import window
 
 
-class Linear(nn.Dense):
+class Linear(Dense):
     """x W^T + b.
 
     Examples:
