@@ -26,9 +26,10 @@ class HostCall(Primitive):
 
     def __init__(self, name: str, function: Callable, results: Callable, gradient: Callable | None = None):
         super().__init__(name)
-        self.function, self.results, self.gradient = function, results, gradient
+        self.function, self.results = function, results
+        self.gradient: Any = gradient
         if gradient is None:
-            self.bprop = None
+            self.bprop = None  # type: ignore[method-assign, assignment]
 
     def key(self) -> tuple:
         return (type(self), id(self))
@@ -69,7 +70,7 @@ def _abstract(value: Any) -> Any:
     return AbstractTensor(mstype.from_numpy(value.dtype), tuple(value.shape))
 
 
-def _checked(op: str, value: Any, abstract: AbstractTensor) -> np.ndarray:
+def _checked(op: str, value: Any, abstract: Abstract) -> np.ndarray:
     if isinstance(value, Tensor):
         value = value.asnumpy()
     array = np.asarray(value)

@@ -200,10 +200,12 @@ def _packed(q: Any, k: Any, v: Any, ends: tuple, key_ends: tuple, shift: Any, ma
     """Each of the sequences packed into (T, N, D) attends to itself."""
     parts = []
     for (a, b), (c, d) in zip(_spans(ends), _spans(key_ends)):
-        rows = [ExpandDims()(Transpose()(GetItem((slice(i, j),))(x), (1, 0, 2)), 0) for x, i, j in
-                ((q, a, b), (k, c, d), (v, c, d))]  # fmt: skip
+        own_q, own_k, own_v = (
+            ExpandDims()(Transpose()(GetItem((slice(i, j),))(x), (1, 0, 2)), 0)
+            for x, i, j in ((q, a, b), (k, c, d), (v, c, d))
+        )
         own = None if mask is None or options[5] != 0 else GetItem((slice(a, b), slice(c, d)))(mask)
-        parts.append(Transpose()(GetItem((0,))(_flash(*rows, shift, own, options)), (1, 0, 2)))
+        parts.append(Transpose()(GetItem((0,))(_flash(own_q, own_k, own_v, shift, own, options)), (1, 0, 2)))
     return Concat(0)(parts)
 
 

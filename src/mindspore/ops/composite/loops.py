@@ -5,6 +5,7 @@ Written as the Python loops they stand for; compiled, they become While nodes or
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindspore.compiler import parse
@@ -36,6 +37,8 @@ def _fori_rolled(lower: Any, upper: Any, loop_func: Any, init_val: Any) -> Any:
 
 class _Loop:
     """Called natively in PyNative mode, interpreted while a graph is built."""
+
+    __call__: Callable[..., Any]
 
     def _run(self, function: Any, *args: Any) -> Any:
         return parse.call(function, args) if ACTIVE.builder is not None else function(*args)
