@@ -430,7 +430,7 @@ def jvp(fn: Any, inputs: Any, v: Any, has_aux: bool = False) -> Any:
     points = (inputs,) if single else tuple(inputs)
     directions = (v,) if not isinstance(v, (tuple, list)) else tuple(v)
     if len(points) != len(directions):
-        raise ValueError(
+        raise TypeError(
             f"For 'jvp', 'inputs' and 'v' must have the same number of tensors, but got {len(points)} and {len(directions)}."
         )
     out = _call_forward(fn, points)

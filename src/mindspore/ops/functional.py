@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mindspore.ops.function import *  # noqa: F403
 from mindspore.ops.legacy_names import *  # noqa: F403
+from mindspore.ops.composite import *  # noqa: F403, I001 - after ops.function, whose package `grad` shares a name with a function
 
 
 def __getattr__(name: str) -> object:

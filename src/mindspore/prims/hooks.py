@@ -28,6 +28,29 @@ class GradientHook(Primitive):
         return tuple(self.function(dout))
 
 
+class HookBackward(Primitive):
+    """The 1.x operation for hooks: `HookBackward(hook_fn)(x)` is x; `hook_fn((grad,))` sees and may replace its gradient."""
+
+    effect = "hook"
+
+    def __init__(self, hook_fn: Callable, cell_id: str = ""):
+        if not callable(hook_fn):
+            raise TypeError(f"For 'HookBackward', the type of 'hook_fn' must be a function, but got {type(hook_fn).__name__}.")
+        super().__init__("HookBackward", hook_fn=hook_fn, cell_id=cell_id)
+
+    def infer(self, x: Any) -> Any:
+        return x
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return x
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        replaced = self.hook_fn((dout,))
+        if isinstance(replaced, tuple):
+            replaced = replaced[0]
+        return (dout if replaced is None else replaced,)
+
+
 class CustomGradient(Primitive):
     """`CustomGradient(rule, n)(*outputs, *inputs)`: the n outputs, whose gradient is given by `rule` instead of derived.
 

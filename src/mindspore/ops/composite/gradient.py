@@ -7,6 +7,9 @@ from typing import Any
 from mindspore.common.gradient import Derivative, grad, value_and_grad
 
 
+_MISSING: Any = object()
+
+
 class GradOperation:
     """Makes gradient functions.
 
@@ -25,13 +28,17 @@ class GradOperation:
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False):
         for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
             if not isinstance(value, bool):
-                raise TypeError(f"For 'GradOperation', '{name}' must be a bool, but got {value!r}.")
+                raise TypeError(f"For 'GradOperation', the '{name}' should be bool, but got {value!r}.")
         self.get_all = get_all
         self.get_by_list = get_by_list
         self.sens_param = sens_param
         self._made: dict[tuple, Derivative] = {}
 
-    def __call__(self, fn: Any, weights: Any = None) -> Derivative:
+    def __call__(self, fn: Any = _MISSING, weights: Any = None) -> Derivative:
+        if fn is _MISSING:
+            raise ValueError("'GradOperation' requires a forward network or function as an input, while the input is empty.")
+        if not callable(fn):
+            raise TypeError(f"For 'GradOperation', the first argument must be a 'Function' or 'Cell', but got {type(fn).__name__}.")
         key = (id(fn), id(weights))
         found = self._made.get(key)
         if found is None or found.fn is not fn:
