@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)
 	$(BIN)/python examples/mnist/train.py
 
-test: $(STAMP) lint
+test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not gpu and not slow'
 
 lint: $(STAMP)
