@@ -34,7 +34,10 @@ def wrong_axis(x):
     return ops.ReduceSum()(x, 7)
 
 
-@pytest.mark.parametrize(("function", "error"), [(wrong_shape, ValueError), (wrong_dtype, (TypeError, ValueError)), (wrong_axis, ValueError)])
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [(wrong_shape, ValueError), (wrong_dtype, (TypeError, ValueError)), (wrong_axis, ValueError)],
+)
 def test_same_words_in_both_modes(function, error):
     eager = message(function, X, error=error)
     compiled = compiled_message(function, X, error=error)

@@ -76,7 +76,7 @@ def test_the_verifier_notices_broken_graphs():
     ("function", "left"),
     [
         (lambda x: (x + 0) * 1, 0),
-        (lambda x: -(-x), 0),
+        (lambda x: -(-x), 0),  # noqa: B002 - two negations are the case
         (lambda x: x.reshape(6).reshape(2, 3), 0),
         (lambda x: x.transpose((1, 0)).transpose((1, 0)), 0),
         (lambda x: x.astype(ms.float64).astype(ms.float32), 0),

@@ -2,10 +2,10 @@
 
 # ruff: noqa: E501 - one case per line
 
+import numpy as np
 import pytest
 
 import mindspore as ms
-import numpy as np
 from mindspore import Tensor, mint
 
 X = np.arange(6.0, dtype=np.float32).reshape(2, 3)

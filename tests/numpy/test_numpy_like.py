@@ -2,13 +2,13 @@
 
 # ruff: noqa: E501 - one case per line
 
+import numpy as onp
 import pytest
 import scipy.linalg
 import scipy.optimize
 
 import mindspore as ms
 import mindspore.numpy as np
-import numpy as onp
 from mindspore import Tensor
 from mindspore.scipy import linalg, optimize
 

@@ -2,13 +2,13 @@
 
 # ruff: noqa: E501, B023 - one case per line
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from op_harness import check
 
 import mindspore as ms
-import numpy as np
 from mindspore import Parameter, Tensor, ops
 
 RNG = np.random.default_rng(4)

@@ -2,13 +2,13 @@
 
 # ruff: noqa: E501, B023 - one case per line
 
+import numpy as np
 import pytest
 import scipy.linalg
 import scipy.special
 from op_harness import check
 
 import mindspore as ms
-import numpy as np
 from mindspore import Tensor, ops
 
 RNG = np.random.default_rng(3)

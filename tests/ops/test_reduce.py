@@ -2,12 +2,12 @@
 
 # ruff: noqa: E501 - one case per line
 
+import numpy as np
 import pytest
 import scipy.special
 from op_harness import check
 
 import mindspore as ms
-import numpy as np
 from mindspore import Tensor, ops
 
 RNG = np.random.default_rng(2)

@@ -2,10 +2,10 @@
 
 # ruff: noqa: E501 - one case per line
 
+import numpy as np
 import pytest
 from op_harness import check
 
-import numpy as np
 from mindspore import Tensor, ops
 
 RNG = np.random.default_rng(1)

@@ -3,11 +3,11 @@
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 import scipy.sparse
 
 import mindspore as ms
-import numpy as np
 from mindspore import COOTensor, CSRTensor, RowTensor, Tensor, ops
 
 RNG = np.random.default_rng(6)

@@ -2,11 +2,11 @@
 
 # ruff: noqa: E501 - one case per line
 
+import numpy as np
 import pytest
 from op_harness import assert_close
 
 import mindspore as ms
-import numpy as np
 from mindspore import Parameter, Tensor
 
 X = np.arange(6.0, dtype=np.float32).reshape(2, 3)

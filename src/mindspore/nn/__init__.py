@@ -1,5 +1,7 @@
 """Layers, losses, optimizers. Façade: re-exports only."""
 
+# ruff: noqa: F401 - names are re-exported
+
 from mindspore.nn import utils
 from mindspore.nn.cell import Cell
 from mindspore.nn.dynamic_lr import *  # noqa: F403

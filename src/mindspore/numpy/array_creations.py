@@ -6,6 +6,7 @@ import builtins
 from typing import Any
 
 import numpy as onp
+
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.numpy._common import tensor

@@ -1,10 +1,12 @@
 """`mindspore.ops.functional`, the older home of the functions, with their older names."""
 
+# ruff: noqa: I001 - composite comes after ops.function, whose package `grad` shares a name with a function
+
 from __future__ import annotations
 
 from mindspore.ops.function import *  # noqa: F403
 from mindspore.ops.legacy_names import *  # noqa: F403
-from mindspore.ops.composite import *  # noqa: F403, I001 - after ops.function, whose package `grad` shares a name with a function
+from mindspore.ops.composite import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:

@@ -348,7 +348,7 @@ def _index_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 def _scatter(self: Tensor, *args: Any, reduce: str | None = None, **kwargs: Any) -> Tensor:
     """A copy with `src` (or `value`) written along a dimension; `reduce` 'add' or 'multiply' combines instead."""
     settings = {**dict(zip(("dim", "index", "src"), args)), **kwargs}
-    dim = settings.get("dim", settings.get("axis"))
+    dim: Any = settings.get("dim", settings.get("axis"))
     src = settings.get("src", settings.get("value"))
     modes = {None: "none", "none": "none", "add": "add", "multiply": "mul"}
     return scatter_along(self, dim, settings["index"], src, modes[reduce])
@@ -658,10 +658,10 @@ def attach() -> None:
         setattr(Tensor, name, _converter(dtype, name))
     for name in _INPLACE:
         setattr(Tensor, f"{name}_", _inplace(getattr(Tensor, name)))
-    Tensor.__lshift__ = F.bitwise_left_shift  # type: ignore[attr-defined]
-    Tensor.__rshift__ = F.bitwise_right_shift  # type: ignore[attr-defined]
-    Tensor.__getitem__ = indexing.getitem  # type: ignore[attr-defined]
-    Tensor.__setitem__ = indexing.setitem  # type: ignore[attr-defined]
+    Tensor.__lshift__ = F.bitwise_left_shift  # type: ignore[method-assign]
+    Tensor.__rshift__ = F.bitwise_right_shift  # type: ignore[method-assign]
+    Tensor.__getitem__ = indexing.getitem  # type: ignore[method-assign]
+    Tensor.__setitem__ = indexing.setitem  # type: ignore[method-assign]
     Tensor.mT = property(_swap_last)  # type: ignore[attr-defined]
     Tensor.mH = property(F.adjoint)  # type: ignore[attr-defined]
     Tensor.H = property(F.adjoint)  # type: ignore[attr-defined]

@@ -6,7 +6,6 @@ from typing import Any
 
 from mindspore.common.gradient import Derivative, grad, value_and_grad
 
-
 _MISSING: Any = object()
 
 
@@ -67,7 +66,7 @@ class _Grad(GradOperation):
         self.get_value = get_value
         self.return_ids = return_ids
 
-    def __call__(self, fn: Any, weights: Any = None, grad_position: Any = 0) -> Derivative:
+    def __call__(self, fn: Any, weights: Any = None, grad_position: Any = 0) -> Derivative:  # type: ignore[override]
         positions = (
             grad_position if self.get_by_position else ("all" if self.get_all else (None if self.get_by_list else 0))
         )

@@ -9,8 +9,9 @@ import os
 import stat
 import sys
 
-import mindspore as ms
 import numpy as np
+
+import mindspore as ms
 from mindspore import Tensor, nn, ops
 
 KEY = b"0123456789ABCDEF"
