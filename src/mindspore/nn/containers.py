@@ -118,6 +118,9 @@ class _Sequence(Cell):
         self._refill(cells)
         return self
 
+    def __iadd__(self, cells: Iterable[Cell]) -> Any:
+        return self.extend(cells)
+
     def extend(self, cells: Iterable[Cell]) -> Any:
         """Add several cells at the end."""
         if not isinstance(cells, (list, tuple, _Sequence)):

@@ -21,6 +21,8 @@ class Bijector(Cell):
         param: dict | None = None,
     ):  # fmt: skip
         super().__init__()
+        if not isinstance(name, (str, type(None))):
+            raise TypeError(f"The name of a bijector must be a string, but got {name!r}.")
         for label, value in (("is_constant_jacobian", is_constant_jacobian), ("is_injective", is_injective)):
             if not isinstance(value, bool):
                 raise TypeError(f"'{label}' of a bijector must be a bool, but got {value!r}.")
@@ -187,14 +189,14 @@ class Invert(Bijector):
 
     bijector = property(lambda self: self._bijector)
 
-    def forward(self, x: Any) -> Any:  # type: ignore[override]
+    def forward(self, x: Any) -> Any:
         return self.bijector.inverse(x)
 
-    def inverse(self, y: Any) -> Any:  # type: ignore[override]
+    def inverse(self, y: Any) -> Any:
         return self.bijector.forward(y)
 
-    def forward_log_jacobian(self, x: Any) -> Any:  # type: ignore[override]
+    def forward_log_jacobian(self, x: Any) -> Any:
         return self.bijector.inverse_log_jacobian(x)
 
-    def inverse_log_jacobian(self, y: Any) -> Any:  # type: ignore[override]
+    def inverse_log_jacobian(self, y: Any) -> Any:
         return self.bijector.forward_log_jacobian(y)

@@ -39,10 +39,20 @@ class Distribution(Cell):
 
     def __init__(self, seed: Any, dtype: Any, name: str, param: dict | None = None):
         super().__init__()
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
-            raise ValueError(f"For '{name}', 'seed' must be an int of 0 or more, but got {seed!r}.")
+        if not isinstance(name, str):
+            raise TypeError(f"For '{type(self).__name__}', 'name' must be a string, but got {name!r}.")
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+            raise TypeError(f"For '{name}', 'seed' must be an int, but got {seed!r}.")
+        if seed is not None and seed < 0:
+            raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
         self.seed = seed or 0
         self.dtype = mstype.to_dtype(dtype)
+        kinds = "uif" if self.discrete else "f"
+        if self.dtype.kind not in kinds:
+            raise TypeError(
+                f"For '{name}', 'dtype' must be {'an int or float' if self.discrete else 'a float'} "
+                f"type, but got {dtype}."
+            )
         self.name = name
         self.parameters = {k: v for k, v in (param or {}).items() if k not in ("self", "__class__")}
         self.parameter_type = mstype.float32 if self.discrete else self.dtype
@@ -83,7 +93,9 @@ class Distribution(Cell):
 
     # -- arguments of a call --------------------------------------------------------------------------------------
     def resolve(self, args: tuple, kwargs: dict) -> tuple:
-        """The parameters of this call: those given, else the constructor's."""
+        """The parameters of this call: those given, else the constructor's. A class without names takes what it gets."""
+        if not self.parameter_names:
+            return (*args, *kwargs.values())
         given = dict(zip(self.parameter_names, args))
         given.update(kwargs)
         unknown = set(kwargs) - set(self.parameter_names)
@@ -111,16 +123,22 @@ class Distribution(Cell):
     def _formula(self, name: str) -> Any:
         found = getattr(self, name, None)
         if found is None:
-            raise ValueError(f"{name.strip('_')} of the {type(self).__name__} distribution has no closed form.")
+            raise NotImplementedError(
+                f"{name.strip('_')} of the {type(self).__name__} distribution has no closed form."
+            )
         return found
 
     # -- quantities -----------------------------------------------------------------------------------------------
     def log_prob(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         """The logarithm of the density (or probability) at a value."""
+        if not hasattr(self, "_log_prob") and hasattr(self, "_prob"):
+            return ops.log(self._prob(value, *self.resolve(args, kwargs)))
         return self._formula("_log_prob")(self.value_of(value), *self.resolve(args, kwargs))
 
     def prob(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         """The density (or probability) at a value."""
+        if hasattr(self, "_prob"):
+            return self._prob(value, *self.resolve(args, kwargs))
         return ops.exp(self.log_prob(value, *args, **kwargs))
 
     def cdf(self, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -149,10 +167,14 @@ class Distribution(Cell):
 
     def sd(self, *args: Any, **kwargs: Any) -> Any:
         """The standard deviation."""
+        if not hasattr(self, "_sd") and hasattr(self, "_var"):
+            return ops.sqrt(self._var(*self.resolve(args, kwargs)))
         return self._formula("_sd")(*self.resolve(args, kwargs))
 
     def var(self, *args: Any, **kwargs: Any) -> Any:
         """The variance."""
+        if hasattr(self, "_var"):
+            return self._var(*self.resolve(args, kwargs))
         return ops.square(self.sd(*args, **kwargs))
 
     def entropy(self, *args: Any, **kwargs: Any) -> Any:
@@ -190,10 +212,11 @@ class Distribution(Cell):
 
     def sample(self, shape: Any = (), *args: Any, **kwargs: Any) -> Any:
         """Random values: `shape` followed by the shape of the parameters."""
+        draw = self._formula("_sample")
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         params = self.resolve(args, kwargs)
-        batch = checks.broadcast(self.name, *(p.shape for p in params)) if params else ()
-        out = self._formula("_sample")((*shape, *batch), *params)
+        batch = checks.broadcast(self.name, *(p.shape for p in params)) if self.parameter_names else ()
+        out = draw((*shape, *batch), *params)
         return ops.cast(ops.stop_gradient(out), self.dtype) if self.discrete else out
 
     def uniform(self, shape: tuple[int, ...]) -> Any:
