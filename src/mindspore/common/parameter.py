@@ -87,7 +87,7 @@ class Parameter(Tensor):
         self.param_info.layerwise_parallel = layerwise_parallel
         self.param_info.parallel_optimizer = parallel_optimizer
         self.param_info.storage_format = storage_format
-        self.name = name  # type: ignore[assignment]
+        self.name = name
         self.requires_grad = requires_grad
         self.is_init = True
         self.init_mode = default_input
@@ -183,7 +183,7 @@ class Parameter(Tensor):
         twin.__dict__.pop("_grad_hooks", None)
         return twin
 
-    def copy(self) -> Parameter:  # type: ignore[override]
+    def copy(self) -> Parameter:
         return self.clone()
 
     def asnumpy(self) -> np.ndarray:

@@ -44,7 +44,7 @@ class SymbolicScalar(SymbolicScalarBase):
 
     @property
     def dtype(self) -> Any:
-        return self._node.abstract.dtype  # type: ignore[attr-defined]
+        return self._node.abstract.dtype
 
     @property
     def shape(self) -> tuple:
@@ -71,8 +71,8 @@ class SymbolicScalar(SymbolicScalarBase):
     __le__ = _operator(_ew.LessEqual())
     __gt__ = _operator(_ew.Greater())
     __ge__ = _operator(_ew.GreaterEqual())
-    __eq__ = _operator(_ew.Equal())  # type: ignore[assignment]
-    __ne__ = _operator(_ew.NotEqual())  # type: ignore[assignment]
+    __eq__ = _operator(_ew.Equal())
+    __ne__ = _operator(_ew.NotEqual())
 
     def __hash__(self) -> int:
         return id(self)

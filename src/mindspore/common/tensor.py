@@ -318,7 +318,7 @@ class Tensor(TensorBase):
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, element: Any) -> Any:
-        return bool(_EQ(self, element).any())  # type: ignore[attr-defined]
+        return bool(_EQ(self, element).any())
 
     def __bool__(self) -> bool:
         if self._node is not None:

@@ -77,9 +77,9 @@ def _collect_sizes(arg: Any, axis: Any, sizes: set[int]) -> None:
     if axis is None:
         return
     if isinstance(arg, TensorBase):
-        if not isinstance(axis, int) or not -arg.ndim <= axis < arg.ndim:  # type: ignore[attr-defined]
-            raise ValueError(f"For 'vmap', axis {axis} is out of range for an argument of shape {tuple(arg.shape)}.")  # type: ignore[attr-defined]
-        sizes.add(arg.shape[axis])  # type: ignore[attr-defined]
+        if not isinstance(axis, int) or not -arg.ndim <= axis < arg.ndim:
+            raise ValueError(f"For 'vmap', axis {axis} is out of range for an argument of shape {tuple(arg.shape)}.")
+        sizes.add(arg.shape[axis])
     elif isinstance(arg, (tuple, list)):
         each = axis if isinstance(axis, (tuple, list)) else (axis,) * len(arg)
         for a, x in zip(arg, each):

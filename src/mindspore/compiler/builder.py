@@ -207,7 +207,7 @@ class Builder:
         locations, scope = (node.location, node.scope) if isinstance(node, CNode) else ((), "")
         return CNode(
             _TUPLE_GET, (node, ValueNode(index)), node.abstract.elements[index], self.graph, locations, scope,
-        )  # type: ignore[attr-defined]  # fmt: skip
+        )  # fmt: skip
 
     def make_tuple(self, nodes: list[Node]) -> Node:
         return CNode(_MAKE_TUPLE, nodes, AbstractTuple(tuple(n.abstract for n in nodes)), self.graph, *self.origin())

@@ -82,7 +82,7 @@ class Message:
         return self.__dict__.get(name) not in (None, [])
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._set() == other._set()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._set() == other._set()
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -208,7 +208,7 @@ class Cell(HookMixin, StateMixin):
         def bprop(*values: Any) -> tuple:
             *inputs, result, dout = values
             with tapes.paused() if not ACTIVE.tapes else _nothing():
-                grads = self.bprop(*inputs, result, dout)  # type: ignore[attr-defined]
+                grads = self.bprop(*inputs, result, dout)
             grads = grads if isinstance(grads, tuple) else (grads,)
             return check_bprop_result(self, inputs, grads)
 

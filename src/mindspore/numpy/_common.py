@@ -71,5 +71,5 @@ def binary(name: str, apply: Callable, doc: str) -> Callable:
 def sequence(arrays: Any) -> list[Tensor]:
     """Several arrays: a list, a tuple, or the slices of one array."""
     if isinstance(arrays, TensorBase):
-        return list(arrays)  # type: ignore[call-overload]
+        return list(arrays)
     return [tensor(a) for a in arrays]

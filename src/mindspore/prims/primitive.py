@@ -36,7 +36,7 @@ def _no_runtime(prim: Primitive) -> Any:
 
 
 def set_dispatch(call: Callable[[Primitive, tuple], Any]) -> None:
-    _Dispatch.call = staticmethod(call)  # type: ignore[assignment]
+    _Dispatch.call = staticmethod(call)
 
 
 class Primitive:

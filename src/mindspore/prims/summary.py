@@ -50,7 +50,7 @@ class _Summary(Primitive):
             raise ValueError(f"For '{self.name}', the name must not be empty.")
         if not isinstance(value, TensorBase):
             raise TypeError(f"For '{self.name}', the value must be a Tensor, but got {type(value).__name__}.")
-        self._check(value.shape)  # type: ignore[attr-defined]
+        self._check(value.shape)
         builder = ACTIVE.builder
         if builder is None:
             self._keep(label, np.array(value._data))

@@ -107,7 +107,7 @@ def _wait(value: Any) -> None:
 
 
 def _shapes(args: tuple) -> list[str]:
-    return [f"{a.dtype}{list(a.shape)}" for a in args if isinstance(a, TensorBase)]  # type: ignore[attr-defined]
+    return [f"{a.dtype}{list(a.shape)}" for a in args if isinstance(a, TensorBase)]
 
 
 @contextlib.contextmanager

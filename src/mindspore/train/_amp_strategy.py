@@ -66,7 +66,7 @@ class AmpStrategy:
 def cast_floats(value: Any, dtype: Any) -> Any:
     """`value` with every float tensor in it cast to `dtype`."""
     if isinstance(value, TensorBase):
-        own = value.dtype  # type: ignore[attr-defined]
+        own = value.dtype
         return _CAST(value, dtype) if own.kind == "f" and own is not dtype else value
     if isinstance(value, (tuple, list)):
         return type(value)(cast_floats(v, dtype) for v in value)

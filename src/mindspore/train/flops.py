@@ -42,7 +42,7 @@ def _of_node(node: CNode) -> float:
 
 
 def _inner_size(node: CNode) -> int:
-    shape = node.args[0].abstract.shape  # type: ignore[attr-defined]
+    shape = node.args[0].abstract.shape
     return shape[-2] if getattr(node.op, "transpose_a", False) else shape[-1]
 
 

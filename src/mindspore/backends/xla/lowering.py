@@ -145,7 +145,7 @@ class Lowering:
 
     def _typed(self, outputs: Any, graph: FuncGraph) -> list[Any]:
         """Outputs as arrays of exactly the inferred types, which lax control flow insists on."""
-        return [self.jnp.asarray(o, a.dtype.np) for o, a in zip(outputs, graph.outputs)]  # type: ignore[attr-defined]
+        return [self.jnp.asarray(o, a.dtype.np) for o, a in zip(outputs, graph.outputs)]
 
     def _loop(self, carried: int, condition: FuncGraph, body: FuncGraph, *operands: Any) -> Any:
         invariants = operands[carried:]

@@ -193,7 +193,7 @@ def _save_trips(
     saving_body = _extended(builder, body, carry, stack_types, invariants, step)
     node.op = While(2 * n + 1, bound, counter=n)
     node.args = (ValueNode(saving_condition), ValueNode(saving_body), *carry, counter, *stacks, *invariants)
-    node.abstract = AbstractTuple((*node.abstract.elements[:n], _COUNT, *stack_types))  # type: ignore[attr-defined]
+    node.abstract = AbstractTuple((*node.abstract.elements[:n], _COUNT, *stack_types))
 
 
 def _tensor_constant(node: ValueNode) -> ValueNode:

@@ -107,7 +107,7 @@ class Backward:
     def _accumulate_element(self, node: Node, index: int, grad: Any) -> None:
         if grad is None or node.id not in self.active:
             return
-        parts = self.grads.setdefault(node.id, [None] * len(node.abstract.elements))  # type: ignore[attr-defined]
+        parts = self.grads.setdefault(node.id, [None] * len(node.abstract.elements))
         parts[index] = grad if parts[index] is None else parts[index] + grad
 
 

@@ -51,9 +51,9 @@ def short(value: Any) -> str:
     """A few words on a value, for messages."""
     if isinstance(value, TensorBase):
         abstract = values.abstract_of(value)
-        return f"a {abstract.dtype} tensor of shape {abstract.shape}"  # type: ignore[attr-defined]
+        return f"a {abstract.dtype} tensor of shape {abstract.shape}"
     if isinstance(value, SymbolicScalarBase):
-        return f"a run-time {value._node.abstract.dtype}"  # type: ignore[attr-defined]
+        return f"a run-time {value._node.abstract.dtype}"
     text = repr(value)
     return text if len(text) < 60 else f"{text[:57]}..."
 
@@ -209,7 +209,7 @@ def common_abstract(a: Abstract, b: Abstract, left: Any = None, right: Any = Non
     if isinstance(a, AbstractTensor) and isinstance(b, AbstractTensor):
         return None
     tensor, number = (a, b) if isinstance(a, AbstractTensor) else (b, a)
-    if tensor.shape == () and mstype.promote_scalar(tensor.dtype, values.scalar_sample(number.dtype)) is tensor.dtype:  # type: ignore[attr-defined]
+    if tensor.shape == () and mstype.promote_scalar(tensor.dtype, values.scalar_sample(number.dtype)) is tensor.dtype:
         return tensor
     return None
 
@@ -226,8 +226,8 @@ def convert(value: Any, target: Abstract) -> Any:
             return values.from_node(ValueNode(np.asarray(value, target.dtype.np), target))
         return Cast()(value, target.dtype)
     if values.is_number(value):
-        return values.number_tensor(value, target.dtype)  # type: ignore[attr-defined]
-    return ScalarToTensor()(value, target.dtype)  # type: ignore[attr-defined]
+        return values.number_tensor(value, target.dtype)
+    return ScalarToTensor()(value, target.dtype)
 
 
 def zeros_node(abstract: Any) -> ValueNode:

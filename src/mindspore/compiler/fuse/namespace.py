@@ -75,7 +75,7 @@ class LazyArray:
     def __bool__(self) -> bool:
         raise Unsupported("a decision on the values of an array")
 
-    __int__ = __float__ = __index__ = __iter__ = __len__ = __bool__  # type: ignore[assignment]
+    __int__ = __float__ = __index__ = __iter__ = __len__ = __bool__
 
     def astype(self, dtype: Any, **_: Any) -> LazyArray:
         target = name_of(dtype)

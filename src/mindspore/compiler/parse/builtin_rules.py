@@ -16,7 +16,7 @@ def _number(interpreter: Any, value: Any, python_type: type, dtype: mstype.DType
     if not interpreter.is_variable(value):
         return python_type(value, *rest)
     if isinstance(value, TensorBase):
-        if value.size != 1:  # type: ignore[attr-defined]
+        if value.size != 1:
             raise TypeError(f"only a tensor of one element can be converted by {python_type.__name__}()")
         value = arrays.TensorToScalar()(value)
     return ew.Cast()(value, dtype)
@@ -125,7 +125,7 @@ def _extremum(prim: Any, native: Any) -> Any:
 
 def _isinstance(interpreter: Any, value: Any, kinds: Any) -> bool:
     if isinstance(value, SymbolicScalarBase):
-        kind = {"b": bool, "i": int, "u": int, "f": float}[value.dtype.kind]  # type: ignore[attr-defined]
+        kind = {"b": bool, "i": int, "u": int, "f": float}[value.dtype.kind]
         return issubclass(kind, kinds)
     return isinstance(value, kinds)
 

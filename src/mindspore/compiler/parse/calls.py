@@ -97,7 +97,7 @@ class CallRules(Rules):
     def iterate(self, value: Any) -> Any:
         """The items of anything that can be looped over."""
         if isinstance(value, SymbolicScalarBase):
-            raise TypeError(f"'{value.dtype}' object is not iterable")  # type: ignore[attr-defined]
+            raise TypeError(f"'{value.dtype}' object is not iterable")
         method = getattr(type(value), "__iter__", None)
         if method is not None and self.should_interpret(method):
             return self.call(method, (value,), {})

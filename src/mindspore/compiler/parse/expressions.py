@@ -162,7 +162,7 @@ class ExpressionRules(Rules):
         if same:
             for a, b in zip(left, right):
                 equal = self._compare(ast.Eq(), a, b)
-                same = self.both(same, equal.all() if isinstance(equal, TensorBase) else equal)  # type: ignore[attr-defined]
+                same = self.both(same, equal.all() if isinstance(equal, TensorBase) else equal)
         return same if isinstance(op, ast.Eq) else self.negate(same)
 
     def _has_variables(self, value: Any) -> bool:

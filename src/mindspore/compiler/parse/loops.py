@@ -125,7 +125,7 @@ class LoopRules(Rules):
         if isinstance(source, range):
             return self._counted_loop(node, SymbolicRange(source.start, source.stop, source.step), rest)
         if isinstance(source, TensorBase):
-            return self._counted_loop(node, SymbolicRange(0, source.shape[0], 1), rest, element=lambda i: source[i])  # type: ignore[attr-defined,index]
+            return self._counted_loop(node, SymbolicRange(0, source.shape[0], 1), rest, element=lambda i: source[i])  # type: ignore[index]
         raise CompileError(
             f"this loop runs more than {unroll_limit()} times over Python values and would unroll without end. Loop over a range "
             "or a tensor, or raise the environment variable MS_DEV_LOOP_UNROLL_LIMIT."
@@ -386,7 +386,7 @@ class LoopCarry:
             self._refuse(variable, after)
         wanted = _abstract(after)
         common = common_abstract(before, wanted)
-        if common is None and isinstance(before, AbstractScalar) and wanted.shape == ():  # type: ignore[attr-defined]
+        if common is None and isinstance(before, AbstractScalar) and wanted.shape == ():
             common = wanted  # a number that becomes a 0-d tensor
         if common is None:
             self._refuse(variable, after)

@@ -79,7 +79,7 @@ def _contains_code(node: FunctionNode, code: types.CodeType) -> bool:
     for line, end_line, column, end_column in code.co_positions():
         if None in (line, end_line, column, end_column) or end_column == 0:
             continue
-        if not (first <= (line, column) and (end_line, end_column) <= last):  # type: ignore[operator]
+        if not (first <= (line, column) and (end_line, end_column) <= last):
             return False
     return True
 

@@ -46,7 +46,7 @@ def same_cast(context: Context, node: CNode, x: Node) -> Node | None:
 @rule("cast of a cast", op("Cast", op("Cast", var("x"), any_, capture="inner"), var("dtype")))
 def cast_chain(context: Context, node: CNode, x: Node, inner: CNode, dtype: Node) -> Node | None:
     """Through a type that holds every value of the first."""
-    before, between = x.abstract.dtype, inner.abstract.dtype  # type: ignore[attr-defined]
+    before, between = x.abstract.dtype, inner.abstract.dtype
     if not _holds(between, before):
         return None
     return context.make(elementwise.Cast(), x, dtype)
@@ -72,23 +72,23 @@ def same_shape(context: Context, node: CNode, x: Node) -> Node | None:
 
 @rule("reshape of a reshape", op("Reshape", op("Reshape", var("x"), any_), var("shape")))
 def reshape_chain(context: Context, node: CNode, x: Node, shape: Node) -> Node:
-    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))  # type: ignore[attr-defined]
+    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))
 
 
 @rule("squeeze or expand as reshape", op("ExpandDims", var("x"), any_), op("Squeeze", var("x")))
 def as_reshape(context: Context, node: CNode, x: Node) -> Node:
-    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))  # type: ignore[attr-defined]
+    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))
 
 
 @rule("transpose that moves nothing", op("Transpose", var("x"), var("perm")))
 def trivial_transpose(context: Context, node: CNode, x: Node, perm: ValueNode) -> Node | None:
     """Identity orders, and orders that only move dimensions of size 1."""
-    shape = x.abstract.shape  # type: ignore[attr-defined]
+    shape = x.abstract.shape
     order = [p % max(len(shape), 1) for p in perm.value]
     if order == list(range(len(shape))):
         return x
     if [p for p in order if shape[p] != 1] == [i for i in range(len(shape)) if shape[i] != 1]:
-        return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))  # type: ignore[attr-defined]
+        return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))
     return None
 
 
@@ -124,9 +124,9 @@ def _plain_transpose(node: Node) -> Node | None:
     op("ReduceMax", var("x"), any_),
 )
 def trivial_reduction(context: Context, node: CNode, x: Node) -> Node | None:
-    if x.abstract.size != node.abstract.size or x.abstract.dtype is not node.abstract.dtype:  # type: ignore[attr-defined]
+    if x.abstract.size != node.abstract.size or x.abstract.dtype is not node.abstract.dtype:
         return None
-    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))  # type: ignore[attr-defined]
+    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))
 
 
 # -- algebra --------------------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def mul_zeros(context: Context, node: CNode, x: Node, y: Node) -> Node | None:
     if repeated_value(x) == 0 and repeated_value(y) is not None and np.isfinite(repeated_value(y)):
         return context.make(
             arrays.Fill(), *(context.constant(v) for v in (node.abstract.dtype, node.abstract.shape, 0))
-        )  # type: ignore[attr-defined]
+        )
     return None
 
 
@@ -196,7 +196,7 @@ def double_negation(context: Context, node: CNode, x: Node) -> Node:
 
 @rule("square as product", op("Pow", var("x"), var("y")))
 def square(context: Context, node: CNode, x: Node, y: Node) -> Node | None:
-    if repeated_value(y) == 2 and _keeps(node, x) and node.abstract.dtype.kind in "fc":  # type: ignore[attr-defined]
+    if repeated_value(y) == 2 and _keeps(node, x) and node.abstract.dtype.kind in "fc":
         return context.make(elementwise.Square(), x)
     return None
 
@@ -205,7 +205,7 @@ def square(context: Context, node: CNode, x: Node, y: Node) -> Node | None:
 def of_zeros(context: Context, node: CNode, x: Node) -> Node | None:
     if repeated_value(x) != 0 or isinstance(x, ValueNode):
         return None
-    return context.make(arrays.Fill(), *(context.constant(v) for v in (node.abstract.dtype, node.abstract.shape, 0)))  # type: ignore[attr-defined]
+    return context.make(arrays.Fill(), *(context.constant(v) for v in (node.abstract.dtype, node.abstract.shape, 0)))
 
 
 # -- constants --------------------------------------------------------------------------------------------------------------

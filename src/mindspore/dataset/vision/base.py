@@ -158,7 +158,7 @@ def resize_size(value: Any, name: str) -> None:
 
 def pair(size: Any) -> tuple[int, int]:
     """A square from one number."""
-    return (size, size) if isinstance(size, int) else tuple(size)  # type: ignore[return-value]
+    return (size, size) if isinstance(size, int) else tuple(size)
 
 
 def padding_widths(value: Any, name: str) -> None:

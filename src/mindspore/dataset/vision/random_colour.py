@@ -241,7 +241,7 @@ def _adjustment(low: float, high: float) -> Any:
 def _factors(value: Any, centre: float, least: float) -> tuple[float, float]:
     if isinstance(value, (int, float)):
         return max(least, centre - value), centre + value
-    return tuple(value)  # type: ignore[return-value]
+    return tuple(value)
 
 
 _factor = _adjustment(0, FLOAT_MAX_INTEGER)

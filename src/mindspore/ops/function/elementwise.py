@@ -185,7 +185,7 @@ def _broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
     """Both operands as tensors of their common type."""
     from mindspore.prims.primitive import promote_arguments
 
-    return promote_arguments("fmax", (x, y), "all")  # type: ignore[return-value]
+    return promote_arguments("fmax", (x, y), "all")
 
 
 def copysign(x: Any, other: Any) -> Tensor:

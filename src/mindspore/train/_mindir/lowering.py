@@ -118,7 +118,7 @@ def _plain_pool(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
 
 @rule("GetItem")
 def _get_item(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
-    shape = node.args[0].abstract.shape  # type: ignore[attr-defined]
+    shape = node.args[0].abstract.shape
     spec = _expanded(node.op.spec, len(shape))
     tensors = [i for i, s in enumerate(spec) if s is TENSOR_INDEX]
     if len(tensors) > 1 or (tensors and any(s is None or isinstance(s, int) for s in spec)):
@@ -127,9 +127,9 @@ def _get_item(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     if tensors:
         axis, zero = writer.constant(tensors[0]), writer.constant(0)
         return writer.emit("Gather", [sliced, inputs[1], axis, zero], node.abstract, scope=node.scope)
-    if current == node.abstract.shape:  # type: ignore[attr-defined]
+    if current == node.abstract.shape:
         return sliced
-    return writer.emit("Reshape", [sliced, writer.constant(node.abstract.shape)], node.abstract)  # type: ignore[attr-defined]
+    return writer.emit("Reshape", [sliced, writer.constant(node.abstract.shape)], node.abstract)
 
 
 def _expanded(spec: tuple, rank: int) -> list[Any]:
@@ -156,7 +156,7 @@ def _strided_slice(
         out.append(len(range(start, stop, step)))
     if tuple(out) == tuple(shape) and all(s == 1 for s in strides):
         return source, shape
-    kind = AbstractTensor(node.abstract.dtype, tuple(out))  # type: ignore[attr-defined]
+    kind = AbstractTensor(node.abstract.dtype, tuple(out))
     parts = [writer.constant(tuple(v)) for v in (begin, end, strides)]
     masks = [writer.constant(0)] * 5
     return writer.emit("StridedSlice", [source, *parts, *masks], kind, scope=node.scope), tuple(out)
@@ -167,7 +167,7 @@ def _strided_slice(
 
 
 def _number(writer: GraphWriter, value: float, node: CNode) -> str:
-    return writer.constant(np.asarray(value, node.abstract.dtype.np))  # type: ignore[attr-defined]
+    return writer.constant(np.asarray(value, node.abstract.dtype.np))
 
 
 @rule("StopGradient", "Identity", "GradientHook", "Depend")
@@ -193,7 +193,7 @@ def _leaky_relu(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
 
 @rule("Standardize")
 def _standardize(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
-    full, stat = node.abstract.elements[0], node.abstract.elements[1]  # type: ignore[attr-defined]
+    full, stat = node.abstract.elements[0], node.abstract.elements[1]
     axes, keep = writer.constant(tuple(node.op.axes)), writer.constant(True)
     mean = writer.emit("ReduceMean", [inputs[0], axes, keep], stat)
     centred = writer.emit("Sub", [inputs[0], mean], full)
@@ -207,9 +207,9 @@ def _standardize(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
 def _fill(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     value = node.args[2]
     if not isinstance(value, ValueNode):
-        shape = writer.constant(tuple(node.abstract.shape))  # type: ignore[attr-defined]
+        shape = writer.constant(tuple(node.abstract.shape))
         return writer.emit("BroadcastTo", [inputs[2], shape], node.abstract)
-    return writer.constant(np.full(node.abstract.shape, value.value, node.abstract.dtype.np))  # type: ignore[attr-defined]
+    return writer.constant(np.full(node.abstract.shape, value.value, node.abstract.dtype.np))
 
 
 @rule("Stack")

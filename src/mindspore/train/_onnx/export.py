@@ -118,7 +118,7 @@ def _cond(
 ) -> list[str]:
     branches = [_branch(g, graph, operands, label) for graph, label in ((then, "then"), (otherwise, "else"))]
     flag = g.emit("Reshape", [predicate, g.ints([])])
-    count = len(node.abstract.elements)  # type: ignore[attr-defined]
+    count = len(node.abstract.elements)
     found = g.emit("If", [flag], count, then_branch=branches[0], else_branch=branches[1])
     return [found] if count == 1 else found
 

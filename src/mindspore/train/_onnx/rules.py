@@ -55,7 +55,7 @@ for _ours, _theirs in _SAME.items():
 
 def _like(g: Any, node: CNode, value: float) -> str:
     """A constant of the type of the node's result."""
-    return g.constant(np.asarray(value, node.abstract.dtype.np))  # type: ignore[attr-defined]
+    return g.constant(np.asarray(value, node.abstract.dtype.np))
 
 
 def _shape(node: Any) -> tuple[int, ...]:
@@ -111,12 +111,12 @@ def _is_finite(g: Any, node: CNode, x: str) -> str:
 
 @rule("ZerosLike")
 def _zeros_like(g: Any, node: CNode, x: str) -> str:
-    return g.constant(np.zeros(_shape(node), node.abstract.dtype.np))  # type: ignore[attr-defined]
+    return g.constant(np.zeros(_shape(node), node.abstract.dtype.np))
 
 
 @rule("OnesLike")
 def _ones_like(g: Any, node: CNode, x: str) -> str:
-    return g.constant(np.ones(_shape(node), node.abstract.dtype.np))  # type: ignore[attr-defined]
+    return g.constant(np.ones(_shape(node), node.abstract.dtype.np))
 
 
 @rule("ReLU6")
@@ -235,7 +235,7 @@ def _pad(g: Any, node: CNode, x: str) -> str:
 def _fill(g: Any, node: CNode, dtype: Any, shape: Any, value: Any) -> str:
     if isinstance(value, str):
         return g.emit("Expand", [value, g.ints(_shape(node))])
-    return g.constant(np.full(_shape(node), value, node.abstract.dtype.np))  # type: ignore[attr-defined]
+    return g.constant(np.full(_shape(node), value, node.abstract.dtype.np))
 
 
 @rule("Gather")
@@ -309,13 +309,13 @@ def _reduce_bool(g: Any, node: CNode, x: str, axis: Any = ()) -> str:
 def _arg(g: Any, node: CNode, x: str) -> str:
     op = "ArgMax" if node.op.name == "Argmax" else "ArgMin"
     found = g.emit(op, [x], axis=node.op.axis, keepdims=0)
-    return g.emit("Cast", [found], to=g.kind(node.abstract.dtype))  # type: ignore[attr-defined]
+    return g.emit("Cast", [found], to=g.kind(node.abstract.dtype))
 
 
 @rule("TopK")
 def _top_k(g: Any, node: CNode, x: str, k: int) -> list[str]:
     values, indices = g.emit("TopK", [x, g.ints([k])], 2, axis=-1)
-    return [values, g.emit("Cast", [indices], to=g.kind(node.abstract.elements[1].dtype))]  # type: ignore[attr-defined]
+    return [values, g.emit("Cast", [indices], to=g.kind(node.abstract.elements[1].dtype))]
 
 
 @rule("CumSum")
@@ -388,7 +388,7 @@ def _layer_norm(g: Any, node: CNode, x: str, gamma: str, beta: str) -> list[str]
 @rule("Standardize")
 def _standardize(g: Any, node: CNode, x: str) -> list[str]:
     axes = list(node.op.axes)
-    dtype = node.abstract.elements[0].dtype.np  # type: ignore[attr-defined]
+    dtype = node.abstract.elements[0].dtype.np
     mean = g.emit("ReduceMean", [x], axes=axes, keepdims=1)
     centred = g.emit("Sub", [x, mean])
     variance = g.emit("ReduceMean", [g.emit("Mul", [centred, centred])], axes=axes, keepdims=1)
