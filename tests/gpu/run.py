@@ -86,6 +86,12 @@ def on(target, function, *arguments):
     return ms.jit(function)(*arguments)
 
 
+def eagerly(target, function, *arguments):
+    """Run in PyNative mode, one primitive at a time, on the device."""
+    ms.set_context(mode=ms.PYNATIVE_MODE, backend="", device_target=target)
+    return function(*arguments)
+
+
 def check_close(a, b, tolerance=2e-4):
     for x, y in zip(a if isinstance(a, (tuple, list)) else [a], b if isinstance(b, (tuple, list)) else [b]):
         np.testing.assert_allclose(x.asnumpy(), y.asnumpy(), rtol=tolerance, atol=tolerance)
@@ -93,11 +99,13 @@ def check_close(a, b, tolerance=2e-4):
 
 def check_function(target, function, arguments, differentiate):
     check_close(on("interp", function, *arguments), on(target, function, *arguments))
+    check_close(on("interp", function, *arguments), eagerly(target, function, *arguments))
     if not differentiate:
         return
     places = tuple(k for k, a in enumerate(arguments) if a.dtype == ms.float32)
     gradient = lambda *args: ms.grad(lambda *v: function(*v).sum(), places)(*args)
     check_close(on("interp", gradient, *arguments), on(target, gradient, *arguments), 1e-3)
+    check_close(on("interp", gradient, *arguments), eagerly(target, gradient, *arguments), 1e-3)
     second = lambda *args: ms.grad(lambda *v: sum((g * g).sum() for g in gradient(*v)), places)(*args)
     check_close(on("interp", second, *arguments), on(target, second, *arguments), 2e-3)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore.common.tensor import Tensor
 
@@ -19,23 +19,27 @@ class IncompatibleKeys(NamedTuple):
 class StateMixin:
     """The state part of Cell."""
 
+    if TYPE_CHECKING:  # what Cell itself has
+
+        def __getattr__(self, name: str) -> Any: ...
+
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Keep a tensor that is not a parameter but belongs to the cell's state."""
         if not isinstance(name, str):
             raise TypeError(f"the name of a buffer must be a string, but got {type(name).__name__}.")
         if "." in name or not name:
             raise KeyError(f"the name of a buffer must not be empty or contain '.', but got {name!r}.")
-        if hasattr(self, name) and name not in self._buffers:  # type: ignore[attr-defined]
+        if hasattr(self, name) and name not in self._buffers:
             raise KeyError(f"attribute '{name}' already exists.")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"buffer '{name}' must be a Tensor or None, but got {type(tensor).__name__}.")
-        self._buffers[name] = tensor  # type: ignore[attr-defined]
-        (self._non_persistent_buffers.discard if persistent else self._non_persistent_buffers.add)(name)  # type: ignore[attr-defined]
+        self._buffers[name] = tensor
+        (self._non_persistent_buffers.discard if persistent else self._non_persistent_buffers.add)(name)
 
     def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
         """Buffers with their paths."""
         seen: set[int] = set()
-        cells = self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]  # type: ignore[attr-defined]
+        cells = self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]
         for path, cell in cells:
             for name, value in cell._buffers.items():
                 if value is not None and not (remove_duplicate and id(value) in seen):
@@ -48,7 +52,7 @@ class StateMixin:
 
     def get_buffer(self, target: str) -> Tensor:
         path, _, name = target.rpartition(".")
-        cell = self.get_sub_cell(path)  # type: ignore[attr-defined]
+        cell = self.get_sub_cell(path)
         if name not in cell._buffers:
             raise AttributeError(f"{type(cell).__name__} has no buffer '{name}'.")
         return cell._buffers[name]
@@ -79,9 +83,9 @@ class StateMixin:
         out = destination if destination is not None else OrderedDict()
         for hook in self._state_hooks("_state_dict_pre_hooks"):
             hook(self, prefix, keep_vars)
-        for path, param in self.parameters_and_names():  # type: ignore[attr-defined]
+        for path, param in self.parameters_and_names():
             out[prefix + path] = param
-        for path, cell in self.cells_and_names():  # type: ignore[attr-defined]
+        for path, cell in self.cells_and_names():
             for name, value in cell._buffers.items():
                 if value is not None and name not in cell._non_persistent_buffers:
                     out[prefix + (f"{path}.{name}" if path else name)] = value
@@ -107,9 +111,10 @@ class StateMixin:
                 source = state[name] if isinstance(state[name], Tensor) else Tensor(state[name])
                 if tuple(source.shape) != tuple(target.shape):
                     raise RuntimeError(
-                        f"load_state_dict for {type(self).__name__}: '{name}' has shape {target.shape} here but {source.shape} there."
+                        f"load_state_dict for {type(self).__name__}: '{name}' has shape "
+                        f"{target.shape} here but {source.shape} there."
                     )
-                target._data = source.astype(target.dtype).asnumpy().copy()  # type: ignore[attr-defined]
+                target._data = source.astype(target.dtype).asnumpy().copy()
         result = IncompatibleKeys(missing, unexpected)
         for hook in self._state_hooks("_load_state_dict_post_hooks"):
             hook(self, result)
