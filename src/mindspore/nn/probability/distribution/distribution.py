@@ -186,7 +186,7 @@ class Distribution(Cell):
 
         The other's parameters come first, then (optionally) this one's.
         """
-        count = len(self.parameter_names)
+        formula, count = self._formula("_kl"), len(self.parameter_names)
         if not isinstance(dist, str):
             raise TypeError(f"For '{self.name}', 'dist' must be a string, but got {type(dist).__name__}.")
         if dist != self.get_dist_type():
@@ -203,7 +203,7 @@ class Distribution(Cell):
         if missing:
             raise ValueError(f"For '{self.name}', kl_loss needs the other distribution's {missing}.")
         b = tuple(self._as_tensor(n, other[n]) for n in self.parameter_names)
-        return self._formula("_kl")(*b, *self.resolve(tuple(own), mine))
+        return formula(*b, *self.resolve(tuple(own), mine))
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Any:
         """The entropy of this distribution plus its divergence to another."""
