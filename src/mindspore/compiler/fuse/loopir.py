@@ -201,6 +201,13 @@ class Maker:
     def take(
         self, source: Value, places: tuple[tuple[str, int], ...], shape: tuple[int, ...], indices: list[Value]
     ) -> Value:
+        base = source
+        while base.is_view:
+            base = base.args[0]
+        if base.op == "const":
+            return self.const(base.attr, shape, source.dtype)
+        if base.op == "iota":
+            raise Unsupported("a gather from positions, which are never in memory")
         operands = tuple(self.broadcast(i, shape) for i in indices)
         return self.add("take", shape, source.dtype, (source, *operands), places)
 
