@@ -2,3 +2,4 @@
 
 from mindspore.ops.function import *  # noqa: F403
 from mindspore.ops.operations import *  # noqa: F403
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - module attributes

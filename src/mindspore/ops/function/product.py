@@ -316,7 +316,11 @@ def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, 
     if ord == 2:
         square = ew.Real()(x * ew.conj(x)) if x.dtype.kind == "c" else ew.Square()(x)
         return _root(ReduceSum(keepdims)(square, axes))
-    return ew.Pow()(ReduceSum(keepdims)(ew.Pow()(size, float(ord)), axes), 1.0 / float(ord))
+    # powers of the elements relative to the largest neither overflow nor vanish; the norm does not depend on the scale
+    peak = ew.StopGradient()(ReduceMax(True)(size, axes)) if x.size else ReduceSum(True)(size, axes)
+    peak = ew.Select()(ew.LogicalAnd()(peak > 0, ew.IsFinite()(peak)), peak, ew.ones_like(peak))
+    out = ew.Pow()(ReduceSum(True)(ew.Pow()(size / peak, float(ord)), axes), 1.0 / float(ord)) * peak
+    return out if keepdims else Reshape()(out, tuple(n for d, n in enumerate(x.shape) if d not in axes))
 
 
 def _root(total: Any) -> Any:

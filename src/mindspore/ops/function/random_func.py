@@ -1,11 +1,3 @@
 """An older home of functions; every function of `mindspore.ops` is found here."""
 
-from __future__ import annotations
-
-from typing import Any
-
-
-def __getattr__(name: str) -> Any:
-    from mindspore import ops
-
-    return getattr(ops, name)
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - module attributes

@@ -1,11 +1,3 @@
-"""An older home of operation classes; every name of `mindspore.ops.operations` is found here."""
+"""An older home of operations; every class and function of `mindspore.ops` is found here."""
 
-from __future__ import annotations
-
-from typing import Any
-
-
-def __getattr__(name: str) -> Any:
-    from mindspore.ops import operations
-
-    return getattr(operations, name)
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - module attributes

@@ -373,3 +373,5 @@ def _instance_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: A
 
 
 InstanceNorm = composition("InstanceNorm", _instance_norm, "Instance normalisation.", epsilon=1e-5, momentum=0.1)
+
+from mindspore.ops.paths import find as __getattr__  # noqa: E402, F401 - array operations that scripts import from here
