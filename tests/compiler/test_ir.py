@@ -149,3 +149,18 @@ def test_graphs_are_closed_and_typed():
     assert len(conds) == 1
     assert all(isinstance(a, ValueNode) and isinstance(a.value, FuncGraph) for a in conds[0].args[1:3])
     assert all(isinstance(n, CNode) for n in graph.nodes())
+
+
+def test_compiled_functions_follow_the_training_flag():
+    class Switch(nn.Cell):
+        def construct(self, x):
+            return x * 2 if self.training else x
+
+    net = Switch()
+    compiled = ms.jit(lambda x: net(x) + 1)
+    assert compiled(Tensor(1.0)).asnumpy() == 2
+    net.set_train()
+    assert compiled(Tensor(1.0)).asnumpy() == 3
+    net.set_train(False)
+    assert compiled(Tensor(1.0)).asnumpy() == 2
+    assert compiled.compile_cache_size == 2

@@ -1,7 +1,7 @@
 """Compiling functions: `jit`, and what Cells use in graph mode.
 
 A `CompiledFunction` keeps one executable per kind of arguments. The kind is: the structure, the shapes and types of the
-tensors, the values of everything else, and the mode of the cell (training or not). A second call of the same kind
+tensors, the values of everything else, and whether the cells that are called are in training. A second call of the same kind
 compiles nothing.
 """
 
@@ -38,7 +38,7 @@ class CompiledFunction:
         self.function = function
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.options = options or {}
-        self._cache: dict[Any, Entry] = {}
+        self._cache: dict[Any, list[Any]] = {}
         self._bound: dict[int, tuple[Any, CompiledFunction]] = {}
         functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(
             function, "__name__"
@@ -78,20 +78,18 @@ class CompiledFunction:
 
     def entry(self, args: tuple, kwargs: dict) -> Any:
         try:
-            key = (_key(args), _key(kwargs) if kwargs else None, self._mode(), executor.backend_key())
+            key = (_key(args), _key(kwargs) if kwargs else None, executor.backend_key())
         except RecursionError:
             raise RuntimeError("Detect recursion when converting python object: an argument contains itself.") from None
-        entry = self._cache.get(key)
-        if entry is None:
-            entry = self._cache[key] = self._build(args, kwargs)
+        candidates = self._cache.get(key)
+        if candidates is None:
+            candidates = self._cache[key] = []
+        for entry in candidates:
+            if entry is EAGER or entry.fits():
+                return entry
+        entry = self._build(args, kwargs)
+        candidates.append(entry)
         return entry
-
-    def _mode(self) -> Any:
-        """What else a graph depends on: the training flags of the cells involved."""
-        owner = self.function if hasattr(self.function, "run_around") else getattr(self.function, "__self__", None)
-        if hasattr(owner, "cells_and_names"):
-            return _training_key(owner)
-        return None
 
     def _build(self, args: tuple, kwargs: dict) -> Any:
         depth = context.get_context("max_call_depth")
@@ -115,7 +113,7 @@ class CompiledFunction:
     @property
     def compile_cache_size(self) -> int:
         """How many kinds of arguments have been compiled."""
-        return len(self._cache)
+        return sum(len(entries) for entries in self._cache.values())
 
 
 class Entry:
@@ -131,6 +129,13 @@ class Entry:
         self.donated = tuple(donated)
         self.scalar_outputs = _scalar_outputs(traced)
         self.executable = executor.compile_graph(traced.graph, donated, driver.Options(level, path))
+
+    def fits(self) -> bool:
+        """Whether the cells this graph was made of are still in the same mode (training or not)."""
+        for attributes, training in self.traced.training:
+            if attributes["training"] is not training:
+                return False
+        return True
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
@@ -207,10 +212,6 @@ def _key(value: Any) -> Any:
     except TypeError:
         return id(value)
     return value
-
-
-def _training_key(cell: Any) -> tuple:
-    return tuple(c.training for _, c in cell.cells_and_names())
 
 
 def jit(

@@ -63,11 +63,6 @@ class Derivative:
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
         return self.run(args, kwargs, _GraphMode())
 
-    @property
-    def cells_and_names(self) -> Any:
-        """Of the cell this differentiates: compiled functions depend on its training flags."""
-        return self.fn.cells_and_names
-
     # -- the work -------------------------------------------------------------------------------------------------
     def run(self, args: tuple, kwargs: dict, mode: Any) -> Any:
         sens = None

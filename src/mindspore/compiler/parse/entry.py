@@ -40,6 +40,7 @@ class Traced(NamedTuple):
     attributes: list[tuple[Any, str, Any]]  # (object, name, structure with Places): attribute stores
     errors: list[BaseException]
     error_output: int  # output index of the error code, or -1
+    training: list[tuple[dict, bool]]  # attributes of the cells called and the training flag the graph is made for
 
 
 def tensors_in(value: Any, found: list[Any] | None = None) -> list[Any]:
@@ -184,7 +185,8 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
             outputs.append(node)
     builder.graph.output = builder.make_tuple(outputs)
     weights = [p.default for p in builder.graph.parameters if p.default is not None]
-    return Traced(builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output)
+    training = list(interpreter.cells.values())
+    return Traced(builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output, training)
 
 
 def _extract(value: Any, builder: Builder, outputs: list[Node]) -> Any:

@@ -38,6 +38,7 @@ class Interpreter(ExpressionRules, StatementRules, BranchRules, LoopRules, CallR
         self.errors: list[BaseException] = []  # exceptions that the running graph may ask for, by code - 1
         self.error_flag: Any = None  # a tensor holding the code of the first such exception
         self.attributes: dict[tuple[int, str], tuple[Any, str, Any]] = {}  # attribute stores made while interpreting
+        self.cells: dict[int, tuple[dict, bool]] = {}  # attributes of the cells called, with their training flag at the time
         self.recursion: dict[Any, Any] = {}
         self.active_calls: dict[Any, int] = {}
 
