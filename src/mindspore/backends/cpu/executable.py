@@ -208,10 +208,25 @@ class Instance:
         )
 
 
+def _unheld(arrays: list[np.ndarray], references: int) -> np.ndarray | None:
+    """The first array of a list with at most so many references, as seen from here."""
+    for array in arrays:
+        if sys.getrefcount(array) <= references:
+            return array
+    return None
+
+
+def _count_references() -> int:
+    """What `_unheld` counts for an array that only its list refers to; it depends on the interpreter."""
+    arrays = [np.empty(1)]
+    return next(n for n in range(1, 9) if _unheld(arrays, n) is not None)
+
+
+_UNHELD = _count_references()
+
+
 class ResultArrays:
     """Arrays for the results of calls, used again when nobody holds them any more."""
-
-    _UNHELD = 3  # our list, the loop variable, the argument of getrefcount
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, keep: bool = True):
         self.keep = keep
@@ -220,9 +235,9 @@ class ResultArrays:
         self.arrays: list[np.ndarray] = []
 
     def take(self) -> np.ndarray:
-        for array in self.arrays:
-            if sys.getrefcount(array) == self._UNHELD:
-                return array
+        found = _unheld(self.arrays, _UNHELD)
+        if found is not None:
+            return found
         array = np.empty(self.shape, self.dtype)
         if not self.keep:
             return array

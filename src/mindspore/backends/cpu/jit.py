@@ -70,7 +70,9 @@ def _machine() -> Any:
         features += ",-prefer-256-bit"
     target = llvm.Target.from_default_triple()
     # The large code model: sections of one object may be mapped further apart than 32-bit offsets reach, and LLVM aborts then.
-    return target.create_target_machine(cpu=name, features=features, opt=2, reloc="static", codemodel="large", jit=False)
+    return target.create_target_machine(
+        cpu=name, features=features, opt=2, reloc="static", codemodel="large", jit=False
+    )
 
 
 def _cache_folder() -> Path | None:
