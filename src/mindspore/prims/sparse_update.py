@@ -1,0 +1,216 @@
+"""Update rules for gradients that name only some rows of a variable.
+
+`prim(…, grad, indices)`: `grad` has one slice per index; slices of one index are added up. Lazy rules touch only the
+rows named; `FusedSparseAdam` and the other eager ones treat all other rows as having a zero gradient. The rules
+themselves are those of `update.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks
+from mindspore.prims.gather_scatter import combine
+from mindspore.prims.precision import narrow, widen
+from mindspore.prims.update import (
+    Adam,
+    ApplyAdadelta,
+    ApplyAdagrad,
+    ApplyAdagradV2,
+    ApplyFtrl,
+    ApplyProximalAdagrad,
+    ApplyRMSProp,
+    Update,
+)
+
+
+class SparseUpdate(Update):
+    """A rule over rows. `arguments` end with "grad" and "indices"; `dense(xp, named)` is the rule over whole arrays."""
+
+    arguments: tuple[str, ...] = ("var", "grad", "indices")
+    #: rows without a gradient keep their values
+    lazy = True
+
+    def infer(self, *args: Any) -> Any:
+        if len(args) != len(self.arguments):
+            raise TypeError(f"For '{self.name}', {len(self.arguments)} arguments are needed, but got {len(args)}.")
+        named = dict(zip(self.arguments, args))
+        first, grad, indices = named[self.state[0]], named["grad"], named["indices"]
+        for name in (*self.state, "grad", "indices"):
+            checks.tensor(self.name, name, named[name])
+        for name in self.state:
+            if named[name].shape != first.shape:
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have the shape of '{self.state[0]}', but got {named[name].shape} "
+                    f"and {first.shape}."
+                )
+        if indices.dtype.kind not in "ui" or indices.dtype.bits < 32:
+            raise TypeError(f"For '{self.name}', 'indices' must be of int32 or int64, but got {indices.dtype}.")
+        if grad.dtype is not first.dtype:
+            raise TypeError(f"For '{self.name}', 'grad' must have the dtype of the variable, but got {grad.dtype}.")
+        if indices.ndim != 1 or grad.ndim != first.ndim or grad.shape[:1] != indices.shape:
+            raise ValueError(
+                f"For '{self.name}', 'indices' must name one slice of 'grad' each, but the shapes are {indices.shape} "
+                f"and {grad.shape}."
+            )
+        if grad.shape[1:] != first.shape[1:]:
+            raise ValueError(
+                f"For '{self.name}', the slices of 'grad' must fit the variable, but the shapes are {grad.shape} and "
+                f"{first.shape}."
+            )
+        return AbstractTuple(tuple(AbstractTensor(named[n].dtype, named[n].shape) for n in self.state))
+
+    def eval(self, xp: Any, *args: Any) -> Any:
+        named = {n: widen(a) if hasattr(a, "dtype") else a for n, a in zip(self.arguments, args)}
+        var, indices = named[self.state[0]], named.pop("indices")
+        named["grad"] = combine(xp, xp.zeros_like(var), (indices,), named["grad"], "add")
+        with np.errstate(all="ignore"):
+            new = self.dense(xp, named)
+        if self.lazy:
+            hit = (
+                combine(xp, xp.zeros(var.shape[:1], np.int32), (indices,), xp.ones(indices.shape, np.int32), "add") > 0
+            )
+            rows = xp.reshape(hit, (-1, *(1,) * (var.ndim - 1)))
+            new = tuple(xp.where(rows, n, named[s]) for n, s in zip(new, self.state))
+        given = dict(zip(self.arguments, args))
+        return tuple(narrow(xp.asarray(n), given[s]) for n, s in zip(new, self.state))
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        """The new state, from arguments by name."""
+        raise NotImplementedError
+
+
+class FusedSparseAdam(SparseUpdate):
+    """Adam; the moments of all rows decay."""
+
+    arguments = (*Adam.arguments, "indices")
+    state = ("var", "m", "v")
+    shown = 3
+    lazy = False
+
+    def __init__(self, use_locking: bool = False, use_nesterov: bool = False):
+        super().__init__(use_locking=use_locking, use_nesterov=use_nesterov)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        return Adam(False, self.use_nesterov).step(xp, *(named[n] for n in Adam.arguments))
+
+
+class FusedSparseLazyAdam(FusedSparseAdam):
+    """Adam of the rows named only."""
+
+    arguments = FusedSparseAdam.arguments
+    state = FusedSparseAdam.state
+    lazy = True
+
+
+class SparseApplyAdagrad(SparseUpdate):
+    """Adagrad of the rows named."""
+
+    arguments = ("var", "accum", "grad", "indices")
+    state = ("var", "accum")
+    shown = 2
+
+    def __init__(self, lr: float, update_slots: bool = True, use_locking: bool = False):
+        super().__init__(lr=lr, update_slots=update_slots, use_locking=use_locking)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        return ApplyAdagrad(self.update_slots).step(xp, named["var"], named["accum"], self.lr, named["grad"])
+
+
+class SparseApplyAdagradV2(SparseUpdate):
+    """Adagrad with a constant in the denominator, of the rows named."""
+
+    arguments = ("var", "accum", "grad", "indices")
+    state = ("var", "accum")
+    shown = 2
+
+    def __init__(self, lr: float, epsilon: float, use_locking: bool = False, update_slots: bool = True):
+        super().__init__(lr=lr, epsilon=epsilon, use_locking=use_locking, update_slots=update_slots)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        rule = ApplyAdagradV2(self.epsilon, self.update_slots)
+        return rule.step(xp, named["var"], named["accum"], self.lr, named["grad"])
+
+
+class SparseApplyFtrl(SparseUpdate):
+    """FTRL of the rows named."""
+
+    arguments = ("var", "accum", "linear", "grad", "indices")
+    state = ("var", "accum", "linear")
+    shown = 3
+
+    def __init__(self, lr: float, l1: float, l2: float, lr_power: float, use_locking: bool = False):
+        super().__init__(lr=lr, l1=l1, l2=l2, lr_power=lr_power, use_locking=use_locking)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        var, accum, linear, grad = (named[n] for n in ("var", "accum", "linear", "grad"))
+        return ApplyFtrl().step(xp, var, accum, linear, grad, self.lr, self.l1, self.l2, self.lr_power)
+
+
+class FusedSparseFtrl(SparseApplyFtrl):
+    """FTRL of the rows named."""
+
+    arguments = SparseApplyFtrl.arguments
+    state = SparseApplyFtrl.state
+
+
+class SparseApplyProximalAdagrad(SparseUpdate):
+    """Proximal Adagrad of the rows named."""
+
+    arguments = (*ApplyProximalAdagrad.arguments, "indices")
+    state = ("var", "accum")
+    shown = 2
+
+    def __init__(self, use_locking: bool = False):
+        super().__init__(use_locking=use_locking)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        return ApplyProximalAdagrad().step(xp, *(named[n] for n in ApplyProximalAdagrad.arguments))
+
+
+class FusedSparseProximalAdagrad(SparseApplyProximalAdagrad):
+    """Proximal Adagrad of the rows named."""
+
+    arguments = SparseApplyProximalAdagrad.arguments
+    state = SparseApplyProximalAdagrad.state
+
+
+class SparseApplyAdadelta(SparseUpdate):
+    """Adadelta of the rows named."""
+
+    arguments = ("var", "accum", "accum_update", "lr", "rho", "grad", "indices")
+    state = ("var", "accum", "accum_update")
+    shown = 3
+
+    def __init__(self, epsilon: float, use_locking: bool = False):
+        super().__init__(epsilon=epsilon, use_locking=use_locking)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        var, accum, update, lr, rho = (named[n] for n in ("var", "accum", "accum_update", "lr", "rho"))
+        return ApplyAdadelta().step(xp, var, accum, update, lr, rho, self.epsilon, named["grad"])
+
+
+class SparseApplyRMSProp(SparseUpdate):
+    """RMSProp of the rows named."""
+
+    arguments = ("var", "ms", "mom", "lr", "grad", "indices")
+    state = ("var", "ms", "mom")
+    shown = 3
+
+    def __init__(self, rho: float, momentum: float, epsilon: float, use_locking: bool = False):
+        for name, value in (("rho", rho), ("momentum", momentum), ("epsilon", epsilon)):
+            if not isinstance(value, float):
+                raise TypeError(f"For 'SparseApplyRMSProp', '{name}' must be a float, but got {value!r}.")
+        if not 0 <= rho <= 1 or momentum < 0 or epsilon <= 0:
+            raise ValueError(
+                "For 'SparseApplyRMSProp', 'rho' must be in [0, 1], 'momentum' not negative and 'epsilon' positive, "
+                f"but got {rho}, {momentum} and {epsilon}."
+            )
+        super().__init__(rho=rho, momentum=momentum, epsilon=epsilon, use_locking=use_locking)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        var, ms, mom, lr, grad = (named[n] for n in ("var", "ms", "mom", "lr", "grad"))
+        return ApplyRMSProp().step(xp, var, ms, mom, lr, grad, self.rho, self.momentum, self.epsilon)
