@@ -6,6 +6,7 @@ doors to the same objects. A name that ends in `_ext` is the variant with PyTorc
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 
@@ -17,8 +18,7 @@ def find(name: str) -> Any:
         raise AttributeError(name)
     found = getattr(ops, name, None)
     if found is None and name.endswith("_ext"):
-        from mindspore import mint
-
+        mint: Any = importlib.import_module("mindspore.mint")  # stands above; only reached when its names are asked for
         plain = name.removesuffix("_ext")
         found = getattr(mint, plain, None) or getattr(mint.nn.functional, plain, None)
     if found is None:

@@ -6,18 +6,8 @@ from typing import Any
 
 from mindspore.common.gradient import jvp, vjp
 from mindspore.common.vectorize import jacfwd, jacrev, vmap
-
-
-def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
-    from mindspore import ops
-
-    return ops.clip_by_value(x, clip_value_min, clip_value_max)
-
-
-def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> Any:
-    from mindspore import ops
-
-    return ops.clip_by_global_norm(x, clip_norm, use_norm)
+from mindspore.ops.function.elementwise import clip_by_value
+from mindspore.ops.function.product import clip_by_global_norm
 
 
 def derivative(fn: Any, primals: Any, order: int) -> tuple:
