@@ -33,6 +33,8 @@ def arguments(prim, shape=(3, 2)):
     for name in prim.arguments:
         if name == "grad":
             out.append(RNG.normal(size=shape))
+        elif name == "mean_gradient":  # its square must stay below the mean of squares
+            out.append(RNG.uniform(0.1, 0.2, shape))
         elif name in prim.state:
             out.append(RNG.uniform(0.5, 1.5, shape))
         else:
