@@ -66,9 +66,9 @@ class Contender:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
             line = self.process.stdout.readline()
-        except OSError:
-            line = ""
-        return json.loads(line) if line else {"error": "the process ended"}
+            return json.loads(line)
+        except (OSError, ValueError):  # it ended, perhaps in the middle of an answer
+            return {"error": f"the process ended with status {self.process.poll()}"}
 
     def close(self) -> None:
         self.process.kill()
