@@ -10,7 +10,7 @@ _NAMES: dict[str, str] = {
     "ms_class": "api", "_convert_python_data": "api", "JitConfig": "api", "lazy_inline": "api", "mutable": "mutable_data",
     "set_seed": "random", "get_seed": "random", "Generator": "random", "default_generator": "random", "manual_seed": "random",
     "RowTensor": "sparse", "RowTensorInner": "sparse", "SparseTensor": "sparse", "COOTensor": "sparse", "CSRTensor": "sparse",
-    "initializer": "initializer", "dump": "dump", "set_dump": "dump", "Symbol": "symbol", "tensor": "tensor",
+    "dump": "dump", "set_dump": "dump", "Symbol": "symbol", "tensor": "tensor",
     "recompute": "autograd", "no_inline": "api", "set_recursion_limit": "api",
 }  # fmt: skip
 _DTYPES = (
@@ -24,7 +24,7 @@ _DTYPES = (
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         module = importlib.import_module(f"mindspore.common.{_NAMES[name]}")
-        return module if name == _NAMES[name] and name in ("initializer", "dump") and not hasattr(module, name) else getattr(module, name)
+        return getattr(module, name, module)
     if name in _DTYPES:
         return getattr(importlib.import_module("mindspore.common.dtype"), name)
     if not name.startswith("__"):

@@ -110,6 +110,10 @@ class CompiledFunction:
         finally:
             ACTIVE.eagerly = saved
 
+    def entries(self) -> list[Entry]:
+        """The graphs compiled so far, oldest first."""
+        return [e for candidates in self._cache.values() for e in candidates if e is not EAGER]
+
     @property
     def compile_cache_size(self) -> int:
         """How many kinds of arguments have been compiled."""

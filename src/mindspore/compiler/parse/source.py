@@ -51,6 +51,7 @@ def _find(code: types.CodeType) -> Source | None:
     candidates = [n for n in _trees[key].get(code.co_firstlineno, ()) if _matches(n, code)]
     if len(candidates) > 1:
         candidates = [n for n in candidates if _contains_code(n, code)] or candidates
+        candidates.sort(key=_extent)  # of nested ones, the innermost that holds all instructions
     return Source(candidates[0], code.co_filename, code.co_name) if candidates else None
 
 
@@ -71,6 +72,11 @@ def _matches(node: FunctionNode, code: types.CodeType) -> bool:
     args = node.args
     names = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     return name == code.co_name and tuple(names) == code.co_varnames[: len(names)]
+
+
+def _extent(node: FunctionNode) -> tuple[int, int]:
+    """How much text a function takes: lines, then columns."""
+    return (node.end_lineno or 0) - node.lineno, (node.end_col_offset or 0) - node.col_offset
 
 
 def _contains_code(node: FunctionNode, code: types.CodeType) -> bool:

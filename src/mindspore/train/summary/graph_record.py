@@ -33,7 +33,7 @@ from mindspore.train.summary.messages import (
 def graph_of(network: Any) -> FuncGraph | None:
     """The graph that a Cell was compiled to last, or None when it has not been compiled."""
     compiled = network.__dict__.get("_compiled")
-    entries = [entry for entry in getattr(compiled, "_cache", {}).values() if hasattr(entry, "traced")]
+    entries = compiled.entries() if compiled is not None else []
     return entries[-1].traced.graph if entries else None
 
 
