@@ -2,6 +2,8 @@
 
 The likelihood of a labelling is a sum over all its alignments, computed by the forward recursion over the labelling
 with blanks between its symbols; forward and backward variables together give the gradient. All in logarithms.
+
+Second derivatives are Hessian-vector products: the derivative of the gradient along a direction (`prims/complex_step.py`).
 """
 
 from __future__ import annotations
@@ -14,10 +16,20 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.arrays import Reshape
+from mindspore.prims.complex_step import along
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import ReduceSum
 
 _NEVER = -1e30  # the logarithm of 0
+
+
+def _log_add(xp: Any, a: Any, b: Any) -> Any:
+    """log(eᵃ + eᵇ), of complex numbers too."""
+    if a.dtype.kind != "c":
+        return xp.logaddexp(a, b)
+    top = np.maximum(a.real, b.real)
+    return top + np.log(np.exp(a - top) + np.exp(b - top))
 
 
 class CTC(Primitive):
@@ -72,7 +84,7 @@ class CTC(Primitive):
         pad = xp.full((alpha.shape[0], 2), _NEVER, alpha.dtype)
         shifted = xp.concatenate([pad, alpha], axis=1)
         one, two = shifted[:, 1:-1], xp.where(jump, shifted[:, :-2], _NEVER)
-        return xp.logaddexp(xp.logaddexp(alpha, one), two) + emission
+        return _log_add(xp, _log_add(xp, alpha, one), two) + emission
 
     def _start(self, xp: Any, emission: Any, real: Any) -> Any:
         first = (xp.arange(emission.shape[1]) < 2)[None, :] & real
@@ -84,7 +96,7 @@ class CTC(Primitive):
         end = 2 * xp.reshape(target_lengths, (-1, 1)).astype(np.int64)
         last = xp.take_along_axis(alpha, end, axis=1)[:, 0]
         before = xp.take_along_axis(alpha, xp.maximum(end - 1, 0), axis=1)[:, 0]
-        return xp.logaddexp(last, xp.where(end[:, 0] > 0, before, _NEVER))
+        return _log_add(xp, last, xp.where(end[:, 0] > 0, before, _NEVER))
 
     def _likelihood(self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
         lax = require("jax.lax", "xla", "CTC on XLA")
@@ -116,7 +128,9 @@ class CTC(Primitive):
             alphas[t] = np.where(inside, self._advance(np, alphas[t - 1], emissions[t], jump), alphas[t - 1])
         likelihood = self._final(np, alphas[-1], target_lengths)
         betas = self._backward(emissions, jump, input_lengths, target_lengths)
-        posterior = np.exp(np.clip(alphas + betas - likelihood[None, :, None], -700, 80))
+        share = alphas + betas - likelihood[None, :, None]
+        bounded = np.clip(share.real, -700, 80)
+        posterior = np.exp(bounded + 1j * share.imag if share.dtype.kind == "c" else bounded)
         posterior *= (np.arange(steps)[:, None] < input_lengths[None, :])[:, :, None]
         grad = np.zeros_like(log_probs)
         rows = np.arange(batch)[:, None]
@@ -139,7 +153,7 @@ class CTC(Primitive):
             if t + 1 < steps:
                 ahead = np.concatenate([beta + emissions[t + 1], np.full((batch, 2), _NEVER)], axis=1)
                 two = np.where(jumps, ahead[:, 2:], _NEVER)
-                beta = np.logaddexp(np.logaddexp(ahead[:, :-2], ahead[:, 1:-1]), two)
+                beta = _log_add(np, _log_add(np, ahead[:, :-2], ahead[:, 1:-1]), two)
             beta = np.where(last, final, beta)
             betas[t] = beta
         return betas
@@ -147,4 +161,50 @@ class CTC(Primitive):
     def bprop(
         self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, out: Any, dout: Any
     ) -> tuple:
-        return out[1] * Reshape()(dout[0], (1, -1, 1)), None, None, None
+        grad = CTCGrad(self.blank)(log_probs, targets, input_lengths, target_lengths, out[1], dout[0])
+        return grad, None, None, None
+
+
+class CTCGrad(Primitive):
+    """The gradient of the losses (already in `slope`) times the losses' own gradient."""
+
+    def __init__(self, blank: int = 0):
+        super().__init__(blank=int(blank))
+
+    def infer(
+        self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, slope: Any, dloss: Any
+    ) -> Any:
+        return log_probs
+
+    def eval(
+        self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, slope: Any, dloss: Any
+    ) -> Any:
+        return slope * xp.reshape(dloss, (1, -1, 1))
+
+    def bprop(
+        self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, slope: Any, dloss: Any,
+        out: Any, dout: Any,
+    ) -> tuple:  # fmt: skip
+        direction = dout * Reshape()(dloss, (1, -1, 1))
+        curvature = CTCCurvature(self.blank)(log_probs, targets, input_lengths, target_lengths, direction)
+        return curvature, None, None, None, None, ReduceSum()(dout * slope, (0, 2))
+
+
+class CTCCurvature(Primitive):
+    """The Hessian of the losses by the log-probabilities, times a direction."""
+
+    def __init__(self, blank: int = 0):
+        super().__init__(blank=int(blank))
+
+    def infer(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, direction: Any) -> Any:
+        return log_probs
+
+    def eval(
+        self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, direction: Any
+    ) -> Any:
+        ctc = CTC(self.blank)
+        slope = lambda p: ctc.eval(xp, p, targets, input_lengths, target_lengths)[1]
+        return narrow(along(xp, slope, (log_probs,), (direction,)), log_probs)
+
+    def bprop(self, *args: Any) -> tuple:
+        raise RuntimeError("Third derivatives of CTC are not available.")

@@ -3,7 +3,8 @@
 `RecurrentSequence(mode, reverse)(gates, h0, c0, weight, bias, lengths)` takes the input's share of the gates, computed
 for all steps by one matrix product beforehand, and runs the recurrence. Steps beyond a sample's length keep its state
 and give zeros, so a reversed sequence starts at the sample's own end. The gradient is the recurrence run backwards over
-what the forward pass saved; NumPy loops over time, XLA scans.
+what the forward pass saved; NumPy loops over time, XLA scans. Second derivatives are derivatives of both along a
+direction (`prims/complex_step.py`).
 
 Gate orders: LSTM i, f, g, o; GRU r, z, n.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
+from mindspore.prims.complex_step import along
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 
@@ -26,7 +28,13 @@ _SAVED = {"lstm": 5, "gru": 4, "tanh": 1, "relu": 1}
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return (1 + np.tanh(x / 2)) / 2  # the same, and no overflow for complex numbers
     return 1 / (1 + xp.exp(-x))
+
+
+def _relu(xp: Any, x: Any) -> Any:
+    return x * (x.real > 0) if x.dtype.kind == "c" else xp.maximum(x, 0)
 
 
 def _cell(xp: Any, mode: str, gx: Any, gh: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
@@ -43,7 +51,7 @@ def _cell(xp: Any, mode: str, gx: Any, gh: Any, h: Any, c: Any) -> tuple[Any, An
         n = xp.tanh(xn + r * hn)
         return n + z * (h - n), c, xp.concatenate([r, z, n, hn], axis=-1)
     total = gx + gh
-    new_h = xp.tanh(total) if mode == "tanh" else xp.maximum(total, 0)
+    new_h = xp.tanh(total) if mode == "tanh" else _relu(xp, total)
     return new_h, c, new_h
 
 
@@ -61,7 +69,7 @@ def _cell_grad(mode: str, saved: Any, h: Any, c: Any, dh: Any, dc: Any) -> tuple
         dn = dh * (1 - z) * (1 - n * n)
         dr, dz = dn * hn * r * (1 - r), dh * (h - n) * z * (1 - z)
         return np.concatenate([dr, dz, dn], -1), np.concatenate([dr, dz, dn * r], -1), dh * z, dc
-    slope = 1 - saved * saved if mode == "tanh" else (saved > 0).astype(saved.dtype)
+    slope = 1 - saved * saved if mode == "tanh" else (saved.real > 0).astype(saved.dtype)
     return dh * slope, dh * slope, np.zeros_like(h), dc
 
 
@@ -215,8 +223,47 @@ class RecurrentSequenceGrad(_Recurrent):
         m = alive[before]  # in reverse order the steps before a sample's own end left its initial state untouched
         return h * m + h0 * (1 - m), c * m + c0 * (1 - m)
 
+    def bprop(
+        self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, saved_out: Any, saved: Any,
+        dout: Any, dh: Any, dc: Any, out: Any, dgrads: Any,
+    ) -> tuple:  # fmt: skip
+        second = RecurrentSequenceCurvature(self.mode, self.reverse)(
+            gates, h0, c0, weight, bias, lengths, dout, dh, dc, *dgrads
+        )
+        by_bias = second[4] if bias is not None else None
+        return (*second[:4], by_bias, None, None, None, *second[5:])
+
+
+class RecurrentSequenceCurvature(_Recurrent):
+    """Gradients of RecurrentSequenceGrad by gates, h0, c0, weight, bias, and by the incoming dout, dh, dc.
+
+    With y = f(x) and g = J(x)ᵀv, a cotangent u of g pulls back to the derivative of g along u (the Hessian of v·f is
+    symmetric) and, for v, to the derivative of f along u.
+    """
+
+    def infer(
+        self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any, *u: Any
+    ) -> Any:
+        width = AbstractTensor(gates.dtype, weight.shape[:1])
+        return AbstractTuple((gates, h0, c0, weight, width, dout, dh, dc))
+
+    def eval(
+        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any,
+        *u: Any,
+    ) -> Any:  # fmt: skip
+        forward = RecurrentSequence(self.mode, self.reverse)
+        backward = RecurrentSequenceGrad(self.mode, self.reverse)
+        offset = xp.zeros(weight.shape[:1], gates.dtype) if bias is None else bias
+
+        def both(*x: Any) -> tuple:
+            out, h, c, saved = forward.eval(xp, *x, lengths)
+            return *backward.eval(xp, *x, lengths, out, saved, dout, dh, dc), out, h, c
+
+        derivative = along(xp, both, (gates, h0, c0, weight, offset), u)
+        return tuple(narrow(d, gates) for d in derivative)
+
     def bprop(self, *args: Any) -> tuple:
         raise RuntimeError(
-            "Second derivatives of a whole recurrent layer are not available; build the network from cells "
+            "Third derivatives of a whole recurrent layer are not available; build the network from cells "
             "(nn.LSTMCell, nn.GRUCell, nn.RNNCell), whose derivatives exist to any order."
         )

@@ -1,0 +1,33 @@
+"""Directional derivatives of analytic NumPy functions by the complex step (Squire and Trapp 1998).
+
+f(x + ih v) = f(x) + ih f'(x)v - O(h²): the imaginary part over h is the derivative along v, without cancellation, so h may
+be tiny and the result is exact to rounding. It needs functions that compute on complex numbers; under jax.numpy the
+derivative is JAX's own. The Hessian is symmetric, so a gradient's derivative along v is also v pulled back through it:
+that is how primitives with long recurrences get their second derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore._base.optional import require
+
+_STEP = 1e-100
+
+
+def along(xp: Any, function: Callable, point: tuple, direction: tuple) -> Any:
+    """The derivative of `function(*point)` along `direction`: an array, or a tuple of arrays if the function gives one."""
+    if xp is not np:
+        jax = require("jax", "xla", "second derivatives on XLA")
+        return jax.jvp(function, tuple(point), tuple(d.astype(p.dtype) for p, d in zip(point, direction)))[1]
+    moved = tuple(
+        np.asarray(p, np.float64) + 1j * (_STEP * np.asarray(d, np.float64)) for p, d in zip(point, direction)
+    )
+    with np.errstate(all="ignore"):
+        out = function(*moved)
+    if isinstance(out, tuple):
+        return tuple(np.imag(o) / _STEP for o in out)
+    return np.imag(out) / _STEP
