@@ -1,7 +1,9 @@
-"""Scaled dot-product attention as one primitive.
+"""Scaled dot-product attention and its gradient, one primitive each.
 
 The forward pass keeps only the output; the backward pass computes the probabilities again, so memory does not grow with
-the square of the sequence length between the two. NumPy goes over blocks of queries for the same reason.
+the square of the sequence length between the two. NumPy goes over blocks of queries for the same reason. On a GPU, half
+types go to cuDNN's fused kernels (FlashAttention-2, Dao 2023). The gradient asks for the same forward call again, with
+the statistics that the backward kernel needs; XLA merges the two, so nothing runs twice.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.ir import AbstractTensor
+from mindspore._base.optional import require
+from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.activation import Softmax
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.linalg import BatchMatMul
-from mindspore.prims.precision import narrow, widen
+from mindspore.prims.precision import is_half, narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum, sum_to_shape
 from mindspore.prims.values import from_array
@@ -29,6 +32,74 @@ def causal_bias(queries: int, keys: int, dtype: Any) -> np.ndarray:
     """MASKED where a key comes after its query; the last query sees all keys."""
     late = np.arange(keys)[None, :] > np.arange(queries)[:, None] + (keys - queries)
     return np.where(late, MASKED, 0.0).astype(dtype)
+
+
+def _transposed(xp: Any, x: Any) -> Any:
+    return xp.swapaxes(x, -1, -2)
+
+
+def _blocks(xp: Any, queries: int) -> list[tuple[int, int]]:
+    """Ranges of queries: several on the host, where nothing else bounds the memory."""
+    if xp is not np or queries <= _BLOCK:
+        return [(0, queries)]
+    return [(start, min(start + _BLOCK, queries)) for start in range(0, queries, _BLOCK)]
+
+
+def _probabilities(xp: Any, op: Primitive, q: Any, k: Any, bias: Any, start: int, stop: int) -> Any:
+    """softmax(scale q kᵀ + bias) for the queries [start, stop), in float32 or better."""
+    scores = _product(xp, q[..., start:stop, :], _transposed(xp, k)) * op.scale
+    if bias is not None:
+        scores = scores + widen(bias if bias.ndim < 2 or bias.shape[-2] == 1 else bias[..., start:stop, :])
+    if op.causal:
+        scores = scores + xp.asarray(causal_bias(q.shape[-2], k.shape[-2], scores.dtype)[start:stop])
+    weights = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
+    return weights / xp.sum(weights, axis=-1, keepdims=True)
+
+
+def _product(xp: Any, a: Any, b: Any) -> Any:
+    """A matrix product in float32 or better; XLA multiplies halves as they are and adds in float32."""
+    if hasattr(a, "aval") and (is_half(a.dtype) or is_half(b.dtype)):
+        half = a.dtype if is_half(a.dtype) else b.dtype
+        return xp.matmul(a.astype(half), b.astype(half), preferred_element_type=np.float32)
+    return xp.matmul(widen(a), widen(b))
+
+
+def _joined(xp: Any, parts: list) -> Any:
+    return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-2)
+
+
+def _sum_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    """Undo broadcasting."""
+    lead = x.ndim - len(shape)
+    axes = tuple(i for i in range(x.ndim) if i < lead or (shape[i - lead] == 1 and x.shape[i] != 1))
+    return xp.sum(x, axis=axes, keepdims=True).reshape(shape) if axes else x
+
+
+# -- the fused kernels of a GPU ---------------------------------------------------------------------------------------
+def _flash_fits(causal: bool, q: Any, k: Any, v: Any, bias: Any) -> bool:
+    """Whether cuDNN has a kernel for this: half types, no bias, sizes of heads up to 128 that are multiples of 8."""
+    if bias is not None or q.ndim != 4 or q.dtype.name not in ("float16", "bfloat16"):
+        return False
+    if q.shape[-1] > 128 or q.shape[-1] % 8 or v.shape[-1] != q.shape[-1] or 0 in q.shape + k.shape:
+        return False
+    return (not causal or q.shape[-2] == k.shape[-2]) and _on_cuda()
+
+
+def _on_cuda() -> bool:
+    jax = require("jax", "xla", "attention on XLA")
+    device = jax.config.jax_default_device or jax.devices()[0]
+    return getattr(device, "platform", device) in ("gpu", "cuda")
+
+
+def _flash(jax: Any, scale: float, causal: bool) -> Any:
+    """(B, N, S, D) attention by cuDNN, whose own order is (B, S, N, D)."""
+
+    def attend(q: Any, k: Any, v: Any) -> Any:
+        q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
+        out = jax.nn.dot_product_attention(q, k, v, scale=scale, is_causal=causal, implementation="cudnn")
+        return out.transpose(0, 2, 1, 3)
+
+    return attend
 
 
 class Attention(Primitive):
@@ -54,40 +125,81 @@ class Attention(Primitive):
         return AbstractTensor(q.dtype, (*q.shape[:-1], v.shape[-1]))
 
     def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
-        if xp is not np or q.shape[-2] <= _BLOCK:
-            return narrow(self._attend(xp, q, k, v, bias, 0, q.shape[-2]), q)
-        parts = []
-        for start in range(0, q.shape[-2], _BLOCK):
-            stop = min(start + _BLOCK, q.shape[-2])
-            parts.append(self._attend(np, q, k, v, bias, start, stop))
-        return narrow(np.concatenate(parts, axis=-2), q)
+        parts = [_product(xp, _probabilities(xp, self, q, k, bias, *block), v) for block in _blocks(xp, q.shape[-2])]
+        return narrow(_joined(xp, parts), q)
 
-    def _attend(self, xp: Any, q: Any, k: Any, v: Any, bias: Any, start: int, stop: int) -> Any:
-        """The output rows of queries [start, stop)."""
-        wide_q, wide_k = widen(q[..., start:stop, :]), widen(k)
-        scores = xp.matmul(wide_q * self.scale, xp.swapaxes(wide_k, -1, -2))
-        if bias is not None:
-            part = bias if bias.ndim < 2 or bias.shape[-2] == 1 else bias[..., start:stop, :]
-            scores = scores + widen(part)
-        if self.causal:
-            scores = scores + xp.asarray(causal_bias(q.shape[-2], k.shape[-2], scores.dtype)[start:stop])
-        scores = scores - xp.max(scores, axis=-1, keepdims=True)
-        weights = xp.exp(scores)
-        return xp.matmul(weights, widen(v)) / xp.sum(weights, axis=-1, keepdims=True)
+    def eval_xla(self, jnp: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
+        if not _flash_fits(self.causal, q, k, v, bias):
+            return self.eval(jnp, q, k, v, bias)
+        jax = require("jax", "xla", "attention on XLA")
+        return jax.vjp(_flash(jax, self.scale, self.causal), q, k, v)[0]
 
     def bprop(self, q: Any, k: Any, v: Any, bias: Any, out: Any, dout: Any) -> tuple:
-        scores = BatchMatMul(False, True)(q * self.scale, k)
-        if bias is not None:
-            scores = scores + Cast()(bias, scores.dtype)
-        if self.causal:
-            scores = scores + from_array(causal_bias(q.shape[-2], k.shape[-2], scores.dtype.np))
-        p = Softmax(-1)(scores)
-        dv = BatchMatMul(True, False)(p, dout)
-        dp = BatchMatMul(False, True)(dout, v)
-        ds = p * (dp - ReduceSum(True)(dp * p, -1))
-        dq = BatchMatMul()(ds, k) * self.scale
-        dk = BatchMatMul(True, False)(ds, q) * self.scale
-        dbias = None
-        if bias is not None and bias.dtype.kind == "f":
-            dbias = Cast()(sum_to_shape(ds, bias.shape), bias.dtype)
-        return dq, dk, dv, dbias
+        grads = AttentionGrad(self.scale, self.causal)(q, k, v, bias, dout)
+        return tuple(grads) if _has_gradient(bias) else (*grads, None)
+
+
+class AttentionGrad(Primitive):
+    """The gradients of `Attention` by q, k, v and, where it is a float tensor, by the bias."""
+
+    def __init__(self, scale: float = 1.0, causal: bool = False):
+        super().__init__(scale=float(scale), causal=bool(causal))
+
+    def infer(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
+        return AbstractTuple((q, k, v, bias) if _has_gradient(bias) else (q, k, v))
+
+    def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
+        dq, dk, dv, dscores = [], [], [], []
+        for start, stop in _blocks(xp, q.shape[-2]):
+            p = _probabilities(xp, self, q, k, bias, start, stop)
+            g = dout[..., start:stop, :]
+            dp = _product(xp, g, _transposed(xp, v))
+            ds = p * (dp - xp.sum(dp * p, axis=-1, keepdims=True))
+            dq.append(_product(xp, ds, k) * self.scale)
+            dk.append(_product(xp, _transposed(xp, ds), q[..., start:stop, :]) * self.scale)
+            dv.append(_product(xp, _transposed(xp, p), g))
+            dscores.append(ds)
+        grads = narrow(_joined(xp, dq), q), narrow(sum(dk[1:], dk[0]), k), narrow(sum(dv[1:], dv[0]), v)
+        return (*grads, narrow(_sum_to(xp, _joined(xp, dscores), bias.shape), bias)) if _has_gradient(bias) else grads
+
+    def eval_xla(self, jnp: Any, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
+        if not _flash_fits(self.causal, q, k, v, bias):
+            return self.eval(jnp, q, k, v, bias, dout)
+        jax = require("jax", "xla", "attention on XLA")
+        return jax.vjp(_flash(jax, self.scale, self.causal), q, k, v)[1](dout)
+
+    def bprop(self, q: Any, k: Any, v: Any, bias: Any, dout: Any, out: Any, grad: Any) -> tuple:
+        """The second derivative: reverse mode over p = softmax(s), dp = g vᵀ, ds = p (dp - Σ dp p), dv = pᵀ g."""
+        gq, gk, gv = grad[0], grad[1], grad[2]
+        p = Softmax(-1)(self._scores(q, k, bias))
+        dp = _mm(dout, v, tb=True)
+        ds = p * (dp - _row_sum(dp * p))
+        g_ds = (_mm(gq, k, tb=True) + _mm(q, gk, tb=True)) * self.scale
+        if _has_gradient(bias):
+            g_ds = g_ds + grad[3]
+        g_row = _row_sum(g_ds * p)
+        g_dp = p * (g_ds - g_row)
+        g_p = _mm(dout, gv, tb=True) + g_ds * (dp - _row_sum(dp * p)) - dp * g_row
+        g_s = p * (g_p - _row_sum(g_p * p))
+        g_q = (_mm(g_s, k) + _mm(ds, gk)) * self.scale
+        g_k = (_mm(g_s, q, ta=True) + _mm(ds, gq, ta=True)) * self.scale
+        g_bias = Cast()(sum_to_shape(g_s, bias.shape), bias.dtype) if _has_gradient(bias) else None
+        return g_q, g_k, _mm(g_dp, dout, ta=True), g_bias, _mm(p, gv) + _mm(g_dp, v)
+
+    def _scores(self, q: Any, k: Any, bias: Any) -> Any:
+        scores = _mm(q * self.scale, k, tb=True)
+        scores = scores if bias is None else scores + Cast()(bias, scores.dtype)
+        return scores + from_array(causal_bias(q.shape[-2], k.shape[-2], scores.dtype.np)) if self.causal else scores
+
+
+def _mm(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Any:
+    return BatchMatMul(ta, tb)(a, b)
+
+
+def _row_sum(x: Any) -> Any:
+    return ReduceSum(True)(x, -1)
+
+
+def _has_gradient(bias: Any) -> bool:
+    """Whether a bias, on the host or in a graph, is a tensor of floats."""
+    return bias is not None and (bias.dtype.kind == "f" or bias.dtype.name == "bfloat16")
