@@ -114,7 +114,8 @@ class Builder:
         abstract = prim.infer(*(values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args))
         if _nbytes(abstract) > FOLD_LIMIT:
             return None
-        arrays = prim.eval(np, *(np.asarray(a._data) if isinstance(a, TensorBase) else a for a in args))
+        with np.errstate(all="ignore"):
+            arrays = prim.eval(np, *(np.asarray(a._data) if isinstance(a, TensorBase) else a for a in args))
         if isinstance(arrays, tuple):
             return tuple(values.from_array(np.asarray(a)) for a in arrays)
         return values.from_array(np.asarray(arrays))

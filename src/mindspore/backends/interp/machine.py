@@ -72,10 +72,11 @@ class Program:
         slots = self.template.copy()
         for index, array in zip(self.inputs, arrays):
             slots[index] = array if isinstance(array, np.ndarray) else np.asarray(array)
-        for kernel, sources, target, dead in self.steps:
-            slots[target] = kernel(*[slots[s] for s in sources])
-            for d in dead:
-                slots[d] = None
+        with np.errstate(all="ignore"):
+            for kernel, sources, target, dead in self.steps:
+                slots[target] = kernel(*[slots[s] for s in sources])
+                for d in dead:
+                    slots[d] = None
         return slots[self.result]
 
 

@@ -223,7 +223,8 @@ def fold_constant(context: Context, node: CNode) -> Node | None:
         return None
     if type(node.op).eval is Primitive.eval:
         return None
-    return context.array(np.asarray(node.op.eval(np, *(a.value for a in node.args))))  # type: ignore[attr-defined]
+    with np.errstate(all="ignore"):
+        return context.array(np.asarray(node.op.eval(np, *(a.value for a in node.args))))  # type: ignore[attr-defined]
 
 
 SIMPLIFY: list[Rule] = [
