@@ -5,17 +5,29 @@
 from mindspore.nn import utils
 from mindspore.nn.cell import Cell
 from mindspore.nn.dynamic_lr import *  # noqa: F403
+from mindspore.nn.grad.cell_grad import Jvp, Vjp
 from mindspore.nn.layer import *  # noqa: F403
 from mindspore.nn.learning_rate_schedule import *  # noqa: F403
 from mindspore.nn.loss import *  # noqa: F403
 from mindspore.nn.optim import *  # noqa: F403
+from mindspore.nn.utils import no_init_parameters
 from mindspore.nn.wrap import *  # noqa: F403
+
+#: names that stand in layers above and are looked up on first use
+_ABOVE = {
+    "GraphCell": "mindspore.train._mindir.graph_cell", "Linear": "mindspore.mint.nn", "metrics": "mindspore.train.metrics",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
-    """GraphCell runs files, which is the business of a layer above: it is looked up on first use."""
-    if name == "GraphCell":
-        import importlib
+    """Metrics and a few others once lived here."""
+    import importlib
 
-        return importlib.import_module("mindspore.train._mindir.graph_cell").GraphCell
+    if name in _ABOVE:
+        module = importlib.import_module(_ABOVE[name])
+        return getattr(module, name, module)
+    if not name.startswith("_"):
+        metrics = importlib.import_module("mindspore.train.metrics")
+        if name in metrics.__all__:
+            return getattr(metrics, name)
     raise AttributeError(f"module 'mindspore.nn' has no attribute '{name}'")

@@ -7,6 +7,7 @@ Importing this package gives `Tensor` its operation methods.
 
 from __future__ import annotations
 
+import importlib as _importlib
 import typing as _typing
 
 import mindspore.runtime.eager
@@ -31,14 +32,31 @@ from mindspore.ops.tensor_methods import attach as _attach
 
 from mindspore.ops.composite import *  # noqa: F403 - after the package ops.function.grad, whose name one of these shares
 
+from mindspore.common.tensor import Tensor
 from mindspore.ops.function import clip_by_global_norm, clip_by_value
 
 P = operations
 _attach()
 
-if _typing.TYPE_CHECKING:  # most names come from tables, which type checkers do not read
+#: operations of several processes, of `mint.distributed`, which stands above and is imported on first use
+_DISTRIBUTED = (
+    "P2POp", "TCPStore", "all_gather", "all_gather_into_tensor", "all_gather_into_tensor_uneven", "all_gather_object",
+    "all_reduce", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list",
+    "destroy_process_group", "gather_object", "get_backend", "get_global_rank", "get_group_rank",
+    "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group", "irecv", "is_available",
+    "is_initialized", "isend", "new_group", "recv", "recv_object_list", "reduce_scatter", "reduce_scatter_tensor",
+    "reduce_scatter_tensor_uneven", "scatter_object_list", "send", "send_object_list",
+)  # fmt: skip
+#: modules that are older paths, imported on first use
+_MODULES = ("auto_generate", "functional", "op_info_register")
 
-    def __getattr__(name: str) -> _typing.Any: ...
+
+def __getattr__(name: str) -> _typing.Any:
+    if name in _DISTRIBUTED:
+        return getattr(_importlib.import_module("mindspore.mint.distributed"), name)
+    if name in _MODULES:
+        return _importlib.import_module(f"mindspore.ops.{name}")
+    raise AttributeError(f"module 'mindspore.ops' has no attribute '{name}'")
 
 
 __all__ = [name for name in globals() if not name.startswith("_")]

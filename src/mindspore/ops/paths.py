@@ -1,26 +1,57 @@
 """Names under the module paths that scripts import them from.
 
 Official modules such as `ops.function.array_func` hold functions by history rather than by subject; here they are
-doors to the same objects. A name that ends in `_ext` is the variant with PyTorch's arguments: `mint`'s.
+doors to the same objects. A name that ends in `_ext` is the variant with PyTorch's arguments: `mint`'s. A class such as
+`AddExt` that generated code uses is that function, called through an instance.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
+import re
 from typing import Any
+
+from mindspore.ops.composition import plain
 
 
 def find(name: str) -> Any:
-    """A function or class of `mindspore.ops`, or for `f_ext` the function `f` of `mindspore.mint`."""
+    """A function or class of `mindspore.ops`; for `f_ext` the function `f` of `mindspore.mint`; for `FExt` its class."""
     from mindspore import ops
 
     if name.startswith("__"):
         raise AttributeError(name)
     found = getattr(ops, name, None)
     if found is None and name.endswith("_ext"):
-        mint: Any = importlib.import_module("mindspore.mint")  # stands above; only reached when its names are asked for
-        plain = name.removesuffix("_ext")
-        found = getattr(mint, plain, None) or getattr(mint.nn.functional, plain, None)
+        found = _of_mint(name.removesuffix("_ext"))
+    if found is None and name[0].isupper():
+        found = _class_of(name)
     if found is None:
         raise AttributeError(f"mindspore.ops has nothing called {name!r}")
     return found
+
+
+def _of_mint(name: str) -> Any:
+    mint: Any = importlib.import_module("mindspore.mint")  # stands above; only reached when its names are asked for
+    return getattr(mint, name, None) or getattr(mint.nn.functional, name, None)
+
+
+#: classes whose words are not those of their function
+_IRREGULAR = {
+    "BatchMatMulExt": "bmm", "MatMulExt": "matmul", "ArgMaxExt": "argmax", "ArgMinExt": "argmin", "TopKExt": "topk",
+    "LogSoftmaxExt": "log_softmax",
+}  # fmt: skip
+
+
+@functools.lru_cache(None)
+def _class_of(name: str) -> Any:
+    """The class whose instances call the function of the same words: `ZerosLikeExt` of `zeros_like_ext`."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    stem = _IRREGULAR.get(name, words.removesuffix("_ext"))
+    if name.endswith("Ext"):
+        function = _of_mint(stem)
+    else:
+        from mindspore import ops
+
+        function = getattr(ops, words, None)
+    return plain(name, function) if callable(function) else None

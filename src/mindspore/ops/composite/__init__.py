@@ -3,7 +3,7 @@
 from mindspore.ops.composite.gradient import GradOperation, _Grad, grad, value_and_grad
 from mindspore.ops.composite.loops import ForiLoop, Scan, WhileLoop
 from mindspore.ops.composite.mapping import HyperMap, Map
-from mindspore.ops.composite.multitype import MultitypeFuncGraph, core
+from mindspore.ops.composite.multitype import MultitypeFuncGraph, add_flags, core
 from mindspore.ops.composite.transforms import (
     clip_by_global_norm,
     clip_by_value,
@@ -16,8 +16,9 @@ from mindspore.ops.composite.transforms import (
     vmap,
 )
 from mindspore.ops.function.grad.grad_func import linearize
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - older names
 
 __all__ = [
-    "ForiLoop", "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "Scan", "WhileLoop", "_Grad", "clip_by_global_norm",
+    "ForiLoop", "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "Scan", "WhileLoop", "_Grad", "add_flags", "clip_by_global_norm",
     "clip_by_value", "core", "derivative", "grad", "jacfwd", "jacrev", "jet", "jvp", "linearize", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

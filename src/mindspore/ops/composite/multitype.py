@@ -125,6 +125,14 @@ def _matches(kind: str, value: Any) -> bool:
     return bool(_KINDS[kind](value))
 
 
+def add_flags(fn: Any = None, **flags: Any) -> Any:
+    """Attach flags to a function or cell, directly or as a decorator; they change no result."""
+    if fn is None:
+        return lambda function: add_flags(function, **flags)
+    fn._func_graph_flags = {**getattr(fn, "_func_graph_flags", {}), **flags}
+    return fn
+
+
 def core(fn: Any = None, **flags: Any) -> Any:
     """Mark a function as part of the framework's core; it changes no result."""
-    return fn if fn is not None else (lambda function: function)
+    return add_flags(fn, core=True, **flags)

@@ -15,3 +15,4 @@ from mindspore.ops.function.shape import *  # noqa: F403
 from mindspore.ops.function.shape import slice_ as slice  # noqa: F401
 from mindspore.ops.function.sorting import *  # noqa: F403
 from mindspore.ops.function.special import *  # noqa: F403
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what `mindspore.ops` has beyond these

@@ -1,0 +1,3 @@
+"""Generated functions under their official path; every function of `mindspore.ops` is found here."""
+
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - module attributes

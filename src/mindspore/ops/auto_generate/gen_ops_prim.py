@@ -1,0 +1,3 @@
+"""Generated classes under their official path; every class of `mindspore.ops` is found here."""
+
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - module attributes
