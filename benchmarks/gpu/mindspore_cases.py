@@ -1,0 +1,150 @@
+"""The work in MindSpore, as users write it: Cells, automatic mixed precision in bf16, one compiled step."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, amp, nn, ops
+
+RNG = np.random.default_rng(0)
+
+
+def prepare(contender: str) -> None:
+    ms.set_context(mode=ms.GRAPH_MODE, device_target=os.environ.get("BENCH_TARGET", "GPU"))
+
+
+def integers(high, *shape):
+    return Tensor(RNG.integers(0, high, shape).astype(np.int32))
+
+
+def cross_entropy(logits, labels):
+    return ops.cross_entropy(logits.reshape(-1, logits.shape[-1]).astype(ms.float32), labels.reshape(-1))
+
+
+def training(net, optimizer, x, y):
+    """A training step as one graph; it returns the loss as a tensor that may not be ready yet."""
+    gradient = ms.value_and_grad(lambda a, b: cross_entropy(net(a), b), None, optimizer.parameters)
+
+    @ms.jit
+    def step(a, b):
+        loss, grads = gradient(a, b)
+        optimizer(grads)
+        return loss
+
+    net.set_train()
+    return lambda: step(x, y)
+
+
+# -- ResNet-50 --------------------------------------------------------------------------------------------------------
+def conv_bn(inputs, outputs, kernel, stride, relu=True):
+    conv = nn.Conv2d(inputs, outputs, kernel, stride, pad_mode="pad", padding=kernel // 2)
+    return nn.SequentialCell([conv, nn.BatchNorm2d(outputs)] + ([nn.ReLU()] if relu else []))
+
+
+class Bottleneck(nn.Cell):
+    def __init__(self, inputs, middle, stride):
+        super().__init__()
+        outputs = 4 * middle
+        self.main = nn.SequentialCell(
+            conv_bn(inputs, middle, 1, 1), conv_bn(middle, middle, 3, stride), conv_bn(middle, outputs, 1, 1, False)
+        )
+        self.skip = None if inputs == outputs and stride == 1 else conv_bn(inputs, outputs, 1, stride, False)
+        self.relu = nn.ReLU()
+
+    def construct(self, x):
+        return self.relu(self.main(x) + (x if self.skip is None else self.skip(x)))
+
+
+class ResNet50(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        layers, inputs = [conv_bn(3, 64, 7, 2), nn.MaxPool2d(3, 2, pad_mode="same")], 64
+        for middle, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+            for i in range(count):
+                layers.append(Bottleneck(inputs, middle, stride if i == 0 else 1))
+                inputs = 4 * middle
+        self.body, self.head = nn.SequentialCell(layers), nn.Dense(2048, 1000)
+
+    def construct(self, x):
+        return self.head(self.body(x).mean((2, 3)))
+
+
+def resnet50(batch):
+    def prepared():
+        net = ResNet50()
+        optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+        amp.auto_mixed_precision(net, "O2", ms.bfloat16)
+        images = Tensor(RNG.standard_normal((batch, 3, 224, 224)).astype(np.float32))
+        return training(net, optimizer, images, integers(1000, batch))
+
+    return prepared
+
+
+# -- transformers -----------------------------------------------------------------------------------------------------
+WIDTH, HEADS, LAYERS = 768, 12, 12
+
+
+class Block(nn.Cell):
+    """Attention and a feed-forward network, normalised before (GPT) or after (BERT) each."""
+
+    def __init__(self, causal):
+        super().__init__()
+        self.causal = causal
+        self.norm1, self.norm2 = nn.LayerNorm((WIDTH,)), nn.LayerNorm((WIDTH,))
+        self.qkv, self.out = nn.Dense(WIDTH, 3 * WIDTH), nn.Dense(WIDTH, WIDTH)
+        self.up, self.down, self.gelu = nn.Dense(WIDTH, 4 * WIDTH), nn.Dense(4 * WIDTH, WIDTH), nn.GELU()
+
+    def attend(self, x):
+        batch, tokens, _ = x.shape
+        q, k, v = self.qkv(x).reshape(batch, tokens, 3, HEADS, WIDTH // HEADS).transpose(2, 0, 3, 1, 4)
+        mixed = ops.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        return self.out(mixed.transpose(0, 2, 1, 3).reshape(batch, tokens, WIDTH))
+
+    def construct(self, x):
+        if self.causal:
+            x = x + self.attend(self.norm1(x))
+            return x + self.down(self.gelu(self.up(self.norm2(x))))
+        x = self.norm1(x + self.attend(x))
+        return self.norm2(x + self.down(self.gelu(self.up(x))))
+
+
+class Transformer(nn.Cell):
+    def __init__(self, words, tokens, causal):
+        super().__init__()
+        self.words = nn.Embedding(words, WIDTH)
+        self.places = Parameter(Tensor(np.zeros((tokens, WIDTH), np.float32)), name="places")
+        self.blocks = nn.SequentialCell([Block(causal) for _ in range(LAYERS)])
+        self.norm, self.head = nn.LayerNorm((WIDTH,)), nn.Dense(WIDTH, words, has_bias=False)
+
+    def construct(self, x):
+        return self.head(self.norm(self.blocks(self.words(x) + self.places)))
+
+
+def transformer(words, batch, tokens, causal):
+    def prepared():
+        net = Transformer(words, tokens, causal)
+        optimizer = nn.AdamWeightDecay(net.trainable_params(), 1e-4, weight_decay=0.01)
+        amp.auto_mixed_precision(net, "O2", ms.bfloat16)
+        return training(net, optimizer, integers(words, batch, tokens), integers(words, batch, tokens))
+
+    return prepared
+
+
+# -- LeNet: how little the framework adds when the GPU has nothing to do ---------------------------------------------
+def lenet():
+    net = nn.SequentialCell(
+        nn.Conv2d(1, 6, 5, pad_mode="valid"), nn.ReLU(), nn.MaxPool2d(2, 2), nn.Conv2d(6, 16, 5, pad_mode="valid"),
+        nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten(), nn.Dense(400, 120), nn.ReLU(), nn.Dense(120, 84), nn.ReLU(),
+        nn.Dense(84, 10),
+    )  # fmt: skip
+    images = Tensor(RNG.standard_normal((32, 1, 32, 32)).astype(np.float32))
+    return training(net, nn.Momentum(net.trainable_params(), 0.01, 0.9), images, integers(10, 32))
+
+
+CASES = {
+    "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
+    "bert": transformer(30522, 32, 512, False), "lenet": lenet,
+}  # fmt: skip

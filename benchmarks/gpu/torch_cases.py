@@ -1,0 +1,130 @@
+"""The work in PyTorch: autocast in bf16, channels-last images, fused optimizers; eager or compiled."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+COMPILED = False
+WIDTH, HEADS, LAYERS = 768, 12, 12
+
+
+def prepare(contender: str) -> None:
+    global COMPILED
+    COMPILED = contender == "torch_compile"
+    torch.manual_seed(0)
+    torch.set_default_device("cuda")
+    torch.backends.cudnn.benchmark = True
+    torch.set_float32_matmul_precision("high")
+
+
+def training(net, optimizer, loss_of, x, y, half=True):
+    def forward(a, b):
+        with torch.autocast("cuda", torch.bfloat16, enabled=half):
+            return loss_of(net(a), b)
+
+    run = torch.compile(forward) if COMPILED else forward
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        loss = run(x, y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return step
+
+
+def conv_bn(inputs, outputs, kernel, stride, relu=True):
+    layers = [nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(outputs)]
+    return nn.Sequential(*layers, *([nn.ReLU(True)] if relu else []))
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, inputs, middle, stride):
+        super().__init__()
+        outputs = 4 * middle
+        self.main = nn.Sequential(
+            conv_bn(inputs, middle, 1, 1), conv_bn(middle, middle, 3, stride), conv_bn(middle, outputs, 1, 1, False)
+        )
+        same = inputs == outputs and stride == 1
+        self.skip = nn.Identity() if same else conv_bn(inputs, outputs, 1, stride, False)
+
+    def forward(self, x):
+        return F.relu(self.main(x) + self.skip(x))
+
+
+def resnet50(batch):
+    def prepared():
+        layers, inputs = [conv_bn(3, 64, 7, 2), nn.MaxPool2d(3, 2, 1)], 64
+        for middle, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+            for i in range(count):
+                layers.append(Bottleneck(inputs, middle, stride if i == 0 else 1))
+                inputs = 4 * middle
+        net = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
+        net = net.to(memory_format=torch.channels_last)
+        images = torch.randn(batch, 3, 224, 224).to(memory_format=torch.channels_last)
+        sgd = torch.optim.SGD(net.parameters(), 0.01, 0.9, fused=True)
+        return training(net, sgd, F.cross_entropy, images, torch.randint(0, 1000, (batch,)))
+
+    return prepared
+
+
+class Block(nn.Module):
+    def __init__(self, causal):
+        super().__init__()
+        self.causal = causal
+        self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+        self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+
+    def attend(self, x):
+        b, t, _ = x.shape
+        q, k, v = self.qkv(x).reshape(b, t, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        return self.out(mixed.transpose(1, 2).reshape(b, t, WIDTH))
+
+    def forward(self, x):
+        if self.causal:
+            x = x + self.attend(self.norm1(x))
+            return x + self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh"))
+        x = self.norm1(x + self.attend(x))
+        return self.norm2(x + self.down(F.gelu(self.up(x), approximate="tanh")))
+
+
+class Transformer(nn.Module):
+    def __init__(self, words, tokens, causal):
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, WIDTH), nn.Parameter(torch.zeros(tokens, WIDTH))
+        self.blocks = nn.Sequential(*[Block(causal) for _ in range(LAYERS)])
+        self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, words, bias=False)
+        nn.init.normal_(self.words.weight, std=0.02)
+
+    def forward(self, x):
+        return self.head(self.norm(self.blocks(self.words(x) + self.places)))
+
+
+def transformer(words, batch, tokens, causal):
+    def prepared():
+        net = Transformer(words, tokens, causal)
+        adam = torch.optim.AdamW(net.parameters(), 1e-4, fused=True)
+        x, y = torch.randint(0, words, (batch, tokens)), torch.randint(0, words, (batch * tokens,))
+        return training(net, adam, lambda logits, labels: F.cross_entropy(logits.view(-1, words), labels), x, y)
+
+    return prepared
+
+
+def lenet():
+    net = nn.Sequential(
+        nn.Conv2d(1, 6, 5, bias=False), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5, bias=False), nn.ReLU(),
+        nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10),
+    )  # fmt: skip
+    sgd = torch.optim.SGD(net.parameters(), 0.01, 0.9, fused=True)
+    return training(net, sgd, F.cross_entropy, torch.randn(32, 1, 32, 32), torch.randint(0, 10, (32,)), half=False)
+
+
+CASES = {
+    "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
+    "bert": transformer(30522, 32, 512, False), "lenet": lenet,
+}  # fmt: skip
