@@ -19,6 +19,8 @@ LAYERS = {
     "communication": 6, "parallel": 6, "utils": 6, "multiprocessing": 6, "_extends": 6, "_c_expression": 6, "graph": 6,
     "nn": 7,
     "parallel.nn": 8, "parallel.auto_parallel": 8, "parallel.distributed": 8, "parallel._cell_wrapper": 8,  # made of cells
+    "parallel.checkpoint_transform": 8, "parallel.checkpoint_convert": 8, "parallel.transform_safetensors": 8,
+    "parallel._unified": 8,  # read and write checkpoints
 }  # fmt: skip
 TOP = 8  # train, amp, profiler, experimental, rewrite, boost …
 #: parts that stand beside the tower and yield NumPy

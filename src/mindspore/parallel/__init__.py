@@ -15,7 +15,7 @@ _LAZY = {
         [
             "rank_list_for_transform", "transform_checkpoint_by_rank", "transform_checkpoints", "merge_pipeline_strategys",
             "unified_safetensors", "load_distributed_checkpoint", "merge_sliced_parameter",
-            "restore_group_info_list", "build_searched_strategy", "set_op_strategy_config",
+            "restore_group_info_list", "build_searched_strategy", "set_op_strategy_config", "get_ckpt_path_with_strategy",
         ],
         "mindspore.parallel.checkpoint_transform",
     ),

@@ -1,5 +1,7 @@
 """Training: Model, callbacks, metrics, files. Façade: re-exports only."""
 
+from typing import Any
+
 from mindspore.train import metrics as _metrics
 from mindspore.train.callback import (
     BackupAndRestore,
@@ -36,3 +38,12 @@ __all__ = [
     "save_checkpoint", "ExactResume", "FlopsUtilizationCollector", "SummaryCollector", "SummaryRecord",
 ]  # fmt: skip
 __all__ += _metrics.__all__
+
+
+def __getattr__(name: str) -> Any:
+    """The functions for files are found here too."""
+    from mindspore.train import serialization
+
+    if name.startswith("_") or not hasattr(serialization, name):
+        raise AttributeError(f"module 'mindspore.train' has no attribute '{name}'")
+    return getattr(serialization, name)

@@ -15,9 +15,11 @@ from mindspore.train._mindir.convert import convert_model, get_model_info
 from mindspore.train._mindir.export import export, load, load_mindir, save_mindir
 from mindspore.train._onnx.public import load_onnx
 
-_PARALLEL = frozenset(
-    ("load_distributed_checkpoint", "merge_sliced_parameter", "build_searched_strategy", "restore_group_info_list")
-)
+_PARALLEL = frozenset((
+    "build_searched_strategy", "convert_checkpoints", "get_ckpt_path_with_strategy", "load_distributed_checkpoint",
+    "merge_pipeline_strategys", "merge_sliced_parameter", "rank_list_for_transform", "restore_group_info_list",
+    "transform_checkpoint_by_rank", "transform_checkpoints",
+))  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

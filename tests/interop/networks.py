@@ -1,0 +1,250 @@
+"""Networks that official MindSpore and this package both build: they use the public interface only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
+
+
+class LeNet(nn.Cell):
+    """LeNet-5."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
+        self.relu = nn.ReLU()
+        self.pool = nn.MaxPool2d(2, 2)
+        self.flatten = nn.Flatten()
+        self.layers = nn.SequentialCell(
+            nn.Dense(400, 120), nn.ReLU(), nn.Dense(120, 84), nn.ReLU(), nn.Dense(84, 10)
+        )  # fmt: skip
+
+    def construct(self, x):
+        x = self.pool(self.relu(self.conv1(x)))
+        x = self.pool(self.relu(self.conv2(x)))
+        return self.layers(self.flatten(x))
+
+
+class Bottleneck(nn.Cell):
+    """The block of ResNet-50."""
+
+    def __init__(self, wide, narrow, out, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(wide, narrow, 1)
+        self.norm1 = nn.BatchNorm2d(narrow)
+        self.conv2 = nn.Conv2d(narrow, narrow, 3, stride, pad_mode="pad", padding=1)
+        self.norm2 = nn.BatchNorm2d(narrow)
+        self.conv3 = nn.Conv2d(narrow, out, 1)
+        self.norm3 = nn.BatchNorm2d(out)
+        self.relu = nn.ReLU()
+        self.changes = stride != 1 or wide != out
+        if self.changes:
+            self.down = nn.SequentialCell(nn.Conv2d(wide, out, 1, stride), nn.BatchNorm2d(out))
+
+    def construct(self, x):
+        kept = x
+        y = self.relu(self.norm1(self.conv1(x)))
+        y = self.relu(self.norm2(self.conv2(y)))
+        y = self.norm3(self.conv3(y))
+        if self.changes:
+            kept = self.down(x)
+        return self.relu(y + kept)
+
+
+class ResNet50(nn.Cell):
+    """ResNet-50."""
+
+    def __init__(self, classes=100):
+        super().__init__()
+        self.stem = nn.SequentialCell(
+            nn.Conv2d(3, 64, 7, 2, pad_mode="pad", padding=3), nn.BatchNorm2d(64), nn.ReLU(),
+            nn.MaxPool2d(3, 2, pad_mode="same"),
+        )  # fmt: skip
+        blocks, wide = [], 64
+        for stage, count in enumerate((3, 4, 6, 3)):
+            narrow = 64 << stage
+            for place in range(count):
+                blocks.append(Bottleneck(wide, narrow, 4 * narrow, 2 if stage and not place else 1))
+                wide = 4 * narrow
+        self.blocks = nn.SequentialCell(blocks)
+        self.head = nn.Dense(wide, classes)
+
+    def construct(self, x):
+        return self.head(ops.mean(self.blocks(self.stem(x)), (2, 3)))
+
+
+class Attention(nn.Cell):
+    """Self-attention with a mask."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.query, self.key, self.value = (nn.Dense(width, width) for _ in range(3))
+        self.out = nn.Dense(width, width)
+        self.softmax = nn.Softmax(axis=-1)
+
+    def split(self, x):
+        return ops.transpose(x.reshape((x.shape[0], x.shape[1], self.heads, self.size)), (0, 2, 1, 3))
+
+    def construct(self, x, mask):
+        query, key, value = self.split(self.query(x)), self.split(self.key(x)), self.split(self.value(x))
+        scores = ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))) / float(self.size) ** 0.5 + mask
+        mixed = ops.transpose(ops.matmul(self.softmax(scores), value), (0, 2, 1, 3))
+        return self.out(mixed.reshape(x.shape))
+
+
+class Layer(nn.Cell):
+    """One layer of the BERT encoder."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.attention = Attention(width, heads)
+        self.norm1, self.norm2 = nn.LayerNorm((width,), epsilon=1e-12), nn.LayerNorm((width,), epsilon=1e-12)
+        self.wide, self.narrow = nn.Dense(width, 4 * width), nn.Dense(4 * width, width)
+        self.gelu = nn.GELU(approximate=False)
+        self.dropout = nn.Dropout(p=0.1)
+
+    def construct(self, x, mask):
+        x = self.norm1(x + self.dropout(self.attention(x, mask)))
+        return self.norm2(x + self.dropout(self.narrow(self.gelu(self.wide(x)))))
+
+
+class Bert(nn.Cell):
+    """The BERT encoder with its pooled output."""
+
+    def __init__(self, words=1000, width=128, heads=4, layers=3, longest=64):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.places = nn.Embedding(longest, width)
+        self.kinds = nn.Embedding(2, width)
+        self.norm = nn.LayerNorm((width,), epsilon=1e-12)
+        self.layers = nn.CellList([Layer(width, heads) for _ in range(layers)])
+        self.pooler = nn.Dense(width, width, activation="tanh")
+
+    def construct(self, ids, kinds, mask):
+        places = ops.arange(ids.shape[1])
+        x = self.norm(self.words(ids) + self.places(places) + self.kinds(kinds))
+        hidden = (1.0 - mask.astype(ms.float32).expand_dims(1).expand_dims(1)) * -10000.0
+        for layer in self.layers:
+            x = layer(x, hidden)
+        return x, self.pooler(x[:, 0])
+
+
+class Control(nn.Cell):
+    """A branch, a loop and a loop with a branch inside, all on run-time values."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = Parameter(Tensor(np.array([1.0, 2.0], np.float32)), name="w")
+
+    def construct(self, x, n):
+        if x.sum() > 0:
+            y = x * self.w
+        else:
+            y = x - self.w
+        i = Tensor(0, ms.int32)
+        while i < n:
+            if i > 1:
+                y = y + 1.0
+            else:
+                y = y * 2.0
+            i = i + 1
+        return y, y.sum()
+
+
+class Recurrent(nn.Cell):
+    """An LSTM written with a loop over time."""
+
+    def __init__(self, width=6):
+        super().__init__()
+        self.gates = nn.Dense(4 + width, 4 * width)
+        self.width = width
+
+    def construct(self, x):
+        h = ops.zeros((x.shape[0], self.width), ms.float32)
+        c = h
+        for t in range(x.shape[1]):
+            i, f, g, o = ops.split(self.gates(ops.concat((x[:, t], h), 1)), self.width, 1)
+            c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
+            h = ops.sigmoid(o) * ops.tanh(c)
+        return h
+
+
+class Indexing(nn.Cell):
+    """Slices, index tensors and assignment to parts."""
+
+    def construct(self, x, rows, columns):
+        y = x.copy()
+        y[1:, 0] = 5.0
+        return x[rows], x[rows, columns], x[:, 1:3], x[::-1, -1], x[None, :, rows], y
+
+
+class Shapes(nn.Cell):
+    """Reductions, types and several results."""
+
+    def construct(self, x):
+        values, places = ops.topk(x, 2)
+        wide = ops.broadcast_to(x.mean(-1, keep_dims=True), x.shape)
+        return (
+            values, places.astype(ms.int32), ops.cumsum(x, 1), ops.where(x > 0.5, x, wide), x.argmax(1),
+            ops.stack((x, wide), 1).astype(ms.float16), ops.clamp(x, 0.2, 0.8), ops.one_hot(places, 8),
+        )  # fmt: skip
+
+
+class Layers(nn.Cell):
+    """Activations, normalisation, transposed convolution, pooling and upsampling."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 8, 3, pad_mode="same", group=2, has_bias=True)
+        self.up = nn.Conv2dTranspose(8, 4, 2, 2)
+        self.norm = nn.GroupNorm(2, 8)
+        self.average = nn.AvgPool2d(2, 2)
+        self.acts = nn.CellList([nn.SiLU(), nn.LeakyReLU(0.1), nn.HSwish(), nn.Mish(), nn.ELU(), nn.GELU()])
+
+    def construct(self, x):
+        y = self.norm(self.conv(x))
+        for act in self.acts:
+            y = act(y)
+        y = self.up(self.average(y))
+        y = ops.concat((y, x), 1)
+        return ops.interpolate(y, scale_factor=2.0, mode="nearest", recompute_scale_factor=True), ops.flatten(y)
+
+
+class Counter(nn.Cell):
+    """A network that changes its own parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = Parameter(Tensor(np.zeros(3, np.float32)), name="count", requires_grad=False)
+
+    def construct(self, x):
+        ops.assign_add(self.count, x)
+        return self.count * 2.0
+
+
+def _random(shape, seed=0):
+    return np.random.default_rng(seed).random(shape).astype(np.float32)
+
+
+def _whole(high, shape, seed=0):
+    return np.random.default_rng(seed).integers(0, high, shape).astype(np.int32)
+
+
+#: name → network, example inputs, and the shapes to export with where sizes are free (None)
+CASES = {
+    "lenet": (LeNet, [_random((2, 1, 32, 32))], None),
+    "lenet free batch": (LeNet, [_random((3, 1, 32, 32))], [(None, 1, 32, 32)]),
+    "resnet50": (ResNet50, [_random((1, 3, 64, 64))], None),
+    "bert": (Bert, [_whole(1000, (2, 16)), _whole(2, (2, 16)), np.ones((2, 16), np.int32)], None),
+    "bert free batch": (Bert, [_whole(1000, (3, 16)), _whole(2, (3, 16)), np.ones((3, 16), np.int32)], [(None, 16)] * 3),
+    "control": (Control, [np.ones(2, np.float32), np.array(4, np.int32)], None),
+    "recurrent": (Recurrent, [_random((2, 5, 4))], None),
+    "indexing": (Indexing, [_random((4, 5)), np.array([0, 2], np.int32), np.array([1, 3], np.int32)], None),
+    "shapes": (Shapes, [_random((3, 8))], None),
+    "layers": (Layers, [_random((2, 4, 8, 8))], None),
+    "counter": (Counter, [np.ones(3, np.float32)], None),
+}  # fmt: skip
