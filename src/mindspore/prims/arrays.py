@@ -262,14 +262,14 @@ class _Indexing(Primitive):
     def key(self) -> tuple:
         return (type(self), *((k, repr(v)) for k, v in self.attrs.items()))
 
-    def _indexed_shape(self, x: Any, arrays: tuple) -> tuple[int, ...]:
+    def indexed_shape(self, shape: tuple[int, ...], arrays: tuple) -> tuple[int, ...]:
         """The shape of x[index], by indexing an empty stand-in. Index values are checked when they are constants."""
-        stand_in = np.broadcast_to(np.zeros((), np.bool_), x.shape)
+        stand_in = np.broadcast_to(np.zeros((), np.bool_), shape)
         zeros = tuple(np.zeros(a.shape, np.int64) for a in arrays)
         try:
             return stand_in[_indices(self.spec, zeros)].shape
         except IndexError as error:
-            raise IndexError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
+            raise IndexError(f"For indexing a tensor of shape {shape}: {error}.") from None
 
 
 class GetItem(_Indexing):
@@ -277,7 +277,7 @@ class GetItem(_Indexing):
 
     def infer(self, x: Any, *arrays: Any) -> Any:
         checks.tensor("indexing", "x", x)
-        return AbstractTensor(x.dtype, self._indexed_shape(x, arrays))
+        return AbstractTensor(x.dtype, self.indexed_shape(x.shape, arrays))
 
     def eval(self, xp: Any, x: Any, *arrays: Any) -> Any:
         out = x[_indices(self.spec, arrays)]
@@ -310,7 +310,7 @@ class SetItem(_Indexing):
 
     def infer(self, x: Any, value: Any, *arrays: Any) -> Any:
         checks.tensor("indexing", "x", x)
-        region = self._indexed_shape(x, arrays)
+        region = self.indexed_shape(x.shape, arrays)
         try:
             np.broadcast_to(np.broadcast_to(False, value.shape), region)
         except ValueError:

@@ -99,7 +99,7 @@ def _set_item(op: Any, size: int, x: Arg, value: Arg, *indices: Arg) -> Any:
     if indices:
         return None
     base = _spread(x, size)
-    region = op._indexed_shape_of(base.shape[1:])
+    region = op.indexed_shape(base.shape[1:], ())
     update = value[0]
     if value[1]:
         lead = (1,) * (len(region) - (update.ndim - 1))
