@@ -1,7 +1,7 @@
 """Compiling functions: `jit`, and what Cells use in graph mode.
 
 A `CompiledFunction` keeps one executable per kind of arguments. The kind is: the structure, the shapes and types of the
-tensors, the values of everything else, and whether the cells that are called are in training. A second call of the same kind
+tensors, the values of everything else, and the attributes that were read (guards.py). A second call of the same kind
 compiles nothing.
 """
 
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
+from mindspore.common.guards import Guards
 from mindspore.common.mutable_data import Mutable
 from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
@@ -27,6 +28,8 @@ from mindspore.runtime import executor
 
 #: references to a Parameter's array when nobody but the Parameter and the call at hand holds it
 _OWN_REFERENCES = 3
+#: graphs kept per kind of arguments; more come into being only when attributes keep changing
+MAX_ENTRIES = 64
 #: stands for an entry that is not a graph: the function needs values that only a run gives
 EAGER = object()
 
@@ -40,6 +43,8 @@ class CompiledFunction:
         self.options = options or {}
         self._cache: dict[Any, list[Any]] = {}
         self._bound: dict[int, tuple[Any, CompiledFunction]] = {}
+        self._variable: dict[Any, Any] = {}  # attributes that change between calls and so are inputs: key -> Read
+        self._fixed: set[Any] = set()  # attributes that must be known when compiling, even if they change
         functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(
             function, "__name__"
         ) else None
@@ -85,22 +90,52 @@ class CompiledFunction:
         if candidates is None:
             candidates = self._cache[key] = []
         for entry in candidates:
-            if entry is EAGER or entry.fits():
+            if entry is EAGER or entry.guards.hold():
                 return entry
+        for entry in candidates[-1:]:
+            self._note_variable({(id(r.owner), r.name): r for r in entry.guards.changed() if _may_change(r.value)})
         entry = self._build(args, kwargs)
         candidates.append(entry)
+        del candidates[:-MAX_ENTRIES]
         return entry
 
     def _build(self, args: tuple, kwargs: dict) -> Any:
-        depth = context.get_context("max_call_depth")
         try:
-            traced = parse.trace(self.function, args, kwargs, self.name, depth)
+            traced = self._trace(args, kwargs)
         except values.ValueUnknownError as error:
             if context.get_context("jit_syntax_level") == context.STRICT:
                 raise
             warnings.warn(f"'{self.name}' cannot be compiled and runs as plain Python: {error}", stacklevel=4)
             return EAGER
         return Entry(traced, self.name)
+
+    # -- attributes that change from call to call --------------------------------------------------------------------
+    def _trace(self, args: tuple, kwargs: dict) -> Traced:
+        """Trace; attributes that the function itself changes become inputs, if it can be compiled so."""
+        traced = self._trace_with(args, kwargs)
+        if not self._note_variable(_changed_by(traced)):
+            return traced
+        try:
+            return self._trace_with(args, kwargs)
+        except Exception:  # their values are needed when compiling: it is compiled anew for each
+            return traced
+
+    def _trace_with(self, args: tuple, kwargs: dict) -> Traced:
+        depth = context.get_context("max_call_depth")
+        if self._variable:
+            try:
+                return parse.trace(self.function, args, kwargs, self.name, depth, frozenset(self._variable))
+            except Exception:
+                for key in [k for k, r in self._variable.items() if not isinstance(r.value, TensorBase)]:
+                    self._fixed.add(key)
+                    del self._variable[key]
+        return parse.trace(self.function, args, kwargs, self.name, depth, frozenset(self._variable))
+
+    def _note_variable(self, reads: dict[Any, Any]) -> bool:
+        """Have attributes read anew at each call; whether there are new ones among them."""
+        new = {k: r for k, r in reads.items() if k not in self._variable and k not in self._fixed}
+        self._variable.update(new)
+        return bool(new)
 
     def _run_eagerly(self, args: tuple, kwargs: dict) -> Any:
         """Run a function that needs the values of tensors while it runs, as PyNative mode would."""
@@ -132,14 +167,8 @@ class Entry:
         donated = frozenset(first + i for i, w in enumerate(traced.weights) if id(w) in written)
         self.donated = tuple(donated)
         self.scalar_outputs = _scalar_outputs(traced)
+        self.guards = Guards(traced)
         self.executable = executor.compile_graph(traced.graph, donated, driver.Options(level, path))
-
-    def fits(self) -> bool:
-        """Whether the cells this graph was made of are still in the same mode (training or not)."""
-        for attributes, training in self.traced.training:  # noqa: SIM110 - faster, and asked before every call
-            if attributes["training"] is not training:
-                return False
-        return True
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
@@ -164,6 +193,21 @@ class Entry:
         for owner, name, template in traced.attributes:
             setattr(owner, name, rebuild(template, outputs, self))
         return rebuild(traced.result, outputs, self)
+
+
+def _may_change(value: Any) -> bool:
+    """Whether a changed attribute is worth making an input: other kinds of values shape the graph."""
+    return type(value) is float or (isinstance(value, TensorBase) and not isinstance(value, values.parameter_class()))
+
+
+def _changed_by(traced: Traced) -> dict[Any, Any]:
+    """Numbers and tensors in attributes that a function reads and then stores anew."""
+    stored = {(id(owner), name): template for owner, name, template in traced.attributes}
+    return {
+        key: read
+        for key, read in traced.reads.items()
+        if key in stored and stored[key] is not read.value and (_may_change(read.value) or type(read.value) is int)
+    }
 
 
 def rebuild(template: Any, outputs: Any, entry: Any) -> Any:

@@ -37,7 +37,7 @@ class Derivative:
         has_aux: bool = False,
         sens: bool = False,
         return_ids: bool = False,
-        combine: str = "grad",
+        unwrap: bool = False,
     ):
         self.fn = fn
         self.positions = positions  # an int, a tuple, "all", or None
@@ -46,7 +46,7 @@ class Derivative:
         self.has_aux = has_aux
         self.sens = sens
         self.return_ids = return_ids
-        self.combine = combine
+        self.unwrap = unwrap  # one gradient comes alone, not in a tuple
         self._compiled: CompiledFunction | None = None
         self.__name__ = getattr(fn, "__name__", type(fn).__name__)
 
@@ -81,11 +81,7 @@ class Derivative:
             mode.watch_weights(weights)
             out = mode.call(self.fn, args, kwargs)
             primary, aux = self._split(out)
-            outputs = _tensors(primary)
-            if not outputs and not _has_numbers(primary):
-                raise TypeError(
-                    f"For 'grad', '{self.__name__}' must return a tensor or a tuple of tensors, but it returned {primary!r:.80}."
-                )
+            outputs = _tensors(primary)  # other results are constants
             douts = self._sensitivities(primary, outputs, sens)
             grads = mode.backward(outputs, douts, inputs, weights)
         input_grads = _restore_structure(args, places, grads[: len(inputs)])
@@ -95,6 +91,7 @@ class Derivative:
         return (out, result)
 
     def _places(self, args: tuple) -> list[int]:
+        """The positions to differentiate: those asked for that hold tensors; None, strings and numbers are passed over."""
         if self.positions is None:
             return []
         if self.positions == "all":
@@ -105,11 +102,7 @@ class Derivative:
                 raise ValueError(
                     f"For 'grad', 'grad_position' {p} is out of range: '{self.__name__}' was given {len(args)} arguments."
                 )
-            if not _tensors(args[p]) and not isinstance(args[p], (int, float)):
-                raise TypeError(
-                    f"For 'grad', argument {p} of '{self.__name__}' must be a tensor to be differentiated, but got {args[p]!r:.80}."
-                )
-        return [p % len(args) for p in places]
+        return [p % len(args) for p in places if _tensors(args[p]) or getattr(args[p], "__ms_mutable__", False)]
 
     def _weights(self) -> list[Any]:
         weights = self.weights
@@ -157,7 +150,7 @@ class Derivative:
         if self.return_ids:
             inputs = tuple((p, g) for p, g in zip(places, inputs))
             params = tuple((w.name, g) for w, g in zip(weights, params))
-        if self.positions is not None and not isinstance(self.positions, tuple) and self.positions != "all":
+        if len(inputs) == 1 and (self.unwrap or isinstance(self.positions, int)):
             inputs = inputs[0]
         if isinstance(self.weights, Parameter):
             params = params[0]
@@ -255,13 +248,6 @@ class _GraphMode:
         return [zeros_like(values.from_node(t)) if g is None else g for t, g in zip(targets, grads)]
 
 
-def _has_numbers(value: Any) -> bool:
-    """Results that are plain numbers are constants: their gradient is zero."""
-    if isinstance(value, (tuple, list)):
-        return any(_has_numbers(v) for v in value)
-    return values.is_number(value)
-
-
 def _tensors(value: Any) -> list[Any]:
     """The tensors of a structure, in order."""
     if isinstance(value, _DATA):
@@ -320,7 +306,7 @@ def grad(
     """
     _check(grad_position, weights, has_aux, return_ids, "grad")
     grad_position = _single(grad_position)
-    return Derivative(fn, grad_position, weights, has_aux=has_aux, return_ids=return_ids, sens=sens_param)
+    return Derivative(fn, grad_position, weights, has_aux=has_aux, return_ids=return_ids, sens=sens_param, unwrap=True)
 
 
 def value_and_grad(
@@ -342,7 +328,14 @@ def value_and_grad(
     _check(grad_position, weights, has_aux, return_ids, "value_and_grad")
     grad_position = _single(grad_position)
     return Derivative(
-        fn, grad_position, weights, with_value=True, has_aux=has_aux, return_ids=return_ids, sens=sens_param
+        fn,
+        grad_position,
+        weights,
+        with_value=True,
+        has_aux=has_aux,
+        return_ids=return_ids,
+        sens=sens_param,
+        unwrap=True,
     )
 
 

@@ -14,15 +14,16 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
 
-DEFAULT_NAME = "Parameter"
 _keys = itertools.count()
+_default_names = itertools.count()
 
 
 class ParamInfo:
     """What a Parameter carries besides data; user code reads it as `param.param_info`."""
 
-    def __init__(self, name: str = DEFAULT_NAME, requires_grad: bool = True):
+    def __init__(self, name: str = "Parameter", requires_grad: bool = True):
         self.name = name
+        self.unnamed = True  # until the user or a Cell gives it a name
         self.requires_grad = requires_grad
         self.layerwise_parallel = False
         self.parallel_optimizer = True
@@ -82,7 +83,7 @@ class Parameter(Tensor):
         super().__init__(default_input)
         if not isinstance(default_input, (TensorBase, np.ndarray)):
             self._data = np.array(self._data)
-        self.param_info = ParamInfo(DEFAULT_NAME, requires_grad)
+        self.param_info = ParamInfo(requires_grad=requires_grad)
         self.param_info.obj = self
         self.param_info.layerwise_parallel = layerwise_parallel
         self.param_info.parallel_optimizer = parallel_optimizer
@@ -106,14 +107,16 @@ class Parameter(Tensor):
 
     @name.setter
     def name(self, value: str | None) -> None:
+        unnamed = value is None
         if value is None:
-            value = DEFAULT_NAME
+            value = f"Parameter#{next(_default_names)}"
         if not isinstance(value, str):
             raise TypeError(f"The name of a Parameter must be a string or None, but got {value!r}.")
         value = value.strip()
         if not value or len(value) > 1024:
             raise ValueError(f"The length of a Parameter's name must be in 1..1024, but got {len(value)}.")
         self.param_info.name = value
+        self.param_info.unnamed = unnamed
 
     @property
     def requires_grad(self) -> bool:
@@ -249,8 +252,6 @@ class ParameterTuple(tuple):
             if id(item) in seen:
                 continue
             seen.add(id(item))
-            if item.name == DEFAULT_NAME:
-                item.name = f"{DEFAULT_NAME}_{len(names)}" if DEFAULT_NAME in names else DEFAULT_NAME
             if item.name in names:
                 raise ValueError(f"ParameterTuple has two Parameters called '{item.name}'; names must be unique.")
             names.add(item.name)

@@ -15,6 +15,7 @@ from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
 from mindspore._base.tensor_hook import set_tensor_factory
 from mindspore.common.symbolic import unknown_value
+from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import arrays as _arrays
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
@@ -29,7 +30,7 @@ _EQ, _NE, _LT, _LE, _GT, _GE = (
 )  # fmt: skip
 _NEG, _ABS, _INVERT, _NOT = _ew.Neg(), _ew.Abs(), _ew.Invert(), _ew.LogicalNot()
 _AND, _OR, _XOR = _ew.BitwiseAnd(), _ew.BitwiseOr(), _ew.BitwiseXor()
-_ndarray = np.ndarray
+_ndarray, _quiet = np.ndarray, np.errstate
 
 
 def _binary(prim: Any, ufunc: Any) -> Any:
@@ -40,7 +41,8 @@ def _binary(prim: Any, ufunc: Any) -> Any:
             a, b = self._data, other._data
             if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
                 try:
-                    out = ufunc(a, b)
+                    with _quiet(all="ignore"):
+                        out = ufunc(a, b)
                 except ValueError:
                     return prim(self, other)  # says which shapes do not fit
                 tensor = Tensor.__new__(Tensor)
@@ -298,9 +300,7 @@ class Tensor(TensorBase):
     def __repr__(self) -> str:
         if self._node is not None:
             return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<known when the graph runs>)"
-        text = np.array2string(np.asarray(self._data), separator=", ", prefix=" ")
-        lead = "\n" if self.ndim > 0 and self.size > 1 else " "
-        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value={lead}{text})"
+        return tensor_text(np.asarray(self._data), self.dtype)
 
     def __str__(self) -> str:
         if self._node is not None:

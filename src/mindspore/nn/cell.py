@@ -13,11 +13,12 @@ from typing import Any
 from mindspore import context
 from mindspore._base import dtype as mstype
 from mindspore.common.api import CompiledFunction
-from mindspore.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
+from mindspore.common.guards import note_change
+from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
 from mindspore.nn.cell_hooks import HookMixin
-from mindspore.nn.cell_state import StateMixin
+from mindspore.nn.cell_state import Registry, StateMixin
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast
 from mindspore.runtime import tape as tapes
@@ -44,8 +45,8 @@ class Cell(HookMixin, StateMixin):
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
         put = self.__dict__.__setitem__
-        put("_params", OrderedDict())
-        put("_cells", OrderedDict())
+        put("_params", Registry())
+        put("_cells", Registry())
         put("_buffers", OrderedDict())
         put("_non_persistent_buffers", set())
         put("_flags", dict(flags or {}))
@@ -72,8 +73,7 @@ class Cell(HookMixin, StateMixin):
         store = self.__dict__
         if "_params" not in store:
             raise AttributeError(
-                f"call super().__init__() in {type(self).__name__}.__init__ before using its "
-                f"attributes"
+                f"call super().__init__() in {type(self).__name__}.__init__ before using its attributes"
             )
         for kind in ("_params", "_cells", "_buffers"):
             found = store[kind]
@@ -85,11 +85,16 @@ class Cell(HookMixin, StateMixin):
         raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
 
     def __setattr__(self, name: str, value: Any) -> None:
+        note_change()
         store = self.__dict__
         if isinstance(value, Parameter):
             self._need_init("Parameter", name)
             self._forget(name, keep="_params")
             self.insert_param_to_cell(name, value)
+        elif isinstance(value, ParameterTuple):
+            self._need_init("ParameterTuple", name)
+            store["_params"].update((item.name, item) for item in value)  # each is found under its own name
+            object.__setattr__(self, name, value)
         elif isinstance(value, Cell):
             self._need_init("Cell", name)
             self._forget(name, keep="_cells")
@@ -102,19 +107,11 @@ class Cell(HookMixin, StateMixin):
         elif "_cells" in store and name in store["_cells"]:
             if value is not None:
                 raise TypeError(
-                    f"'{name}' of {type(self).__name__} is a Cell; assign a Cell or None, not "
-                    f"{type(value).__name__}."
+                    f"'{name}' of {type(self).__name__} is a Cell; assign a Cell or None, not {type(value).__name__}."
                 )
             store["_cells"][name] = None
         elif "_buffers" in store and name in store["_buffers"]:
             store["_buffers"][name] = value
-        elif isinstance(value, ParameterTuple):
-            for item in value:
-                self._need_init("ParameterTuple", name)
-                if item.name == DEFAULT_NAME:
-                    item.name = name
-            object.__setattr__(self, name, value)
-            store.setdefault("_param_tuples", {})[name] = value
         else:
             object.__setattr__(self, name, value)
 
@@ -149,6 +146,7 @@ class Cell(HookMixin, StateMixin):
                 self.__dict__[kind].pop(name, None)
 
     def __delattr__(self, name: str) -> None:
+        note_change()
         for kind in ("_params", "_cells", "_buffers"):
             if name in self.__dict__.get(kind, ()):
                 del self.__dict__[kind][name]
@@ -245,40 +243,39 @@ class Cell(HookMixin, StateMixin):
             raise KeyError(f"For 'insert_param_to_cell', the cell already has an attribute '{param_name}'.")
         if not isinstance(param, Parameter) and param is not None:
             raise TypeError(f"For 'insert_param_to_cell', 'param' must be a Parameter, but got {type(param).__name__}.")
-        if isinstance(param, Parameter) and param.name == DEFAULT_NAME:
+        if isinstance(param, Parameter) and param.param_info.unnamed:
             param.name = param_name
         self._params[param_name] = param
 
     def insert_child_to_cell(self, child_name: str, child_cell: Cell) -> None:
-        """Add a child cell under a name."""
+        """Add a child cell under a name. Its parameters keep their names."""
         if not isinstance(child_name, str) or not child_name:
             raise KeyError("For 'insert_child_to_cell', the argument 'child_name' must be a non-empty string.")
         if child_name in self.__dict__ or child_name in self._params:
             raise KeyError(f"For 'insert_child_to_cell', the cell already has an attribute '{child_name}'.")
         if not isinstance(child_cell, Cell) and child_cell is not None:
             raise TypeError(
-                f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got "
-                f"{type(child_cell).__name__}."
+                f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got {type(child_cell).__name__}."
             )
         self._cells[child_name] = child_cell
-        if child_cell is not None:
-            child_cell.update_parameters_name(child_name + ".")
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Put `prefix` before the names of the parameters."""
+        """Name every parameter after its place in the cell, with `prefix` in front. Called when a cell gets a parent, so that
+        a parameter's name ends up as its attribute path; the name given to `Parameter` counts only in a cell without parent.
+        """
         if not isinstance(prefix, str):
             raise TypeError(f"For 'update_parameters_name', 'prefix' must be a string, but got {prefix!r}.")
-        for _, param in self.parameters_and_names(expand=recurse):
+        for path, param in self.parameters_and_names(expand=recurse):
             if prefix != "":
                 param.is_init = False
-            param.name = prefix + param.name
+            param.name = prefix + path
 
     def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Each parameter once, with its attribute path."""
         seen: set[int] = set()
         cells = self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]
         for path, cell in cells:
-            for name, param in [*cell._params.items(), *_tuple_members(cell)]:
+            for name, param in cell._params.items():
                 if param is not None and id(param) not in seen:
                     seen.add(id(param))
                     yield (f"{path}.{name}" if path else name), param
@@ -364,6 +361,7 @@ class Cell(HookMixin, StateMixin):
     # -- modes and flags --------------------------------------------------------------------------------------------
     def set_train(self, mode: bool = True) -> Cell:
         """Switch this cell and its children between training and evaluation."""
+        note_change()
         for _, cell in self.cells_and_names():
             cell.__dict__["training"] = bool(mode)
             cell.__dict__["_phase"] = "train" if mode else "predict"
@@ -380,7 +378,9 @@ class Cell(HookMixin, StateMixin):
             raise ValueError(f"For 'to_float', 'dst_type' must be float16, float32 or bfloat16, but got {dst_type!r}.")
         for _, cell in self.cells_and_names():
             cell.__dict__["_amp_dtype"] = dst_type
-            cell._flags.update(fp16=dst_type is mstype.float16, fp32=dst_type is mstype.float32, bf16=dst_type is mstype.bfloat16)
+            cell._flags.update(
+                fp16=dst_type is mstype.float16, fp32=dst_type is mstype.float32, bf16=dst_type is mstype.bfloat16
+            )
             cell._drop_compiled()
         return self
 
@@ -412,6 +412,7 @@ class Cell(HookMixin, StateMixin):
         """Compute this cell again in the backward pass instead of keeping its intermediate results."""
         for _, cell in self.cells_and_names():
             cell._flags["recompute"] = kwargs.get("mode", True)
+        note_change()
         return self
 
     def set_jit_config(self, jit_config: Any) -> Cell:
@@ -442,7 +443,14 @@ class Cell(HookMixin, StateMixin):
     def get_inputs(self) -> Any:
         return self._dynamic_inputs
 
-    def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None, device: str = "Ascend", level: int = 0) -> Cell:
+    def shard(
+        self,
+        in_strategy: Any,
+        out_strategy: Any = None,
+        parameter_plan: Any = None,
+        device: str = "Ascend",
+        level: int = 0,
+    ) -> Cell:
         """Cut this cell's inputs over devices in parallel runs."""
         self._flags["in_strategy"], self._flags["out_strategy"] = in_strategy, out_strategy
         return self
@@ -467,7 +475,19 @@ class Cell(HookMixin, StateMixin):
             cell.__dict__["_param_prefix"] = name
 
     def _drop_compiled(self) -> None:
+        note_change()
         self.__dict__["_compiled"] = None
+
+    def compile_signature(self) -> tuple:
+        """What a graph made of this cell depends on, besides attributes that `construct` reads."""
+        own = self.__dict__
+        return (
+            own["training"],
+            own["_amp_dtype"],
+            own["_flags"].get("recompute"),
+            *self._hook_keys(),
+            *own["_cells"].values(),
+        )
 
     # -- descriptions -----------------------------------------------------------------------------------------------
     @property
@@ -532,7 +552,9 @@ class Cell(HookMixin, StateMixin):
 
     def __repr__(self) -> str:
         extra = self.extend_repr()
-        children = [f"  ({name}): " + repr(cell).replace("\n", "\n  ") for name, cell in self._cells.items() if cell is not None]
+        children = [
+            f"  ({name}): " + repr(cell).replace("\n", "\n  ") for name, cell in self._cells.items() if cell is not None
+        ]
         if not children:
             return f"{type(self).__name__}({extra})" if extra else f"{type(self).__name__}()"
         head = f"{type(self).__name__}({extra}" if extra else f"{type(self).__name__}("
@@ -572,10 +594,3 @@ def cast_floats(value: Any, dtype: Any) -> Any:
     if isinstance(value, dict):
         return {k: cast_floats(v, dtype) for k, v in value.items()}
     return value
-
-
-def _tuple_members(cell: Cell) -> list[tuple[str, Parameter]]:
-    groups = cell.__dict__.get("_param_tuples", {})
-    return [(f"{name}.{i}", p) for name, group in groups.items() for i, p in enumerate(group)]
-
-

@@ -7,10 +7,12 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from mindspore.common.guards import note_change
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.values import TensorBase
 
 _ids = itertools.count()
+_KINDS = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 class HookHandle:
@@ -23,25 +25,33 @@ class HookHandle:
     def remove(self) -> None:
         """Take the hook away; calling it twice does nothing."""
         self._hooks.pop(self._key, None)
+        note_change()
 
 
 class HookMixin:
     """The hook part of Cell."""
 
     def _init_hooks(self) -> None:
-        for name in ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks"):
+        for name in _KINDS:
             self.__dict__[name] = OrderedDict()
+
+    def _hook_keys(self) -> list[int]:
+        """Identifies the hooks registered now."""
+        return [key for kind in _KINDS for key in self.__dict__[kind]]
 
     def _register(self, store: OrderedDict, hook: Callable, options: Any, prepend: bool) -> HookHandle:
         if not callable(hook):
             raise TypeError(f"a hook must be a function, but got {type(hook).__name__}.")
+        note_change()
         key = next(_ids)
         store[key] = (hook, options)
         if prepend:
             store.move_to_end(key, last=False)
         return HookHandle(store, key)
 
-    def register_forward_pre_hook(self, hook_fn: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> HookHandle:
+    def register_forward_pre_hook(
+        self, hook_fn: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
         """Call `hook_fn(cell, inputs)` before `construct`; a returned value replaces the inputs."""
         return self._register(self._forward_pre_hooks, hook_fn, with_kwargs, prepend)  # type: ignore[attr-defined]
 

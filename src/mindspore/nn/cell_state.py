@@ -6,7 +6,28 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mindspore.common.guards import note_change
 from mindspore.common.tensor import Tensor
+
+
+class Registry(OrderedDict):
+    """Parameters or child cells by name; graphs made of the cell are told when it changes."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        note_change()
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        note_change()
+        super().__delitem__(key)
+
+    def clear(self) -> None:
+        note_change()
+        super().clear()
+
+    def pop(self, *args: Any) -> Any:
+        note_change()
+        return super().pop(*args)
 
 
 class IncompatibleKeys(NamedTuple):
@@ -36,7 +57,9 @@ class StateMixin:
         self._buffers[name] = tensor
         (self._non_persistent_buffers.discard if persistent else self._non_persistent_buffers.add)(name)
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         """Buffers with their paths."""
         seen: set[int] = set()
         cells = self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]
@@ -78,7 +101,9 @@ class StateMixin:
     def register_load_state_dict_post_hook(self, hook: Callable) -> Any:
         return _appended(self._state_hooks("_load_state_dict_post_hooks"), hook)
 
-    def state_dict(self, *args: Any, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict:
+    def state_dict(
+        self, *args: Any, destination: dict | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict:
         """Parameters and persistent buffers by attribute path."""
         out = destination if destination is not None else OrderedDict()
         for hook in self._state_hooks("_state_dict_pre_hooks"):

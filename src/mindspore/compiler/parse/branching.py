@@ -31,6 +31,7 @@ class Leaf(NamedTuple):
     flow: Any
     names: dict[str, Any]
     contents: dict[int, Any]
+    attributes: dict[Any, tuple]
     error: BaseException | None
 
 
@@ -113,7 +114,7 @@ class BranchRules(Rules):
             if last_try:
                 raise
             return None
-        leaf = Leaf(builder, flow, dict(frame.locals), self._contents(before), error)
+        leaf = Leaf(builder, flow, dict(frame.locals), self._contents(before), dict(self.attributes), error)
         self._restore(before)
         return leaf
 
@@ -122,6 +123,7 @@ class BranchRules(Rules):
         flow = self._join_flows(joiner, first.flow, second.flow)
         live = not isinstance(flow, Return)
         names = self._join_names(joiner, first, second) if live else {}
+        attributes = self._join_attributes(joiner, first.attributes, second.attributes)
         state = self._join_state(joiner, first.builder, second.builder)
         outputs = self._emit_cond(condition, first.builder, second.builder, joiner)
         joiner.write_back(outputs)
@@ -129,6 +131,8 @@ class BranchRules(Rules):
             ACTIVE.builder.write(target, ACTIVE.builder.node_of(outputs[slot.index]))
         for name, template in names.items():
             self.frame.locals[name] = _usable(name, joiner.fill(template, outputs))
+        for (_, name), (owner, template) in attributes.items():
+            self.attributes[(id(owner), name)] = (owner, name, _usable(name, joiner.fill(template, outputs)))
         return _fill_flow(flow, joiner, outputs)
 
     def _join_flows(self, joiner: Joiner, a: Any, b: Any) -> Any:
@@ -156,6 +160,16 @@ class BranchRules(Rules):
                 out[name] = b if a is DEAD else (a if isinstance(a, Undefined) else b)
             elif not (a is DEAD and b is DEAD):
                 out[name] = joiner.join(a, b)
+        return out
+
+    def _join_attributes(self, joiner: Joiner, first: dict, second: dict) -> dict[Any, tuple[Any, Any]]:
+        """What either branch stored in attributes, as templates."""
+        owners = {k: (first.get(k) or second[k])[0] for k in {**first, **second} if first.get(k) is not second.get(k)}
+        out = {}
+        for key, owner in owners.items():
+            a, b = (self.attribute_or_undefined(stores, key, owner) for stores in (first, second))
+            missing = [v for v in (a, b) if isinstance(v, Undefined)]
+            out[key] = (owner, missing[0] if missing else joiner.join(a, b))
         return out
 
     def _join_state(self, joiner: Joiner, left: Builder, right: Builder) -> list[tuple[Any, Slot]]:
@@ -186,13 +200,14 @@ class BranchRules(Rules):
             for value in frame.locals.values():
                 _collect_containers(value, containers)
             frame = frame.enclosing
-        return dict(self.frame.locals), containers
+        return dict(self.frame.locals), containers, dict(self.attributes)
 
     def _contents(self, before: tuple) -> dict[int, Any]:
         return {key: _shallow(container) for key, (container, _) in before[1].items()}
 
     def _restore(self, before: tuple) -> None:
-        names, containers = before
+        names, containers, attributes = before
+        self.attributes = dict(attributes)
         self.frame.locals.clear()
         self.frame.locals.update(names)
         for container, content in containers.values():

@@ -231,7 +231,7 @@ class CallRules(Rules):
 
     # -- cells ------------------------------------------------------------------------------------------------------------
     def call_cell(self, cell: Any, args: tuple, kwargs: dict) -> Any:
-        self.cells[id(cell)] = (cell.__dict__, cell.training)
+        self.note_cell(cell)
         saved = self.scope
         tag = cell.__dict__.get("_cell_tag", "")
         self.scope = f"{saved}/{tag}-{type(cell).__name__}" if tag else f"{saved}/{type(cell).__name__}"

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mindspore.compiler.builder import Builder
+from mindspore.compiler.parse.attributes import Key, Read
 from mindspore.compiler.parse.branching import RaisedByUser
 from mindspore.compiler.parse.errors import located
+from mindspore.compiler.parse.frames import Undefined
 from mindspore.compiler.parse.interpreter import Interpreter
 from mindspore.ir import AbstractScalar, FuncGraph, Node
 from mindspore.prims import values
@@ -40,7 +42,8 @@ class Traced(NamedTuple):
     attributes: list[tuple[Any, str, Any]]  # (object, name, structure with Places): attribute stores
     errors: list[BaseException]
     error_output: int  # output index of the error code, or -1
-    training: list[tuple[dict, bool]]  # attributes of the cells called and the training flag the graph is made for
+    cells: list[tuple[Any, tuple]]  # the cells met, and the signature of each that the graph is made for
+    reads: dict[Key, Read]  # attributes that the graph is specialised to
 
 
 def tensors_in(value: Any, found: list[Any] | None = None) -> list[Any]:
@@ -60,9 +63,16 @@ def tensors_in(value: Any, found: list[Any] | None = None) -> list[Any]:
     return found
 
 
-def trace(function: Any, args: tuple, kwargs: dict, name: str = "", max_call_depth: int = 1000) -> Traced:
-    """Interpret `function(*args, **kwargs)` into a graph."""
-    interpreter = Interpreter(max_call_depth)
+def trace(
+    function: Any,
+    args: tuple,
+    kwargs: dict,
+    name: str = "",
+    max_call_depth: int = 1000,
+    variable: frozenset[Key] = frozenset(),
+) -> Traced:
+    """Interpret `function(*args, **kwargs)` into a graph. Attributes in `variable` become inputs instead of constants."""
+    interpreter = Interpreter(max_call_depth, variable)
     names = argument_names(function, len(args))
     return run_trace(
         interpreter, lambda a, k: interpreter.call(function, a, k), args, kwargs, name or _name(function), names
@@ -172,7 +182,7 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
     """Collect the outputs: results, new parameter values, attribute stores, error code, ordering token."""
     outputs: list[Node] = []
     template = _extract(result, builder, outputs)
-    attributes = [(o, n, _extract(v, builder, outputs)) for o, n, v in interpreter.attributes.values()]
+    attributes = [(o, n, _extract(_defined(v), builder, outputs)) for o, n, v in interpreter.attributes.values()]
     written, error_output = [], -1
     for target, node in builder.state.values():
         if isinstance(target, values.parameter_class()):
@@ -185,8 +195,17 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
             outputs.append(node)
     builder.graph.output = builder.make_tuple(outputs)
     weights = [p.default for p in builder.graph.parameters if p.default is not None]
-    training = list(interpreter.cells.values())
-    return Traced(builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output, training)
+    cells = list(interpreter.cells.values())
+    reads = {k: r for k, r in interpreter.reads.items() if k not in interpreter.attribute_inputs}
+    return Traced(
+        builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output, cells, reads
+    )
+
+
+def _defined(value: Any) -> Any:
+    if type(value) is Undefined:
+        raise AttributeError(value.message)
+    return value
 
 
 def _extract(value: Any, builder: Builder, outputs: list[Node]) -> Any:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.compiler.parse.attributes import AttributeRules, Key, Read
 from mindspore.compiler.parse.branching import BranchRules, RaisedByUser
 from mindspore.compiler.parse.calls import CallRules
 from mindspore.compiler.parse.expressions import ExpressionRules
@@ -28,17 +29,20 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
 
 
-class Interpreter(ExpressionRules, StatementRules, BranchRules, LoopRules, CallRules):
+class Interpreter(ExpressionRules, StatementRules, BranchRules, LoopRules, CallRules, AttributeRules):
     """Interprets user code into the active Builder's graph."""
 
-    def __init__(self, max_call_depth: int = 1000):
+    def __init__(self, max_call_depth: int = 1000, variable: frozenset[Key] = frozenset()):
         self.frame: Any = None
         self.max_call_depth = max_call_depth
         self.scope = "Default"
         self.errors: list[BaseException] = []  # exceptions that the running graph may ask for, by code - 1
         self.error_flag: Any = None  # a tensor holding the code of the first such exception
-        self.attributes: dict[tuple[int, str], tuple[Any, str, Any]] = {}  # attribute stores made while interpreting
-        self.cells: dict[int, tuple[dict, bool]] = {}  # attributes of the cells called, with their training flag at the time
+        self.attributes: dict[Key, tuple[Any, str, Any]] = {}  # attribute stores made while interpreting
+        self.reads: dict[Key, Read] = {}  # attributes read
+        self.variable = variable  # attributes that are inputs of the graph rather than constants
+        self.attribute_inputs: dict[Key, Any] = {}
+        self.cells: dict[int, tuple[Any, tuple]] = {}  # cells met, with their signature
         self.recursion: dict[Any, Any] = {}
         self.active_calls: dict[Any, int] = {}
 
@@ -53,27 +57,6 @@ class Interpreter(ExpressionRules, StatementRules, BranchRules, LoopRules, CallR
     def origin(self) -> tuple[tuple[Location, ...], str]:
         """Where the node being made comes from."""
         return (self.frame.locations() if self.frame is not None else ()), self.scope
-
-    # -- attributes -------------------------------------------------------------------------------------------------
-    def getattribute(self, owner: Any, name: str) -> Any:
-        stored = self.attributes.get((id(owner), name))
-        if stored is not None:
-            return stored[2]
-        static = getattr(type(owner), name, None)
-        if isinstance(static, property) and static.fget is not None and self.should_interpret(static.fget):
-            return self.call(static.fget, (owner,), {})
-        return getattr(owner, name)
-
-    def setattribute(self, owner: Any, name: str, value: Any) -> None:
-        """Parameters are written as graph state; other attributes are kept aside and set when the graph has run."""
-        if name in getattr(owner, "__dict__", {}).get("_params", ()) or isinstance(owner, TensorBase):
-            setattr(owner, name, value)
-            return
-        static = getattr(type(owner), name, None)
-        if isinstance(static, property) and static.fset is not None:
-            self.call(static.fset, (owner, value), {})
-            return
-        self.attributes[(id(owner), name)] = (owner, name, value)
 
     # -- errors at run time -------------------------------------------------------------------------------------------
     def user_raised(self, error: BaseException) -> Exception:

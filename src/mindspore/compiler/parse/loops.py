@@ -16,6 +16,7 @@ from mindspore._base import flags
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.control.join import DEAD, Unjoined, common_abstract, convert, short, zeros_node
 from mindspore.compiler.control.lift import close_graphs
+from mindspore.compiler.parse.attributes import Key
 from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
 from mindspore.compiler.parse.rules import Rules
@@ -216,8 +217,8 @@ class SymbolicRange:
 class Variable:
     """One leaf of a loop-carried value."""
 
-    def __init__(self, name: str, path: tuple, value: Any):
-        self.name = name
+    def __init__(self, name: Any, path: tuple, value: Any):
+        self.name = name  # of a local variable, or the key of an attribute
         self.path = path
         self.initial = value
         self.abstract: Any = None  # an Abstract; None: still a constant
@@ -233,11 +234,12 @@ class LoopCarry:
         self.node = node
         self.outer: Builder = ACTIVE.builder
         self.names = names
-        self.start = {
+        self.start: dict[Any, Any] = {
             n: self.frame.locals[n]
             for n in names
             if n in self.frame.locals and not isinstance(self.frame.locals[n], Undefined)
         }
+        self.owners: dict[Key, Any] = {}  # objects whose attributes the body stores; their keys are names too
         self.known = {id(leaf) for value in self.frame.locals.values() for _, leaf in leaves(value)}
         self.variables: dict[tuple, Variable] = {}
         self.state: dict[int, Any] = {}  # Parameters and tensors written in the body
@@ -246,7 +248,7 @@ class LoopCarry:
             self._add(name, value)
 
     # -- leaves ---------------------------------------------------------------------------------------------------
-    def _add(self, name: str, value: Any) -> None:
+    def _add(self, name: Any, value: Any) -> None:
         for path, leaf in leaves(value):
             variable = self.variables[(name, *path)] = Variable(name, path, leaf)
             if self.outer.is_variable(leaf):
@@ -275,8 +277,9 @@ class LoopCarry:
         with body_builder.active():
             flow = body()
         flags_after = dict(zip(self.flags, _flag_values(flow)))
-        after = {**{n: self.frame.locals.get(n, DEAD) for n in self.names}, **flags_after}
-        if self._widen(after, body_builder):
+        stored = self._attributes_after(before[2])
+        after: dict[Any, Any] = {n: self.frame.locals.get(n, DEAD) for n in self.names} | flags_after | (stored or {})
+        if self._widen(after, body_builder) or stored is None:
             return None
         if keep_going is True:
             raise CompileError(
@@ -284,19 +287,38 @@ class LoopCarry:
             )
         return cond_builder, keep_going, body_builder, after
 
+    def _attributes_after(self, before: dict[Key, tuple]) -> dict[Key, Any] | None:
+        """What the body left in attributes; None when it stored one that was not a variable of the loop yet."""
+        interpreter, found = self.interpreter, False
+        for key, entry in list(interpreter.attributes.items()):
+            if key in self.owners or before.get(key) is entry:
+                continue
+            initial = interpreter.attribute_or_undefined(before, key, entry[0])
+            if isinstance(initial, Undefined):
+                raise AttributeError(initial.message)
+            self.owners[key], self.start[key], found = entry[0], initial, True
+            self._add(key, initial)
+        return None if found else {key: interpreter.attributes[key][2] for key in self.owners}
+
+    def _bind(self, name: Any, value: Any) -> None:
+        if name in self.owners:
+            self.interpreter.attributes[name] = (self.owners[name], name[1], value)
+        else:
+            self.frame.locals[name] = value
+
     def _enter(self, builder: Builder) -> None:
         """Bind the loop variables to fresh parameters of a graph."""
         bound: dict[tuple, Any] = {}
         for key, variable in self.variables.items():
             if variable.abstract is not None:
-                bound[key] = values.from_node(builder.graph.add_parameter(variable.name.strip("<>"), variable.abstract))
+                bound[key] = values.from_node(builder.graph.add_parameter(_label(variable.name), variable.abstract))
             else:
                 bound[key] = variable.initial
         for target in self.state.values():
             parameter = builder.graph.add_parameter(getattr(target, "name", "state"), values.abstract_of(target))
             builder.state[id(target)] = (target, parameter)
         for name, value in self.start.items():
-            self.frame.locals[name] = replace_leaves(value, lambda path, n=name: bound[(n, *path)])
+            self._bind(name, replace_leaves(value, lambda path, n=name: bound[(n, *path)]))
         self.broke = bound[("<broke>",)]
         self.returned = bound[("<returned>",)]
 
@@ -314,7 +336,7 @@ class LoopCarry:
         return True
 
     # -- the fixpoint ---------------------------------------------------------------------------------------------
-    def _widen(self, after: dict[str, Any], builder: Builder) -> bool:
+    def _widen(self, after: dict[Any, Any], builder: Builder) -> bool:
         changed = False
         for target_id, (target, _) in builder.state.items():
             if target_id not in self.state and self._existed(target, builder):
@@ -334,7 +356,7 @@ class LoopCarry:
             lasting or target is self.interpreter.error_flag or self.outer.written(target) or id(target) in self.known
         )
 
-    def _widen_name(self, name: str, value: Any, builder: Builder) -> bool:
+    def _widen_name(self, name: Any, value: Any, builder: Builder) -> bool:
         known = {key[1:]: v for key, v in self.variables.items() if key[0] == name}
         found = dict(leaves(value))
         if name == "<value>" and set(known) != set(found):
@@ -400,7 +422,7 @@ class LoopCarry:
         )
 
     # -- the node -------------------------------------------------------------------------------------------------
-    def _emit(self, cond_builder: Builder, keep_going: Any, body_builder: Builder, after: dict[str, Any]) -> Any:
+    def _emit(self, cond_builder: Builder, keep_going: Any, body_builder: Builder, after: dict[Any, Any]) -> Any:
         carried = [v for v in self.variables.values() if v.abstract is not None]
         finals = {(n, *path): leaf for n, value in after.items() for path, leaf in leaves(value)}
         outputs = [self._final(body_builder, v, finals) for v in carried]
@@ -427,11 +449,11 @@ class LoopCarry:
         for target, out in zip(self.state.values(), outputs[len(carried) :]):
             self.outer.write(target, self.outer.node_of(out))
 
-        def final(name: str, value: Any) -> Any:
+        def final(name: Any, value: Any) -> Any:
             return replace_leaves(value, lambda path: result.get((name, *path), self.variables[(name, *path)].initial))
 
         for name, value in self.start.items():
-            self.frame.locals[name] = final(name, value)
+            self._bind(name, final(name, value))
         kind = "for" if isinstance(self.node, ast.For) else "while"
         for name in self.names:
             if name not in self.start:
@@ -461,8 +483,12 @@ def _settle(flow: Any) -> Any:
     return None if isinstance(flow, Jump) and flow.kind == "continue" else flow
 
 
-def _shown(name: str) -> str:
-    return "the returned value" if name == "<value>" else name.strip("<>")
+def _label(name: Any) -> str:
+    return name[1] if isinstance(name, tuple) else name.strip("<>")
+
+
+def _shown(name: Any) -> str:
+    return "the returned value" if name == "<value>" else _label(name)
 
 
 def _is_data(value: Any) -> bool:

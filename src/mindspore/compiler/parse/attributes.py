@@ -1,0 +1,158 @@
+"""Attributes of objects: what interpreted code reads and stores.
+
+Reads are noted, because the graph is made for the values found: whoever keeps the graph compares them before each call
+(common/guards.py). An attribute in `variable` is not specialised to: it becomes an input of the graph, read anew at each
+call. Buffers of cells always are.
+
+Stores are kept aside until the graph has run; later reads see them. Branches and loops treat stored attributes like local
+variables (branching.py, loops.py).
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindspore.compiler.parse.frames import Undefined
+from mindspore.compiler.parse.rules import Rules
+from mindspore.ir import AbstractScalar
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.values import TensorBase
+
+#: attribute key: identity of the object, name
+Key = tuple[int, str]
+
+_NOT_OBSERVED = (types.ModuleType, type, Primitive, TensorBase)
+_CELL_STORES = ("_params", "_cells", "_buffers")
+
+
+class Read(NamedTuple):
+    """An attribute that the interpretation read, with the value it had."""
+
+    owner: Any
+    store: dict  # where the value is kept
+    name: str
+    value: Any
+
+
+class AttributeInput:
+    """Feeds a graph parameter with the current value of an attribute. Stands where a Parameter stands for a weight."""
+
+    requires_grad = False
+
+    def __init__(self, store: dict, name: str):
+        self.store, self.name = store, name
+        self.kind = self._kind()
+
+    def _kind(self) -> Any:
+        value = self.store.get(self.name)
+        return (value.dtype, value.shape) if isinstance(value, TensorBase) else type(value)
+
+    def fits(self) -> bool:
+        """Whether the attribute still has the type the graph is made for."""
+        return self._kind() == self.kind
+
+    @property
+    def _data(self) -> Any:
+        value = self.store[self.name]
+        return value._data if isinstance(value, TensorBase) else np.asarray(value)
+
+    @_data.setter
+    def _data(self, array: Any) -> None:
+        kept = self.store[self.name]
+        self.store[self.name] = values.from_array(array) if isinstance(kept, TensorBase) else np.asarray(array).item()
+
+
+def is_cell(value: Any) -> bool:
+    return hasattr(type(value), "run_around")
+
+
+class AttributeRules(Rules):
+    """Mixed into the interpreter."""
+
+    attributes: dict[Key, tuple[Any, str, Any]]  # stores made so far: owner, name, value
+    reads: dict[Key, Read]
+    variable: frozenset[Key]
+    attribute_inputs: dict[Key, Any]
+
+    def getattribute(self, owner: Any, name: str) -> Any:
+        stored = self.attributes.get((id(owner), name))
+        if stored is not None:
+            if type(stored[2]) is Undefined:
+                raise AttributeError(stored[2].message)
+            return stored[2]
+        static = getattr(type(owner), name, None)
+        if isinstance(static, property) and static.fget is not None and self.should_interpret(static.fget):
+            return self.call(static.fget, (owner,), {})
+        value = getattr(owner, name)
+        if isinstance(owner, _NOT_OBSERVED):
+            return value
+        store = _store_of(owner, name)
+        return value if store is None else self._observe(owner, store, name, value)
+
+    def _observe(self, owner: Any, store: dict, name: str, value: Any) -> Any:
+        key = (id(owner), name)
+        raw = store[name]
+        if key not in self.reads:
+            self.reads[key] = Read(owner, store, name, raw)
+        if is_cell(raw):
+            self.note_cell(raw)
+        if key not in self.variable and not (isinstance(raw, TensorBase) and store is owner.__dict__.get("_buffers")):
+            return value
+        if key not in self.attribute_inputs:
+            abstract = (
+                values.abstract_of(raw) if isinstance(raw, TensorBase) else AbstractScalar(values.scalar_dtype(raw))
+            )
+            node = ACTIVE.builder.root.graph.add_parameter(name, abstract, default=AttributeInput(store, name))
+            self.attribute_inputs[key] = values.from_node(node)
+        return self.attribute_inputs[key]
+
+    def note_cell(self, cell: Any) -> None:
+        """Remember what the graph takes for granted about a cell besides its attributes."""
+        if id(cell) not in self.cells:
+            self.cells[id(cell)] = (cell, cell.compile_signature())
+
+    def setattribute(self, owner: Any, name: str, value: Any) -> None:
+        """Parameters are written as graph state; other attributes are kept aside and set when the graph has run."""
+        if name in getattr(owner, "__dict__", {}).get("_params", ()) or isinstance(owner, TensorBase):
+            setattr(owner, name, value)
+            return
+        static = getattr(type(owner), name, None)
+        if isinstance(static, property) and static.fset is not None:
+            self.call(static.fset, (owner, value), {})
+            return
+        self.attributes[(id(owner), name)] = (owner, name, value)
+
+    # -- branches and loops ------------------------------------------------------------------------------------------
+    def attribute_or_undefined(self, stores: dict[Key, tuple], key: Key, owner: Any) -> Any:
+        """The value of an attribute where only `stores` have been made."""
+        if key in stores:
+            return stores[key][2]
+        if hasattr(owner, key[1]):
+            saved, self.attributes = self.attributes, stores
+            try:
+                return self.getattribute(owner, key[1])
+            finally:
+                self.attributes = saved
+        return Undefined(
+            f"The attribute '{key[1]}' of {type(owner).__name__} is set on one way only through an 'if' or loop that depends on "
+            "run-time values. Set it in '__init__' as well."
+        )
+
+
+def _store_of(owner: Any, name: str) -> dict | None:
+    """The dictionary that holds an instance attribute; None for what belongs to the class."""
+    own = getattr(owner, "__dict__", None)
+    if own is None:
+        return None
+    if name in own:
+        return own
+    if is_cell(owner):
+        for kind in _CELL_STORES:
+            if name in own.get(kind, ()):
+                return own[kind]
+    return None
