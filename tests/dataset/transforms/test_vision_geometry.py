@@ -11,7 +11,7 @@ from PIL import Image
 
 from mindspore.dataset import vision
 from mindspore.dataset.vision import Border, Inter
-from mindspore.dataset.vision.decode import jpeg_size
+from mindspore.dataset.vision.jpeg import decode_top, jpeg_frame
 
 RNG = np.random.default_rng(0)
 COARSE = RNG.integers(0, 256, (6, 8, 3)).astype(np.uint8)
@@ -57,14 +57,30 @@ def test_decode_refuses_what_is_not_encoded():
 def test_jpeg_size_from_the_header(height, width, progressive):
     stream = io.BytesIO()
     Image.new("RGB", (width, height)).save(stream, "JPEG", progressive=progressive)
-    assert jpeg_size(np.frombuffer(stream.getvalue(), np.uint8)) == (height, width)
+    frame = jpeg_frame(np.frombuffer(stream.getvalue(), np.uint8))
+    assert frame[:2] == (height, width) and frame.row_by_row is not progressive
 
 
-def test_jpeg_size_never_fails_on_noise():
+@pytest.mark.parametrize("options", [{}, {"subsampling": 0}, {"subsampling": 1}, {"progressive": True}])
+def test_the_rows_above_a_crop_are_those_of_a_full_decode(options):
+    """The decoder stops early by a changed header: what it gives until then must be exact."""
+    pytest.importorskip("simplejpeg")
+    stream = io.BytesIO()
+    noise = np.random.default_rng(4).integers(0, 256, (9, 12, 3), dtype=np.uint8)
+    Image.fromarray(cv2.resize(noise, (203, 151), interpolation=cv2.INTER_CUBIC)).save(stream, "JPEG", **options)
+    data = np.frombuffer(stream.getvalue(), np.uint8)
+    full, frame = vision.Decode()(data), jpeg_frame(data)
+    for bottom in (1, 15, 16, 17, 64, 100, 149, 150, 151):
+        top = decode_top(data, frame, bottom, 1)
+        np.testing.assert_array_equal(top[:bottom], full[:bottom])
+        assert len(top) < len(full) or bottom > 148 or "progressive" in options
+
+
+def test_jpeg_header_reader_never_fails_on_noise():
     rng = np.random.default_rng(1)
     for _ in range(200):
         noise = np.concatenate([[0xFF, 0xD8], rng.integers(0, 256, rng.integers(0, 40))]).astype(np.uint8)
-        jpeg_size(noise)
+        jpeg_frame(noise)
 
 
 def test_crop_decode_resize_sees_the_whole_image_at_full_scale():

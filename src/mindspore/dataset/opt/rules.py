@@ -192,5 +192,7 @@ RULES: dict[str, Rule | None] = {
     "take_before_batch": everywhere(take_before_batch),
     "fuse_maps": everywhere(fuse_maps),
     "fuse_decode_crop": everywhere(fuse_decode_crop),
-    "vectorise_batch": None,  # applied while operators are built: a batch of whole arrays instead of rows
+    # applied while operators are built:
+    "vectorise_batch": None,  # a batch of whole arrays instead of rows
+    "pixel_tables": None,  # pixel-by-pixel operations as one look-up, written into the batch
 }

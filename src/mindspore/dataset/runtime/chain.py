@@ -25,6 +25,7 @@ from mindspore.dataset.runtime.step import (
     LoadStep,
     Step,
     VectorStep,
+    batching,
     run_steps,
     vectorised,
 )
@@ -117,7 +118,7 @@ class BatchedChain(Chain):
     def __init__(self, chain: Chain, collate: CollateStep, rows: int, drop_remainder: bool):
         steps = chain.steps
         whole = vectorised(steps, collate) if "vectorise_batch" not in settings().disabled_rules else None
-        steps = [*steps, collate] if whole is None else [whole]
+        steps = batching(steps, collate) if whole is None else [whole]
         super().__init__(chain.base, steps, collate.columns, chain.context)
         self.rows, self.drop_remainder = rows, drop_remainder
 

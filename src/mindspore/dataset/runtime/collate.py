@@ -8,10 +8,13 @@ import numpy as np
 
 from mindspore.dataset.ir.leaf import Row
 from mindspore.dataset.runtime.errors import pipeline_error
+from mindspore.dataset.runtime.room import BatchRoom
 
 
-def collate(rows: Sequence[Row], columns: Sequence[str], pad_info: dict | None = None) -> Row:
-    """One array for each column."""
+def collate(
+    rows: Sequence[Row], columns: Sequence[str], pad_info: dict | None = None, room: BatchRoom | None = None
+) -> Row:
+    """One array for each column. Rows that were written into `room` are a batch already."""
     widths = {len(row) for row in rows}
     if len(widths) != 1:
         raise pipeline_error(f"Cannot batch rows with different numbers of columns: {sorted(widths)}.")
@@ -21,7 +24,8 @@ def collate(rows: Sequence[Row], columns: Sequence[str], pad_info: dict | None =
         name = columns[i] if i < len(columns) else str(i)
         if pad_info is not None:
             values = pad_column(values, name, pad_info)
-        batch.append(stack(values, i))
+        whole = room.filled(values) if room is not None else None
+        batch.append(stack(values, i) if whole is None else whole)
     return tuple(batch)
 
 

@@ -18,7 +18,9 @@ from mindspore.dataset.ir.leaf import Reader, Row
 from mindspore.dataset.ir.transform import is_random, operation_name, releases_gil
 from mindspore.dataset.runtime.collate import collate
 from mindspore.dataset.runtime.errors import RowFailure, pipeline_error, user_code_error
+from mindspore.dataset.runtime.pixel_table import PixelTable, Place, table_start
 from mindspore.dataset.runtime.rng import RowRandom
+from mindspore.dataset.runtime.room import BatchRoom, BlockPool
 
 ANY, CALLER, THREAD, PROCESS = "any", "caller", "thread", "process"
 Keys = Sequence[int]
@@ -88,6 +90,9 @@ class MapStep(Step):
         self.error_mode = settings().error_samples_mode
         self.hooks = settings().debug_hooks if settings().debug_mode else []
         self.one_to_one = self.error_mode != ErrorSamplesMode.SKIP
+        plain = "pixel_tables" not in settings().disabled_rules and not self.hooks and len(self.inputs) == 1
+        self._table_start = table_start(self.operations) if plain else len(self.operations)
+        self._table = PixelTable(self.operations[self._table_start :])
         self._local = threading.local()
 
     def __getstate__(self):
@@ -108,19 +113,27 @@ class MapStep(Step):
             self._local.operations = found
         return found
 
-    def run(self, epoch, keys, rows):
+    @property
+    def writes_rows(self) -> bool:
+        """Whether results can be written to a place that the caller names."""
+        return self._table_start < len(self.operations) and self.error_mode == ErrorSamplesMode.RETURN
+
+    def run(self, epoch, keys, rows, place: Place = np.empty):
         operations = self._thread_operations()
         if self.error_mode == ErrorSamplesMode.RETURN:
-            return keys, [self.map_row(operations, epoch, key, row) for key, row in zip(keys, rows)]
+            return keys, [self.map_row(operations, epoch, key, row, place) for key, row in zip(keys, rows)]
         return self._run_tolerant(operations, epoch, keys, rows)
 
     def run_one(self, epoch: int, key: int, row: Row) -> Row:
         return self.map_row(self._thread_operations(), epoch, key, row)
 
-    def map_row(self, operations, epoch: int, key: int, row: Row) -> Row:
+    def map_row(self, operations, epoch: int, key: int, row: Row, place: Place = np.empty) -> Row:
         args = tuple(row[i] for i in self.inputs)
         previous = None
-        for operation, streams in operations:
+        for number, (operation, streams) in enumerate(operations):
+            if number == self._table_start and self._table.fits(args[0]):
+                args = (self._table.apply(args[0], place),)
+                break
             if streams is not None:
                 operation.set_rng(streams.at(epoch, int(key)))
             for hook in self.hooks:
@@ -209,6 +222,27 @@ class CollateStep(Step):
         if not rows:
             return [], []
         return [keys[0]], [collate(rows, self.columns, self.pad_info)]
+
+
+class BatchStep(Step):
+    """A map whose results are written straight into the batch, and the batch made of them."""
+
+    def __init__(self, map_step: MapStep, collate: CollateStep):
+        self._map, self._collate, self._pool = map_step, collate, BlockPool()
+        self.placement, self.workers, self.max_rowsize = map_step.placement, map_step.workers, map_step.max_rowsize
+
+    def run(self, epoch, keys, rows):
+        room = BatchRoom(len(rows), self._pool)
+        keys, rows = self._map.run(epoch, keys, rows, room)
+        return [keys[0]], [collate(rows, self._collate.columns, room=room)]
+
+
+def batching(steps: Sequence[Step], collate: CollateStep) -> list[Step]:
+    """`steps` and then `collate`, joined where the last of them can write into the batch."""
+    last = steps[-1] if steps else None
+    if isinstance(last, MapStep) and last.writes_rows and collate.pad_info is None:
+        return [*steps[:-1], BatchStep(last, collate)]
+    return [*steps, collate]
 
 
 class VectorStep(Step):

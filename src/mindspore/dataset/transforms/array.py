@@ -61,6 +61,7 @@ class TypeCast(Transform):
     """
 
     releases_gil = True
+    pixelwise = True
 
     @checked(data_type=check_data_type)
     def __init__(self, data_type: Any):

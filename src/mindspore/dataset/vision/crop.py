@@ -32,9 +32,10 @@ from .base import (
     rgb,
     scale_range,
 )
-from .decode import decode_region, decode_rgb, encoded_bytes, jpeg_size
+from .decode import decode_region, decode_rgb, encoded_bytes
 from .enums import Border, Inter
 from .functional import geometry
+from .jpeg import jpeg_frame
 
 
 def _coordinates(value: Any, name: str) -> None:
@@ -368,12 +369,12 @@ class RandomCropDecodeResize(RandomResizedCrop):
         return results[0] if len(results) == 1 else results
 
     def _decode_part(self, data: np.ndarray) -> np.ndarray:
-        size = jpeg_size(data)
-        if size is None:
+        frame = jpeg_frame(data)
+        if frame is None:
             pixels = decode_rgb(data)
             return self.transform(pixels, *self.draw(pixels))
-        region = draw_region(self.rng, size, self.scale, self.ratio, self.max_attempts)
-        return geometry.resize(decode_region(data, region, self.size), self.size, self.interpolation)
+        region = draw_region(self.rng, (frame.height, frame.width), self.scale, self.ratio, self.max_attempts)
+        return geometry.resize(decode_region(data, frame, region, self.size), self.size, self.interpolation)
 
 
 __all__ = [

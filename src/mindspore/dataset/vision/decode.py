@@ -1,8 +1,4 @@
-"""Encoded images to pixels, and pixels to and from PIL images.
-
-JPEG is decoded at a reduced scale (1/2, 1/4, 1/8: the decoder then skips most of the inverse DCT) when a later resize
-would throw the detail away anyway; see `decode_region`.
-"""
+"""Encoded images to pixels, and pixels to and from PIL images. How a part of a JPEG is decoded says `jpeg.py`."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ from ..transforms.base import Implementation, Transform
 from ..transforms.checks import boolean, checked
 from .base import DeviceTransform, is_pil
 from .functional.geometry import opencv, pillow
+from .jpeg import JpegFrame, decode_top, reduction_for
 
 
 def encoded_bytes(image: Any) -> np.ndarray:
@@ -37,13 +34,14 @@ def decode_rgb(data: np.ndarray, reduction: int = 1) -> np.ndarray:
     cv2 = opencv()
     if data.size == 0:
         raise RuntimeError("Decode: the image is empty.")
-    flag = {1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4}.get(
+    direct = getattr(cv2, "IMREAD_COLOR_RGB", None) if reduction == 1 else None  # since OpenCV 4.10
+    flag = direct or {1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4}.get(
         reduction, cv2.IMREAD_REDUCED_COLOR_8
     )
     pixels = cv2.imdecode(data, flag | cv2.IMREAD_IGNORE_ORIENTATION)
     if pixels is None:
         raise RuntimeError("Decode: image decode failed. The data is not an image, or it is damaged.")
-    return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, dst=pixels)
+    return pixels if direct else cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, dst=pixels)
 
 
 def decode_pil(data: np.ndarray) -> Any:
@@ -53,36 +51,15 @@ def decode_pil(data: np.ndarray) -> Any:
         raise ValueError(f"{error}\n: Failed to decode given image.") from error
 
 
-def jpeg_size(data: np.ndarray) -> tuple[int, int] | None:
-    """(height, width) from a JPEG's frame header, or None if this is no baseline or progressive JPEG."""
-    if data.size < 4 or data[0] != 0xFF or data[1] != 0xD8:
-        return None
-    view, at = memoryview(data.tobytes()), 2
-    while at + 9 <= len(view):
-        if view[at] != 0xFF:
-            return None
-        marker = view[at + 1]
-        if marker == 0xFF:  # fill byte
-            at += 1
-        elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = view[at + 5] << 8 | view[at + 6], view[at + 7] << 8 | view[at + 8]
-            return (height, width) if height and width else None
-        elif marker == 0x01 or 0xD0 <= marker <= 0xD8:  # markers without a body
-            at += 2
-        else:
-            at += 2 + (view[at + 2] << 8 | view[at + 3])
-    return None
-
-
-def decode_region(data: np.ndarray, region: tuple[int, int, int, int], target: tuple[int, int]) -> np.ndarray:
-    """The pixels of (top, left, height, width), decoded at the smallest scale that still covers `target`."""
-    top, left, height, width = region
-    reduction = 1
-    while reduction < 8 and min(height // (2 * reduction * target[0]), width // (2 * reduction * target[1])) >= 1:
-        reduction *= 2
-    pixels = decode_rgb(data, reduction)
-    if reduction > 1:
-        top, left, height, width = (value // reduction for value in region)
+def decode_region(
+    data: np.ndarray, frame: JpegFrame, region: tuple[int, int, int, int], target: tuple[int, int]
+) -> np.ndarray:
+    """The pixels of (top, left, height, width) of a JPEG, decoded at the smallest scale that still covers `target`."""
+    reduction = reduction_for(region, target)
+    pixels = decode_top(data, frame, region[0] + region[2], reduction)
+    if pixels is None:
+        pixels = decode_rgb(data, reduction)
+    top, left, height, width = (value // reduction for value in region)
     return pixels[top : top + max(1, height), left : left + max(1, width)]
 
 

@@ -19,6 +19,7 @@ class _PixelTransform(Transform):
     """Base: `convert(array, rank)` works on one image of that rank, or on any number of them along leading axes."""
 
     releases_gil = True
+    pixelwise = True  # each value of the result depends on one value and its channel alone
 
     def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
         raise NotImplementedError
@@ -143,6 +144,8 @@ class Normalize(DeviceTransform, _PixelTransform):
 
 class NormalizePad(Normalize):
     """`Normalize`, with a channel of zeros added at the end."""
+
+    pixelwise = False
 
     @checked(_statistics, is_hwc=boolean)
     def __init__(self, mean: Any, std: Any, dtype: str = "float32", is_hwc: bool = True):
