@@ -17,12 +17,23 @@ from mindspore.nn.wrap import *  # noqa: F403
 _ABOVE = {
     "GraphCell": "mindspore.train._mindir.graph_cell", "Linear": "mindspore.mint.nn", "metrics": "mindspore.train.metrics",
 }  # fmt: skip
+#: names of the 1.x transformer that are not also names of the newer one
+_TRANSFORMER = (
+    "AttentionMask",
+    "MoEConfig",
+    "TransformerOpParallelConfig",
+    "TransformerRecomputeConfig",
+    "VocabEmbedding",
+)
 
 
 def __getattr__(name: str) -> object:
     """Metrics and a few others once lived here."""
     import importlib
 
+    if name == "transformer" or name in _TRANSFORMER:
+        transformer = importlib.import_module("mindspore.nn.transformer")
+        return transformer if name == "transformer" else getattr(transformer, name)
     if name in _ABOVE:
         module = importlib.import_module(_ABOVE[name])
         return getattr(module, name, module)

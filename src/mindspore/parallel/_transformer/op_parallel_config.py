@@ -1,0 +1,11 @@
+"""The path of `mindspore.nn.transformer.op_parallel_config` in MindSpore 2.0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.nn.transformer import op_parallel_config as _module
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_module, name)
