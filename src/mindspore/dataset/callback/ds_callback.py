@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,13 +47,24 @@ class DSCallback:
     def ds_step_end(self, ds_run_context: DSRunContext) -> None:
         """After every `step_size`-th row."""
 
+    _HOOKS = ("ds_begin", "ds_epoch_begin", "ds_epoch_end", "ds_step_begin", "ds_step_end")
+
     def check_overridden(self) -> None:
         """A callback that overrides nothing is a mistake."""
-        names = ("ds_begin", "ds_epoch_begin", "ds_epoch_end", "ds_step_begin", "ds_step_end")
-        if all(getattr(type(self), name) is getattr(DSCallback, name) for name in names):
+        if not any(self._overrides(name) for name in self._HOOKS):
             raise AttributeError(
-                f"{type(self).__name__}: Inheriting Callback class without overriding any methods. Override a ds_ method."
+                f"{type(self).__name__}: Inheriting Callback class without overriding any methods. "
+                f"Override one of {', '.join(self._HOOKS)}."
             )
+
+    def _overrides(self, name: str) -> bool:
+        known = (vars(base).get(name) for base in (WaitedDSCallback, DSCallback))
+        return getattr(type(self), name) not in known
+
+    waits = False  # whether a hook may wait for what becomes of earlier rows
+
+    def interrupt(self) -> None:
+        """Called by the engine when the pipeline is closed, maybe while a hook runs in another thread."""
 
     def notify(self, event: str, epoch: int, step_in_epoch: int, step: int) -> None:
         """Called by the engine."""
@@ -64,16 +76,29 @@ class DSCallback:
 class WaitedDSCallback(DSCallback):
     """A callback that lets the pipeline wait for the training: put it both into a map and into `Model.train`.
 
-    `sync_epoch_begin` and `sync_step_begin` see the state of both sides.
+    Override `sync_epoch_begin`, `sync_step_begin` or both; they see the state of both sides. From the second epoch or
+    step on, the pipeline begins one only when the training has ended the one before.
+
+    class Anneal(ds.WaitedDSCallback):
+        def sync_epoch_begin(self, train_run_context, ds_run_context):
+            print("loss of the last epoch:", train_run_context.original_args().net_outputs)
     """
+
+    _HOOKS = ("sync_epoch_begin", "sync_step_begin")
+    waits = True
 
     def __init__(self, step_size: int = 1):
         super().__init__(step_size)
         self.epoch_run_context: Any = None
         self.step_run_context: Any = None
-        self._epochs = threading.Semaphore(0)
-        self._steps = threading.Semaphore(0)
-        self._training_over = False
+        self._changed = threading.Condition()
+        self._restart()
+
+    def _restart(self) -> None:
+        with self._changed:
+            self._steps = self._epochs = 0  # ended by the training, not yet waited for
+            self._all_epochs = 0
+            self.training_ended = self._interrupted = False
 
     def sync_epoch_begin(self, train_run_context: Any, ds_run_context: DSRunContext) -> None:
         """Called before an epoch, when the training has ended the one before."""
@@ -83,42 +108,62 @@ class WaitedDSCallback(DSCallback):
 
     # the training's side
     def epoch_end(self, run_context: Any) -> None:
-        self.epoch_run_context = run_context
-        self._epochs.release()
-
-    def on_train_epoch_end(self, run_context: Any) -> None:
-        self.epoch_end(run_context)
+        """The training has ended an epoch."""
+        with self._changed:
+            self.epoch_run_context = run_context
+            self._epochs += 1
+            self._all_epochs += 1
+            self._changed.notify_all()
 
     def step_end(self, run_context: Any) -> None:
-        self.step_run_context = run_context
-        self._steps.release()
-
-    def on_train_step_end(self, run_context: Any) -> None:
-        self.step_end(run_context)
+        """The training has ended a step."""
+        with self._changed:
+            self.step_run_context = run_context
+            self._steps += 1
+            self._changed.notify_all()
 
     def end(self, run_context: Any) -> None:
-        self._training_over = True
-        self._epochs.release()
-        self._steps.release()
-
-    def on_train_end(self, run_context: Any) -> None:
-        self.end(run_context)
+        """The training is over: nothing waits for it any more."""
+        with self._changed:
+            self.epoch_run_context = self.step_run_context = run_context
+            self.training_ended = True
+            self._changed.notify_all()
 
     # the pipeline's side
+    def notify(self, event: str, epoch: int, step_in_epoch: int, step: int) -> None:
+        if event == "begin":
+            self._restart()
+        super().notify(event, epoch, step_in_epoch, step)
+
     def ds_epoch_begin(self, ds_run_context: DSRunContext) -> None:
-        if ds_run_context.cur_epoch_num > 1 and not self._training_over:
-            self._wait(self._epochs, "epoch_end")
+        if ds_run_context.cur_epoch_num > 1 and self._overrides("sync_epoch_begin"):
+            self._wait("ds_epoch_begin", lambda: self._epochs > 0)
             self.sync_epoch_begin(self.epoch_run_context, ds_run_context)
 
     def ds_step_begin(self, ds_run_context: DSRunContext) -> None:
-        if ds_run_context.cur_step_num > self.step_size and not self._training_over:
-            self._wait(self._steps, "step_end")
+        if ds_run_context.cur_step_num > self.step_size and self._overrides("sync_step_begin"):
+            first = ds_run_context.cur_step_num_in_epoch == 1
+            done = ds_run_context.cur_epoch_num - 1
+            # rows of a remainder that was dropped had no step: the end of the epoch settles them
+            self._wait("ds_step_begin", lambda: self._steps > 0 or (first and self._all_epochs >= done))
             self.sync_step_begin(self.step_run_context, ds_run_context)
 
-    def _wait(self, permits: threading.Semaphore, name: str) -> None:
-        if not permits.acquire(timeout=settings().callback_timeout):
-            raise RuntimeError(
-                f"RuntimeError, {type(self).__name__}: the training has not called {name} within "
-                f"{settings().callback_timeout} seconds. Put the callback into Model.train too, or raise the time with "
-                "mindspore.dataset.config.set_callback_timeout."
-            )
+    def interrupt(self) -> None:
+        with self._changed:
+            self._interrupted = True
+            self._changed.notify_all()
+
+    def _wait(self, name: str, ready: Callable[[], bool]) -> None:
+        """Wait until the training is as far as `ready` says, and count one epoch or step as waited for."""
+        seconds = settings().callback_timeout
+        with self._changed:
+            if not self._changed.wait_for(lambda: self.training_ended or self._interrupted or ready(), seconds):
+                raise RuntimeError(
+                    f"{name} timed out after {seconds} second(s). {type(self).__name__} waits for the training: put it "
+                    "into the callbacks of Model.train too, make its step_size the batch size, or allow more time with "
+                    "mindspore.dataset.config.set_callback_timeout."
+                )
+            if name == "ds_epoch_begin":
+                self._epochs = max(self._epochs - 1, 0)
+            else:
+                self._steps = max(self._steps - 1, 0)

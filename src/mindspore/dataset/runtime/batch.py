@@ -55,7 +55,8 @@ class DynamicBatch(Operator):
         if self._executor is None:
             function = _BatchFunction(self.step, self.children[0].columns, self.pad_info)
             step = self.step
-            if step is not None and step.placement == PROCESS and not settings().debug_mode:
+            inline = settings().debug_mode or self.children[0].waits()
+            if step is not None and step.placement == PROCESS and not inline:
                 self._executor = Processes(function, step.workers, step.max_rowsize)
             else:
                 self._executor = Inline(function)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindspore.dataset.runtime.errors import RowFailure, user_code_error
+from mindspore.dataset.runtime.errors import PipelineError, RowFailure, user_code_error
 from mindspore.dataset.runtime.operators import Operator
 from mindspore.dataset.runtime.step import MapStep
 
@@ -15,6 +15,16 @@ class CallbackMap(Operator):
         self.step, self.callbacks = step, list(callbacks)
         self._begun = False
         self._steps = 0
+        self._interrupted = False
+
+    def waits(self):
+        return any(callback.waits for callback in self.callbacks) or super().waits()
+
+    def interrupt(self):
+        self._interrupted = True
+        for callback in self.callbacks:
+            callback.interrupt()
+        super().interrupt()
 
     def stream(self, epoch, start=0):
         if not self._begun:
@@ -35,6 +45,8 @@ class CallbackMap(Operator):
         self._call("epoch_end", epoch + 1, in_epoch, self._steps)
 
     def _call(self, event: str, epoch: int, in_epoch: int, steps: int) -> None:
+        if self._interrupted:
+            raise PipelineError("The pipeline was closed while its callbacks ran.")
         for callback in self.callbacks:
             try:
                 callback.notify(event, epoch, in_epoch, steps)

@@ -90,7 +90,9 @@ class Chain(Operator):
     def through(self, tasks: Iterator) -> Iterator:
         """Tasks (epoch, keys, rows) through every stage."""
         if self._stages is None:
-            self._stages = make_stages(self.steps, self.context, self._path_of)
+            # workers want rows ahead of those in use, which a base that waits for the consumer does not give
+            inline = self.context.synchronous or self.base.waits()
+            self._stages = make_stages(self.steps, self.context.root_seed, self._path_of, inline)
         for stage in self._stages:
             tasks = stage.imap(tasks)
         return tasks
@@ -165,13 +167,15 @@ class StageFunction:
         return int(np.random.SeedSequence([self.root_seed, epoch, first]).generate_state(1)[0])
 
 
-def make_stages(steps: Sequence[Step], context: RunContext, path_of: Callable[[int], str | None]) -> list[Executor]:
+def make_stages(
+    steps: Sequence[Step], root_seed: int, path_of: Callable[[int], str | None], inline: bool
+) -> list[Executor]:
     stages: list[Executor] = []
     for placement, group in cut(steps):
         # a worker process has no use for the parent's view of the epoch
-        function = StageFunction(group, context.root_seed, None if placement == PROCESS else path_of)
+        function = StageFunction(group, root_seed, None if placement == PROCESS else path_of)
         workers = max(step.workers for step in group if step.placement in (placement, ANY))
-        if context.synchronous or placement in (CALLER, ANY):
+        if inline or placement in (CALLER, ANY):
             stages.append(Inline(function))
         elif placement == PROCESS:
             sizes = [step.max_rowsize for step in group]

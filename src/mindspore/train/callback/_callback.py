@@ -100,11 +100,28 @@ class Callback:
         self.end(run_context)
 
 
+class DatasetGate(Callback):
+    """Tells a data pipeline that waits for the training (`dataset.WaitedDSCallback`) how far the training is."""
+
+    def __init__(self, waited: Any):
+        self._waited = waited
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        self._waited.step_end(run_context)
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        self._waited.epoch_end(run_context)
+
+    def __exit__(self, *err: Any) -> None:
+        self._waited.end(None)  # also when the training failed: the pipeline must not wait for it
+
+
 class CallbackManager(Callback):
     """Several callbacks as one; leaving its `with` block leaves all of theirs."""
 
     def __init__(self, callbacks: Any):
         given = callbacks if isinstance(callbacks, list) else [] if callbacks is None else [callbacks]
+        given = [DatasetGate(callback) if hasattr(callback, "sync_step_begin") else callback for callback in given]
         for callback in given:
             if not isinstance(callback, Callback):
                 raise TypeError(f"'callbacks' must be a Callback or a list of Callbacks, but got {type(callback)}.")
