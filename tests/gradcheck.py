@@ -11,7 +11,7 @@ import mindspore as ms
 from mindspore import Tensor
 
 
-def _weighted_sum(fn: Callable, weights: list[np.ndarray]) -> Callable:
+def weighted_sum(fn: Callable, weights: list[np.ndarray]) -> Callable:
     """A scalar function: the sum of the outputs of `fn`, weighted so that no two elements count the same."""
 
     def scalar(*xs: Any) -> Any:
@@ -56,10 +56,10 @@ def check_gradients(
     weights = [rng.uniform(0.5, 1.5, o.shape) for o in outs if o.dtype.kind == "f"]
     if not weights:
         return
-    scalar = _weighted_sum(fn, weights)
+    scalar = weighted_sum(fn, weights)
     every = tuple(range(len(points)))
     gradient = ms.grad(scalar, every)
-    found = _as_list(gradient(*map(Tensor, points)))
+    found = as_list(gradient(*map(Tensor, points)))
     expected = numeric_gradients(scalar, points)
     for f, e in zip(found, expected):
         assert f.shape == e.shape
@@ -70,12 +70,12 @@ def check_gradients(
 
     def slope(*xs: Any) -> Any:
         total = None
-        for grad, direction in zip(_as_list(gradient(*xs)), directions):
+        for grad, direction in zip(as_list(gradient(*xs)), directions):
             part = (grad * Tensor(direction)).sum()
             total = part if total is None else total + part
         return total
 
-    second = _as_list(ms.grad(slope, every)(*map(Tensor, points)))
+    second = as_list(ms.grad(slope, every)(*map(Tensor, points)))
     along = [rng.uniform(-1, 1, p.shape) for p in points]
     step = 1e-5
     ahead, behind = ([Tensor(p + sign * step * a) for p, a in zip(points, along)] for sign in (1, -1))
@@ -84,5 +84,5 @@ def check_gradients(
     np.testing.assert_allclose(analytic, numeric, rtol * 20, atol * 20)
 
 
-def _as_list(value: Any) -> list:
+def as_list(value: Any) -> list:
     return list(value) if isinstance(value, (tuple, list)) else [value]

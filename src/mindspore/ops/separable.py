@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.ops.function._common import cast
 from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Transpose
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.values import from_array
@@ -18,7 +17,7 @@ def apply_along(x: Any, axis: int, matrix: np.ndarray) -> Any:
     rank = x.ndim
     order = (*(a for a in range(rank) if a != axis), axis)
     moved = x if axis == rank - 1 else Transpose()(x, order)
-    out = BatchMatMul(False, True)(moved, cast(from_array(matrix), x.dtype))
+    out = BatchMatMul(False, True)(moved, from_array(matrix.astype(x.dtype.np)))
     back = tuple(int(i) for i in np.argsort(order))
     return out if axis == rank - 1 else Transpose()(out, back)
 
@@ -47,7 +46,7 @@ def linear_matrix(size: int, positions: np.ndarray) -> np.ndarray:
     rows = np.arange(len(positions))
     np.add.at(matrix, (rows, low), 1 - share)
     np.add.at(matrix, (rows, high), share)
-    return matrix.astype(np.float32)
+    return matrix
 
 
 def cubic_matrix(size: int, positions: np.ndarray, half_pixel: bool) -> np.ndarray:
@@ -68,7 +67,7 @@ def cubic_matrix(size: int, positions: np.ndarray, half_pixel: bool) -> np.ndarr
         if half_pixel:
             weight = np.where((low + tap >= 0) & (low + tap < size), weight, 0)
         np.add.at(matrix, (rows, np.clip(low + tap, 0, size - 1)), weight)
-    return (matrix / matrix.sum(1, keepdims=True)).astype(np.float32)
+    return matrix / matrix.sum(1, keepdims=True)
 
 
 def adaptive_spans(size: int, wanted: int) -> list[tuple[int, int]]:
@@ -78,7 +77,7 @@ def adaptive_spans(size: int, wanted: int) -> list[tuple[int, int]]:
 
 def averaging_matrix(size: int, wanted: int) -> np.ndarray:
     """Weights of adaptive average pooling."""
-    matrix = np.zeros((wanted, size), np.float32)
+    matrix = np.zeros((wanted, size))
     for row, (start, stop) in enumerate(adaptive_spans(size, wanted)):
         matrix[row, start:stop] = 1.0 / (stop - start)
     return matrix

@@ -1,0 +1,29 @@
+"""Every row of the table of operations, run in every way."""
+
+import engine
+import pytest
+from rows import ROWS
+
+BACKENDS = ("interp", "xla", "cpu")
+IDS = [f"{r.family}-{r}" for r in ROWS]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_eager(row):
+    engine.check_eager(row)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.grad], ids=[f"{r.family}-{r}" for r in ROWS if r.grad])
+def test_gradient(row):
+    engine.check_gradient(row)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.vmap], ids=[f"{r.family}-{r}" for r in ROWS if r.vmap])
+def test_vmap(row):
+    engine.check_vmap(row)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("row", [r for r in ROWS if r.graph], ids=[f"{r.family}-{r}" for r in ROWS if r.graph])
+def test_compiled(row, backend):
+    engine.check_compiled(row, backend)
