@@ -21,17 +21,21 @@ class InterpBackend:
 
     name = "interp"
 
+    def __init__(self, watch: Callable[[CNode, Callable], Callable] | None = None):
+        """`watch(node, kernel)` may replace the kernel of every node: to look at values, or at the clock."""
+        self.watch = watch
+
     def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Callable[..., tuple]:
         programs: dict[int, Program] = {}
-        return _program(graph, programs)
+        return _program(graph, programs, self.watch)
 
 
-def _program(graph: FuncGraph, programs: dict[int, Program]) -> Program:
+def _program(graph: FuncGraph, programs: dict[int, Program], watch: Callable | None = None) -> Program:
     """The program of a graph, made once: recursive graphs find themselves here."""
     found = programs.get(graph.id)
     if found is None:
         found = programs[graph.id] = Program(graph.name)
-        found.build(graph, programs)
+        found.build(graph, programs, watch)
     return found
 
 
@@ -45,14 +49,14 @@ class Program:
         self.inputs: list[int] = []
         self.result = 0
 
-    def build(self, graph: FuncGraph, programs: dict[int, Program]) -> None:
+    def build(self, graph: FuncGraph, programs: dict[int, Program], watch: Callable | None = None) -> None:
         slots: dict[int, int] = {}
 
         def slot(node: Node) -> int:
             if node.id not in slots:
                 slots[node.id] = len(self.template)
                 value = node.value if isinstance(node, ValueNode) else None
-                self.template.append(_program(value, programs) if isinstance(value, FuncGraph) else value)
+                self.template.append(_program(value, programs, watch) if isinstance(value, FuncGraph) else value)
             return slots[node.id]
 
         self.inputs = [slot(p) for p in graph.parameters]
@@ -65,7 +69,8 @@ class Program:
                 for a in {a.id: a for a in node.args}.values()
                 if last_use.get(a.id) == i and a is not graph.output
             ]
-            self.steps.append((_kernel(node), sources, slot(node), dead))
+            kernel = _kernel(node) if watch is None else watch(node, _kernel(node))
+            self.steps.append((kernel, sources, slot(node), dead))
         self.result = slot(graph.output)
 
     def __call__(self, *arrays: Any) -> Any:

@@ -1,0 +1,111 @@
+"""Graph mode: iterations that are to be dumped run node by node."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from mindspore.backends.interp import InterpBackend
+from mindspore.ir import CNode, FuncGraph
+from mindspore.ir.printer import graph_text
+from mindspore.prims.control import Call, Cond, While
+from mindspore.prims.structural import MakeTuple, TupleGetItem
+from mindspore.runtime import devices
+from mindspore.runtime.dump import session as sessions
+from mindspore.runtime.dump.session import Run, Session
+
+_SILENT = (MakeTuple, TupleGetItem, Cond, While, Call)  # they move values; what they hold is dumped where it is made
+MARKS = "dump_scopes"  # graph attribute: scope -> whether `set_dump` was called for the cell there
+
+
+class DumpedGraph:
+    """An executable that is replaced by a run node by node whenever the iteration is to be dumped.
+
+    The nodes are evaluated as PyNative mode would do it: by NumPy on a CPU, on an accelerator one kernel each.
+    """
+
+    def __init__(self, graph: FuncGraph, executable: Any):
+        self.graph = graph
+        self.executable = executable
+        self._names = full_names(graph)
+        self._stepwise: Callable[..., Any] | None = None
+        self._run: Run | None = None
+
+    def __call__(self, *arrays: Any) -> Any:
+        session = sessions.current()
+        if session is None:
+            return self.executable(*arrays)
+        self._run = session.launch(self._number(session))
+        if self._run is None:
+            return self.executable(*arrays)
+        if self._stepwise is None:
+            self._stepwise = InterpBackend(self._watched).compile(self.graph)
+        for parameter, array in zip(self.graph.parameters, arrays):
+            self._run.parameter(parameter.name, array)
+        return self._stepwise(*arrays)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.executable, name)
+
+    def _number(self, session: Session) -> int:
+        number, new = session.number(self)
+        if new:
+            session.files.graph_text(number, graph_text(self.graph))
+            session.files.execution_order(number, list(self._names.values()))
+        return number
+
+    def _watched(self, node: CNode, kernel: Callable) -> Callable:
+        """The kernel of a node, with a look at what goes in and comes out."""
+        if isinstance(node.op, _SILENT):
+            return kernel
+        name, marked = self._names[node.id], _is_marked(node, self.graph)
+
+        def run(*args: Any) -> Any:
+            assert self._run is not None
+            device = devices.current()
+            try:
+                out = kernel(*args) if device.name == "CPU" else device.evaluate(node.op, list(args))
+            except Exception:
+                self._run.failed(name, args)
+                raise
+            self._run.operation(name, args, out, marked)
+            return out
+
+        return run
+
+
+def full_names(graph: FuncGraph) -> dict[int, str]:
+    """Names such as "Default/fc-Dense/MatMul-op0", counted per scope and operation, in the order of execution."""
+    seen: Counter[str] = Counter()
+    names = {}
+    for owner in graph.all_graphs():
+        for node in owner.nodes():
+            if not isinstance(node.op, _SILENT):
+                stem = f"{_shown_scope(node.scope)}/{node.op.name}"
+                names[node.id] = f"{stem}-op{seen[stem]}"
+                seen[stem] += 1
+    return names
+
+
+def _shown_scope(scope: str) -> str:
+    """Without the segment of the outermost cell, which no attribute names."""
+    parts = scope.split("/")
+    start = 2 if parts[0] == "Gradients" else 1
+    if len(parts) > start and "-" not in parts[start]:
+        del parts[start]
+    return "/".join(p for p in parts if p) or "Default"
+
+
+def _is_marked(node: CNode, graph: FuncGraph) -> bool:
+    """Whether `set_dump` was called for the primitive, or for the innermost cell around it that has a mark."""
+    own = node.op.attrs.get("dump")
+    if own is not None:
+        return own == "true"
+    marks = graph.attrs.get(MARKS, {})
+    scope = node.scope.removeprefix("Gradients/")
+    while scope:
+        if scope in marks:
+            return marks[scope]
+        scope = scope.rpartition("/")[0]
+    return False
