@@ -63,6 +63,11 @@ from mindspore._base.dtype import (
 )
 from mindspore._base import dtype as _dtype
 from mindspore.runtime import eager as _eager  # installs the eager dispatcher
+from mindspore._base import flags as _flags
+
+if _flags.text("MINDSPORE_DUMP_CONFIG"):
+    importlib.import_module("mindspore.runtime.dump.eager").watch()
+
 from mindspore.common.tensor import Tensor
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore import context

@@ -83,4 +83,13 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
     supports = getattr(backend, "supports", None)
     if supports is not None and not supports(graph):
         backend = InterpBackend()
-    return backend.compile(graph, donated)
+    executable = backend.compile(graph, donated)
+    return _dumped(graph, executable) if flags.text("MINDSPORE_DUMP_CONFIG") else executable
+
+
+def _dumped(graph: FuncGraph, executable: Any) -> Any:
+    """An executable whose tensors go to files; PyNative operations do so from now on, too."""
+    from mindspore.runtime.dump import eager, graphs
+
+    eager.watch()
+    return graphs.DumpedGraph(graph, executable)

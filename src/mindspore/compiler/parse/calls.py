@@ -235,6 +235,8 @@ class CallRules(Rules):
         saved = self.scope
         tag = cell.__dict__.get("_cell_tag", "")
         self.scope = f"{saved}/{tag}-{type(cell).__name__}" if tag else f"{saved}/{type(cell).__name__}"
+        if "dump" in cell._flags:
+            ACTIVE.builder.root.graph.attrs.setdefault("dump_scopes", {})[self.scope] = cell._flags["dump"]
         try:
             custom = getattr(type(cell), "bprop", None)
             construct = self._construct_of(cell)
