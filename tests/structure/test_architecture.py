@@ -18,7 +18,8 @@ LAYERS = {
     "common": 6, "context": 6, "ops": 6, "numpy": 6, "scipy": 6, "log": 6, "_checkparam": 6, "hal": 6, "device_context": 6,
     "communication": 6, "parallel": 6, "utils": 6, "multiprocessing": 6, "_extends": 6, "_c_expression": 6, "graph": 6,
     "nn": 7,
-    "parallel.nn": 8, "parallel.auto_parallel": 8, "parallel.distributed": 8, "parallel._cell_wrapper": 8,  # made of cells
+    "parallel.nn": 8, "parallel.auto_parallel": 8, "parallel.distributed": 8, "parallel._cell_wrapper": 8,
+    "parallel._transformer": 8,  # made of cells
     "parallel.checkpoint_transform": 8, "parallel.checkpoint_convert": 8, "parallel.transform_safetensors": 8,
     "parallel._unified": 8,  # read and write checkpoints
 }  # fmt: skip

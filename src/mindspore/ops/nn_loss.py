@@ -350,6 +350,8 @@ def gaussian_nll_loss(
     x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Minus the log-likelihood under normal distributions of mean x and variance var."""
+    if not isinstance(full, bool):
+        raise TypeError(f"For 'gaussian_nll_loss', 'full' must be a bool, but got {full!r}.")
     if not isinstance(eps, float) or eps <= 0:
         raise ValueError(f"For 'gaussian_nll_loss', 'eps' must be a positive float, but got {eps!r}.")
     if isinstance(var, Tensor) and var.shape != x.shape and var.shape == x.shape[:-1]:

@@ -50,8 +50,8 @@ class SGD(Optimizer):
             )
         if self.dynamic_weight_decay:
             raise TypeError(
-                "For 'SGD', dynamic weight decay is currently not supported: 'weight_decay' must be float or int, "
-                "but got a Cell."
+                "For 'SGD', dynamic weight decay is currently not supported, the argument 'weight_decay' or 'weight_decay' "
+                "set in grouped 'params' must be float or int type."
             )
         self.momentum = Parameter(Tensor(momentum, mstype.float32), name="momentum")
         self.accum = self.slots("accum")

@@ -32,6 +32,8 @@ def as_tensor(value: Any, dtype: DType | None = None) -> Any:
         from mindspore.prims.arrays import ScalarToTensor
 
         return ScalarToTensor()(value, dtype)
+    if isinstance(value, (str, bytes, dict)) or value is None:
+        raise TypeError(f"an operation needs a Tensor or a number, but got {checks.describe(value)}.")
     return Tensor(value, dtype)
 
 

@@ -216,6 +216,16 @@ def masked_scatter(input: Any, mask: Any, tensor: Any) -> Tensor:
 
 
 # -- parameters updated in place ------------------------------------------------------------------------------------
+def _check_updates(op: str, target: Any, updates: Any) -> None:
+    """A Parameter keeps its element type, so updates must not need a wider one."""
+    given, kept = values.dtype_of(updates), values.dtype_of(target)
+    if mstype.promote(kept, given) is not kept:
+        raise TypeError(
+            f"For '{op}', Data type conversion is not supported for a 'Parameter': updates of {given} cannot be stored in "
+            f"a Parameter of {kept}. Convert them first."
+        )
+
+
 def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
     """input_x[indices] = input_x[indices] (op) updates, along the first dimension, in place."""
 
@@ -223,6 +233,7 @@ def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
         if not isinstance(updates, Tensor):
             updates = BroadcastTo(indices.shape + input_x.shape[1:])(as_tensor(updates, input_x.dtype))
         depth = Reshape()(indices, (*indices.shape, 1))
+        _check_updates(name, input_x, updates)
         return update(input_x, gs.TENSOR_SCATTERS[reduction]()(input_x, depth, updates))
 
     function.__name__ = function.__qualname__ = name
@@ -232,6 +243,11 @@ def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
 
 def _nd_scatter(reduction: str, name: str, doc: str) -> Any:
     def function(input_x: Any, indices: Any, updates: Any, use_locking: bool = False) -> Tensor:
+        _check_updates(name, input_x, updates)
+        if indices.ndim < 2:
+            raise ValueError(
+                f"For '{name}', the dimension of 'indices' must be greater than or equal to 2, but its shape is {indices.shape}."
+            )
         return update(input_x, gs.TENSOR_SCATTERS[reduction]()(input_x, indices, updates))
 
     function.__name__ = function.__qualname__ = name
