@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mindspore.dataset as ds
+from mindspore.dataset import transforms, vision
 
 
 def rows(data, epochs=1):
@@ -168,3 +169,25 @@ def test_autotune_changes_no_row_and_writes_its_file(tmp_path):
     assert found[:10] == found[10:20]
     tuned = json.loads((tmp_path / "tuned_0.json").read_text())
     assert ds.deserialize(tuned).get_dataset_size() == 10
+
+
+def test_operations_that_run_in_python_name_the_module_that_official_scripts_load_them_from():
+    data = ds.NumpySlicesDataset(np.zeros((2, 4, 4, 3), np.uint8), ["image"], shuffle=False)
+    form = ds.serialize(data.map([vision.ToPIL(), vision.TenCrop(2)], "image"))
+    assert form["operations"] == [
+        {
+            "python_module": "mindspore.dataset.vision.transforms",
+            "tensor_op_name": "ToPIL",
+            "tensor_op_params": {"implementation": 1, "output_type": "float64", "random": False, "transforms": []},
+        },
+        {
+            "python_module": "mindspore.dataset.vision.transforms",
+            "tensor_op_name": "TenCrop",
+            "tensor_op_params": {
+                "implementation": 1, "output_type": "float64", "random": False, "size": [2, 2], "transforms": [],
+                "use_vertical_flip": False,
+            },
+        },
+    ]  # fmt: skip
+    nested = ds.serialize(data.map(transforms.RandomOrder([vision.ToPIL()]), "image"))["operations"][0]
+    assert nested["tensor_op_params"]["transforms"][0]["python_module"] == "mindspore.dataset.vision.transforms"

@@ -11,15 +11,12 @@ from typing import Any
 
 def describe_operation(operation: Callable) -> dict[str, Any]:
     """The JSON form of an operation; a Python function names its module and cannot be read back."""
-    to_json = getattr(operation, "to_json", None)
-    if to_json is None or inspect.isclass(operation):
-        module = getattr(operation, "__module__", None) or type(operation).__module__
-        return {"tensor_op_name": operation_name(operation), "python_module": module, "tensor_op_params": None}
-    form = to_json()
-    if isinstance(form, tuple):
-        name, parameters = form
-        return {"tensor_op_name": name, "tensor_op_params": parameters}
-    return form
+    describe = getattr(operation, "describe", None)
+    if describe is not None and not inspect.isclass(operation):
+        return describe()
+    module = getattr(operation, "__module__", None) or type(operation).__module__
+    name = getattr(operation, "__name__", operation_name(operation))
+    return {"python_module": module, "tensor_op_name": name, "tensor_op_params": None}
 
 
 def operation_name(operation: Callable) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
@@ -122,16 +122,20 @@ class RandomSampler(BuiltinSampler):
 
 
 def _cached_order(n: int, draw: Draw) -> np.ndarray:
-    """The order of an epoch from the order of the one before, which the draw remembers: epoch k costs one shuffle."""
     if draw.seed is None:
         return reshuffled(range(n), draw)
-    epoch, items = draw.memory.get((n, draw.seed), (-1, None))
+    return shuffled_again(range(n), draw, draw.seed, _shuffled_once)
+
+
+def shuffled_again(rows: range, draw: Draw, seed: int, once: Callable[[list[int], int], list[int]]) -> np.ndarray:
+    """The order of an epoch from the order of the one before, which the draw remembers: epoch k costs one shuffle."""
+    epoch, items = draw.memory.get((rows, seed), (-1, None))
     if items is None or epoch > draw.epoch:
-        epoch, items = -1, list(range(n))
+        epoch, items = -1, list(rows)
     while epoch < draw.epoch:
         epoch += 1
-        items = _shuffled_once(items, (draw.seed + epoch) & 0xFFFFFFFF)
-    draw.memory[(n, draw.seed)] = (epoch, items)
+        items = once(items, (seed + epoch) & 0xFFFFFFFF)
+    draw.memory[(rows, seed)] = (epoch, items)
     return np.array(items, dtype=np.int64)
 
 

@@ -1,8 +1,9 @@
 """The random numbers of the C++ standard library, so that a seed gives the row order MindSpore users know.
 
-`Mt19937` and `Mt19937_64` are the two Mersenne twisters (Matsumoto and Nishimura 1998; Nishimura 2000). `shuffle` and
-`uniform_int` follow the algorithms libstdc++ uses for `std::shuffle` and `std::uniform_int_distribution`: two
-positions from one draw while the product of their ranges fits, and rejection of the uneven tail.
+`MinStd` is the default engine; `Mt19937` and `Mt19937_64` are the two Mersenne twisters (Matsumoto and Nishimura 1998;
+Nishimura 2000). `shuffle` and `uniform_int` follow the algorithms libstdc++ uses for `std::shuffle` and
+`std::uniform_int_distribution`: two positions from one draw while the product of their ranges fits, and rejection of
+the uneven tail.
 """
 
 from __future__ import annotations
@@ -11,11 +12,53 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_RANGE = 2**32 - 1
 _BLOCK = 4096
 
 
-class Mt19937:
+class Engine:
+    """A generator of integers of [0, span]."""
+
+    span = 2**32 - 1
+
+    def __call__(self) -> int:
+        raise NotImplementedError
+
+    def uniform_int(self, high: int) -> int:
+        """An integer of [0, high]."""
+        if high == self.span:
+            return self()
+        if high > self.span:
+            return self._wide_int(high)
+        width = high + 1
+        scale = self.span // width
+        limit = width * scale
+        while True:
+            value = self()
+            if value < limit:
+                return value // scale
+
+    def _wide_int(self, high: int) -> int:
+        while True:
+            upper = self.uniform_int(high // (self.span + 1))
+            value = upper * (self.span + 1) + self()
+            if value <= high:
+                return value
+
+
+class MinStd(Engine):
+    """The "minimal standard" generator of Park and Miller (1988), C++'s default engine."""
+
+    span = 2**31 - 3
+
+    def __init__(self, seed: int):
+        self._state = seed % (2**31 - 1) or 1
+
+    def __call__(self) -> int:
+        self._state = self._state * 16807 % (2**31 - 1)
+        return self._state - 1
+
+
+class Mt19937(Engine):
     """32-bit Mersenne twister."""
 
     def __init__(self, seed: int):
@@ -27,27 +70,6 @@ class Mt19937:
         if not self._pending:
             self._pending = self._bits.random_raw(_BLOCK)[::-1].tolist()
         return self._pending.pop()
-
-    def uniform_int(self, high: int) -> int:
-        """An integer of [0, high]."""
-        if high == _RANGE:
-            return self()
-        if high > _RANGE:
-            return self._wide_int(high)
-        span = high + 1
-        scale = _RANGE // span
-        limit = span * scale
-        while True:
-            value = self()
-            if value < limit:
-                return value // scale
-
-    def _wide_int(self, high: int) -> int:
-        while True:
-            upper = self.uniform_int(high // (_RANGE + 1))
-            value = upper * (_RANGE + 1) + self()
-            if value <= high:
-                return value
 
     def canonical(self) -> float:
         """A double of [0, 1) made of two draws."""
@@ -95,14 +117,14 @@ class Mt19937_64:
         return (x >> np.uint64(1)) ^ np.where(x & np.uint64(1), np.uint64(0xB5026F5AA96619E9), np.uint64(0))
 
 
-def shuffle(values: Sequence[int], generator: Mt19937) -> list[int]:
+def shuffle(values: Sequence[int], generator: Engine) -> list[int]:
     """`std::shuffle`."""
     items = list(values)
     n = len(items)
     if n < 2:
         return items
     uniform_int = generator.uniform_int
-    if _RANGE // n < n:
+    if generator.span // n < n:
         for i in range(1, n):
             j = uniform_int(i)
             items[i], items[j] = items[j], items[i]

@@ -22,8 +22,10 @@ from mindspore.dataset._check import (
 from mindspore.dataset.api.operations import UnionBaseDataset
 from mindspore.dataset.api.schema import Schema, numpy_type
 from mindspore.dataset.ir.leaf import MappableNode, Reader
-from mindspore.dataset.samplers import BuiltinSampler, Sampler, Shuffle
+from mindspore.dataset.samplers import BuiltinSampler, Draw, Sampler, Shuffle
+from mindspore.dataset.samplers.builtin import shuffled_again
 from mindspore.dataset.samplers.files import FileSampler, shuffle_mode
+from mindspore.dataset.samplers.std_random import MinStd, shuffle
 from mindspore.dataset.sources.base import MappableDataset, SourceDataset
 
 
@@ -209,10 +211,40 @@ class MindDataset(MappableDataset, UnionBaseDataset):
 
 
 class MindRecordSampler(FileSampler):
-    """As FileSampler; its JSON is a sampler's."""
+    """Shuffles as FileSampler does, but deals the rows out to the shards one by one, and takes C++'s default engine."""
+
+    def positions(self, n, draw):
+        if not n:
+            return np.zeros(0, dtype=np.int64)
+        turns = np.arange(self.length(n, draw.reader), dtype=np.int64)
+        return self._order(n, draw)[(self.shard_id + self.num_shards * turns) % n]
+
+    def _order(self, n: int, draw: Draw) -> np.ndarray:
+        """The rows of all shards, who must agree on it, also without a seed."""
+        if self.mode is Shuffle.FALSE:
+            return np.arange(n, dtype=np.int64)
+        files = self._files(n, draw)
+        if self.mode is Shuffle.FILES:
+            return np.concatenate([files[i] for i in self._permuted(range(len(files)), draw)])
+        if self.mode is Shuffle.INFILE:
+            spans = [range(int(rows[0]), int(rows[-1]) + 1) for rows in files if len(rows)]
+            return np.concatenate([self._permuted(span, draw) for span in spans])
+        return self._permuted(range(n), draw)
+
+    def _permuted(self, rows: range, draw: Draw) -> np.ndarray:
+        if draw.seed is None:
+            rng = np.random.default_rng([0, draw.epoch]) if self.num_shards > 1 else draw.numpy_rng()
+            return rng.permutation(np.asarray(rows, dtype=np.int64))
+        if self.num_shards > 1:  # shards start afresh in every epoch, one process shuffles what it shuffled before
+            return np.array(_default_shuffle(list(rows), draw.seed + 1 + draw.epoch), dtype=np.int64)
+        return shuffled_again(rows, draw, draw.seed + 1, _default_shuffle)
 
     def to_json(self):
         return {"sampler_name": "MindRecordSampler", **self.source_params()}
+
+
+def _default_shuffle(items: list[int], seed: int) -> list[int]:
+    return shuffle(items, MinStd(seed))
 
 
 def check_record_files(files: str | list[str]) -> None:

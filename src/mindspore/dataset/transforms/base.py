@@ -76,7 +76,7 @@ class Transform:
     json_keys: ClassVar[dict[str, str | None]] = {}
     json_name: ClassVar[str] = ""
     # The module that official MindSpore loads the operation from, for those it implements in Python.
-    json_module: ClassVar[str | None] = None
+    json_module: str | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -139,6 +139,19 @@ class Transform:
                 params[key] = to_plain(getattr(self, name))
         return self.json_name, params or None
 
+    def describe(self) -> dict[str, Any]:
+        """The entry of the operation in a pipeline's JSON."""
+        name, params = self.to_json()
+        if self.json_module is None:
+            return {"tensor_op_name": name, "tensor_op_params": params}
+        kept = {"implementation": int(self.implementation is Implementation.PY), "output_type": "float64"}
+        kept |= {"transforms": []} if self.random else {"random": False, "transforms": []}
+        return {
+            "python_module": self.json_module,
+            "tensor_op_name": name,
+            "tensor_op_params": {**kept, **(params or {})},
+        }
+
     @classmethod
     def from_json(cls, params: Any) -> Any:
         """Build the transform from the parameters that `to_json` gives; unknown keys are an error."""
@@ -194,8 +207,7 @@ def _parameters(cls: type) -> dict[str, inspect.Parameter]:
 def to_plain(value: Any) -> Any:
     """A parameter as JSON holds it: enums as their value, arrays and tuples as lists, types by name."""
     if isinstance(value, Transform):
-        name, params = value.to_json()
-        return {"tensor_op_name": name, "tensor_op_params": params}
+        return value.describe()
     if isinstance(value, Enum):
         return getattr(value, "json_code", value.value)
     if isinstance(value, DType):

@@ -80,6 +80,7 @@ class Decode(DeviceTransform):
     def __init__(self, to_pil: bool = False):
         self.to_pil = to_pil
         self.implementation = Implementation.PY if to_pil else Implementation.C
+        self.json_module = ToPIL.json_module if to_pil else None
 
     def apply(self, img: Any) -> Any:
         data = encoded_bytes(img)
@@ -87,7 +88,7 @@ class Decode(DeviceTransform):
 
     def to_json(self) -> tuple[str, dict[str, Any] | None]:
         if self.to_pil:
-            return self.json_name, {"to_pil": True}
+            return self.json_name, {"device_target": self.device_target, "to_pil": True}
         return self.json_name, {"device_target": self.device_target, "rgb": True}
 
     @classmethod
@@ -128,6 +129,7 @@ class ToNumpy(Transform):
     """A PIL image as an array; an array passes through."""
 
     json_module = "mindspore.dataset.vision.transforms"
+    implementation = Implementation.C
 
     def apply(self, img: Any) -> np.ndarray:
         return np.array(img) if is_pil(img) else np.asarray(img)
