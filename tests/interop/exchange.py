@@ -1,7 +1,7 @@
 """One side of the exchange; official MindSpore and this package run the same program.
 
-    python exchange.py write FOLDER       writes checkpoints, and models with their inputs and outputs
-    python exchange.py read FOLDER        reads what the other side wrote and compares; prints one JSON line per file
+python exchange.py write FOLDER       writes checkpoints, and models with their inputs and outputs
+python exchange.py read FOLDER        reads what the other side wrote and compares; prints one JSON line per file
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from networks import CASES
+from operations import FUNCTIONS
 
 import mindspore as ms
 from mindspore import Tensor, nn
@@ -20,14 +21,24 @@ from mindspore import Tensor, nn
 KEY = b"0123456789ABCDEF"
 TEXT = "héllo"
 TYPES = (
-    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
-    "complex64", "complex128",
-)  # fmt: skip
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+)  # fmt: skip; official MindSpore writes complex numbers but cannot read them: see the fixtures in tests/data/official
 #: file → options of save_checkpoint, options of load_checkpoint
 FILES = {
     "plain.ckpt": ({}, {}),
     "checked.ckpt": ({"crc_check": True}, {"crc_check": True}),
-    "gcm.ckpt": ({"enc_key": KEY, "crc_check": True}, {"dec_key": KEY, "crc_check": True}),
+    "gcm.ckpt": ({"enc_key": KEY}, {"dec_key": KEY}),
     "cbc.ckpt": ({"enc_key": KEY, "enc_mode": "AES-CBC"}, {"dec_key": KEY, "dec_mode": "AES-CBC"}),
     "plain.safetensors": ({"format": "safetensors"}, {"format": "safetensors"}),
     "checked.safetensors": (
@@ -43,16 +54,14 @@ def arrays() -> dict[str, np.ndarray]:
     for name in TYPES:
         values = np.arange(-2, 4).reshape(2, 3)
         made[name] = (np.abs(values) if name.startswith("u") else values).astype(name)
-        if name.startswith(("float", "complex")):
+        if name.startswith("float"):
             made[name][0] = [np.nan, np.inf, -0.0]
     made["scalar"] = np.float32(2.5)
     return made
 
 
 def wanted(file: str, name: str) -> bool:
-    """What official MindSpore can save: no checksums of bfloat16 in safetensors."""
-    if file.endswith("safetensors") and name.startswith("complex"):
-        return False  # the format has no complex types
+    """What official MindSpore can save: it cannot make checksums of bfloat16 in safetensors."""
     return (file, name) != ("checked.safetensors", "bfloat16")
 
 
@@ -77,7 +86,7 @@ def write(folder: str) -> None:
         if not file.endswith("safetensors"):
             extra["text"] = TEXT
         ms.save_checkpoint(entries, f"{folder}/{file}", append_dict=extra, **options)
-    for name in CASES:
+    for name in models():
         try:
             write_model(folder, name)
         except Exception as error:  # reported by the reader, which finds no file
@@ -85,8 +94,25 @@ def write(folder: str) -> None:
                 stream.write(f"{type(error).__name__}: {error}")
 
 
+def models() -> dict:
+    """The networks, and each function as a network."""
+    functions = {f"op_{name}": (lambda f=f: Function(f), inputs, None) for name, (f, inputs) in FUNCTIONS.items()}
+    return {**CASES, **functions}
+
+
+class Function(nn.Cell):
+    """A function of tensors as a network."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def construct(self, *inputs):
+        return self.function(*inputs)
+
+
 def write_model(folder: str, name: str) -> None:
-    make, inputs, shapes = CASES[name]
+    make, inputs, shapes = models()[name]
     ms.set_seed(1)
     net = make()
     net.set_train(False)
@@ -114,7 +140,7 @@ def flat(value) -> list[np.ndarray]:
 def checks(folder: str) -> Iterator[tuple[str, Callable[[], str]]]:
     for file in FILES:
         yield file, lambda file=file: read_checkpoint(folder, file)
-    for name in CASES:
+    for name in models():
         yield f"{name}.mindir", lambda name=name: read_model(folder, name)
 
 

@@ -237,10 +237,10 @@ def _whole(high, shape, seed=0):
 #: name → network, example inputs, and the shapes to export with where sizes are free (None)
 CASES = {
     "lenet": (LeNet, [_random((2, 1, 32, 32))], None),
-    "lenet free batch": (LeNet, [_random((3, 1, 32, 32))], [(None, 1, 32, 32)]),
+    "lenet_free_batch": (LeNet, [_random((3, 1, 32, 32))], [(None, 1, 32, 32)]),
     "resnet50": (ResNet50, [_random((1, 3, 64, 64))], None),
     "bert": (Bert, [_whole(1000, (2, 16)), _whole(2, (2, 16)), np.ones((2, 16), np.int32)], None),
-    "bert free batch": (Bert, [_whole(1000, (3, 16)), _whole(2, (3, 16)), np.ones((3, 16), np.int32)], [(None, 16)] * 3),
+    "bert_free_batch": (Bert, [_whole(1000, (3, 16)), _whole(2, (3, 16)), np.ones((3, 16), np.int32)], [(None, 16)] * 3),
     "control": (Control, [np.ones(2, np.float32), np.array(4, np.int32)], None),
     "recurrent": (Recurrent, [_random((2, 5, 4))], None),
     "indexing": (Indexing, [_random((4, 5)), np.array([0, 2], np.int32), np.array([1, 3], np.int32)], None),

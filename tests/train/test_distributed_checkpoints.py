@@ -31,7 +31,7 @@ def cut(whole, layout, device):
             part = np.split(part, devices[-1 - axis], dim)[place[-1 - axis]]
     if shards:
         free = [i for i in range(len(devices)) if len(devices) - 1 - i not in axes]
-        copies = [d for d in itertools.product(*(range(devices[i]) for i in free))]
+        copies = list(itertools.product(*(range(devices[i]) for i in free)))
         part = np.split(part, shards)[copies.index(tuple(place[i] for i in free)) % shards]
     return part
 

@@ -98,7 +98,10 @@ def type_attribute(name: str, abstract: Abstract) -> AttributeProto:
         attribute.seq_info = SeqInfo(is_dyn_len=False)
     elif isinstance(abstract, AbstractNone):
         attribute.type = proto.NONE
-    elif isinstance(abstract, (AbstractTensor, AbstractScalar)):
+    elif isinstance(abstract, AbstractScalar):
+        attribute.type = proto.SCALAR
+        attribute.tensors = [TensorProto(dims=[0], data_type=type_code(abstract.dtype))]
+    elif isinstance(abstract, AbstractTensor):
         attribute.type = proto.TENSORS
         attribute.tensors = [TensorProto(dims=list(abstract.shape), data_type=type_code(abstract.dtype))]
     else:

@@ -101,8 +101,8 @@ class GraphWriter:
             info.attr_info = type_attribute("", abstract)
         else:
             info.tensor = list(type_attribute("", abstract).tensors)
-            if dims is not None:
-                info.tensor[0].dims = list(dims)
+            if info.tensor:
+                info.tensor[0].dims = list(abstract.shape if dims is None else dims)  # type: ignore[attr-defined]
         self.proto.input.append(info)
         return name
 

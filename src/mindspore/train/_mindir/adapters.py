@@ -149,6 +149,9 @@ ADAPTERS["Std"] = lambda *args: _prim("Sqrt")()(_variance(*args))
 # -- shapes -----------------------------------------------------------------------------------------------------------
 ADAPTERS.update({
     "Shape": lambda x: tuple(x.shape),
+    "ScalarMul": lambda x, y: x * y, "ScalarAdd": lambda x, y: x + y, "ScalarSub": lambda x, y: x - y,
+    "ScalarFloorDiv": lambda x, y: x // y, "ScalarDiv": lambda x, y: x / y, "ScalarMod": lambda x, y: x % y,
+    "Range": lambda start, end, step, *rest: _ops().arange(start, end, step),
     "TensorShape": lambda x: Tensor(list(x.shape)),
     "Flatten": lambda x: x.reshape(x.shape[0], -1),
     "View": lambda x, shape: x.reshape(shape),

@@ -12,7 +12,7 @@ from mindspore import context
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
-from mindspore.compiler.parse.entry import Place, Traced, tensors_in
+from mindspore.compiler.parse.entry import Place, Traced
 from mindspore.ir.abstract import Abstract, AbstractNone, AbstractTensor, AbstractTuple
 from mindspore.ir.mindir_program import Program
 from mindspore.ir.mindir_proto import ModelProto
@@ -20,6 +20,7 @@ from mindspore.ir.mindir_writer import GraphWriter, ModelWriter
 from mindspore.ir.protobuf import DecodeError
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
+from mindspore.train._mindir import free_sizes
 from mindspore.train._mindir.files import external_reader, read_model, save_model
 from mindspore.train._mindir.graph_cell import LoadedGraph
 from mindspore.train._mindir.lowering import lower
@@ -53,15 +54,14 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
     if not isinstance(net, Cell) and not callable(net):
         raise TypeError(f"For 'export', 'net' must be a Cell or a function, but got {type(net)}.")
     path = os.path.realpath(file_name)
-    traced = trace_network(net, inputs)
     if file_format == "ONNX":
         if kwargs.get("enc_key") is not None:
             raise ValueError("For 'export', only MINDIR files can be encrypted.")
         from mindspore.train._onnx.export import save_onnx
 
-        save_onnx(traced, inputs, path)
+        save_onnx(trace_network(net, inputs), inputs, path)
         return
-    model = build_model(traced, inputs, _name_of(net))
+    model = network_model(net, inputs)
     if kwargs.get("dataset") is not None:
         from mindspore.train._mindir.preprocess import add_preprocessing
 
@@ -94,11 +94,6 @@ def trace_network(net: Any, inputs: tuple) -> Traced:
     return traced
 
 
-def free_sizes(value: Any) -> tuple[int, ...] | None:
-    """The shape of an input with -1 for sizes that are not fixed, or None when all are."""
-    return value.__dict__.get("_dynamic_shape") if isinstance(value, Tensor) else None
-
-
 def _as_input(value: Any) -> Any:
     """An input of the graph, even if the user passes a Parameter or an array."""
     if isinstance(value, Parameter):
@@ -106,15 +101,23 @@ def _as_input(value: Any) -> Any:
     return Tensor(value) if isinstance(value, np.ndarray) else value
 
 
-def build_model(traced: Traced, inputs: tuple, name: str) -> ModelProto:
-    """The MindIR model of a traced network."""
+def network_model(net: Any, inputs: tuple) -> ModelProto:
+    """The MindIR model of a network."""
+    name = _name_of(net)
+    if not free_sizes.has_free_sizes(inputs):
+        return write_model(trace_network(net, inputs), name).model
+    traces = [trace_network(net, free_sizes.with_sizes(inputs, number)) for number in (0, 1)]
+    first, second = (write_model(traced, name) for traced in traces)
+    return free_sizes.generalise(first, second.model, free_sizes.free_sizes(inputs))
+
+
+def write_model(traced: Traced, name: str) -> ModelWriter:
+    """A traced network as a MindIR model."""
     owner = ModelWriter(lower, _VERSION)
     writer = GraphWriter(owner, f"{name}_{owner.number()}")
     graph = traced.graph
-    tensors = tensors_in(inputs)
-    for place, node in enumerate(graph.parameters[: traced.arguments]):
-        sizes = free_sizes(tensors[place]) if place < len(tensors) else None
-        writer.bind(node, writer.input(node.name, node.abstract, sizes))
+    for node in graph.parameters[: traced.arguments]:
+        writer.bind(node, writer.input(node.name, node.abstract))
     for node, weight in zip(graph.parameters[traced.arguments :], traced.weights):
         writer.bind(node, writer.parameter(weight.name, np.asarray(weight.asnumpy())))
     outputs = graph.output.args if isinstance(graph.output.abstract, AbstractTuple) else (graph.output,)
@@ -123,7 +126,7 @@ def build_model(traced: Traced, inputs: tuple, name: str) -> ModelProto:
         result = _with_writes(writer, traced, outputs, result, kind)
     writer.finish(result, kind)
     owner.model.graph = writer.proto
-    return owner.model
+    return owner
 
 
 def _structure(writer: GraphWriter, template: Any, outputs: Any) -> tuple[str, Abstract]:

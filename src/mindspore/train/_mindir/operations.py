@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.tensor import Tensor
-from mindspore.compiler import parse
 from mindspore.ir.mindir_program import PrimitiveUse
 from mindspore.prims import values
-from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive
+from mindspore.train._loaded_control import choose, interpreted, repeat
 from mindspore.train._mindir.adapters import ADAPTERS
-from mindspore.train._mindir.control import choose, repeat
 from mindspore.train._mindir.conventions import convention, from_file
 
 _ATTRIBUTE_NAMES = {"format": "data_format"}
@@ -53,15 +51,10 @@ class PrimitiveOperations:
         return made(**{k: _spatial(use.name, k, v) for k, v in given.items() if k in names})
 
     def branch(self, predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        return _interpreted(choose, predicate, then, otherwise)
+        return interpreted(choose, predicate, then, otherwise)
 
     def loop(self, test: Callable, body: Callable, state: tuple) -> tuple:
-        return _interpreted(repeat, test, body, state)
-
-
-def _interpreted(function: Callable, *arguments: Any) -> Any:
-    """Call a function so that its `if` and `while` on tensors become parts of the graph being built."""
-    return function(*arguments) if ACTIVE.builder is None else parse.call(function, arguments)
+        return interpreted(repeat, test, body, state)
 
 
 def primitive_class(name: str) -> Any:

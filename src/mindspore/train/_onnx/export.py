@@ -192,7 +192,7 @@ def save_onnx(traced: Traced, inputs: tuple, path: str) -> None:
 
 def build_onnx(traced: Traced, inputs: tuple) -> OnnxModel:
     """The ONNX model of a traced network."""
-    from mindspore.train._mindir.export import free_sizes
+    from mindspore.train._mindir.free_sizes import dynamic_shape as free_sizes
 
     g = OnnxGraph()
     graph = traced.graph

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops import operations as _operations
-from mindspore.train._onnx.operators import OPERATORS, as_tensor, ints, operator
+from mindspore.train._onnx.registry import OPERATORS, P, as_tensor, ints, operator
 
-P: Any = _operations  # its names are made when it is imported
 _CONV = {1: P.Conv1D, 2: P.Conv2D, 3: P.Conv3D}
 
 
@@ -31,7 +29,7 @@ def _gemm(
     return out if c is None else out + (c if beta == 1 else c * beta)
 
 
-def _pads(x: Any, kernel: Any, strides: Any, dilations: Any, pads: Any, auto_pad: str) -> list[tuple[int, int]]:
+def padding_pairs(x: Any, kernel: Any, strides: Any, dilations: Any, pads: Any, auto_pad: str) -> list[tuple[int, int]]:
     """(before, after) per spatial dimension."""
     if auto_pad in ("NOTSET", ""):
         flat = list(pads) if pads is not None else [0] * (2 * len(kernel))
@@ -47,85 +45,61 @@ def _pads(x: Any, kernel: Any, strides: Any, dilations: Any, pads: Any, auto_pad
 
 
 @operator("Conv")
-def _conv(
+def convolution(
     x: Any, w: Any, bias: Any = None, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
     kernel_shape: Any = None, pads: Any = None, strides: Any = None,
 ) -> Any:  # fmt: skip
+    """Convolution of one to three dimensions."""
     rank = x.ndim - 2
     kernel = tuple(w.shape[2:])
     strides, dilations = tuple(strides or (1,) * rank), tuple(dilations or (1,) * rank)
-    pairs = _pads(x, kernel, strides, dilations, pads, auto_pad)
+    pairs = padding_pairs(x, kernel, strides, dilations, pads, auto_pad)
     x = P.Pad(((0, 0), (0, 0), *pairs))(x) if any(lo or hi for lo, hi in pairs) else x
     made = _CONV[rank](w.shape[0], kernel, pad_mode="valid", stride=strides, dilation=dilations, group=group)
     out = made(x, w)
     return out if bias is None else out + bias.reshape(1, -1, *(1,) * rank)
 
 
-def _windows(kernel_shape: Any, strides: Any, dilations: Any) -> tuple[tuple, tuple, tuple]:
-    kernel = tuple(kernel_shape)
-    return kernel, tuple(strides or (1,) * len(kernel)), tuple(dilations or (1,) * len(kernel))
+def _spread(x: Any, strides: tuple[int, ...]) -> Any:
+    """`x` with strides - 1 zeros between neighbours of each spatial dimension."""
+    for axis, stride in enumerate(strides, 2):
+        if stride > 1:
+            before, size, after = x.shape[:axis], x.shape[axis], x.shape[axis + 1 :]
+            split = x.reshape(*before, size, 1, *after)
+            pads = [(0, 0)] * split.ndim
+            pads[axis + 1] = (0, stride - 1)
+            joined = P.Pad(tuple(pads))(split).reshape(*before, size * stride, *after)
+            x = joined[(*(slice(None),) * axis, slice(0, (size - 1) * stride + 1))]
+    return x
 
 
-def _ceil_extra(x: Any, pairs: list, kernel: tuple, strides: tuple, dilations: tuple) -> list[int]:
-    """How much more padding behind lets the last, partial window count."""
-    extra = []
-    for size, (lo, hi), k, s, d in zip(x.shape[2:], pairs, kernel, strides, dilations):
-        span = size + lo + hi - (k - 1) * d - 1
-        steps = -(-span // s)
-        if steps * s >= size + lo:  # a window must start inside the image or its front padding
-            steps -= 1
-        extra.append(max(steps * s - span, 0))
-    return extra
-
-
-@operator("MaxPool")
-def _max_pool(
-    x: Any, auto_pad: str = "NOTSET", ceil_mode: int = 0, dilations: Any = None, kernel_shape: Any = None,
-    pads: Any = None, storage_order: int = 0, strides: Any = None,
+@operator("ConvTranspose")
+def _conv_transpose(
+    x: Any, w: Any, bias: Any = None, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
+    kernel_shape: Any = None, output_padding: Any = None, output_shape: Any = None, pads: Any = None,
+    strides: Any = None,
 ) -> Any:  # fmt: skip
-    kernel, steps, spread = _windows(kernel_shape, strides, dilations)
-    pairs = _pads(x, kernel, steps, spread, pads, auto_pad)
-    extra = _ceil_extra(x, pairs, kernel, steps, spread) if ceil_mode else [0] * len(kernel)
-    outer = ((0, 0), (0, 0), *((lo, hi + e) for (lo, hi), e in zip(pairs, extra)))
-    lowest = float("-inf") if x.dtype.kind == "f" else np.iinfo(x.dtype.np).min
-    padded = P.Pad(outer, lowest)(x)
-    return P.MaxPoolNd(len(kernel), kernel, steps, 0, spread, False, "valid")(padded)
-
-
-@operator("AveragePool")
-def _average_pool(
-    x: Any, auto_pad: str = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0, dilations: Any = None,
-    kernel_shape: Any = None, pads: Any = None, strides: Any = None,
-) -> Any:  # fmt: skip
-    kernel, steps, spread = _windows(kernel_shape, strides, dilations)
-    if set(spread) != {1}:
-        raise ValueError("ONNX AveragePool with dilations is not supported.")
-    pairs = _pads(x, kernel, steps, spread, pads, auto_pad)
-    extra = _ceil_extra(x, pairs, kernel, steps, spread) if ceil_mode else [0] * len(kernel)
-    total = _window_sum(x, kernel, steps, [(lo, hi + e) for (lo, hi), e in zip(pairs, extra)])
-    ones = P.OnesLike()(x[:1, :1])
-    if count_include_pad:
-        inside = P.Pad(((0, 0), (0, 0), *pairs), 1)(ones)
-        counts = _window_sum(inside, kernel, steps, [(0, e) for e in extra])
-    else:
-        counts = _window_sum(ones, kernel, steps, [(lo, hi + e) for (lo, hi), e in zip(pairs, extra)])
-    return total / counts
-
-
-def _window_sum(x: Any, kernel: tuple, strides: tuple, pairs: list) -> Any:
-    padded = P.Pad(((0, 0), (0, 0), *pairs))(x)
-    rank = len(kernel)
-    return P.AvgPoolNd(rank, kernel, strides, 0, False, True, None, "valid")(padded) * math.prod(kernel)
-
-
-@operator("GlobalAveragePool")
-def _global_average(x: Any) -> Any:
-    return P.ReduceMean(True)(x, tuple(range(2, x.ndim)))
-
-
-@operator("GlobalMaxPool")
-def _global_max(x: Any) -> Any:
-    return P.ReduceMax(True)(x, tuple(range(2, x.ndim)))
+    """As a convolution of the spread input with the turned kernel."""
+    rank = x.ndim - 2
+    kernel = tuple(w.shape[2:])
+    strides, dilations = tuple(strides or (1,) * rank), tuple(dilations or (1,) * rank)
+    extra = tuple(output_padding or (0,) * rank)
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
+    pairs: list[Any] = list(zip(pads[:rank], pads[rank:])) if pads is not None else [(0, 0)] * rank
+    if output_shape is not None or auto_pad in ("SAME_UPPER", "SAME_LOWER"):
+        sizes = output_shape or [d * s for d, s in zip(x.shape[2:], strides)]
+        pairs = []
+        for size, old, s, span, more in zip(sizes[-rank:], x.shape[2:], strides, spans, extra):
+            total = (old - 1) * s + more + span - size
+            less = total // 2
+            pairs.append((less, total - less) if auto_pad == "SAME_UPPER" else (total - less, less))
+    inner, outer = w.shape[0] // group, w.shape[1]
+    turned = w[(slice(None), slice(None), *(slice(None, None, -1),) * rank)].reshape(group, inner, outer, *kernel)
+    turned = P.Transpose()(turned, (0, 2, 1, *range(3, 3 + rank))).reshape(group * outer, inner, *kernel)
+    edges = [(span - 1 - lo, span - 1 - hi + more) for span, (lo, hi), more in zip(spans, pairs, extra)]
+    wide = P.Pad(((0, 0), (0, 0), *((max(lo, 0), max(hi, 0)) for lo, hi in edges)))(_spread(x, strides))
+    cut = [slice(max(-lo, 0), wide.shape[i + 2] - max(-hi, 0)) for i, (lo, hi) in enumerate(edges)]
+    return convolution(wide[(slice(None), slice(None), *cut)], turned, bias, dilations=dilations, group=group)
 
 
 @operator("BatchNormalization")
@@ -133,11 +107,23 @@ def _batch_norm(
     x: Any, scale: Any, bias: Any, mean: Any, variance: Any, epsilon: float = 1e-5, momentum: float = 0.9,
     training_mode: int = 0, spatial: int = 1,
 ) -> Any:  # fmt: skip
-    if training_mode:
-        raise ValueError("ONNX models in training mode cannot be read.")
     shape = (1, -1, *(1,) * (x.ndim - 2))
+    moving = ()
+    if training_mode:
+        axes = (0, *range(2, x.ndim))
+        old, mean = (mean, variance), P.ReduceMean(False)(x, axes)
+        variance = P.ReduceMean(False)(P.Square()(x - mean.reshape(shape)), axes)
+        moving = tuple(o * momentum + new * (1 - momentum) for o, new in zip(old, (mean, variance)))
     factor = scale * P.Rsqrt()(variance + epsilon)
-    return x * factor.reshape(shape) + (bias - mean * factor).reshape(shape)
+    return (x * factor.reshape(shape) + (bias - mean * factor).reshape(shape), *moving)
+
+
+@operator("LRN")
+def _local_norm(x: Any, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int = 1) -> Any:
+    below = (size - 1) // 2
+    squares = P.Pad(((0, 0), (below, size - 1 - below), *((0, 0),) * (x.ndim - 2)))(x * x)
+    total: Any = sum(squares[:, i : i + x.shape[1]] for i in range(size))
+    return x / P.Pow()(total * (alpha / size) + bias, beta)
 
 
 @operator("InstanceNormalization")
@@ -188,6 +174,8 @@ def _log_sum_exp(x: Any, given: Any = None, axes: Any = None, keepdims: int = 1,
     if not chosen and noop_with_empty_axes:
         return x
     over = tuple(a % x.ndim for a in chosen) if chosen else tuple(range(x.ndim))
+    if any(x.shape[a] == 0 for a in over):
+        return P.Log()(P.ReduceSum(bool(keepdims))(x, over))  # the logarithm of nothing summed: -inf
     top = P.ReduceMax(True)(x, over)
     out = P.Log()(P.ReduceSum(True)(P.Exp()(x - top), over)) + top
     kept = [d for i, d in enumerate(out.shape) if i not in over]

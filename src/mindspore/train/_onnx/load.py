@@ -9,7 +9,7 @@ alone is computed with NumPy.
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,93 +17,49 @@ from mindspore._base.optional import require
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.train._onnx.layers import OPERATORS
-from mindspore.train._onnx.operators import run_operator
-
-
-class OnnxStep(NamedTuple):
-    """One node of a model."""
-
-    op: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    attributes: dict[str, Any]
+from mindspore.train._onnx import (  # noqa: F401 - they fill the table of operators
+    layers,
+    operators,
+    pooling,
+    quantised,
+    recurrent,
+    resampling,
+    selection,
+    sequences,
+    signals,
+    vision,
+)
+from mindspore.train._onnx.program import OnnxProgram, public
+from mindspore.train._onnx.registry import as_tensor
 
 
 class OnnxCell(Cell):
-    """A network read from an ONNX file."""
+    """A network read from an ONNX file. Float initializers are Parameters and can be trained."""
 
     def __init__(self, model: Any):
         super().__init__()
-        graph = model.graph
-        opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=0)
+        opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=1)
+        functions = {(f.domain, f.name): f for f in model.functions}
         put = self.__dict__.__setitem__
-        put("_opset", opset)
-        put("_constants", {})
+        put("_program", OnnxProgram(model.graph, opset, functions))
         put("_weights", {})
-        for tensor in graph.initializer:
-            self._add_initializer(tensor)
-        known = {*self._constants, *self._weights}
-        put("_input_names", tuple(i.name for i in graph.input if i.name not in known))
-        put("_output_names", tuple(o.name for o in graph.output))
-        put("_steps", tuple(_step(node) for node in graph.node))
-        for step in self._steps:
-            if step.op not in OPERATORS:
-                raise ValueError(f"The ONNX operator '{step.op}' is not supported.")
+        for name, array in list(self._program.constants.items()):
+            if array.dtype.kind == "f" and array.size:
+                self._add_weight(name, self._program.constants.pop(name))
 
-    def _add_initializer(self, tensor: Any) -> None:
-        array = to_array(tensor)
-        if array.dtype.kind != "f" or array.size == 0:
-            self._constants[tensor.name] = array
-            return
-        parameter = Parameter(Tensor.from_numpy(array), name=tensor.name)
-        self._weights[tensor.name] = parameter
+    def _add_weight(self, name: str, array: np.ndarray) -> None:
+        parameter = Parameter(Tensor.from_numpy(array), name=name)
+        self._weights[name] = parameter
         self.insert_param_to_cell(f"weight{len(self._weights)}", parameter)
-        parameter.name = tensor.name
+        parameter.name = name
 
     def construct(self, *inputs: Any) -> Any:
-        if len(inputs) != len(self._input_names):
-            raise ValueError(f"The ONNX model takes {len(self._input_names)} inputs, but got {len(inputs)}.")
-        values = {"": None, **self._constants, **self._weights, **dict(zip(self._input_names, inputs))}
-        for step in self._steps:
-            results = run_operator(
-                step.op, self._opset, [values[n] for n in step.inputs], step.attributes, len(step.outputs)
-            )
-            for name, value in zip(step.outputs, results):
-                values[name] = value
-        outputs = tuple(_public(values[name]) for name in self._output_names)
+        names = self._program.inputs
+        if len(inputs) != len(names):
+            raise ValueError(f"The ONNX model takes {len(names)} inputs, but got {len(inputs)}.")
+        results = self._program.run(tuple(as_tensor(i) for i in inputs), self._weights)
+        outputs = tuple(public(value) for value in results)
         return outputs[0] if len(outputs) == 1 else outputs
-
-
-def _public(value: Any) -> Any:
-    return Tensor(value) if isinstance(value, np.ndarray) else value
-
-
-def _step(node: Any) -> OnnxStep:
-    if node.domain not in ("", "ai.onnx"):
-        raise ValueError(f"The ONNX operator '{node.domain}.{node.op_type}' is not supported.")
-    attributes = {a.name: _attribute(a) for a in node.attribute}
-    return OnnxStep(node.op_type, tuple(node.input), tuple(node.output), attributes)
-
-
-def _attribute(attribute: Any) -> Any:
-    value = require("onnx", "onnx", "Reading an ONNX model").helper.get_attribute_value(attribute)
-    if attribute.type == attribute.TENSOR:
-        return to_array(value)
-    if attribute.type in (attribute.GRAPH, attribute.GRAPHS):
-        raise ValueError("ONNX models with If, Loop or Scan cannot be read yet.")
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in value] if _is_list(value) else value
-
-
-def _is_list(value: Any) -> bool:
-    return not isinstance(value, (int, float, str, bytes)) and hasattr(value, "__iter__")
-
-
-def to_array(tensor: Any) -> np.ndarray:
-    """The array of an ONNX tensor."""
-    return np.array(require("onnx.numpy_helper", "onnx", "Reading an ONNX model").to_array(tensor))
 
 
 def load_onnx(file_name: str) -> OnnxCell:

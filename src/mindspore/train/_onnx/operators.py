@@ -6,7 +6,6 @@ input is left out) and the node's attributes as keywords. Where all inputs are a
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -14,73 +13,12 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base.optional import require
 from mindspore.common.tensor import Tensor
-from mindspore.ops import operations as _operations
-
-P: Any = _operations  # its names are made when it is imported
-OPERATORS: dict[str, Callable[..., Any]] = {}
+from mindspore.train._onnx import types
+from mindspore.train._onnx.registry import OPERATORS, P, as_tensor, expand_to, ints, operator, static
 
 _CAST = P.Cast()
-_TYPES = {
-    1: mstype.float32, 2: mstype.uint8, 3: mstype.int8, 4: mstype.uint16, 5: mstype.int16, 6: mstype.int32,
-    7: mstype.int64, 9: mstype.bool_, 10: mstype.float16, 11: mstype.float64, 12: mstype.uint32, 13: mstype.uint64,
-    14: mstype.complex64, 15: mstype.complex128, 16: mstype.bfloat16,
-}  # fmt: skip
-
-
-def run_operator(op: str, opset: int, inputs: list[Any], attributes: dict[str, Any], outputs: int = 1) -> tuple:
-    """The results of a node."""
-    function = OPERATORS[op]
-    known = inspect.signature(function).parameters
-    if "opset" in known:
-        attributes = {**attributes, "opset": opset}
-    if op == "Split":
-        attributes = {"num_outputs": outputs, **attributes}
-    extra = set(attributes) - set(known)
-    if extra:
-        raise ValueError(f"The attribute '{sorted(extra)[0]}' of the ONNX operator '{op}' is not supported.")
-    folded = bool(inputs) and all(isinstance(i, (np.ndarray, type(None))) for i in inputs) and op not in _KEEPS_ARRAYS
-    values = [as_tensor(i) if op not in _STATIC else i for i in inputs]
-    result = function(*values, **attributes)
-    results = result if isinstance(result, tuple) else (result,)
-    return tuple(r.asnumpy() if folded and isinstance(r, Tensor) and _is_known(r) else r for r in results)
-
-
-def _is_known(tensor: Tensor) -> bool:
-    return tensor._node is None
-
-
-def as_tensor(value: Any) -> Any:
-    return Tensor(value) if isinstance(value, np.ndarray) else value
-
-
-def static(value: Any, what: str) -> np.ndarray:
-    """An input that must be known when the model is read."""
-    if isinstance(value, np.ndarray):
-        return value
-    if isinstance(value, Tensor) and _is_known(value):
-        return value.asnumpy()
-    raise ValueError(f"The ONNX model computes {what} at run time; only constant ones can be read.")
-
-
-def ints(value: Any, what: str) -> tuple[int, ...]:
-    return tuple(int(v) for v in np.asarray(static(value, what)).reshape(-1))
-
-
-_STATIC: set[str] = set()
-_KEEPS_ARRAYS = {"Shape", "Constant", "ConstantOfShape", "Size"}
-
-
-def operator(*names: str, arrays: bool = False) -> Callable[[Callable], Callable]:
-    """Register a function; with `arrays`, it gets constants as NumPy arrays."""
-
-    def register(function: Callable) -> Callable:
-        OPERATORS.update(dict.fromkeys(names, function))
-        if arrays:
-            _STATIC.update(names)
-        return function
-
-    return register
 
 
 # -- elementwise ------------------------------------------------------------------------------------------------------
@@ -173,7 +111,7 @@ def _clip(x: Any, low: Any = None, high: Any = None, min: Any = None, max: Any =
 @operator("Where")
 def _where(condition: Any, x: Any, y: Any) -> Any:
     shape = np.broadcast_shapes(condition.shape, x.shape, y.shape)
-    return P.Select()(*(_expand_to(v, shape) for v in (condition, x, y)))
+    return P.Select()(*(expand_to(v, shape) for v in (condition, x, y)))
 
 
 @operator("IsInf")
@@ -233,30 +171,51 @@ def _gelu(x: Any, approximate: str = "none") -> Any:
     return x * 0.5 * (P.Erf()(x * math.sqrt(0.5)) + 1)
 
 
-@operator("Cast")
-def _cast(x: Any, to: int = 1, saturate: int = 1) -> Any:
-    if to not in _TYPES:
-        raise ValueError(f"Casting to ONNX type {to} is not supported.")
-    return _CAST(x, _TYPES[to])
+def cast_to(x: Any, target: np.dtype, saturate: bool) -> Any:
+    """A value in another element type; values of types that no Tensor can hold are NumPy arrays."""
+    if isinstance(x, Tensor) and types.fits_tensor(target) and target.itemsize > 1:
+        return _CAST(x, mstype.from_numpy(target))
+    array = x if isinstance(x, np.ndarray) else static(x, "a value of a small type")
+    return _small_cast(array, target, saturate)
 
 
-@operator("CastLike")
-def _cast_like(x: Any, like: Any, saturate: int = 1) -> Any:
-    return _CAST(x, like.dtype)
+def _small_cast(array: np.ndarray, target: np.dtype, saturate: bool) -> np.ndarray:
+    """Between types of a byte or less; floats beyond the range become the largest value, or NaN or infinity."""
+    if "float" not in target.name:
+        return array.astype(np.float32).astype(target) if "float" in array.dtype.name else array.astype(target)
+    with np.errstate(all="ignore"):
+        wide = array.astype(np.float32)
+        if saturate and target.itemsize == 1:
+            limit = float(require("ml_dtypes", "onnx", "An ONNX model with small types").finfo(target).max)
+            wide = np.clip(wide, -limit, limit)
+        return wide.astype(target)
+
+
+@operator("Cast", arrays=True)
+def _cast(x: Any, to: int = 1, saturate: int = 1, round_mode: str = "up") -> Any:
+    return cast_to(x, types.numpy_type(to), bool(saturate))
+
+
+@operator("CastLike", arrays=True)
+def _cast_like(x: Any, like: Any, saturate: int = 1, round_mode: str = "up") -> Any:
+    target = like.dtype if isinstance(like, np.ndarray) else np.dtype(like.dtype.np)
+    return cast_to(x, target, bool(saturate))
 
 
 @operator("Dropout")
 def _dropout(x: Any, ratio: Any = None, training: Any = None, seed: int = 0) -> Any:
-    if training is not None and bool(np.asarray(static(training, "whether it trains")).reshape(-1)[0]):
-        raise ValueError("ONNX models in training mode cannot be read.")
-    return x, P.OnesLike()(_CAST(x, mstype.bool_))
+    keep = np.ones(x.shape, bool)
+    share = (
+        0.5 if ratio is None else ratio if isinstance(ratio, float) else float(static(ratio, "a ratio").reshape(-1)[0])
+    )
+    trains = training is not None and bool(np.asarray(static(training, "whether it trains")).reshape(-1)[0])
+    if trains and share:
+        keep = np.random.RandomState(seed).uniform(0, 1.0, x.shape) >= share
+        return x * Tensor((keep / (1 - share)).astype(x.dtype.np)), keep
+    return x, keep
 
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
-def _expand_to(x: Any, shape: tuple[int, ...]) -> Any:
-    return x if tuple(x.shape) == tuple(shape) else P.BroadcastTo(tuple(shape))(x)
-
-
 @operator("Shape")
 def _shape(x: Any, start: int = 0, end: int | None = None) -> np.ndarray:
     return np.array(x.shape[start:end], np.int64)
@@ -324,7 +283,7 @@ def _unsqueeze(x: Any, given: Any = None, axes: Any = None) -> Any:
 @operator("Expand", arrays=True)
 def _expand(x: Any, shape: Any) -> Any:
     x = as_tensor(x)
-    return _expand_to(x, np.broadcast_shapes(x.shape, ints(shape, "a shape")))
+    return expand_to(x, np.broadcast_shapes(x.shape, ints(shape, "a shape")))
 
 
 @operator("Concat")
@@ -389,8 +348,6 @@ def _pad(
     x: Any, given: Any = None, value: Any = None, axes: Any = None, mode: str = "constant", pads: Any = None
 ) -> Any:
     x = as_tensor(x)
-    if mode != "constant":
-        raise ValueError(f"ONNX padding of mode '{mode}' is not supported.")
     flat = pads if pads is not None else ints(given, "paddings")
     chosen = [a % x.ndim for a in ints(axes, "axes")] if axes is not None else list(range(x.ndim))
     pairs = [(0, 0)] * x.ndim
@@ -398,6 +355,12 @@ def _pad(
         pairs[axis] = (flat[place], flat[place + len(chosen)])
     fill = 0 if value is None else np.asarray(static(value, "a value")).reshape(-1)[0].item()
     x = x[tuple(slice(max(-lo, 0), d - max(-hi, 0)) for (lo, hi), d in zip(pairs, x.shape))]
+    if mode != "constant":
+        for axis, (lo, hi) in enumerate(pairs):
+            if lo > 0 or hi > 0:
+                places = np.pad(np.arange(x.shape[axis]), (max(lo, 0), max(hi, 0)), mode)  # type: ignore[call-overload]
+                x = P.Gather()(x, Tensor(places), axis)
+        return x
     return P.Pad(tuple((max(lo, 0), max(hi, 0)) for lo, hi in pairs), fill)(x)
 
 
@@ -418,7 +381,7 @@ def _one_hot(indices: Any, depth: Any, values: Any, axis: int = -1) -> Any:
     wrapped = P.Select()(whole < 0, whole + count, whole)
     hit = P.Equal()(P.ExpandDims()(wrapped, place), Tensor(np.arange(count).reshape(shape)))
     full = tuple(hit.shape)
-    return P.Select()(hit, _expand_to(values[1], full), _expand_to(values[0], full))
+    return P.Select()(hit, expand_to(values[1], full), expand_to(values[0], full))
 
 
 @operator("Trilu", arrays=True)
@@ -426,7 +389,7 @@ def _trilu(x: Any, k: Any = None, upper: int = 1) -> Any:
     x = as_tensor(x)
     shift = 0 if k is None else ints(k, "a diagonal")[0]
     mask = np.triu(np.ones(x.shape[-2:], bool), shift) if upper else np.tril(np.ones(x.shape[-2:], bool), shift)
-    return P.Select()(_expand_to(Tensor(mask), tuple(x.shape)), x, P.ZerosLike()(x))
+    return P.Select()(expand_to(Tensor(mask), tuple(x.shape)), x, P.ZerosLike()(x))
 
 
 # -- reductions -------------------------------------------------------------------------------------------------------
@@ -437,7 +400,24 @@ def _reduce(x: Any, given: Any, axes: Any, keepdims: int, empty: int, name: str)
         if empty:
             return x
         chosen = range(x.ndim)
+    if name in _EXTREMES and any(x.shape[a] == 0 for a in chosen):
+        shape = [1 if i in {a % x.ndim for a in chosen} else d for i, d in enumerate(x.shape)]
+        kept = tuple(d for i, d in enumerate(shape) if keepdims or i not in {a % x.ndim for a in chosen})
+        return Tensor(np.full(kept, _extreme(x.dtype, name), x.dtype.np))
     return _CAST(getattr(P, name)(bool(keepdims))(x, tuple(a % x.ndim for a in chosen)), x.dtype) if x.ndim else x
+
+
+_EXTREMES = ("ReduceMax", "ReduceMin")
+
+
+def _extreme(dtype: Any, name: str) -> Any:
+    """The maximum or minimum of nothing."""
+    largest = name == "ReduceMin"
+    if dtype.kind == "b":
+        return largest
+    if dtype.kind == "f":
+        return np.inf if largest else -np.inf
+    return np.iinfo(dtype.np).max if largest else np.iinfo(dtype.np).min
 
 
 def _reduction(name: str, before: Callable | None = None, after: Callable | None = None) -> Callable:
@@ -460,8 +440,10 @@ operator("ReduceLogSum", arrays=True)(_reduction("ReduceSum", after=lambda x: P.
 def _arg(name: str) -> Callable:
     def run(x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
         if select_last_index:
-            raise ValueError("ONNX ArgMax and ArgMin with select_last_index are not supported.")
-        found = _CAST(getattr(P, name)(axis)(x), mstype.int64)
+            turned = x[(*(slice(None),) * (axis % x.ndim), slice(None, None, -1))]
+            found = x.shape[axis] - 1 - _CAST(getattr(P, name)(axis)(turned), mstype.int64)
+        else:
+            found = _CAST(getattr(P, name)(axis)(x), mstype.int64)
         return P.ExpandDims()(found, axis % x.ndim) if keepdims else found
 
     return run

@@ -1,9 +1,12 @@
-"""Branches and loops of loaded models. While a graph is built these two functions are interpreted like user code."""
+"""Branches and loops of loaded models. While a graph is built `choose` and `repeat` are interpreted like user code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+from mindspore.compiler import parse
+from mindspore.prims.active import ACTIVE
 
 
 def choose(predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
@@ -20,3 +23,8 @@ def repeat(test: Callable[..., Any], body: Callable[..., tuple], state: tuple) -
     while test(*state):
         state = body(*state)
     return state
+
+
+def interpreted(function: Callable, *arguments: Any) -> Any:
+    """Call a function so that its `if` and `while` on tensors become parts of the graph being built."""
+    return function(*arguments) if ACTIVE.builder is None else parse.call(function, arguments)
