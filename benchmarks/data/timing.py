@@ -1,6 +1,7 @@
 """Shared by the workers: time whole epochs and print the result."""
 
 import json
+import statistics
 import time
 
 
@@ -14,12 +15,16 @@ def rate(epoch, rows, epochs=2):
 
 
 def growth(epoch, epochs=10):
-    """MiB by which the process has grown from the end of the first pass to the end of the last."""
+    """MiB by which the process has grown: medians of the last three passes and of the three after the first.
+
+    A loader that runs ahead holds now a batch more, now one less; medians see through that.
+    """
     epoch()
-    first = resident()
+    sizes = []
     for _ in range(epochs - 1):
         epoch()
-    return resident() - first
+        sizes.append(resident())
+    return statistics.median(sizes[-3:]) - statistics.median(sizes[:3])
 
 
 def resident():

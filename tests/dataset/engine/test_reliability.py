@@ -83,6 +83,92 @@ def test_damaged_image_names_file_row_and_operation(tmp_path):
     assert "broken.jpg" in str(caught.value)
 
 
+@pytest.mark.parametrize("kept", [3, 300, 900, -40])
+def test_a_jpeg_cut_short_names_file_and_row_also_where_only_a_crop_is_decoded(tmp_path, kept):
+    vision = pytest.importorskip("mindspore.dataset.vision")
+    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
+    (tmp_path / "cat").mkdir()
+    (tmp_path / "cat" / "short.jpg").write_bytes(vision.encode_jpeg(noise).tobytes()[:kept])
+    data = ds.ImageFolderDataset(str(tmp_path)).map([vision.Decode(), vision.RandomResizedCrop(8)], "image")
+    with pytest.raises(RuntimeError, match=r"\[Decode\] failed.*short\.jpg.*row 0"):
+        rows(data)
+
+
+def test_damaged_images_are_skipped_when_the_user_asks_for_it(tmp_path):
+    vision = pytest.importorskip("mindspore.dataset.vision")
+    (tmp_path / "cat").mkdir()
+    image = vision.encode_jpeg(np.zeros((16, 16, 3), np.uint8)).tobytes()
+    for i in range(6):
+        (tmp_path / "cat" / f"{i}.jpg").write_bytes(image if i != 4 else image[:100])
+    ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)
+    try:
+        data = ds.ImageFolderDataset(str(tmp_path)).map([vision.Decode(), vision.RandomResizedCrop(8)], "image")
+        assert [batch[0].shape for batch in rows(data.map(vision.ToTensor(), "image").batch(2))] == [
+            (2, 3, 8, 8), (2, 3, 8, 8), (1, 3, 8, 8),
+        ]  # fmt: skip
+    finally:
+        ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.RETURN)
+
+
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts open files in /proc")
+@pytest.mark.parametrize("ending", ["end of data", "dropped", "failed", "killed"])
+def test_shared_memory_and_processes_are_given_back(ending):
+    function = {"failed": fail_on_seven, "killed": kill_self}.get(ending, triple)
+    gc.collect()
+    before, shared = open_files(), set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    for _ in range(3):
+        data = ds.NumpySlicesDataset(np.arange(40), "x", shuffle=False)
+        data = data.map(function, python_multiprocessing=True, num_parallel_workers=2)
+        iterator = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+        try:
+            for _ in range(1 if ending == "dropped" else 40):
+                next(iterator)
+        except RuntimeError:
+            assert ending in ("failed", "killed")
+        del iterator, data
+    gc.collect()
+    assert wait_until(lambda: open_files() <= before)
+    if shared:
+        assert set(os.listdir("/dev/shm")) <= shared
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as stream:
+        return int(stream.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.skipif(not os.path.isfile("/proc/self/statm"), reason="reads memory in /proc")
+def test_memory_does_not_grow_from_epoch_to_epoch(tmp_path):
+    vision = pytest.importorskip("mindspore.dataset.vision")
+    image = vision.encode_jpeg(np.zeros((240, 320, 3), np.uint8)).tobytes()
+    (tmp_path / "cat").mkdir()
+    for i in range(64):
+        (tmp_path / "cat" / f"{i:02d}.jpg").write_bytes(image)
+    operations = [
+        vision.Decode(),
+        vision.RandomResizedCrop(224),
+        vision.Normalize([1.0] * 3, [2.0] * 3),
+        vision.HWC2CHW(),
+    ]
+    data = ds.ImageFolderDataset(str(tmp_path)).map(operations, "image", num_parallel_workers=2).batch(16)
+    iterator = data.create_tuple_iterator(num_epochs=-1, output_numpy=True)
+
+    def epoch():
+        for batch in iterator:
+            assert batch[0].shape == (16, 3, 224, 224)
+
+    for _ in range(3):
+        epoch()
+    before = resident_bytes()
+    for _ in range(8):  # one lost batch an epoch would be 77 MB
+        epoch()
+    assert resident_bytes() - before < 40 << 20
+
+
 @pytest.mark.parametrize("mode, expected", [("SKIP", [0, 1, 2, 3, 4, 5, 6, 8, 9]), ("REPLACE", None)])
 def test_failed_rows_are_skipped_or_replaced(mode, expected):
     ds.config.set_error_samples_mode(getattr(ds.config.ErrorSamplesMode, mode))

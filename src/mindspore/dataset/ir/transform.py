@@ -23,7 +23,7 @@ def operation_name(operation: Callable) -> str:
     """The name an error message gives to an operation."""
     if isinstance(operation, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
         return "PyFunc"
-    return type(operation).__name__
+    return getattr(operation, "error_name", None) or type(operation).__name__
 
 
 def is_random(operation: Callable) -> bool:

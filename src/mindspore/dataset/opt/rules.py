@@ -138,6 +138,7 @@ def decode_and_crop(first: Callable, second: Callable) -> Callable | None:
     parts = {"size", "scale", "ratio", "interpolation", "max_attempts"}
     fused = RandomCropDecodeResize.__new__(RandomCropDecodeResize)
     fused.__dict__.update({name: value for name, value in second.__dict__.items() if name != "_local"})
+    fused.error_name = "Decode"  # what can fail in it, by the name the user has written
     return fused if parts <= set(fused.__dict__) else None
 
 

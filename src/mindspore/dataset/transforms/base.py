@@ -70,6 +70,7 @@ class Transform:
     releases_gil: bool = False
     implementation: Implementation | None = None
     device_target: str = "CPU"
+    error_name: str | None = None  # what errors call it, if not by its class
     _one_column: ClassVar[bool] = False
 
     # Constructor argument -> key in the JSON form, where the two differ; a None key is left out.

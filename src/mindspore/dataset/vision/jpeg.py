@@ -67,20 +67,27 @@ def reduction_for(region: tuple[int, int, int, int], target: tuple[int, int]) ->
 def decode_top(data: np.ndarray, frame: JpegFrame, bottom: int, reduction: int) -> np.ndarray | None:
     """RGB pixels at 1/reduction of the size, of which all above row `bottom` (of the full size) are as in the image.
 
-    None where `simplejpeg` is not installed or does not know the image's colours; the caller then decodes all of it.
+    None where `simplejpeg` is not installed, does not know the image's colours or finds fault with the data: the caller
+    then decodes all of it another way, which says what is wrong.
     """
     library = turbo()
     if library is None or frame.height * frame.width > _MOST_PIXELS:
         return None
-    height = frame.height
+    height, strict = frame.height, True
     wanted = bottom + _BELOW * reduction
-    if frame.row_by_row and wanted < height:
+    if frame.row_by_row and wanted < height and _is_whole(data):
         data, height = _lowered(data, frame, wanted), wanted
+        strict = False  # the decoder would complain of the data behind the last row
     size = {} if reduction == 1 else {"min_height": -(-height // reduction), "min_width": -(-frame.width // reduction)}
     try:
-        return library.decode_jpeg(np.ascontiguousarray(data), "RGB", strict=False, **size)
+        return library.decode_jpeg(np.ascontiguousarray(data), "RGB", strict=strict, **size)
     except ValueError:
         return None
+
+
+def _is_whole(data: np.ndarray) -> bool:
+    """Whether the marker that ends an image is there; some writers add zeros behind it."""
+    return data[-64:].tobytes().rstrip(b"\0").endswith(b"\xff\xd9")
 
 
 def _lowered(data: np.ndarray, frame: JpegFrame, height: int) -> np.ndarray:
