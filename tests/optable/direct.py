@@ -36,10 +36,14 @@ def conv(x: Any, w: Any, strides: Any, pads: Any, dilations: Any, groups: int = 
     per_in, per_out = x.shape[1] // groups, w.shape[0] // groups
     out = np.zeros((x.shape[0], w.shape[0], *sizes))
     for place in itertools.product(*map(range, sizes)):
-        window = x[(..., *(slice(p * s, p * s + d * (k - 1) + 1, d) for p, s, d, k in zip(place, strides, dilations, kernels)))]
+        window = x[
+            (..., *(slice(p * s, p * s + d * (k - 1) + 1, d) for p, s, d, k in zip(place, strides, dilations, kernels)))
+        ]
         for o in range(w.shape[0]):
             g = o // per_out
-            out[(slice(None), o, *place)] = (window[:, g * per_in : (g + 1) * per_in] * w[o]).reshape(x.shape[0], -1).sum(1)
+            out[(slice(None), o, *place)] = (
+                (window[:, g * per_in : (g + 1) * per_in] * w[o]).reshape(x.shape[0], -1).sum(1)
+            )
     return out
 
 
@@ -51,15 +55,28 @@ def conv_transpose(x: Any, w: Any, strides: Any, pads: Any, dilations: Any, extr
     per_in, per_out = x.shape[1] // groups, w.shape[1]
     out = np.zeros((x.shape[0], per_out * groups, *(f + e for f, e in zip(full, extra))))
     for place in itertools.product(*map(range, x.shape[2:])):
-        target = tuple(slice(p * s, p * s + d * (k - 1) + 1, d) for p, s, d, k in zip(place, strides, dilations, kernels))
+        target = tuple(
+            slice(p * s, p * s + d * (k - 1) + 1, d) for p, s, d, k in zip(place, strides, dilations, kernels)
+        )
         for c in range(x.shape[1]):
             g = c // per_in
-            out[(slice(None), slice(g * per_out, (g + 1) * per_out), *target)] += np.multiply.outer(x[(slice(None), c, *place)], w[c])
+            out[(slice(None), slice(g * per_out, (g + 1) * per_out), *target)] += np.multiply.outer(
+                x[(slice(None), c, *place)], w[c]
+            )
     crop = tuple(slice(b, b + f - b - a + e) for (b, a), f, e in zip(pads, full, extra))
     return out[(slice(None), slice(None), *crop)]
 
 
-def pool(x: Any, kernels: Any, strides: Any, pads: Any, mode: str, counted: bool = False, ceil: bool = False, divisor: int = 0) -> np.ndarray:
+def pool(
+    x: Any,
+    kernels: Any,
+    strides: Any,
+    pads: Any,
+    mode: str,
+    counted: bool = False,
+    ceil: bool = False,
+    divisor: int = 0,
+) -> np.ndarray:
     """Maximum or mean of windows. `counted`: padding counts in the mean's divisor."""
     rank = x.ndim - 2
     sizes = []

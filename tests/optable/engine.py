@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from gradcheck import as_list, check_gradients, weighted_sum
 from table import ROWS, TYPES, Fixed, Row, varied
 
 import mindspore as ms
+from gradcheck import as_list, check_gradients, weighted_sum
 from mindspore import Tensor
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple

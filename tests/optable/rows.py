@@ -2,7 +2,19 @@
 
 # ruff: noqa: F401 - the modules register their rows
 
+import rows_attention
 import rows_elementwise
+import rows_images
+import rows_indexing
+import rows_linalg
+import rows_loss
+import rows_nn
+import rows_other
+import rows_reduction
+import rows_shape
+import rows_sparse
+import rows_special
+import rows_windows
 from table import ROWS
 
 __all__ = ["ROWS"]

@@ -1,10 +1,9 @@
-"""Products of matrices, decompositions, Fourier transforms and special functions."""
+"""Products of matrices, decompositions and solvers."""
 
 import numpy as np
 import scipy.fft
 import scipy.linalg
-from scipy import special
-from table import COMPLEX, FLOAT, Fixed, positive, real, row, spread
+from table import COMPLEX, FLOAT, plus, real, row
 
 import mindspore as ms
 from mindspore import Tensor
@@ -17,16 +16,18 @@ DOUBLE = "f d"
 WIDE = FLOAT + " " + COMPLEX
 
 
-def plus(*args, **kwargs):
-    return lambda f, *xs: f(*xs) if getattr(f, "attrs", None) else f(*xs, *args, **kwargs)
-
-
 # -- products ---------------------------------------------------------------------------------------------------------
 row("matmul MatMul() mm Tensor.matmul mint.matmul Tensor.mm mint.mm", np.matmul, A, B, dtypes=WIDE, tolerance=2)
 row("MatMul(True,False) MatMul(transpose_a=True)", lambda a, b: a.T @ b, real(3, 2), B, tolerance=2)
 row("MatMul(False,True)", lambda a, b: a @ b.T, A, real(4, 3), tolerance=2)
 row("BatchMatMul() bmm matmul Tensor.bmm mint.bmm", np.matmul, BATCH, OTHER, dtypes=WIDE, tolerance=2)
-row("BatchMatMul(True,True)", lambda a, b: np.swapaxes(a, 1, 2) @ np.swapaxes(b, 1, 2), real(2, 3, 2), real(2, 4, 3), tolerance=2)
+row(
+    "BatchMatMul(True,True)",
+    lambda a, b: np.swapaxes(a, 1, 2) @ np.swapaxes(b, 1, 2),
+    real(2, 3, 2),
+    real(2, 4, 3),
+    tolerance=2,
+)
 row("matmul", np.matmul, real(2, 1, 2, 3), OTHER, tolerance=2)
 row("matmul", np.matmul, V, OTHER, tolerance=2)
 row("matmul dot", np.dot, V, real(3), tolerance=2)
@@ -36,26 +37,109 @@ row("mv mint.mv", np.matmul, A, V, tolerance=2)
 row("inner Tensor.inner", np.inner, A, real(5, 3), tolerance=2)
 row("outer ger Ger() mint.outer Tensor.outer Tensor.ger", np.outer, V, W)
 row("kron", np.kron, A, B)
-row("cross Cross(1) mint.cross Tensor.cross", lambda a, b: np.cross(a, b), A, real(2, 3), call=lambda f, a, b: f(a, b) if hasattr(f, "attrs") else f(a, b, 1), tolerance=2)
-row("addmm mint.addmm Tensor.addmm", lambda c, a, b: 0.5 * c + 2 * (a @ b), C, A, B, call=plus(beta=0.5, alpha=2), tolerance=2)
-row("addmv mint.addmv Tensor.addmv", lambda c, a, v: 0.5 * c + 2 * (a @ v), real(2), A, V, call=plus(beta=0.5, alpha=2), tolerance=2)
+row(
+    "cross Cross(1) mint.cross Tensor.cross",
+    lambda a, b: np.cross(a, b),
+    A,
+    real(2, 3),
+    call=lambda f, a, b: f(a, b) if hasattr(f, "attrs") else f(a, b, 1),
+    tolerance=2,
+)
+row(
+    "addmm mint.addmm Tensor.addmm",
+    lambda c, a, b: 0.5 * c + 2 * (a @ b),
+    C,
+    A,
+    B,
+    call=plus(beta=0.5, alpha=2),
+    tolerance=2,
+)
+row(
+    "addmv mint.addmv Tensor.addmv",
+    lambda c, a, v: 0.5 * c + 2 * (a @ v),
+    real(2),
+    A,
+    V,
+    call=plus(beta=0.5, alpha=2),
+    tolerance=2,
+)
 row("addr", lambda c, u, v: 0.5 * c + 2 * np.outer(u, v), real(3, 4), V, W, call=plus(beta=0.5, alpha=2), tolerance=2)
-row("addbmm mint.addbmm Tensor.addbmm", lambda c, a, b: 0.5 * c + 2 * (a @ b).sum(0), C, BATCH, OTHER, call=plus(beta=0.5, alpha=2), tolerance=4)
-row("baddbmm baddbmm_ext mint.baddbmm Tensor.baddbmm", lambda c, a, b: 0.5 * c + 2 * (a @ b), real(2, 2, 4), BATCH, OTHER, call=plus(beta=0.5, alpha=2), tolerance=4)
+row(
+    "addbmm mint.addbmm Tensor.addbmm",
+    lambda c, a, b: 0.5 * c + 2 * (a @ b).sum(0),
+    C,
+    BATCH,
+    OTHER,
+    call=plus(beta=0.5, alpha=2),
+    tolerance=4,
+)
+row(
+    "baddbmm baddbmm_ext mint.baddbmm Tensor.baddbmm",
+    lambda c, a, b: 0.5 * c + 2 * (a @ b),
+    real(2, 2, 4),
+    BATCH,
+    OTHER,
+    call=plus(beta=0.5, alpha=2),
+    tolerance=4,
+)
 row("tensor_dot", lambda a, b: np.tensordot(a, b, ((2,), (1,))), BATCH, OTHER, call=plus(((2,), (1,))), tolerance=2)
 row("batch_dot", lambda a, b: np.einsum("bij,bjk->bik", a, b), BATCH, OTHER, call=plus((2, 1)), tolerance=2, dtypes="f")
-row("einsum einsum_ext Einsum('bij,bjk->bki')", lambda a, b: np.einsum("bij,bjk->bki", a, b), BATCH, OTHER,
-    call=lambda f, a, b: f((a, b)) if hasattr(f, "attrs") else f("bij,bjk->bki", a, b), tolerance=2)  # fmt: skip
-row("mint.einsum", lambda a, b: np.einsum("bij,bjk->bki", a, b), BATCH, OTHER, call=lambda f, a, b: f("bij,bjk->bki", a, b), tolerance=2)
+row(
+    "einsum einsum_ext Einsum('bij,bjk->bki')",
+    lambda a, b: np.einsum("bij,bjk->bki", a, b),
+    BATCH,
+    OTHER,
+    call=lambda f, a, b: f((a, b)) if hasattr(f, "attrs") else f("bij,bjk->bki", a, b),
+    tolerance=2,
+)
+row(
+    "mint.einsum",
+    lambda a, b: np.einsum("bij,bjk->bki", a, b),
+    BATCH,
+    OTHER,
+    call=lambda f, a, b: f("bij,bjk->bki", a, b),
+    tolerance=2,
+)
 row("einsum", lambda a: np.einsum("ii->i", a), SQUARE, call=lambda f, a: f("ii->i", a))
 row("vecdot", lambda a, b: (a * b).sum(1), A, real(2, 3), tolerance=2)
 row("dense Dense() linear mint.nn.functional.linear", lambda x, w, b: x @ w.T + b, A, real(4, 3), W, tolerance=2)
 row("bidense", lambda x, y, w, b: np.einsum("bi,oij,bj->bo", x, w, y) + b, A, C, real(5, 3, 4), real(5), tolerance=8)
-row("cdist Cdist() mint.cdist", lambda a, b: np.sqrt(((a[:, None] - b) ** 2).sum(-1)), A, real(5, 3), dtypes=DOUBLE, tolerance=4)
+row(
+    "cdist Cdist() mint.cdist",
+    lambda a, b: np.sqrt(((a[:, None] - b) ** 2).sum(-1)),
+    A,
+    real(5, 3),
+    dtypes=DOUBLE,
+    tolerance=4,
+)
 row("cdist Cdist(1.0)", lambda a, b: np.abs(a[:, None] - b).sum(-1), A, real(5, 3), call=plus(1.0), dtypes=DOUBLE)
-row("pdist Pdist()", lambda a: np.array([np.linalg.norm(a[i] - a[j]) for i in range(4) for j in range(i + 1, 4)]), real(4, 3), dtypes=DOUBLE, tolerance=4)
-row("cosine_similarity", lambda a, b: (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1), A, real(2, 3), dtypes=DOUBLE, tolerance=4)
-row("tridiagonal_matmul TridiagonalMatMul()", lambda u, d, lo, x: d[:, None] * x + u[:, None] * np.vstack([x[1:], x[:1] * 0]) + lo[:, None] * np.vstack([x[:1] * 0, x[:-1]]), V, real(3), real(3), B, dtypes=DOUBLE, vmap=False)
+row(
+    "pdist Pdist()",
+    lambda a: np.array([np.linalg.norm(a[i] - a[j]) for i in range(4) for j in range(i + 1, 4)]),
+    real(4, 3),
+    dtypes=DOUBLE,
+    tolerance=4,
+)
+row(
+    "cosine_similarity",
+    lambda a, b: (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1),
+    A,
+    real(2, 3),
+    dtypes=DOUBLE,
+    tolerance=4,
+)
+row(
+    "tridiagonal_matmul TridiagonalMatMul()",
+    lambda u, d, lo, x: (
+        d[:, None] * x + u[:, None] * np.vstack([x[1:], x[:1] * 0]) + lo[:, None] * np.vstack([x[:1] * 0, x[:-1]])
+    ),
+    V,
+    real(3),
+    real(3),
+    B,
+    dtypes=DOUBLE,
+    vmap=False,
+)
 row("matrix_power MatrixPower(3)", lambda a: a @ a @ a, SQUARE, call=plus(3), tolerance=8, dtypes=DOUBLE)
 
 # -- decompositions and solvers ---------------------------------------------------------------------------------------
@@ -63,34 +147,200 @@ row("inverse MatrixInverse() Tensor.inverse mint.inverse", np.linalg.inv, SQUARE
 row("pinv", np.linalg.pinv, real(4, 3), dtypes=DOUBLE, tolerance=40, grad=0)
 row("det matrix_determinant MatrixDeterminant() Tensor.det", np.linalg.det, SQUARE, dtypes=DOUBLE, tolerance=8)
 row("logdet Tensor.logdet", lambda a: np.log(np.linalg.det(a)), SPD, dtypes=DOUBLE, tolerance=8)
-row("slogdet log_matrix_determinant LogMatrixDeterminant() Tensor.slogdet", lambda a: tuple(np.linalg.slogdet(a)), SQUARE, dtypes=DOUBLE, tolerance=8)
-row("cholesky Cholesky() Tensor.cholesky", np.linalg.cholesky, SPD, call=lambda f, a: f((a + a.swapaxes(-1, -2)) / 2), dtypes=DOUBLE, tolerance=8)
-row("cholesky Cholesky(True)", lambda a: np.linalg.cholesky(a).T, SPD, call=lambda f, a: plus(upper=True)(f, (a + a.swapaxes(-1, -2)) / 2), dtypes=DOUBLE, tolerance=8)
-row("cholesky_inverse CholeskyInverse()", lambda lo: np.linalg.inv(lo @ lo.T), np.linalg.cholesky(SPD), dtypes=DOUBLE, tolerance=40, grad=0)
-row("cholesky_solve CholeskySolve()", lambda b, lo: np.linalg.solve(lo @ lo.T, b), B, np.linalg.cholesky(SPD), dtypes=DOUBLE, tolerance=40, grad=0)
+row(
+    "slogdet log_matrix_determinant LogMatrixDeterminant() Tensor.slogdet",
+    lambda a: tuple(np.linalg.slogdet(a)),
+    SQUARE,
+    dtypes=DOUBLE,
+    tolerance=8,
+)
+row(
+    "cholesky Cholesky() Tensor.cholesky",
+    np.linalg.cholesky,
+    SPD,
+    call=lambda f, a: f((a + a.swapaxes(-1, -2)) / 2),
+    dtypes=DOUBLE,
+    tolerance=8,
+)
+row(
+    "cholesky Cholesky(True)",
+    lambda a: np.linalg.cholesky(a).T,
+    SPD,
+    call=lambda f, a: plus(upper=True)(f, (a + a.swapaxes(-1, -2)) / 2),
+    dtypes=DOUBLE,
+    tolerance=8,
+)
+row(
+    "cholesky_inverse CholeskyInverse()",
+    lambda lo: np.linalg.inv(lo @ lo.T),
+    np.linalg.cholesky(SPD),
+    dtypes=DOUBLE,
+    tolerance=40,
+    grad=0,
+)
+row(
+    "cholesky_solve CholeskySolve()",
+    lambda b, lo: np.linalg.solve(lo @ lo.T, b),
+    B,
+    np.linalg.cholesky(SPD),
+    dtypes=DOUBLE,
+    tolerance=40,
+    grad=0,
+)
 row("matrix_solve MatrixSolve()", np.linalg.solve, SQUARE, B, dtypes=DOUBLE, tolerance=8)
 LOWER = np.tril(SQUARE)
 row("MatrixTriangularSolve()", lambda a, b: np.linalg.solve(np.tril(a), b), LOWER, B, dtypes=DOUBLE, tolerance=40)
-row("solve_triangular", lambda a, b: np.linalg.solve(np.tril(a), b), LOWER, B, call=plus(lower=True), dtypes=DOUBLE, tolerance=40)
-row("lstsq Lstsq() MatrixSolveLs()", lambda a, b: np.linalg.lstsq(a, b, rcond=None)[0], real(4, 3), C.T[:4], dtypes=DOUBLE, tolerance=80, grad=0,
-    call=lambda f, a, b: f(a, b, Tensor(0.0, ms.float64)) if type(f).__name__ == "MatrixSolveLs" else f(a, b))  # fmt: skip
-row("qr Qr() mint.linalg.qr", lambda a: np.linalg.qr(a)[0] @ np.linalg.qr(a)[1], real(4, 3), call=lambda f, a: ms.ops.matmul(*f(a)), dtypes=DOUBLE, tolerance=8)
+row(
+    "solve_triangular",
+    lambda a, b: np.linalg.solve(np.tril(a), b),
+    LOWER,
+    B,
+    call=plus(lower=True),
+    dtypes=DOUBLE,
+    tolerance=40,
+)
+row(
+    "lstsq Lstsq() MatrixSolveLs()",
+    lambda a, b: np.linalg.lstsq(a, b, rcond=None)[0],
+    real(4, 3),
+    C.T[:4],
+    dtypes=DOUBLE,
+    tolerance=80,
+    grad=0,
+    call=lambda f, a, b: f(a, b, Tensor(0.0, ms.float64)) if type(f).__name__ == "MatrixSolveLs" else f(a, b),
+)
+row(
+    "qr Qr() mint.linalg.qr",
+    lambda a: np.linalg.qr(a)[0] @ np.linalg.qr(a)[1],
+    real(4, 3),
+    call=lambda f, a: ms.ops.matmul(*f(a)),
+    dtypes=DOUBLE,
+    tolerance=8,
+)
 row("svdvals", lambda a: np.linalg.svd(a, compute_uv=False), real(4, 3), dtypes=DOUBLE, tolerance=8)
-row("svd Tensor.svd", lambda a: np.linalg.svd(a, compute_uv=False), real(4, 3), call=lambda f, a: f(a, compute_uv=False), dtypes=DOUBLE, tolerance=8)
-row("Svd()", lambda a: np.linalg.svd(a, compute_uv=False), real(4, 3), call=lambda f, a: f(a)[0], dtypes=DOUBLE, tolerance=8)
+row(
+    "svd Tensor.svd",
+    lambda a: np.linalg.svd(a, compute_uv=False),
+    real(4, 3),
+    call=lambda f, a: f(a, compute_uv=False),
+    dtypes=DOUBLE,
+    tolerance=8,
+)
+row(
+    "Svd()",
+    lambda a: np.linalg.svd(a, compute_uv=False),
+    real(4, 3),
+    call=lambda f, a: f(a)[0],
+    dtypes=DOUBLE,
+    tolerance=8,
+)
 row("svd", lambda a: a, real(4, 3), call=lambda f, a: rebuilt(*f(a)), dtypes=DOUBLE, tolerance=8, grad=1)
-row("eigh", lambda a: np.linalg.eigvalsh(a), SPD, call=lambda f, a: f((a + a.swapaxes(-1, -2)) / 2)[0], dtypes=DOUBLE, tolerance=8)
+row(
+    "eigh",
+    lambda a: np.linalg.eigvalsh(a),
+    SPD,
+    call=lambda f, a: f((a + a.swapaxes(-1, -2)) / 2)[0],
+    dtypes=DOUBLE,
+    tolerance=8,
+)
 row("eigvalsh", np.linalg.eigvalsh, SPD, call=lambda f, a: f((a + a.swapaxes(-1, -2)) / 2), dtypes=DOUBLE, tolerance=8)
 row("Eigh()", np.linalg.eigvalsh, SPD, call=lambda f, a: f((a + a.swapaxes(-1, -2)) / 2)[0], dtypes=DOUBLE, tolerance=8)
-row("eigvals", lambda a: np.sum(np.linalg.eigvals(a) ** 2), SQUARE, call=lambda f, a: (f(a) * f(a)).sum(), dtypes=DOUBLE, tolerance=40, grad=0, keeps=False, vmap=False)
-row("eig Eig(True)", lambda a: a + 0j, SQUARE, call=lambda f, a: recomposed(*f(a)), dtypes=DOUBLE, tolerance=80, grad=0, keeps=False, vmap=False)
-row("lu_factor Lu()", lambda a: scipy.linalg.lu_factor(a)[0], SQUARE, call=lambda f, a: f(a)[0], dtypes=DOUBLE, tolerance=8, grad=0, vmap=False)
-row("lu", lambda a: a, SQUARE, call=lambda f, a: permuted(*f(a)), dtypes=DOUBLE, tolerance=8, grad=0, vmap=False, graph=False)
-row("lu_unpack LuUnpack()", lambda a: a, SQUARE, call=lambda f, a: product(*f(*counted_from_one(a))), dtypes=DOUBLE, tolerance=8, grad=0, vmap=False, graph=False)
-row("lu_solve LuSolve()", lambda b, a: np.linalg.solve(a, b), B, SQUARE, call=lambda f, b, a: f(b, *counted_from_one(a)), dtypes=DOUBLE, tolerance=40, grad=0, vmap=False, graph=False)
-row("geqrf Geqrf()", lambda a: scipy.linalg.lapack.dgeqrf(a)[:2], real(4, 3), dtypes=DOUBLE, tolerance=8, grad=0, vmap=False)
-row("orgqr Orgqr()", lambda a: np.linalg.qr(a)[0], real(4, 3), call=lambda f, a: f(*ms.ops.geqrf(a)), dtypes=DOUBLE, tolerance=8, grad=0, vmap=False)
-row("ormqr Ormqr()", lambda a, c: np.linalg.qr(a, "complete")[0] @ c, real(4, 3), real(4, 2), call=lambda f, a, c: f(*ms.ops.geqrf(a), c), dtypes=DOUBLE, tolerance=8, grad=0, vmap=False)
+row(
+    "eigvals",
+    lambda a: np.sum(np.linalg.eigvals(a) ** 2),
+    SQUARE,
+    call=lambda f, a: (f(a) * f(a)).sum(),
+    dtypes=DOUBLE,
+    tolerance=40,
+    grad=0,
+    keeps=False,
+    vmap=False,
+)
+row(
+    "eig Eig(True)",
+    lambda a: a + 0j,
+    SQUARE,
+    call=lambda f, a: recomposed(*f(a)),
+    dtypes=DOUBLE,
+    tolerance=80,
+    grad=0,
+    keeps=False,
+    vmap=False,
+)
+row(
+    "lu_factor Lu()",
+    lambda a: scipy.linalg.lu_factor(a)[0],
+    SQUARE,
+    call=lambda f, a: f(a)[0],
+    dtypes=DOUBLE,
+    tolerance=8,
+    grad=0,
+    vmap=False,
+)
+row(
+    "lu",
+    lambda a: a,
+    SQUARE,
+    call=lambda f, a: permuted(*f(a)),
+    dtypes=DOUBLE,
+    tolerance=8,
+    grad=0,
+    vmap=False,
+    graph=False,
+)
+row(
+    "lu_unpack LuUnpack()",
+    lambda a: a,
+    SQUARE,
+    call=lambda f, a: product(*f(*counted_from_one(a))),
+    dtypes=DOUBLE,
+    tolerance=8,
+    grad=0,
+    vmap=False,
+    graph=False,
+)
+row(
+    "lu_solve LuSolve()",
+    lambda b, a: np.linalg.solve(a, b),
+    B,
+    SQUARE,
+    call=lambda f, b, a: f(b, *counted_from_one(a)),
+    dtypes=DOUBLE,
+    tolerance=40,
+    grad=0,
+    vmap=False,
+    graph=False,
+)
+row(
+    "geqrf Geqrf()",
+    lambda a: scipy.linalg.lapack.dgeqrf(a)[:2],
+    real(4, 3),
+    dtypes=DOUBLE,
+    tolerance=8,
+    grad=0,
+    vmap=False,
+)
+row(
+    "orgqr Orgqr()",
+    lambda a: np.linalg.qr(a)[0],
+    real(4, 3),
+    call=lambda f, a: f(*ms.ops.geqrf(a)),
+    dtypes=DOUBLE,
+    tolerance=8,
+    grad=0,
+    vmap=False,
+)
+row(
+    "ormqr Ormqr()",
+    lambda a, c: np.linalg.qr(a, "complete")[0] @ c,
+    real(4, 3),
+    real(4, 2),
+    call=lambda f, a, c: f(*ms.ops.geqrf(a), c),
+    dtypes=DOUBLE,
+    tolerance=8,
+    grad=0,
+    vmap=False,
+)
 row("matrix_exp MatrixExp()", scipy.linalg.expm, SQUARE / 4, dtypes=DOUBLE, tolerance=8, grad=1)
 row("MatrixLogarithm()", lambda a: scipy.linalg.logm(a), SPD, dtypes=COMPLEX, tolerance=80, grad=0, vmap=False)
 row("matrix_norm mint.linalg.matrix_norm", lambda a: np.linalg.norm(a), A, dtypes=DOUBLE)
@@ -119,52 +369,3 @@ def counted_from_one(a):
 
 def product(p, lower, upper):
     return p @ lower @ upper
-
-
-# -- Fourier ----------------------------------------------------------------------------------------------------------
-F = real(3, 6)
-for name in ("fft", "ifft", "fft2", "ifft2", "fftn", "ifftn"):
-    row(name, getattr(np.fft, name), F, dtypes="f d F D", grad=0, keeps=False)
-for name in ("rfft", "rfft2", "rfftn", "ihfft"):
-    row(name, getattr(np.fft, name), F, dtypes=DOUBLE, grad=0, keeps=False)
-row("irfft", np.fft.irfft, F, dtypes=COMPLEX, grad=0, keeps=False, tolerance=2)
-row("irfft2", np.fft.irfft2, F, dtypes=COMPLEX, grad=0, keeps=False, tolerance=2)
-row("irfftn", np.fft.irfftn, F, dtypes=COMPLEX, grad=0, keeps=False, tolerance=2)
-row("hfft", np.fft.hfft, F, dtypes=COMPLEX, grad=0, keeps=False, tolerance=2)
-row("hfft2", scipy.fft.hfft2, F, dtypes=COMPLEX, grad=0, keeps=False, tolerance=2)
-row("hfftn", scipy.fft.hfftn, F, dtypes=COMPLEX, grad=0, keeps=False, tolerance=2)
-row("ihfft2", scipy.fft.ihfft2, F, dtypes=DOUBLE, grad=0, keeps=False)
-row("ihfftn", scipy.fft.ihfftn, F, dtypes=DOUBLE, grad=0, keeps=False)
-row("fft ifft", lambda x: np.fft.fft(x, 8, 0, "ortho"), F, call=lambda f, x: f(x, 8, 0, "ortho") if f.__name__ == "fft" else f(x.conj(), 8, 0, "ortho").conj(), dtypes=COMPLEX, grad=0)
-row("rfft", lambda x: np.abs(np.fft.rfft(x)) ** 2, F, call=lambda f, x: f(x).abs() ** 2, dtypes=DOUBLE, tolerance=8)
-row("fft irfft", lambda x: x, F, call=lambda f, x: ms.ops.ifft(f(x)).real() if f.__name__ == "fft" else f(ms.ops.rfft(x)), dtypes=DOUBLE, tolerance=2)
-row("fftshift", np.fft.fftshift, F)
-row("ifftshift", lambda x: np.fft.ifftshift(x, 1), F, call=plus(1))
-row("dct", lambda x: scipy.fft.dct(x, norm="ortho"), F, call=plus(norm="ortho"), dtypes=DOUBLE, tolerance=2)
-row("idct", lambda x: scipy.fft.idct(x, norm="ortho"), F, call=plus(norm="ortho"), dtypes=DOUBLE, tolerance=2)
-row("FFTWithSize(1,False,False)", lambda x: np.fft.fft(x), F, dtypes=COMPLEX, grad=0)
-row("FFTWithSize(2,False,True)", lambda x: np.fft.rfft2(x), F, dtypes=DOUBLE, grad=0)
-row("stft STFT(4,2,4,False,True,True)", lambda x, w: np.stack([np.fft.rfft(x[i : i + 4] * w) for i in range(0, 9, 2)], 1), real(12), positive(4),
-    call=lambda f, x, w: f(x, w) if hasattr(f, "attrs") else f(x, 4, 2, 4, w, center=False, onesided=True, return_complex=True), dtypes=DOUBLE, grad=0, vmap=False)  # fmt: skip
-
-# -- special functions ------------------------------------------------------------------------------------------------
-P = positive(2, 3)
-row("lgamma Lgamma() Tensor.lgamma", special.gammaln, P, dtypes=FLOAT, tolerance=8)
-row("digamma Digamma() Tensor.digamma", special.digamma, P, dtypes=FLOAT, tolerance=8)
-row("polygamma Polygamma()", lambda x: special.polygamma(2, x), P, dtypes=DOUBLE, tolerance=40, call=lambda f, x: f(Tensor(2), x))
-row("mvlgamma Mvlgamma(2) Tensor.mvlgamma", lambda x: np.vectorize(lambda v: special.multigammaln(v, 2))(x), P + 1, call=plus(2), dtypes=DOUBLE, tolerance=8)
-row("igamma Igamma() Tensor.igamma", special.gammainc, P, positive(2, 3), dtypes=DOUBLE, tolerance=80, grad=0)
-row("igammac Igammac() Tensor.igammac", special.gammaincc, P, positive(2, 3), dtypes=DOUBLE, tolerance=80, grad=0)
-row("betainc Betainc()", special.betainc, P, positive(2, 3), spread(0.1, 0.9, 2, 3), dtypes=DOUBLE, tolerance=80, grad=0)
-row("zeta Zeta()", special.zeta, P + 1.5, positive(2, 3), dtypes=DOUBLE, tolerance=80, grad=0)
-for name, function in {
-    "i0": special.i0, "i0e": special.i0e, "i1": special.i1, "i1e": special.i1e, "j0": special.j0, "j1": special.j1,
-    "k0": special.k0, "k0e": special.k0e, "k1": special.k1, "k1e": special.k1e, "y0": special.y0, "y1": special.y1,
-}.items():  # fmt: skip
-    row(f"bessel_{name} Bessel{name[0].upper()}{name[1:]}()", function, P, dtypes=DOUBLE, tolerance=40)
-row("i0", special.i0, P, dtypes=DOUBLE, tolerance=4)
-row("Dawsn()", special.dawsn, P, dtypes=DOUBLE, tolerance=40, grad=1)
-row("Spence()", special.spence, P, dtypes=DOUBLE, tolerance=40, grad=1)
-row("heaviside", np.heaviside, real(3), positive(3), grad=0)
-row("ms.ops.fftfreq", lambda x: np.fft.fftfreq(6, 0.5), Fixed(0.0), call=lambda f, x: f(6, 0.5), dtypes="f", grad=0, vmap=False, keeps=False)
-row("ms.ops.rfftfreq", lambda x: np.fft.rfftfreq(6, 0.5), Fixed(0.0), call=lambda f, x: f(6, 0.5), dtypes="f", grad=0, vmap=False, keeps=False)

@@ -84,6 +84,11 @@ def row(spellings: str, oracle: Callable, *inputs: Any, **flags: Any) -> Row:
     return made
 
 
+def plus(*args: Any, **kwargs: Any) -> Callable:
+    """Call a function with further arguments; a primitive, which has been given its settings, without them."""
+    return lambda f, *xs: f(*xs) if getattr(f, "attrs", None) else f(*xs, *args, **kwargs)
+
+
 # -- samples --------------------------------------------------------------------------------------------------------
 RNG = np.random.default_rng(20)
 

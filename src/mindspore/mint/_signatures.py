@@ -356,8 +356,8 @@ def sqrt(input: Any) -> Tensor:
 
 
 def bitwise_not(input: Any) -> Tensor:
-    """Every bit flipped."""
-    return ~input
+    """Every bit flipped; bools negated."""
+    return F.logical_not(input) if input.dtype.kind == "b" else F.invert(input)
 
 
 def fix(input: Any) -> Tensor:
@@ -385,24 +385,24 @@ def triangular_solve(
 
 
 # -- new tensors ----------------------------------------------------------------------------------------------------
-def zeros(*size: Any, dtype: Any = None) -> Tensor:
-    """Zeros of the given shape."""
-    return F.zeros(_size(size), dtype)
+def zeros(size: Any, *more: int, dtype: Any = None) -> Tensor:
+    """Zeros of the given shape, a tuple or separate ints."""
+    return F.zeros(_size((size, *more), "zeros"), dtype)
 
 
-def ones(*size: Any, dtype: Any = None) -> Tensor:
-    """Ones of the given shape."""
-    return F.ones(_size(size), dtype)
+def ones(size: Any, *more: int, dtype: Any = None) -> Tensor:
+    """Ones of the given shape, a tuple or separate ints."""
+    return F.ones(_size((size, *more), "ones"), dtype)
 
 
-def _size(size: tuple) -> tuple[int, ...]:
+def _size(size: tuple, op: str) -> tuple[int, ...]:
     shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
-    return static_ints("mint", "size", shape)
+    return static_ints(op, "size", shape)
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
     """A tensor of the given shape; its elements are 0."""
-    return F.zeros(_size(size), dtype)
+    return F.zeros(_size(size, "empty"), dtype)
 
 
 def empty_like(input: Any, *, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
@@ -418,12 +418,12 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:
 # -- random ---------------------------------------------------------------------------------------------------------
 def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
     """Uniform numbers in [0, 1)."""
-    return rnd.RandomUniform()(next_key(None, generator), _size(size), dtype or mstype.float32)
+    return rnd.RandomUniform()(next_key(None, generator), _size(size, "rand"), dtype or mstype.float32)
 
 
 def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
     """Standard normal numbers."""
-    return rnd.RandomNormal()(next_key(None, generator), _size(size), dtype or mstype.float32)
+    return rnd.RandomNormal()(next_key(None, generator), _size(size, "randn"), dtype or mstype.float32)
 
 
 def rand_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -440,7 +440,7 @@ def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Any = 
     """randint(low=0, high, size): uniform integers in [low, high)."""
     low, high, size = _randint_arguments(args, kwargs)
     key = next_key(None, generator)
-    return rnd.RandomInteger()(key, _size((size,)), dtype or mstype.int64, as_tensor(low), as_tensor(high))
+    return rnd.RandomInteger()(key, _size((size,), "randint"), dtype or mstype.int64, as_tensor(low), as_tensor(high))
 
 
 def _randint_arguments(args: tuple, kwargs: dict) -> tuple:
@@ -466,7 +466,7 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = mstype.int64) -> Ten
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = None) -> Tensor:
     """Normal numbers; the shape is `size` or that of the (broadcast) mean and standard deviation."""
     centre, spread = to_float(as_tensor(mean)), to_float(as_tensor(std))
-    shape = F.broadcast_shapes(centre.shape, spread.shape) if size is None else _size((size,))
+    shape = F.broadcast_shapes(centre.shape, spread.shape) if size is None else _size((size,), "normal")
     return rnd.RandomNormal()(next_key(None, generator), shape, mstype.float32) * spread + centre
 
 

@@ -125,7 +125,11 @@ tuple_getitem = list_getitem = dict_getitem = operator.getitem
 tuple_len = list_len = len
 string_concat, string_eq, tuple_equal, list_equal = operator.add, operator.eq, operator.eq, operator.eq
 bool_not, bool_or, bool_and, bool_eq = operator.not_, operator.or_, operator.and_, operator.eq
-in_dict, zip_operation, iter_converter, ms_next = operator.contains, zip, iter, next
+zip_operation, iter_converter, ms_next = zip, iter, next
+
+
+def in_dict(x: Any, y: Any) -> bool:
+    return x in y
 
 
 def not_in_dict(x: Any, y: Any) -> bool:

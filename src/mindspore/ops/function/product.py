@@ -15,12 +15,15 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import ExpandDims, Transpose
 from mindspore.prims.linalg import BatchMatMul, MatMul
 from mindspore.prims.reduction import ReduceMax, ReduceMin, ReduceSum, Reshape
+from mindspore.prims.values import TensorBase
 
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "batch_dot", "bidense", "bmm", "cdist", "clip_by_global_norm",
     "clip_by_norm", "cosine_similarity", "cross", "dense", "dist", "dot", "einsum", "ger", "inner", "kron",
     "matmul", "matrix_norm", "mm", "mv", "norm", "outer", "pdist", "renorm", "tensor_dot", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+_MATMUL, _MATMUL_TRANSPOSED = MatMul(), MatMul(False, True)
 
 
 def matmul(input: Any, other: Any) -> Tensor:
@@ -31,13 +34,15 @@ def matmul(input: Any, other: Any) -> Tensor:
         >>> ops.matmul(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])).tolist()
         [[11.0]]
     """
+    if isinstance(input, TensorBase) and isinstance(other, TensorBase) and input.ndim == 2 == other.ndim:
+        return _MATMUL(input, other)
     for name, x in (("input", input), ("other", other)):
         if require_tensor("matmul", name, x).ndim == 0:
             raise ValueError(f"For 'matmul', '{name}' must have at least 1 dimension, but it is a single number.")
     a = Reshape()(input, (1, -1)) if input.ndim == 1 else input
     b = Reshape()(other, (-1, 1)) if other.ndim == 1 else other
     if a.ndim == b.ndim == 2:
-        out = MatMul()(a, b)
+        out = _MATMUL(a, b)
     elif b.ndim == 2 and input.ndim > 2:  # one large product instead of many small ones
         if a.shape[-1] != b.shape[0]:
             BatchMatMul()(a, b)  # says what does not fit
@@ -415,7 +420,8 @@ def clip_by_norm(x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfini
 def _stack_norms(tensors: list, p: Any) -> Any:
     from mindspore.prims.arrays import Stack
 
-    return Stack(0)([cast(vector_norm(to_float(t), p), mstype.float32) for t in tensors])
+    wide = mstype.float64 if any(t.dtype is mstype.float64 for t in tensors) else mstype.float32
+    return Stack(0)([cast(vector_norm(cast(to_float(t), wide), p), wide) for t in tensors])
 
 
 def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> Any:
@@ -445,9 +451,9 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     if weight.ndim == 1:
         out = matmul(input, weight)
     elif input.ndim == 2:
-        out = MatMul(False, True)(input, weight)
+        out = _MATMUL_TRANSPOSED(input, weight)
     else:
-        flat = MatMul(False, True)(Reshape()(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight)
+        flat = _MATMUL_TRANSPOSED(Reshape()(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight)
         out = Reshape()(flat, (*input.shape[:-1], weight.shape[0]))
     return out if bias is None else out + bias
 

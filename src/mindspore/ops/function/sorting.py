@@ -318,4 +318,4 @@ def histogram_fixed_width(x: Any, bounds: Any, nbins: int) -> Tensor:
 
 def static_int(value: Any) -> int:
     """A number that must be known when the graph is compiled."""
-    return int(values.static_value(value))
+    return int(np.asarray(values.static_value(value)).item())

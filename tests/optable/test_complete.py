@@ -1,0 +1,100 @@
+"""Every public operation has a row in the table, or is named here with the place that tests it or the reason why not."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from rows import ROWS
+from table import name_of
+
+from mindspore import ops
+
+TESTS = Path(__file__).parent.parent
+
+#: operations with state, side effects or functions for arguments: the file that tests them
+ELSEWHERE = {
+    "optable/test_update_rules.py": """
+        Adam AdamNoUpdateParam AdamWeightDecay ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2
+        ApplyAdamWithAmsgrad ApplyAdamWithAmsgradV2 ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyGradientDescent
+        ApplyKerasMomentum ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp
+        FusedCastAdamWeightDecay FusedSparseAdam FusedSparseFtrl FusedSparseLazyAdam FusedSparseProximalAdagrad
+        FusedWeightScaleApplyMomentum SGD SparseApplyAdadelta SparseApplyAdagrad SparseApplyAdagradV2 SparseApplyFtrl
+        SparseApplyProximalAdagrad SparseApplyRMSProp""",
+    "optable/test_samplers.py": """
+        Bernoulli Cauchy Dropout Dropout2D Dropout3D DropoutDoMask DropoutGenMask Gamma LogNormalReverse
+        LogUniformCandidateSampler Multinomial MultinomialWithReplacement NonDeterministicInts Poisson RandomCategorical
+        RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle Randperm RandpermV2 StandardLaplace StandardNormal
+        TruncatedNormal UniformCandidateSampler UniformInt UniformReal gumbel_softmax log_uniform_candidate_sampler
+        multinomial_with_replacement rand_like randint_like randn_like random_categorical random_poisson standard_laplace
+        standard_normal truncated_normal uniform_candidate_sampler normal_ uniform_ exponential_""",
+    "ops/test_random.py": """
+        bernoulli cauchy choice_with_mask exponential gamma laplace log_normal multinomial normal poisson rand randint
+        randn random_gamma randperm shuffle uniform""",
+    "compiler/test_gradients.py": "GradOperation grad jacfwd jacrev jvp value_and_grad vjp vmap",
+    "ops/test_sparse_and_custom.py": "Custom PyFunc kernel",
+    "optable/test_tools.py": """
+        ControlDepend DynamicGRUV2 DynamicRNN FloatStatus ForiLoop HookBackward HyperMap LARSUpdate LSTM Map Morph
+        MultitypeFuncGraph NPUAllocFloatStatus NPUClearFloatStatus NPUGetFloatStatus Partial Print ResizeBicubic Scan
+        UpdateState WhileLoop clamp_ constexpr core derivative dict_setitem dtype empty erfinv_ hastype inplace_sigmoid
+        isconstant iter_converter jet linearize make_dict make_slice mixed_precision_cast ms_next partial put_ random_
+        static_int tanh_ typeof zero_ zip_operation DType add_flags bernoulli_ control_depend
+        Barrier BatchISendIRecv Receive Send print_""",
+    "train/test_summary.py": "HistogramSummary ImageSummary ScalarSummary TensorSummary",
+    "support/test_collectives.py": """
+        AllGatherV AlltoAllV AlltoAllVC NeighborExchange ReduceScatterV""",
+}
+#: primitives that only the library itself applies; the operations made of them are in the table
+INTERNAL = """
+    AttentionGrad AvgPoolGrad CTCCurvature CTCGrad Call Collective Cond CustomGradient DropoutMask DropoutWithKey
+    Elementwise FoldIn FourierTransform GetItem GradientHook HostCall InverseRealFourierTransform MaxPoolGrad
+    MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation
+    RandomPoissonSample RandomUniform RealFourierTransform RecurrentSequence RecurrentSequenceCurvature
+    RecurrentSequenceGrad Reduction Reusing SelectView SetItem SparseUpdate StackInit StackPush StackRead Standardize
+    TransposeExtView TransposeView TriangularSolve TupleGetItem Update While"""
+#: not operations: base classes, types, and the registration of kernels for other hardware
+TYPES = """
+    AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomRegOp DataType Primitive PrimitiveWithCheck PrimitiveWithInfer
+    ReduceOp TBERegOp Tensor custom_info_register ms_kernel op_info_register prim_arg_register prim_attr_register"""
+#: accessors of sparse tensors: one attribute each
+ACCESSORS = r"(coo|csr|row)_tensor_get_\w+|coo2csr|csr2coo"
+
+
+def public_operations():
+    names = [n for n in dir(ops) if not n.startswith("_")]
+    return [n for n in names if callable(getattr(ops, n)) and not inspect.ismodule(getattr(ops, n))]
+
+
+def test_every_operation_has_a_row():
+    covered = {name_of(s).removeprefix("ms.").removeprefix("ops.") for row in ROWS for s in row.spellings}
+    same = {id(getattr(ops, n)) for n in covered if hasattr(ops, n)}
+    listed = set(" ".join([*ELSEWHERE.values(), INTERNAL, TYPES]).split())
+    without = [
+        n
+        for n in public_operations()
+        if n not in covered and n not in listed and id(getattr(ops, n)) not in same and not re.fullmatch(ACCESSORS, n)
+    ]
+    assert not without, f"add rows to the table for: {' '.join(without)}"
+
+
+@pytest.mark.parametrize("file", ELSEWHERE)
+def test_operations_tested_elsewhere_are_named_there(file):
+    text = (TESTS / file).read_text()
+    missing = [n for n in ELSEWHERE[file].split() if hasattr(ops, n) and not re.search(rf"\b{n}\b", text)]
+    assert not missing, f"{file} does not test {' '.join(missing)}"
+
+
+def test_the_lists_name_existing_operations():
+    stale = [n for n in (INTERNAL + TYPES).split() if not hasattr(ops, n)]
+    assert not stale, f"there is no {' '.join(stale)}"
+
+
+def test_every_row_is_spelt_right():
+    wrong = []
+    for row in ROWS:
+        for spelling in row.spellings:
+            try:
+                row.function(spelling)
+            except Exception as error:
+                wrong.append(f"{spelling}: {error}")
+    assert not wrong, "\n".join(wrong)
