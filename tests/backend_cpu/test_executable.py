@@ -28,6 +28,13 @@ def compiled(function, *arrays, flags=""):
     return CpuBackend(flags, strict=True).compile(build(function, *arrays))
 
 
+def _environment(**more):
+    """For a process that imports the package and these tests."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    path = os.pathsep.join([root, os.path.join(root, "src"), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, **more}
+
+
 def test_results_do_not_change_later():
     x = np.arange(5, dtype=np.float32)
     executable = compiled(lambda a: a * 2, x)
@@ -143,6 +150,28 @@ def test_calls_from_several_threads():
     assert not failures
 
 
+def test_children_of_a_fork_compute():
+    """Data loaders fork: a child must not wait for threads that only its parent has."""
+    program = (
+        "import os, signal, sys\n"
+        "import numpy as np\n"
+        "from mindspore.backends.cpu import CpuBackend, openmp\n"
+        "from mindspore.prims import elementwise\n"
+        "from tests.backend_cpu.helpers import build\n"
+        "assert 'GOMP_SPINCOUNT' not in os.environ\n"  # loading the runtime leaves no traces
+        "x = np.ones((500, 500), np.float32)\n"
+        "run = CpuBackend(threads=2, strict=True).compile(build(lambda a: elementwise.Tanh()(a), x))\n"
+        "want = run(x)[0].copy()\n"
+        "child = os.fork()\n"
+        "signal.alarm(30)\n"
+        "same = np.array_equal(run(x)[0], want)\n"
+        "if not child:\n"
+        "    os._exit(0 if same else 1)\n"
+        "sys.exit(os.waitpid(child, 0)[1] or not same)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], env=_environment(), timeout=60).returncode == 0
+
+
 @pytest.mark.parametrize("level,most", [(0, 4), (1, 3), (2, 1), (3, 1)])
 def test_levels_of_fusion(level, most):
     """exp, times 2, sum, plus 1: one kernel each at level 0, one for all at level 2."""
@@ -221,9 +250,7 @@ def test_processes_share_the_cache(tmp_path):
         "y = CpuBackend().compile(build(lambda a: activation.Softmax(-1)(a), x))(x)[0]\n"
         "assert abs(y.sum() - 2) < 1e-5\n"
     )
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    path = os.pathsep.join([root, os.path.join(root, "src"), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "MS_COMPILER_CACHE_PATH": str(tmp_path), "PYTHONPATH": path}
+    environment = _environment(MS_COMPILER_CACHE_PATH=str(tmp_path))
     workers = [subprocess.Popen([sys.executable, "-c", program], env=environment) for _ in range(3)]
     assert [w.wait() for w in workers] == [0, 0, 0]
     assert all(f.suffix == ".o" for f in (tmp_path / "cpu_kernels").iterdir())

@@ -183,6 +183,16 @@ def _all_results(prim, args):
 
 
 # -- picking and joining ------------------------------------------------------------------------------------------------
+def test_a_gather_computes_only_what_it_picks():
+    """Cross-entropy never writes the probabilities of all classes to memory."""
+    logits, labels = normal(6, 40), integers(0, 40, 6)
+    run = check(lambda x, y: loss.SparseCrossEntropy()(x, y), logits, labels)
+    assert run.memory_report()["total_bytes"] < logits.nbytes
+    columns, rows = integers(-40, 40, 3), integers(0, 6, 2, 2)
+    check(lambda x, i: gather_scatter.Gather()(ew.Exp()(x) - ReduceSum(True)(x, 0), i, 1), logits, columns)
+    check(lambda x, i: gather_scatter.Gather()(x * ReduceSum(True)(x, 1) + 1, i, 0), normal(60, 4), rows)
+
+
 def test_gather_and_its_gradient():
     table, index = normal(11, 6), integers(-11, 11, 4, 3)
     check(lambda t, i: gather_scatter.Gather()(t, i, 0), table, index)

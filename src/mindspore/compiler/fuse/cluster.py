@@ -71,6 +71,7 @@ class Clustering:
         self._of: dict[int, Cluster] = {}
         self._bases: dict[int, list[Value]] = {}
         self._new_levels: dict[int, str] = {}
+        self._judged: dict[tuple, list[str] | None] = {}  # clusters of the same structure are judged once
         self.users: dict[int, list[Value]] = {}
         self.needed_outside: set[int] = {chain(o)[0].id for o in program.outputs}
         for value in program.values:
@@ -209,11 +210,38 @@ class Clustering:
         return cluster is not None and any(c is member for c in cluster.copies)
 
     def fits(self, cluster: Cluster) -> bool:
+        everything = cluster.all_members()
+        key = self._structure(cluster, everything)
+        if key not in self._judged:
+            self._judged[key] = self._judge(cluster, everything)
+        levels = self._judged[key]
+        if levels is not None:
+            cluster.levels = {m.id: level for m, level in zip(everything, levels) if level}
+        return levels is not None
+
+    def _judge(self, cluster: Cluster, everything: list[Value]) -> list[str] | None:
+        """Levels of the members if they fit into one kernel, "" for what is only recomputed there."""
         try:
-            domain = Domain(cluster.all_members())
-            return self._is_kernel(cluster, domain)
+            fits = self._is_kernel(cluster, Domain(everything))
         except Misfit:
-            return False
+            return None
+        return [cluster.levels.get(m.id, "") for m in everything] if fits else None
+
+    def _structure(self, cluster: Cluster, everything: list[Value]) -> tuple:
+        """All that decides whether a cluster fits, with members numbered instead of named."""
+        numbers = {m.id: n for n, m in enumerate(everything)}
+        members = {m.id for m in cluster.members}
+        outputs = {o.id for o in self.outputs(cluster)}
+        found = []
+        for m in everything:
+            links = []
+            for operand in m.args:
+                base, views = chain(operand)
+                walk = tuple((v.op, v.shape, v.attr) for v in views) if base.id in numbers else ()
+                links.append((numbers.get(base.id, -1), operand.shape, walk))
+            attr = None if m.op in ("map", "const") else m.attr
+            found.append((m.op, m.shape, attr, m.id in members, m.id in outputs, tuple(links)))
+        return tuple(found)
 
     def _is_kernel(self, cluster: Cluster, domain: Domain) -> bool:
         whole = domain.all_atoms()

@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,6 +101,23 @@ class Program:
 
 class Unsupported(Exception):
     """A rule used something that loop programs do not have."""
+
+
+#: a gather of so many times fewer elements than its source has computes what it picks, up to so many operations deep
+_FEW, _DEEP = 4, 6
+
+
+def _is_computed(value: Value, depth: int) -> bool:
+    """Whether a value is a map, of a few operations, of things that can be picked from."""
+    if value.op != "map" or depth == 0:
+        return False
+    for operand in value.args:
+        small = operand.args[0] if operand.op == "broadcast" else operand
+        while small.op == "reshape":
+            small = small.args[0]
+        if small.op == "iota" or (small.op == "map" and operand.op == "map" and not _is_computed(small, depth - 1)):
+            return False
+    return True
 
 
 class Maker:
@@ -208,8 +226,19 @@ class Maker:
             return self.const(base.attr, shape, source.dtype)
         if base.op == "iota":
             raise Unsupported("a gather from positions, which are never in memory")
+        places = tuple(places)
+        if math.prod(shape) * _FEW <= source.size and _is_computed(source, _DEEP):
+            return self.map(source.attr, source.dtype, *(self._picked(o, places, shape, indices) for o in source.args))
         operands = tuple(self.broadcast(i, shape) for i in indices)
         return self.add("take", shape, source.dtype, (source, *operands), places)
+
+    def _picked(self, x: Value, places: tuple, shape: tuple[int, ...], indices: list[Value]) -> Value:
+        """What a gather from a map picks of one of the map's operands; nothing has to be picked along broadcast axes."""
+        small = x.args[0] if x.op == "broadcast" else x
+        if x.op == "const" or any(small.shape[i] != 1 for i, (kind, _) in enumerate(places) if kind == "index"):
+            return self.take(x, places, shape, indices)
+        extents = {k: small.shape[i] for i, (kind, k) in enumerate(places) if kind == "axis"}
+        return self.broadcast(self.reshape(small, tuple(extents.get(k, 1) for k in range(len(shape)))), shape)
 
     # -- operations that loops cannot express ---------------------------------------------------------------------
     def opaque(self, prim: Any, template: list[Any], tensors: list[int], operands: tuple[Value, ...]) -> Value:
