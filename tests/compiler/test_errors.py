@@ -66,12 +66,22 @@ def test_name_defined_in_one_branch():
 def different_types(x):
     if x.sum() > 0:
         return x
-    return x.sum()
+    return x.astype(ms.int32)
 
 
 def test_branches_of_different_types():
     text = compiled_message(different_types, X, error=TypeError)
-    assert "(2, 3)" in text and "shape ()" in text
+    assert "Float32" in text and "Int32" in text
+
+
+def different_shapes(x):
+    if x.sum() > 0:
+        return x
+    return x.sum()
+
+
+def different_structures(x):
+    return {"a": x} if x.sum() > 0 else (x, None)
 
 
 def growing(x):
@@ -80,9 +90,42 @@ def growing(x):
     return x
 
 
-def test_loop_variable_that_changes_shape():
-    text = compiled_message(growing, X, error=TypeError)
-    assert "'x' must keep its type and shape" in text
+def collecting(x):
+    found = []
+    while x.sum() < 100:
+        found.append(x)
+        x = x * 2
+    return found
+
+
+@pytest.mark.parametrize("function", [different_shapes, different_structures, growing, collecting])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_needs_values_runs_as_python_with_a_warning(function, sign):
+    if sign < 0 and function in (growing, collecting):
+        return
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        got = ms.jit(function)(X * sign)
+    want = function(X * sign)
+    assert type(got) is type(want) and repr(got) == repr(want)
+
+
+def test_the_strict_level_refuses_to_run_as_python():
+    ms.set_context(jit_syntax_level=ms.STRICT)
+    try:
+        assert "shape ()" in compiled_message(different_shapes, X, error=TypeError)
+    finally:
+        ms.set_context(jit_syntax_level=ms.LAX)
+
+
+def condition_never_changes(x, limit):
+    while limit < 3:
+        x = x + 1
+    return x
+
+
+def test_a_loop_whose_condition_nothing_changes():
+    assert "never ends" in compiled_message(condition_never_changes, X, Tensor(1), error=RuntimeError)
+    assert ms.jit(condition_never_changes)(X, Tensor(5)).shape == (2, 3)
 
 
 def endless(x):
@@ -191,3 +234,37 @@ def test_context_rejects_nonsense():
     for setting in ({"mode": 5}, {"device_target": "Abacus"}, {"nonsense": 1}, {"max_call_depth": 0}):
         with pytest.raises(ValueError):
             ms.set_context(**setting)
+
+
+def returns_a_function(x):
+    return lambda y: x + y
+
+
+def sets_a_parameter(x):
+    PARAMETER.set_data(x)
+    return x
+
+
+def lists_parameters(x):
+    return NETWORK.trainable_params()
+
+
+def slices_by_text(x):
+    return (1, 2, 3)["a":]  # noqa: RUF016 - the mistake under test
+
+
+PARAMETER = ms.Parameter(X, name="p")
+NETWORK = nn.Dense(2, 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "words"),
+    [
+        (returns_a_function, RuntimeError, "Function in output is not supported"),
+        (sets_a_parameter, RuntimeError, "'Parameter' object's method 'set_data' is not supported"),
+        (lists_parameters, RuntimeError, "Cell.trainable_params' is not supported"),
+        (slices_by_text, TypeError, "Slice indices must be integers"),
+    ],
+)
+def test_what_compiled_code_may_not_do(function, error, words):
+    assert words in message(ms.jit(function), X, error=error)

@@ -38,6 +38,7 @@ class Derivative:
         sens: bool = False,
         return_ids: bool = False,
         unwrap: bool = False,
+        by_use: bool = False,
     ):
         self.fn = fn
         self.positions = positions  # an int, a tuple, "all", or None
@@ -46,6 +47,7 @@ class Derivative:
         self.has_aux = has_aux
         self.sens = sens
         self.return_ids = return_ids
+        self.by_use = by_use  # PyNative: the weights that were used, in the order of use
         self.unwrap = unwrap  # one gradient comes alone, not in a tuple
         self._compiled: CompiledFunction | None = None
         self.__name__ = getattr(fn, "__name__", type(fn).__name__)
@@ -82,6 +84,7 @@ class Derivative:
             out = mode.call(self.fn, args, kwargs)
             primary, aux = self._split(out)
             outputs = _tensors(primary)  # other results are constants
+            weights = mode.used(weights) if self.by_use else weights
             douts = self._sensitivities(primary, outputs, sens)
             grads = mode.backward(outputs, douts, inputs, weights)
         input_grads = _restore_structure(args, places, grads[: len(inputs)])
@@ -96,6 +99,8 @@ class Derivative:
             return []
         if self.positions == "all":
             return [i for i, a in enumerate(args) if _tensors(a)]
+        if not args:
+            return []
         places = list(self.positions) if isinstance(self.positions, tuple) else [self.positions]
         for p in places:
             if not -len(args) <= p < len(args):
@@ -182,6 +187,12 @@ class _TapeMode:
         for weight in weights:
             self.tape.watch(weight)
 
+    def used(self, weights: list[Any]) -> list[Any]:
+        """The weights that the function used, in the order of their first use."""
+        wanted = {id(w): w for w in weights}
+        found = {id(a): a for entry in self.tape.entries for a in entry.args if id(a) in wanted}
+        return [wanted[key] for key in found]
+
     def call(self, fn: Any, args: tuple, kwargs: dict) -> Any:
         with recording(self.tape):
             return fn(*args, **kwargs)
@@ -236,6 +247,9 @@ class _GraphMode:
             self.builder.write(weight, node)
             self.saved.append((weight, before, node))
             self.weight_nodes.append(node)
+
+    def used(self, weights: list[Any]) -> list[Any]:
+        return weights
 
     def call(self, fn: Any, args: tuple, kwargs: dict) -> Any:
         return parse.call(fn, args, kwargs)

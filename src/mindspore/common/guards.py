@@ -2,7 +2,7 @@
 
 Tracing specialises a graph to the attributes it reads (numbers, settings, child cells, constant tensors) and to the mode
 and the hooks of the cells it calls. `Guards` remembers them and is asked before every call, so it must be quick: changes of
-cells are counted (`note_change`), and their attributes are compared only when the count has moved. Attributes of other
+cells are counted (changes.py), and their attributes are compared only when the count has moved. Attributes of other
 objects, and the data of constant tensors, are compared each time.
 """
 
@@ -10,20 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.common.changes import change_count
 from mindspore.compiler.parse import Traced
 from mindspore.compiler.parse.attributes import AttributeInput, Read, is_cell
 from mindspore.prims import values
 from mindspore.prims.values import TensorBase
-
-
-class _Changes:
-    """How often an attribute of any cell was set, a child or hook added or removed, a mode switched."""
-
-    count = 0
-
-
-def note_change() -> None:
-    _Changes.count += 1
 
 
 class Guards:
@@ -37,21 +28,27 @@ class Guards:
         self._constants = [(r.value, r.value._data) for r in lasting if _is_constant(r.value)]
         self._inputs = [w for w in traced.weights if isinstance(w, AttributeInput)]
         self._lists = [(r.value, tuple(r.value)) for r in lasting if type(r.value) is list]
-        self._checked_at = _Changes.count
+        self._shapes = [(w, w._data.shape) for w in traced.weights if not isinstance(w, AttributeInput)]
+        self._checked_at = change_count()
 
     def hold(self) -> bool:
         """Whether the graph may be used."""
-        if self._checked_at != _Changes.count:
+        now = change_count()
+        if self._checked_at != now:
             if not self._cells_hold():
                 return False
-            self._checked_at = _Changes.count
+            self._checked_at = now
         for tensor, data in self._constants:
             if tensor._data is not data:
                 return False
         return not (self._reads or self._lists or self._inputs) or self._others_hold()
 
     def _cells_hold(self) -> bool:
-        return all(c.compile_signature() == s for c, s in self._cells) and all(map(same, self._cell_reads))
+        return (
+            all(cell.compile_signature() == signature for cell, signature in self._cells)
+            and all(map(same, self._cell_reads))
+            and all(weight._data.shape == shape for weight, shape in self._shapes)
+        )
 
     def _others_hold(self) -> bool:
         return (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore.common.changes import note_change
 from mindspore.common.tensor import Tensor
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
@@ -144,16 +145,14 @@ class Parameter(Tensor):
         return alias
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
-        """Replace the data; shape and element type must stay unless `slice_shape`."""
+        """Replace the data, also by data of another shape; the element type stays."""
         if not isinstance(data, (TensorBase, int, float, np.ndarray, list)):
             raise TypeError(
                 f"'data' of Parameter.set_data must be a Tensor or a number, but got {type(data).__name__}."
             )
         source = data if isinstance(data, TensorBase) else Tensor(data)
-        if tuple(source.shape) != tuple(self.shape) and not slice_shape:
-            raise ValueError(
-                f"Parameter '{self.name}' has shape {self.shape} and cannot take data of shape {source.shape}."
-            )
+        if tuple(source.shape) != tuple(self.shape):
+            note_change()  # graphs made for the old shape are of no use
         array = source._data
         if source.dtype is not self.dtype:
             if source.dtype.kind == "c" or (source.dtype.kind == "f" and self.dtype.kind in "bui"):

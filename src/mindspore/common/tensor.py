@@ -7,6 +7,7 @@ functions as methods (`ops/tensor_methods.py`), so that `x.sum()` and `ops.sum(x
 from __future__ import annotations
 
 import copy as _copy
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ _FLOORDIV, _MOD, _POW = _ew.FloorDiv(), _ew.FloorMod(), _ew.Pow()
 _EQ, _NE, _LT, _LE, _GT, _GE = (
     _ew.Equal(), _ew.NotEqual(), _ew.Less(), _ew.LessEqual(), _ew.Greater(), _ew.GreaterEqual(),
 )  # fmt: skip
-_NEG, _ABS, _INVERT, _NOT = _ew.Neg(), _ew.Abs(), _ew.Invert(), _ew.LogicalNot()
+_NEG, _ABS, _NOT, _ROUND = _ew.Neg(), _ew.Abs(), _ew.LogicalNot(), _ew.Round()
 _AND, _OR, _XOR = _ew.BitwiseAnd(), _ew.BitwiseOr(), _ew.BitwiseXor()
 _ndarray, _quiet = np.ndarray, np.errstate
 
@@ -97,7 +98,14 @@ class Tensor(TensorBase):
         def __rshift__(self, other: Any) -> Any: ...
 
     __array_priority__ = 1000
-    __array_ufunc__ = None  # `ndarray + Tensor` asks the Tensor
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's functions give arrays; what a graph or tape must see becomes an operation on tensors."""
+        operation = _UFUNC_OPERATORS.get(ufunc) if method == "__call__" and not options else None
+        if operation is not None and (ACTIVE.tapes or any(map(values.is_symbolic, inputs))):
+            return operation(*(i if isinstance(i, TensorBase) else Tensor(i) for i in inputs))
+        plain = (i.asnumpy() if isinstance(i, Tensor) else i for i in inputs)
+        return getattr(ufunc, method)(*plain, **options)
 
     def __init__(
         self,
@@ -305,7 +313,10 @@ class Tensor(TensorBase):
     def __str__(self) -> str:
         if self._node is not None:
             raise unknown_value("str()", self)
-        return str(np.asarray(self._data))
+        array = np.asarray(self._data)
+        if self.dtype is mstype.bfloat16:
+            return np.array2string(array.astype(np.float32), formatter={"float_kind": "{:f}".format})
+        return str(array)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -326,7 +337,8 @@ class Tensor(TensorBase):
         array = np.asarray(self._data)
         if array.size != 1:
             raise ValueError(
-                f"The truth value of a tensor of shape {self.shape} is ambiguous. Use .any() or .all() to reduce it first."
+                f"The truth value of a tensor should have only one element to be known, but got {array.size} in shape {self.shape}: "
+                "more than one element is ambiguous. Use .any() or .all() to reduce it first."
             )
         return bool(array.reshape(()))
 
@@ -340,12 +352,16 @@ class Tensor(TensorBase):
         return complex(self._python_number("complex()"))
 
     def __index__(self) -> int:
-        if self.dtype.kind not in "bui":
-            raise TypeError(f"only an integer tensor can be used as an index, but got {self.dtype}")
+        if self.dtype.kind not in "bui" or self.size != 1:
+            raise ValueError(
+                "Only integer tensors of a single element can be converted to an index, but got "
+                f"a {self.dtype} tensor of shape {self.shape}."
+            )
         return int(self._python_number("index()"))
 
-    def __round__(self, digits: int | None = None) -> Any:
-        return round(self._python_number("round()"), digits)
+    def __round__(self, digits: int | None = None) -> Tensor:
+        scale = 10.0 ** (digits or 0)
+        return _ROUND(self * scale) / scale if digits else _ROUND(self)
 
     def __format__(self, spec: str) -> str:
         if not spec:
@@ -356,8 +372,8 @@ class Tensor(TensorBase):
         if self._node is not None:
             raise unknown_value(what, self)
         if self.size != 1:
-            raise TypeError(
-                f"only a tensor of one element can be converted by {what}, but this one has shape {self.shape}"
+            raise ValueError(
+                f"Only one element tensors can be converted to Python scalars by {what}, but this one has shape {self.shape}."
             )
         return np.asarray(self._data).item()
 
@@ -429,7 +445,8 @@ class Tensor(TensorBase):
         return _ABS(self)
 
     def __invert__(self) -> Tensor:
-        return _NOT(self) if self.dtype is mstype.bool_ else _INVERT(self)
+        """Logical not, also of numbers: true where an element is zero. `ops.bitwise_not` flips bits."""
+        return _NOT(self) if self.dtype is mstype.bool_ else _EQ(self, 0)
 
 
 class TensorHook:
@@ -482,7 +499,7 @@ def _to_array(data: Any, dtype: Any) -> np.ndarray:
             array = np.asarray(array).astype(mstype.to_dtype(dtype).np)
         return array
     if isinstance(data, np.ndarray):
-        mstype.from_numpy(data.dtype)
+        _check_element_type(data)
         return (
             data.astype(mstype.to_dtype(dtype).np)
             if dtype is not None
@@ -490,9 +507,7 @@ def _to_array(data: Any, dtype: Any) -> np.ndarray:
         )
     if isinstance(data, (list, tuple)) and _contains_tensor(data):
         data = _plain(data)
-    if not isinstance(data, (list, tuple, bool, int, float, complex, str, np.generic)) and not hasattr(
-        data, "__array__"
-    ):
+    if not isinstance(data, (list, tuple, bool, int, float, complex, np.generic)) and not hasattr(data, "__array__"):
         raise TypeError(
             "For 'Tensor', 'input_data' must be a number, a list or tuple of numbers, a NumPy array or a Tensor, "
             f"but got {type(data).__name__}."
@@ -500,19 +515,29 @@ def _to_array(data: Any, dtype: Any) -> np.ndarray:
     try:
         array = np.asarray(data)
     except ValueError:
-        raise ValueError(
-            f"For 'Tensor', the nested lists of 'input_data' must have equal lengths: {data!r:.120}"
+        raise TypeError(
+            f"For Tensor, the input_data is {data!r:.120} that contain unsupported element. Nested lists must have equal lengths."
         ) from None
-    if array.dtype == object:
-        raise TypeError(f"For 'Tensor', 'input_data' has elements that are not numbers: {data!r:.120}")
+    if array.dtype == object or (array.dtype.kind in "US" and not isinstance(data, np.generic)):
+        raise TypeError(
+            f"For Tensor, the input_data is {data!r:.120} that contain unsupported element. All must be numbers that fit in 64 bits."
+        )
     if dtype is not None:
         return array.astype(mstype.to_dtype(dtype).np)
     if array.dtype == np.float64 and not isinstance(data, np.generic):
         array = array.astype(np.float32)
-    elif array.dtype == np.complex128 and not isinstance(data, np.generic):
-        array = array.astype(np.complex64)
     mstype.from_numpy(array.dtype)
     return array
+
+
+def _check_element_type(array: np.ndarray) -> None:
+    try:
+        mstype.from_numpy(array.dtype)
+    except TypeError as error:
+        element = type(array.reshape(-1)[0]) if array.size else array.dtype.type
+        raise TypeError(
+            f"initializing tensor by numpy array failed, because of elements of {element}: {error}"
+        ) from None
 
 
 def _contains_tensor(data: Any) -> bool:
@@ -527,6 +552,13 @@ def _plain(data: Any) -> Any:
     return data.asnumpy() if isinstance(data, TensorBase) else data
 
 
+_UFUNC_OPERATORS = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
+    np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,
+    np.equal: operator.eq, np.not_equal: operator.ne, np.less: operator.lt, np.less_equal: operator.le,
+    np.greater: operator.gt, np.greater_equal: operator.ge, np.bitwise_and: operator.and_, np.bitwise_or: operator.or_,
+    np.bitwise_xor: operator.xor, np.negative: operator.neg, np.absolute: operator.abs, np.logical_not: operator.invert,
+}  # fmt: skip
 _OPERANDS = (TensorBase, values.SymbolicScalarBase, bool, int, float, complex, np.number, np.bool_)
 values.register_tensor_class(Tensor)
 

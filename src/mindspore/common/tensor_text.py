@@ -34,6 +34,8 @@ def tensor_text(array: np.ndarray, dtype: mstype.DType) -> str:
 def _plain(value: Any) -> str:
     if isinstance(value, (bool, int)):
         return str(value)
+    if isinstance(value, (str, bytes)):
+        return repr(value)
     if isinstance(value, complex):
         return f"{value.real:g}{value.imag:+g}j"
     return f"{value:g}"
@@ -52,7 +54,7 @@ def _shown(length: int, size: int, innermost: bool) -> list[int]:
 
 def _elements(shown: np.ndarray, dtype: mstype.DType) -> Callable[[Any], str]:
     """How an element is written: all to the same width."""
-    if dtype.kind == "c":
+    if dtype.kind not in "buif":  # complex numbers and strings are not aligned
         return _plain
     if dtype.kind == "b":
         return lambda value: f"{bool(value)!s:>5}"

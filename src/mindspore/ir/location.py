@@ -26,7 +26,7 @@ class Location(NamedTuple):
 
     def excerpt(self) -> str:
         """The form used in error messages: file, line, the source line and a caret under the expression."""
-        head = f'  File "{self.file}", line {self.line}' + (f", in {self.function}" if self.function else "")
+        head = f"  In file {self.file}:{self.line}" + (f", in {self.function}" if self.function else "")
         raw = linecache.getline(self.file, self.line).rstrip("\n")
         if not raw.strip():
             return head

@@ -13,7 +13,7 @@ from typing import Any
 from mindspore import context
 from mindspore._base import dtype as mstype
 from mindspore.common.api import CompiledFunction
-from mindspore.common.guards import note_change
+from mindspore.common.changes import note_change
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
@@ -185,7 +185,7 @@ class Cell(HookMixin, StateMixin):
             args = backward.watch_inputs(args)
         self.__dict__["_running"] += 1
         try:
-            if ACTIVE.builder is None and ACTIVE.tapes and "bprop" in dir(type(self)):
+            if ACTIVE.builder is None and ACTIVE.tapes and hasattr(type(self), "bprop"):
                 out = self._run_custom_gradient(construct, args, kwargs)
             else:
                 out = construct(*args, **kwargs)
@@ -527,7 +527,7 @@ class Cell(HookMixin, StateMixin):
         if not isinstance(value, int) or isinstance(value, bool):
             raise TypeError(f"'pipeline_stage' must be an int, but got {value!r}.")
         if value < 0:
-            raise ValueError(f"'pipeline_stage' must not be negative, but got {value}.")
+            raise ValueError(f"For 'Cell', the property 'pipeline_stage' can not be less than 0, but got {value}.")
         for _, cell in self.cells_and_names():
             cell.__dict__["_pipeline_stage"] = value
 

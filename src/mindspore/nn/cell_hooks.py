@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.common.guards import note_change
+from mindspore.common.changes import note_change
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.values import TensorBase
 

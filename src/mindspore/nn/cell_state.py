@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mindspore.common.guards import note_change
+from mindspore.common.changes import note_change
 from mindspore.common.tensor import Tensor
 
 

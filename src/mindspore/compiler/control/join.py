@@ -43,8 +43,18 @@ class Unjoined:
     def __init__(self, left: Any, right: Any, reason: str = ""):
         self.left, self.right, self.reason = left, right, reason
 
+    @property
+    def dynamic(self) -> bool:
+        """Whether a run that knows the values could go on: not so for tensors or numbers of different element types."""
+        left, right = _element_type(self.left), _element_type(self.right)
+        return left is None or right is None or left is right
+
     def describe(self) -> str:
         return self.reason or f"{short(self.left)} in one branch and {short(self.right)} in the other"
+
+
+def _element_type(value: Any) -> Any:
+    return _abstract(value).dtype if _is_data(value) else None  # type: ignore[attr-defined]
 
 
 def short(value: Any) -> str:

@@ -83,7 +83,7 @@ class AttributeRules(Rules):
         stored = self.attributes.get((id(owner), name))
         if stored is not None:
             if type(stored[2]) is Undefined:
-                raise AttributeError(stored[2].message)
+                raise stored[2].error(AttributeError)
             return stored[2]
         static = getattr(type(owner), name, None)
         if isinstance(static, property) and static.fget is not None and self.should_interpret(static.fget):

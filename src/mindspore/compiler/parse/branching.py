@@ -22,6 +22,7 @@ from mindspore.compiler.parse.rules import Rules
 from mindspore.ir import Node, ValueNode
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import Cond
+from mindspore.prims.values import ValueUnknownError
 
 
 class Leaf(NamedTuple):
@@ -142,10 +143,7 @@ class BranchRules(Rules):
             value = joiner.join(a.value, b.value)
             if isinstance(value, Unjoined) or _unjoined_inside(value):
                 reason = value if isinstance(value, Unjoined) else _unjoined_inside(value)
-                raise TypeError(
-                    "The two branches of an 'if' that depends on run-time values must give results of the same type, but got "
-                    f"{reason.describe()}. Make both the same type and shape."
-                )
+                raise _cannot_join(reason)
             return Return(value)
         (broke1, returned1, value1), (broke2, returned2, value2) = _flags(a), _flags(b)
         return Mixed(joiner.join(broke1, broke2), joiner.join(returned1, returned2), joiner.join(value1, value2))
@@ -286,10 +284,19 @@ def _fill_flow(flow: Any, joiner: Joiner, outputs: list[Any]) -> Any:
     return flow
 
 
+def _cannot_join(values: Unjoined) -> Exception:
+    message = (
+        "Cannot join the return values of different branches of an 'if' that depends on run-time values: "
+        f"{values.describe()}. Make both the same type and shape."
+    )
+    return ValueUnknownError(message) if values.dynamic else TypeError(message)
+
+
 def _usable(name: str, value: Any) -> Any:
     if isinstance(value, Unjoined):
         return Undefined(
-            f"'{name}' is {value.describe()} of an 'if' that depends on run-time values; give it the same type and shape in both."
+            f"'{name}' is {value.describe()} of an 'if' that depends on run-time values; give it the same type and shape in both.",
+            value.dynamic,
         )
     return value
 

@@ -9,7 +9,7 @@ from mindspore._base import dtype as mstype
 from mindspore.compiler.parse.loops import SymbolicRange
 from mindspore.prims import arrays, values
 from mindspore.prims import elementwise as ew
-from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 
 def _number(interpreter: Any, value: Any, python_type: type, dtype: mstype.DType, *rest: Any) -> Any:
@@ -182,6 +182,35 @@ def _sorted(interpreter: Any, sequence: Any, *, key: Any = None, reverse: bool =
     wrapped = None if key is None else (lambda item: interpreter.call(key, (item,), {}))
     return sorted(interpreter.iterate(sequence), key=wrapped, reverse=reverse)
 
+
+def _count(interpreter: Any, sequence: Any, item: Any) -> Any:
+    total: Any = 0
+    for element in sequence:
+        equal = interpreter.same_value(element, item)
+        if not interpreter.is_variable(equal):
+            total = total + bool(equal)
+        else:
+            total = total + _int(interpreter, equal)
+    return total
+
+
+def _index(interpreter: Any, sequence: Any, item: Any, *bounds: int) -> int:
+    places = range(len(sequence))
+    for i in places[slice(*(*bounds, None)[:2])] if bounds else places:
+        equal = interpreter.same_value(sequence[i], item)
+        if interpreter.is_variable(equal):
+            raise ValueUnknownError("finding a tensor in a sequence needs its value.")
+        if equal:
+            return i
+    raise ValueError(f"{item!r:.60} is not in {type(sequence).__name__}")
+
+
+def _remove(interpreter: Any, sequence: list, item: Any) -> None:
+    del sequence[_index(interpreter, sequence, item)]
+
+
+#: methods of lists and tuples that compare elements, which tensors do one by one
+SEQUENCE_RULES = {"count": _count, "index": _index, "remove": _remove}
 
 BUILTIN_RULES: dict[Any, Any] = {
     builtins.int: _int,

@@ -17,7 +17,7 @@ import types
 from typing import Any
 
 from mindspore.compiler.parse.branching import RaisedByUser, ResultUnknown
-from mindspore.compiler.parse.builtin_rules import BUILTIN_RULES
+from mindspore.compiler.parse.builtin_rules import BUILTIN_RULES, SEQUENCE_RULES
 from mindspore.compiler.parse.errors import CompileError
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction, Return
 from mindspore.compiler.parse.rules import Rules
@@ -80,6 +80,9 @@ class CallRules(Rules):
             return function(*args, **kwargs)
         if isinstance(function, type):
             return self.call_class(function, args, kwargs)
+        if isinstance(function, types.BuiltinMethodType) and isinstance(function.__self__, (list, tuple)):
+            rule = SEQUENCE_RULES.get(function.__name__)
+            return rule(self, function.__self__, *args, **kwargs) if rule is not None else function(*args, **kwargs)
         method = getattr(type(function), "__call__", None)  # noqa: B004 - the method itself is wanted
         if method is not None and self.should_interpret(method):
             return self.call(method, (function, *args), kwargs)

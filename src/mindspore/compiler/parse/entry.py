@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import types
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from mindspore.compiler.builder import Builder
 from mindspore.compiler.parse.attributes import Key, Read
 from mindspore.compiler.parse.branching import RaisedByUser
 from mindspore.compiler.parse.errors import located
-from mindspore.compiler.parse.frames import Undefined
+from mindspore.compiler.parse.frames import InterpretedFunction, Undefined
 from mindspore.compiler.parse.interpreter import Interpreter
 from mindspore.ir import AbstractScalar, FuncGraph, Node
 from mindspore.prims import values
@@ -181,7 +182,7 @@ class _Inputs:
 def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: Any) -> Traced:
     """Collect the outputs: results, new parameter values, attribute stores, error code, ordering token."""
     outputs: list[Node] = []
-    template = _extract(result, builder, outputs)
+    template = _extract(_result(result), builder, outputs)
     attributes = [(o, n, _extract(_defined(v), builder, outputs)) for o, n, v in interpreter.attributes.values()]
     written, error_output = [], -1
     for target, node in builder.state.values():
@@ -202,9 +203,28 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
     )
 
 
+def _result(value: Any) -> Any:
+    """What a compiled function may return: iterators come as tuples, functions are refused."""
+    if isinstance(value, (types.FunctionType, types.MethodType, InterpretedFunction)):
+        raise RuntimeError(
+            f"Function in output is not supported. Return the values it gives instead of {value.__name__!r}."
+        )
+    if isinstance(value, _ITERATOR):
+        value = tuple(value)
+    if isinstance(value, (list, tuple)):
+        items = [_result(v) for v in value]
+        if isinstance(value, list):
+            return items
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    return value
+
+
+_ITERATOR = type(iter([]))
+
+
 def _defined(value: Any) -> Any:
     if type(value) is Undefined:
-        raise AttributeError(value.message)
+        raise value.error(AttributeError)
     return value
 
 

@@ -11,6 +11,10 @@ class CompileError(RuntimeError):
     """The function uses something that cannot be compiled."""
 
 
+class SliceError(CompileError, TypeError):
+    """A slice with bounds that are not integers: Python calls it a TypeError, MindSpore a RuntimeError."""
+
+
 def located(error: BaseException, locations: tuple[Location, ...]) -> BaseException:
     """Add the user's position to an error, once. The type stays what it was."""
     if getattr(error, _SEEN, False) or not locations:

@@ -11,9 +11,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.compiler.parse.errors import CompileError
+import numpy as np
+
+from mindspore.compiler.parse.errors import CompileError, SliceError
+from mindspore.compiler.parse.forbidden import refuse_forbidden
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction
 from mindspore.compiler.parse.rules import Rules
+from mindspore.compiler.parse.source import is_library
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
@@ -173,12 +177,10 @@ class ExpressionRules(Rules):
     def contains(self, container: Any, item: Any) -> Any:
         if self.is_variable(container):
             return ew.Equal()(container, item).any()
-        if isinstance(container, (tuple, list)) and (self.is_variable(item) or self._has_variables(container)):
+        if isinstance(container, (tuple, list)) and any(map(_compares_elementwise, (item, *container))):
             found: Any = False
             for element in container:
-                if element is item:
-                    return True
-                equal = self._same_value(element, item)
+                equal = self.same_value(element, item)
                 if not self.is_variable(equal):
                     if equal:
                         return True
@@ -187,12 +189,18 @@ class ExpressionRules(Rules):
             return found
         return item in container
 
-    def _same_value(self, a: Any, b: Any) -> Any:
+    def same_value(self, a: Any, b: Any) -> Any:
         """Whether two values are equal as a whole; tensors of different shapes are not."""
-        if isinstance(a, TensorBase) and isinstance(b, TensorBase) and tuple(a.shape) != tuple(b.shape):
-            return False
-        equal = a == b
-        return equal.all() if isinstance(equal, TensorBase) and equal.size > 1 else equal
+        if a is b:
+            return True
+        if any(map(_compares_elementwise, (a, b))):
+            if np.shape(a) != np.shape(b) if _have_shapes(a, b) else not _numbers(a, b):
+                return False
+            equal = a == b
+            if isinstance(equal, (TensorBase, np.ndarray)) and not self.is_variable(equal):
+                return bool(np.all(np.asarray(equal)))
+            return equal.all() if isinstance(equal, TensorBase) and equal.size > 1 else equal
+        return a == b
 
     def eval_BoolOp(self, node: ast.BoolOp) -> Any:
         result = self.eval(node.values[0])
@@ -240,7 +248,8 @@ class ExpressionRules(Rules):
             value = _scalar_to_tensor(value)
         if value.size != 1:
             raise ValueError(
-                f"The truth value of a tensor of shape {value.shape} is ambiguous. Use .any() or .all() to reduce it first."
+                f"Only tensor which shape is () or (1,) can be converted to bool, but got tensor shape is {tuple(value.shape)}. "
+                "Use .any() or .all() to reduce it first."
             )
         if values.dtype_of(value).kind != "b":
             value = ew.NotEqual()(value, 0)
@@ -257,6 +266,8 @@ class ExpressionRules(Rules):
     def getitem(self, container: Any, index: Any) -> Any:
         if self.is_variable(index) and (isinstance(container, (tuple, list)) or _is_cell_list(container)):
             return self._dynamic_element(list(container), index)
+        if isinstance(index, slice) and isinstance(container, (tuple, list, str)):
+            _check_slice(index)
         method = getattr(type(container), "__getitem__", None)
         if method is not None and self.should_interpret(method):
             return self.call(method, (container, index), {})
@@ -268,9 +279,13 @@ class ExpressionRules(Rules):
             raise IndexError("index into an empty sequence")
         if all(callable(c) and not isinstance(c, TensorBase) for c in container):
             return lambda *args, **kwargs: self._call_chosen(container, index, args, kwargs)
-        tensors = [
-            c if isinstance(c, (TensorBase, SymbolicScalarBase)) else values.tensor_class()(c) for c in container
-        ]
+        if not all(isinstance(c, (TensorBase, SymbolicScalarBase)) or values.is_number(c) for c in container):
+            raise ValueUnknownError("an element of a sequence is chosen by an index that only the running graph knows.")
+        tensors = [c if isinstance(c, TensorBase) else values.tensor_class()(c) for c in container]
+        if len({(tuple(t.shape), values.dtype_of(t)) for t in tensors}) > 1:
+            raise ValueUnknownError(
+                "tensors of different types are chosen by an index that only the running graph knows."
+            )
         from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Stack
 
         position: Any = index if isinstance(index, TensorBase) else _scalar_to_tensor(index)
@@ -311,6 +326,8 @@ class ExpressionRules(Rules):
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             return self.zero_argument_super()
         function = self.eval(node.func)
+        if not is_library(self.frame.globals.get("__name__")):
+            refuse_forbidden(function)
         args = self._elements(node.args)
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
@@ -370,6 +387,31 @@ class ExpressionRules(Rules):
         out: list[Any] = []
         self._comprehend(node.generators, lambda: out.append(self.eval(node.elt)))
         return iter(out)
+
+
+def _compares_elementwise(value: Any) -> bool:
+    return isinstance(value, (TensorBase, SymbolicScalarBase, np.ndarray))
+
+
+def _have_shapes(a: Any, b: Any) -> bool:
+    return hasattr(a, "shape") and hasattr(b, "shape")
+
+
+def _numbers(a: Any, b: Any) -> bool:
+    """Whether both can be compared as single numbers."""
+    return all(isinstance(v, SymbolicScalarBase) or values.is_number(v) or getattr(v, "size", 0) == 1 for v in (a, b))
+
+
+def _check_slice(index: slice) -> None:
+    for part in ("start", "stop", "step"):
+        value = getattr(index, part)
+        if value is not None and not hasattr(type(value), "__index__"):
+            raise SliceError(
+                f"Slice indices must be integers or bool. Attribute '{part}' of {index} should be int or Tensor with Int type but "
+                f"got {value}."
+            )
+    if index.step is not None and not isinstance(index.step, SymbolicScalarBase) and int(index.step) == 0:
+        raise ValueError("Slice step cannot be zero.")
 
 
 def _is_cell_list(container: Any) -> bool:

@@ -8,13 +8,18 @@ import types
 from typing import Any
 
 from mindspore.ir import Location
+from mindspore.prims.values import ValueUnknownError
 
 
 class Undefined:
     """The value of a name that only one branch of an `if` defined, or that branches gave values that do not fit."""
 
-    def __init__(self, message: str):
+    def __init__(self, message: str, dynamic: bool = False):
         self.message = message
+        self.dynamic = dynamic  # a run that knows the values would have one
+
+    def error(self, kind: type[Exception] = UnboundLocalError) -> Exception:
+        return ValueUnknownError(self.message) if self.dynamic else kind(self.message)
 
 
 class Frame:
@@ -64,7 +69,7 @@ class Frame:
             if name in frame.locals:
                 value = frame.locals[name]
                 if type(value) is Undefined:
-                    raise UnboundLocalError(value.message)
+                    raise value.error()
                 return value
             if name in frame.cells:
                 try:

@@ -25,7 +25,7 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import While
-from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 
 def unroll_limit() -> int:
@@ -261,6 +261,8 @@ class LoopCarry:
             attempt = self._attempt(test, body, before)
             interpreter._restore(before)
             if attempt is not None:
+                if not self._changes_condition(attempt[0], attempt[1]):
+                    return self._endless(test())
                 return self._emit(*attempt)
         frame.node = self.node
         raise CompileError("the variables of this loop change their type from trip to trip and never settle.")
@@ -363,7 +365,7 @@ class LoopCarry:
             return self._widen_result(value)
         if set(known) != set(found):
             self.frame.node = self.node
-            raise CompileError(
+            raise ValueUnknownError(
                 f"'{_shown(name)}' changes its structure in this loop ({short(self.start.get(name))} becomes {short(value)}); a loop "
                 "over run-time values must keep it."
             )
@@ -416,10 +418,11 @@ class LoopCarry:
 
     def _refuse(self, variable: Variable, after: Any) -> None:
         self.frame.node = self.node
-        raise TypeError(
+        message = (
             f"The variable '{_shown(variable.name)}' must keep its type and shape in a loop that depends on run-time values, but it "
             f"is {short(variable.initial)} before a trip and {short(after)} after it."
         )
+        raise ValueUnknownError(message) if Unjoined(variable.initial, after).dynamic else TypeError(message)
 
     # -- the node -------------------------------------------------------------------------------------------------
     def _emit(self, cond_builder: Builder, keep_going: Any, body_builder: Builder, after: dict[Any, Any]) -> Any:
@@ -435,6 +438,18 @@ class LoopCarry:
         prim = While(len(initial), self.bound)
         node = self.outer.emit(prim, (ValueNode(cond_builder.graph), ValueNode(body_builder.graph), *initial, *free))
         return self._leave(list(self.outer.public(node)), carried)
+
+    def _changes_condition(self, cond_builder: Builder, keep_going: Any) -> bool:
+        """Whether a variable of the loop enters its condition."""
+        return depends_on(cond_builder.node_of(keep_going), set(map(id, cond_builder.graph.parameters)))
+
+    def _endless(self, condition: Any) -> Any:
+        """A condition that nothing in the loop changes: either it does not run at all, or the graph reports that it never ends."""
+        interpreter = self.interpreter
+        self.frame.node = self.node
+        holds = interpreter.truth(condition) if interpreter.is_variable(condition) else condition
+        interpreter.raise_when(holds, RuntimeError("this loop never ends: nothing in it changes its condition."))
+        return Mixed(False, False, DEAD)
 
     def _final(self, builder: Builder, variable: Variable, finals: dict[tuple, Any]) -> Any:
         value = finals.get((variable.name, *variable.path), DEAD)
@@ -510,6 +525,19 @@ def _same(a: Any, b: Any) -> bool:
         return type(a) is type(b) and bool(a == b)
     except Exception:
         return False
+
+
+def depends_on(node: Any, wanted: set[int]) -> bool:
+    """Whether a node uses one of some parameters, directly or through others."""
+    stack, seen = [node], set[int]()
+    while stack:
+        node = stack.pop()
+        if id(node) in wanted:
+            return True
+        if id(node) not in seen:
+            seen.add(id(node))
+            stack += getattr(node, "args", ())
+    return False
 
 
 def leaves(value: Any, path: tuple = ()) -> list[tuple[tuple, Any]]:

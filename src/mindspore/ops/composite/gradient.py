@@ -35,9 +35,13 @@ class GradOperation:
 
     def __call__(self, fn: Any = _MISSING, weights: Any = None) -> Derivative:
         if fn is _MISSING:
-            raise ValueError("'GradOperation' requires a forward network or function as an input, while the input is empty.")
+            raise ValueError(
+                "'GradOperation' requires a forward network or function as an input, while the input is empty."
+            )
         if not callable(fn):
-            raise TypeError(f"For 'GradOperation', the first argument must be a 'Function' or 'Cell', but got {type(fn).__name__}.")
+            raise TypeError(
+                f"For 'GradOperation', the first argument must be a 'Function' or 'Cell', but got {type(fn).__name__}."
+            )
         key = (id(fn), id(weights))
         found = self._made.get(key)
         if found is None or found.fn is not fn:
@@ -47,9 +51,10 @@ class GradOperation:
     def _make(self, fn: Any, weights: Any) -> Derivative:
         if not self.get_by_list:
             return Derivative(fn, "all" if self.get_all else 0, sens=self.sens_param)
-        if weights is None:
+        by_use = weights is None
+        if by_use:
             weights = tuple(fn.trainable_params()) if hasattr(fn, "trainable_params") else ()
-        return Derivative(fn, "all" if self.get_all else None, weights, sens=self.sens_param)
+        return Derivative(fn, "all" if self.get_all else None, weights, sens=self.sens_param, by_use=by_use)
 
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Derivative:
         return self(*args, **kwargs)
