@@ -16,10 +16,13 @@ from ..transforms.checks import (
     check_type,
     float32,
     non_negative_int32,
+    of_type,
+    optional,
     positive_float32,
     positive_int32,
     real,
 )
+from .enums import BorderType, WindowType
 
 
 class AudioTransform(Transform):
@@ -94,6 +97,11 @@ def float32_not_zero(value: Any, name: str) -> None:
     check_type(value, (float, int), name)
     if not -FLOAT_MAX_INTEGER <= value <= FLOAT_MAX_INTEGER or value == 0:
         raise ValueError(f"Input {name} is not within the required interval of [-16777216, 0) and (0, 16777216].")
+
+
+check_window = of_type(WindowType)
+check_border = of_type(BorderType)
+check_hop = optional(positive_int32)
 
 
 def check_window_length(arguments: dict) -> None:
