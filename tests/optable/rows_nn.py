@@ -65,7 +65,7 @@ row(
     X,
     call=lambda f, x: f(x) if hasattr(f, "attrs") else f(x, -1),
 )
-row("softmax Softmax(0)", lambda x: special.softmax(x, 0), X, call=plus(0))
+row("softmax Softmax(0)", lambda x: special.softmax(x, 0), X, call=plus(0), empty=False)
 row(
     f"log_softmax LogSoftmax() {F_}log_softmax",
     lambda x: special.log_softmax(x, -1),
@@ -182,7 +182,7 @@ row(
     dtypes="f",
     tolerance=8,
     vmap=False,
-    grad=0,
+    empty=False, grad=0,
 )
 row(
     f"group_norm {F_}group_norm",

@@ -40,7 +40,7 @@ class Row:
     dtypes: str = FLOAT
     grad: int = 2  # order up to which gradients are compared with central differences
     vmap: bool = True
-    empty: bool = False  # also with a first axis of length 0
+    empty: bool | None = None  # also with a first axis of length 0; None: as its family
     graph: bool = True  # also compiled
     keeps: bool = True  # floating results have the element type of the first input
     tolerance: float = 1.0  # how many times the usual one
@@ -71,6 +71,7 @@ def name_of(spelling: str) -> str:
 
 
 ROWS: list[Row] = []
+EMPTY_FAMILIES = ("elementwise", "nn")  # where a first axis of length 0 always has a meaning
 
 
 def row(spellings: str, oracle: Callable, *inputs: Any, **flags: Any) -> Row:
@@ -79,6 +80,8 @@ def row(spellings: str, oracle: Callable, *inputs: Any, **flags: Any) -> Row:
 
     frame = inspect.currentframe()
     family = frame.f_back.f_globals["__name__"].removeprefix("rows_")  # type: ignore[union-attr]
+    if flags.get("empty") is None:
+        flags["empty"] = family in EMPTY_FAMILIES and max((np.ndim(x) for x in inputs), default=0) > 0
     made = Row(tuple(spellings.split()), oracle, inputs, family=family, **flags)
     ROWS.append(made)
     return made

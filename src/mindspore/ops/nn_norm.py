@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mindspore.common.tensor import Tensor
@@ -77,7 +78,8 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
         )
     if input.shape[1] % num_groups:
         raise ValueError(f"For 'group_norm', {input.shape[1]} channels do not divide into {num_groups} groups.")
-    grouped = Reshape()(input, (input.shape[0], num_groups, -1))
+    size = math.prod(input.shape[1:]) // num_groups  # not -1, which says nothing where there is no sample
+    grouped = Reshape()(input, (input.shape[0], num_groups, size))
     out = Reshape()(_norm.Standardize((2,), eps)(grouped)[0], input.shape)
     return _affine(out, weight, bias, (1, input.shape[1], *(1,) * (input.ndim - 2)))
 

@@ -253,8 +253,8 @@ def _unpool(
             )
         sizes = asked
     planes = math.prod(x.shape[: 2 if batched else 1])
-    values = Reshape()(x, (planes, -1))
-    places = cast(Reshape()(indices, (planes, -1)), mstype.int64)
+    values = Reshape()(x, (planes, math.prod(x.shape[-rank:])))
+    places = cast(Reshape()(indices, values.shape), mstype.int64)
     rows = from_array(np.arange(planes, dtype=np.int64)[:, None])
     zeros = Fill()(x.dtype, (planes, math.prod(sizes)), 0)
     out = SetItem((TENSOR_INDEX, TENSOR_INDEX))(zeros, values, rows, places)

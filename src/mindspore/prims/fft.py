@@ -31,6 +31,11 @@ def _to_complex(x: Any) -> Any:
     return Complex()(x, zeros_like(x)) if x.dtype.kind != "c" else x
 
 
+def _not_empty(shape: tuple[int, ...], axis: int) -> None:
+    if shape[axis] == 0:
+        raise ValueError(f"For Fourier transforms, axis {axis} must have an element, but the shape of 'input' is {shape}.")
+
+
 class FourierTransform(Primitive):
     """sum_k x[k] exp(∓2πi jk/n) along `axis`: minus forward, plus when `inverse`; no factor either way."""
 
@@ -40,7 +45,7 @@ class FourierTransform(Primitive):
     def infer(self, x: Any) -> Any:
         checks.tensor(self.name, "input", x)
         checks.dtype_in(self.name, "input", x.dtype, "c")
-        checks.axis(self.name, self.axis, x.ndim, "dim")
+        _not_empty(x.shape, checks.axis(self.name, self.axis, x.ndim, "dim"))
         return AbstractTensor(x.dtype, x.shape)
 
     def eval(self, xp: Any, x: Any) -> Any:
@@ -62,6 +67,7 @@ class RealFourierTransform(Primitive):
         checks.tensor(self.name, "input", x)
         checks.dtype_in(self.name, "input", x.dtype, "f")
         at = checks.axis(self.name, self.axis, x.ndim, "dim")
+        _not_empty(x.shape, at)
         half = x.shape[at] // 2 + 1
         return AbstractTensor(complex_type(x.dtype), x.shape[:at] + (half,) + x.shape[at + 1 :])
 

@@ -261,6 +261,8 @@ def _prepare_operand(x: Any, labels: list[str]) -> tuple[Any, list[str]]:
         while labels.count(label) > 1:
             a = labels.index(label)
             b = labels.index(label, a + 1)
+            if x.shape[a] != x.shape[b]:
+                raise ValueError(f"For 'einsum', the label {label!r} stands for sizes {x.shape[a]} and {x.shape[b]}.")
             x = diagonal(x, 0, a, b)
             labels = [c for d, c in enumerate(labels) if d not in (a, b)] + [label]
     return x, list(labels)
@@ -275,7 +277,7 @@ def _contract(a: Any, la: list[str], b: Any, lb: list[str], needed: set[str]) ->
         for c, n in zip(labels, shape):
             if sizes.get(c, 1) not in (1, n) and n != 1:
                 raise ValueError(f"For 'einsum', the label {c!r} stands for sizes {sizes[c]} and {n}.")
-            sizes[c] = max(sizes.get(c, 1), n)
+            sizes[c] = n if sizes.get(c, 1) == 1 else sizes[c]  # 1 gives way to any size, 0 included
     shared = [c for c in la if c in lb]
     batch, summed = [c for c in shared if c in needed], [c for c in shared if c not in needed]
     rows, cols = [c for c in la if c not in lb], [c for c in lb if c not in la]

@@ -220,7 +220,7 @@ def unique_consecutive(
     data = concrete("unique_consecutive", input)
     rows = data.reshape(-1) if dim is None else np.moveaxis(data, normal_axis("unique_consecutive", dim, data.ndim), 0)
     n = len(rows)
-    changed = (rows[1:] != rows[:-1]).reshape(max(n - 1, 0), -1).any(1)
+    changed = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
     starts = np.concatenate([[True], changed]) if n else np.zeros(0, np.bool_)
     inverse = np.cumsum(starts) - 1
     at = 0 if dim is None else dim
