@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mindspore.ops import nn_attention as att
-from mindspore.ops.composition import REQUIRED, composition
+from mindspore.ops import nn_cache, nn_experts
+from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.function._common import cast
 from mindspore.ops.function.gather_scatter import gather
 from mindspore.ops.function.product import dense, matmul
@@ -19,8 +20,10 @@ from mindspore.prims.rnn import RecurrentSequence
 from mindspore.prims.values import from_array
 
 __all__ = [
-    "ApplyRotaryPosEmb", "BasicLSTMCell", "DynamicGRUV2", "DynamicRNN", "FlashAttentionScore", "LSTM",
-    "PromptFlashAttention",
+    "ApplyRotaryPosEmb", "BasicLSTMCell", "DynamicGRUV2", "DynamicRNN", "FlashAttentionScore", "FusedAddTopKDiv",
+    "GroupedMatmul", "GroupedMatmulV4", "IncreFlashAttention", "LSTM", "MoeComputeExpertTokens", "MoeFinalizeRouting",
+    "MoeGatingTopKSoftmax", "MoeInitRouting", "MoeInitRoutingV2", "MoeTokenPermute", "MoeTokenUnpermute",
+    "PagedAttention", "PagedAttentionMask", "PromptFlashAttention", "ReshapeAndCache",
 ]  # fmt: skip
 
 
@@ -73,6 +76,76 @@ def _apply_rotary(p: Any, query: Any, key: Any, cos: Any, sin: Any, position_ids
 ApplyRotaryPosEmb = composition(
     "ApplyRotaryPosEmb", _apply_rotary, "Rotary positions of queries and keys.", cos_format=0
 )
+
+
+def _paged(
+    p: Any, query: Any, key_cache: Any, value_cache: Any, block_tables: Any, context_lens: Any, *rest: Any
+) -> Any:
+    names = ("antiquant_scale", "antiquant_offset", "attn_mask", "q_seq_lens", "alibi_mask")
+    given = {name: value for name, value in zip(names, rest) if value is not None}
+    if set(given) - {"attn_mask", "alibi_mask"}:
+        raise ValueError(f"For 'PagedAttention', {sorted(given)} are not supported.")
+    bias = None
+    for name, value in given.items():
+        added = att.additive_mask(value, query.dtype, True) if name == "attn_mask" else value
+        bias = added if bias is None else bias + added
+    return nn_cache.paged_attention(
+        query, key_cache, value_cache, block_tables, context_lens, p.head_num, p.scale_value, p.kv_head_num, bias
+    )
+
+
+PagedAttention = composition(
+    "PagedAttention", _paged, "Attention of one token per sequence to a cache kept in blocks.", head_num=REQUIRED,
+    scale_value=REQUIRED, kv_head_num=REQUIRED, kv_cache_quant_mode="DEFAULT", mask_mode="MASK_DEFAULT", mla_v_dim=0,
+)  # fmt: skip
+
+
+def _paged_mask(p: Any, query: Any, key_cache: Any, value_cache: Any, tables: Any, lens: Any, *rest: Any) -> Any:
+    scale, offset, alibi = (*rest, None, None, None)[:3]
+    return _paged(p, query, key_cache, value_cache, tables, lens, scale, offset, None, None, alibi)
+
+
+PagedAttentionMask = composition(
+    "PagedAttentionMask", _paged_mask, "As PagedAttention, with numbers added to the scores.", head_num=REQUIRED,
+    scale_value=REQUIRED, kv_head_num=REQUIRED, kv_cache_quant_mode="DEFAULT",
+)  # fmt: skip
+ReshapeAndCache = plain("ReshapeAndCache", nn_cache.reshape_and_cache)
+
+
+def _incre_attention(
+    p: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, lengths: Any = None, *rest: Any
+) -> Any:
+    shift, block_table = (*rest, *[None] * 9)[0], (*rest, *[None] * 9)[8]
+    return nn_cache.incre_flash_attention(
+        query, key, value, attn_mask, lengths, shift, block_table=block_table, num_heads=p.num_heads,
+        input_layout=p.input_layout, scale_value=p.scale_value, num_key_value_heads=p.num_key_value_heads,
+        block_size=p.block_size, inner_precise=p.inner_precise,
+    )  # fmt: skip
+
+
+IncreFlashAttention = composition(
+    "IncreFlashAttention", _incre_attention, "Attention of one new token per sequence.", num_heads=1,
+    input_layout="BSH", scale_value=1.0, num_key_value_heads=0, block_size=0, inner_precise=1,
+)  # fmt: skip
+
+
+# -- experts ----------------------------------------------------------------------------------------------------------
+GroupedMatmul = composition(
+    "GroupedMatmul",
+    lambda p, *args: nn_experts.grouped_matmul(
+        *args, split_item=p.split_item, group_type=p.group_type, transpose_a=p.transpose_a, transpose_b=p.transpose_b
+    ),
+    "Products of groups of rows.", split_item=0, group_type=-1, transpose_a=False, transpose_b=False,
+)  # fmt: skip
+GroupedMatmulV4 = plain("GroupedMatmulV4", nn_experts.grouped_matmul_v4)
+MoeTokenPermute = plain("MoeTokenPermute", nn_experts.moe_token_permute)
+MoeTokenUnpermute = plain("MoeTokenUnpermute", nn_experts.moe_token_unpermute)
+MoeInitRouting = plain("MoeInitRouting", nn_experts.moe_init_routing)
+MoeInitRoutingV2 = plain("MoeInitRoutingV2", nn_experts.moe_init_routing_v2)
+MoeFinalizeRouting = plain("MoeFinalizeRouting", nn_experts.moe_finalize_routing)
+MoeComputeExpertTokens = plain("MoeComputeExpertTokens", nn_experts.moe_compute_expert_tokens)
+MoeGatingTopKSoftmax = plain("MoeGatingTopKSoftmax", nn_experts.moe_gating_top_k_softmax)
+FusedAddTopKDiv = plain("FusedAddTopKDiv", nn_experts.fused_add_topk_div)
 
 
 # -- recurrent --------------------------------------------------------------------------------------------------------
