@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from mindspore._base import flags
@@ -25,6 +26,7 @@ def set_backend(name: str) -> None:
     if name not in ("", "interp", "xla", "cpu"):
         raise ValueError(f"the backend must be 'interp', 'xla', 'cpu' or '' (automatic), but got {name!r}.")
     _Setting.name = name
+    _Setting.made.pop("native", None)
 
 
 def set_target(target: str, index: int) -> None:
@@ -64,16 +66,36 @@ def _make(name: str, target: str, index: int) -> Any:
     return XlaBackend(platform, index)
 
 
+def native_backend() -> Any:
+    """The CPU backend for single operations of PyNative mode; None where it is not there or another one was asked for."""
+    if "native" not in _Setting.made:
+        _Setting.made["native"] = _make_native() if _Setting.name in ("", "cpu") else None
+    return _Setting.made["native"]
+
+
+def _make_native() -> Any:
+    if not available("llvmlite"):
+        return None
+    from mindspore.backends import cpu
+
+    return cpu.CpuBackend(_Setting.graph_kernel_flags, _Setting.threads, strict=True) if cpu.available() else None
+
+
 def _best(target: str) -> str:
-    """XLA where JAX is installed; on a CPU without it native code, and NumPy where neither is there."""
-    if available("jax"):
-        return "xla"
-    if target == "CPU" and available("llvmlite"):
+    """Native code on a CPU; XLA for everything else, and where native code cannot be made; NumPy where nothing else is."""
+    other = "xla" if available("jax") else "interp"
+    if target != "CPU":
+        return other
+    if available("llvmlite"):
         from mindspore.backends import cpu
 
         if cpu.available():
             return "cpu"
-    return "interp"
+    warnings.warn(
+        f"graphs run on {'XLA' if other == 'xla' else 'NumPy'}: the native CPU backend is not available here. "
+        "It is faster and needs x86-64 Linux and: pip install 'pymindspore[cpu]'"
+    )
+    return other
 
 
 def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Options = driver.Options()) -> Any:
