@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
+from mindspore._base.protobuf import DecodeError
 from mindspore.ir.mindir_program import Program
 from mindspore.ir.mindir_proto import ExternalData, ModelProto
-from mindspore.ir.protobuf import DecodeError
 from mindspore.ops import operations as P
 from mindspore.train._mindir.files import save_model
 from mindspore.train._mindir.graph_cell import GraphCell

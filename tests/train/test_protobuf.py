@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mindspore.ir.protobuf import DecodeError, Message, field
+from mindspore._base.protobuf import DecodeError, Message, field
 
 
 class Inner(Message):

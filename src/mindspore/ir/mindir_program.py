@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from mindspore._base.protobuf import DecodeError
 from mindspore.ir.mindir_proto import GraphProto, ModelProto, NodeProto
 from mindspore.ir.mindir_values import MONAD, read_tensor, read_value
-from mindspore.ir.protobuf import DecodeError
 
 _REFERENCE = "REF::"
 _SILENT = frozenset(("UpdateState", "Load", "Depend", "MakeTuple", "TupleGetItem", "Partial", "Switch"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
-from mindspore.ir.protobuf import Message, field
+from mindspore._base.protobuf import Message, field
 
 #: tensor element types
 DATA_TYPES: dict[int, DType] = {

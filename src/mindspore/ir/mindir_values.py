@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.dtype import DType
+from mindspore._base.protobuf import DecodeError
 from mindspore.ir import mindir_proto as proto
 from mindspore.ir.abstract import Abstract, AbstractNone, AbstractScalar, AbstractTensor, AbstractTuple
 from mindspore.ir.mindir_proto import AttributeProto, SeqInfo, TensorProto
-from mindspore.ir.protobuf import DecodeError
 
 
 class Monad:

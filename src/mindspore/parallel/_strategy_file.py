@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindspore._base.files import atomic_write
-from mindspore.ir.protobuf import DecodeError, Message, field
+from mindspore._base.protobuf import DecodeError, Message, field
 
 
 class Sizes(Message):

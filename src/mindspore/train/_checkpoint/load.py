@@ -17,9 +17,9 @@ import numpy as np
 
 from mindspore import log as logger
 from mindspore._base import dtype as mstype
+from mindspore._base.protobuf import DecodeError
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.ir.protobuf import DecodeError
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
 from mindspore.train._checkpoint import records, tensorfile

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.ir.protobuf import DecodeError, Message, field
+from mindspore._base.protobuf import DecodeError, Message, field
 
 SLICE = 512 << 20
 _CRC_MARK = b"crc_num"

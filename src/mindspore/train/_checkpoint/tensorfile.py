@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.ir.protobuf import DecodeError
+from mindspore._base.protobuf import DecodeError
 
 _LENGTH = struct.Struct("<Q")
 _MAX_HEADER = 100 << 20

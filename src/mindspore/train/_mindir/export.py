@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
+from mindspore._base.protobuf import DecodeError
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
@@ -17,13 +18,13 @@ from mindspore.ir.abstract import Abstract, AbstractNone, AbstractTensor, Abstra
 from mindspore.ir.mindir_program import Program
 from mindspore.ir.mindir_proto import ModelProto
 from mindspore.ir.mindir_writer import GraphWriter, ModelWriter
-from mindspore.ir.protobuf import DecodeError
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
 from mindspore.train._mindir import free_sizes
 from mindspore.train._mindir.files import external_reader, read_model, save_model
 from mindspore.train._mindir.graph_cell import LoadedGraph
 from mindspore.train._mindir.lowering import lower
+from mindspore.train._mindir.preprocess import add_preprocessing
 
 _FORMATS = ("MINDIR", "ONNX", "AIR")
 _VERSION = "2.10.0"
@@ -63,8 +64,6 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
         return
     model = network_model(net, inputs)
     if kwargs.get("dataset") is not None:
-        from mindspore.train._mindir.preprocess import add_preprocessing
-
         add_preprocessing(model, kwargs["dataset"])
     if kwargs.get("custom_func") is not None:
         kwargs["custom_func"](model)
@@ -173,7 +172,7 @@ def load(file_name: str, **kwargs: Any) -> LoadedGraph:
     path = os.path.realpath(file_name)
     model = read_model(path, _decryptor(path, kwargs))
     try:
-        return LoadedGraph(Program(model, external_reader(file_name)))
+        return LoadedGraph(Program(model, external_reader(file_name)), model.preprocessor)
     except DecodeError as error:
         raise ValueError(f"The file {file_name} is no MindIR model or is damaged: {error}.") from None
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from mindspore._base.files import atomic_write
+from mindspore._base.protobuf import DecodeError
 from mindspore.ir.mindir_proto import ExternalData, ModelProto, TensorProto
-from mindspore.ir.protobuf import DecodeError
 from mindspore.train import cipher
 
 SPLIT_ABOVE = 1 << 30

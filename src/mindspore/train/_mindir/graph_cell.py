@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,20 @@ from mindspore.common.tensor import Tensor
 from mindspore.ir.mindir_program import Program
 from mindspore.nn.cell import Cell
 from mindspore.train._mindir.operations import PrimitiveOperations
+from mindspore.train._mindir.preprocess import Preprocessing
 
 
 class LoadedGraph:
     """What `load` returns: the program of a MindIR file. Give it to `nn.GraphCell`."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program, preprocessor: Any = None):
         self.program = program
+        self._preprocessor = preprocessor
+
+    @functools.cached_property
+    def preprocess(self) -> Preprocessing | None:
+        """The data preparation stored with the model (see `export(dataset=…)`): a function of a row's columns."""
+        return None if self._preprocessor is None else Preprocessing(self._preprocessor)
 
     def __repr__(self) -> str:
         return f"LoadedGraph({self.program.main}, {len(self.program.weights)} parameters)"

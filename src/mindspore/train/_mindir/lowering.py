@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from mindspore.ir import AbstractTensor, CNode, ValueNode
+from mindspore.ir import CNode, ValueNode
 from mindspore.ir.mindir_writer import GraphWriter
-from mindspore.prims.arrays import TENSOR_INDEX
+from mindspore.train._mindir import indexing
 from mindspore.train._mindir.conventions import Convention, convention, to_file
 
 Rule = Callable[[GraphWriter, CNode, list[str]], str]
@@ -116,50 +115,7 @@ def _plain_pool(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
 # Indexing
 
 
-@rule("GetItem")
-def _get_item(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
-    shape = node.args[0].abstract.shape
-    spec = _expanded(node.op.spec, len(shape))
-    tensors = [i for i, s in enumerate(spec) if s is TENSOR_INDEX]
-    if len(tensors) > 1 or (tensors and any(s is None or isinstance(s, int) for s in spec)):
-        raise RuntimeError("Indexing with several tensors, or tensors beside ints, cannot be exported to MindIR.")
-    sliced, current = _strided_slice(writer, node, inputs[0], shape, [s for s in spec if s is not None])
-    if tensors:
-        axis, zero = writer.constant(tensors[0]), writer.constant(0)
-        return writer.emit("Gather", [sliced, inputs[1], axis, zero], node.abstract, scope=node.scope)
-    if current == node.abstract.shape:
-        return sliced
-    return writer.emit("Reshape", [sliced, writer.constant(node.abstract.shape)], node.abstract)
-
-
-def _expanded(spec: tuple, rank: int) -> list[Any]:
-    """The index with one entry per dimension, and None for each new one."""
-    used = sum(s is not None and s is not Ellipsis for s in spec)
-    out: list[Any] = []
-    for item in spec:
-        out += [slice(None)] * (rank - used) if item is Ellipsis else [item]
-    return out + [slice(None)] * (rank - sum(s is not None for s in out))
-
-
-def _strided_slice(
-    writer: GraphWriter, node: CNode, source: str, shape: tuple[int, ...], spec: list[Any]
-) -> tuple[str, tuple[int, ...]]:
-    begin, end, strides, out = [], [], [], []
-    for size, item in zip(shape, spec):
-        if isinstance(item, int):
-            start = item + size if item < 0 else item
-            item = slice(start, start + 1)
-        start, stop, step = (slice(None) if item is TENSOR_INDEX else item).indices(size)
-        begin.append(start)
-        end.append(stop if step > 0 or stop >= 0 else -size - 1)
-        strides.append(step)
-        out.append(len(range(start, stop, step)))
-    if tuple(out) == tuple(shape) and all(s == 1 for s in strides):
-        return source, shape
-    kind = AbstractTensor(node.abstract.dtype, tuple(out))
-    parts = [writer.constant(tuple(v)) for v in (begin, end, strides)]
-    masks = [writer.constant(0)] * 5
-    return writer.emit("StridedSlice", [source, *parts, *masks], kind, scope=node.scope), tuple(out)
+_RULES.update({"GetItem": indexing.get_item, "SetItem": indexing.set_item})
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.dtype import DType
-from mindspore.ir.protobuf import Message, field
+from mindspore._base.protobuf import Message, field
 
 DATA_TYPES = {
     "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "bool_": 9,

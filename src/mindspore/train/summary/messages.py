@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mindspore._base import dtype as mstype
-from mindspore.ir.protobuf import Message, field
+from mindspore._base.protobuf import Message, field
 
 #: element types in event files
 DATA_TYPES = {

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mindspore import log as logger
+from mindspore._base.protobuf import encode_varint
 from mindspore.common.tensor import Tensor
-from mindspore.ir.protobuf import encode_varint
 from mindspore.nn.cell import Cell
 from mindspore.prims import summary as pending
 from mindspore.train.summary import values

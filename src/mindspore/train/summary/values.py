@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.ir.protobuf import encode_varint
+from mindspore._base.protobuf import encode_varint
 from mindspore.train.summary.messages import (
     DATA_TYPES,
     BoardHistogram,
