@@ -5,18 +5,16 @@
     7 bytes: the mode, "AES-GCM", or "UDF-ENC" for a user's own function (which writes what it likes for the blocks)
     "ENCRYPT"
 
-An AES-GCM block: magic number, 16-byte tag, length of the rest, length of the nonce (16), nonce, length of the
-ciphertext, ciphertext; the numbers are 32-bit little-endian. Of the 16 stored bytes of the nonce AES-GCM uses the first
-12, as the official writer does.
+The AES-GCM blocks are those of `mindspore._base.aes`.
 """
 
 from __future__ import annotations
 
 import os
 import struct
-from typing import IO, Any
+from typing import IO
 
-from mindspore._base.optional import require
+from mindspore._base import aes
 
 from .config import Mode, _get_dec_mode, _get_enc_key
 from .layout import MIN_FILE_SIZE
@@ -24,47 +22,23 @@ from .layout import MIN_FILE_SIZE
 END_FLAG = b"ENCRYPT"
 _MODE_LENGTH = 7
 _USER_MODE = b"UDF-ENC"
-_BLOCK = 64 << 20
 _BLOCK_LENGTH = struct.Struct(">i")
-_GCM_HEAD = struct.Struct("<I16sII16sI")
-_GCM_MAGIC = 0x7F3A5ED8
-_NONCE = 16
-_NONCE_USED = 12
-_TAG = 16
 _WRONG_KEY = "Failed to decrypt data, please check if enc_key and enc_mode / dec_mode is valid."
-
-
-def _cipher(key: str) -> Any:
-    aead = require("cryptography.hazmat.primitives.ciphers.aead", "train", "An encrypted MindRecord file")
-    return aead.AESGCM(key.encode("utf-8"))
 
 
 def _mode_name(mode: Mode) -> bytes:
     return _USER_MODE if callable(mode) else mode.encode("ascii")
 
 
-def encrypt_block(data: bytes, key: str) -> bytes:
-    """One AES-GCM block."""
-    nonce = os.urandom(_NONCE)
-    sealed = _cipher(key).encrypt(nonce[:_NONCE_USED], data, None)
-    text, tag = sealed[:-_TAG], sealed[-_TAG:]
-    return _GCM_HEAD.pack(_GCM_MAGIC, tag, 8 + _NONCE + len(text), _NONCE, nonce, len(text)) + text
-
-
 def decrypt_block(block: bytes, key: str) -> bytes:
     """The content of one AES-GCM block; RuntimeError when the key is wrong or the block was altered."""
-    if len(block) < _GCM_HEAD.size:
-        raise RuntimeError(_WRONG_KEY)
-    magic, tag, _, nonce_length, nonce, length = _GCM_HEAD.unpack_from(block)
-    text = block[_GCM_HEAD.size :]
-    if magic != _GCM_MAGIC or nonce_length != _NONCE or length != len(text):
-        raise RuntimeError(_WRONG_KEY)
-    cipher = _cipher(key)
-    invalid_tag = require("cryptography.exceptions", "train", "An encrypted MindRecord file").InvalidTag
     try:
-        return cipher.decrypt(nonce[:_NONCE_USED], text + tag, None)
-    except invalid_tag:
+        content, end = aes.decrypt_block(memoryview(block), 0, key.encode("utf-8"))
+    except aes.WrongKeyError:
         raise RuntimeError(_WRONG_KEY) from None
+    if end != len(block):
+        raise RuntimeError(_WRONG_KEY)
+    return content
 
 
 def encrypt_stream(source: IO[bytes], size: int, target: IO[bytes], key: str, mode: Mode) -> None:
@@ -72,8 +46,8 @@ def encrypt_stream(source: IO[bytes], size: int, target: IO[bytes], key: str, mo
     if callable(mode):
         mode(source, size, target, key)
     else:
-        while data := source.read(_BLOCK):
-            block = encrypt_block(data, key)
+        while data := source.read(aes.BLOCK):
+            block = aes.encrypt_block(data, key.encode("utf-8"))
             target.write(_BLOCK_LENGTH.pack(len(block)) + block)
     target.write(_BLOCK_LENGTH.pack(0) + _mode_name(mode) + END_FLAG)
 
