@@ -6,7 +6,7 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, normal_axis, require_tensor, to_float
+from mindspore.ops.function._common import as_tensor, cast, normal_axis, require_operands, require_tensor, to_float
 from mindspore.prims import activation as _act
 from mindspore.prims import elementwise as _ew
 from mindspore.prims.arrays import GetItem
@@ -181,16 +181,19 @@ def softmax(input: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
         >>> ms.ops.softmax(ms.Tensor([0.0, 0.0])).asnumpy().tolist()
         [0.5, 0.5]
     """
+    require_operands("softmax", input=input)
     x = cast(as_tensor(input), dtype)
     return _act.Softmax(axis)(x)
 
 
 def softmin(x: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
     """softmax(-x) along an axis."""
+    require_operands("softmin", x=x)
     return softmax(-as_tensor(x), axis, dtype=dtype)
 
 
 def log_softmax(logits: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
     """log(softmax(x)) along an axis, computed without overflow."""
+    require_operands("log_softmax", logits=logits)
     x = cast(as_tensor(logits), dtype)
     return _act.LogSoftmax(axis)(x if x.dtype.kind == "f" else cast(x, mstype.float32))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor, static_ints
+from mindspore.ops.function._common import cast, require_operands, require_tensor, require_tensors, static_ints
 from mindspore.ops.function.product import dense
 from mindspore.ops.nn_dropout import dropout
 from mindspore.prims import elementwise as _ew
@@ -248,6 +248,8 @@ def speed_fusion_attention(
 
 def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: int = 0) -> Tensor:
     """x cos + rotate(x) sin: mode 0 rotates the halves of the last dimension, mode 1 neighbouring pairs (Su et al. 2021)."""
+    require_operands("rotary_position_embedding", cos=cos, sin=sin)
+    require_tensors("rotary_position_embedding", x=x)
     half = x.shape[-1] // 2
     if mode == 0:
         turned = Concat(-1)((-GetItem((..., slice(half, None)))(x), GetItem((..., slice(0, half)))(x)))
@@ -273,6 +275,14 @@ def multi_head_attention_forward(
 
     `key_padding_mask` and a bool `attn_mask` are true where a key must not be attended to.
     """
+    require_tensors(
+        "multi_head_attention_forward",
+        query=query,
+        key=key,
+        value=value,
+        in_proj_weight=in_proj_weight,
+        out_proj_weight=out_proj_weight,
+    )
     _, batch, width = query.shape
     if width != embed_dim_to_check or width % num_heads:
         raise ValueError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops.function._common import cast, require_tensor, require_tensors
 from mindspore.ops.function.gather_scatter import gather
 from mindspore.ops.nn_loss import check_reduction
 from mindspore.prims import elementwise as _ew
@@ -69,6 +69,7 @@ def ctc_loss(
 
     `targets` has the shape (N, S), (S,) without a batch, or is the concatenation of all targets.
     """
+    require_tensors("ctc_loss", targets=targets, input_lengths=input_lengths, target_lengths=target_lengths)
     require_tensor("ctc_loss", "log_probs", log_probs)
     check_reduction("ctc_loss", reduction)
     batched = log_probs.ndim == 3
@@ -112,6 +113,7 @@ def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool =
 
     Returns the sparse indices, values and shape of the labellings, and their negative log-probabilities.
     """
+    require_tensors("ctc_greedy_decoder", inputs=inputs, sequence_length=sequence_length)
     data = inputs.asnumpy()
     _, batch, classes = data.shape
     ends = np.asarray(sequence_length.asnumpy() if isinstance(sequence_length, Tensor) else sequence_length).reshape(-1)

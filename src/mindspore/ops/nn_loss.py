@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, require_tensor
+from mindspore.ops.function._common import as_tensor, cast, require_operands, require_tensor, require_tensors
 from mindspore.ops.function.product import cosine_similarity
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import loss as _loss
@@ -61,24 +61,28 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
         >>> float(ms.ops.mse_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
         2.0
     """
+    require_operands("mse_loss", target=target)
     x, y = _pair("mse_loss", input, target)
     return reduce_loss("mse_loss", _ew.Square()(x - y), reduction)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """|input - target|."""
+    require_operands("l1_loss", target=target)
     x, y = _pair("l1_loss", input, target)
     return reduce_loss("l1_loss", _ew.Abs()(x - y), reduction)
 
 
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta."""
+    require_operands("smooth_l1_loss", target=target)
     x, y = _pair("smooth_l1_loss", input, target)
     return reduce_loss("smooth_l1_loss", _loss.SmoothL1(beta)(x, y), reduction)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """0.5 d² where |d| <= delta, else delta (|d| - 0.5 delta)."""
+    require_operands("huber_loss", target=target)
     x, y = _pair("huber_loss", input, target)
     if isinstance(delta, bool) or not isinstance(delta, (int, float)) or delta <= 0:
         raise ValueError(f"For 'huber_loss', 'delta' must be a positive number, but got {delta!r}.")
@@ -87,6 +91,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension."""
+    require_operands("pairwise_distance", x1=x1, x2=x2)
     return _vector_norm(x1 - x2 + eps, p, keepdim)
 
 
@@ -124,6 +129,7 @@ def cross_entropy(
         >>> round(float(loss), 4)
         0.6931
     """
+    require_operands("cross_entropy", target=target)
     x, y = _pair("cross_entropy", input, target)
     check_reduction("cross_entropy", reduction)
     if not 0 <= label_smoothing <= 1:
@@ -170,6 +176,7 @@ def nll_loss(
     label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """Minus the log-probability of the target class: `inputs` holds log-probabilities of shape (N, C, *)."""
+    require_operands("nll_loss", target=target)
     x, y = _pair("nll_loss", inputs, target)
     return _nll("nll_loss", x, y, weight, ignore_index, reduction, label_smoothing)
 
@@ -201,6 +208,7 @@ def _nll(op: str, log_p: Any, y: Any, weight: Any, ignore_index: int, reduction:
 
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
     """-(y log p + (1 - y) log(1 - p)) for probabilities p."""
+    require_operands("binary_cross_entropy", labels=labels)
     p, y = _pair("binary_cross_entropy", logits, labels)
     if p.shape != y.shape:
         raise ValueError(
@@ -220,6 +228,7 @@ def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
     """Binary cross entropy of sigmoid(input); `pos_weight` scales the positive term."""
+    require_operands("binary_cross_entropy_with_logits", target=target)
     x, y = _pair("binary_cross_entropy_with_logits", input, target)
     y = cast(y, x.dtype)
     if pos_weight is None:
@@ -233,6 +242,7 @@ def binary_cross_entropy_with_logits(
 
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     """labels (log labels - logits), where `logits` holds log-probabilities."""
+    require_operands("kl_div", labels=labels)
     x, y = _pair("kl_div", logits, labels)
     check_reduction("kl_div", reduction, ("none", "mean", "batchmean", "sum"))
     losses = _ew.Xlogy()(y, y) - y * x
@@ -251,6 +261,7 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
 
 def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
     """The mean over classes of binary cross entropies with logits."""
+    require_operands("multilabel_soft_margin_loss", target=target)
     x, y = _pair("multilabel_soft_margin_loss", input, target)
     losses = _loss.SigmoidCrossEntropyWithLogits()(x, cast(y, x.dtype))
     losses = losses if weight is None else losses * weight
@@ -261,6 +272,7 @@ def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
     """The mean over classes of max(0, margin - x[target] + x[class])^p, the target's own class left out."""
+    require_operands("multi_margin_loss", target=target)
     x, y = _pair("multi_margin_loss", input, target)
     if p not in (1, 2):
         raise ValueError(f"For 'multi_margin_loss', 'p' must be 1 or 2, but got {p!r}.")
@@ -280,6 +292,7 @@ def multi_margin_loss(
 
 def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """Hinge loss between each target class (indices up to the first -1) and each class that is not a target."""
+    require_operands("multilabel_margin_loss", target=target)
     x, y = _pair("multilabel_margin_loss", input, target)
     if x.shape != y.shape or x.ndim not in (1, 2):
         raise ValueError(
@@ -308,6 +321,8 @@ def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
     """1 - cos for targets of 1, max(0, cos - margin) for targets of -1."""
+    require_operands("cosine_embedding_loss", input2=input2)
+    require_tensors("cosine_embedding_loss", input1=input1)
     if not -1 <= margin <= 1:
         raise ValueError(f"For 'cosine_embedding_loss', 'margin' must be in range [-1, 1], but got {margin}.")
     cosine = cosine_similarity(input1, input2, 1 if input1.ndim > 1 else 0)
@@ -320,6 +335,7 @@ def cosine_embedding_loss(
 
 def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """x for targets of 1, max(0, margin - x) for targets of -1."""
+    require_operands("hinge_embedding_loss", targets=targets)
     x, y = _pair("hinge_embedding_loss", inputs, targets)
     y = cast(y, x.dtype)
     zero = _ew.zeros_like(x * y)
@@ -330,6 +346,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
 
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Tensor:
     """max(0, -target (input1 - input2) + margin)."""
+    require_operands("margin_ranking_loss", input1=input1, input2=input2, target=target)
     losses = _ew.ReLU()(-target * (input1 - input2) + margin)
     return reduce_loss("margin_ranking_loss", losses, reduction)
 
@@ -339,6 +356,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """max(0, d(anchor, positive) - d(anchor, negative) + margin) under the p-norm."""
+    require_operands("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = _ew.Minimum()(far, pairwise_distance(positive, negative, p, eps))
@@ -350,6 +368,8 @@ def gaussian_nll_loss(
     x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Minus the log-likelihood under normal distributions of mean x and variance var."""
+    require_operands("gaussian_nll_loss", target=target, var=var)
+    require_tensors("gaussian_nll_loss", x=x)
     if not isinstance(full, bool):
         raise TypeError(f"For 'gaussian_nll_loss', 'full' must be a bool, but got {full!r}.")
     if not isinstance(eps, float) or eps <= 0:
@@ -366,6 +386,7 @@ def poisson_nll_loss(
     input: Any, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean"
 ) -> Tensor:
     """Minus the log-likelihood under Poisson distributions of rate exp(input), or of rate input."""
+    require_operands("poisson_nll_loss", target=target)
     x, y = _pair("poisson_nll_loss", input, target)
     losses = _ew.Exp()(x) - y * x if log_input else x - y * _ew.Log()(x + eps)
     if full:

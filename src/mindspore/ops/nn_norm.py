@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops.function._common import cast, require_operands, require_tensor, require_tensors
 from mindspore.prims import norm as _norm
 from mindspore.prims.arrays import Fill
 from mindspore.prims.elementwise import Maximum, Rsqrt, Square
@@ -98,6 +98,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
 
 def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor, Tensor]:
     """`rms_norm(x1 + x2, gamma)`, and the sum."""
+    require_operands("add_rms_norm", x1=x1, x2=x2)
     total = x1 + x2
     out, inverse = _norm.RmsNorm(epsilon)(total, gamma)
     return out, inverse, total
@@ -107,6 +108,8 @@ def add_layer_norm(
     x1: Any, x2: Any, gamma: Any, beta: Any, epsilon: float = 1e-5, additional_output: bool = False
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Layer normalisation of x1 + x2: the result, the mean, the reciprocal deviation and the sum."""
+    require_operands("add_layer_norm", x1=x1, x2=x2)
+    require_tensors("add_layer_norm", gamma=gamma)
     total = x1 + x2
     start = total.ndim - gamma.ndim
     out, mean, var = _norm.LayerNorm(start, start, epsilon)(total, gamma, beta)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops.function._common import cast, require_tensor, require_tensors
 from mindspore.ops.separable import adaptive_spans, apply_along, averaging_matrix
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import window
@@ -265,6 +265,7 @@ def max_unpool1d(
     x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """The partial inverse of 1-d max pooling."""
+    require_tensors("max_unpool1d", x=x)
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, output_size)
 
 

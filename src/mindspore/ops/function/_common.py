@@ -24,6 +24,22 @@ def require_tensor(op: str, name: str, value: Any) -> Any:
     return value
 
 
+def require_tensors(op: str, **given: Any) -> None:
+    """Every argument must be a tensor."""
+    for name, value in given.items():
+        if not isinstance(value, (TensorBase, SymbolicScalarBase)):
+            require_tensor(op, name, value)
+
+
+def require_operands(op: str, **given: Any) -> None:
+    """Every argument must be a tensor or what becomes one: a number, an array, a list."""
+    for name, value in given.items():
+        if isinstance(value, (TensorBase, SymbolicScalarBase)) or values.is_number(value):
+            continue
+        if not isinstance(value, (list, tuple)) and not hasattr(value, "__array__"):
+            raise TypeError(f"For '{op}', '{name}' must be a Tensor or a number, but got {checks.describe(value)}.")
+
+
 def as_tensor(value: Any, dtype: DType | None = None) -> Any:
     """A tensor from a tensor, a number (symbolic or not), a list or an array; numbers take `dtype` if given."""
     if isinstance(value, TensorBase):

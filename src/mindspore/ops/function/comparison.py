@@ -7,7 +7,17 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import alias, as_tensor, binary, cast, concrete, require_tensor, unary
+from mindspore.ops.function._common import (
+    alias,
+    as_tensor,
+    binary,
+    cast,
+    concrete,
+    require_operands,
+    require_tensor,
+    require_tensors,
+    unary,
+)
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.values import TensorBase
@@ -39,16 +49,19 @@ isfinite = unary(ew.IsFinite, "isfinite", "Where an element is neither NaN nor i
 
 def isposinf(input: Any) -> Tensor:
     """Where an element is plus infinity."""
+    require_tensors("isposinf", input=input)
     return ew.Equal()(input, math.inf) if input.dtype.kind == "f" else ew.IsInf()(input)
 
 
 def isneginf(input: Any) -> Tensor:
     """Where an element is minus infinity."""
+    require_tensors("isneginf", input=input)
     return ew.Equal()(input, -math.inf) if input.dtype.kind == "f" else ew.IsInf()(input)
 
 
 def isreal(input: Any) -> Tensor:
     """Where the imaginary part is 0."""
+    require_tensors("isreal", input=input)
     if input.dtype.kind != "c":
         return cast(ew.ones_like(input), mstype.bool_)
     return ew.Equal()(ew.Imag()(input), 0)
@@ -56,6 +69,7 @@ def isreal(input: Any) -> Tensor:
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Where |input - other| <= atol + rtol * |other|. Infinities are close to themselves alone."""
+    require_operands("isclose", input=input, other=other)
     x, y = as_tensor(input), as_tensor(other)
     if x.dtype.kind not in "fc":
         x, y = cast(x, mstype.float32), cast(y, mstype.float32)
@@ -69,6 +83,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close (see `isclose`)."""
+    require_operands("allclose", input=input, other=other)
     from mindspore.prims.reduction import ReduceAll
 
     close = ReduceAll()(isclose(input, other, rtol, atol, equal_nan), ())
@@ -77,6 +92,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
     """Where |x - y| < tolerance."""
+    require_operands("approximate_equal", x=x, y=y)
     return ew.Less()(ew.Abs()(x - y), tolerance)
 
 
@@ -88,6 +104,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Tensor:
         >>> ops.where(Tensor([True, False]), Tensor([1.0, 2.0]), 0.0).tolist()
         [1.0, 0.0]
     """
+    require_operands("where", condition=condition)
     if input is None and other is None:
         from mindspore.ops.function.sorting import nonzero
 
@@ -100,6 +117,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Tensor:
 
 def select(condition: Any, input: Any, other: Any) -> Tensor:
     """`input` where the condition holds, else `other`."""
+    require_operands("select", condition=condition)
     return where(condition, input, other)
 
 
@@ -144,6 +162,7 @@ def isconstant(x: Any) -> bool:
 
 def same_type_shape(x: Any, y: Any) -> Any:
     """x, after checking that both have one type and shape."""
+    require_tensors("same_type_shape", x=x, y=y)
     if x.dtype is not y.dtype:
         raise TypeError(f"For 'same_type_shape', the types must be equal, but got {x.dtype} and {y.dtype}.")
     if x.shape != y.shape:

@@ -9,7 +9,15 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, normal_axis, require_tensor, static_ints
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    normal_axis,
+    require_operands,
+    require_tensor,
+    require_tensors,
+    static_ints,
+)
 from mindspore.ops.function.gather_scatter import diagonal, diagonal_index
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
@@ -70,6 +78,7 @@ def fill(type: Any, shape: Any, value: Any) -> Tensor:
 
 def fills(x: Any, value: Any) -> Tensor:
     """A tensor like x with every element `value`."""
+    require_tensors("fills", x=x)
     return Fill()(x.dtype, x.shape, value)
 
 
@@ -85,6 +94,7 @@ def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
 
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """One number, repeated, in the shape of the input."""
+    require_tensors("full_like", input=input)
     return Fill()(input.dtype if dtype is None else dtype, input.shape, fill_value)
 
 
@@ -155,6 +165,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int
 
 def vander(x: Any, N: int | None = None) -> Tensor:
     """The matrix of falling powers of each element."""
+    require_tensors("vander", x=x)
     count = x.shape[-1] if N is None else checks.integer("vander", "N", N, 0)
     powers = Range(dtype=x.dtype)(count - 1, -1, -1)
     return ew.Pow()(Reshape()(x, (*x.shape, 1)), powers)
@@ -172,6 +183,7 @@ def diag(input: Any, diagonal_offset: int = 0) -> Tensor:
 
 def diagflat(input: Any, offset: int = 0) -> Tensor:
     """A matrix with the flattened input on a diagonal."""
+    require_operands("diagflat", input=input)
     return diag_embed(Reshape()(as_tensor(input), (-1,)), offset)
 
 
@@ -198,6 +210,7 @@ def matrix_diag(
     x: Any, k: Any = 0, num_rows: int = -1, num_cols: int = -1, padding_value: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """Matrices with the given diagonals (see `matrix_diag_part` for k and align) and `padding_value` elsewhere."""
+    require_tensors("matrix_diag", x=x)
     low, high = _band(k)
     rows, cols = values.static_value(num_rows), values.static_value(num_cols)
     longest = x.shape[-1]
@@ -211,6 +224,7 @@ def matrix_diag(
 
 def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     """A copy with diagonals replaced (see `matrix_diag_part` for k and align)."""
+    require_tensors("matrix_set_diag", x=x, diagonal=diagonal)
     low, high = _band(k)
     longest = diagonal.shape[-1]
     return _write_diagonals(x, Reshape()(diagonal, (*x.shape[:-2], high - low + 1, longest)), low, high, align)
@@ -222,6 +236,7 @@ def matrix_diag_part(x: Any, k: Any, padding_value: Any, align: str = "RIGHT_LEF
     `align` says on which side superdiagonals and subdiagonals stand: 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or
     'RIGHT_RIGHT'.
     """
+    require_tensors("matrix_diag_part", x=x)
     low, high = _band(k)
     longest = max(_diagonal_length(x.shape[-2:], d) for d in _numbers(low, high))
     parts = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor, static_ints
+from mindspore.ops.function._common import cast, require_tensor, require_tensors, static_ints
 from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Stack
@@ -54,6 +54,7 @@ def bounding_box_encode(
     anchor_box: Any, groundtruth_box: Any, means: tuple = (0.0,) * 4, stds: tuple = (1.0,) * 4
 ) -> Tensor:
     """The offsets from anchors to true boxes, standardised."""
+    require_tensors("bounding_box_encode", anchor_box=anchor_box, groundtruth_box=groundtruth_box)
     px, py, pw, ph = _centres(anchor_box)
     gx, gy, gw, gh = _centres(groundtruth_box)
     deltas = Stack(-1)([(gx - px) / pw, (gy - py) / ph, ew.Log()(gw / pw), ew.Log()(gh / ph)])
@@ -84,6 +85,7 @@ def bounding_box_decode(
 
 def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
     """Whether each box lies within the image of height, width and ratio `img_metas`."""
+    require_tensors("check_valid", bboxes=bboxes, img_metas=img_metas)
     height, width, ratio = (img_metas[i] for i in range(3))
     x0, y0, x1, y1 = _columns(bboxes)
     limit_x, limit_y = width * ratio - 1, height * ratio - 1
@@ -148,6 +150,7 @@ def roi_align(
     roi_end_mode: int = 1,
 ) -> Tensor:  # fmt: skip
     """Features of regions (batch index, x0, y0, x1, y1) as grids: each bin averages sample_num² bilinear samples."""
+    require_tensors("roi_align", features=features)
     if sample_num < 1:
         raise ValueError(f"For 'ROIAlign', 'sample_num' must be at least 1, but got {sample_num}.")
     boxes = rois[:, 1:] * spatial_scale
@@ -179,6 +182,7 @@ def crop_and_resize(
     """Boxes (y0, x0, y1, x1, in [0, 1]) of (N, H, W, C) images, resized to `crop_size`; values beyond the image are
     `extrapolation_value`.
     """
+    require_tensors("crop_and_resize", image=image)
     checks.one_of("crop_and_resize", "method", method, ("bilinear", "nearest", "bilinear_v2"))
     rows, cols = static_ints("crop_and_resize", "crop_size", crop_size)
     _, height, width, channels = image.shape

@@ -15,7 +15,9 @@ from mindspore.ops.function._common import (
     binary,
     binary_xy,
     cast,
+    require_operands,
     require_tensor,
+    require_tensors,
     to_float,
     unary,
     unary_float,
@@ -111,6 +113,7 @@ def pow(input: Any, exponent: Any) -> Tensor:
 
 def float_power(input: Any, exponent: Any) -> Tensor:
     """input to the power of exponent, computed in float64 (complex128 for complex numbers)."""
+    require_operands("float_power", input=input, exponent=exponent)
     x, y = as_tensor(input), as_tensor(exponent)
     wide = mstype.complex128 if "c" in (x.dtype.kind, y.dtype.kind) else mstype.float64
     return ew.Pow()(cast(x, wide), cast(y, wide))
@@ -123,17 +126,20 @@ def ldexp(x: Any, other: Any) -> Tensor:
 
 def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     """input + weight * (end - input)."""
+    require_operands("lerp", end=end, weight=weight)
     require_tensor("lerp", "input", input)
     return input + weight * (end - input)
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
+    require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
     return input + value * (tensor1 * tensor2)
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value * tensor1 / tensor2."""
+    require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
     return input + value * (tensor1 / tensor2)
 
 
@@ -190,6 +196,7 @@ def _broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
 
 def copysign(x: Any, other: Any) -> Tensor:
     """|x| with the sign of other."""
+    require_operands("copysign", x=x, other=other)
     x = to_float(as_tensor(x))
     magnitude = ew.Abs()(x)
     return ew.Select()(signbit(as_tensor(other)), -magnitude, magnitude)
@@ -255,6 +262,7 @@ conj = unary(ew.Conj, "conj", "The complex conjugate.")
 
 def sqrt(x: Any) -> Tensor:
     """The square root."""
+    require_operands("sqrt", x=x)
     return ew.Sqrt()(to_float(as_tensor(x)))
 
 
@@ -265,6 +273,7 @@ def exp2(input: Any) -> Tensor:
 
 def inv(x: Any) -> Tensor:
     """1 / x."""
+    require_operands("inv", x=x)
     return reciprocal(x)
 
 
@@ -297,6 +306,7 @@ def frac(x: Any) -> Tensor:
 
 def signbit(input: Any) -> Tensor:
     """Whether the sign bit is set, also for -0.0."""
+    require_tensors("signbit", input=input)
     if input.dtype.kind != "f":
         return ew.Less()(input, 0) if input.dtype.kind == "i" else cast(ew.zeros_like(input), mstype.bool_)
     return ew.SignBit()(input)
@@ -304,6 +314,7 @@ def signbit(input: Any) -> Tensor:
 
 def sgn(input: Any) -> Tensor:
     """sign(x); for complex numbers x / |x|, and 0 at 0."""
+    require_tensors("sgn", input=input)
     if input.dtype.kind != "c":
         return ew.Sign()(input)
     size = ew.Abs()(input)
@@ -312,6 +323,7 @@ def sgn(input: Any) -> Tensor:
 
 def sinc(input: Any) -> Tensor:
     """sin(pi x) / (pi x), and 1 at 0."""
+    require_operands("sinc", input=input)
     x = to_float(as_tensor(input)) * math.pi
     at_zero = ew.Equal()(x, 0)
     safe = ew.Select()(at_zero, ew.ones_like(x), x)
@@ -321,6 +333,7 @@ def sinc(input: Any) -> Tensor:
 
 def logit(input: Any, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)); with `eps`, x is first kept within [eps, 1 - eps]."""
+    require_operands("logit", input=input)
     x = to_float(as_tensor(input))
     if eps is not None and eps >= 0:
         x = clamp(x, eps, 1 - eps)
@@ -358,6 +371,7 @@ def _finfo(dtype: mstype.DType) -> Any:
 
 def eps(x: Any) -> Tensor:
     """The machine epsilon of the type of x, in the shape of x."""
+    require_tensors("eps", x=x)
     return ew.zeros_like(x) + float(_finfo(x.dtype).eps)
 
 
@@ -402,6 +416,7 @@ def complex(real: Any, imag: Any) -> Tensor:
 
 def polar(abs: Any, angle: Any) -> Tensor:
     """The complex number of given magnitude and angle."""
+    require_operands("polar", abs=abs)
     return ew.Complex()(abs * ew.Cos()(angle), abs * ew.Sin()(angle))
 
 
@@ -431,6 +446,7 @@ def view_as_complex(input: Any) -> Tensor:
 
 def bias_add(input_x: Any, bias: Any) -> Tensor:
     """Add a 1-D bias along dimension 1 (channels)."""
+    require_tensors("bias_add", input_x=input_x, bias=bias)
     if bias.ndim != 1 or input_x.ndim < 2 or bias.shape[0] != input_x.shape[1]:
         raise ValueError(
             f"For 'bias_add', 'bias' must be 1-D and as long as dimension 1 of 'input_x', but got {bias.shape} and "

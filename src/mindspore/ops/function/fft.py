@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, normal_axis, require_tensor, static_ints
+from mindspore.ops.function._common import as_tensor, cast, normal_axis, require_tensor, require_tensors, static_ints
 from mindspore.ops.function.shape import pad_pairs, roll
 from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
@@ -105,6 +105,7 @@ def _swapped(norm: str | None) -> str:
 
 def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform, which is real, of numbers with Hermitian symmetry, given by their first half."""
+    require_tensors("hfft", input=input)
     checks.one_of("hfft", "norm", norm, _NORMS)
     return irfft(ew.Conj()(_as_complex(input)), n, dim, _swapped(norm))
 
@@ -132,6 +133,7 @@ def _plan(op: str, x: Any, s: Any, dim: Any) -> list[tuple[Any, int]]:
 
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The transform over several dimensions (all when `dim` is None)."""
+    require_tensors("fftn", input=input)
     for n, axis in _plan("fftn", input, s, dim):
         input = fft(input, n, axis, norm)
     return _as_complex(input)
@@ -139,6 +141,7 @@ def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) ->
 
 def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `fftn`."""
+    require_tensors("ifftn", input=input)
     for n, axis in _plan("ifftn", input, s, dim):
         input = ifft(input, n, axis, norm)
     return _as_complex(input)
@@ -146,6 +149,7 @@ def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The transform of real numbers over several dimensions; the last one is halved."""
+    require_tensors("rfftn", input=input)
     *rest, (n, axis) = _plan("rfftn", input, s, dim)
     out = rfft(input, n, axis, norm)
     for n, axis in reversed(rest):
@@ -155,6 +159,7 @@ def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `rfftn`."""
+    require_tensors("irfftn", input=input)
     *rest, (n, axis) = _plan("irfftn", input, s, dim)
     for m, a in rest:
         input = ifft(input, m, a, norm)
@@ -163,6 +168,7 @@ def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
 
 def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The (real) transform over several dimensions of numbers that are Hermitian along the last one."""
+    require_tensors("hfftn", input=input)
     *rest, (n, axis) = _plan("hfftn", input, s, dim)
     for m, a in rest:
         input = fft(input, m, a, norm)
@@ -171,6 +177,7 @@ def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`."""
+    require_tensors("ihfftn", input=input)
     *rest, (n, axis) = _plan("ihfftn", input, s, dim)
     out = ihfft(input, n, axis, norm)
     for m, a in reversed(rest):
@@ -180,31 +187,37 @@ def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
 
 def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The transform over two dimensions."""
+    require_tensors("fft2", input=input)
     return fftn(input, s, dim, norm)
 
 
 def ifft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `fft2`."""
+    require_tensors("ifft2", input=input)
     return ifftn(input, s, dim, norm)
 
 
 def rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The transform of real numbers over two dimensions."""
+    require_tensors("rfft2", input=input)
     return rfftn(input, s, dim, norm)
 
 
 def irfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `rfft2`."""
+    require_tensors("irfft2", input=input)
     return irfftn(input, s, dim, norm)
 
 
 def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """`hfftn` over two dimensions."""
+    require_tensors("hfft2", input=input)
     return hfftn(input, s, dim, norm)
 
 
 def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `hfft2`."""
+    require_tensors("ihfft2", input=input)
     return ihfftn(input, s, dim, norm)
 
 
@@ -220,12 +233,14 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
 
 def fftshift(input: Any, dim: Any = None) -> Tensor:
     """Move frequency 0 to the middle."""
+    require_tensors("fftshift", input=input)
     axes = tuple(range(input.ndim)) if dim is None else static_ints("fftshift", "dim", dim)
     return roll(input, tuple(input.shape[a] // 2 for a in axes), axes)
 
 
 def ifftshift(input: Any, dim: Any = None) -> Tensor:
     """The inverse of `fftshift`."""
+    require_tensors("ifftshift", input=input)
     axes = tuple(range(input.ndim)) if dim is None else static_ints("ifftshift", "dim", dim)
     return roll(input, tuple(-(input.shape[a] // 2) for a in axes), axes)
 
@@ -242,12 +257,14 @@ def _cosine_matrix(n: int, norm: str | None) -> np.ndarray:
 
 def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """The discrete cosine transform of type II, as a product with the cosine matrix."""
+    require_tensors("dct", x=x)
     checks.one_of("dct", "type", type, (2,))
     return _cosine(x, n, axis, lambda m: _cosine_matrix(m, norm))
 
 
 def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `dct`."""
+    require_tensors("idct", x=x)
     checks.one_of("idct", "type", type, (2,))
     return _cosine(x, n, axis, lambda m: np.linalg.inv(_cosine_matrix(m, norm)))
 
@@ -269,6 +286,7 @@ def stft(
     return_complex: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """The short-time Fourier transform: (…, frequency, frame), with real and imaginary parts last unless complex."""
+    require_tensors("stft", x=x)
     from mindspore.ops.function.elementwise import view_as_real
     from mindspore.ops.function.shape import pad, swapaxes
     from mindspore.prims.gather_scatter import Gather

@@ -8,7 +8,16 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, concrete, normal_axis, require_tensor, static_ints
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    concrete,
+    normal_axis,
+    require_operands,
+    require_tensor,
+    require_tensors,
+    static_ints,
+)
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import gather_scatter as gs
@@ -40,6 +49,7 @@ def gather(input_params: Any, input_indices: Any, axis: Any, batch_dims: int = 0
         >>> ops.gather(Tensor([10, 20, 30]), Tensor([2, 0]), 0).tolist()
         [30, 10]
     """
+    require_operands("gather", input_indices=input_indices)
     return gs.Gather(batch_dims)(input_params, as_tensor(input_indices), axis)
 
 
@@ -85,6 +95,8 @@ def masked_select(input: Any, mask: Any) -> Tensor:
 
 def embedding_lookup(input_params: Any, input_indices: Any, offset: int) -> Tensor:
     """Rows at `input_indices - offset`; zeros for indices outside."""
+    require_operands("embedding_lookup", input_indices=input_indices)
+    require_tensors("embedding_lookup", input_params=input_params)
     index = input_indices - offset
     inside = ew.LogicalAnd()(ew.GreaterEqual()(index, 0), ew.Less()(index, input_params.shape[0]))
     rows = gs.Gather()(input_params, ew.Select()(inside, index, 0), 0)
@@ -115,11 +127,15 @@ tensor_scatter_min = _tensor_scatter("min", "tensor_scatter_min", "A copy with t
 
 def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Tensor:
     """A copy combined with `updates` at one position along `axis` per place; reduction 'none', 'add', 'mul' …"""
+    require_operands("tensor_scatter_elements", updates=updates)
+    require_tensors("tensor_scatter_elements", input_x=input_x)
     return gs.TensorScatterElements(axis, reduction)(input_x, indices, updates)
 
 
 def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
     """A copy with `src` (a tensor or number) written at one position along `axis` per place of `index`."""
+    require_operands("scatter", src=src)
+    require_tensors("scatter", input=input, index=index)
     return scatter_along(input, axis, index, src, "none")
 
 
@@ -129,6 +145,8 @@ def scatter_add_ext(input: Any, dim: int, index: Any, src: Any) -> Tensor:
 
 
 def scatter_along(input: Any, axis: int, index: Any, src: Any, reduction: str) -> Tensor:
+    require_operands("scatter_along", src=src)
+    require_tensors("scatter_along", input=input, index=index)
     if isinstance(src, Tensor) and src.ndim and src.shape != index.shape:
         if src.ndim != index.ndim or any(a < b for a, b in zip(src.shape, index.shape)):
             raise ValueError(
@@ -140,12 +158,14 @@ def scatter_along(input: Any, axis: int, index: Any, src: Any, reduction: str) -
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     """Zeros of the given shape with `updates` added at the indexed slices."""
+    require_tensors("scatter_nd", updates=updates)
     zero = Fill()(updates.dtype, static_ints("scatter_nd", "shape", shape), 0)
     return gs.TensorScatterAdd()(zero, indices, updates)
 
 
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     """A copy with `value` in all slices along `axis` that `index` names."""
+    require_tensors("index_fill", x=x)
     at = normal_axis("index_fill", axis, x.ndim)
     index = Reshape()(index, (-1,))
     return SetItem((slice(None),) * at + (TENSOR_INDEX,))(x, value, index)
@@ -153,24 +173,28 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
 
 def index_copy(input: Any, dim: int, index: Any, tensor: Any) -> Tensor:
     """A copy with the slices of `tensor` along `dim` at the places `index` names."""
+    require_tensors("index_copy", input=input, index=index)
     at = normal_axis("index_copy", dim, input.ndim)
     return SetItem((slice(None),) * at + (TENSOR_INDEX,))(input, tensor, index)
 
 
 def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
     """A copy with `src` as the slice `index` of dimension `axis`."""
+    require_tensors("select_scatter", input=input)
     at = normal_axis("select_scatter", axis, input.ndim)
     return SetItem((slice(None),) * at + (checks.integer("select_scatter", "index", index),))(input, src)
 
 
 def slice_scatter(input: Any, src: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
     """A copy with `src` in the part [start:end:step] of dimension `axis`."""
+    require_tensors("slice_scatter", input=input)
     at = normal_axis("slice_scatter", axis, input.ndim)
     return SetItem((slice(None),) * at + (slice(start, end, step),))(input, src)
 
 
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy with `src` as a diagonal of the plane of two dimensions."""
+    require_tensors("diagonal_scatter", input=input)
     spec, index, order = diagonal_index("diagonal_scatter", input.shape, offset, dim1, dim2)
     from mindspore.prims.arrays import Transpose
 
@@ -205,6 +229,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
 
 def masked_scatter(input: Any, mask: Any, tensor: Any) -> Tensor:
     """A copy in which the places where the mask holds take the elements of `tensor` in order."""
+    require_tensors("masked_scatter", input=input, mask=mask, tensor=tensor)
     shape = checks.broadcast("masked_scatter", input.shape, mask.shape)
     hold = BroadcastTo(shape)(mask) if mask.shape != shape else mask
     from mindspore.prims.scan import CumSum
@@ -273,11 +298,13 @@ scatter_nd_min = _nd_scatter("min", "scatter_nd_min", "Lower indexed slices of a
 
 def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
     """Add the slices of y along `axis` to those of x that `indices` names; a Parameter is updated in place."""
+    require_tensors("index_add", x=x, indices=indices, y=y)
     out = added_along(x, indices, y, axis)
     return update(x, out) if isinstance(x, values.parameter_class()) else out
 
 
 def added_along(x: Any, indices: Any, y: Any, axis: int) -> Any:
+    require_tensors("added_along", x=x, indices=indices, y=y)
     at = normal_axis("index_add", axis, x.ndim)
     if y.ndim != x.ndim or indices.ndim != 1 or y.shape[at] != indices.shape[0]:
         raise ValueError(
@@ -289,6 +316,7 @@ def added_along(x: Any, indices: Any, y: Any, axis: int) -> Any:
 
 def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor:
     """Add slices along `axis` to a Parameter in place."""
+    require_tensors("inplace_index_add", indices=indices, updates=updates)
     return update(var, added_along(var, indices, updates, axis))
 
 
@@ -298,16 +326,20 @@ def _rows_tensor(indices: Any) -> Tensor:
 
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
     """A copy of x with the rows `indices` replaced by those of v."""
+    require_tensors("inplace_update", x=x)
     return SetItem((TENSOR_INDEX,))(x, v, _rows_tensor(indices))
 
 
 def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
     """A copy of x with the rows of v added to its rows `indices`."""
+    require_tensors("inplace_add", x=x)
     return SetItem((TENSOR_INDEX,), accumulate=True)(x, v, _rows_tensor(indices))
 
 
 def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
     """A copy of x with the rows of v subtracted from its rows `indices`."""
+    require_operands("inplace_sub", v=v)
+    require_tensors("inplace_sub", x=x)
     return SetItem((TENSOR_INDEX,), accumulate=True)(x, -v, _rows_tensor(indices))
 
 
@@ -340,21 +372,25 @@ def _extreme(dtype: Any, lowest: bool) -> Any:
 
 def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
     """The sum of the slices of each segment."""
+    require_tensors("unsorted_segment_sum", input_x=input_x, segment_ids=segment_ids)
     return _segment_reduce("unsorted_segment_sum", input_x, segment_ids, num_segments, "add", 0)
 
 
 def unsorted_segment_prod(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
     """The product of the slices of each segment; 1 for empty ones."""
+    require_tensors("unsorted_segment_prod", x=x, segment_ids=segment_ids)
     return _segment_reduce("unsorted_segment_prod", x, segment_ids, num_segments, "mul", 1)
 
 
 def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
     """The maximum of each segment; the smallest value of the type for empty ones."""
+    require_tensors("unsorted_segment_max", x=x, segment_ids=segment_ids)
     return _segment_reduce("unsorted_segment_max", x, segment_ids, num_segments, "max", _extreme(x.dtype, True))
 
 
 def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
     """The minimum of each segment; the largest value of the type for empty ones."""
+    require_tensors("unsorted_segment_min", x=x, segment_ids=segment_ids)
     return _segment_reduce("unsorted_segment_min", x, segment_ids, num_segments, "min", _extreme(x.dtype, False))
 
 
@@ -366,6 +402,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
         >>> ops.one_hot(Tensor([0, 2]), 3).tolist()
         [[1, 0, 0], [0, 0, 1]]
     """
+    require_operands("one_hot", indices=indices)
     indices = as_tensor(indices)
     if indices.dtype.kind not in "ui":
         raise TypeError(f"For 'one_hot', 'indices' must be of an integer type, but got {indices.dtype}.")
@@ -383,6 +420,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
 
 def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
     """Whether each position along a new last dimension lies before the given length."""
+    require_tensors("sequence_mask", lengths=lengths)
     if maxlen is None:
         maxlen = int(concrete("sequence_mask", lengths).max(initial=0))
     steps = Range(dtype=lengths.dtype)(0, checks.integer("sequence_mask", "maxlen", values.static_value(maxlen), 0), 1)
@@ -391,6 +429,7 @@ def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
 
 def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0) -> Tensor:
     """Reverse the first `seq_lengths[i]` elements along `seq_dim` of each batch entry."""
+    require_tensors("reverse_sequence", x=x, seq_lengths=seq_lengths)
     s, b = normal_axis("reverse_sequence", seq_dim, x.ndim), normal_axis("reverse_sequence", batch_dim, x.ndim)
     if s == b:
         raise ValueError(f"For 'reverse_sequence', 'seq_dim' and 'batch_dim' must differ, but both are {seq_dim}.")
@@ -407,6 +446,7 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
 
 def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     """Pad the dimensions from 1 on, then move blocks of them into the batch dimension (the first)."""
+    require_tensors("space_to_batch_nd", input_x=input_x)
     return _space_to_batch("space_to_batch_nd", input_x, block_size, paddings, 1)
 
 
@@ -430,6 +470,7 @@ def _space_to_batch(op: str, x: Any, block: Any, paddings: Any, first: int) -> T
 
 def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
     """The inverse of `space_to_batch_nd`: move blocks out of the batch dimension, then crop."""
+    require_tensors("batch_to_space_nd", input_x=input_x)
     from mindspore.prims.arrays import Transpose
 
     op, crops = "batch_to_space_nd", values.static_value(crops)
@@ -478,6 +519,7 @@ def list_difference(x: Any, y: Any, index_dtype: Any = mstype.int32) -> tuple[Te
 
 def diag_part(x: Any) -> Tensor:
     """The diagonal of a tensor of rank 2k whose halves have equal shapes."""
+    require_tensors("diag_part", x=x)
     half = x.ndim // 2
     if x.ndim == 0 or x.ndim % 2 or x.shape[:half] != x.shape[half:]:
         raise ValueError(f"For 'DiagPart', the two halves of the shape must be equal, but got {x.shape}.")
@@ -487,6 +529,7 @@ def diag_part(x: Any) -> Tensor:
 
 def fill_diagonal(x: Any, fill_value: Any, wrap: bool = False) -> Tensor:
     """A copy with one value on the main diagonal; `wrap` starts again below in tall matrices."""
+    require_tensors("fill_diagonal", x=x)
     if x.ndim < 2 or (x.ndim > 2 and len(set(x.shape)) > 1):
         raise ValueError(f"For 'fill_diagonal', a matrix or a tensor of equal sizes is needed, but got {x.shape}.")
     step = 1 + sum(int(np.prod(x.shape[d:])) for d in np.arange(1, x.ndim))

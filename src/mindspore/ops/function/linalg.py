@@ -7,7 +7,7 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor, to_float
+from mindspore.ops.function._common import cast, require_tensor, require_tensors, to_float
 from mindspore.ops.function.product import matmul, matrix_norm
 from mindspore.ops.function.shape import swapaxes
 from mindspore.prims import checks, values
@@ -42,6 +42,7 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
 
 def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Tensor:
     """The x with a x = b for triangular a; `trans` 1 or 'T' and 2 or 'C' solve with the (conjugate) transpose."""
+    require_tensors("solve_triangular", a=a, b=b)
     mode = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
     checks.one_of("solve_triangular", "trans", mode, (0, 1, 2))
     right = ExpandDims()(b, -1) if b.ndim == a.ndim - 1 else b
@@ -53,6 +54,7 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_d
 
 def det(input: Any) -> Tensor:
     """The determinant of square matrices."""
+    require_tensors("det", input=input)
     return dec.MatrixDeterminant()(to_float(input))
 
 
@@ -61,6 +63,7 @@ matrix_determinant = det
 
 def slogdet(input: Any) -> tuple[Tensor, Tensor]:
     """The sign and the logarithm of the magnitude of the determinant."""
+    require_tensors("slogdet", input=input)
     return dec.LogMatrixDeterminant()(to_float(input))
 
 
@@ -69,6 +72,7 @@ log_matrix_determinant = slogdet
 
 def logdet(input: Any) -> Tensor:
     """The logarithm of the determinant; NaN where it is negative."""
+    require_tensors("logdet", input=input)
     sign, size = slogdet(input)
     return ew.Select()(ew.Less()(ew.Real()(sign), 0), math.nan, size)
 
@@ -80,6 +84,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
 
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     """The inverse of the matrix whose Cholesky factor is given."""
+    require_tensors("cholesky_inverse", input_x=input_x)
     eye = BroadcastTo(input_x.shape)(Eye()(input_x.shape[-1], input_x.shape[-1], input_x.dtype))
     return cholesky_solve(eye, input_x, upper)
 
@@ -92,6 +97,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
 
 def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """(q, r): an orthonormal and an upper triangular factor; `mode` is 'reduced' or 'complete'."""
+    require_tensors("qr", input=input)
     checks.one_of("qr", "mode", mode, ("reduced", "complete"))
     return dec.Qr(mode == "complete")(to_float(input))
 
@@ -104,6 +110,7 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
 
 def svdvals(input: Any) -> Tensor:
     """The singular values, falling."""
+    require_tensors("svdvals", input=input)
     return dec.singular_values(to_float(input))
 
 
@@ -120,16 +127,19 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Tensor:
 
 def eig(A: Any) -> tuple[Tensor, Tensor]:
     """(eigenvalues, eigenvectors) of square matrices, both complex."""
+    require_tensors("eig", A=A)
     return dec.Eig(True)(to_float(A))
 
 
 def eigvals(A: Any) -> Tensor:
     """The complex eigenvalues of square matrices."""
+    require_tensors("eigvals", A=A)
     return dec.Eig(False)(to_float(A))[0]
 
 
 def lu(input: Any) -> tuple[Tensor, Tensor, Tensor]:
     """(p, l, u) with p l u = input."""
+    require_tensors("lu", input=input)
     packed, _, order = dec.Lu()(to_float(input))
     left, right = _unpack_factors(packed)
     return swapaxes(_permutation(order, packed.dtype), -1, -2), left, right
@@ -137,6 +147,7 @@ def lu(input: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 def lu_factor(input: Any) -> tuple[Tensor, Tensor]:
     """(packed factors, row interchanges counted from 0)."""
+    require_tensors("lu_factor", input=input)
     packed, pivots, _ = dec.Lu()(to_float(input))
     return packed, pivots
 
@@ -181,6 +192,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
     """The x with A x = b, from packed factors of A and row interchanges counted from 1."""
+    require_tensors("lu_solve", b=b)
     order = pivots_to_order(LU_pivots - 1, LU_data.shape[-2])
     moved = matmul(_permutation(order, b.dtype), b)
     first = dec.TriangularSolve(True, False, True)(LU_data, moved)
@@ -189,6 +201,7 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
 
 def lstsq(input: Any, A: Any) -> Tensor:
     """The least-squares (or least-norm) solution x of input x = A."""
+    require_tensors("lstsq", input=input, A=A)
     rhs = Reshape()(A, (-1, 1)) if A.ndim == 1 else A
     m, n = input.shape[-2:]
     if m >= n:
@@ -216,6 +229,7 @@ def pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False)
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> Tensor:
     """The number of singular values above the tolerance."""
+    require_tensors("matrix_rank", A=A)
     from mindspore.ops.function.elementwise import _finfo
 
     s = svdvals(A)
@@ -236,6 +250,7 @@ def cond(A: Any, p: Any = None) -> Tensor:
 
 def matrix_power(input: Any, n: int) -> Tensor:
     """The n-th power of square matrices; negative powers are those of the inverse."""
+    require_tensors("matrix_power", input=input)
     n = checks.integer("matrix_power", "n", n)
     dec.matrix("matrix_power", "input", values.abstract_of(to_float(input)), True)
     base = inverse(input) if n < 0 else input
@@ -252,6 +267,7 @@ def matrix_power(input: Any, n: int) -> Tensor:
 
 def matrix_exp(input: Any) -> Tensor:
     """The matrix exponential."""
+    require_tensors("matrix_exp", input=input)
     return dec.MatrixExp()(to_float(input))
 
 
@@ -314,6 +330,7 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
 
 def tridiagonal_matmul(superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any) -> Tensor:
     """The product of a tridiagonal matrix, given by its diagonals, with a matrix."""
+    require_tensors("tridiagonal_matmul", superdiag=superdiag, maindiag=maindiag, subdiag=subdiag, rhs=rhs)
     main, upper, lower = (Reshape()(d, (*d.shape[:-2], d.shape[-1], 1)) for d in (maindiag, superdiag, subdiag))
     rows = rhs.shape[-2]
     zero = Fill()(rhs.dtype, (*rhs.shape[:-2], 1, rhs.shape[-1]), 0)

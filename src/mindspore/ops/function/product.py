@@ -9,7 +9,16 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, normal_axes, normal_axis, require_tensor, to_float
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    normal_axes,
+    normal_axis,
+    require_operands,
+    require_tensor,
+    require_tensors,
+    to_float,
+)
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import ExpandDims, Transpose
@@ -73,6 +82,7 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
 
 def mv(mat: Any, vec: Any) -> Tensor:
     """A matrix times a vector."""
+    require_tensors("mv", mat=mat, vec=vec)
     if mat.ndim != 2 or vec.ndim != 1:
         raise ValueError(f"For 'mv', a matrix and a vector are needed, but got shapes {mat.shape} and {vec.shape}.")
     return matmul(mat, vec)
@@ -80,6 +90,7 @@ def mv(mat: Any, vec: Any) -> Tensor:
 
 def outer(input: Any, vec2: Any) -> Tensor:
     """The product of every element of one vector with every element of the other."""
+    require_tensors("outer", input=input, vec2=vec2)
     if input.ndim != 1 or vec2.ndim != 1:
         raise ValueError(f"For 'outer', two vectors are needed, but got shapes {input.shape} and {vec2.shape}.")
     return Reshape()(input, (-1, 1)) * vec2
@@ -87,11 +98,13 @@ def outer(input: Any, vec2: Any) -> Tensor:
 
 def ger(input: Any, vec2: Any) -> Tensor:
     """The outer product of two vectors."""
+    require_tensors("ger", input=input, vec2=vec2)
     return outer(input, vec2)
 
 
 def inner(input: Any, other: Any) -> Tensor:
     """The sum product over the last dimensions."""
+    require_tensors("inner", input=input, other=other)
     if input.ndim == 0 or other.ndim == 0:
         return input * other
     return tensor_dot(input, other, ((-1,), (-1,)))
@@ -99,6 +112,7 @@ def inner(input: Any, other: Any) -> Tensor:
 
 def dot(input: Any, other: Any) -> Tensor:
     """NumPy's dot: over the last dimension of `input` and the second-last of `other`."""
+    require_tensors("dot", input=input, other=other)
     if input.ndim == 0 or other.ndim == 0:
         return input * other
     return tensor_dot(input, other, ((-1,), (-2,) if other.ndim > 1 else (-1,)))
@@ -106,11 +120,14 @@ def dot(input: Any, other: Any) -> Tensor:
 
 def vecdot(x: Any, y: Any, *, axis: int = -1) -> Tensor:
     """The sum of conj(x) * y along `axis`."""
+    require_operands("vecdot", y=y)
+    require_tensors("vecdot", x=x)
     return ReduceSum()(ew.conj(x) * y, axis)
 
 
 def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
     """The sum product over pairs of axes: a number (the last of x1 with the first of x2), or two lists of axes."""
+    require_tensors("tensor_dot", x1=x1, x2=x2)
     if isinstance(axes, int):
         axes = (tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes)))
     first, second = (tuple(a) if isinstance(a, (list, tuple)) else (a,) for a in axes)
@@ -130,6 +147,7 @@ def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
 
 def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
     """For each batch entry the sum product over one axis of x1 and one of x2."""
+    require_tensors("batch_dot", x1=x1, x2=x2)
     if axes is None:
         axes = (x1.ndim - 1, x2.ndim - 2 if x2.ndim > 2 else 1)
     a1, a2 = (axes, axes) if isinstance(axes, int) else axes
@@ -147,6 +165,7 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
 
 def kron(input: Any, other: Any) -> Tensor:
     """The Kronecker product."""
+    require_tensors("kron", input=input, other=other)
     rank = max(input.ndim, other.ndim)
     a = Reshape()(input, (1,) * (rank - input.ndim) + input.shape)
     b = Reshape()(other, (1,) * (rank - other.ndim) + other.shape)
@@ -157,6 +176,7 @@ def kron(input: Any, other: Any) -> Tensor:
 
 def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     """The vector product along a dimension of size 3 (the first such when None)."""
+    require_tensors("cross", input=input, other=other)
     shape = checks.broadcast("cross", input.shape, other.shape)
     if dim is None or dim == -65530:
         if 3 not in shape:
@@ -174,26 +194,33 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
 # -- sums of products -----------------------------------------------------------------------------------------------
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+    require_operands("addmm", input=input)
     return beta * input + alpha * MatMul()(mat1, mat2)
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (mat @ vec)."""
+    require_operands("addmv", input=input)
+    require_tensors("addmv", mat=mat, vec=vec)
     return beta * input + alpha * mv(mat, vec)
 
 
 def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * x + alpha * outer(vec1, vec2)."""
+    require_operands("addr", x=x)
+    require_tensors("addr", vec1=vec1, vec2=vec2)
     return beta * x + alpha * outer(vec1, vec2)
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * the sum of batch1 @ batch2 over the batch."""
+    require_operands("addbmm", input=input)
     return beta * input + alpha * ReduceSum()(bmm(batch1, batch2), 0)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2)."""
+    require_operands("baddbmm", input=input)
     return beta * input + alpha * bmm(batch1, batch2)
 
 
@@ -381,11 +408,13 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
 
 def dist(input: Any, other: Any, p: Any = 2) -> Tensor:
     """The p-norm of input - other."""
+    require_operands("dist", input=input, other=other)
     return vector_norm(input - other, p)
 
 
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     """The p-norm distances between all rows of x1 and all rows of x2."""
+    require_tensors("cdist", x1=x1, x2=x2)
     if x1.shape[-1] != x2.shape[-1]:
         raise ValueError(f"For 'cdist', the rows must be equally long, but got shapes {x1.shape} and {x2.shape}.")
     return vector_norm(ExpandDims()(x1, -2) - ExpandDims()(x2, -3), p, -1)
@@ -393,6 +422,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
 
 def pdist(input: Any, p: float = 2.0) -> Tensor:
     """The p-norm distances between all pairs of rows."""
+    require_tensors("pdist", input=input)
     from mindspore.prims.gather_scatter import Gather
 
     first, second = np.triu_indices(input.shape[-2], 1)
@@ -402,6 +432,7 @@ def pdist(input: Any, p: float = 2.0) -> Tensor:
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:
     """The cosine of the angle between vectors along `dim`."""
+    require_operands("cosine_similarity", x1=x1, x2=x2)
     product = ReduceSum()(x1 * x2, dim)
     sizes = [ew.Maximum()(ReduceSum()(ew.Square()(x), dim), eps * eps) for x in (x1, x2)]
     return product / ew.Sqrt()(sizes[0] * sizes[1])
@@ -410,6 +441,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
 # -- clipping by norm -----------------------------------------------------------------------------------------------
 def clip_by_norm(x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
     """Scale tensors down together so that their common norm is at most `max_norm`."""
+    require_tensors("clip_by_norm", x=x)
     tensors = [x] if isinstance(x, Tensor) else list(x)
     total = vector_norm(_stack_norms(tensors, norm_type), norm_type)
     if error_if_nonfinite and not values.is_symbolic(total) and not np.isfinite(total.asnumpy()):
@@ -441,6 +473,7 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
 
 def renorm(input: Any, p: Any, axis: int, maxnorm: float) -> Tensor:
     """Scale each slice along `axis` down so that its p-norm is at most `maxnorm`."""
+    require_tensors("renorm", input=input)
     at = normal_axis("renorm", axis, input.ndim)
     rest = tuple(d for d in range(input.ndim) if d != at)
     size = vector_norm(input, p, rest, True)
@@ -450,6 +483,7 @@ def renorm(input: Any, p: Any, axis: int, maxnorm: float) -> Tensor:
 
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     """input @ weight^T + bias."""
+    require_tensors("dense", input=input, weight=weight)
     if weight.ndim == 1:
         out = matmul(input, weight)
     elif input.ndim == 2:

@@ -16,7 +16,9 @@ from mindspore.ops.function._common import (
     concrete,
     normal_axes,
     normal_axis,
+    require_operands,
     require_tensor,
+    require_tensors,
     static_ints,
 )
 from mindspore.ops.function._common import (
@@ -50,6 +52,7 @@ shape_ = alias(shape, "shape_")
 
 def dyn_shape(input_x: Any) -> Tensor:
     """The shape as an int64 tensor."""
+    require_tensors("dyn_shape", input_x=input_x)
     return Tensor(np.asarray(input_x.shape, np.int64))
 
 
@@ -86,6 +89,7 @@ def cast(input: Any, dtype: Any) -> Tensor:
 
 def type_as(input: Any, other: Any) -> Tensor:
     """input converted to the element type of other."""
+    require_tensors("type_as", input=input, other=other)
     return _cast(input, other.dtype)
 
 
@@ -96,6 +100,7 @@ def identity(x: Any) -> Any:
 
 def deepcopy(input_x: Any) -> Tensor:
     """A tensor with its own data."""
+    require_tensors("deepcopy", input_x=input_x)
     return input_x.copy()
 
 
@@ -118,6 +123,7 @@ def reshape(input: Any, shape: Any) -> Tensor:
 
 def view_as(input: Any, other: Any) -> Tensor:
     """input in the shape of other."""
+    require_tensors("view_as", other=other)
     return Reshape()(input, other.shape)
 
 
@@ -171,16 +177,19 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
 
 def atleast_1d(inputs: Any) -> Any:
     """Tensors with at least one dimension."""
+    require_operands("atleast_1d", inputs=inputs)
     return _atleast(inputs, lambda x: Reshape()(x, (1,)) if x.ndim == 0 else x)
 
 
 def atleast_2d(inputs: Any) -> Any:
     """Tensors with at least two dimensions; new ones come first."""
+    require_operands("atleast_2d", inputs=inputs)
     return _atleast(inputs, lambda x: Reshape()(x, (1,) * (2 - x.ndim) + x.shape) if x.ndim < 2 else x)
 
 
 def atleast_3d(inputs: Any) -> Any:
     """Tensors with at least three dimensions: (N,) becomes (1, N, 1), (M, N) becomes (M, N, 1)."""
+    require_operands("atleast_3d", inputs=inputs)
 
     def lift(x: Any) -> Any:
         if x.ndim < 2:
@@ -224,6 +233,7 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """Move dimensions to new places; the others keep their order."""
+    require_tensors("moveaxis", x=x)
     src = tuple(normal_axis("moveaxis", a, x.ndim, "source") for a in static_ints("moveaxis", "source", source))
     dst = tuple(normal_axis("moveaxis", a, x.ndim, "destination") for a in static_ints("moveaxis", "d", destination))
     if len(src) != len(dst) or len(set(src)) != len(src) or len(set(dst)) != len(dst):
@@ -277,6 +287,7 @@ def flipud(input: Any) -> Tensor:
 
 def rot90(input: Any, k: int, dims: Any) -> Tensor:
     """Rotate by k times 90 degrees in the plane of two dimensions."""
+    require_tensors("rot90", input=input)
     a, b = (normal_axis("rot90", d, input.ndim, "dims") for d in dims)
     if a == b:
         raise ValueError(f"For 'rot90', 'dims' must name two different dimensions, but got {tuple(dims)}.")
@@ -320,6 +331,7 @@ def expand(input_x: Any, size: Any) -> Tensor:
 
 def expand_as(input: Any, other: Any) -> Tensor:
     """input repeated to the shape of other."""
+    require_tensors("expand_as", other=other)
     return BroadcastTo(other.shape)(input)
 
 
@@ -517,6 +529,7 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
 
 def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut along the second dimension (the first for 1-D tensors)."""
+    require_tensors("hsplit", input=input)
     return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 else 1)
 
 
@@ -557,6 +570,7 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
 
 def slice_(input_x: Any, begin: Any, size: Any) -> Tensor:
     """The block of shape `size` at `begin`; a size of -1 runs to the end."""
+    require_tensors("slice_", input_x=input_x)
     starts, sizes = static_ints("slice", "begin", begin), static_ints("slice", "size", size)
     if not len(starts) == len(sizes) == input_x.ndim:
         raise ValueError(
@@ -652,12 +666,14 @@ def _border_index(n: int, before: int, after: int, mode: str) -> np.ndarray:
 
 def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Tensor:
     """Pad by mirroring; 'REFLECT' leaves the border element out, 'SYMMETRIC' repeats it."""
+    require_tensors("mirror_pad", input_x=input_x)
     checks.one_of("mirror_pad", "mode", mode, ("REFLECT", "SYMMETRIC"))
     return pad_pairs(input_x, values.static_value(paddings), mode.lower())
 
 
 def padding(x: Any, pad_dim_size: int = 8) -> Tensor:
     """Extend the last dimension, of size 1, to `pad_dim_size` with zeros."""
+    require_tensors("padding", x=x)
     if x.ndim < 2 or x.shape[-1] != 1:
         raise ValueError(f"For 'padding', the last of at least 2 dimensions must be 1, but the shape is {x.shape}.")
     return arr.Pad(((0, 0),) * (x.ndim - 1) + ((0, pad_dim_size - 1),))(x)

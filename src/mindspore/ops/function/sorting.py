@@ -8,7 +8,15 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, concrete, normal_axis, require_tensor
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    concrete,
+    normal_axis,
+    require_operands,
+    require_tensor,
+    require_tensors,
+)
 from mindspore.ops.function.shape import swapaxes
 from mindspore.prims import checks, scan, values
 from mindspore.prims import elementwise as ew
@@ -99,6 +107,7 @@ def searchsorted(
     sorter: Any = None,
 ) -> Tensor:  # fmt: skip
     """Where each value would be inserted to keep the rows of `sorted_sequence` sorted."""
+    require_operands("searchsorted", values=values)
     checks.one_of("searchsorted", "side", side, (None, "left", "right"))
     if side == "left" and right:
         raise ValueError("For 'searchsorted', side 'left' contradicts right=True.")
@@ -110,6 +119,7 @@ def searchsorted(
 
 def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
     """The bucket between sorted boundaries that each element falls into; with `right`, intervals are [a, b)."""
+    require_tensors("bucketize", input=input)
     bounds = as_tensor(boundaries)
     if bounds.ndim != 1:
         raise ValueError(f"For 'bucketize', 'boundaries' must be 1-D, but got shape {bounds.shape}.")
@@ -151,6 +161,7 @@ def logcumsumexp(input: Any, axis: int) -> Tensor:
 
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Differences of neighbours along `axis`, n times over."""
+    require_tensors("diff", x=x)
     from mindspore.prims.arrays import Concat
 
     at = normal_axis("diff", axis, x.ndim)
@@ -272,6 +283,7 @@ def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Te
 
 def isin(elements: Any, test_elements: Any) -> Tensor:
     """Whether each element occurs in `test_elements`."""
+    require_operands("isin", elements=elements, test_elements=test_elements)
     x, y = as_tensor(elements), as_tensor(test_elements)
     return ReduceAny()(ew.Equal()(Reshape()(x, (*x.shape, 1)), Reshape()(y, (-1,))), -1)
 
@@ -298,6 +310,7 @@ def cartesian_prod(*inputs: Any) -> Tensor:
 
 def population_count(input_x: Any) -> Tensor:
     """The number of set bits of each integer."""
+    require_tensors("population_count", input_x=input_x)
     bits = input_x.dtype.bits
     steps = Range(dtype=input_x.dtype)(0, bits, 1)
     from mindspore.prims.reduction import ReduceSum

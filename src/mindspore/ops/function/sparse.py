@@ -15,6 +15,7 @@ from mindspore.common.sparse import (
 )
 from mindspore.common.tensor import Tensor
 from mindspore.ops import function as F
+from mindspore.ops.function._common import require_operands, require_tensors
 
 _ELEMENTWISE = (
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp", "expm1", "floor", "inv",
@@ -76,16 +77,19 @@ def csr_add(a: CSRTensor, b: CSRTensor, alpha: Any, beta: Any) -> CSRTensor:
 
 def csr_mul(x: CSRTensor, y: Any) -> CSRTensor:
     """Element by element product with a dense tensor."""
+    require_operands("csr_mul", y=y)
     return x * y
 
 
 def csr_div(x: CSRTensor, y: Any) -> CSRTensor:
     """Element by element quotient with a dense tensor."""
+    require_operands("csr_div", y=y)
     return x / y
 
 
 def csr_mv(csr_tensor: CSRTensor, dense: Any) -> Tensor:
     """The product with a vector."""
+    require_tensors("csr_mv", dense=dense)
     return csr_tensor.mv(dense)
 
 
@@ -93,6 +97,7 @@ def csr_mm(
     a: CSRTensor, b: Any, trans_a: bool = False, trans_b: bool = False, adjoint_a: bool = False, adjoint_b: bool = False
 ) -> Any:
     """The product with a matrix, perhaps transposed."""
+    require_tensors("csr_mm", b=b)
     if trans_a or adjoint_a or trans_b or adjoint_b:
         return sparse_dense_matmul(a.to_coo(), b, trans_a or adjoint_a, trans_b or adjoint_b)
     return a.mm(b)
@@ -167,6 +172,7 @@ def make_csr_tensor(indptr: Any, indices: Any, values: Any, dense_shape: Any) ->
 
 def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
     """The means of the rows `indices` of x, by (sorted) segment."""
+    require_operands("sparse_segment_mean", indices=indices)
     from mindspore.ops.operations.math_ops import SegmentMean
 
     return SegmentMean()(F.gather(x, indices, 0), segment_ids)
@@ -176,6 +182,7 @@ def sparse_tensor_dense_matmul(
     indices: Any, values: Any, sparse_shape: Any, dense: Any, adjoint_st: bool = False, adjoint_dt: bool = False
 ) -> Tensor:
     """The product of a sparse matrix, given by its parts, with a dense one."""
+    require_tensors("sparse_tensor_dense_matmul", dense=dense)
     shape = tuple(int(d) for d in (sparse_shape.tolist() if isinstance(sparse_shape, Tensor) else sparse_shape))
     return sparse_dense_matmul(COOTensor(indices, values, shape), dense, adjoint_st, adjoint_dt)
 
