@@ -20,15 +20,17 @@ def _swap(xp: Any, x: Any) -> Any:
 
 def _product(xp: Any, a: Any, b: Any) -> Any:
     """Matrix product; half types accumulate in float32."""
-    if is_half(a.dtype):
-        if xp is np:
-            return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    if xp is np and is_half(a.dtype):
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+    if a.dtype.itemsize == 1 and is_half(a.dtype):
         return xp.matmul(a, b, preferred_element_type=np.float32).astype(a.dtype)
+    # XLA adds products of 16-bit floats in float32 by itself; asking for float32 results keeps it from its best kernels.
     return xp.matmul(a, b)
 
 
 class _MatrixProduct(Primitive):
     promote = (0, 1)
+    light = True
 
     def __init__(self, transpose_a: bool = False, transpose_b: bool = False):
         for name, value in (("transpose_a", transpose_a), ("transpose_b", transpose_b)):
@@ -54,6 +56,7 @@ class _MatrixProduct(Primitive):
         return AbstractTensor(x.dtype, (*batch, m, n))
 
     def eval(self, xp: Any, x: Any, y: Any) -> Any:
+        self.check_rank(x, y)  # eager calls come here without inference
         return _product(xp, _swap(xp, x) if self.transpose_a else x, _swap(xp, y) if self.transpose_b else y)
 
     def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
@@ -83,4 +86,6 @@ class BatchMatMul(_MatrixProduct):
     def check_rank(self, x: Any, y: Any) -> None:
         for name, value in (("x", x), ("y", y)):
             if value.ndim < 2:
-                raise ValueError(f"For '{self.name}', '{name}' must have at least 2 dimensions, but its shape is {value.shape}.")
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have at least 2 dimensions, but its shape is {value.shape}."
+                )

@@ -191,6 +191,10 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> t
 
     Numbers bend to the tensors beside them; among numbers alone the wider type wins.
     """
+    if len(args) == 2:
+        a, b = args
+        if isinstance(a, values.TensorBase) and isinstance(b, values.TensorBase) and _are_alike(a, b):
+            return args
     chosen = range(len(args)) if isinstance(which, str) else which  # the only word is "all"
     common = None
     numbers: list[Any] = []
@@ -216,6 +220,11 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> t
             sample = values.scalar_sample(values.dtype_of(number)) if symbolic else number
             common = mstype.promote_scalar(common, sample.item() if hasattr(sample, "item") else sample)
     return tuple(_as_dtype(a, common) if i in chosen else a for i, a in enumerate(args))
+
+
+def _are_alike(a: values.TensorBase, b: values.TensorBase) -> bool:
+    """Whether two tensors are concrete and of one type: the common case, told cheaply."""
+    return a._node is None and b._node is None and a._data.dtype is b._data.dtype
 
 
 def _common_number_dtype(numbers: list[Any]) -> mstype.DType:

@@ -15,8 +15,9 @@ class NumpyDevice:
     name = "CPU"
 
     def evaluate(self, prim: Primitive, arrays: list) -> Any:
-        if any(type(a) is not np.ndarray and hasattr(a, "__array__") for a in arrays):
-            arrays = [np.asarray(a) if hasattr(a, "__array__") else a for a in arrays]
+        for i, a in enumerate(arrays):
+            if type(a) is not np.ndarray and hasattr(a, "__array__"):
+                arrays[i] = np.asarray(a)
         with np.errstate(all="ignore"):  # infinities and NaNs are results, not news
             return prim.eval(np, *arrays)
 
@@ -31,6 +32,11 @@ class _Current:
 
 def current() -> Any:
     return _Current.device
+
+
+def accelerator() -> Any:
+    """The current device where it has a memory of its own; None on the host."""
+    return _Current.device if isinstance(_Current.device, XlaDevice) else None
 
 
 def block_each_operation() -> None:

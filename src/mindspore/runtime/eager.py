@@ -14,7 +14,7 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive, set_dispatch
 from mindspore.prims.values import TensorBase
-from mindspore.runtime import devices
+from mindspore.runtime import devices, eager_kernels
 
 
 def dispatch(prim: Primitive, args: tuple) -> Any:
@@ -28,17 +28,9 @@ def dispatch(prim: Primitive, args: tuple) -> Any:
 
 def execute(prim: Primitive, args: tuple) -> Any:
     """Run a primitive on concrete tensors."""
-    if not prim.light:
-        prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
     arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
-    device = devices.current()
-    try:
-        result = device.evaluate(prim, arrays)
-    except Exception:
-        if prim.light:  # let the inference rule say what is wrong, in the words graph mode uses
-            prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
-        raise
-    out = _wrap(result)
+    kernel = eager_kernels.forward(prim, arrays) if prim.name in eager_kernels.THRESHOLDS else None
+    out = _wrap(kernel(arrays) if kernel is not None else _evaluate(prim, args, arrays))
     for argument, output in prim.writes:
         target = args[argument]
         target._data = (out[output] if isinstance(out, tuple) else out)._data
@@ -46,6 +38,18 @@ def execute(prim: Primitive, args: tuple) -> Any:
     for tape in ACTIVE.tapes:
         tape.record(prim, args, out)
     return out
+
+
+def _evaluate(prim: Primitive, args: tuple, arrays: list) -> Any:
+    """Infer, which checks, and evaluate; light primitives are inferred only to say what is wrong."""
+    if not prim.light:
+        prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
+    try:
+        return devices.current().evaluate(prim, arrays)
+    except Exception:
+        if prim.light:  # in the words graph mode uses
+            prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
+        raise
 
 
 def _wrap(result: Any) -> Any:

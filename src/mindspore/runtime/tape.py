@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast, Real, zeros_like
+from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import TensorBase
+from mindspore.runtime import eager_kernels
 
 
 class Entry(NamedTuple):
@@ -88,10 +90,21 @@ class Tape:
                 continue
             dout = self._output_gradient(entry, grads, input_keys)
             args = tuple(self._as_recorded(*item) for item in zip(entry.args, entry.arg_keys, entry.arg_data))
-            for arg, key, grad in zip(args, entry.arg_keys, entry.bprop(*args, entry.out, dout)):
+            for arg, key, grad in zip(args, entry.arg_keys, self._pull_back(entry, args, dout)):
                 if grad is not None and key in self._tracked:
                     _accumulate(grads, key, _fit(grad, arg))
         return [self._finish(grads, i) for i in inputs]
+
+    def _pull_back(self, entry: Entry, args: tuple, dout: Any) -> tuple:
+        """The gradients of an entry's arguments: in one native call where there is one and nobody records it."""
+        if entry.name in eager_kernels.GRADIENTS and not ACTIVE.tapes:
+            prim = getattr(entry.bprop, "__self__", None)
+            if isinstance(prim, Primitive):
+                needed = tuple(key in self._tracked for key in entry.arg_keys)
+                grads = eager_kernels.gradient(prim, args, entry.out, dout, needed)
+                if grads is not None:
+                    return grads
+        return entry.bprop(*args, entry.out, dout)
 
     def _output_gradient(self, entry: Entry, grads: dict[int, Any], inputs: dict[int, Any]) -> Any:
         """The incoming gradient of an entry; zeros for outputs that nothing used. Hooks of the outputs run here."""

@@ -197,9 +197,9 @@ class Instance:
             error, self.error = self.error, None
             raise error
         if status:
-            self._report(status)
+            self.report(status)
 
-    def _report(self, status: int) -> None:
+    def report(self, status: int) -> None:
         number, code = status >> 8, status & 255
         shift = self.count - len(self.blueprint.steps)
         name = self.blueprint.steps[number - shift].name if number >= shift else "move"

@@ -1,0 +1,100 @@
+"""Calling a compiled graph with as little Python around it as possible: the kernels of PyNative mode.
+
+A graph of one operation runs for a few microseconds, so the general call (conversions, recycling of results, a
+dictionary of addresses) would cost more than the work. Here the arguments are contiguous arrays of the types the graph
+was made for, results are new arrays, and their addresses go straight into the graph's table.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.backends.cpu import openmp
+from mindspore.backends.cpu.executable import CpuExecutable, Instance
+from mindspore.backends.cpu.layout import numpy_dtype
+from mindspore.backends.cpu.steps import HostStep
+
+_word_at = ctypes.c_int64.from_address
+_DATA_FIELD = 16  # the first field of NumPy's array object, after the object header
+
+
+def _address_by_interface(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def _address_by_field(array: np.ndarray) -> int:
+    """The same, ten times as fast."""
+    return _word_at(id(array) + _DATA_FIELD).value
+
+
+def _choose_address() -> Any:
+    """Reading the field is right where object headers have two words; others ask the array."""
+    sample = np.zeros(3)[1:]
+    is_there = object.__basicsize__ == _DATA_FIELD and _address_by_field(sample) == _address_by_interface(sample)
+    return _address_by_field if is_there else _address_by_interface
+
+
+address_of = _choose_address()
+
+
+class _Frame:
+    """An instance of the graph, and which array's address goes into which word of its table."""
+
+    def __init__(self, executable: CpuExecutable):
+        self.instance = instance = Instance(executable.blueprint)
+        count = len(executable.blueprint.inputs)
+        self.places = [(w, (n if kind == "input" else count + n), o) for (kind, n), o, w in instance.patches]
+        self.words = (ctypes.c_int64 * len(instance.word_array)).from_buffer(instance.word_array)
+        self.table = instance.table.ctypes.data
+        self.count = instance.count
+        self.run = instance.run
+
+
+class DirectCall:
+    """`call(arrays)` with contiguous arrays in the order of the graph's parameters gives the list of its results.
+
+    `serial`: without threads, which work of a few microseconds does not repay; the code is then made for one thread.
+    """
+
+    def __init__(self, compile: Callable[[], CpuExecutable], serial: bool = False):
+        self.serial = serial
+        executable = self._alone(compile) if serial else compile()
+        blueprint = executable.blueprint
+        if any(isinstance(s, HostStep) for s in blueprint.steps):
+            raise ValueError(f"the graph {blueprint.name!r} has steps that need Python")
+        if any(v is None or v.buffer.kind != "output" for v in blueprint.results):
+            raise ValueError(f"the graph {blueprint.name!r} has results that are not new arrays")
+        self.executable = executable
+        self.results = [(v.shape, numpy_dtype(v.dtype)) for v in blueprint.results if v is not None]
+        self._free: list[_Frame] = []  # calls of several threads at a time get a frame each
+
+    def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        frame = self._free.pop() if self._free else _Frame(self.executable)
+        results = [np.empty(shape, dtype) for shape, dtype in self.results]
+        addresses = [address_of(a) for a in arrays]
+        addresses += [address_of(a) for a in results]
+        words = frame.words
+        for word, number, offset in frame.places:
+            words[word] = addresses[number] + offset
+        if self.serial:
+            status = self._alone(frame.run, frame.table, frame.count)
+        else:
+            status = frame.run(frame.table, frame.count)
+        if status:
+            frame.instance.report(status)
+        self._free.append(frame)
+        return results
+
+    @staticmethod
+    def _alone(function: Callable, *args: Any) -> Any:
+        """Call with parallel regions of one thread; the setting belongs to the calling thread."""
+        threads = openmp.threads()
+        openmp.set_threads(1)
+        try:
+            return function(*args)
+        finally:
+            openmp.set_threads(threads)

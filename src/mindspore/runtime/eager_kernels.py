@@ -1,0 +1,230 @@
+"""Native kernels for the heavy operations of PyNative mode.
+
+A heavy operation (convolution, matrix product, normalisation …) on arguments of the same shapes as before is compiled as
+a graph of its own by the CPU backend: the same kernels as in graph mode, kept per operation and shapes. Its gradient rule,
+applied to the whole call, is compiled the same way, so that a backward step is one native call too, and gradients
+that nobody asked for are not computed.
+
+What is small, of a type native code is not made for, or called for the first time runs on NumPy: compiling costs
+milliseconds and pays only for shapes that come again. Without oneDNN and LLVM everything runs on NumPy.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.compiler import driver
+from mindspore.compiler.builder import Builder
+from mindspore.ir import AbstractNone, AbstractTensor, AbstractTuple, FuncGraph, Node
+from mindspore.prims import values
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.runtime import devices, executor
+
+#: element counts from which an operation is worth a native call
+_CONVOLUTION, _ROWS, _POINTS = 256, 4096, 32768
+#: products of the three extents from which a matrix product is; BLAS does smaller ones without threads, as fast
+_PRODUCT = 64**3
+#: multiplications (of other operations: elements) up to which threads cost more than they save
+_SERIAL = 1 << 19
+
+#: operation -> how many elements its largest operand must have
+THRESHOLDS: dict[str, int] = {
+    **dict.fromkeys(
+        [f"Conv{d}D{kind}" for d in (1, 2, 3) for kind in ("", "BackpropInput", "BackpropFilter", "Transpose")],
+        _CONVOLUTION,
+    ),
+    **dict.fromkeys(("MatMul", "BatchMatMul"), 0),
+    **dict.fromkeys(("MaxPool", "MaxPoolNd", "MaxPool3D", "AvgPool", "AvgPoolNd", "AvgPool3D"), _ROWS),
+    **dict.fromkeys(("BatchNorm", "LayerNorm", "RmsNorm", "Standardize", "Softmax", "LogSoftmax"), _ROWS),
+    **dict.fromkeys(("GeLU", "Tanh", "Sigmoid", "Exp", "Log", "Erf", "SiLU", "Softplus", "Mish"), _POINTS),
+}  # fmt: skip
+#: operations whose gradient rule is worth compiling although they themselves run on NumPy (they check their input)
+GRADIENTS: dict[str, int] = {**THRESHOLDS, "SparseCrossEntropy": _ROWS}
+
+#: calls with the same shapes before code is made
+_PATIENCE = 1
+_FLOAT = np.dtype(np.float32)
+_NONE = object()  # in the cache: stays on NumPy
+
+
+class _State:
+    """Kernels by operation and shapes, and how often those without one were asked for."""
+
+    kernels: dict[tuple, Any] = {}
+    lock = threading.Lock()
+    limit = 4096
+
+
+def forward(prim: Primitive, arrays: list[Any]) -> Callable[[list[Any]], Any] | None:
+    """A native kernel for `prim` on arguments like these, or None."""
+    if not _wanted(prim, arrays, THRESHOLDS[prim.name]):
+        return None
+    key = (_key(prim), *[(a.shape, a.dtype) if type(a) is np.ndarray else a for a in arrays])
+    return _find(key, lambda: _ForwardKernel(prim, arrays))
+
+
+def gradient(prim: Any, args: tuple, out: Any, dout: Any, needed: tuple[bool, ...]) -> tuple | None:
+    """The gradients that `prim.bprop` gives, for the needed arguments only; None to have them computed by the rule."""
+    arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
+    if not _wanted(prim, arrays, GRADIENTS[prim.name]):
+        return None
+    outs = out if isinstance(out, tuple) else (out,)
+    douts = dout if isinstance(dout, tuple) else (dout,)
+    data = [t._data for t in (*outs, *douts)]
+    if any(type(d) is not np.ndarray for d in data):
+        return None
+    inputs = [(a.shape, a.dtype) if type(a) is np.ndarray else a for a in arrays]
+    key = ("gradient", needed, _key(prim), *inputs, *[(d.shape, d.dtype) for d in data])
+    kernel = _find(key, lambda: _GradientKernel(prim, arrays, data, isinstance(out, tuple), needed))
+    return kernel(arrays + data) if kernel is not None else None
+
+
+def clear() -> None:
+    """Forget all kernels."""
+    with _State.lock:
+        _State.kernels.clear()
+
+
+# -- which calls ----------------------------------------------------------------------------------------------------------
+def _wanted(prim: Primitive, arrays: list[Any], least: int) -> bool:
+    first = arrays[0]
+    if type(first) is not np.ndarray or first.dtype is not _FLOAT or not _is_large(prim, arrays, least):
+        return False
+    return all(type(a) is not np.ndarray or a.dtype is _FLOAT or a.dtype.kind in "iu" for a in arrays)
+
+
+def _is_large(prim: Any, arrays: list[Any], least: int) -> bool:
+    if least:
+        return max(a.size for a in arrays if type(a) is np.ndarray) >= least and arrays[0].size > 0
+    return _multiplications(prim, arrays) > _PRODUCT
+
+
+def _multiplications(prim: Any, arrays: list[Any]) -> int:
+    """Of a matrix product or a convolution, roughly; of others the elements of the first argument."""
+    a, b = arrays[0], arrays[1] if len(arrays) > 1 else None
+    if type(b) is not np.ndarray or b.ndim < 2:
+        return a.size
+    if prim.name.startswith("Conv"):
+        return a.size * max(1, b.size // b.shape[1])
+    return a.size * (b.shape[-2] if prim.transpose_b else b.shape[-1]) if prim.name.endswith("MatMul") else a.size
+
+
+def _key(prim: Any) -> tuple:
+    """`prim.key()`, remembered until an attribute is set."""
+    known = prim.__dict__.get("_eager_key")
+    if known is None or known[0] is not prim.attrs:
+        known = prim.__dict__["_eager_key"] = (prim.attrs, prim.key())
+    return known[1]
+
+
+def _find(key: tuple, make: Callable[[], Any]) -> Any:
+    kernels = _State.kernels
+    try:
+        known = kernels.get(key, 0)
+    except TypeError:  # an argument that cannot be a key
+        return None
+    if type(known) is not int:
+        return None if known is _NONE or _backend() is None else known
+    with _State.lock:
+        if len(kernels) >= _State.limit:
+            kernels.clear()
+        if known < _PATIENCE:
+            kernels[key] = known + 1
+            return None
+        if _backend() is None:
+            return None
+        try:
+            made = make()
+        except Exception:  # what the backend cannot do stays where it is
+            made = _NONE
+        kernels[key] = made
+    return None if made is _NONE else made
+
+
+def _backend() -> Any:
+    """What makes the kernels; None where operations run elsewhere."""
+    return executor.native_backend() if isinstance(devices.current(), devices.NumpyDevice) else None
+
+
+# -- kernels --------------------------------------------------------------------------------------------------------------
+class _Kernel:
+    """A compiled graph; `numbers` says which of the arguments are its inputs."""
+
+    def __init__(self, prim: Any, arrays: list[Any], name: str):
+        self.is_small = _multiplications(prim, arrays) < _SERIAL
+        self.builder = Builder(FuncGraph(name))
+        self.numbers = [i for i, a in enumerate(arrays) if type(a) is np.ndarray]
+        self.symbols = [self._symbol(i, a) for i, a in enumerate(arrays)]
+
+    def _symbol(self, number: int, value: Any) -> Any:
+        if type(value) is not np.ndarray:
+            return value
+        abstract = AbstractTensor(mstype.from_numpy(value.dtype), value.shape)
+        return values.from_node(self.builder.graph.add_parameter(f"x{number}", abstract))
+
+    def finish(self, outputs: list[Node]) -> None:
+        from mindspore.backends.cpu.direct import DirectCall
+
+        builder = self.builder
+        builder.graph.output = builder.make_tuple(outputs)
+        driver.optimise(builder.graph)
+        backend = _backend()
+        self.call = DirectCall(lambda: backend.compile(builder.graph), serial=self.is_small)
+        del self.builder, self.symbols
+
+    def run(self, arrays: list[Any]) -> list[np.ndarray]:
+        inputs = [arrays[i] for i in self.numbers]
+        for i, a in enumerate(inputs):
+            if not a.flags.c_contiguous:
+                inputs[i] = np.ascontiguousarray(a)
+        return self.call(inputs)
+
+
+class _ForwardKernel(_Kernel):
+    def __init__(self, prim: Any, arrays: list[Any]):
+        super().__init__(prim, arrays, prim.name)
+        builder = self.builder
+        with builder.active():
+            node = builder.emit(prim, tuple(builder.node_of(s) for s in self.symbols))
+        self.many = isinstance(node.abstract, AbstractTuple)
+        self.finish([builder.get_item(node, i) for i in range(len(node.abstract.elements))] if self.many else [node])
+
+    def __call__(self, arrays: list[Any]) -> Any:
+        results = self.run(arrays)
+        return tuple(results) if self.many else results[0]
+
+
+class _GradientKernel(_Kernel):
+    """`bprop` on (arguments, out, dout)."""
+
+    def __init__(self, prim: Any, arrays: list[Any], data: list[np.ndarray], many: bool, needed: tuple[bool, ...]):
+        super().__init__(prim, arrays + data, f"{prim.name}_grad")
+        builder, count = self.builder, len(arrays)
+        half = count + len(data) // 2
+        outs, douts = tuple(self.symbols[count:half]), tuple(self.symbols[half:])
+        with builder.active():
+            grads = prim.bprop(*self.symbols[:count], outs if many else outs[0], douts if many else douts[0])
+            self.given = [i for i, (g, n) in enumerate(zip(grads, needed)) if n and _is_tensor(g)]
+            nodes = [builder.node_of(grads[i]) for i in self.given]
+        self.count = len(grads)
+        self.finish(nodes)
+
+    def __call__(self, arrays: list[Any]) -> tuple:
+        grads: list[Any] = [None] * self.count
+        for i, array in zip(self.given, self.run(arrays)):
+            grads[i] = values.from_array(array)
+        return tuple(grads)
+
+
+def _is_tensor(value: Any) -> bool:
+    if value is None or isinstance(value, SymbolicScalarBase):
+        return False
+    return (
+        not isinstance(value, TensorBase) or value._node is None or not isinstance(value._node.abstract, AbstractNone)
+    )
