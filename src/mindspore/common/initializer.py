@@ -46,6 +46,11 @@ class Initializer:
     def __call__(self, arr: np.ndarray) -> None:
         self._initialize(arr)
 
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value!r}"
+                          for name, value in self._kwargs.items())  # fmt: skip
+        return f"{type(self).__name__}({shown})"
+
     def generator(self) -> np.random.Generator:
         """The source of random numbers: this initializer's own seed if it was set, else the global one."""
         return np.random.default_rng(self._seed) if self._seed is not None else host_generator()
