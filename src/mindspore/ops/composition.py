@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from mindspore.prims import explain
 from mindspore.prims.primitive import Primitive
 
 REQUIRED = inspect.Parameter.empty
@@ -22,7 +23,13 @@ class Composition(Primitive):
         raise TypeError(f"{type(self).__name__} must define compose")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.compose(*args, **kwargs)
+        try:
+            return self.compose(*args, **kwargs)
+        except explain.UNFORESEEN as error:
+            better = explain.explained(self, (*args, *kwargs.values()), error)
+            if better is None:
+                raise
+            raise better from error
 
 
 def composition(name: str, function: Callable, doc: str = "", /, **attributes: Any) -> Any:

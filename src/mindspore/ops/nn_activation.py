@@ -6,7 +6,15 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, normal_axis, require_operands, require_tensor, to_float
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    normal_axis,
+    require_operands,
+    require_rank,
+    require_tensor,
+    to_float,
+)
 from mindspore.prims import activation as _act
 from mindspore.prims import elementwise as _ew
 from mindspore.prims.arrays import GetItem
@@ -153,12 +161,14 @@ def prelu(input: Any, weight: Any) -> Tensor:
 
 def glu(x: Any, axis: int = -1) -> Tensor:
     """The first half of `x` along an axis times the sigmoid of the second half."""
+    require_rank("glu", "x", x, 1)
     first, second = _halves("glu", x, axis)
     return first * _ew.Sigmoid()(second)
 
 
 def swiglu(input: Any, dim: int = -1) -> Tensor:
     """silu of the first half of `input` along a dimension times the second half."""
+    require_rank("swiglu", "input", input, 1)
     first, second = _halves("swiglu", input, dim)
     return _act.SiLU()(first) * second
 

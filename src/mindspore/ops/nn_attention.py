@@ -9,7 +9,14 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_operands, require_tensor, require_tensors, static_ints
+from mindspore.ops.function._common import (
+    cast,
+    require_operands,
+    require_rank,
+    require_tensor,
+    require_tensors,
+    static_ints,
+)
 from mindspore.ops.function.product import dense
 from mindspore.ops.nn_dropout import dropout
 from mindspore.prims import elementwise as _ew
@@ -68,6 +75,9 @@ def scaled_dot_product_attention(
         >>> ms.ops.scaled_dot_product_attention(q, q, q, is_causal=True).shape
         (1, 2, 3, 4)
     """
+    require_rank("scaled_dot_product_attention", "value", value, 2)
+    require_rank("scaled_dot_product_attention", "key", key, 2)
+    require_rank("scaled_dot_product_attention", "query", query, 2)
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         require_tensor("scaled_dot_product_attention", name, tensor)
     if attn_mask is not None and is_causal:
@@ -248,6 +258,7 @@ def speed_fusion_attention(
 
 def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: int = 0) -> Tensor:
     """x cos + rotate(x) sin: mode 0 rotates the halves of the last dimension, mode 1 neighbouring pairs (Su et al. 2021)."""
+    require_rank("rotary_position_embedding", "x", x, 1)
     require_operands("rotary_position_embedding", cos=cos, sin=sin)
     require_tensors("rotary_position_embedding", x=x)
     half = x.shape[-1] // 2
@@ -275,6 +286,9 @@ def multi_head_attention_forward(
 
     `key_padding_mask` and a bool `attn_mask` are true where a key must not be attended to.
     """
+    require_rank("multi_head_attention_forward", "value", value, 3, 3)
+    require_rank("multi_head_attention_forward", "key", key, 3, 3)
+    require_rank("multi_head_attention_forward", "query", query, 3, 3)
     require_tensors(
         "multi_head_attention_forward",
         query=query,

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor, require_tensors
+from mindspore.ops.function._common import cast, require_rank, require_tensor, require_tensors
 from mindspore.ops.function.gather_scatter import gather
 from mindspore.ops.nn_loss import check_reduction
 from mindspore.prims import elementwise as _ew
@@ -26,6 +26,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
 ) -> Tensor:  # fmt: skip
     """Rows of `weight` by index. The row `padding_idx` gets no gradient; `max_norm` first shortens the rows used."""
+    require_rank("embedding", "weight", weight, 2, 2)
     require_tensor("embedding", "input", input)
     require_tensor("embedding", "weight", weight)
     rows = weight.shape[0]
@@ -69,6 +70,7 @@ def ctc_loss(
 
     `targets` has the shape (N, S), (S,) without a batch, or is the concatenation of all targets.
     """
+    require_rank("ctc_loss", "log_probs", log_probs, 2, 3)
     require_tensors("ctc_loss", targets=targets, input_lengths=input_lengths, target_lengths=target_lengths)
     require_tensor("ctc_loss", "log_probs", log_probs)
     check_reduction("ctc_loss", reduction)
@@ -113,6 +115,8 @@ def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool =
 
     Returns the sparse indices, values and shape of the labellings, and their negative log-probabilities.
     """
+    require_rank("ctc_greedy_decoder", "sequence_length", sequence_length, 1, 1)
+    require_rank("ctc_greedy_decoder", "inputs", inputs, 3, 3)
     require_tensors("ctc_greedy_decoder", inputs=inputs, sequence_length=sequence_length)
     data = inputs.asnumpy()
     _, batch, classes = data.shape

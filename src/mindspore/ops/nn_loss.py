@@ -9,7 +9,14 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, require_operands, require_tensor, require_tensors
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    require_operands,
+    require_rank,
+    require_tensor,
+    require_tensors,
+)
 from mindspore.ops.function.product import cosine_similarity
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import loss as _loss
@@ -272,6 +279,7 @@ def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
     """The mean over classes of max(0, margin - x[target] + x[class])^p, the target's own class left out."""
+    require_rank("multi_margin_loss", "input", input, 1, 2)
     require_operands("multi_margin_loss", target=target)
     x, y = _pair("multi_margin_loss", input, target)
     if p not in (1, 2):

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_operands, require_tensor, require_tensors
+from mindspore.ops.function._common import cast, require_operands, require_rank, require_tensor, require_tensors
 from mindspore.prims import norm as _norm
 from mindspore.prims.arrays import Fill
 from mindspore.prims.elementwise import Maximum, Rsqrt, Square
@@ -86,6 +86,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 
 def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Standardise every channel of every sample, then scale and shift every channel."""
+    require_rank("instance_norm", "x", x, 2)
     require_tensor("instance_norm", "x", x)
     out = _norm.Standardize(tuple(range(2, x.ndim)), eps)(x)[0]
     return _affine(out, weight, bias, (1, x.shape[1], *(1,) * (x.ndim - 2)))

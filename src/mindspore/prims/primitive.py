@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mindspore._base import dtype as mstype
 from mindspore.ir import Abstract
-from mindspore.prims import values
+from mindspore.prims import explain, values
 
 _REGISTRY: dict[str, type[Primitive]] = {}
 
@@ -86,7 +86,13 @@ class Primitive:
 
     # -- application ----------------------------------------------------------------------------------------------
     def __call__(self, *args: Any) -> Any:
-        return _Dispatch.call(self, args)
+        try:
+            return _Dispatch.call(self, args)
+        except explain.UNFORESEEN as error:
+            better = explain.explained(self, args, error)
+            if better is None:
+                raise
+            raise better from error
 
     def prepare(self, args: tuple) -> tuple:
         """Normalise arguments before inference: sequence spreading and implicit type conversion."""

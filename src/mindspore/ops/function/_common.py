@@ -31,6 +31,14 @@ def require_tensors(op: str, **given: Any) -> None:
             require_tensor(op, name, value)
 
 
+def require_rank(op: str, name: str, value: Any, low: int, high: int | None = None) -> None:
+    """A tensor with at least `low` dimensions (and at most `high`)."""
+    require_tensor(op, name, value)
+    if not low <= value.ndim <= (value.ndim if high is None else high):
+        allowed = f"{low} or more" if high is None else str(low) if low == high else f"{low} to {high}"
+        raise ValueError(f"For '{op}', '{name}' must have {allowed} dimensions, but its shape is {value.shape}.")
+
+
 def require_operands(op: str, **given: Any) -> None:
     """Every argument must be a tensor or what becomes one: a number, an array, a list."""
     for name, value in given.items():
@@ -115,7 +123,10 @@ def unary_float(prim: Any, name: str, doc: str) -> Callable:
     apply = prim()
 
     def function(input: Any) -> Tensor:
-        return apply(to_float(as_tensor(input)))
+        if type(input) is not Tensor:
+            require_operands(name, input=input)
+            input = as_tensor(input)
+        return apply(to_float(input))
 
     return _named(function, name, doc)
 

@@ -14,6 +14,7 @@ from mindspore.ops.function._common import (
     cast,
     normal_axis,
     require_operands,
+    require_rank,
     require_tensor,
     require_tensors,
     static_ints,
@@ -189,6 +190,7 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices, in dimensions dim1 and dim2, with the last dimension of the input on a diagonal."""
+    require_rank("diag_embed", "input", input, 1)
     require_tensor("diag_embed", "input", input)
     n = input.shape[-1] + abs(offset)
     rank = input.ndim + 1
@@ -210,6 +212,7 @@ def matrix_diag(
     x: Any, k: Any = 0, num_rows: int = -1, num_cols: int = -1, padding_value: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """Matrices with the given diagonals (see `matrix_diag_part` for k and align) and `padding_value` elsewhere."""
+    require_rank("matrix_diag", "x", x, 1)
     require_tensors("matrix_diag", x=x)
     low, high = _band(k)
     rows, cols = values.static_value(num_rows), values.static_value(num_cols)
@@ -224,6 +227,8 @@ def matrix_diag(
 
 def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     """A copy with diagonals replaced (see `matrix_diag_part` for k and align)."""
+    require_rank("matrix_set_diag", "diagonal", diagonal, 1)
+    require_rank("matrix_set_diag", "x", x, 2)
     require_tensors("matrix_set_diag", x=x, diagonal=diagonal)
     low, high = _band(k)
     longest = diagonal.shape[-1]
@@ -236,6 +241,7 @@ def matrix_diag_part(x: Any, k: Any, padding_value: Any, align: str = "RIGHT_LEF
     `align` says on which side superdiagonals and subdiagonals stand: 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or
     'RIGHT_RIGHT'.
     """
+    require_rank("matrix_diag_part", "x", x, 2)
     require_tensors("matrix_diag_part", x=x)
     low, high = _band(k)
     longest = max(_diagonal_length(x.shape[-2:], d) for d in _numbers(low, high))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor, require_tensors, static_ints
+from mindspore.ops.function._common import cast, require_rank, require_tensor, require_tensors, static_ints
 from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Stack
@@ -150,6 +150,7 @@ def roi_align(
     roi_end_mode: int = 1,
 ) -> Tensor:  # fmt: skip
     """Features of regions (batch index, x0, y0, x1, y1) as grids: each bin averages sample_num² bilinear samples."""
+    require_rank("roi_align", "features", features, 4, 4)
     require_tensors("roi_align", features=features)
     if sample_num < 1:
         raise ValueError(f"For 'ROIAlign', 'sample_num' must be at least 1, but got {sample_num}.")
@@ -182,6 +183,7 @@ def crop_and_resize(
     """Boxes (y0, x0, y1, x1, in [0, 1]) of (N, H, W, C) images, resized to `crop_size`; values beyond the image are
     `extrapolation_value`.
     """
+    require_rank("crop_and_resize", "image", image, 4, 4)
     require_tensors("crop_and_resize", image=image)
     checks.one_of("crop_and_resize", "method", method, ("bilinear", "nearest", "bilinear_v2"))
     rows, cols = static_ints("crop_and_resize", "crop_size", crop_size)

@@ -292,6 +292,7 @@ def positive(input: Any) -> Tensor:
 
 def round(input: Any, *, decimals: int = 0) -> Tensor:
     """Round to `decimals` places, halves to the even neighbour."""
+    require_operands("round", input=input)
     checks.integer("round", "decimals", decimals)
     if decimals == 0:
         return ew.Round()(input)

@@ -9,7 +9,15 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, normal_axis, require_tensor, require_tensors, static_ints
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    normal_axis,
+    require_rank,
+    require_tensor,
+    require_tensors,
+    static_ints,
+)
 from mindspore.ops.function.shape import pad_pairs, roll
 from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
@@ -71,16 +79,19 @@ def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None
         >>> ops.fft(Tensor([1.0, 0.0])).tolist()
         [(1+0j), (1+0j)]
     """
+    require_rank("fft", "input", input, 1)
     return _c2c("fft", input, n, dim, norm, False)
 
 
 def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse discrete Fourier transform."""
+    require_rank("ifft", "input", input, 1)
     return _c2c("ifft", input, n, dim, norm, True)
 
 
 def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The first half of the transform of real numbers."""
+    require_rank("rfft", "input", input, 1)
     x = _as_real(require_tensor("rfft", "input", input))
     at = normal_axis("rfft", dim, x.ndim, "dim")
     x = _resized(x, n, at)
@@ -91,6 +102,7 @@ def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """Real numbers from the first half of their transform; 2 (m - 1) of them unless `n` is given."""
+    require_rank("irfft", "input", input, 1)
     x = _as_complex(require_tensor("irfft", "input", input))
     at = normal_axis("irfft", dim, x.ndim, "dim")
     count = 2 * (x.shape[at] - 1) if n is None else n
@@ -105,6 +117,7 @@ def _swapped(norm: str | None) -> str:
 
 def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform, which is real, of numbers with Hermitian symmetry, given by their first half."""
+    require_rank("hfft", "input", input, 1)
     require_tensors("hfft", input=input)
     checks.one_of("hfft", "norm", norm, _NORMS)
     return irfft(ew.Conj()(_as_complex(input)), n, dim, _swapped(norm))
@@ -112,6 +125,7 @@ def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `hfft`: the first half of the inverse transform of real numbers."""
+    require_rank("ihfft", "input", input, 1)
     checks.one_of("ihfft", "norm", norm, _NORMS)
     return ew.Conj()(rfft(input, n, dim, _swapped(norm)))
 
@@ -133,6 +147,7 @@ def _plan(op: str, x: Any, s: Any, dim: Any) -> list[tuple[Any, int]]:
 
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The transform over several dimensions (all when `dim` is None)."""
+    require_rank("fftn", "input", input, 1)
     require_tensors("fftn", input=input)
     for n, axis in _plan("fftn", input, s, dim):
         input = fft(input, n, axis, norm)
@@ -141,6 +156,7 @@ def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) ->
 
 def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `fftn`."""
+    require_rank("ifftn", "input", input, 1)
     require_tensors("ifftn", input=input)
     for n, axis in _plan("ifftn", input, s, dim):
         input = ifft(input, n, axis, norm)
@@ -149,6 +165,7 @@ def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The transform of real numbers over several dimensions; the last one is halved."""
+    require_rank("rfftn", "input", input, 1)
     require_tensors("rfftn", input=input)
     *rest, (n, axis) = _plan("rfftn", input, s, dim)
     out = rfft(input, n, axis, norm)
@@ -159,6 +176,7 @@ def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `rfftn`."""
+    require_rank("irfftn", "input", input, 1)
     require_tensors("irfftn", input=input)
     *rest, (n, axis) = _plan("irfftn", input, s, dim)
     for m, a in rest:
@@ -168,6 +186,7 @@ def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
 
 def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The (real) transform over several dimensions of numbers that are Hermitian along the last one."""
+    require_rank("hfftn", "input", input, 1)
     require_tensors("hfftn", input=input)
     *rest, (n, axis) = _plan("hfftn", input, s, dim)
     for m, a in rest:
@@ -177,6 +196,7 @@ def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`."""
+    require_rank("ihfftn", "input", input, 1)
     require_tensors("ihfftn", input=input)
     *rest, (n, axis) = _plan("ihfftn", input, s, dim)
     out = ihfft(input, n, axis, norm)
@@ -187,36 +207,42 @@ def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
 
 def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The transform over two dimensions."""
+    require_rank("fft2", "input", input, 2)
     require_tensors("fft2", input=input)
     return fftn(input, s, dim, norm)
 
 
 def ifft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `fft2`."""
+    require_rank("ifft2", "input", input, 2)
     require_tensors("ifft2", input=input)
     return ifftn(input, s, dim, norm)
 
 
 def rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The transform of real numbers over two dimensions."""
+    require_rank("rfft2", "input", input, 2)
     require_tensors("rfft2", input=input)
     return rfftn(input, s, dim, norm)
 
 
 def irfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `rfft2`."""
+    require_rank("irfft2", "input", input, 2)
     require_tensors("irfft2", input=input)
     return irfftn(input, s, dim, norm)
 
 
 def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """`hfftn` over two dimensions."""
+    require_rank("hfft2", "input", input, 2)
     require_tensors("hfft2", input=input)
     return hfftn(input, s, dim, norm)
 
 
 def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `hfft2`."""
+    require_rank("ihfft2", "input", input, 2)
     require_tensors("ihfft2", input=input)
     return ihfftn(input, s, dim, norm)
 
@@ -233,6 +259,7 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
 
 def fftshift(input: Any, dim: Any = None) -> Tensor:
     """Move frequency 0 to the middle."""
+    require_rank("fftshift", "input", input, 1)
     require_tensors("fftshift", input=input)
     axes = tuple(range(input.ndim)) if dim is None else static_ints("fftshift", "dim", dim)
     return roll(input, tuple(input.shape[a] // 2 for a in axes), axes)
@@ -240,6 +267,7 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
 
 def ifftshift(input: Any, dim: Any = None) -> Tensor:
     """The inverse of `fftshift`."""
+    require_rank("ifftshift", "input", input, 1)
     require_tensors("ifftshift", input=input)
     axes = tuple(range(input.ndim)) if dim is None else static_ints("ifftshift", "dim", dim)
     return roll(input, tuple(-(input.shape[a] // 2) for a in axes), axes)

@@ -14,6 +14,7 @@ from mindspore.ops.function._common import (
     concrete,
     normal_axis,
     require_operands,
+    require_rank,
     require_tensor,
     require_tensors,
     static_ints,
@@ -95,6 +96,7 @@ def masked_select(input: Any, mask: Any) -> Tensor:
 
 def embedding_lookup(input_params: Any, input_indices: Any, offset: int) -> Tensor:
     """Rows at `input_indices - offset`; zeros for indices outside."""
+    require_rank("embedding_lookup", "input_params", input_params, 1)
     require_operands("embedding_lookup", input_indices=input_indices)
     require_tensors("embedding_lookup", input_params=input_params)
     index = input_indices - offset
@@ -255,6 +257,8 @@ def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
     """input_x[indices] = input_x[indices] (op) updates, along the first dimension, in place."""
 
     def function(input_x: Any, indices: Any, updates: Any) -> Tensor:
+        require_tensors(name, input_x=input_x, indices=indices)
+        require_operands(name, updates=updates)
         if not isinstance(updates, Tensor):
             updates = BroadcastTo(indices.shape + input_x.shape[1:])(as_tensor(updates, input_x.dtype))
         depth = Reshape()(indices, (*indices.shape, 1))
@@ -268,6 +272,7 @@ def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
 
 def _nd_scatter(reduction: str, name: str, doc: str) -> Any:
     def function(input_x: Any, indices: Any, updates: Any, use_locking: bool = False) -> Tensor:
+        require_tensors(name, input_x=input_x, indices=indices, updates=updates)
         _check_updates(name, input_x, updates)
         if indices.ndim < 2:
             raise ValueError(
@@ -470,6 +475,7 @@ def _space_to_batch(op: str, x: Any, block: Any, paddings: Any, first: int) -> T
 
 def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
     """The inverse of `space_to_batch_nd`: move blocks out of the batch dimension, then crop."""
+    require_rank("batch_to_space_nd", "input_x", input_x, 2)
     require_tensors("batch_to_space_nd", input_x=input_x)
     from mindspore.prims.arrays import Transpose
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor, require_tensors, to_float
+from mindspore.ops.function._common import cast, require_rank, require_tensor, require_tensors, to_float
 from mindspore.ops.function.product import matmul, matrix_norm
 from mindspore.ops.function.shape import swapaxes
 from mindspore.prims import checks, values
@@ -84,6 +84,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
 
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     """The inverse of the matrix whose Cholesky factor is given."""
+    require_rank("cholesky_inverse", "input_x", input_x, 2)
     require_tensors("cholesky_inverse", input_x=input_x)
     eye = BroadcastTo(input_x.shape)(Eye()(input_x.shape[-1], input_x.shape[-1], input_x.dtype))
     return cholesky_solve(eye, input_x, upper)
@@ -201,6 +202,7 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
 
 def lstsq(input: Any, A: Any) -> Tensor:
     """The least-squares (or least-norm) solution x of input x = A."""
+    require_rank("lstsq", "input", input, 2)
     require_tensors("lstsq", input=input, A=A)
     rhs = Reshape()(A, (-1, 1)) if A.ndim == 1 else A
     m, n = input.shape[-2:]
@@ -274,6 +276,7 @@ def matrix_exp(input: Any) -> Tensor:
 # -- Householder reflections ------------------------------------------------------------------------------------------
 def geqrf(input: Any) -> tuple[Tensor, Tensor]:
     """The QR factorisation as LAPACK packs it: r above, reflections below the diagonal, and their factors tau."""
+    require_rank("geqrf", "input", input, 2)
     a = to_float(require_tensor("geqrf", "input", input))
     *_, m, n = a.shape
     taus, steps = [], Range(dtype=mstype.int64)(0, m, 1)
@@ -330,6 +333,10 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
 
 def tridiagonal_matmul(superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any) -> Tensor:
     """The product of a tridiagonal matrix, given by its diagonals, with a matrix."""
+    require_rank("tridiagonal_matmul", "rhs", rhs, 2)
+    require_rank("tridiagonal_matmul", "subdiag", subdiag, 1)
+    require_rank("tridiagonal_matmul", "maindiag", maindiag, 1)
+    require_rank("tridiagonal_matmul", "superdiag", superdiag, 1)
     require_tensors("tridiagonal_matmul", superdiag=superdiag, maindiag=maindiag, subdiag=subdiag, rhs=rhs)
     main, upper, lower = (Reshape()(d, (*d.shape[:-2], d.shape[-1], 1)) for d in (maindiag, superdiag, subdiag))
     rows = rhs.shape[-2]

@@ -15,6 +15,7 @@ from mindspore.ops.function._common import (
     normal_axes,
     normal_axis,
     require_operands,
+    require_rank,
     require_tensor,
     require_tensors,
     to_float,
@@ -414,6 +415,8 @@ def dist(input: Any, other: Any, p: Any = 2) -> Tensor:
 
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     """The p-norm distances between all rows of x1 and all rows of x2."""
+    require_rank("cdist", "x2", x2, 2)
+    require_rank("cdist", "x1", x1, 2)
     require_tensors("cdist", x1=x1, x2=x2)
     if x1.shape[-1] != x2.shape[-1]:
         raise ValueError(f"For 'cdist', the rows must be equally long, but got shapes {x1.shape} and {x2.shape}.")
@@ -422,6 +425,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
 
 def pdist(input: Any, p: float = 2.0) -> Tensor:
     """The p-norm distances between all pairs of rows."""
+    require_rank("pdist", "input", input, 2)
     require_tensors("pdist", input=input)
     from mindspore.prims.gather_scatter import Gather
 
@@ -464,6 +468,8 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
         raise TypeError(
             f"For 'clip_by_global_norm', a tuple or list of tensors is needed, but got {checks.describe(x)}."
         )
+    for each in x:
+        require_tensor("clip_by_global_norm", "x", each)
     if values.is_number(clip_norm) and clip_norm <= 0:
         raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' must be positive, but got {clip_norm}.")
     total = vector_norm(_stack_norms(list(x), 2)) if use_norm is None else as_tensor(use_norm)
@@ -489,6 +495,7 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     elif input.ndim == 2:
         out = _MATMUL_TRANSPOSED(input, weight)
     else:
+        require_rank("dense", "input", input, 1)
         flat = _MATMUL_TRANSPOSED(Reshape()(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight)
         out = Reshape()(flat, (*input.shape[:-1], weight.shape[0]))
     return out if bias is None else out + bias

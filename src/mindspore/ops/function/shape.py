@@ -17,6 +17,7 @@ from mindspore.ops.function._common import (
     normal_axes,
     normal_axis,
     require_operands,
+    require_rank,
     require_tensor,
     require_tensors,
     static_ints,
@@ -387,6 +388,7 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
 
 def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:
     """Repeat each element `rep` times along `axis`."""
+    require_rank("repeat_elements", "x", x, 1)
     return repeat_interleave(x, checks.integer("repeat_elements", "rep", rep, 1), axis)
 
 
@@ -491,6 +493,7 @@ def _pieces(x: Any, axis: int, bounds: list[int]) -> tuple[Tensor, ...]:
 
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut into pieces of one size (the last may be smaller) or of given sizes."""
+    require_rank("split", "tensor", tensor, 1)
     require_tensor("split", "tensor", tensor)
     at = normal_axis("split", axis, tensor.ndim)
     n = tensor.shape[at]
@@ -515,6 +518,7 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
 def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut into nearly equal sections, or at the given indices."""
+    require_rank("tensor_split", "input", input, 1)
     require_tensor("tensor_split", "input", input)
     at = normal_axis("tensor_split", axis, input.ndim)
     n = input.shape[at]
@@ -666,6 +670,7 @@ def _border_index(n: int, before: int, after: int, mode: str) -> np.ndarray:
 
 def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Tensor:
     """Pad by mirroring; 'REFLECT' leaves the border element out, 'SYMMETRIC' repeats it."""
+    require_rank("mirror_pad", "input_x", input_x, 1)
     require_tensors("mirror_pad", input_x=input_x)
     checks.one_of("mirror_pad", "mode", mode, ("REFLECT", "SYMMETRIC"))
     return pad_pairs(input_x, values.static_value(paddings), mode.lower())

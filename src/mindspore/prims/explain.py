@@ -1,0 +1,59 @@
+"""Errors in the user's terms, where no check foresaw the mistake.
+
+Inference rules state most requirements; what they leave out (too few arguments, a string where a tensor belongs) ends
+in some AttributeError or an exception of NumPy's deep inside. `explained` says which operation was called with what.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from typing import Any
+
+from mindspore.prims import checks, values
+
+#: exceptions that mistakes in arguments end in
+UNFORESEEN = (AttributeError, IndexError, TypeError, ValueError)
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("numpy", "scipy", "jax", "ml_dtypes"))
+
+
+def explained(prim: Any, args: tuple, error: Exception) -> Exception | None:
+    """The exception to raise instead of `error`; None where it says enough or is not the library's."""
+    if str(error).startswith(("For ", "The ", "the ")) or not _from_the_library(error):
+        return None
+    names = argument_names(prim)
+    if names is not None and len(args) != len(names):
+        wanted = f"{len(names)} argument{'s' if len(names) != 1 else ''} ({', '.join(names)})"
+        return TypeError(f"For '{prim.name}', {wanted} must be given, but got {len(args)}.")
+    given = ", ".join(_described(a) for a in args)
+    kind = TypeError if isinstance(error, AttributeError) else type(error)
+    return kind(f"For '{prim.name}', the arguments do not fit the operation or one another: got {given}.")
+
+
+def argument_names(prim: Any) -> list[str] | None:
+    """The names of a primitive's arguments; None if their number varies."""
+    parameters = list(inspect.signature(type(prim).eval).parameters.values())[2:]  # after self and xp
+    if prim.variadic or any(p.kind is p.VAR_POSITIONAL or p.default is not p.empty for p in parameters):
+        return None
+    return [p.name for p in parameters]
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, (values.TensorBase, values.SymbolicScalarBase)):
+        return checks.describe(values.abstract_of(value))
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return checks.describe(value) if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
+
+
+def _from_the_library(error: Exception) -> bool:
+    """Whether no user's function (a hook, a custom operation) stands between the call and the error."""
+    step = error.__traceback__
+    while step is not None:
+        name = step.tb_frame.f_code.co_filename
+        if not name.startswith((_LIBRARY, "<", sys.base_prefix)) and not any(p in name for p in _PACKAGES):
+            return False
+        step = step.tb_next
+    return True
