@@ -42,6 +42,7 @@ THRESHOLDS: dict[str, int] = {
     **dict.fromkeys(("MatMul", "BatchMatMul"), 0),
     **dict.fromkeys(("MaxPool", "MaxPoolNd", "MaxPool3D", "AvgPool", "AvgPoolNd", "AvgPool3D"), _ROWS),
     **dict.fromkeys(("BatchNorm", "LayerNorm", "RmsNorm", "Standardize", "Softmax", "LogSoftmax"), _ROWS),
+    "RecurrentSequence": _ROWS,
     **dict.fromkeys(("GeLU", "Tanh", "Sigmoid", "Exp", "Log", "Erf", "SiLU", "Softplus", "Mish"), _POINTS),
 }  # fmt: skip
 #: operations whose gradient rule is worth compiling although they themselves run on NumPy (they check their input)

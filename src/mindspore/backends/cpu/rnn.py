@@ -1,0 +1,313 @@
+"""Recurrent layers: per step one matrix product and one kernel for all the gates.
+
+The input's share of the gates comes as one large product from outside. A step multiplies the state by the recurrent
+weights, packed once for all steps, and a generated kernel applies the gates and writes the new state where the
+result and the gradient want it. The backward pass mirrors that; the gradient of the weights is one large product over
+all steps at the end. Steps follow each other in the graph's table, so a layer costs no Python while it runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.backends.cpu import dnnl, layout
+from mindspore.backends.cpu.codegen.spec import Axis, Buffer, Instr, Kernel
+from mindspore.backends.cpu.layout import View
+from mindspore.backends.cpu.lowering import Lowering
+from mindspore.backends.cpu.native import handles
+from mindspore.backends.cpu.steps import DnnlStep
+from mindspore.compiler.fuse.loopir import Unsupported, Value
+
+_DTYPE = "float32"
+#: longer sequences would make tables of many thousands of steps
+_LONGEST = 4096
+_GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
+
+
+def _arguments(call: Value, operands: list[View]) -> list[Any]:
+    """Views for tensors, None for what was left out."""
+    arguments = list(call.attr.template)
+    for position, view in zip(call.attr.tensors, operands):
+        arguments[position] = view
+    return arguments
+
+
+def _rows(view: View, start: int, count: int, columns: int, first: int = 0, width: int = 0) -> View:
+    """Rows of a row-major view seen as a matrix with so many columns; `first` and `width` choose some columns."""
+    width = width or columns - first
+    dims = (((count, columns),) if count != 1 else (), ((width, 1),) if width != 1 else ())
+    return View(view.buffer, view.dtype, (count, width), dims, view.offset + start * columns + first)
+
+
+def _transposed(view: View) -> View:
+    assert view.dims is not None
+    return View(view.buffer, view.dtype, view.shape[::-1], view.dims[::-1], view.offset)
+
+
+class _Products:
+    """Emits matrix products; those by the same weights share one primitive and one packed copy."""
+
+    def __init__(self, lowering: Lowering):
+        self.lowering = lowering
+
+    def by(self, weights: View, rows: int, add: bool = False) -> tuple[dnnl.Op, View]:
+        """A product (rows, k) x weights (k, n), and the weights in the layout it likes best."""
+        k, n = weights.shape
+        source, target = dnnl.Desc.strided((rows, k), _DTYPE), dnnl.Desc.strided((rows, n), _DTYPE)
+        op = dnnl.matmul(source, dnnl.Desc.any((k, n), _DTYPE), target, post_ops=(("sum",),) if add else ())
+        return op, self.lowering.as_desc(weights, op.desc(dnnl.WEIGHTS))
+
+    def emit(self, op: dnnl.Op, a: View, b: View, target: View, add: bool = False) -> None:
+        step = DnnlStep([a, b, *([target] if add else [])], [target], f"matmul {op.implementation}", op.scratch_bytes)
+        step.op = op
+        step.operands = {
+            dnnl.SRC: (op.desc(dnnl.SRC), a),
+            dnnl.WEIGHTS: (op.desc(dnnl.WEIGHTS), b),
+            dnnl.DST: (op.desc(dnnl.DST), target),
+        }
+        self.lowering.emit(step)
+
+    def once(self, a: View, b: View, target: View, add: bool = False) -> None:
+        """target = a b, or target += a b."""
+        descs = [layout.to_desc(v) for v in (a, b, target)]
+        op = dnnl.matmul(*descs, post_ops=(("sum",),) if add else ())  # type: ignore[arg-type]
+        self.emit(op, a, b, target, add)
+
+
+class _Gates:
+    """Collects the straight-line code of one kernel over (batch, hidden)."""
+
+    def __init__(self, batch: int, hidden: int):
+        self.axes = (Axis(batch), Axis(hidden))
+        self.buffers: list[Buffer] = []
+        self.views: list[View] = []
+        self.code: list[Instr] = []
+        self.stores: list[tuple[int, int]] = []
+
+    def _buffer(self, view: View) -> int:
+        strides = layout.strides(view)
+        assert strides is not None
+        self.buffers.append(Buffer(_DTYPE, ((0,) * (2 - len(strides))) + strides))
+        self.views.append(view)
+        return len(self.views) - 1
+
+    def load(self, view: View) -> int:
+        return self._add(Instr("load", _DTYPE, (), self._buffer(view)))
+
+    def _add(self, instruction: Instr) -> int:
+        self.code.append(instruction)
+        return len(self.code) - 1
+
+    def do(self, name: str, *args: int) -> int:
+        return self._add(Instr(name, _DTYPE, args))
+
+    def number(self, value: float) -> int:
+        return self._add(Instr("const", _DTYPE, (), value))
+
+    def total(self, *terms: int | None) -> int:
+        first, *rest = (t for t in terms if t is not None)
+        for term in rest:
+            first = self.do("add", first, term)
+        return first
+
+    def product(self, *factors: int) -> int:
+        first, *rest = factors
+        for factor in rest:
+            first = self.do("mul", first, factor)
+        return first
+
+    def complement(self, value: int) -> int:
+        """1 - value."""
+        return self.do("sub", self.number(1.0), value)
+
+    def slope(self, activation: str, value: int) -> int:
+        """The derivative of an activation, from its result."""
+        if activation == "sigmoid":
+            return self.product(value, self.complement(value))
+        if activation == "tanh":
+            return self.complement(self.product(value, value))
+        positive = self._add(Instr("gt", "bool_", (value, self.number(0.0))))
+        return self._add(Instr("cast", _DTYPE, (positive,)))
+
+    def store(self, view: View, value: int) -> None:
+        self.stores.append((self._buffer(view), value))
+
+    def emit(self, lowering: Lowering, name: str) -> None:
+        stored = {b for b, _ in self.stores}
+        kernel = Kernel(self.axes, tuple(self.buffers), tuple(self.code), tuple(self.stores))
+        reads = [v for i, v in enumerate(self.views) if i not in stored]
+        lowering.kernel(kernel, list(self.views), reads, [self.views[i] for i in sorted(stored)], name)
+
+
+class _Layer:
+    """What both passes know about one layer."""
+
+    def __init__(self, lowering: Lowering, call: Value, gates: View, h0: View, lengths: Any):
+        prim = call.attr.prim
+        self.lowering, self.mode = lowering, prim.mode
+        self.steps, self.batch, self.width = gates.shape
+        self.hidden = h0.shape[1]
+        self.parts = _GATES[self.mode]
+        self.saves = {"lstm": 5, "gru": 4}.get(self.mode, 1)
+        if gates.dtype != _DTYPE or lengths is not None or not 0 < self.steps <= _LONGEST:
+            raise Unsupported("this kind of recurrent layer")
+        self.order = list(prim.times(self.steps))
+        self.products = _Products(lowering)
+
+    def part(self, view: View, t: int, number: int, of: int) -> View:
+        """Gate `number` of `of` at step t in a (steps, batch, of * hidden) tensor."""
+        return _rows(view, t * self.batch, self.batch, of * self.hidden, number * self.hidden, self.hidden)
+
+    def at(self, view: View, t: int, columns: int) -> View:
+        """Step t of a (steps, batch, columns) tensor as a matrix."""
+        return _rows(view, t * self.batch, self.batch, columns)
+
+    def new(self, *shape: int) -> View:
+        return self.lowering.allocate(_DTYPE, shape)
+
+    def result(self, items: list[Value], number: int, *shape: int) -> View:
+        """Memory for a result, whether or not somebody uses it."""
+        for item in items:
+            if item.attr == number:
+                view = self.lowering.result_view(item)
+                self.lowering.views[item.id] = view
+                return view
+        return self.new(*shape)
+
+
+@handles("RecurrentSequence")
+def _sequence(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    gates, h0, c0, weight, bias, lengths = _arguments(call, operands)
+    layer = _Layer(lowering, call, gates, h0, lengths)
+    gates, h, c, weight = (lowering.plain(v) for v in (gates, h0, c0, weight))
+    steps, batch, hidden = layer.steps, layer.batch, layer.hidden
+    packed = layer.products.by(_transposed(weight), batch)
+    bias = lowering.plain(bias) if bias is not None else None
+    out = layer.result(items, 0, steps, batch, hidden)
+    saved = layer.result(items, 3, steps, batch, layer.saves * hidden)
+    share = layer.new(batch, layer.width)
+    for t in layer.order:
+        layer.products.emit(packed[0], h, packed[1], share)
+        h, c = _forward_step(layer, t, gates, share, bias, h, c, out, saved)
+    for item in items:
+        if item.attr in (1, 2):
+            lowering.views[item.id] = h if item.attr == 1 else c
+
+
+def _forward_step(
+    layer: _Layer, t: int, gates: View, share: View, bias: View | None, h: View, c: View, out: View, saved: View
+) -> tuple[View, View]:
+    """The gates of one step; the views of the new state."""
+    k = _Gates(layer.batch, layer.hidden)
+    parts = layer.parts
+    x = [k.load(layer.part(gates, t, n, parts)) for n in range(parts)]
+    s = [k.load(layer.part(share, 0, n, parts)) for n in range(parts)]
+    if bias is not None:
+        s = [
+            k.total(v, k.load(_rows(bias, 0, 1, layer.width, n * layer.hidden, layer.hidden))) for n, v in enumerate(s)
+        ]
+    new_h = layer.at(out, t, layer.hidden)
+    keep = [layer.part(saved, t, n, layer.saves) for n in range(layer.saves)]
+    if layer.mode == "lstm":
+        kinds = ("sigmoid", "sigmoid", "tanh", "sigmoid")
+        i, f, g, o = (k.do(kind, k.total(a, b)) for kind, a, b in zip(kinds, x, s))
+        new_c = k.total(k.product(f, k.load(c)), k.product(i, g))
+        for place, value in zip(keep, (i, f, g, o, new_c)):
+            k.store(place, value)
+        k.store(new_h, k.product(o, k.do("tanh", new_c)))
+        c = keep[4]
+    elif layer.mode == "gru":
+        r, z = k.do("sigmoid", k.total(x[0], s[0])), k.do("sigmoid", k.total(x[1], s[1]))
+        n = k.do("tanh", k.total(x[2], k.product(r, s[2])))
+        for place, value in zip(keep, (r, z, n, s[2])):
+            k.store(place, value)
+        k.store(new_h, k.total(n, k.product(z, k.do("sub", k.load(h), n))))
+    else:
+        total = k.total(x[0], s[0])
+        value = k.do("tanh", total) if layer.mode == "tanh" else k.do("max", total, k.number(0.0))
+        k.store(new_h, value)
+        k.store(keep[0], value)
+    k.emit(layer.lowering, f"{layer.mode}_gates")
+    return new_h, c
+
+
+@handles("RecurrentSequenceGrad")
+def _sequence_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    gates, h0, c0, weight, _, lengths, out, saved, dout, dh, dc = _arguments(call, operands)
+    layer = _Layer(lowering, call, gates, h0, lengths)
+    h0, c0, weight, out, saved, dout, dh, dc = (lowering.plain(v) for v in (h0, c0, weight, out, saved, dout, dh, dc))
+    steps, batch, hidden = layer.steps, layer.batch, layer.hidden
+    dgates = layer.result(items, 0, steps, batch, layer.width)
+    dshare = layer.new(steps, batch, layer.width) if layer.mode == "gru" else dgates
+    packed = layer.products.by(weight, batch, add=layer.mode == "gru")
+    by_h0, by_c0 = layer.result(items, 1, batch, hidden), layer.result(items, 2, batch, hidden)
+    carried_h, carried_c = layer.new(batch, hidden), layer.new(batch, hidden)
+    for place in range(steps - 1, -1, -1):
+        t, before = layer.order[place], layer.order[place - 1] if place else None
+        h = h0 if before is None else layer.at(out, before, hidden)
+        c = c0 if before is None else layer.part(saved, before, 4, 5) if layer.mode == "lstm" else c0
+        next_h, next_c = (carried_h, carried_c) if place else (by_h0, by_c0)
+        _backward_step(layer, t, saved, h, c, dout, (dh, dc), (next_h, next_c), dgates, dshare)
+        layer.products.emit(packed[0], layer.at(dshare, t, layer.width), packed[1], next_h, layer.mode == "gru")
+        dh, dc = next_h, next_c if layer.mode == "lstm" else dc
+    if layer.mode != "lstm":
+        lowering.copy(dc, by_c0)
+    _weight_gradients(layer, items, dshare, out, h0)
+
+
+def _backward_step(
+    layer: _Layer, t: int, saved: View, h: View, c: View, dout: View, carry: tuple[View, View],
+    following: tuple[View, View], dgates: View, dshare: View,
+) -> None:  # fmt: skip
+    """The gradients of one step by its gates and, as far as they do not go through the weights, by its state."""
+    k = _Gates(layer.batch, layer.hidden)
+    kept = [k.load(layer.part(saved, t, n, layer.saves)) for n in range(min(4, layer.saves))]
+    dh = k.total(k.load(carry[0]), k.load(layer.at(dout, t, layer.hidden)))
+    places = [layer.part(dgates, t, n, layer.parts) for n in range(layer.parts)]
+    if layer.mode == "lstm":
+        i, f, g, o = kept
+        squashed = k.do("tanh", k.load(layer.part(saved, t, 4, 5)))
+        dc = k.total(k.load(carry[1]), k.product(dh, o, k.slope("tanh", squashed)))
+        grads = [
+            k.product(dc, g, k.slope("sigmoid", i)), k.product(dc, k.load(c), k.slope("sigmoid", f)),
+            k.product(dc, i, k.slope("tanh", g)), k.product(dh, squashed, k.slope("sigmoid", o)),
+        ]  # fmt: skip
+        k.store(following[1], k.product(dc, f))
+    elif layer.mode == "gru":
+        r, z, n, hn = kept
+        dn = k.product(dh, k.complement(z), k.slope("tanh", n))
+        grads = [
+            k.product(dn, hn, k.slope("sigmoid", r)),
+            k.product(dh, k.do("sub", k.load(h), n), k.slope("sigmoid", z)),
+            dn,
+        ]
+        for number, value in enumerate((grads[0], grads[1], k.product(dn, r))):
+            k.store(layer.part(dshare, t, number, 3), value)
+        k.store(following[0], k.product(dh, z))
+    else:
+        grads = [k.product(dh, k.slope(layer.mode, kept[0]))]
+    for place, value in zip(places, grads):
+        k.store(place, value)
+    k.emit(layer.lowering, f"{layer.mode}_gates_bwd")
+
+
+def _weight_gradients(layer: _Layer, items: list[Value], dshare: View, out: View, h0: View) -> None:
+    """Sums over all steps as products: the gates' gradients by the states the steps started from, and by ones."""
+    steps, batch, width, hidden = layer.steps, layer.batch, layer.width, layer.hidden
+    used = {i.attr for i in items}
+    if 3 in used:
+        dweight = layer.result(items, 3, width, hidden)
+        layer.products.once(_transposed(layer.at(dshare, layer.order[0], width)), h0, dweight)
+        if steps > 1:
+            forwards = layer.order[0] == 0
+            rest = _rows(dshare, batch if forwards else 0, (steps - 1) * batch, width)
+            states = _rows(out, 0 if forwards else batch, (steps - 1) * batch, hidden)
+            layer.products.once(_transposed(rest), states, dweight, add=True)
+    if 4 in used:
+        dbias = layer.result(items, 4, width)
+        ones = np.ones((1, steps * batch), np.float32)
+        weights = layout.plain(layout.Buffer(ones.nbytes, "constant", ones), _DTYPE, ones.shape)
+        target = View(dbias.buffer, _DTYPE, (1, width), layout.plain_dims((1, width)), dbias.offset)
+        layer.products.once(weights, _rows(dshare, 0, steps * batch, width), target)
