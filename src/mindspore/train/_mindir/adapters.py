@@ -239,6 +239,17 @@ ADAPTERS.update({
 })  # fmt: skip
 
 
+@adapter("GroupNorm")
+def _group_norm(x: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> tuple:
+    rows = x.reshape(x.shape[0], groups, -1)
+    out, mean, variance = _prim("Standardize")((2,), eps)(rows)
+    out = out.reshape(x.shape)
+    shape = (1, -1, *(1,) * (x.ndim - 2))
+    out = out if weight is None else out * weight.reshape(shape)
+    out = out if bias is None else out + bias.reshape(shape)
+    return out, mean.reshape(x.shape[0], groups), _prim("Rsqrt")()(variance + eps).reshape(x.shape[0], groups)
+
+
 @adapter("SoftplusExt")
 def _softplus(x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
     return _prim("SoftplusBeta")(float(beta), float(threshold))(x)

@@ -19,7 +19,15 @@ _CHOICES = {
     "pad_mode": {"PAD": 0, "SAME": 1, "VALID": 2, "FULL": 3},
     "reduction": {"SUM": 0, "MEAN": 1, "NONE": 2},
     "approximate": {"NONE": 0, "TANH": 1},
+    "rounding_mode": {"ROUND": 0, "TRUNC": 1, "FLOOR": 2, "CEIL": 3},
+    "indexing": {"IJ": 0, "XY": 1},
+    "reduce": {"NONE": 0, "ADD": 1},
+    "interpolation_mode": {"BILINEAR": 0, "NEAREST": 1, "BICUBIC": 2},
+    "padding_mode": {"ZEROS": 0, "BORDER": 1, "REFLECTION": 2},
+    "norm": {"BACKWARD": 0, "FORWARD": 1, "ORTHO": 2},
 }
+#: inputs of official primitives that have another name here
+ATTRIBUTE_NAMES = {("TensorScatterElements", "reduce"): "reduction"}
 
 
 class Input(NamedTuple):
@@ -73,7 +81,7 @@ def from_file(spec: Input, value: Any) -> Any:
     if spec.kind == "e" and isinstance(value, int):
         for text, number in _CHOICES.get(spec.name, {}).items():
             if number == value:
-                return text.lower() if spec.name in ("pad_mode", "reduction", "approximate") else text
+                return text if spec.name == "data_format" else text.lower()
         raise ValueError(f"the choice {value} for '{spec.name}' is not known")
     if spec.kind == "t" and isinstance(value, int):
         if value not in TYPES_BY_ID:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.ir import AbstractTensor, CNode
+from mindspore.ir import AbstractTensor, CNode, ValueNode
 from mindspore.ir.mindir_proto import TYPE_IDS
 from mindspore.ir.mindir_writer import GraphWriter
 from mindspore.prims.arrays import TENSOR_INDEX
@@ -26,12 +26,18 @@ def get_item(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
         return _gather_positions(writer, node, inputs)
     sliced, current = _strided_slice(writer, node, inputs[0], shape, [s for s in spec if s is not None])
     if tensors:
-        index = _wrapped(writer, inputs[1], node.args[1].abstract, shape[tensors[0]])
+        index = _gathered(writer, node.args[1], inputs[1], shape[tensors[0]])
         axis, zero = writer.constant(tensors[0]), writer.constant(0)
         return writer.emit("Gather", [sliced, index, axis, zero], node.abstract, scope=node.scope)
     if current == node.abstract.shape:
         return sliced
     return _reshape(writer, sliced, node.abstract.shape, node.abstract.dtype)
+
+
+def _gathered(writer: GraphWriter, argument: Any, name: str, size: int) -> str:
+    if isinstance(argument, ValueNode):  # a constant is wrapped here
+        return writer.constant(np.mod(np.asarray(argument.value), size))
+    return _wrapped(writer, name, argument.abstract, size)
 
 
 def set_item(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
@@ -106,19 +112,24 @@ def _reshape(writer: GraphWriter, name: str, shape: tuple[int, ...], dtype: Any)
 def _strided_slice(
     writer: GraphWriter, node: CNode, source: str, shape: tuple[int, ...], spec: list[Any]
 ) -> tuple[str, tuple[int, ...]]:
-    begin, end, strides, out = [], [], [], []
-    for size, item in zip(shape, spec):
+    """The part that slices and ints select; slices backwards are cut forwards and turned around."""
+    begin, end, strides, out, turned = [], [], [], [], []
+    for axis, (size, item) in enumerate(zip(shape, spec)):
         if isinstance(item, int):
-            start = item + size if item < 0 else item
-            item = slice(start, start + 1)
-        start, stop, step = (slice(None) if item is TENSOR_INDEX else item).indices(size)
-        begin.append(start)
-        end.append(stop if step > 0 or stop >= 0 else -size - 1)
-        strides.append(step)
-        out.append(len(range(start, stop, step)))
-    if tuple(out) == tuple(shape) and all(s == 1 for s in strides):
-        return source, shape
+            item = slice(item % size, item % size + 1)
+        places = range(*(slice(None) if item is TENSOR_INDEX else item).indices(size))
+        if places.step < 0:
+            places = places[::-1]
+            turned.append(axis)
+        begin.append(places.start)
+        end.append(places.stop)
+        strides.append(places.step)
+        out.append(len(places))
     kind = AbstractTensor(node.abstract.dtype, tuple(out))
-    parts = [writer.constant(tuple(v)) for v in (begin, end, strides)]
-    masks = [writer.constant(0)] * 5
-    return writer.emit("StridedSlice", [source, *parts, *masks], kind, scope=node.scope), tuple(out)
+    if tuple(out) != tuple(shape) or any(s != 1 for s in strides):
+        parts = [writer.constant(tuple(v)) for v in (begin, end, strides)]
+        masks = [writer.constant(0)] * 5
+        source = writer.emit("StridedSlice", [source, *parts, *masks], kind, scope=node.scope)
+    if turned:
+        source = writer.emit("ReverseV2", [source, writer.constant(tuple(turned))], kind, scope=node.scope)
+    return source, tuple(out)

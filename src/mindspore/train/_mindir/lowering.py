@@ -10,14 +10,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mindspore.ir import CNode, ValueNode
+from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, ValueNode
 from mindspore.ir.mindir_writer import GraphWriter
+from mindspore.train._decompositions import decomposed
 from mindspore.train._mindir import indexing
-from mindspore.train._mindir.conventions import Convention, convention, to_file
+from mindspore.train._mindir.conventions import ATTRIBUTE_NAMES, Convention, convention, to_file
 
 Rule = Callable[[GraphWriter, CNode, list[str]], str]
 _RULES: dict[str, Rule] = {}
-_DEFAULTS = {"skip_mode": False, "batch_dims": 0}
+_DEFAULTS = {"skip_mode": False, "batch_dims": 0, "decimals": 0}
 _NOT_ATTRIBUTES = frozenset(("in_strategy", "out_strategy", "recompute", "stage", "place", "primitive_target"))
 
 
@@ -27,6 +28,9 @@ def lower(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     rule = _RULES.get(name)
     if rule is not None:
         return rule(writer, node, inputs)
+    inner = decomposed(node)
+    if inner is not None:
+        return _inlined(writer, node, inputs, *inner)
     found = convention(name)
     if found is not None:
         return _as_function(writer, node, inputs, name, found)
@@ -39,6 +43,17 @@ def lower(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
         raise RuntimeError(f"The operation '{name}' cannot be exported to MindIR: {error}.") from None
 
 
+def _inlined(writer: GraphWriter, node: CNode, inputs: list[str], graph: FuncGraph, places: list[int]) -> str:
+    """Write a graph in the place of a node."""
+    for parameter, place in zip(graph.parameters, places):
+        writer.bind(parameter, inputs[place])
+    if not isinstance(node.abstract, AbstractTuple):
+        return writer.name_of(
+            graph.output.args[0] if isinstance(graph.output.abstract, AbstractTuple) else graph.output
+        )
+    return writer.make_tuple([writer.name_of(part) for part in graph.output.args], node.abstract)
+
+
 def _as_function(writer: GraphWriter, node: CNode, inputs: list[str], name: str, spec: Convention) -> str:
     names = list(inputs)
     if node.op.variadic and len(spec.call) == 1:
@@ -47,16 +62,15 @@ def _as_function(writer: GraphWriter, node: CNode, inputs: list[str], name: str,
         for place, (argument, input_spec) in enumerate(zip(node.args, spec.call)):
             if input_spec.kind and isinstance(argument, ValueNode):
                 names[place] = writer.constant(to_file(input_spec, argument.value))
-        names += [writer.constant(None)] * (len(spec.call) - len(names))
+        names += [writer.constant(_DEFAULTS.get(missing.name)) for missing in spec.call[len(names) :]]
     for input_spec in spec.init:
-        value = node.op.attrs.get(input_spec.name, _DEFAULTS.get(input_spec.name))
+        own = ATTRIBUTE_NAMES.get((name, input_spec.name), input_spec.name)
+        value = node.op.attrs.get(own, _DEFAULTS.get(input_spec.name))
         names.append(writer.constant(to_file(input_spec, value)))
     return writer.emit(name, names, node.abstract, scope=node.scope)
 
 
 def _tuple_of(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
-    from mindspore.ir import AbstractTuple
-
     return writer.make_tuple(inputs, AbstractTuple(tuple(a.abstract for a in node.args)))
 
 
@@ -98,17 +112,48 @@ def _max_pool(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     return writer.emit("MaxPool", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
 
 
-@rule("MaxPoolNd", "AvgPoolNd")
-def _plain_pool(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+@rule("MaxPool3D", "AvgPool3D")
+def _pool3d(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     op = node.op
-    plain = op.rank == 2 and op.pad_mode in ("same", "valid") and not op.ceil_mode and set(op.dilation) == {1}
-    if not plain or getattr(op, "divisor_override", None):
-        raise RuntimeError(f"{op.name} with padding, dilation or ceil_mode cannot be exported to MindIR.")
-    if op.name == "MaxPoolNd":
-        return _max_pool(writer, node, inputs)
-    spec = convention("AvgPool")
+    pads = tuple(v for pair in op.window(node.args[0].abstract.shape).pads for v in pair)
+    attributes = {
+        "kernel_size": (1, 1, *op.kernel_size), "strides": (1, 1, *op.strides), "pad_mode": op.pad_mode.upper(),
+        "pad_list": pads, "ceil_mode": int(op.ceil_mode), "format": op.data_format, "input_names": ["input"],
+        "output_names": ["output"],
+    }  # fmt: skip
+    if op.name == "AvgPool3D":
+        attributes.update(pad=pads, count_include_pad=True, divisor_override=0, ceil_mode=bool(op.ceil_mode))
+    return writer.emit(op.name, inputs, node.abstract, attributes, is_function=False, scope=node.scope)
+
+
+@rule("Conv2DBackpropInput", "Conv2DTranspose")
+def _conv2d_transpose(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    op = node.op
+    pads = tuple(v for pair in op.window(node.abstract.shape).pads for v in pair)
+    attributes = {
+        "kernel_size": op.kernel_size, "mode": 1, "out_channel": op.out_channel, "pad": pads, "pad_mode": "PAD",
+        "format": op.data_format, "pad_list": pads, "groups": op.group, "stride": (1, 1, *op.stride), "group": op.group,
+        "dilation": (1, 1, *op.dilation), "input_names": ["out_backprop", "filter", "input_sizes"],
+        "output_names": ["output"],
+    }  # fmt: skip
+    return writer.emit("Conv2DTranspose", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
+
+
+@rule("BatchMatMul")
+def _batch_matmul(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    """Official MindSpore wants operands of equal rank."""
+    kinds = [a.abstract for a in node.args[:2]]
+    batch = np.broadcast_shapes(*(k.shape[:-2] for k in kinds))
+    names = list(inputs[:2])
+    for place, kind in enumerate(kinds):
+        shape = (*batch, *kind.shape[-2:])
+        if kind.shape != shape:
+            names[place] = writer.emit(
+                "BroadcastTo", [names[place], writer.constant(shape)], AbstractTensor(kind.dtype, shape)
+            )
+    spec = convention("BatchMatMul")
     assert spec is not None
-    return _as_function(writer, node, inputs, "AvgPool", spec)
+    return _as_function(writer, node, [*names, *inputs[2:]], "BatchMatMul", spec)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -180,7 +225,11 @@ def _pad(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     if node.op.value == 0:
         attributes = {"paddings": node.op.paddings}
         return writer.emit("Pad", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
-    flat = np.array(node.op.paddings, np.int64).reshape(-1)
+    last_first = tuple(v for pair in reversed(node.op.paddings) for v in pair)
     fill = _number(writer, node.op.value, node)
-    attributes = {"mode": "constant", "paddings_contiguous": True}
-    return writer.emit("PadV3", [inputs[0], writer.constant(flat), fill], node.abstract, attributes, is_function=False)
+    attributes = {
+        "mode": "constant", "paddings_contiguous": True, "input_names": ["x", "paddings", "constant_value"],
+        "output_names": ["y"],
+    }  # fmt: skip
+    inputs = [inputs[0], writer.constant(last_first), fill]
+    return writer.emit("PadV3", inputs, node.abstract, attributes, is_function=False, scope=node.scope)

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ir.mindir_program import PrimitiveUse
+from mindspore.ir.mindir_proto import TYPES_BY_ID
 from mindspore.prims import values
 from mindspore.prims.primitive import Primitive
 from mindspore.train._loaded_control import choose, interpreted, repeat
 from mindspore.train._mindir.adapters import ADAPTERS
-from mindspore.train._mindir.conventions import convention, from_file
+from mindspore.train._mindir.conventions import ATTRIBUTE_NAMES, convention, from_file
 
 _ATTRIBUTE_NAMES = {"format": "data_format"}
 
@@ -42,7 +44,8 @@ class PrimitiveOperations:
             return self._instance(use, use.attributes)(*arguments)
         converted = [from_file(s, a) for s, a in zip((*spec.call, *spec.init), arguments)]
         count = len(spec.call)
-        return self._instance(use, {s.name: v for s, v in zip(spec.init, converted[count:])})(*converted[:count])
+        own = {ATTRIBUTE_NAMES.get((use.name, s.name), s.name): v for s, v in zip(spec.init, converted[count:])}
+        return self._instance(use, own)(*converted[:count])
 
     def _instance(self, use: PrimitiveUse, attributes: dict[str, Any]) -> Callable:
         made = primitive_class(use.name)
@@ -73,8 +76,20 @@ def _accepted(made: type) -> set[str]:
     return own | set(getattr(made, "defaults", ()))
 
 
+#: attributes of windows that are stored with two leading dimensions, and how many there are without
+_WINDOWS = {
+    **dict.fromkeys(("Conv2D", "Conv2DTranspose", "MaxPool", "MaxPoolWithArgmaxV2"), 2),
+    **dict.fromkeys(("Conv3D", "MaxPool3D", "AvgPool3D"), 3),
+}
+_WINDOW_NAMES = frozenset(("stride", "strides", "dilation", "kernel_size", "pads"))
+
+
 def _spatial(op: str, name: str, value: Any) -> Any:
     """Windows are stored with two leading ones; ours have spatial dimensions only."""
-    if op in ("Conv2D", "MaxPool") and name in ("stride", "dilation", "kernel_size", "strides"):
-        return tuple(value[-2:]) if isinstance(value, (tuple, list)) else value
+    if op in _WINDOWS and name in _WINDOW_NAMES and isinstance(value, (tuple, list)):
+        if op == "MaxPoolWithArgmaxV2" and name == "pads":
+            return tuple(value[-2:]) if value[:2] == (1, 1) and len(value) == 4 else value
+        return tuple(value[-_WINDOWS[op] :])
+    if name == "argmax_type" and isinstance(value, int):
+        return TYPES_BY_ID.get(value, mstype.int64 if value == 4 else mstype.int32)
     return value

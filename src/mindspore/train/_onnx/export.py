@@ -13,7 +13,8 @@ import numpy as np
 
 from mindspore._base.files import atomic_write
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
-from mindspore.ir import AbstractTensor, CNode, FuncGraph, Node, ValueNode
+from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
+from mindspore.train._decompositions import decomposed
 from mindspore.train._onnx import messages
 from mindspore.train._onnx.messages import OnnxGraphMessage, OnnxModel, OnnxOpset
 from mindspore.train._onnx.rules import RULES
@@ -63,10 +64,16 @@ class OnnxGraph:
         if not isinstance(node, CNode):
             raise ValueError(f"the graph uses {node!r} of another graph; only closed graphs can be exported")
         rule = RULES.get(node.op.name) or _CONTROL.get(node.op.name)
-        if rule is None:
-            raise RuntimeError(f"The operation '{node.op.name}' cannot be exported to ONNX yet.")
         inputs = [a.value if _is_static(a) else self._names[a.id] for a in node.args]  # type: ignore[attr-defined]
-        return rule(self, node, *inputs)
+        if rule is not None:
+            return rule(self, node, *inputs)
+        inner = decomposed(node)
+        if inner is None:
+            raise RuntimeError(f"The operation '{node.op.name}' cannot be exported to ONNX.")
+        graph, places = inner
+        part, results = self.subgraph(graph, [inputs[place] for place in places])
+        self.nodes += part.nodes
+        return results if isinstance(node.abstract, AbstractTuple) else results[0]
 
     # -- nodes ----------------------------------------------------------------------------------------------------
     def emit(self, op: str, inputs: Sequence[str], outputs: int = 1, **attributes: Any) -> Any:

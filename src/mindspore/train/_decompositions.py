@@ -1,0 +1,182 @@
+"""Primitives that file formats do not know, in terms of those they know.
+
+Each function computes what a primitive computes, with public operations. An exporter that has no rule for a primitive
+traces the function for the node's arguments and writes the graph that comes out in the node's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore.common.tensor import Tensor
+from mindspore.compiler import driver, parse
+from mindspore.ir import AbstractTensor, CNode, FuncGraph, ValueNode
+from mindspore.ops import operations as _operations
+
+P: Any = _operations  # its names are made when it is imported
+DECOMPOSITIONS: dict[str, Callable[..., Any]] = {}
+
+
+def decomposition(*names: str) -> Callable[[Callable], Callable]:
+    """Register a function `(primitive, *arguments)`."""
+
+    def register(function: Callable) -> Callable:
+        DECOMPOSITIONS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def decomposed(node: CNode) -> tuple[FuncGraph, list[int]] | None:
+    """The graph that stands for a node, and which of the node's arguments are its inputs; None if there is none."""
+    function = DECOMPOSITIONS.get(node.op.name)
+    if function is None:
+        return None
+    arguments, places = [], []
+    for place, argument in enumerate(node.args):
+        if isinstance(argument, ValueNode) and not isinstance(argument.abstract, AbstractTensor):
+            arguments.append(argument.value)
+        else:
+            kind: Any = argument.abstract
+            arguments.append(Tensor(np.zeros(kind.shape, kind.dtype.np)))
+            places.append(place)
+    traced = parse.trace(function, (node.op, *arguments), {}, node.op.name)
+    driver.optimise(traced.graph)
+    return traced.graph, places
+
+
+# -- activations and losses -------------------------------------------------------------------------------------------
+def _softplus(x: Any) -> Any:
+    return P.Maximum()(x, 0) + P.Log1p()(P.Exp()(-P.Abs()(x)))
+
+
+@decomposition("SoftplusBeta")
+def _softplus_beta(op: Any, x: Any) -> Any:
+    return _softplus(x * op.beta) / op.beta
+
+
+@decomposition("LogSigmoid")
+def _log_sigmoid(op: Any, x: Any) -> Any:
+    return -_softplus(-x)
+
+
+@decomposition("SparseCrossEntropy")
+def _sparse_cross_entropy(op: Any, logits: Any, labels: Any) -> Any:
+    chosen = P.GatherD()(P.LogSoftmax(-1)(logits), 1, labels.reshape(-1, 1))
+    return -chosen.reshape(-1)
+
+
+@decomposition("SmoothL1")
+def _smooth_l1(op: Any, x: Any, y: Any) -> Any:
+    size = P.Abs()(x - y)
+    if op.beta == 0:
+        return size
+    return P.Select()(size < op.beta, size * size * (0.5 / op.beta), size - 0.5 * op.beta)
+
+
+# -- pooling ----------------------------------------------------------------------------------------------------------
+def _windows(op: Any, x: Any, fill: float) -> tuple[Any, Any]:
+    """The padded input with a dimension more where there is but one, and how to undo that."""
+    if op.channels_last or set(op.dilation) != {1}:
+        raise RuntimeError(f"{op.name} with dilation or the layout {op.data_format} cannot be exported.")
+    pads = op.window(x.shape).pads
+    if any(lo or hi for lo, hi in pads):
+        x = P.Pad(((0, 0), (0, 0), *pads), fill)(x)
+    if op.rank == 1:
+        return P.ExpandDims()(x, 2), lambda y: P.Squeeze(2)(y)
+    return x, lambda y: y
+
+
+def _pool(op: Any, kind: str) -> Any:
+    kernel, strides = tuple(op.kernel_size), tuple(op.strides)
+    if op.rank == 1:
+        kernel, strides = (1, *kernel), (1, *strides)
+    return getattr(P, f"{kind}3D" if op.rank == 3 else kind)(kernel, strides, "valid")
+
+
+@decomposition("MaxPoolNd")
+def _max_pool(op: Any, x: Any) -> Any:
+    padded, back = _windows(op, x, -3.4e38 if x.dtype.itemsize > 2 else -65504.0)
+    return back(_pool(op, "MaxPool")(padded))
+
+
+@decomposition("AvgPoolNd")
+def _average_pool(op: Any, x: Any) -> Any:
+    padded, back = _windows(op, x, 0.0)
+    mean = back(_pool(op, "AvgPool")(padded))
+    factor = _correction(op, x)
+    return mean if factor is None else mean * Tensor(factor.astype(x.dtype.np))
+
+
+def _correction(op: Any, x: Any) -> np.ndarray | None:
+    """What the mean over whole windows has to be multiplied by, from pooling ones."""
+    ones = np.ones((1, 1, *x.shape[2:]), np.float64)
+    with np.errstate(all="ignore"):
+        right = np.asarray(op.eval(np, ones))
+    pads = ((0, 0), (0, 0), *op.window(x.shape).pads)
+    padded = np.pad(ones, pads)
+    whole = np.lib.stride_tricks.sliding_window_view(padded, op.kernel_size, tuple(range(2, 2 + op.rank)))
+    steps = tuple(slice(None, None, s) for s in op.strides)
+    plain = whole[(slice(None), slice(None), *steps)].mean(axis=tuple(range(-op.rank, 0)))
+    factor = right / np.where(plain == 0, 1, plain)
+    return None if np.allclose(factor, 1) else factor
+
+
+@decomposition("Conv1D")
+def _conv1d(op: Any, x: Any, w: Any) -> Any:
+    ((lo, hi),) = op.window(x.shape).pads
+    wide = P.Pad(((0, 0), (0, 0), (lo, hi)))(x) if lo or hi else x
+    made = P.Conv2D(
+        op.out_channel, (1, *op.kernel_size), pad_mode="valid", stride=(1, *op.stride), dilation=(1, *op.dilation),
+        group=op.group,
+    )  # fmt: skip
+    return P.Squeeze(2)(made(P.ExpandDims()(wide, 2), P.ExpandDims()(w, 2)))
+
+
+# -- sequences --------------------------------------------------------------------------------------------------------
+@decomposition("Attention")
+def _attention(op: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
+    from mindspore.prims.attention import causal_bias
+
+    scores = P.BatchMatMul(False, True)(q, k) * op.scale
+    if bias is not None:
+        scores = scores + bias
+    if op.causal:
+        scores = scores + Tensor(causal_bias(q.shape[-2], k.shape[-2], np.float32))
+    return P.BatchMatMul()(P.Softmax(-1)(scores), v)
+
+
+@decomposition("RecurrentSequence")
+def _recurrent(op: Any, gates: Any, h: Any, c: Any, weight: Any, bias: Any, lengths: Any) -> tuple:
+    """The recurrence unrolled; the values saved for gradients are left out (zeros)."""
+    steps, hidden = gates.shape[0], h.shape[1]
+    made: list[Any] = [None] * steps
+    for step in op.times(steps):
+        share = P.MatMul(False, True)(h, weight)
+        share = share if bias is None else share + bias
+        fresh_h, fresh_c = _step(op.mode, gates[step], share, h, c, hidden)
+        if lengths is None:
+            made[step], h, c = fresh_h, fresh_h, fresh_c
+            continue
+        alive = P.Cast()(P.Greater()(lengths, step), gates.dtype).reshape(-1, 1)
+        made[step] = fresh_h * alive
+        h, c = h + (fresh_h - h) * alive, c + (fresh_c - c) * alive
+    outputs = P.Stack(0)(made)
+    return outputs, h, c, P.ZerosLike()(outputs)
+
+
+def _step(mode: str, gx: Any, gh: Any, h: Any, c: Any, size: int) -> tuple[Any, Any]:
+    part = lambda x, i: x[:, i * size : (i + 1) * size]
+    if mode == "lstm":
+        total = gx + gh
+        i, f, o = (P.Sigmoid()(part(total, place)) for place in (0, 1, 3))
+        c = f * c + i * P.Tanh()(part(total, 2))
+        return o * P.Tanh()(c), c
+    if mode == "gru":
+        r, z = (P.Sigmoid()(part(gx, place) + part(gh, place)) for place in (0, 1))
+        n = P.Tanh()(part(gx, 2) + r * part(gh, 2))
+        return n + z * (h - n), c
+    return (P.Tanh() if mode == "tanh" else P.ReLU())(gx + gh), c
