@@ -107,6 +107,10 @@ def set_context(**kwargs: Any) -> None:
         from mindspore.runtime import executor
 
         executor.set_cpu_options(_Context.values["graph_kernel_flags"], _Context.values["runtime_num_threads"])
+    if {"enable_compile_cache", "compile_cache_path"} & kwargs.keys():
+        from mindspore.runtime import executor
+
+        executor.set_compile_cache(_Context.values["enable_compile_cache"], _Context.values["compile_cache_path"])
 
 
 def get_context(attr_key: str) -> Any:

@@ -17,7 +17,8 @@ if not available():
 
 from tests.backend_cpu.helpers import build, check
 
-from mindspore.backends.cpu import CpuBackend, jit
+import mindspore
+from mindspore.backends.cpu import CpuBackend, cache, jit
 from mindspore.compiler.fuse import flags
 from mindspore.prims import activation, gather_scatter, sorting
 from mindspore.prims import elementwise as ew
@@ -230,7 +231,34 @@ def test_objects_are_cached_and_damage_is_noticed(tmp_path, monkeypatch):
         file.write_bytes(damaged)
         assert jit.object_code(ir) == body
         assert made.pop() == ir
-    assert jit._read_cached(file) == body
+    assert cache.read(file.stem) == body
+
+
+def test_the_cache_is_asked_for_in_the_context(tmp_path, monkeypatch):
+    for name in ("MS_COMPILER_CACHE_PATH", "MS_COMPILER_CACHE_ENABLE"):
+        monkeypatch.delenv(name, raising=False)
+    assert cache.folder() is None
+    try:
+        mindspore.set_context(enable_compile_cache=True, compile_cache_path=str(tmp_path))
+        jit.object_code(IR.format(name="chosen", number=3))
+        assert len(list((tmp_path / "cpu_kernels").iterdir())) == 1
+    finally:
+        mindspore.set_context(enable_compile_cache=False, compile_cache_path="")
+    assert cache.folder() is None
+
+
+def test_the_cache_is_bounded(tmp_path, monkeypatch):
+    """What was unused for longest goes first."""
+    monkeypatch.setenv("MS_COMPILER_CACHE_PATH", str(tmp_path))
+    monkeypatch.setattr(cache, "LIMIT", 5000)
+    monkeypatch.setattr(cache, "_LOOK_EVERY", 1)
+    for number in range(10):
+        cache.write(f"k{number}", bytes(900))
+        os.utime(tmp_path / "cpu_kernels" / f"k{number}.o", (number, number))
+        assert cache.read("k0") == bytes(900)  # used, so it stays
+    files = list((tmp_path / "cpu_kernels").iterdir())
+    assert sum(f.stat().st_size for f in files) <= 5000
+    assert {"k0.o", "k9.o"} <= {f.name for f in files}
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):

@@ -43,6 +43,13 @@ def set_cpu_options(graph_kernel_flags: str, threads: int) -> None:
     _Setting.made.clear()
 
 
+def set_compile_cache(enabled: bool, path: str) -> None:
+    """Whether and where compiled kernels are kept on disk."""
+    from mindspore.backends.cpu import cache
+
+    cache.configure(enabled, path)
+
+
 def current_backend() -> Any:
     """The backend that compiles graphs now."""
     key = backend_key()

@@ -1,8 +1,7 @@
-"""Machine code: compiling kernels for this CPU, keeping the objects on disk, and loading them.
+"""Machine code: compiling kernels for this CPU and loading them.
 
-Compiled objects hold no addresses of this process, so they can be used again: a kernel's key is the hash of its IR
-text, the CPU and the versions. With a cache folder set, a file per kernel is written atomically with a checksum;
-whatever cannot be read back intact is compiled again.
+Compiled objects hold no addresses of this process, so they can be used again by others (`cache`): a kernel's key is the
+hash of its IR text, the CPU and the versions.
 """
 
 from __future__ import annotations
@@ -12,15 +11,12 @@ import ctypes
 import functools
 import hashlib
 import threading
-from pathlib import Path
 from typing import Any
 
-from mindspore._base import flags, optional
-from mindspore._base.files import atomic_write
-from mindspore.backends.cpu import openmp
+from mindspore._base import optional
+from mindspore.backends.cpu import cache, openmp
 
 _MINIMUM_LLVM = 20
-_MAGIC = b"MSKO1\n"
 _LOCK = threading.RLock()  # LLVM's bindings are not for several threads at once
 
 
@@ -75,12 +71,6 @@ def _machine() -> Any:
     )
 
 
-def _cache_folder() -> Path | None:
-    """`MS_COMPILER_CACHE_PATH` turns the disk cache on."""
-    folder = flags.text("MS_COMPILER_CACHE_PATH")
-    return Path(folder) / "cpu_kernels" if folder else None
-
-
 def _key(ir: str) -> str:
     import llvmlite
 
@@ -89,24 +79,6 @@ def _key(ir: str) -> str:
         digest.update(part.encode())
         digest.update(b"\0")
     return digest.hexdigest()
-
-
-def _read_cached(path: Path) -> bytes | None:
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    body = data[len(_MAGIC) + 32 :]
-    intact = data.startswith(_MAGIC) and data[len(_MAGIC) : len(_MAGIC) + 32] == hashlib.sha256(body).digest()
-    return body if intact else None
-
-
-def _write_cached(path: Path, body: bytes) -> None:
-    """Failing to cache (no space, no permission) must not fail the computation."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as file:
-            file.write(_MAGIC + hashlib.sha256(body).digest() + body)
 
 
 def _compile(ir: str) -> bytes:
@@ -118,14 +90,13 @@ def _compile(ir: str) -> bytes:
 def object_code(ir: str) -> bytes:
     """The compiled object of a module, from the disk cache when it has it."""
     with _LOCK:
-        folder = _cache_folder()
-        if folder is None:
+        if cache.folder() is None:
             return _compile(ir)
-        path = folder / f"{_key(ir)}.o"
-        body = _read_cached(path)
+        key = _key(ir)
+        body = cache.read(key)
         if body is None:
             body = _compile(ir)
-            _write_cached(path, body)
+            cache.write(key, body)
         return body
 
 
