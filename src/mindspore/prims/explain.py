@@ -7,6 +7,7 @@ in some AttributeError or an exception of NumPy's deep inside. `explained` says 
 from __future__ import annotations
 
 import inspect
+import linecache
 import os
 import sys
 from typing import Any
@@ -21,7 +22,7 @@ _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("numpy", "scipy", "jax"
 
 def explained(prim: Any, args: tuple, error: Exception) -> Exception | None:
     """The exception to raise instead of `error`; None where it says enough or is not the library's."""
-    if str(error).startswith(("For ", "The ", "the ")) or not _from_the_library(error):
+    if not _unforeseen(error):
         return None
     names = argument_names(prim)
     if names is not None and len(args) != len(names):
@@ -48,12 +49,14 @@ def _described(value: Any) -> str:
     return checks.describe(value) if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
 
 
-def _from_the_library(error: Exception) -> bool:
-    """Whether no user's function (a hook, a custom operation) stands between the call and the error."""
+def _unforeseen(error: Exception) -> bool:
+    """Whether neither a `raise` of the library nor a user's function (a hook, a custom operation) is the source."""
     step = error.__traceback__
+    line = ""
     while step is not None:
         name = step.tb_frame.f_code.co_filename
         if not name.startswith((_LIBRARY, "<", sys.base_prefix)) and not any(p in name for p in _PACKAGES):
             return False
+        line = linecache.getline(name, step.tb_lineno) if name.startswith(_LIBRARY) else ""
         step = step.tb_next
-    return True
+    return not line.lstrip().startswith("raise")
