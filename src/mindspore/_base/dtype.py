@@ -216,7 +216,12 @@ def to_dtype(value: Any) -> DType:
         return float32 if value is float else _BY_PYTHON[value]
     if isinstance(value, str) and isinstance(_BY_NAME.get(value), DType):
         return _BY_NAME[value]  # type: ignore[return-value]
-    return from_numpy(value)
+    try:
+        return from_numpy(value)
+    except TypeError:
+        raise TypeError(
+            f"The dtype must be an element type such as mindspore.float32, a NumPy type or its name, but got {value!r}."
+        ) from None
 
 
 def dtype_to_nptype(type_: DType) -> Any:

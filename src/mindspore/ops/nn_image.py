@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor, require_tensors, static_ints
+from mindspore.ops.function._common import cast, require_rank, require_tensor, static_ints
 from mindspore.ops.function.shape import pad_pairs
 from mindspore.ops.separable import (
     apply_along,
@@ -83,7 +83,7 @@ def resize(
     x: Any, sizes: tuple[int, ...], mode: str, align_corners: bool = False, half_pixel: bool = True, scales: Any = None
 ) -> Tensor:
     """Resample each spatial axis of (N, C, *) by its own matrix or index."""
-    require_tensors("resize", x=x)
+    require_rank("resize", "x", x, len(sizes) + 2)
     scales = scales or (None,) * len(sizes)
     out = x
     for axis, (want, scale) in enumerate(zip(sizes, scales), 2):

@@ -225,6 +225,8 @@ def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             wanted = arg.dtype
         elif isinstance(arg, (mstype.DType, type)) or (isinstance(arg, str) and arg in mstype._BY_NAME):
             wanted = arg
+        elif isinstance(arg, str) and arg.partition(":")[0].lower() not in ("cpu", "gpu", "ascend", "npu", "cuda"):
+            raise ValueError(f"For 'Tensor.to', a dtype or one of 'CPU', 'GPU' and 'Ascend' must be given, but got {arg!r}.")
     out = cast(self, wanted)
     return out.copy() if kwargs.get("copy") and out is self else out
 
