@@ -280,7 +280,10 @@ class GetItem(_Indexing):
         return AbstractTensor(x.dtype, self.indexed_shape(x.shape, arrays))
 
     def eval(self, xp: Any, x: Any, *arrays: Any) -> Any:
-        out = x[_indices(self.spec, arrays)]
+        try:
+            out = x[_indices(self.spec, arrays)]
+        except IndexError as error:  # values that are out of range
+            raise IndexError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
         if xp is np and arrays == () and isinstance(out, np.ndarray) and out.base is not None:
             return out.copy()  # tensors never share memory with one another: an update of one must not show in another
         return out
@@ -325,12 +328,15 @@ class SetItem(_Indexing):
             at = x.at[index]
             return at.add(value) if self.accumulate else at.set(value)
         out = np.array(x)
-        if self.accumulate and arrays:
-            np.add.at(out, index, value)
-        elif self.accumulate:
-            out[index] += value
-        else:
-            out[index] = value
+        try:
+            if self.accumulate and arrays:
+                np.add.at(out, index, value)
+            elif self.accumulate:
+                out[index] += value
+            else:
+                out[index] = value
+        except IndexError as error:
+            raise IndexError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
         return out
 
     def bprop(self, x: Any, value: Any, *rest: Any) -> tuple:
