@@ -126,17 +126,17 @@ def _abs(f: Function, dtype: str, width: int, a: str) -> str:
 
 @define("sign")
 def _sign(f: Function, dtype: str, width: int, a: str) -> str:
-    zero, one = f.constant(0, dtype, width), f.constant(1, dtype, width)
+    zero, one = f.constant(0, computed(dtype), width), f.constant(1, computed(dtype), width)
     positive = select(f, dtype, width, compare(f, "gt", dtype, width, a, zero), one, a)
     if not is_signed(dtype):
         return positive
     below = compare(f, "lt", dtype, width, a, zero)
-    return select(f, dtype, width, below, f.constant(-1, dtype, width), positive)
+    return select(f, dtype, width, below, f.constant(-1, computed(dtype), width), positive)
 
 
 @define("relu")
 def _relu(f: Function, dtype: str, width: int, a: str) -> str:
-    zero = f.constant(0, dtype, width)
+    zero = f.constant(0, computed(dtype), width)
     return select(f, dtype, width, compare(f, "lt", dtype, width, a, zero), zero, a)
 
 
