@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import mindspore as ms
-from mindspore import Parameter, Tensor, nn, ops
+from mindspore import Parameter, Tensor, mint, nn, ops
 
 
 class LeNet(nn.Cell):
@@ -214,6 +214,38 @@ class Layers(nn.Cell):
         return ops.interpolate(y, scale_factor=2.0, mode="nearest", recompute_scale_factor=True), ops.flatten(y)
 
 
+class MintShapes(nn.Cell):
+    """Windows, paddings and sizes of `mint`."""
+
+    def construct(self, x, w):
+        functional = mint.nn.functional
+        return (
+            functional.adaptive_avg_pool2d(x, 2), functional.avg_pool2d(x, 2, 2, 1), functional.conv2d(x, w, None, 2, 1),
+            functional.max_pool2d(x, 2), functional.pad(x, (1, 2), "constant", 3.0),
+            functional.pad(x, (1, 1, 1, 1), "reflect"), functional.pad(x, (1, 1, 1, 1), "replicate"),
+            functional.interpolate(x, scale_factor=(2.0, 2.0), mode="nearest"),
+            functional.interpolate(x, size=(4, 4), mode="bilinear", align_corners=True),
+        )  # fmt: skip
+
+
+class MintMaths(nn.Cell):
+    """Arithmetic, reductions and losses of `mint`."""
+
+    def construct(self, x, y):
+        functional = mint.nn.functional
+        return (
+            mint.fmod(x, y), mint.fmod(x, 2.0), mint.remainder(x, y), mint.remainder(x, 2.0), mint.logaddexp(x, y),
+            mint.logsumexp(x, 1), mint.div(x, y, rounding_mode="floor"), mint.div(x, y, rounding_mode="trunc"),
+            mint.xlogy(y, 2.0), mint.repeat_interleave(x, 2, 1), mint.tile(x, (2, 1)), mint.norm(x, 2.0, 1),
+            functional.mse_loss(x, y), functional.l1_loss(x, y, "sum"), functional.selu(x), mint.clamp(x, -0.5, 0.5),
+            mint.flatten(x), mint.var(x, 1), mint.std(x, 1), mint.argmax(x, 1), mint.max(x, 1), mint.full_like(x, 3.0),
+            mint.where(x > 0, x, y), mint.cumsum(x, 1), mint.narrow(x, 1, 1, 2), mint.split(x, 2, 1),
+            mint.chunk(x, 2, 1), mint.unsqueeze(x, 0), functional.layer_norm(x, (4,)), functional.gelu(x),
+            functional.silu(x), functional.log_softmax(x, 1), functional.softplus(x), functional.kl_div(x, y, "sum"),
+            mint.lerp(x, y, 0.3), mint.addmm(x, x, mint.matmul(x.T, y)),
+        )  # fmt: skip
+
+
 class Counter(nn.Cell):
     """A network that changes its own parameter."""
 
@@ -224,6 +256,75 @@ class Counter(nn.Cell):
     def construct(self, x):
         ops.assign_add(self.count, x)
         return self.count * 2.0
+
+
+class Lstm(nn.Cell):
+    """Two LSTM layers in both directions."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.LSTM(4, 6, num_layers=2, batch_first=True, bidirectional=True)
+
+    def construct(self, x, h, c):
+        return self.net(x, (h, c))
+
+
+class Gru(nn.Cell):
+    """A GRU layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.GRU(4, 6, batch_first=True)
+
+    def construct(self, x, h):
+        return self.net(x, h)
+
+
+class Encoder(nn.Cell):
+    """The library's own transformer layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True)
+
+    def construct(self, x):
+        return self.layer(x)
+
+
+class Mobile(nn.Cell):
+    """Depthwise convolutions, hard activations and a squeeze."""
+
+    def __init__(self):
+        super().__init__()
+        self.depth = nn.Conv2d(8, 8, 3, group=8, pad_mode="pad", padding=1)
+        self.point = nn.Conv2d(8, 16, 1)
+        self.norm = nn.BatchNorm2d(16)
+        self.squeeze = nn.AdaptiveAvgPool2d(1)
+        self.gate = nn.Conv2d(16, 16, 1, has_bias=True)
+        self.act, self.hard, self.cap = nn.HSwish(), nn.HSigmoid(), nn.ReLU6()
+
+    def construct(self, x):
+        y = self.act(self.norm(self.point(self.cap(self.depth(x)))))
+        return y * self.hard(self.gate(self.squeeze(y)))
+
+
+class Yolo(nn.Cell):
+    """A head in the manner of YOLO: upsampling, joining, decoding of boxes."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Conv2d(8, 16, 3, 2, pad_mode="pad", padding=1)
+        self.head = nn.Conv2d(24, 21, 1, has_bias=True)
+        self.act = nn.SiLU()
+
+    def construct(self, x):
+        y = self.act(self.down(x))
+        y = ops.interpolate(y, size=(8, 8), mode="nearest")
+        y = self.head(ops.concat((y, x), 1)).reshape((x.shape[0], 3, 7, 8, 8)).transpose((0, 1, 3, 4, 2))
+        columns, rows = ops.meshgrid(ops.arange(8), ops.arange(8))
+        grid = ops.stack((columns, rows), -1).astype(ms.float32)
+        boxes = ops.sigmoid(y[..., :2]) + grid
+        return boxes, ops.exp(y[..., 2:4]), ops.sigmoid(y[..., 4:])
 
 
 def _random(shape, seed=0):
@@ -241,10 +342,21 @@ CASES = {
     "resnet50": (ResNet50, [_random((1, 3, 64, 64))], None),
     "bert": (Bert, [_whole(1000, (2, 16)), _whole(2, (2, 16)), np.ones((2, 16), np.int32)], None),
     "bert_free_batch": (Bert, [_whole(1000, (3, 16)), _whole(2, (3, 16)), np.ones((3, 16), np.int32)], [(None, 16)] * 3),
+    "bert_tiny_free": (lambda: Bert(20, 8, 2, 1, 8), [_whole(20, (3, 5)), _whole(2, (3, 5)), np.ones((3, 5), np.int32)], [(None, 5)] * 3),
     "control": (Control, [np.ones(2, np.float32), np.array(4, np.int32)], None),
     "recurrent": (Recurrent, [_random((2, 5, 4))], None),
     "indexing": (Indexing, [_random((4, 5)), np.array([0, 2], np.int32), np.array([1, 3], np.int32)], None),
     "shapes": (Shapes, [_random((3, 8))], None),
     "layers": (Layers, [_random((2, 4, 8, 8))], None),
+    "lstm": (Lstm, [_random((2, 5, 4)), _random((4, 2, 6)), _random((4, 2, 6))], None),
+    "gru": (Gru, [_random((2, 5, 4)), _random((1, 2, 6))], None),
+    "encoder": (Encoder, [_random((2, 5, 16))], None),
+    "mobile": (Mobile, [_random((2, 8, 8, 8))], None),
+    "yolo": (Yolo, [_random((2, 8, 8, 8))], None),
     "counter": (Counter, [np.ones(3, np.float32)], None),
 }  # fmt: skip
+#: those that official MindSpore writes but cannot run on a CPU
+WRITE_ONLY = {
+    "mint_shapes": (MintShapes, [_random((2, 3, 6, 6)), _random((4, 3, 3, 3))]),
+    "mint_maths": (MintMaths, [_random((3, 4)) * 4 - 2, _random((3, 4), 1) + 0.5]),
+}

@@ -19,7 +19,9 @@ from mindspore.ir.mindir_proto import GraphProto, ModelProto, NodeProto
 from mindspore.ir.mindir_values import MONAD, read_tensor, read_value
 
 _REFERENCE = "REF::"
-_SILENT = frozenset(("UpdateState", "Load", "Depend", "MakeTuple", "TupleGetItem", "Partial", "Switch"))
+_MAKE_TUPLE = frozenset(("MakeTuple", "make_list", "MakeList"))
+_GET_ITEM = frozenset(("TupleGetItem", "list_getitem", "ListGetItem"))
+_SILENT = frozenset(("UpdateState", "Load", "Depend", "Partial", "Switch")) | _MAKE_TUPLE | _GET_ITEM
 
 
 class PrimitiveUse(NamedTuple):
@@ -224,9 +226,9 @@ class _Run:
             return MONAD
         if use.name in ("Load", "Depend"):
             return inputs[0]
-        if use.name == "MakeTuple":
+        if use.name in _MAKE_TUPLE:
             return tuple(inputs)
-        if use.name == "TupleGetItem":
+        if use.name in _GET_ITEM:
             return inputs[0][int(inputs[1])]
         if use.name == "Partial":
             bound = inputs[0]

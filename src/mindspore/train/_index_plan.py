@@ -93,7 +93,7 @@ def _final_shape(layout: list, entries: list, sizes: list[int], block: tuple) ->
     final: list[int] = []
     start: dict[Any, int] = {}
     for item in layout:
-        key = "block" if isinstance(item, tuple) else item
+        key: Any = "block" if isinstance(item, tuple) else item
         start[key] = len(final)
         if key == "block":
             final += block

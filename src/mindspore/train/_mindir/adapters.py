@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ir.mindir_proto import TYPES_BY_ID
+from mindspore.prims.rnn import RecurrentSequence
 
 ADAPTERS: dict[str, Callable[..., Any]] = {}
+#: those whose functions take the attributes of the primitive first
+ATTRIBUTE_ADAPTERS: dict[str, Callable[..., Any]] = {}
 
 
 def _ops() -> Any:
@@ -116,7 +120,7 @@ for _name, _own in (("SumExt", "ReduceSum"), ("MeanExt", "ReduceMean"), ("ProdEx
 
 def _arg(name: str) -> Callable:
     def run(x: Any, dim: Any = None, keepdim: Any = False) -> Any:
-        out = _prim(name)(0 if dim is None else dim)(x.reshape(-1) if dim is None else x)
+        out = _prim(name)(0 if dim is None else dim)(x.reshape(-1) if dim is None else x).astype(mstype.int64)
         return _ops().expand_dims(out, dim) if keepdim and dim is not None else out
 
     return run
@@ -217,8 +221,6 @@ def _unstack(x: Any, dim: int = 0) -> tuple:
 
 # -- creation ---------------------------------------------------------------------------------------------------------
 def _filled(value: float) -> Callable:
-    from mindspore._base import dtype as mstype
-
     def run(size: Any, dtype: Any = None) -> Any:
         shape = tuple(size) if isinstance(size, (tuple, list)) else (size,)
         return _prim("Fill")()(mstype.float32 if dtype is None else _dtype(dtype), shape, value)
@@ -271,3 +273,22 @@ def _layer_norm(x: Any, shape: tuple, weight: Any = None, bias: Any = None, eps:
     out, mean, variance = _prim("Standardize")(axes, eps)(x)
     out = out if weight is None else out * weight
     return (out if bias is None else out + bias), mean, variance
+
+
+def _lstm(attributes: dict[str, Any], x: Any, h: Any, c: Any, weights: Any) -> tuple:
+    """One layer in one direction with one bias, as official MindSpore has it on a CPU; else as everywhere."""
+    hidden, width = attributes["hidden_size"], attributes["input_size"]
+    sizes = [4 * hidden * width, 4 * hidden * hidden, 4 * hidden if attributes.get("has_bias") else 0]
+    flat = weights.reshape(-1)
+    if attributes.get("num_layers", 1) != 1 or attributes.get("bidirectional") or flat.shape[0] != sum(sizes):
+        names = ("input_size", "hidden_size", "num_layers", "has_bias", "bidirectional", "dropout")
+        return _prim("LSTM")(**{n: attributes[n] for n in names if n in attributes})(x, h, c, weights)
+    inner, outer = flat[: sizes[0]].reshape(4 * hidden, width), flat[sizes[0] : sum(sizes[:2])].reshape(-1, hidden)
+    gates = _ops().matmul(x, inner.T)
+    if sizes[2]:
+        gates = gates + flat[sum(sizes[:2]) :]
+    out, h, c, saved = RecurrentSequence("lstm")(gates, h[0], c[0], outer, None, None)
+    return out, _ops().expand_dims(h, 0), _ops().expand_dims(c, 0), saved, saved
+
+
+ATTRIBUTE_ADAPTERS["LSTM"] = _lstm

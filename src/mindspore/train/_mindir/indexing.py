@@ -73,7 +73,8 @@ def _gather_positions(writer: GraphWriter, node: CNode, inputs: list[str]) -> st
 
 def _positions(writer: GraphWriter, chosen: Selection, arrays: list[str], kinds: list[Any]) -> str:
     """The flat positions of a selection."""
-    total, shape = "", ()
+    total = ""
+    shape: tuple[int, ...] = ()
     for part in chosen.parts:
         name, own = _part(writer, part, arrays, kinds)
         shape = own if not total else np.broadcast_shapes(shape, own)

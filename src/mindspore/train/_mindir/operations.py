@@ -15,7 +15,8 @@ from mindspore.ir.mindir_proto import TYPES_BY_ID
 from mindspore.prims import values
 from mindspore.prims.primitive import Primitive
 from mindspore.train._loaded_control import choose, interpreted, repeat
-from mindspore.train._mindir.adapters import ADAPTERS
+from mindspore.train._mindir import mint_adapters  # noqa: F401 - fills the table
+from mindspore.train._mindir.adapters import ADAPTERS, ATTRIBUTE_ADAPTERS
 from mindspore.train._mindir.conventions import ATTRIBUTE_NAMES, convention, from_file
 
 _ATTRIBUTE_NAMES = {"format": "data_format"}
@@ -34,6 +35,8 @@ class PrimitiveOperations:
         adapted = ADAPTERS.get(use.name)
         if adapted is not None:
             return adapted(*arguments)
+        if use.name in ATTRIBUTE_ADAPTERS:
+            return ATTRIBUTE_ADAPTERS[use.name](use.attributes, *arguments)
         if use.is_function:
             return self._apply_function(use, arguments)
         return self._instance(use, use.attributes)(*arguments)

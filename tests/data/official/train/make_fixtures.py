@@ -1,6 +1,6 @@
 """Writes the files beside it. Runs under official MindSpore 2.10 on a CPU, not under this project.
 
-    python make_fixtures.py [folder]
+python make_fixtures.py [folder]
 """
 
 from __future__ import annotations
@@ -134,9 +134,36 @@ def models(folder: str) -> None:
               enc_key=KEY, enc_mode="AES-GCM")  # fmt: skip
 
 
+def exchanged(folder: str) -> None:
+    """Some of the networks that `make interop` exchanges."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../interop"))
+    import exchange
+    import networks
+
+    os.makedirs(folder, exist_ok=True)
+    for name in ("bert_tiny_free", "indexing", "lstm", "gru", "shapes", "yolo", "counter"):
+        exchange.write_model(folder, name)
+    for name, (make, inputs) in networks.WRITE_ONLY.items():
+        ms.export(make(), *[Tensor(i) for i in inputs], file_name=f"{folder}/{name}", file_format="MINDIR")
+
+
+def prepared(folder: str) -> None:
+    """A model with the preparation of its data."""
+    import mindspore.dataset as ds
+    from mindspore.dataset import vision
+
+    steps = [vision.Resize((2, 2)), vision.Rescale(1 / 255.0, 0.5), vision.HWC2CHW()]
+    rows = ds.NumpySlicesDataset({"image": np.zeros((2, 4, 4, 3), np.uint8)}, shuffle=False).map(steps, ["image"])
+    x = Tensor(np.ones((1, 3, 2, 2), np.float32))
+    ms.export(nn.ReLU(), x, file_name=f"{folder}/prepared", file_format="MINDIR", dataset=rows)
+
+
 if __name__ == "__main__":
     target = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     checkpoints(target)
     models(target)
-    for file in os.listdir(target):
-        os.chmod(os.path.join(target, file), stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
+    exchanged(os.path.join(target, "networks"))
+    prepared(os.path.join(target, "networks"))
+    for place, _, files in os.walk(target):
+        for file in files:
+            os.chmod(os.path.join(place, file), stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
