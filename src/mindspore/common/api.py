@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
+from mindspore.common import memory_report
 from mindspore.common.guards import Guards
 from mindspore.common.mutable_data import Mutable
 from mindspore.compiler import driver, parse
@@ -24,7 +25,7 @@ from mindspore.compiler.parse.entry import Place, Traced, tensors_in
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
-from mindspore.runtime import executor
+from mindspore.runtime import devices, executor
 
 #: references to a Parameter's array when nobody but the Parameter and the call at hand holds it
 _OWN_REFERENCES = 3
@@ -149,6 +150,10 @@ class CompiledFunction:
         """The graphs compiled so far, oldest first."""
         return [e for candidates in self._cache.values() for e in candidates if e is not EAGER]
 
+    def memory_report(self) -> dict[str, float]:
+        """Working memory of the graph compiled last: "peak_bytes", "total_bytes" without reuse, and their "ratio"."""
+        return memory_report.report(self.entries(), self.name)
+
     @property
     def compile_cache_size(self) -> int:
         """How many kinds of arguments have been compiled."""
@@ -168,18 +173,25 @@ class Entry:
         self.donated = tuple(donated)
         self.scalar_outputs = _scalar_outputs(traced)
         self.guards = Guards(traced)
+        self.device = devices.accelerator()
         self.executable = executor.compile_graph(traced.graph, donated, driver.Options(level, path))
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
+        if self.device is not None:
+            self._move_to_device(tensors)
         arrays = [t._data if isinstance(t, TensorBase) else np.asarray(t.plain()) for t in tensors]
         arrays += [w._data for w in self.traced.weights]
         for i in self.donated:
-            if (
-                sys.getrefcount(arrays[i]) > _OWN_REFERENCES
-            ):  # somebody else holds it: give the graph a copy to overwrite
-                arrays[i] = np.array(arrays[i])
+            if sys.getrefcount(arrays[i]) > _OWN_REFERENCES:  # somebody else holds it: give the graph a copy
+                arrays[i] = arrays[i].copy()
         return self.finish(self.executable(*arrays))
+
+    def _move_to_device(self, tensors: list[Any]) -> None:
+        """Tensors that are still on the host move to the accelerator for good: the next call finds them there."""
+        for holder in (*tensors, *self.traced.weights):
+            if type(getattr(holder, "_data", None)) is np.ndarray:
+                holder._data = self.device.place(holder._data)
 
     def finish(self, outputs: Any) -> Any:
         """Store new parameter values, raise what the graph reported, and rebuild the result."""

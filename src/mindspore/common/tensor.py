@@ -23,6 +23,7 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.values import TensorBase
+from mindspore.runtime import devices
 
 _ADD, _SUB, _MUL, _DIV = _ew.Add(), _ew.Sub(), _ew.Mul(), _ew.Div()
 _FLOORDIV, _MOD, _POW = _ew.FloorDiv(), _ew.FloorMod(), _ew.Pow()
@@ -206,7 +207,8 @@ class Tensor(TensorBase):
         data = self._data
         if type(data) is not _ndarray:
             data = np.array(data)
-            self._data = data
+            if devices.accelerator() is None:  # elsewhere a look at a tensor does not fetch it from the device for good
+                self._data = data
         elif not data.flags.writeable:
             data = self._data = data.copy()
         return data

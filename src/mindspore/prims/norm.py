@@ -15,7 +15,7 @@ from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.elementwise import Cast, Rsqrt
-from mindspore.prims.precision import narrow, widen
+from mindspore.prims.precision import is_half, narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape, reduced_shape
 
@@ -45,6 +45,17 @@ def _statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     mean = xp.mean(x, axis=axes, keepdims=True)
     centred = x - mean
     return mean, xp.mean(centred * centred, axis=axes, keepdims=True)
+
+
+def _shifted_statistics(xp: Any, x: Any, shift: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """Mean and variance in one pass over the data: the first two moments about `shift`.
+
+    What cancels is (mean - shift)² against the variance; in float32 that costs nothing that elements of 8 or 11 bits
+    could tell, the less so as the shift is the moving mean. It saves an accelerator one reading of the tensor.
+    """
+    moved = x - shift
+    first, second = (xp.mean(m, axis=axes, keepdims=True) for m in (moved, moved * moved))
+    return first + shift, xp.maximum(second - first * first, 0)
 
 
 def _standardized_grad(x: Any, mean: Any, var: Any, g: Any, axes: tuple, eps: float, dmean: Any, dvar: Any) -> Any:
@@ -222,7 +233,11 @@ class BatchNorm(Primitive):
     def eval(self, xp: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
         wide, axes, row = widen(x), self._axes(x.ndim), self._row(x.shape)
         if self.is_training:
-            used_mean, used_var = (xp.reshape(s, (-1,)) for s in _statistics(xp, wide, axes))
+            if is_half(x.dtype):
+                statistics = _shifted_statistics(xp, wide, xp.reshape(widen(mean), row), axes)
+            else:
+                statistics = _statistics(xp, wide, axes)
+            used_mean, used_var = (xp.reshape(s, (-1,)) for s in statistics)
             n = _count(x.shape, axes)
             mean = narrow(widen(mean) * (1 - self.momentum) + used_mean * self.momentum, mean)
             unbiased = used_var * (n / max(n - 1, 1))
