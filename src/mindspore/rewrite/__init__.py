@@ -1,0 +1,7 @@
+"""Looking at and changing the operations of a network (see `SymbolTree`). Façade: re-exports only."""
+
+from mindspore.rewrite.node import Node
+from mindspore.rewrite.symbol_tree import SymbolTree
+from mindspore.rewrite.values import NodeType, ScopedValue, ValueType
+
+__all__ = ["Node", "NodeType", "ScopedValue", "SymbolTree", "ValueType"]

@@ -1,0 +1,144 @@
+"""One statement of a network's construct: what it calls, which values it takes and which it gives."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+from mindspore.rewrite.flatten import operation_name
+from mindspore.rewrite.values import NodeType, ScopedValue
+
+_MATH = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare)
+
+
+@dataclass(eq=False)
+class Statement:
+    """A node of a Tree. Inputs hold an `ast.arg`, all others an `ast.stmt`; control flow has a body of its own."""
+
+    kind: NodeType
+    syntax: Any
+    name: str = ""
+    instance: Any = None
+    tree: Any = None
+    subtree: Any = None
+    body: list[Statement] = field(default_factory=list)
+    #: of the two halves of an `if`, the other one
+    partner: Statement | None = None
+    #: of an `if`: its test before it was flattened, and the statements that compute it
+    test: Any = None
+    test_steps: list[Statement] = field(default_factory=list)
+
+    def nodes(self) -> list[Statement]:
+        """The statements inside control flow."""
+        return list(self.body)
+
+    @property
+    def symbol_tree(self) -> Any:
+        """The tree of the network that is called."""
+        return self.subtree
+
+    # -- operands -----------------------------------------------------------------------------------------------------
+    def slots(self) -> list[tuple[Any, Any]]:
+        """Where the operands stand: (list, index) or (syntax node, attribute name)."""
+        if isinstance(self.syntax, ast.arg):
+            return []
+        value = getattr(self.syntax, "value", None)
+        if isinstance(self.syntax, ast.Return):
+            if isinstance(value, ast.Tuple):
+                return [(value.elts, i) for i in range(len(value.elts))]
+            return [] if value is None else [(self.syntax, "value")]
+        if isinstance(self.syntax, (ast.If, ast.While)):
+            return [(self.syntax, "test")]
+        if isinstance(self.syntax, ast.For):
+            return [(self.syntax, "iter")]
+        return _operands(value)
+
+    def arguments(self) -> list[ast.expr]:
+        return [owner[at] if isinstance(at, int) else getattr(owner, at) for owner, at in self.slots()]
+
+    def positional(self) -> list[ScopedValue]:
+        value = getattr(self.syntax, "value", None)
+        given = self.arguments()
+        return [ScopedValue.of(a) for a in (given[: len(value.args)] if isinstance(value, ast.Call) else given)]
+
+    def keywords(self) -> dict[str, ScopedValue]:
+        value = getattr(self.syntax, "value", None)
+        found = value.keywords if isinstance(value, ast.Call) else []
+        return {k.arg or "**": ScopedValue.of(k.value) for k in found}
+
+    def set_argument(self, index: int, value: ast.expr) -> None:
+        slots = self.slots()
+        if not 0 <= index < len(slots):
+            raise ValueError(
+                f"For 'set_arg', node '{self.name}' has {len(slots)} arguments, so index {index} is out of range."
+            )
+        owner, at = slots[index]
+        if isinstance(at, int):
+            owner[at] = value
+        else:
+            setattr(owner, at, value)
+
+    def append_kwarg(self, kwargs: dict[str, ScopedValue]) -> None:
+        """Give the call further keyword arguments."""
+        for name, value in kwargs.items():
+            self.syntax.value.keywords.append(ast.keyword(name, value.expression()))
+
+    # -- variables ----------------------------------------------------------------------------------------------------
+    def targets(self) -> list[ast.expr]:
+        if isinstance(self.syntax, ast.arg):
+            return [ast.Name(self.syntax.arg, ast.Load())]
+        if isinstance(self.syntax, ast.Assign):
+            first = self.syntax.targets[0]
+            return list(first.elts) if isinstance(first, (ast.Tuple, ast.List)) else [first]
+        if isinstance(self.syntax, (ast.AugAssign, ast.AnnAssign)):
+            return [self.syntax.target]
+        return []
+
+    def read_names(self) -> list[str]:
+        """One entry per operand: the variable it is, or ''; then the object whose method is called."""
+        names = [a.id if isinstance(a, ast.Name) else "" for a in self.arguments()]
+        value = getattr(self.syntax, "value", None)
+        if (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Attribute)
+            and isinstance(value.func.value, ast.Name)
+        ):
+            names.append(value.func.value.id)
+        elif isinstance(value, (ast.Subscript, ast.Attribute)):
+            names += [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
+        return names
+
+
+def _operands(value: Any) -> list[tuple[Any, Any]]:
+    if isinstance(value, ast.Call):
+        return [(value.args, i) for i in range(len(value.args))] + [(k, "value") for k in value.keywords]
+    if isinstance(value, ast.BinOp):
+        return [(value, "left"), (value, "right")]
+    if isinstance(value, ast.UnaryOp):
+        return [(value, "operand")]
+    if isinstance(value, ast.BoolOp):
+        return [(value.values, i) for i in range(len(value.values))]
+    if isinstance(value, ast.Compare):
+        return [(value, "left"), *((value.comparators, i) for i in range(len(value.comparators)))]
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return [(value.elts, i) for i in range(len(value.elts))]
+    return []
+
+
+def describe(stmt: ast.stmt) -> tuple[NodeType, str]:
+    """The kind and the natural name of a statement that calls no cell."""
+    value = getattr(stmt, "value", None)
+    if isinstance(stmt, ast.Return):
+        return NodeType.Output, "return"
+    if isinstance(value, ast.Call):
+        return NodeType.CallFunction, operation_name(value)
+    if isinstance(value, _MATH):
+        word = operation_name(value)
+        prefix = {ast.BinOp: "binop_", ast.UnaryOp: "unaryop_", ast.BoolOp: "boolop_"}.get(type(value))
+        if prefix is None:
+            prefix, word = "compare_", type(value.ops[0]).__name__.lower()
+        return NodeType.MathOps, prefix + word
+    if isinstance(value, (ast.Tuple, ast.List, ast.Subscript, ast.Dict)):
+        return NodeType.CallMethod, type(value).__name__.lower()
+    return NodeType.Python, type(stmt).__name__.lower()
