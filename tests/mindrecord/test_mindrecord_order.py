@@ -71,3 +71,36 @@ def test_shards_without_a_seed_still_share_out_every_row(files, mode):
     for number in (1, 2, 4):
         found = shards(files, number, shuffle=mode) if number > 1 else [epochs(files, shuffle=mode)]
         assert {row for shard in found for row in shard} == set(range(11))
+
+
+def test_blocks_instead_of_turns(files, seed, monkeypatch):
+    monkeypatch.setenv("MS_DEV_MINDRECORD_SHARD_BY_BLOCK", "true")
+    assert shards(files, 3, shuffle=False) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 0]]
+    assert shards(files, 3, shuffle=True) == [[8, 9, 1, 5], [2, 3, 7, 0], [4, 6, 10, 8]]
+
+
+def test_samplers_ask_for_the_same_orders(files, seed):
+    assert epochs(files, sampler=ds.RandomSampler()) == epochs(files, shuffle=True)
+    assert epochs(files, sampler=ds.RandomSampler(shuffle=Shuffle.INFILE)) == epochs(files, shuffle=Shuffle.INFILE)
+    one = ds.DistributedSampler(3, 1, shuffle=Shuffle.FILES)
+    assert epochs(files, sampler=one) == shards(files, 3, shuffle=Shuffle.FILES)[1]
+
+
+def test_a_partial_shuffle_mixes_the_rows_of_each_shard(files, seed):
+    for plain, mixed in zip(shards(files, 2, shuffle=Shuffle.FILES), shards(files, 2, shuffle=Shuffle.PARTIAL)):
+        assert plain != mixed and sorted(plain) == sorted(mixed)
+
+
+def test_chains_of_samplers_refuse_shuffles_by_file(files):
+    with pytest.raises(RuntimeError, match="shuffle of the current sampler"):
+        ds.MindDataset(files, shuffle=Shuffle.PARTIAL).add_sampler(ds.DistributedSampler(2, 0, shuffle=Shuffle.INFILE))
+    with pytest.raises(RuntimeError, match="shuffle of the input sampler"):
+        ds.MindDataset(files, shuffle=True).add_sampler(ds.DistributedSampler(2, 0, shuffle=Shuffle.INFILE))
+    with pytest.raises(RuntimeError, match="shuffle of the input sampler"):
+        ds.DistributedSampler(2, 0).add_child(ds.RandomSampler(shuffle=Shuffle.PARTIAL))
+
+
+def test_an_empty_file_is_refused(tmp_path):
+    (tmp_path / "nothing").touch()
+    with pytest.raises(RuntimeError, match="Invalid file, the size of mindrecord file"):
+        ds.MindDataset(str(tmp_path / "nothing"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from types import ModuleType
 
 
@@ -20,4 +21,4 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 def available(module: str) -> bool:
-    return importlib.util.find_spec(module) is not None
+    return module in sys.modules or importlib.util.find_spec(module) is not None

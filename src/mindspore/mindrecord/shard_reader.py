@@ -166,6 +166,11 @@ class RowReader:
         return int(self._starts[-1])
 
     @property
+    def paths(self) -> list[str]:
+        """The files."""
+        return [shard.path for shard in self.shards]
+
+    @property
     def shard_sizes(self) -> list[int]:
         """Number of rows in each file."""
         return np.diff(self._starts).tolist()

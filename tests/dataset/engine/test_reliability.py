@@ -184,6 +184,15 @@ def test_failed_rows_are_skipped_or_replaced(mode, expected):
         assert 7 not in found
 
 
+def test_an_error_names_the_one_of_several_files_that_holds_the_row(tmp_path):
+    for name, lines in (("a.csv", "1\n2\n"), ("b.csv", "5\n7\n9\n")):
+        (tmp_path / name).write_text(lines)
+    files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    data = ds.CSVDataset(files, column_defaults=[0], column_names=["x"], shuffle=False).map(fail_on_seven, "x")
+    with pytest.raises(RuntimeError, match=r"\[PyFunc\] failed. The corresponding data file is: .*b\.csv. \(row 3\)"):
+        rows(data)
+
+
 def test_failing_function_in_a_worker_process():
     data = ds.NumpySlicesDataset(np.arange(20), "x", shuffle=False)
     data = data.map(fail_on_seven, python_multiprocessing=True, num_parallel_workers=2)

@@ -89,7 +89,7 @@ class Schema:
             for column in columns:
                 column = dict(column)
                 if "name" not in column:
-                    raise AttributeError("Column's name is missing.")
+                    raise RuntimeError("Column's name is missing.")
                 self._add_described(column.pop("name"), column)
         elif isinstance(columns, dict):
             for name, column in columns.items():

@@ -47,7 +47,7 @@ class DSCallback:
     def ds_step_end(self, ds_run_context: DSRunContext) -> None:
         """After every `step_size`-th row."""
 
-    _HOOKS = ("ds_begin", "ds_epoch_begin", "ds_epoch_end", "ds_step_begin", "ds_step_end")
+    _HOOKS: tuple[str, ...] = ("ds_begin", "ds_epoch_begin", "ds_epoch_end", "ds_step_begin", "ds_step_end")
 
     def check_overridden(self) -> None:
         """A callback that overrides nothing is a mistake."""

@@ -6,7 +6,7 @@ A source is described by a reader: an object that opens nothing until it is aske
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ class Reader:
 
     columns: list[str] = []
     releases_gil = True  # reading files, decoding: threads help
+    row_files: Sequence[tuple[str, int]] = ()  # files that hold rows one after the other, and how many
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -47,7 +48,7 @@ class Reader:
 
     def file_sizes(self) -> list[int]:
         """Rows in each file, for sources whose rows stand in files one after the other."""
-        return [len(self)]
+        return [rows for _, rows in self.row_files] or [len(self)]
 
     def num_classes(self) -> int | None:
         return None
@@ -57,6 +58,10 @@ class Reader:
 
     def path(self, index: int) -> str | None:
         """The file a row comes from, for error messages."""
+        for path, rows in self.row_files:
+            if index < rows:
+                return path
+            index -= rows
         return None
 
 

@@ -32,9 +32,9 @@ class BlockPool:
         if size < LARGE:
             return np.empty(shape, dtype)
         block = self._block(size + ALIGNMENT)
-        owner = (ctypes.c_char * size).from_buffer(block, -block.ctypes.data % ALIGNMENT)
+        owner = (ctypes.c_char * size).from_buffer(block.data, -block.ctypes.data % ALIGNMENT)
         weakref.finalize(owner, self._free.append, block).atexit = False
-        return np.frombuffer(owner, dtype).reshape(shape)
+        return np.frombuffer(memoryview(owner), dtype).reshape(shape)
 
     def _block(self, size: int) -> np.ndarray:
         try:

@@ -9,11 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from mindspore.dataset._check import check_num_samples
+
+
+class Shuffle(StrEnum):
+    """How a file-based source mixes its rows."""
+
+    FALSE = "false"
+    ADAPTIVE = "adaptive"
+    GLOBAL = "global"
+    PARTIAL = "partial"
+    FILES = "files"
+    INFILE = "infile"
 
 
 @dataclass(frozen=True)
@@ -65,10 +77,15 @@ class Sampler:
             raise TypeError(f"A child sampler must be a Sampler, but got {type(sampler)}.")
         if self.child_sampler is not None:
             raise RuntimeError("Cannot add child sampler, this sampler already has a child.")
+        check_chain(sampler, self, of_child="input", of_parent="current")
         self.child_sampler = sampler
 
     def get_child(self) -> Sampler | None:
         return self.child_sampler
+
+    def get_shuffle_mode(self) -> Shuffle:
+        """How this sampler mixes rows; its child is not asked."""
+        return Shuffle.FALSE
 
     def get_num_samples(self) -> int | None:
         """The number of rows, as far as the arguments of the chain tell."""
@@ -130,6 +147,16 @@ class BuiltinSampler(Sampler):
 
     def limited(self, n: int) -> int:
         return min(n, self.num_samples) if self.num_samples else n
+
+
+def check_chain(child: Sampler, parent: Sampler, of_child: str, of_parent: str) -> None:
+    """RuntimeError for shuffles that depend on files, of which a chain of samplers knows nothing."""
+    advice = "When multiple samplers are used, ensure that the shuffle of the"
+    if child.get_shuffle_mode() is Shuffle.PARTIAL:
+        raise RuntimeError(f"{advice} {of_child} sampler is not Shuffle.PARTIAL.")
+    mode = parent.get_shuffle_mode()
+    if mode not in (Shuffle.GLOBAL, Shuffle.FALSE):
+        raise RuntimeError(f"{advice} {of_parent} sampler is Shuffle.FALSE or Shuffle.GLOBAL, but got: {mode}.")
 
 
 def as_index(value: Any) -> int:

@@ -5,27 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from mindspore.dataset._check import check_bool, check_type
 from mindspore.dataset.config import DEFAULT_SEED, settings
-from mindspore.dataset.samplers.base import BuiltinSampler, Draw, Sampler, as_index, check_positions
+from mindspore.dataset.samplers.base import BuiltinSampler, Draw, Sampler, Shuffle, as_index, check_positions
 from mindspore.dataset.samplers.std_random import Mt19937, shuffle
-
-
-class Shuffle(StrEnum):
-    """How a file-based source mixes its rows."""
-
-    FALSE = "false"
-    ADAPTIVE = "adaptive"
-    GLOBAL = "global"
-    PARTIAL = "partial"
-    FILES = "files"
-    INFILE = "infile"
-
 
 SHUFFLE_MODES = {
     Shuffle.FALSE: 0,
@@ -98,6 +85,9 @@ class RandomSampler(BuiltinSampler):
         self.shuffle = shuffle
         self.reshuffle_each_epoch = True
         self.seed: int | None = None  # fixed by `split`, whose parts must agree on one order
+
+    def get_shuffle_mode(self):
+        return self.shuffle
 
     def length(self, n, reader=None):
         return self.limited(n)
@@ -177,6 +167,9 @@ class SubsetRandomSampler(SubsetSampler):
 
     sampler_name = "SubsetRandomSampler"
 
+    def get_shuffle_mode(self):
+        return Shuffle.GLOBAL
+
     def positions(self, n, draw):
         return reshuffled(super().positions(n, draw), draw)
 
@@ -193,8 +186,8 @@ class DistributedSampler(BuiltinSampler):
         for value, name in ((num_shards, "num_shards"), (shard_id, "shard_id")):
             if isinstance(value, bool) or not isinstance(value, int):
                 raise TypeError(f"{name} must be an integer but was: {value}.")
-        if not isinstance(shuffle, bool):
-            raise TypeError(f"shuffle must be a boolean value but was: {shuffle}.")
+        if not isinstance(shuffle, (bool, Shuffle)):
+            raise TypeError(f"shuffle must be a boolean value or a Shuffle mode but was: {shuffle}.")
         if isinstance(offset, bool) or not isinstance(offset, int):
             raise TypeError(f"offset must be an integer but was: {offset}.")
         super().__init__(num_samples)
@@ -207,6 +200,11 @@ class DistributedSampler(BuiltinSampler):
                 f"DistributedSampler: offset must be no more than num_shards({num_shards}), but got: {offset}."
             )
         self.num_shards, self.shard_id, self.shuffle, self.offset = num_shards, shard_id, shuffle, offset
+
+    def get_shuffle_mode(self):
+        if isinstance(self.shuffle, Shuffle):
+            return self.shuffle
+        return Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE
 
     def length(self, n, reader=None):
         share = math.ceil(n / self.num_shards)
@@ -226,7 +224,7 @@ class DistributedSampler(BuiltinSampler):
             if first < 0:
                 first += self.num_shards
         slots = (first + self.num_shards * np.arange(count, dtype=np.int64)) % n
-        if not self.shuffle:
+        if self.get_shuffle_mode() is Shuffle.FALSE:
             return slots
         # every shard must see the same permutation, so without a seed the default one is used
         seed = DEFAULT_SEED if draw.seed is None else draw.seed
@@ -239,7 +237,7 @@ class DistributedSampler(BuiltinSampler):
             "offset": self.offset,
             "seed": settings().seed + 1,
             "shard_id": self.shard_id,
-            "shuffle_mode": SHUFFLE_MODES[Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE],
+            "shuffle_mode": SHUFFLE_MODES[self.get_shuffle_mode()],
         }
 
 
@@ -264,6 +262,9 @@ class PKSampler(BuiltinSampler):
         if num_val <= 0:
             raise RuntimeError(f"PKSampler: num_val should be a positive integer value, but got num_val: {num_val}.")
         self.num_val, self.shuffle, self.class_column = num_val, shuffle, class_column
+
+    def get_shuffle_mode(self):
+        return Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE
 
     def _rows_by_class(self, reader) -> dict[int, np.ndarray]:
         if reader is None:

@@ -45,6 +45,9 @@ class FileSampler(BuiltinSampler):
         self.mode = shuffle_mode(shuffle)
         self.num_shards, self.shard_id, self.by_file = num_shards or 1, shard_id or 0, by_file
 
+    def get_shuffle_mode(self):
+        return self.mode
+
     @property
     def shuffle(self) -> bool:
         return self.mode is not Shuffle.FALSE

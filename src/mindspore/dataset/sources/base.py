@@ -17,6 +17,7 @@ from mindspore.dataset._check import (
 from mindspore.dataset.api.dataset import Dataset
 from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamReader
 from mindspore.dataset.samplers import Sampler, Shuffle, select_sampler
+from mindspore.dataset.samplers.base import check_chain
 
 
 class SourceDataset(Dataset):
@@ -71,6 +72,8 @@ class MappableDataset(SourceDataset):
     def add_sampler(self, new_sampler: Sampler) -> MappableDataset:
         """Let `new_sampler` choose among the rows of the present sampler."""
         self.dataset_size = None
+        if isinstance(new_sampler, Sampler):
+            check_chain(self.sampler, new_sampler, of_child="current", of_parent="input")
         return self._set_sampler(new_sampler, self.sampler)
 
     def _set_sampler(self, new_sampler: Sampler, below: Sampler | None) -> MappableDataset:

@@ -25,30 +25,26 @@ class CsvReader(Reader):
         header = columns is None
         self._tables = [read_csv(path, delimiter, header) for path in files]
         self.columns = list(columns) if columns is not None else self._tables[0][0]
-        self._files = list(files)
+        self.row_files = [(path, len(rows)) for path, (_, rows) in zip(files, self._tables)]
         self._convert = converters(defaults, len(self.columns))
         self._starts = np.cumsum([0, *(len(rows) for _, rows in self._tables)])
 
     def __len__(self):
         return int(self._starts[-1])
 
-    def file_sizes(self):
-        return [len(rows) for _, rows in self._tables]
-
     def row(self, index):
         which = int(np.searchsorted(self._starts, index, side="right")) - 1
         line, cells = self._tables[which][1][index - int(self._starts[which])]
         if len(cells) != len(self.columns):
             raise RuntimeError(
-                f"Invalid csv, csv file: {self._files[which]} parse failed at line {line}. Number of fields: "
+                f"Invalid csv, csv file: {self.path(index)} parse failed at line {line}. Number of fields: "
                 f"{len(cells)}, number of columns: {len(self.columns)}."
             )
         try:
             return tuple(convert(cell) for convert, cell in zip(self._convert, cells))
         except ValueError as error:
             raise RuntimeError(
-                f"Invalid csv, csv file: {self._files[which]} parse failed at line {line}, type does not match: "
-                f"{error}."
+                f"Invalid csv, csv file: {self.path(index)} parse failed at line {line}, type does not match: {error}."
             ) from None
 
 
@@ -202,13 +198,10 @@ class _SentenceReader(Reader):
     columns = ["sentence"]
 
     def __init__(self, table: CsvReader):
-        self._table = table
+        self._table, self.row_files = table, table.row_files
 
     def __len__(self):
         return len(self._table)
-
-    def file_sizes(self):
-        return self._table.file_sizes()
 
     def row(self, index):
         return self._table.row(index)[1:]

@@ -68,8 +68,8 @@ class ImageTable(Reader):
 class ArrayTable(Reader):
     """Columns that are arrays in memory; batches are gathered at once."""
 
-    def __init__(self, columns: Sequence[str], *arrays: np.ndarray):
-        self.columns, self._arrays = list(columns), arrays
+    def __init__(self, columns: Sequence[str], *arrays: np.ndarray, files: Sequence[tuple[str, int]] = ()):
+        self.columns, self._arrays, self.row_files = list(columns), arrays, list(files)
 
     def __len__(self):
         return len(self._arrays[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 
 import numpy as np
@@ -14,10 +15,10 @@ def decode_rgb(data: np.ndarray, path: str = "") -> np.ndarray:
     if data.size == 0:
         raise RuntimeError(f"Invalid data, the image file is empty: {path}")
     if available("cv2"):
-        cv2 = require("cv2", "data", "decoding images")
-        image = cv2.imdecode(data, cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION)
-        if image is not None:
-            return cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
+        from mindspore.dataset.vision import decode
+
+        with contextlib.suppress(RuntimeError):  # Pillow knows more kinds of images
+            return decode.decode_rgb(data)
     try:
         image = require("PIL.Image", "data", "decoding images").open(io.BytesIO(data.tobytes()))
         return np.asarray(image.convert("RGB"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,13 +24,11 @@ class LinesReader(Reader):
     def __init__(self, files: Sequence[str], columns: Sequence[str], parse: Parse, skip: int = 0, keep_empty=False):
         self._files, self.columns, self._parse = list(files), list(columns), parse
         self._spans = [line_spans(path, skip, keep_empty) for path in self._files]
-        self._starts = np.cumsum([0, *(len(spans) for spans in self._spans)])
+        self.row_files = [(path, len(spans)) for path, spans in zip(self._files, self._spans)]
+        self._starts = np.cumsum([0, *self.file_sizes()])
 
     def __len__(self):
         return int(self._starts[-1])
-
-    def file_sizes(self):
-        return [len(spans) for spans in self._spans]
 
     def _place(self, index: int) -> tuple[int, int]:
         which = int(np.searchsorted(self._starts, index, side="right")) - 1
@@ -48,9 +46,6 @@ class LinesReader(Reader):
             raise RuntimeError(
                 f"Invalid data, line {place + 1} of {self._files[which]} cannot be read: {error}"
             ) from None
-
-    def path(self, index):
-        return self._files[self._place(index)[0]]
 
 
 def line_spans(path: str, skip: int = 0, keep_empty: bool = False) -> np.ndarray:
@@ -161,16 +156,13 @@ def _open_text(files: list[str], kind: str) -> Reader:
 class ListReader(Reader):
     """Rows held in memory, from files of different kinds."""
 
-    def __init__(self, parts: Sequence[Sequence[tuple]], columns: Sequence[str]):
-        self._rows = [row for part in parts for row in part]
-        self._sizes = [len(part) for part in parts]
+    def __init__(self, parts: Mapping[str, Sequence[tuple]], columns: Sequence[str]):
+        self._rows = [row for part in parts.values() for row in part]
+        self.row_files = [(path, len(part)) for path, part in parts.items()]
         self.columns = list(columns)
 
     def __len__(self):
         return len(self._rows)
-
-    def file_sizes(self):
-        return self._sizes
 
     def row(self, index):
         return tuple(np.array(value) for value in self._rows[index])

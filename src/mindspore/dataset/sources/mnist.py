@@ -54,6 +54,7 @@ class DigitsReader(Reader):
                 )
             images.append(image)
             labels.append(label)
+        self.row_files = [(pair[0], len(image)) for pair, image in zip(pairs, images)]
         self.columns, self._kind = list(columns), kind
         self._images = np.concatenate(images)[..., np.newaxis]
         self._labels = np.concatenate(labels).astype(np.uint32)
@@ -196,6 +197,7 @@ class QMnistReader(DigitsReader):
             self._images, self._labels = self._images[:10000], self._labels[:10000]
         elif usage == "test50k":
             self._images, self._labels = self._images[10000:], self._labels[10000:]
+            self.row_files = [(self.row_files[0][0], len(self._images))]
         self._labels = self._labels[:, 0] if compat else self._labels
 
 

@@ -22,10 +22,9 @@ from mindspore.dataset._check import (
 from mindspore.dataset.api.operations import UnionBaseDataset
 from mindspore.dataset.api.schema import Schema, numpy_type
 from mindspore.dataset.ir.leaf import MappableNode, Reader
-from mindspore.dataset.samplers import BuiltinSampler, Draw, Sampler, Shuffle
-from mindspore.dataset.samplers.builtin import shuffled_again
+from mindspore.dataset.samplers import BuiltinSampler, Sampler, Shuffle
 from mindspore.dataset.samplers.files import FileSampler, shuffle_mode
-from mindspore.dataset.samplers.std_random import MinStd, shuffle
+from mindspore.dataset.samplers.records import MindRecordSampler, for_records
 from mindspore.dataset.sources.base import MappableDataset, SourceDataset
 
 
@@ -36,9 +35,10 @@ class TableReader(Reader):
         self._open_table = open_table
         self._table = open_table()
         self.columns = list(self._table.columns)
+        self.row_files = list(zip(self._table.paths, self._table.shard_sizes))
 
     def __getstate__(self):
-        return {"_open_table": self._open_table, "columns": self.columns}
+        return {name: value for name, value in self.__dict__.items() if name != "_table"}
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -55,9 +55,6 @@ class TableReader(Reader):
             return None
         found = self._table.gather(indices)
         return None if found is None else tuple(found.values())
-
-    def file_sizes(self):
-        return list(self._table.shard_sizes)
 
     def labels(self, column="label"):
         return self._table.class_column(column)
@@ -85,6 +82,8 @@ def find_files(patterns: Any, name: str = "dataset_files") -> list[str]:
         raise TypeError(f"{name} should be a str or a list of strings, but got {type(patterns)}.")
     found: set[str] = set()
     missing = []
+    if not given or not all(given):
+        raise ValueError(f"Input {name} can not be empty.")
     for pattern in map(os.fspath, given):
         matches = [pattern] if os.path.isfile(pattern) else [p for p in glob.glob(pattern) if os.path.isfile(p)]
         found.update(matches)
@@ -201,50 +200,14 @@ class MindDataset(MappableDataset, UnionBaseDataset):
         check_record_files(dataset_files)
         self.dataset_files, self.columns_list = dataset_files, columns_list
         if sampler is None:
-            mode = shuffle_mode(shuffle)
-            self.sampler = MindRecordSampler(mode, num_samples, num_shards, shard_id)
+            self.sampler = MindRecordSampler(shuffle, num_samples, num_shards, shard_id)
+        else:
+            self.sampler = for_records(self.sampler)
         opener = functools.partial(open_mindrecords, dataset_files, columns_list, padded_sample, num_padded)
         self._rows("MindDataDataset", opener, {})
 
-    def use_sampler(self, new_sampler: Sampler) -> MappableDataset:
-        return super().use_sampler(new_sampler)
-
-
-class MindRecordSampler(FileSampler):
-    """Shuffles as FileSampler does, but deals the rows out to the shards one by one, and takes C++'s default engine."""
-
-    def positions(self, n, draw):
-        if not n:
-            return np.zeros(0, dtype=np.int64)
-        turns = np.arange(self.length(n, draw.reader), dtype=np.int64)
-        return self._order(n, draw)[(self.shard_id + self.num_shards * turns) % n]
-
-    def _order(self, n: int, draw: Draw) -> np.ndarray:
-        """The rows of all shards, who must agree on it, also without a seed."""
-        if self.mode is Shuffle.FALSE:
-            return np.arange(n, dtype=np.int64)
-        files = self._files(n, draw)
-        if self.mode is Shuffle.FILES:
-            return np.concatenate([files[i] for i in self._permuted(range(len(files)), draw)])
-        if self.mode is Shuffle.INFILE:
-            spans = [range(int(rows[0]), int(rows[-1]) + 1) for rows in files if len(rows)]
-            return np.concatenate([self._permuted(span, draw) for span in spans])
-        return self._permuted(range(n), draw)
-
-    def _permuted(self, rows: range, draw: Draw) -> np.ndarray:
-        if draw.seed is None:
-            rng = np.random.default_rng([0, draw.epoch]) if self.num_shards > 1 else draw.numpy_rng()
-            return rng.permutation(np.asarray(rows, dtype=np.int64))
-        if self.num_shards > 1:  # shards start afresh in every epoch, one process shuffles what it shuffled before
-            return np.array(_default_shuffle(list(rows), draw.seed + 1 + draw.epoch), dtype=np.int64)
-        return shuffled_again(rows, draw, draw.seed + 1, _default_shuffle)
-
-    def to_json(self):
-        return {"sampler_name": "MindRecordSampler", **self.source_params()}
-
-
-def _default_shuffle(items: list[int], seed: int) -> list[int]:
-    return shuffle(items, MinStd(seed))
+    def _set_sampler(self, new_sampler: Sampler, below: Sampler | None) -> MappableDataset:
+        return super()._set_sampler(new_sampler if below is not None else for_records(new_sampler), below)
 
 
 def check_record_files(files: str | list[str]) -> None:
@@ -252,6 +215,8 @@ def check_record_files(files: str | list[str]) -> None:
         check_type(path, str, "dataset_files")
         if not os.path.isfile(path):
             raise ValueError(f"The file {path} does not exist or permission denied!")
+        if not os.path.getsize(path):
+            raise RuntimeError(f"Invalid file, the size of mindrecord file: {path} is 0.")
 
 
 def check_padding(padded_sample, num_padded, columns_list, sampler, shuffle, num_shards) -> None:
@@ -279,9 +244,6 @@ class PaddedTableReader(TableReader):
         super().__init__(open_table)
         self._sample, self._count = {name: _sample_value(value) for name, value in sample.items()}, count
 
-    def __getstate__(self):
-        return {**super().__getstate__(), "_sample": self._sample, "_count": self._count}
-
     def __len__(self):
         return super().__len__() + self._count
 
@@ -294,7 +256,7 @@ class PaddedTableReader(TableReader):
         return super().gather(indices) if len(indices) and indices.max() < super().__len__() else None
 
     def file_sizes(self):
-        return [*super().file_sizes(), self._count]
+        return [*super().file_sizes(), self._count]  # the copies count as a file of their own
 
 
 def _sample_value(value: Any) -> np.ndarray:

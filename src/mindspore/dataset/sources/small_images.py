@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from mindspore.dataset._check import check_dir, check_pos_int32, check_type, check_valid_str
+from mindspore.dataset._check import check_dir, check_file, check_pos_int32, check_type, check_valid_str
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.api.schema import Schema, numpy_type
 from mindspore.dataset.ir.leaf import Reader
@@ -25,7 +25,7 @@ def open_cifar(folder: str, usage: str, files: dict[str, list[str]], columns: li
     """Records of one byte for each label, then the pixels, channel by channel."""
     names = [name for part, members in files.items() if usage in ("all", part) for name in members]
     width = _PIXELS + len(columns) - 1
-    blocks = []
+    blocks, found = [], []
     for name in names:
         path = os.path.join(folder, name)
         if not os.path.isfile(path):
@@ -34,6 +34,7 @@ def open_cifar(folder: str, usage: str, files: dict[str, list[str]], columns: li
         if len(data) % width:
             raise RuntimeError(f"Invalid cifar file, {path} is of {len(data)} bytes, which is no multiple of {width}.")
         blocks.append(data.reshape(-1, width))
+        found.append((path, len(blocks[-1])))
     if not blocks:
         if not any(name.endswith(".bin") for name in os.listdir(folder)):
             raise RuntimeError(f"Invalid data, {kind}: cifar(.bin) files are missing under {folder}.")
@@ -42,7 +43,7 @@ def open_cifar(folder: str, usage: str, files: dict[str, list[str]], columns: li
     images = np.ascontiguousarray(records[:, -_PIXELS:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
     labels = [records[:, i].astype(np.uint32) for i in range(len(columns) - 1)]
     # the fine label is the "label" of CIFAR-100 and stands second in the file
-    return ArrayTable(columns, images, *(labels[::-1] if len(labels) > 1 else labels))
+    return ArrayTable(columns, images, *(labels[::-1] if len(labels) > 1 else labels), files=found)
 
 
 class _Cifar(VisionFolder):
@@ -75,19 +76,21 @@ class Cifar100Dataset(_Cifar):
 
 
 def open_stl10(folder: str, usage: str) -> ArrayTable:
-    images, labels = [], []
+    images, labels, files = [], [], []
     for part in ["train", "test", "unlabeled"] if usage == "all" else usage.split("+"):
         path = need_file("STL10Dataset", os.path.join(folder, f"{part}_X.bin"))
         block = np.fromfile(path, dtype=np.uint8)
         if len(block) % 27648:
             raise RuntimeError(f"Invalid file, {path} is of {len(block)} bytes, which is no multiple of 27648.")
         images.append(block.reshape(-1, 3, 96, 96).transpose(0, 3, 2, 1))
+        files.append((path, len(images[-1])))
         if part == "unlabeled":
             labels.append(np.full(len(images[-1]), -1, dtype=np.int32))
         else:
             label = np.fromfile(need_file("STL10Dataset", os.path.join(folder, f"{part}_y.bin")), dtype=np.uint8)
             labels.append(label.astype(np.int32) - 1)
-    return ArrayTable(["image", "label"], np.ascontiguousarray(np.concatenate(images)), np.concatenate(labels))
+    pixels = np.ascontiguousarray(np.concatenate(images))
+    return ArrayTable(["image", "label"], pixels, np.concatenate(labels), files=files)
 
 
 class STL10Dataset(VisionFolder):
@@ -102,15 +105,19 @@ class STL10Dataset(VisionFolder):
         self._folder(dataset_dir, open_stl10, {"usage": usage}, choice)
 
 
+def svhn_files(folder: str, usage: str) -> list[str]:
+    parts = ["train", "test", "extra"] if usage == "all" else [usage]
+    return [os.path.join(folder, f"{part}_32x32.mat") for part in parts]
+
+
 def open_svhn(folder: str, usage: str) -> ArrayTable:
-    images, labels = [], []
-    for part in ["train", "test", "extra"] if usage == "all" else [usage]:
-        content = load_mat(need_file("SVHNDataset", os.path.join(folder, f"{part}_32x32.mat")))
+    images, labels, files = [], [], svhn_files(folder, usage)
+    for path in files:
+        content = load_mat(need_file("SVHNDataset", path))
         images.append(content["X"].transpose(3, 0, 1, 2))
         labels.append(content["y"].reshape(-1) % 10)
-    return ArrayTable(
-        ["image", "label"], np.ascontiguousarray(np.concatenate(images)), np.concatenate(labels).astype(np.uint32)
-    )
+    pixels, classes = np.ascontiguousarray(np.concatenate(images)), np.concatenate(labels).astype(np.uint32)
+    return ArrayTable(["image", "label"], pixels, classes, files=list(zip(files, map(len, images))))
 
 
 class SVHNDataset(VisionFolder):
@@ -121,6 +128,8 @@ class SVHNDataset(VisionFolder):
         usage = "all" if usage is None else usage
         check_dir(dataset_dir)
         check_valid_str(usage, ["train", "test", "extra", "all"], "usage")
+        for path in svhn_files(dataset_dir, usage):
+            check_file(path)
         choice = (num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, None)
         self._folder(dataset_dir, open_svhn, {"usage": usage}, choice)
 
@@ -132,7 +141,9 @@ def open_semeion(folder: str) -> ArrayTable:
         raise RuntimeError(f"Invalid data, a line of {path} has fewer than 266 numbers.")
     table = np.array([[float(cell) for cell in row[:266]] for row in cells])
     images = table[:, :256].astype(np.uint8).reshape(-1, 16, 16)
-    return ArrayTable(["image", "label"], images, table[:, 256:].argmax(axis=1).astype(np.uint32))
+    return ArrayTable(
+        ["image", "label"], images, table[:, 256:].argmax(axis=1).astype(np.uint32), files=[(path, len(table))]
+    )
 
 
 class SemeionDataset(VisionFolder):
@@ -148,10 +159,10 @@ class USPSReader(ArrayTable):
     """Lines of "label place:value ..."; values of [-1, 1] become grey levels."""
 
     def __init__(self, files: list[str]):
-        images, labels, self._sizes = [], [], []
+        images, labels, found = [], [], []
         for path in files:
             lines = [line.split() for line in read_lines(need_file("USPSDataset", path)) if line.strip()]
-            self._sizes.append(len(lines))
+            found.append((path, len(lines)))
             for cells in lines:
                 values = [float(cell.partition(":")[2]) for cell in cells[1:257]]
                 if len(values) != 256:
@@ -159,10 +170,7 @@ class USPSReader(ArrayTable):
                 images.append((np.array(values, np.float32) + np.float32(1)) / np.float32(2) * np.float32(255))
                 labels.append(int(cells[0]) - 1)
         pixels = np.array(images, dtype=np.uint8).reshape(-1, 16, 16, 1)
-        super().__init__(["image", "label"], pixels, np.array(labels, dtype=np.uint32))
-
-    def file_sizes(self):
-        return self._sizes
+        super().__init__(["image", "label"], pixels, np.array(labels, dtype=np.uint32), files=found)
 
 
 class USPSDataset(FileDataset, VisionBaseDataset):

@@ -86,7 +86,7 @@ class SQuADDataset(FolderDataset):
     def open(cls, files, usage):
         if not files:
             raise RuntimeError("Invalid file, failed to find SQuAD files named train-v*.json or dev-v*.json.")
-        return ListReader([squad_rows(path) for path in files], ["context", "question", "text", "answer_start"])
+        return ListReader({path: squad_rows(path) for path in files}, ["context", "question", "text", "answer_start"])
 
 
 def squad_rows(path: str) -> list[tuple]:
@@ -139,7 +139,7 @@ class _Tagged(FolderDataset):
     @classmethod
     def open(cls, files, usage):
         check_exist(files, cls.__name__)
-        parts = [tagged_sentences(path, cls.separator, len(cls.column_names)) for path in files]
+        parts = {path: tagged_sentences(path, cls.separator, len(cls.column_names)) for path in files}
         return ListReader(parts, cls.column_names)
 
 
@@ -216,10 +216,10 @@ class _Translations(FileDataset, TextBaseDataset):
 
 
 def open_pairs(pairs: list[tuple[str, str]], kind: str) -> Reader:
-    parts = []
+    parts = {}
     for source, target in pairs:
         check_exist([source, target], kind)
-        parts.append([(a, b) for a, b in zip(sentences(source), sentences(target))])
+        parts[source] = list(zip(sentences(source), sentences(target)))
     return ListReader(parts, ["text", "translation"])
 
 

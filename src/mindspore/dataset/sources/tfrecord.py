@@ -104,6 +104,11 @@ class TFRecordRows:
         return int(self._starts[-1])
 
     @property
+    def paths(self) -> list[str]:
+        """The files."""
+        return self._files
+
+    @property
     def shard_sizes(self) -> list[int]:
         """Number of records in each file."""
         return np.diff(self._starts).tolist()

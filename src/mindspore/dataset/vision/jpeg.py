@@ -36,7 +36,7 @@ def jpeg_frame(data: np.ndarray) -> JpegFrame | None:
     """The frame header, or None if these bytes are no JPEG image that can be decoded."""
     if data.size < 4 or data[0] != 0xFF or data[1] != 0xD8:
         return None
-    view, at, frame, parts = memoryview(np.ascontiguousarray(data)), 2, None, 0
+    view, at, frame, parts = np.ascontiguousarray(data).data, 2, None, 0
     while at + 9 <= len(view) and view[at] == 0xFF:
         marker = view[at + 1]
         if marker == 0xFF:  # fill byte

@@ -1,0 +1,73 @@
+"""Orders of the rows of MindRecord files: the shards and shuffles of official MindSpore's reader of that format."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mindspore._base import flags
+from mindspore.dataset.config import DEFAULT_SEED
+from mindspore.dataset.samplers.base import Draw, Sampler, Shuffle
+from mindspore.dataset.samplers.builtin import DistributedSampler, RandomSampler, shuffled_again
+from mindspore.dataset.samplers.files import FileSampler
+from mindspore.dataset.samplers.std_random import MinStd, shuffle
+
+
+def shards_are_blocks() -> bool:
+    """`MS_DEV_MINDRECORD_SHARD_BY_BLOCK`: a shard is a run of rows; else the shards take turns."""
+    return flags.switch("MS_DEV_MINDRECORD_SHARD_BY_BLOCK")
+
+
+class MindRecordSampler(FileSampler):
+    """Shuffle rows, files, rows within files, or (PARTIAL) files and then the rows of each shard; then take one shard."""
+
+    def positions(self, n, draw):
+        if not n:
+            return np.zeros(0, dtype=np.int64)
+        turns = np.arange(self.length(n, draw.reader), dtype=np.int64)
+        share = -(-n // self.num_shards)
+        places = self.shard_id * share + turns if shards_are_blocks() else self.shard_id + self.num_shards * turns
+        chosen = self._order(n, draw)[places % n]
+        if self.mode is Shuffle.PARTIAL:
+            return chosen[self._shuffled(range(len(chosen)), draw, again=False)]
+        return chosen
+
+    def _order(self, n: int, draw: Draw) -> np.ndarray:
+        """The rows of all shards, who must agree on it, also without a seed."""
+        if self.mode is Shuffle.FALSE:
+            return np.arange(n, dtype=np.int64)
+        files, single = self._files(n, draw), self.num_shards == 1
+        if self.mode in (Shuffle.FILES, Shuffle.PARTIAL):
+            again = single and self.mode is Shuffle.FILES
+            return np.concatenate([files[i] for i in self._shuffled(range(len(files)), draw, again)])
+        if self.mode is Shuffle.INFILE:
+            spans = [range(int(rows[0]), int(rows[-1]) + 1) for rows in files if len(rows)]
+            return np.concatenate([self._shuffled(span, draw, again=single) for span in spans])
+        return self._shuffled(range(n), draw, again=single)
+
+    def _shuffled(self, rows: range, draw: Draw, again: bool) -> np.ndarray:
+        """`rows` in the order of the epoch: made of the order of the epoch before, or afresh."""
+        if draw.seed is None:
+            rng = draw.numpy_rng() if self.num_shards == 1 else np.random.default_rng([DEFAULT_SEED, draw.epoch])
+            return rng.permutation(np.asarray(rows, dtype=np.int64))
+        if again:
+            return shuffled_again(rows, draw, draw.seed + 1, _default_shuffle)
+        return np.array(_default_shuffle(list(rows), draw.seed + 1 + draw.epoch), dtype=np.int64)
+
+    def to_json(self):
+        return {"sampler_name": "MindRecordSampler", **self.source_params()}
+
+
+def _default_shuffle(items: list[int], seed: int) -> list[int]:
+    return shuffle(items, MinStd(seed))
+
+
+def for_records(sampler: Sampler) -> Sampler:
+    """The sampler that does over MindRecord files what `sampler` asks for."""
+    if sampler.child_sampler is not None:
+        return sampler
+    mode, count = sampler.get_shuffle_mode(), sampler.num_samples
+    if isinstance(sampler, RandomSampler) and not sampler.replacement:
+        return MindRecordSampler(mode, count)
+    if isinstance(sampler, DistributedSampler) and sampler.offset == -1:
+        return MindRecordSampler(mode, count, sampler.num_shards, sampler.shard_id)
+    return sampler
