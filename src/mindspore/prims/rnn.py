@@ -255,9 +255,10 @@ class RecurrentSequenceCurvature(_Recurrent):
         backward = RecurrentSequenceGrad(self.mode, self.reverse)
         offset = xp.zeros(weight.shape[:1], gates.dtype) if bias is None else bias
 
-        def both(*x: Any) -> tuple:
-            out, h, c, saved = forward.eval(xp, *x, lengths)
-            return *backward.eval(xp, *x, lengths, out, saved, dout, dh, dc), out, h, c
+        def both(x: Any, h: Any, c: Any, w: Any, b: Any) -> tuple:
+            out, last_h, last_c, saved = forward.eval(xp, x, h, c, w, b, lengths)
+            grads = backward.eval(xp, x, h, c, w, b, lengths, out, saved, dout, dh, dc)
+            return *grads, out, last_h, last_c
 
         derivative = along(xp, both, (gates, h0, c0, weight, offset), u)
         return tuple(narrow(d, gates) for d in derivative)

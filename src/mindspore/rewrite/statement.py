@@ -135,8 +135,8 @@ def describe(stmt: ast.stmt) -> tuple[NodeType, str]:
         return NodeType.CallFunction, operation_name(value)
     if isinstance(value, _MATH):
         word = operation_name(value)
-        prefix = {ast.BinOp: "binop_", ast.UnaryOp: "unaryop_", ast.BoolOp: "boolop_"}.get(type(value))
-        if prefix is None:
+        prefix = {ast.BinOp: "binop_", ast.UnaryOp: "unaryop_", ast.BoolOp: "boolop_"}.get(type(value), "")
+        if isinstance(value, ast.Compare):
             prefix, word = "compare_", type(value.ops[0]).__name__.lower()
         return NodeType.MathOps, prefix + word
     if isinstance(value, (ast.Tuple, ast.List, ast.Subscript, ast.Dict)):

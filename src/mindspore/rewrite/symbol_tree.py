@@ -124,7 +124,7 @@ class SymbolTree:
 
 def _rows(tree: Tree) -> list[tuple[str, ...]]:
     edges = tree.edges()
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for node in tree.walk():
         givers = [[i, (giver.name, out)] for giver, out, taker, i in edges if taker is node]
         takers: dict[int, list] = {}

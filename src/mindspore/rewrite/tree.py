@@ -326,7 +326,8 @@ def _written(block: list[Statement]) -> list[ast.stmt]:
             present = node.partner is not None and any(n is node.partner for n in block)
             other = _written(node.partner.body) if present and node.partner else []
             own = _written(node.body)
-            stmt.body, stmt.orelse = ([ast.Pass()], own) if is_else else (own or [ast.Pass()], other)
+            empty: list[ast.stmt] = [ast.Pass()]
+            stmt.body, stmt.orelse = (empty, own) if is_else else (own or empty, other)
             done.add(id(node.partner))
         else:
             stmt.body = _written(node.body) or [ast.Pass()]

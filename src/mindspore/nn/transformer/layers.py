@@ -62,7 +62,7 @@ class _Linear(Cell):
         compute_dtype: Any = mstype.float16,
     ):  # fmt: skip
         super().__init__()
-        shape = (out_channels, in_channels) if transpose_b else (in_channels, out_channels)
+        shape: tuple = (out_channels, in_channels) if transpose_b else (in_channels, out_channels)
         shape = shape if expert_num == 1 else (expert_num, *shape)
         bias_shape = (out_channels,) if expert_num == 1 else (1, expert_num, 1, out_channels)
         self.in_channels, self.out_channels, self.expert_num = in_channels, out_channels, expert_num

@@ -56,7 +56,13 @@ class EmbeddingOpParallelConfig(_Config):
 
 @dataclass
 class TransformerRecomputeConfig(_Config):
-    """What the backward pass computes again instead of keeping."""
+    """What the backward pass computes again instead of keeping.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> nn.TransformerRecomputeConfig(recompute=True).recompute
+        True
+    """
 
     recompute: bool = False
     parallel_optimizer_comm_recompute: bool = False

@@ -216,7 +216,8 @@ class _Stack(Cell):
 
     def run(self, hidden: Any, *others: Any) -> Any:
         """(output, the layers' keys and values), with experts the sum of their balance losses too."""
-        presents, total = (), None
+        presents: tuple = ()
+        total = None
         for i in range(self.num_layers):
             if self.use_moe:
                 hidden, present, balance = self.blocks[i](hidden, *others)
@@ -323,6 +324,8 @@ class Transformer(Cell):
         self, encoder_inputs: Any, encoder_masks: Any, decoder_inputs: Any = None, decoder_masks: Any = None,
         memory_mask: Any = None, init_reset: Any = True, batch_valid_length: Any = None,
     ) -> Any:  # fmt: skip
+        if self.encoder is None:
+            raise ValueError("For 'Transformer', there is neither an encoder nor a decoder.")
         encoded = self.encoder(encoder_inputs, encoder_masks, init_reset, batch_valid_length)
         output, decoder_present, losses = encoded[0], None, encoded[2:]
         if self.decoder is not None:

@@ -130,12 +130,14 @@ IncreFlashAttention = composition(
 
 
 # -- experts ----------------------------------------------------------------------------------------------------------
+def _grouped(p: Any, *args: Any) -> tuple:
+    settings = {"split_item": p.split_item, "transpose_a": p.transpose_a, "transpose_b": p.transpose_b}
+    return nn_experts.grouped_matmul(*args[:8], **settings)
+
+
 GroupedMatmul = composition(
-    "GroupedMatmul",
-    lambda p, *args: nn_experts.grouped_matmul(
-        *args, split_item=p.split_item, group_type=p.group_type, transpose_a=p.transpose_a, transpose_b=p.transpose_b
-    ),
-    "Products of groups of rows.", split_item=0, group_type=-1, transpose_a=False, transpose_b=False,
+    "GroupedMatmul", _grouped, "Products of groups of rows.", split_item=0, group_type=-1, transpose_a=False,
+    transpose_b=False,
 )  # fmt: skip
 GroupedMatmulV4 = plain("GroupedMatmulV4", nn_experts.grouped_matmul_v4)
 MoeTokenPermute = plain("MoeTokenPermute", nn_experts.moe_token_permute)
