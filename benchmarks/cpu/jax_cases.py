@@ -60,6 +60,44 @@ def batch_norm_relu():
     return _timed(jax.value_and_grad(loss), normal(8, 56, 56, 64))
 
 
+def lstm():
+    """Two layers by scans, cross-entropy of the last state, momentum."""
+
+    def layer(x, w):
+        gates = x @ w["ih"].T + w["b"]
+
+        def step(state, gx):
+            h, c = state
+            i, f, g, o = jnp.split(gx + h @ w["hh"].T, 4, axis=-1)
+            c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+            h = jax.nn.sigmoid(o) * jnp.tanh(c)
+            return (h, c), h
+
+        zero = jnp.zeros((x.shape[1], 512))
+        return jax.lax.scan(step, (zero, zero), gates)[1]
+
+    x, labels = normal(100, 64, 512), jnp.asarray(RNG.integers(0, 10, 64))
+    weights = [{"ih": normal(2048, 512) * 0.04, "hh": normal(2048, 512) * 0.04, "b": jnp.zeros(2048)} for _ in range(2)]
+    params = {"layers": weights, "head": normal(512, 10) * 0.04}
+
+    def loss(p):
+        out = layer(layer(x, p["layers"][0]), p["layers"][1])[-1] @ p["head"]
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(out), labels[:, None], 1))
+
+    def update(p, velocity):
+        value, grads = jax.value_and_grad(loss)(p)
+        velocity = jax.tree.map(lambda v, g: 0.9 * v + g, velocity, grads)
+        return value, jax.tree.map(lambda a, v: a - 0.01 * v, p, velocity), velocity
+
+    run, state = jax.jit(update), [params, jax.tree.map(jnp.zeros_like, params)]
+
+    def step():
+        value, *state[:] = run(*state)
+        return float(value)
+
+    return step
+
+
 def _eager(function, *arrays):
     return lambda: [jax.block_until_ready(function(*arrays)) for _ in range(200)]
 
@@ -73,6 +111,6 @@ def eager_matmul():
 
 
 CASES = {
-    "chain": chain, "softmax_cross_entropy": softmax_cross_entropy, "layer_norm": layer_norm,
+    "lstm": lstm, "chain": chain, "softmax_cross_entropy": softmax_cross_entropy, "layer_norm": layer_norm,
     "batch_norm_relu": batch_norm_relu, "eager_add": eager_add, "eager_matmul": eager_matmul,
 }  # fmt: skip

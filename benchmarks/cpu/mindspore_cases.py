@@ -157,6 +157,60 @@ def gpt():
     return training(net, optimizer, tokens, following, flat=True)
 
 
+class Encoder(nn.Cell):
+    """A layer of BERT: attention and feed-forward, each followed by a normalisation."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm((WIDTH,)), nn.LayerNorm((WIDTH,))
+        self.query, self.key, self.value = (nn.Dense(WIDTH, WIDTH) for _ in range(3))
+        self.out, self.up, self.down = nn.Dense(WIDTH, WIDTH), nn.Dense(WIDTH, 4 * WIDTH), nn.Dense(4 * WIDTH, WIDTH)
+        self.scores, self.mix, self.softmax = ops.BatchMatMul(transpose_b=True), ops.BatchMatMul(), nn.Softmax(-1)
+        self.gelu = nn.GELU()
+
+    def heads(self, x):
+        return x.reshape(BATCH, TOKENS, HEADS, WIDTH // HEADS).transpose(0, 2, 1, 3)
+
+    def construct(self, x):
+        query, key, value = self.heads(self.query(x)), self.heads(self.key(x)), self.heads(self.value(x))
+        weights = self.softmax(self.scores(query, key) * (WIDTH // HEADS) ** -0.5)
+        mixed = self.mix(weights, value).transpose(0, 2, 1, 3).reshape(BATCH, TOKENS, WIDTH)
+        x = self.norm1(x + self.out(mixed))
+        return self.norm2(x + self.down(self.gelu(self.up(x))))
+
+
+class Bert(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layers, self.head = nn.SequentialCell([Encoder() for _ in range(LAYERS)]), nn.Dense(WIDTH, 2)
+
+    def construct(self, x):
+        return self.head(self.layers(x)[:, 0])
+
+
+def bert():
+    net = Bert()
+    labels = Tensor(RNG.integers(0, 2, BATCH).astype(np.int32))
+    optimizer = nn.AdamWeightDecay(net.trainable_params(), 1e-4, weight_decay=0.01)
+    return training(net, optimizer, normal(BATCH, TOKENS, WIDTH), labels)
+
+
+class Recurrent(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.head = nn.LSTM(512, 512, num_layers=2), nn.Dense(512, 10)
+
+    def construct(self, x):
+        out, _ = self.lstm(x)
+        return self.head(out[-1])
+
+
+def lstm():
+    net = Recurrent()
+    labels = Tensor(RNG.integers(0, 10, 64).astype(np.int32))
+    return training(net, nn.Momentum(net.trainable_params(), 0.01, 0.9), normal(100, 64, 512), labels)
+
+
 def chain():
     x = normal(4096, 1024)
 
@@ -231,7 +285,8 @@ def eager_conv():
 
 
 CASES = {
-    "lenet": lenet, "resnet50": resnet50, "resnet50_inference": resnet50_inference, "gpt": gpt, "chain": chain,
+    "lenet": lenet, "resnet50": resnet50, "resnet50_inference": resnet50_inference, "gpt": gpt, "bert": bert,
+    "lstm": lstm, "chain": chain,
     "softmax_cross_entropy": softmax_cross_entropy, "layer_norm": layer_norm, "batch_norm_relu": batch_norm_relu,
     "eager_add": eager_add, "eager_matmul": eager_matmul, "eager_conv": eager_conv,
 }  # fmt: skip

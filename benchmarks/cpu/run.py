@@ -18,6 +18,7 @@ CONTENDERS = ("ours", "torch", "torch_compile", "jax", "mindspore")
 CASES = {
     "resnet50": "ResNet-50 train step, batch 8", "resnet50_inference": "ResNet-50 inference, batch 1",
     "gpt": "GPT 4x768, 4x128 tokens, AdamW step", "lenet": "LeNet train step, batch 32",
+    "bert": "BERT-base 4 layers, 4x128 tokens, AdamW step", "lstm": "LSTM 2x512, 64x100, train step",
     "chain": "tanh/sigmoid/exp chain, 4 M elements", "softmax_cross_entropy": "softmax cross-entropy 512x8192, fwd+grad",
     "layer_norm": "LayerNorm 4x128x768, fwd+grad", "batch_norm_relu": "BatchNorm+ReLU 8x64x56x56, fwd+grad",
     "eager_add": "200 eager adds of 4 elements", "eager_matmul": "200 eager 64x64 products",
@@ -117,7 +118,7 @@ def row(case: str, results: dict[str, dict], names: list[str]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--cases", "--only", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=CONTENDERS)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a turn")

@@ -120,6 +120,37 @@ def gpt():
     return training(net, adam, torch.randint(0, WORDS, (BATCH, TOKENS)), torch.randint(0, WORDS, (BATCH * TOKENS,)))
 
 
+class Bert(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layer = lambda: nn.TransformerEncoderLayer(WIDTH, HEADS, 4 * WIDTH, 0.0, "gelu", batch_first=True)
+        self.layers, self.head = nn.Sequential(*[layer() for _ in range(LAYERS)]), nn.Linear(WIDTH, 2)
+
+    def forward(self, x):
+        return self.head(self.layers(x)[:, 0])
+
+
+def bert():
+    net = Bert()
+    adam = torch.optim.AdamW(net.parameters(), 1e-4, fused=True)
+    return training(net, adam, torch.randn(BATCH, TOKENS, WIDTH), torch.randint(0, 2, (BATCH,)))
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm, self.head = nn.LSTM(512, 512, num_layers=2), nn.Linear(512, 10)
+
+    def forward(self, x):
+        return self.head(self.lstm(x)[0][-1])
+
+
+def lstm():
+    net = Recurrent()
+    sgd = torch.optim.SGD(net.parameters(), 0.01, 0.9)
+    return training(net, sgd, torch.randn(100, 64, 512), torch.randint(0, 10, (64,)))
+
+
 def chain():
     x = torch.randn(4096, 1024)
 
@@ -179,7 +210,8 @@ def eager_conv():
 
 
 CASES = {
-    "lenet": lenet, "resnet50": resnet50, "resnet50_inference": resnet50_inference, "gpt": gpt, "chain": chain,
+    "lenet": lenet, "resnet50": resnet50, "resnet50_inference": resnet50_inference, "gpt": gpt, "bert": bert,
+    "lstm": lstm, "chain": chain,
     "softmax_cross_entropy": softmax_cross_entropy, "layer_norm": layer_norm, "batch_norm_relu": batch_norm_relu,
     "eager_add": eager_add, "eager_matmul": eager_matmul, "eager_conv": eager_conv,
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.backend_cpu.helpers import assert_same, build
 
 import mindspore as ms
 from mindspore import Tensor, nn
@@ -9,7 +10,6 @@ from mindspore.backends import cpu
 from mindspore.backends.cpu import CpuBackend
 from mindspore.prims.rnn import RecurrentSequence
 from mindspore.runtime import executor
-from tests.backend_cpu.helpers import assert_same, build
 
 pytestmark = pytest.mark.skipif(not cpu.available(), reason="needs oneDNN and LLVM")
 RNG = np.random.default_rng(3)

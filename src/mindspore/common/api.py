@@ -316,7 +316,14 @@ def jit(
 def ms_function(
     fn: Any = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None, **_: Any
 ) -> Any:
-    """The 1.x name of `jit`."""
+    """The 1.x name of `jit`.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor
+        >>> ms.ms_function(lambda x: x + 1)(Tensor([1.0])).tolist()
+        [2.0]
+    """
     return jit(fn) if fn is not None else jit
 
 
@@ -330,7 +337,14 @@ def jit_class(cls: type) -> type:
 def constexpr(
     fn: Any = None, get_instance: bool = True, name: str | None = None, reuse_result: bool = True, check: bool = True
 ) -> Any:
-    """Mark a function that is run when compiling. Its arguments must be known then."""
+    """Mark a function that is run when compiling. Its arguments must be known then.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> size = ms.constexpr(lambda n: n * 2)
+        >>> size(3)
+        6
+    """
 
     def wrap(function: Callable) -> Callable:
         @functools.wraps(function)

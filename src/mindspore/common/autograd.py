@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from mindspore.common.random import get_rng_state, set_rng_state
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
 from mindspore.prims.active import ACTIVE
@@ -178,13 +180,16 @@ def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompu
     if not callable(block):
         raise TypeError(f"For 'recompute', 'block' must be a Cell or function, but got {type(block).__name__}.")
     if ACTIVE.builder is not None:
-        return parse.call(block, args, kwargs)
+        with ACTIVE.builder.recomputed():
+            return parse.call(block, args, kwargs)
     if not ACTIVE.tapes:
         return block(*args, **kwargs)
     from mindspore.common.gradient import Derivative
 
     weights = tuple(block.trainable_params()) if hasattr(block, "trainable_params") else ()
     active = ACTIVE.tapes
+    state = tuple(block.get_parameters()) if hasattr(block, "get_parameters") else ()
+    random_state = get_rng_state()
     with tapes.paused():
         out = block(*args, **kwargs)
     places = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
@@ -195,7 +200,8 @@ def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompu
         for i, value in zip(places, inputs):
             full[i] = value
         back = Derivative(block, places, weights or None, sens=True)
-        result = back(*full, dout, **kwargs)
+        with _repeating(random_state, state):
+            result = back(*full, dout, **kwargs)
         grads, weight_grads = result if weights else (result, ())
         return (*grads, *weight_grads)
 
@@ -204,6 +210,22 @@ def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompu
         if any(map(tape.tracks, recorded)):
             tape.record_call(bprop, "recompute", recorded, out)
     return out
+
+
+@contextlib.contextmanager
+def _repeating(random_state: Any, state: tuple) -> Iterator[None]:
+    """Draw the random numbers that were drawn before; afterwards go on where we were, with the parameters as they were."""
+    current, saved = get_rng_state(), ACTIVE.recomputing
+    kept = [p._data for p in state]  # running statistics must not move twice
+    set_rng_state(random_state)
+    ACTIVE.recomputing = True
+    try:
+        yield
+    finally:
+        ACTIVE.recomputing = saved
+        set_rng_state(current)
+        for p, data in zip(state, kept):
+            p._data = data
 
 
 class saved_tensors_hooks:

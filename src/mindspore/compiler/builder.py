@@ -56,6 +56,8 @@ class Builder:
         self.scope = ""
         self.location_source: Any = parent.location_source if parent is not None else None
         self._constants: dict[int, tuple[Any, ValueNode]] = {}
+        self.region: Any = None  # of the root: the call whose nodes the backward pass computes again, if in one
+        self.regions: dict[int, Any] = {}  # of the root: node -> its region
 
     # -- activation -----------------------------------------------------------------------------------------------
     @contextlib.contextmanager
@@ -102,7 +104,21 @@ class Builder:
         """Infer and add one node."""
         abstract = prim.infer(*(infer_argument(n) for n in nodes))
         locations, scope = self.origin()
-        return CNode(prim, nodes, abstract, self.graph, locations, scope)
+        node = CNode(prim, nodes, abstract, self.graph, locations, scope)
+        if self.root.region is not None:
+            self.root.regions[node.id] = self.root.region
+        return node
+
+    @contextlib.contextmanager
+    def recomputed(self) -> Iterator[None]:
+        """What is built here is not kept for the backward pass but computed again in it. The outermost region counts."""
+        root = self.root
+        saved = root.region
+        root.region = saved if saved is not None else object()
+        try:
+            yield
+        finally:
+            root.region = saved
 
     def origin(self) -> tuple[tuple[Location, ...], str]:
         if self.location_source is not None:

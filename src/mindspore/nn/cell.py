@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore import context
 from mindspore._base import dtype as mstype
+from mindspore.common import autograd, memory_report
 from mindspore.common.api import CompiledFunction
 from mindspore.common.changes import note_change
 from mindspore.common.parameter import Parameter, ParameterTuple
@@ -158,7 +159,16 @@ class Cell(HookMixin, StateMixin):
 
     # -- calling --------------------------------------------------------------------------------------------------
     def construct(self, *args: Any, **kwargs: Any) -> Any:
-        """The computation; subclasses define it."""
+        """The computation; subclasses define it.
+
+        Examples:
+            >>> from mindspore import Tensor, nn
+            >>> class Double(nn.Cell):
+            ...     def construct(self, x):
+            ...         return x * 2
+            >>> Double()(Tensor([1.0])).tolist()
+            [2.0]
+        """
         raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -168,6 +178,8 @@ class Cell(HookMixin, StateMixin):
             return self.compile_and_run(*args, **kwargs)
         if type(self).construct is Cell.construct:
             self.construct()
+        if self._flags.get("recompute") and ACTIVE.tapes and not ACTIVE.recomputing:
+            return autograd.recompute(self, *args, **kwargs)
         return self.run_around(self.construct, args, kwargs)
 
     def run_around(self, construct: Callable, args: tuple, kwargs: dict) -> Any:
@@ -262,6 +274,13 @@ class Cell(HookMixin, StateMixin):
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
         """Name every parameter after its place in the cell, with `prefix` in front. Called when a cell gets a parent, so that
         a parameter's name ends up as its attribute path; the name given to `Parameter` counts only in a cell without parent.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> net = nn.Dense(2, 3)
+            >>> net.update_parameters_name('first.')
+            >>> net.weight.name
+            'first.weight'
         """
         if not isinstance(prefix, str):
             raise TypeError(f"For 'update_parameters_name', 'prefix' must be a string, but got {prefix!r}.")
@@ -271,7 +290,13 @@ class Cell(HookMixin, StateMixin):
             param.name = prefix + path
 
     def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """Each parameter once, with its attribute path."""
+        """Each parameter once, with its attribute path.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> [name for name, _ in nn.Dense(2, 3).parameters_and_names()]
+            ['weight', 'bias']
+        """
         seen: set[int] = set()
         cells = self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]
         for path, cell in cells:
@@ -281,12 +306,24 @@ class Cell(HookMixin, StateMixin):
                     yield (f"{path}.{name}" if path else name), param
 
     def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
-        """All parameters of the cell and, with `expand`, its children."""
+        """All parameters of the cell and, with `expand`, its children.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> len(list(nn.Dense(2, 3).get_parameters()))
+            2
+        """
         for _, param in self.parameters_and_names(expand=expand):
             yield param
 
     def parameters_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter]:
-        """Parameters by name."""
+        """Parameters by name.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> list(nn.Dense(2, 3).parameters_dict())
+            ['weight', 'bias']
+        """
         return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter] | None:
@@ -294,7 +331,13 @@ class Cell(HookMixin, StateMixin):
         return chosen or None
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters that require a gradient."""
+        """Parameters that require a gradient.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> [p.name for p in nn.Dense(2, 3).trainable_params()]
+            ['weight', 'bias']
+        """
         return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
@@ -312,7 +355,13 @@ class Cell(HookMixin, StateMixin):
                 )
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict:
-        """Parameters are filled when they are made, so there is nothing left to do; returns no replacements."""
+        """Parameters are filled when they are made, so there is nothing left to do; returns no replacements.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> sorted(p.name for p in nn.Dense(2, 3).init_parameters_data().values())
+            []
+        """
         return {}
 
     def apply(self, fn: Callable[[Cell], Any]) -> Cell:
@@ -328,7 +377,13 @@ class Cell(HookMixin, StateMixin):
         return self.name_cells().values()
 
     def name_cells(self) -> OrderedDict[str, Cell]:
-        """The direct child cells by name, each once."""
+        """The direct child cells by name, each once.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> list(nn.SequentialCell(nn.ReLU(), nn.Tanh()).name_cells())
+            ['0', '1']
+        """
         seen: set[int] = set()
         out: OrderedDict[str, Cell] = OrderedDict()
         for name, cell in self._cells.items():
@@ -338,7 +393,13 @@ class Cell(HookMixin, StateMixin):
         return out
 
     def cells_and_names(self, cells: Any = None, name_prefix: str = "") -> Iterator[tuple[str, Cell]]:
-        """This cell and all below it, each once, with attribute paths."""
+        """This cell and all below it, each once, with attribute paths.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> [name for name, cell in nn.SequentialCell(nn.ReLU(), nn.Tanh()).cells_and_names()]
+            ['', '0', '1']
+        """
         seen = cells if cells is not None else set()
         if self in seen:
             return
@@ -360,20 +421,39 @@ class Cell(HookMixin, StateMixin):
 
     # -- modes and flags --------------------------------------------------------------------------------------------
     def set_train(self, mode: bool = True) -> Cell:
-        """Switch this cell and its children between training and evaluation."""
+        """Switch this cell and its children between training and evaluation.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> nn.Dropout(p=0.5).set_train().training
+            True
+        """
         note_change()
         for _, cell in self.cells_and_names():
-            cell.__dict__["training"] = bool(mode)
+            cell.__dict__["training"] = cell._flags["training"] = bool(mode)
             cell.__dict__["_phase"] = "train" if mode else "predict"
         return self
 
     def set_grad(self, requires_grad: bool = True) -> Cell:
-        """Mark the cell as needing gradients."""
+        """Mark the cell as needing gradients.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> nn.ReLU().set_grad().requires_grad
+            True
+        """
         self.__dict__["requires_grad"] = requires_grad
         return self
 
     def to_float(self, dst_type: Any) -> Cell:
-        """Compute this cell and its children in float16, float32 or bfloat16: inputs and parameters are cast on the way in."""
+        """Compute this cell and its children in float16, float32 or bfloat16: inputs and parameters are cast on the way in.
+
+        Examples:
+            >>> import mindspore as ms
+            >>> from mindspore import Tensor, nn
+            >>> nn.Dense(2, 3).to_float(ms.float16)(Tensor([[1.0, 2.0]])).dtype
+            mindspore.float16
+        """
         if dst_type not in (mstype.float16, mstype.float32, mstype.bfloat16):
             raise ValueError(f"For 'to_float', 'dst_type' must be float16, float32 or bfloat16, but got {dst_type!r}.")
         for _, cell in self.cells_and_names():
@@ -393,14 +473,27 @@ class Cell(HookMixin, StateMixin):
         return cast_floats(inputs, dst_type)
 
     def add_flags(self, **flags: Any) -> Cell:
-        """Set flags on this cell."""
+        """Set flags on this cell.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> nn.ReLU().add_flags(fp16=True).fp16
+            True
+        """
         self._flags.update(flags)
         for name, value in flags.items():
             self.__dict__[name] = value
         return self
 
     def add_flags_recursive(self, **flags: Any) -> Cell:
-        """Set flags on this cell and its children."""
+        """Set flags on this cell and its children.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> net = nn.SequentialCell(nn.ReLU()).add_flags_recursive(fp16=True)
+            >>> net[0].fp16
+            True
+        """
         for _, cell in self.cells_and_names():
             cell.add_flags(**flags)
         return self
@@ -409,11 +502,29 @@ class Cell(HookMixin, StateMixin):
         return self._flags
 
     def recompute(self, **kwargs: Any) -> Cell:
-        """Compute this cell again in the backward pass instead of keeping its intermediate results."""
+        """Compute this cell again in the backward pass instead of keeping its intermediate results.
+
+        Less memory for more computing: mark the blocks of a deep network, not the network as a whole.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> net = nn.SequentialCell([nn.SequentialCell([nn.Dense(8, 8), nn.ReLU()]) for _ in range(4)])
+            >>> for block in net:
+            ...     _ = block.recompute()
+        """
         for _, cell in self.cells_and_names():
             cell._flags["recompute"] = kwargs.get("mode", True)
         note_change()
         return self
+
+    def memory_report(self) -> dict[str, float]:
+        """Working memory of the graph compiled last for this cell.
+
+        "peak_bytes": of the memory for intermediate results; "total_bytes": what these take without reuse; and their
+        "ratio". A training step written as a function has the same method after `jit`.
+        """
+        compiled = self.__dict__["_compiled"]
+        return memory_report.report(compiled.entries() if compiled is not None else [], type(self).__name__)
 
     def set_jit_config(self, jit_config: Any) -> Cell:
         """Compile with these settings."""
@@ -426,6 +537,14 @@ class Cell(HookMixin, StateMixin):
         return self.add_flags_recursive(**{boost_type: True})
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Cell:
+        """Fuse the communication of all parameters with this number.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> net = nn.Dense(2, 3).set_comm_fusion(2)
+            >>> net.weight.comm_fusion
+            2
+        """
         for param in self.trainable_params(recurse):
             param.comm_fusion = fusion_type
         return self
@@ -435,7 +554,16 @@ class Cell(HookMixin, StateMixin):
             param.set_param_ps(init_in_server)
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Declare inputs, perhaps with unknown dimensions (`Tensor(shape=[None, 3], dtype=…)`)."""
+        """Declare inputs, perhaps with unknown dimensions (`Tensor(shape=[None, 3], dtype=…)`).
+
+        Examples:
+            >>> import mindspore as ms
+            >>> from mindspore import Tensor, nn
+            >>> net = nn.ReLU()
+            >>> net.set_inputs(Tensor(shape=[None, 2], dtype=ms.float32))
+            >>> net(Tensor([[-1.0, 2.0]])).tolist()
+            [[0.0, 2.0]]
+        """
         if not inputs and not kwargs:
             raise ValueError("For 'set_inputs', give at least one input.")
         self.__dict__["_dynamic_inputs"] = kwargs or inputs
@@ -492,6 +620,13 @@ class Cell(HookMixin, StateMixin):
     # -- descriptions -----------------------------------------------------------------------------------------------
     @property
     def cls_name(self) -> str:
+        """The name of the class.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> nn.ReLU().cls_name
+            'ReLU'
+        """
         return type(self).__name__
 
     @property
@@ -500,6 +635,13 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def phase(self) -> str:
+        """What the cell is being compiled for, as text.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> nn.ReLU().phase
+            'predict'
+        """
         return self._phase
 
     @phase.setter
@@ -547,7 +689,16 @@ class Cell(HookMixin, StateMixin):
         return self._scope
 
     def extend_repr(self) -> str:
-        """Extra text for `repr`; subclasses override it."""
+        """Extra text for `repr`; subclasses override it.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> class Named(nn.Cell):
+            ...     def extend_repr(self):
+            ...         return 'size=3'
+            >>> print(Named())
+            Named(size=3)
+        """
         return ""
 
     def __repr__(self) -> str:

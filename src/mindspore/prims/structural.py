@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore._base.optional import require
 from mindspore.ir import AbstractTuple
 from mindspore.prims.primitive import Primitive
 
@@ -50,3 +51,23 @@ class Identity(Primitive):
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         return (dout,)
+
+
+class Later(Primitive):
+    """`prim(x, after)`: x, but not before `after` is known. What is computed from it is computed (again) at that time."""
+
+    def __init__(self) -> None:
+        super().__init__("Later")
+
+    def infer(self, x: Any, after: Any) -> Any:
+        return x
+
+    def eval(self, xp: Any, x: Any, after: Any) -> Any:
+        return x
+
+    def eval_xla(self, xp: Any, x: Any, after: Any) -> Any:
+        lax = require("jax.lax", "xla", "recomputation on XLA")
+        return lax.optimization_barrier((x, after))[0]
+
+    def bprop(self, x: Any, after: Any, out: Any, dout: Any) -> tuple:
+        return dout, None

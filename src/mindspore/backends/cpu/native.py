@@ -358,6 +358,12 @@ def _part(view: View, spec: tuple) -> View:
     return view
 
 
+@handles("Later")
+def _later(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    """The same memory; that the step comes after its second operand is a matter of the order of steps."""
+    lowering.views[items[0].id] = operands[0]
+
+
 @handles("Concat")
 def _concat(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     target = lowering.result_view(items[0])

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindspore.compiler.autodiff.recompute import Recomputation
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.inline import public_argument
 from mindspore.ir import AbstractTuple, CNode, Node, ValueNode
@@ -47,6 +48,7 @@ class Backward:
         self.grads: Grads = {}
         self.order = _nodes_between(outputs, inputs)
         self.active = {n.id for n in self.order} | {i.id for i in inputs}
+        self.recomputation = Recomputation(builder)
 
     def run(self, sensitivities: list[Any]) -> list[Any]:
         for node, dout in zip(self.outputs, sensitivities):
@@ -79,8 +81,14 @@ class Backward:
 
     def _apply_rule(self, node: CNode, dout: Any) -> None:
         builder = self.builder
-        args = [public_argument(builder, a) for a in node.args]
-        out = builder.public(node)
+        region = self.recomputation.region_of(node)
+        inputs, result = node.args, node
+        if region is not None:
+            self.recomputation.enter(region, dout)
+            inputs = tuple(self.recomputation.copy(a, region) for a in node.args)
+            result = self.recomputation.copy(node, region)  # type: ignore[assignment]
+        args = [public_argument(builder, a) for a in inputs]
+        out = builder.public(result)
         if isinstance(out, tuple):
             dout = tuple(zeros_like(o) if d is None else d for o, d in zip(out, dout))
         grads = node.op.bprop(*args, out, dout)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import inspect
 import types
@@ -120,8 +121,7 @@ class CallRules(Rules):
     def call_function(self, function: Any, args: tuple, kwargs: dict) -> Any:
         source = source_of(function)
         assert source is not None
-        bound = _signature(function).bind(*args, **kwargs)
-        bound.apply_defaults()
+        bound = _bound(function, args, kwargs)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(function.__name__, source.file, function.__globals__, None, cells, self.frame)
         frame.locals.update(bound.arguments)
@@ -247,7 +247,8 @@ class CallRules(Rules):
                 return cell.run_around(
                     lambda *a, **k: self.call_with_bprop(construct, custom, cell, a, k), args, kwargs
                 )
-            return cell.run_around(construct, args, kwargs)
+            with ACTIVE.builder.recomputed() if cell._flags.get("recompute") else contextlib.nullcontext():
+                return cell.run_around(construct, args, kwargs)
         finally:
             self.scope = saved
 
@@ -296,6 +297,17 @@ def _hashable(value: Any) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _signature(function: types.FunctionType) -> inspect.Signature:
     return inspect.signature(function, follow_wrapped=False)
+
+
+def _bound(function: types.FunctionType, args: tuple, kwargs: dict) -> inspect.BoundArguments:
+    signature = _signature(function)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        name = function.__qualname__.rpartition("<locals>.")[2]
+        raise TypeError(f"{name}() {error}. It is declared as {function.__name__}{signature}.") from None
+    bound.apply_defaults()
+    return bound
 
 
 def _bind(function: InterpretedFunction, args: tuple, kwargs: dict) -> dict[str, Any]:

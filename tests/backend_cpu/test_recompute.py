@@ -1,0 +1,116 @@
+"""recompute(): the same results from less memory, in every mode; memory_report()."""
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+from mindspore.backends import cpu
+from mindspore.runtime import executor
+
+RNG = np.random.default_rng(11)
+X = Tensor(RNG.standard_normal((256, 32)).astype(np.float32))
+Y = Tensor(RNG.integers(0, 10, 256).astype(np.int32))
+
+
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm((32,)), nn.Dense(32, 128), nn.Dense(128, 32)
+        self.drop, self.batch = nn.Dropout(p=0.3), nn.BatchNorm1d(128)
+
+    def construct(self, x):
+        return x + self.down(self.drop(ops.gelu(self.batch(self.up(self.norm(x))))))
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.blocks, self.head = nn.SequentialCell([Block() for _ in range(6)]), nn.Dense(32, 10)
+
+    def construct(self, x):
+        return self.head(self.blocks(x))
+
+
+START = [RNG.standard_normal(p.shape).astype(np.float32) * 0.2 for p in Net().trainable_params()]
+
+
+@pytest.fixture(autouse=True)
+def restored():
+    yield
+    executor.set_backend("")
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+
+def train(recompute: bool, jit: bool = True):
+    """Losses, final state and the step's memory."""
+    ms.set_seed(5)
+    net = Net()
+    net.set_train()
+    for p, value in zip(net.trainable_params(), START):
+        p.set_data(Tensor(value))
+    if recompute:
+        for block in net.blocks:
+            assert block.recompute() is block
+    optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)
+    gradient = ms.value_and_grad(lambda x, y: ops.cross_entropy(net(x), y), None, optimizer.parameters)
+
+    def step(x, y):
+        loss, grads = gradient(x, y)
+        optimizer(grads)
+        return loss
+
+    step = ms.jit(step) if jit else step
+    losses = [float(step(X, Y).asnumpy()) for _ in range(3)]
+    return losses, [p.asnumpy() for p in net.get_parameters()], step.memory_report() if jit else None
+
+
+def assert_equal_training(plain, again):
+    np.testing.assert_allclose(again[0], plain[0], rtol=1e-5)
+    for a, b in zip(again[1], plain[1], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["interp", "xla", "cpu"])
+def test_graph_mode(backend):
+    if backend == "xla":
+        pytest.importorskip("jax")
+    if backend == "cpu" and not cpu.available():
+        pytest.skip("needs oneDNN and LLVM")
+    executor.set_backend(backend)
+    plain, again = train(False), train(True)
+    assert_equal_training(plain, again)
+    assert again[2]["total_bytes"] > plain[2]["total_bytes"], "nothing is computed again"
+    if backend == "cpu":
+        assert again[2]["peak_bytes"] < 0.75 * plain[2]["peak_bytes"]
+
+
+def test_pynative_mode():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    assert_equal_training(train(False, jit=False), train(True, jit=False))
+
+
+def test_second_derivative_of_a_recomputed_cell():
+    executor.set_backend("interp")
+    dense = nn.Dense(4, 4, activation="tanh")
+    x = Tensor(RNG.standard_normal((3, 4)).astype(np.float32))
+
+    def curvature(mode):
+        dense.recompute(mode=mode)
+        inner = ms.grad(lambda a: (dense(a) ** 2).sum())
+        return ms.grad(lambda a: (inner(a) * a).sum())(x).asnumpy()
+
+    np.testing.assert_allclose(curvature(True), curvature(False), rtol=1e-5)
+
+
+def test_report_before_compiling():
+    with pytest.raises(RuntimeError, match="has not been compiled"):
+        nn.Dense(2, 2).memory_report()
+
+
+def test_report_of_a_cell():
+    net = nn.SequentialCell([nn.Dense(32, 32) for _ in range(4)])
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net(X)
+    report = net.memory_report()
+    assert 0 <= report["peak_bytes"] <= report["total_bytes"] and report["ratio"] <= 1
