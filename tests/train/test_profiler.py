@@ -11,9 +11,11 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, nn, ops
 from mindspore import dataset as ds
-from mindspore.profiler import Profiler, mstx, profile, schedule, tensorboard_trace_handler
+from mindspore.profiler import DynamicProfilerMonitor, Profiler, mstx, profile, schedule, tensorboard_trace_handler
+from mindspore.profiler.profiler import analyse
 from mindspore.profiler.recorder import Span
 from mindspore.profiler.report import _covered, steps
+from mindspore.runtime import executor
 from mindspore.train import LambdaCallback, Model
 
 
@@ -81,10 +83,46 @@ def test_ranges_and_data_wait(tmp_path):
         model.train(1, data, callbacks=LambdaCallback(on_train_step_end=lambda c: prof.step()))
         mstx.range_end(number)
         mstx.mark("done")
-        spans = list(prof._recorder.spans)
-    kinds = {s.kind for s in spans}
-    assert {"data", "operator", "user", "step"} <= kinds
-    assert (tmp_path / "PROFILER_OUTPUT" / "trace_view.json").exists()
+    trace = json.loads((tmp_path / "PROFILER_OUTPUT" / "trace_view.json").read_text())
+    assert {"data", "operator", "user", "step"} <= {e.get("cat") for e in trace["traceEvents"]}
+
+
+@pytest.mark.parametrize("backend", ["interp", "xla", "cpu"])
+def test_kernels_of_compiled_graphs(tmp_path, backend):
+    saved = executor.backend_key()[0]
+    executor.set_backend(backend)
+    try:
+        net = nn.Dense(64, 32)
+        compiled = ms.jit(lambda x: ops.softmax(net(x)))
+        x = Tensor(np.ones((16, 64), np.float32))
+        compiled(x)
+        with profile(profile_memory=True) as prof:
+            for _ in range(3):
+                compiled(x).asnumpy()
+                prof.step()
+    finally:
+        executor.set_backend(saved)
+    kernels = [s for s in prof.spans if s.kind == "kernel"]
+    products = [s for s in kernels if "matmul" in s.name.lower()]
+    assert len(products) == 3 and all(s.end > s.start for s in products)
+    graphs = [s for s in prof.spans if s.kind == "graph"]
+    first, last = min(s.start for s in graphs), max(s.end for s in prof.spans if s.kind == "step")
+    assert all(first <= s.start and s.end <= last + 5_000_000 for s in kernels)  # on the recorder's clock
+    assert len(prof.samples) == 4 and all(sample["host"] > 0 for _, sample in prof.samples)
+    prof.write(str(tmp_path))
+    with open(tmp_path / "PROFILER_OUTPUT" / "kernel_details.csv") as stream:
+        assert len(list(csv.DictReader(stream))) == len(kernels)
+    assert "kernels" in prof.summary() and "computing" in prof.summary()
+    compiled(x)  # nothing is left behind
+    assert len([s for s in prof.spans if s.kind == "kernel"]) == len(kernels)
+
+
+def test_a_step_that_fails_is_reported_by_the_graph_not_the_clock():
+    with profile() as prof:
+        fails = ms.jit(lambda x: ops.reshape(x, (7,)))
+        with pytest.raises(ValueError):
+            fails(Tensor([1.0]))
+    assert prof.summary()
 
 
 def test_times_of_steps_add_up():
@@ -106,3 +144,17 @@ def test_bad_arguments():
         Profiler(output_path=1)
     with pytest.raises(ValueError):
         Profiler.offline_analyse("/nowhere/at/all")
+
+
+def test_own_loops_can_be_watched_by_a_file(tmp_path):
+    (tmp_path / "profiler_config.json").write_text(json.dumps({"start_step": 2, "stop_step": 3}))
+    monitor = DynamicProfilerMonitor(str(tmp_path), str(tmp_path / "out"))
+    for _ in range(5):
+        work()
+        monitor.step()
+    [folder] = (tmp_path / "out").iterdir()
+    with open(folder / "PROFILER_OUTPUT" / "op_statistic.csv") as stream:
+        assert {r["name"]: r["count"] for r in csv.DictReader(stream)}["Exp"] == "2"
+    analyse(str(folder))
+    with pytest.raises(ValueError, match="no folder"):
+        analyse(str(tmp_path / "missing"))

@@ -38,20 +38,32 @@ class DynamicProfilerMonitor(Callback):
         self._output_path = output_path
         self._profiler: Profiler | None = None
         self._stop_step = -1
+        self._own_step = 0
 
     def step_begin(self, run_context: Any) -> None:
-        step = run_context.original_args().cur_step_num
+        self._begin(run_context.original_args().cur_step_num)
+
+    def step_end(self, run_context: Any) -> None:
+        self._end(run_context.original_args().cur_step_num)
+
+    def step(self) -> None:
+        """Say that a step has ended, in a training loop of your own."""
+        self._end(self._own_step)
+        self._own_step += 1
+        self._begin(self._own_step)
+
+    def _begin(self, step: int) -> None:
         wanted = self._wanted()
         if self._profiler is None and wanted is not None and wanted[0] == step:
             folder = os.path.join(self._output_path, f"rank0_start{wanted[0]}_stop{wanted[1]}")
             self._profiler = Profiler(output_path=folder)
             self._stop_step = wanted[1]
 
-    def step_end(self, run_context: Any) -> None:
+    def _end(self, step: int) -> None:
         if self._profiler is None:
             return
         self._profiler.step()
-        if run_context.original_args().cur_step_num >= self._stop_step:
+        if step >= self._stop_step:
             self._profiler.analyse()
             self._profiler = None
 

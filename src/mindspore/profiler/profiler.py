@@ -22,7 +22,7 @@ class profile:
     Args:
         activities: accepted.
         record_shapes: also note the shapes of operands.
-        profile_memory: accepted; the peak memory of the process is always noted.
+        profile_memory: note the memory in use after each step; the peak of the process is always noted.
         start_profile: start at once.
         schedule: which steps to record; `step()` counts them.
         on_trace_ready: called with the profiler when steps are recorded; default: write the results to ./data.
@@ -62,10 +62,12 @@ class profile:
         level = getattr(experimental_config, "profiler_level", ProfilerLevel.Level0)
         self._enabled = level != ProfilerLevel.LevelNone
         self._shapes = record_shapes
+        self._memory = profile_memory
         self._schedule = schedule
         self._on_ready = on_trace_ready
         self._recorder: Recorder | None = None
         self.spans: list[Span] = []
+        self.samples: list[tuple[int, dict[str, int]]] = []
         self.metadata: dict[str, Any] = {}
         self.step_num = 0
         self._step_start = 0
@@ -122,7 +124,7 @@ class profile:
     def _follow(self, action: ProfilerAction) -> None:
         wanted = self._enabled and action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if wanted and self._recorder is None:
-            self._recorder = Recorder(self._shapes)
+            self._recorder = Recorder(self._shapes, self._memory)
             self._recorder.start()
             self._step_start = now()
         elif not wanted and self._recorder is not None:
@@ -130,18 +132,19 @@ class profile:
 
     def _end_step(self) -> None:
         assert self._recorder is not None
-        self._recorder.add(f"step {self.step_num}", "step", self._step_start, now())
+        self._recorder.end_step(f"step {self.step_num}", self._step_start)
 
     def _collect(self) -> None:
         assert self._recorder is not None
         self._recorder.stop()
         self.spans += self._recorder.spans
+        self.samples += self._recorder.samples
         self._recorder = None
 
     def _ready(self) -> None:
         if self._on_ready is not None:
             self._on_ready(self)
-            self.spans = []
+            self.spans, self.samples = [], []
 
     # -- results --------------------------------------------------------------------------------------------------
     def add_metadata(self, key: str, value: str) -> None:
@@ -161,7 +164,8 @@ class profile:
 
     def write(self, folder: str, pretty: bool = False) -> None:
         """Write the results to a folder."""
-        report.write(os.path.join(folder, OUTPUT_FOLDER), self.spans, self.metadata, peak_memory(), pretty)
+        found = report.Profile(self.spans, self.samples, self.metadata, peak_memory())
+        report.write(os.path.join(folder, OUTPUT_FOLDER), found, pretty)
 
 
 class Profiler(profile):
@@ -179,7 +183,7 @@ class Profiler(profile):
         >>> profiler.analyse()
         >>> import os
         >>> sorted(os.listdir("doc_profiler/PROFILER_OUTPUT"))
-        ['op_statistic.csv', 'step_trace_time.csv', 'summary.txt', 'trace_view.json']
+        ['kernel_details.csv', 'memory_record.csv', 'op_statistic.csv', 'step_trace_time.csv', 'summary.txt', 'trace_view.json']
     """
 
     def __init__(self, **kwargs: Any):
@@ -189,11 +193,11 @@ class Profiler(profile):
         level = kwargs.pop("profiler_level", None) or ProfilerLevel.Level0
         own = {
             k: kwargs[k]
-            for k in ("schedule", "on_trace_ready", "start_profile", "record_shapes", "activities")
+            for k in ("schedule", "on_trace_ready", "record_shapes", "profile_memory", "activities")
             if k in kwargs
         }
         self.output_path = os.path.realpath(output)
-        super().__init__(**{**own, "start_profile": False})
+        super().__init__(**own, start_profile=False)
         self._enabled = level != ProfilerLevel.LevelNone
         if kwargs.get("start_profile", True):
             self.start()
@@ -226,8 +230,19 @@ class Profiler(profile):
         cls, path: str, pretty: bool = False, step_list: Any = None, data_simplification: bool = True
     ) -> None:
         """Check that a folder holds results; they are complete when `analyse` has written them."""
-        if not os.path.isdir(path):
-            raise ValueError(f"For 'Profiler.offline_analyse', there is no folder {path!r}.")
+        analyse(path, 1, pretty, step_list, data_simplification)
+
+
+def analyse(
+    profiler_path: str,
+    max_process_number: int = 1,
+    pretty: bool = False,
+    step_list: Any = None,
+    data_simplification: bool = True,
+) -> None:
+    """Check that a folder holds results. They are complete when recording ends, so there is nothing left to compute."""
+    if not isinstance(profiler_path, str) or not os.path.isdir(profiler_path):
+        raise ValueError(f"For 'analyse', there is no folder {profiler_path!r}.")
 
 
 def tensorboard_trace_handler(
@@ -273,4 +288,4 @@ def peak_memory() -> int:
     return used if sys.platform == "darwin" else used * 1024
 
 
-__all__ = ["EnvProfiler", "Profiler", "profile", "schedule", "tensorboard_trace_handler"]
+__all__ = ["EnvProfiler", "Profiler", "analyse", "profile", "schedule", "tensorboard_trace_handler"]

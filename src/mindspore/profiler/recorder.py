@@ -1,12 +1,15 @@
 """What happened when: spans of time, collected with little more cost than reading the clock.
 
-While a recorder is active, every primitive that PyNative mode runs and every call of a compiled graph leaves a span, and
-so does whatever asks `span` (waiting for data, user ranges). Spans are plain tuples in a list.
+While a recorder is active, every primitive that PyNative mode runs, every call of a compiled graph and every kernel in it
+leaves a span, and so does whatever asks `span` (waiting for data, user ranges). While it runs, spans are plain tuples;
+`stop` gives them names.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +17,7 @@ from typing import Any, NamedTuple
 
 from mindspore.prims import primitive
 from mindspore.prims.values import TensorBase
+from mindspore.profiler.kernels import Clocks
 
 _clock = time.perf_counter_ns
 
@@ -22,11 +26,11 @@ class Span(NamedTuple):
     """A stretch of time in nanoseconds."""
 
     name: str
-    kind: str  # "operator", "graph", "data", "step", "user"
+    kind: str  # "step", "graph", "kernel", "operator", "data", "user"
     start: int
     end: int
     thread: int
-    detail: Any = None
+    detail: Any = None  # shapes of an operator's inputs, the place of a kernel in the network
 
 
 class _Current:
@@ -38,12 +42,15 @@ class Recorder:
 
     Args:
         shapes: also note the shapes and types of operands.
+        memory: also note, at the end of each step, how much memory is in use.
     """
 
-    def __init__(self, shapes: bool = False):
+    def __init__(self, shapes: bool = False, memory: bool = False):
         self.shapes = shapes
-        self.spans: list[Span] = []
-        self.marks: list[tuple[str, int]] = []
+        self.memory = memory
+        self.spans: list[Any] = []
+        self.samples: list[tuple[int, dict[str, int]]] = []  # (time, {what: bytes})
+        self._clocks = Clocks(self)
         self._dispatch: Callable | None = None
         self._run: Callable | None = None
 
@@ -68,9 +75,17 @@ class Recorder:
         primitive.set_dispatch(self._dispatch)
         Entry.run_plain = self._run  # type: ignore[method-assign]
         _Current.recorder = None
+        self._clocks.stop()
+        self.spans = [Span(*s) for s in self.spans]
 
     def add(self, name: str, kind: str, start: int, end: int, detail: Any = None) -> None:
-        self.spans.append(Span(name, kind, start, end, threading.get_ident(), detail))
+        self.spans.append((name, kind, start, end, threading.get_ident(), detail))
+
+    def end_step(self, name: str, start: int) -> None:
+        """Note a step that began at `start`."""
+        self.add(name, "step", start, _clock())
+        if self.memory:
+            self.samples.append((_clock(), memory_in_use()))
 
     def _timed_dispatch(self, dispatch: Callable) -> Callable:
         append, ident, shapes = self.spans.append, threading.get_ident, self.shapes
@@ -79,31 +94,38 @@ class Recorder:
             begin = _clock()
             out = dispatch(prim, args)
             end = _clock()
-            append(Span(prim.name, "operator", begin, end, ident(), _shapes(args) if shapes else None))
+            append((prim.name, "operator", begin, end, ident(), _shapes(args) if shapes else None))
             return out
 
         return call
 
     def _timed_graph(self, run: Callable) -> Callable:
+        clocks = self._clocks
+
         def timed(entry: Any, tensors: list) -> Any:
+            executable = entry.executable
+            entry.executable = lambda *arrays: clocks.run(executable, arrays)
             begin = _clock()
-            out = run(entry, tensors)
-            _wait(out)
-            self.add(entry.name, "graph", begin, _clock())
-            return out
+            try:
+                return run(entry, tensors)
+            finally:
+                self.add(entry.name, "graph", begin, _clock())
+                entry.executable = executable
 
         return timed
 
 
-def _wait(value: Any) -> None:
-    """Wait until results are there: devices compute while Python goes on."""
-    if isinstance(value, (tuple, list)):
-        for item in value:
-            _wait(item)
-    elif isinstance(value, TensorBase):
-        wait = getattr(value._data, "block_until_ready", None)
-        if wait is not None:
-            wait()
+def memory_in_use() -> dict[str, int]:
+    """Bytes of the process and, where JAX tells, of the devices."""
+    sample = {}
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as stream:
+        sample["host"] = int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    jax = sys.modules.get("jax")
+    for device in jax.local_devices() if jax is not None else ():
+        stats = device.memory_stats() if device.platform != "cpu" else None
+        if stats:
+            sample[f"{device.platform}:{device.id}"] = stats["bytes_in_use"]
+    return sample
 
 
 def _shapes(args: tuple) -> list[str]:

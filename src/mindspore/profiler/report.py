@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import csv
 import json
+import operator
 import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -12,6 +14,10 @@ from mindspore._base.files import atomic_write
 from mindspore.profiler.recorder import Span
 
 _LANES = {"step": 0, "graph": 1, "operator": 2, "data": 3, "user": 4}
+_KERNEL_LANES = 10  # one lane per thread that runs kernels, from here
+_COMPUTING = ("operator", "graph", "kernel")
+_TABLES = {"kernel": "kernels", "operator": "operators", "graph": "graphs", "data": "data", "user": "ranges"}
+_start = operator.attrgetter("start")
 
 
 class Total(NamedTuple):
@@ -35,36 +41,53 @@ def totals(spans: Iterable[Span]) -> list[Total]:
     return sorted(found.values(), key=lambda t: -t.total)
 
 
-def trace(spans: Iterable[Span], metadata: dict[str, Any]) -> dict[str, Any]:
+def trace(spans: Iterable[Span], metadata: dict[str, Any], samples: Any = ()) -> dict[str, Any]:
     """Chrome's trace format, which Perfetto and chrome://tracing show."""
-    events: list[dict[str, Any]] = [
-        {"name": "thread_name", "ph": "M", "pid": 0, "tid": lane, "args": {"name": kind}}
-        for kind, lane in _LANES.items()
-    ]
+    lanes: dict[Any, int] = dict(_LANES)
+    events: list[dict[str, Any]] = []
     for s in spans:
+        lane = lanes.setdefault(s.thread, _KERNEL_LANES + len(lanes)) if s.kind == "kernel" else lanes.get(s.kind, 5)
         event = {
-            "name": s.name, "cat": s.kind, "ph": "X", "pid": 0, "tid": _LANES.get(s.kind, 5), "ts": s.start / 1000,
+            "name": s.name, "cat": s.kind, "ph": "X", "pid": 0, "tid": lane, "ts": s.start / 1000,
             "dur": (s.end - s.start) / 1000,
         }  # fmt: skip
         if s.detail:
-            event["args"] = {"shapes": s.detail}
+            event["args"] = {"place" if s.kind == "kernel" else "shapes": s.detail}
         events.append(event)
-    return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": metadata}
+    events += [{"name": "memory", "ph": "C", "pid": 0, "ts": at / 1000, "args": sample} for at, sample in samples]
+    names = [
+        {
+            "name": "thread_name",
+            "ph": "M",
+            "pid": 0,
+            "tid": lane,
+            "args": {"name": str(k) if k in _LANES else "kernels"},
+        }
+        for k, lane in lanes.items()
+    ]
+    return {"traceEvents": names + events, "displayTimeUnit": "ms", "otherData": metadata}
 
 
 def steps(spans: list[Span]) -> list[dict[str, float]]:
     """Per step, in milliseconds: its length, computing, waiting for data, and the rest."""
+    computing, waiting = (
+        sorted((s for s in spans if s.kind in kinds), key=_start) for kinds in (_COMPUTING, ("data",))
+    )
     rows = []
     for number, step in enumerate((s for s in spans if s.kind == "step"), start=1):
-        inside = [s for s in spans if s.kind != "step" and s.start >= step.start and s.end <= step.end]
-        computing = _covered([s for s in inside if s.kind in ("operator", "graph")])
-        waiting = _covered([s for s in inside if s.kind == "data"])
+        compute, data = (_covered(_within(found, step)) for found in (computing, waiting))
         length = step.end - step.start
         rows.append({
-            "step": number, "total_ms": length / 1e6, "compute_ms": computing / 1e6, "data_wait_ms": waiting / 1e6,
-            "other_ms": max(length - computing - waiting, 0) / 1e6,
+            "step": number, "total_ms": length / 1e6, "compute_ms": compute / 1e6, "data_wait_ms": data / 1e6,
+            "other_ms": max(length - compute - data, 0) / 1e6,
         })  # fmt: skip
     return rows
+
+
+def _within(spans: list[Span], step: Span) -> list[Span]:
+    """Those of sorted spans that begin in a step, cut off at its end."""
+    first, last = (bisect.bisect_left(spans, at, key=_start) for at in (step.start, step.end))
+    return [s if s.end <= step.end else s._replace(end=step.end) for s in spans[first:last]]
 
 
 def _covered(spans: list[Span]) -> int:
@@ -79,11 +102,11 @@ def _covered(spans: list[Span]) -> int:
 
 
 def summary(spans: list[Span], memory: int) -> str:
-    """A text for people."""
+    """A text for people: where the time went."""
     if not spans:
         return "Nothing was recorded.\n"
     wall = max(s.end for s in spans) - min(s.start for s in spans)
-    computing = _covered([s for s in spans if s.kind in ("operator", "graph")])
+    computing = _covered([s for s in spans if s.kind in _COMPUTING])
     waiting = _covered([s for s in spans if s.kind == "data"])
     lines = [
         f"recorded {wall / 1e6:.1f} ms: computing {computing / wall:.0%}, waiting for data {waiting / wall:.0%}, "
@@ -97,27 +120,74 @@ def summary(spans: list[Span], memory: int) -> str:
             f"{len(rows)} steps, on average {mean['total_ms']:.2f} ms: compute {mean['compute_ms']:.2f}, "
             f"data {mean['data_wait_ms']:.2f}, other {mean['other_ms']:.2f}"
         )
-    lines += ["", f"{'name':40} {'kind':9} {'calls':>7} {'total ms':>10} {'mean µs':>10} {'share':>6}"]
-    for t in totals(s for s in spans if s.kind != "step")[:30]:
-        lines.append(
-            f"{t.name[:40]:40} {t.kind:9} {t.calls:7} {t.total / 1e6:10.3f} {t.total / t.calls / 1e3:10.1f} {t.total / wall:6.1%}"
-        )
+        lines.append(_advice(mean))
+    for kind, title in _TABLES.items():
+        lines += _table(title, [s for s in spans if s.kind == kind], wall)
+    lines += _table("places in the network", [s._replace(name=_place(s.detail)) for s in spans if _is_placed(s)], wall)
     return "\n".join(lines) + "\n"
 
 
-def write(folder: str, spans: list[Span], metadata: dict[str, Any], memory: int, pretty: bool = False) -> None:
-    """Write trace_view.json, op_statistic.csv, step_trace_time.csv and summary.txt."""
+def _advice(mean: dict[str, float]) -> str:
+    """The largest part of a step, and what can be done about it."""
+    part = max(("compute_ms", "data_wait_ms", "other_ms"), key=mean.__getitem__)
+    return {
+        "compute_ms": "most of a step is computing: see the longest kernels and operators below",
+        "data_wait_ms": "most of a step is waiting for data: give the dataset more num_parallel_workers, or prefetch",
+        "other_ms": "most of a step is Python between the computations: compile the step (ms.jit), or use data sinking",
+    }[part]
+
+
+def _is_placed(span: Span) -> bool:
+    return span.kind == "kernel" and isinstance(span.detail, str) and "/" in span.detail
+
+
+def _place(scope: str) -> str:
+    backward = scope.startswith("Gradients/")
+    return scope.removeprefix("Gradients/").removeprefix("Default/") + (" (backward)" if backward else "")
+
+
+def _table(title: str, spans: list[Span], wall: int, longest: int = 20) -> list[str]:
+    found = totals(spans)
+    if not found:
+        return []
+    lines = ["", f"{title:56} {'calls':>7} {'total ms':>10} {'mean µs':>10} {'share':>6}"]
+    for t in found[:longest]:
+        figures = f"{t.calls:7} {t.total / 1e6:10.3f} {t.total / t.calls / 1e3:10.1f} {t.total / wall:6.1%}"
+        lines.append(f"{_short(t.name):56} {figures}")
+    return lines
+
+
+def _short(name: str, width: int = 56) -> str:
+    return name if len(name) <= width else "…" + name[1 - width :]
+
+
+class Profile(NamedTuple):
+    """Everything that was recorded."""
+
+    spans: list[Span]
+    samples: list[tuple[int, dict[str, int]]]
+    metadata: dict[str, Any]
+    peak_memory: int
+
+
+def write(folder: str, profile: Profile, pretty: bool = False) -> None:
+    """Write the trace, the tables and the summary."""
     os.makedirs(folder, exist_ok=True)
+    spans = profile.spans
     with atomic_write(os.path.join(folder, "trace_view.json"), "w") as stream:
-        json.dump(trace(spans, metadata), stream, indent=2 if pretty else None)
+        json.dump(trace(spans, profile.metadata, profile.samples), stream, indent=2 if pretty else None)
     header = ("name", "kind", "count", "total_us", "mean_us", "max_us")
     rows = [(t.name, t.kind, t.calls, t.total / 1e3, t.total / t.calls / 1e3, t.longest / 1e3) for t in totals(spans)]
     _write_table(os.path.join(folder, "op_statistic.csv"), header, rows)
-    table = steps(spans)
+    kernels = [(s.name, s.detail, s.start / 1e3, (s.end - s.start) / 1e3) for s in spans if s.kind == "kernel"]
+    _write_table(os.path.join(folder, "kernel_details.csv"), ("name", "place", "start_us", "duration_us"), kernels)
     columns = ("step", "total_ms", "compute_ms", "data_wait_ms", "other_ms")
-    _write_table(os.path.join(folder, "step_trace_time.csv"), columns, [tuple(r[c] for c in columns) for r in table])
+    table = [tuple(r[c] for c in columns) for r in steps(spans)]
+    _write_table(os.path.join(folder, "step_trace_time.csv"), columns, table)
+    used = [(at / 1e3, what, size) for at, sample in profile.samples for what, size in sample.items()]
+    _write_table(os.path.join(folder, "memory_record.csv"), ("time_us", "where", "bytes"), used)
     with atomic_write(os.path.join(folder, "summary.txt"), "w") as stream:
-        stream.write(summary(spans, memory))
+        stream.write(summary(spans, profile.peak_memory))
 
 
 def _write_table(path: str, header: tuple, rows: list[tuple]) -> None:

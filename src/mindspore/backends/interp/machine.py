@@ -45,6 +45,7 @@ class Program:
     def __init__(self, name: str):
         self.name = name
         self.steps: list[tuple[Callable, list[int], int, list[int]]] = []
+        self.nodes: list[CNode] = []  # what each step computes
         self.template: list[Any] = []  # initial slot contents: constants, None elsewhere
         self.inputs: list[int] = []
         self.result = 0
@@ -60,7 +61,7 @@ class Program:
             return slots[node.id]
 
         self.inputs = [slot(p) for p in graph.parameters]
-        nodes = graph.nodes()
+        nodes = self.nodes = graph.nodes()
         last_use = {a.id: i for i, node in enumerate(nodes) for a in node.args if isinstance(a, CNode)}
         for i, node in enumerate(nodes):
             sources = [slot(a) for a in node.args]

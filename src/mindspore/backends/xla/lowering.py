@@ -111,7 +111,8 @@ class Lowering:
         env: dict[int, Any] = {p.id: a for p, a in zip(graph.parameters, arrays)}
         for node in graph.nodes():
             args = [self._value(a, env) for a in node.args]
-            env[node.id] = self._apply(node.op, args)
+            with self.jax.named_scope(f"{node.scope}/{node.op.name}-op"):  # profiles name kernels by it
+                env[node.id] = self._apply(node.op, args)
             if _unbounded(node):
                 self.trips[node.id] = env[node.id][node.op.counter]
         return self._value(graph.output, env)

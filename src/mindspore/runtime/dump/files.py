@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -138,19 +139,20 @@ def statistics(array: np.ndarray, categories: tuple[str, ...]) -> list[Any]:
 def _statistic(name: str, array: np.ndarray, values: np.ndarray) -> Any:
     if name == "md5":
         return hashlib.md5(np.ascontiguousarray(array).tobytes()).hexdigest()
-    if name in ("max", "min", "avg"):
-        if not values.size:
-            return "null"
-        return f"{float({'max': np.max, 'min': np.min, 'avg': np.mean}[name](values)):.6g}"
     if name == "l2norm":
         return f"{float(np.linalg.norm(values)):.6g}"
-    counts = {
-        "count": lambda: values.size,
-        "negative zero count": lambda: np.count_nonzero(values < 0),
-        "positive zero count": lambda: np.count_nonzero(values > 0),
-        "nan count": lambda: np.count_nonzero(np.isnan(values)),
-        "negative inf count": lambda: np.count_nonzero(np.isneginf(values)),
-        "positive inf count": lambda: np.count_nonzero(np.isposinf(values)),
-        "zero count": lambda: np.count_nonzero(values == 0),
-    }
-    return int(counts[name]())
+    if name in _EXTREMES:
+        return f"{float(_EXTREMES[name](values)):.6g}" if values.size else "null"
+    return int(_COUNTS[name](values))
+
+
+_EXTREMES: dict[str, Callable[[np.ndarray], Any]] = {"max": np.max, "min": np.min, "avg": np.mean}
+_COUNTS: dict[str, Callable[[np.ndarray], Any]] = {
+    "count": np.size,
+    "negative zero count": lambda v: np.count_nonzero(v < 0),  # its name notwithstanding: numbers below zero
+    "positive zero count": lambda v: np.count_nonzero(v > 0),
+    "nan count": lambda v: np.count_nonzero(np.isnan(v)),
+    "negative inf count": lambda v: np.count_nonzero(np.isneginf(v)),
+    "positive inf count": lambda v: np.count_nonzero(np.isposinf(v)),
+    "zero count": lambda v: np.count_nonzero(v == 0),
+}
