@@ -66,6 +66,9 @@ _ELSEWHERE = {
     "Implementation": "mindspore.dataset.transforms.base",
     "LineReader": "mindspore.dataset.utils",
     "DebugHook": "mindspore.dataset.debug",
+    "GraphData": "mindspore.dataset.graph",
+    "OutputFormat": "mindspore.dataset.graph",
+    "SamplingStrategy": "mindspore.dataset.graph",
     **SOURCES,
 }
 
