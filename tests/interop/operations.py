@@ -221,10 +221,6 @@ def do_flip(x):
     return ops.flip(x, (0,))
 
 
-def do_roll(x):
-    return ops.roll(x, 1, 1)
-
-
 def do_pad(x):
     return ops.pad(x, (1, 2), value=3.0)
 
@@ -375,10 +371,6 @@ def do_interpolate_linear(x):
     return ops.interpolate(x, size=(4, 6), mode="bilinear", align_corners=True)
 
 
-def do_layer_norm(x, g, b):
-    return ops.layer_norm(x, (4,), g, b)
-
-
 def do_cross_entropy(x, i):
     return ops.cross_entropy(x, i)
 
@@ -491,7 +483,6 @@ FUNCTIONS = {
     "chunk": (do_chunk, [X]),
     "unstack": (do_unstack, [X]),
     "flip": (do_flip, [X]),
-    "roll": (do_roll, [X]),
     "pad": (do_pad, [X]),
     "pad_zero": (do_pad_zero, [X]),
     "tril": (do_tril, [X]),
@@ -528,7 +519,6 @@ FUNCTIONS = {
     "adaptive_pool": (do_adaptive_pool, [IMAGE]),
     "interpolate": (do_interpolate, [IMAGE]),
     "interpolate_linear": (do_interpolate_linear, [IMAGE]),
-    "layer_norm": (do_layer_norm, [X, _real(4), _real(4)]),
     "cross_entropy": (do_cross_entropy, [X, np.array([0, 3, 1], np.int32)]),
     "mse_loss": (do_mse_loss, [X, Y]),
     "leaky_relu": (do_leaky_relu, [X]),

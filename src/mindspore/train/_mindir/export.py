@@ -20,8 +20,9 @@ from mindspore.ir.mindir_proto import ModelProto
 from mindspore.ir.mindir_writer import GraphWriter, ModelWriter
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
-from mindspore.train._mindir import free_sizes
+from mindspore.train._free_sizes import free_sizes, has_free_sizes, with_sizes
 from mindspore.train._mindir.files import external_reader, read_model, save_model
+from mindspore.train._mindir.free_sizes import generalise
 from mindspore.train._mindir.graph_cell import LoadedGraph
 from mindspore.train._mindir.lowering import lower
 from mindspore.train._mindir.preprocess import add_preprocessing
@@ -58,9 +59,9 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
     if file_format == "ONNX":
         if kwargs.get("enc_key") is not None:
             raise ValueError("For 'export', only MINDIR files can be encrypted.")
-        from mindspore.train._onnx.export import save_onnx
+        from mindspore.train._onnx.export import network_onnx, save_onnx
 
-        save_onnx(trace_network(net, inputs), inputs, path)
+        save_onnx(network_onnx(lambda given: trace_network(net, given), inputs), path)
         return
     model = network_model(net, inputs)
     if kwargs.get("dataset") is not None:
@@ -103,11 +104,10 @@ def _as_input(value: Any) -> Any:
 def network_model(net: Any, inputs: tuple) -> ModelProto:
     """The MindIR model of a network."""
     name = _name_of(net)
-    if not free_sizes.has_free_sizes(inputs):
+    if not has_free_sizes(inputs):
         return write_model(trace_network(net, inputs), name).model
-    traces = [trace_network(net, free_sizes.with_sizes(inputs, number)) for number in (0, 1)]
-    first, second = (write_model(traced, name) for traced in traces)
-    return free_sizes.generalise(first, second.model, free_sizes.free_sizes(inputs))
+    first, second = (write_model(trace_network(net, with_sizes(inputs, number)), name) for number in (0, 1))
+    return generalise(first, second.model, free_sizes(inputs))
 
 
 def write_model(traced: Traced, name: str) -> ModelWriter:

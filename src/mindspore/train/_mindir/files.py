@@ -21,13 +21,13 @@ _READ_ONLY = 0o400
 
 
 def save_model(
-    model: ModelProto, path: str, encrypt: Callable[[Any], bytes] | None, split_above: int = SPLIT_ABOVE
+    model: ModelProto, path: str, encrypt: Callable[[Any], bytes] | None, split_above: int | None = None
 ) -> str:
-    """Write a model; returns the name of the graph file. Weights above `split_above` bytes go to files of their own."""
+    """Write a model; returns the name of the graph file. Weights of more than 1 GiB (or `split_above`) go to others."""
     stem = path.removesuffix(".mindir")
     parameters = model.graph.parameter
     Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
-    if sum(len(p.raw_data) for p in parameters) <= split_above:
+    if sum(len(p.raw_data) for p in parameters) <= (SPLIT_ABOVE if split_above is None else split_above):
         target = f"{stem}.mindir"
     else:
         _save_weights(parameters, stem, encrypt)

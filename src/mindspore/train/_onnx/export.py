@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.files import atomic_write
-from mindspore.compiler.parse.entry import Place, Traced, tensors_in
+from mindspore.compiler.parse.entry import Place, Traced
 from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
 from mindspore.train._decompositions import decomposed
-from mindspore.train._onnx import messages
+from mindspore.train._free_sizes import free_sizes, has_free_sizes, with_sizes
+from mindspore.train._onnx import (
+    messages,
+    rules_indexing,  # noqa: F401 - fills the table of rules
+    rules_layers,  # noqa: F401 - fills the table of rules
+)
+from mindspore.train._onnx.free_sizes import generalise
 from mindspore.train._onnx.messages import OnnxGraphMessage, OnnxModel, OnnxOpset
 from mindspore.train._onnx.rules import RULES
 
@@ -96,8 +102,8 @@ class OnnxGraph:
         """ONNX's number of an element type."""
         return messages.data_type(dtype)
 
-    def value_info(self, name: str, abstract: AbstractTensor, shape: Any = None) -> Any:
-        return messages.value_info(name, self.kind(abstract.dtype), abstract.shape if shape is None else shape)
+    def value_info(self, name: str, abstract: AbstractTensor) -> Any:
+        return messages.value_info(name, self.kind(abstract.dtype), abstract.shape)
 
     def subgraph(self, graph: FuncGraph, names: Sequence[str]) -> tuple[OnnxGraph, list[str]]:
         """The nodes of a closed graph applied to values of this one; returns them and the names of its outputs."""
@@ -186,9 +192,16 @@ _CONTROL: dict[str, Callable] = {
 # Whole models
 
 
-def save_onnx(traced: Traced, inputs: tuple, path: str) -> None:
-    """Write a traced network as an ONNX file."""
-    model = build_onnx(traced, inputs)
+def network_onnx(trace: Callable[[tuple], Traced], inputs: tuple) -> OnnxModel:
+    """The ONNX model of a network, given by a function that traces it for inputs."""
+    if not has_free_sizes(inputs):
+        return build_onnx(trace(inputs))
+    first, second = (build_onnx(trace(with_sizes(inputs, number))) for number in (0, 1))
+    return generalise(first, second, free_sizes(inputs))
+
+
+def save_onnx(model: OnnxModel, path: str) -> None:
+    """Write a model as a file."""
     content = model.encode()
     if len(content) >= _LARGE:
         raise RuntimeError("The ONNX file would be bigger than 2 GB; export as 'MINDIR'.")
@@ -197,20 +210,22 @@ def save_onnx(traced: Traced, inputs: tuple, path: str) -> None:
         stream.write(content)
 
 
-def build_onnx(traced: Traced, inputs: tuple) -> OnnxModel:
+def build_onnx(traced: Traced) -> OnnxModel:
     """The ONNX model of a traced network."""
-    from mindspore.train._mindir.free_sizes import dynamic_shape as free_sizes
-
+    if traced.written:
+        names = ", ".join(sorted({parameter.name for parameter, _ in traced.written}))
+        raise RuntimeError(
+            f"The network changes its parameters ({names}), which ONNX cannot say; call set_train(False) first, or export as 'MINDIR'."
+        )
     g = OnnxGraph()
     graph = traced.graph
-    tensors = tensors_in(inputs)
     infos = []
     taken = {"", *(weight.name for weight in traced.weights)}
     for place, node in enumerate(graph.parameters[: traced.arguments]):
         name = node.name if node.name not in taken else f"{node.name}_{place}"
         taken.add(name)
         g.bind(node, name)
-        infos.append(g.value_info(name, node.abstract, free_sizes(tensors[place])))  # type: ignore[arg-type]
+        infos.append(g.value_info(name, node.abstract))  # type: ignore[arg-type]
     for node, weight in zip(graph.parameters[traced.arguments :], traced.weights):
         g.bind(node, weight.name)
         g.initializers.append(messages.tensor(weight.name, np.asarray(weight.asnumpy())))
@@ -219,14 +234,26 @@ def build_onnx(traced: Traced, inputs: tuple) -> OnnxModel:
     for number, index in enumerate(_places(traced.result)):
         name = f"output{number}"
         g.nodes.append(messages.node("Identity", [results[index]], [name], {}))
-        kind: Any = graph.outputs[index]
-        outputs.append(g.value_info(name, kind, _loose(kind, tensors, free_sizes)))
+        outputs.append(g.value_info(name, graph.outputs[index]))  # type: ignore[arg-type]
+    used = _used_names(g.nodes)
     made = OnnxGraphMessage(
-        node=g.nodes, name=graph.name or "graph", input=infos, output=outputs, initializer=g.initializers
-    )
+        node=g.nodes, name=graph.name or "graph", input=infos, output=outputs,
+        initializer=[t for t in g.initializers if t.name in used],
+    )  # fmt: skip
     return OnnxModel(
         ir_version=8, producer_name="MindSpore", graph=made, opset_import=[OnnxOpset(version=OPSET, domain="")]
     )
+
+
+def _used_names(nodes: list[Any]) -> set[str]:
+    """The values that nodes and the graphs inside them use."""
+    found: set[str] = set()
+    for node in nodes:
+        found.update(node.input)
+        for attribute in node.attribute:
+            if attribute.g is not None:
+                found |= _used_names(attribute.g.node) | {o.name for o in attribute.g.output}
+    return found
 
 
 def _places(template: Any) -> list[int]:
@@ -240,10 +267,4 @@ def _places(template: Any) -> list[int]:
     return []
 
 
-def _loose(abstract: Any, tensors: list, free_sizes: Callable) -> Any:
-    """The shape of an output: with a free first size when an input has one."""
-    free = any((free_sizes(t) or (0,))[0] == -1 for t in tensors)
-    return (-1, *abstract.shape[1:]) if free and abstract.shape else abstract.shape
-
-
-__all__ = ["OPSET", "build_onnx", "save_onnx"]
+__all__ = ["OPSET", "build_onnx", "network_onnx", "save_onnx"]

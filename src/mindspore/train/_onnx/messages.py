@@ -15,7 +15,7 @@ DATA_TYPES = {
     "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15, "bfloat16": 16,
 }  # fmt: skip
 BOOL, INT32, INT64 = 9, 6, 7
-_FLOAT, _INT, _STRING, _GRAPH, _FLOATS, _INTS = 1, 2, 3, 5, 6, 7
+_FLOAT, _INT, _STRING, _GRAPH, _FLOATS, _INTS, _STRINGS = 1, 2, 3, 5, 6, 7, 8
 
 
 class OnnxTensor(Message):
@@ -33,6 +33,7 @@ class OnnxAttribute(Message):
     g = field(6, lambda: OnnxGraphMessage)
     floats = field(7, "float", repeated=True)
     ints = field(8, "int64", repeated=True)
+    strings = field(9, "bytes", repeated=True)
     type = field(20, "enum")
 
 
@@ -108,6 +109,8 @@ def _attribute(name: str, value: Any) -> OnnxAttribute:
     if isinstance(value, float):
         return OnnxAttribute(name=name, f=value, type=_FLOAT)
     if isinstance(value, (list, tuple)):
+        if value and all(isinstance(v, str) for v in value):
+            return OnnxAttribute(name=name, strings=[v.encode("utf-8") for v in value], type=_STRINGS)
         if any(isinstance(v, float) for v in value):
             return OnnxAttribute(name=name, floats=[float(v) for v in value], type=_FLOATS)
         return OnnxAttribute(name=name, ints=[int(v) for v in value], type=_INTS)

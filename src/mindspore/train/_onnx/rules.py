@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from mindspore.ir import CNode
-from mindspore.prims.arrays import TENSOR_INDEX
 from mindspore.train._onnx.messages import BOOL, INT32
 
 Rule = Callable[..., Any]
@@ -29,7 +28,6 @@ _SAME = {
     "GreaterEqual": "GreaterOrEqual", "Less": "Less", "LessEqual": "LessOrEqual", "LogicalAnd": "And",
     "LogicalOr": "Or", "LogicalNot": "Not", "LogicalXor": "Xor", "IsNan": "IsNaN", "IsInf": "IsInf",
     "Identity": "Identity", "StopGradient": "Identity", "Select": "Where", "HSwish": "HardSwish",
-    "GatherNd": "GatherND",
 }  # fmt: skip
 _REDUCTIONS = {"ReduceSum": "ReduceSum", "ReduceMean": "ReduceMean", "ReduceMax": "ReduceMax", "ReduceMin": "ReduceMin",
                "ReduceProd": "ReduceProd"}  # fmt: skip
@@ -90,13 +88,75 @@ def _expm1(g: Any, node: CNode, x: str) -> str:
 
 @rule("FloorDiv")
 def _floor_div(g: Any, node: CNode, x: str, y: str) -> str:
+    if node.abstract.dtype.kind in "iu":
+        return g.emit("Div", [g.emit("Sub", [x, g.emit("Mod", [x, y])]), y])
     return g.emit("Floor", [g.emit("Div", [x, y])])
 
 
 @rule("FloorMod", "Mod")
 def _floor_mod(g: Any, node: CNode, x: str, y: str) -> str:
+    if node.abstract.dtype.kind in "iu":
+        return g.emit("Mod", [x, y])
     floor = g.emit("Floor", [g.emit("Div", [x, y])])
     return g.emit("Sub", [x, g.emit("Mul", [floor, y])])
+
+
+@rule("TruncateMod")
+def _truncate_mod(g: Any, node: CNode, x: str, y: str) -> str:
+    return g.emit("Mod", [x, y], fmod=1)
+
+
+@rule("TruncateDiv")
+def _truncate_div(g: Any, node: CNode, x: str, y: str) -> str:
+    quotient = g.emit("Div", [x, y])
+    return quotient if node.abstract.dtype.kind in "iu" else _trunc(g, node, quotient)
+
+
+@rule("Trunc")
+def _trunc(g: Any, node: CNode, x: str) -> str:
+    return g.emit("Mul", [g.emit("Sign", [x]), g.emit("Floor", [g.emit("Abs", [x])])])
+
+
+@rule("Erfc")
+def _erfc(g: Any, node: CNode, x: str) -> str:
+    return g.emit("Sub", [_like(g, node, 1), g.emit("Erf", [x])])
+
+
+@rule("SeLU")
+def _selu(g: Any, node: CNode, x: str) -> str:
+    return g.emit("Selu", [x])
+
+
+@rule("Hypot")
+def _hypot(g: Any, node: CNode, x: str, y: str) -> str:
+    return g.emit("Sqrt", [g.emit("Add", [g.emit("Mul", [x, x]), g.emit("Mul", [y, y])])])
+
+
+@rule("Xlogy")
+def _xlogy(g: Any, node: CNode, x: str, y: str) -> str:
+    zero = _like(g, node, 0)
+    return g.emit("Where", [g.emit("Equal", [x, zero]), zero, g.emit("Mul", [x, g.emit("Log", [y])])])
+
+
+@rule("Atan2")
+def _atan2(g: Any, node: CNode, y: str, x: str) -> str:
+    """atan(y / x), moved by π where x is negative."""
+    zero = _like(g, node, 0)
+    turn = g.emit("Where", [g.emit("Less", [y, zero]), _like(g, node, -math.pi), _like(g, node, math.pi)])
+    shift = g.emit("Where", [g.emit("Less", [x, zero]), turn, zero])
+    return g.emit("Add", [g.emit("Atan", [g.emit("Div", [y, x])]), shift])
+
+
+@rule("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+def _bitwise(g: Any, node: CNode, x: str, y: str) -> str:
+    if node.abstract.dtype.kind != "b":
+        raise RuntimeError(f"{node.op.name} of whole numbers cannot be exported to ONNX of opset 17.")
+    return g.emit(node.op.name.removeprefix("Bitwise"), [x, y])
+
+
+@rule("Tril", "Triu")
+def _trilu(g: Any, node: CNode, x: str) -> str:
+    return g.emit("Trilu", [x, g.ints(node.op.diagonal)], upper=int(node.op.name == "Triu"))
 
 
 @rule("SquaredDifference")
@@ -238,49 +298,6 @@ def _fill(g: Any, node: CNode, dtype: Any, shape: Any, value: Any) -> str:
     return g.constant(np.full(_shape(node), value, node.abstract.dtype.np))
 
 
-@rule("Gather")
-def _gather(g: Any, node: CNode, x: str, indices: str, axis: int) -> str:
-    if getattr(node.op, "batch_dims", 0):
-        raise RuntimeError("Gather with batch_dims cannot be exported to ONNX.")
-    return g.emit("Gather", [x, indices], axis=axis)
-
-
-@rule("GatherD")
-def _gather_elements(g: Any, node: CNode, x: str, axis: int, index: str) -> str:
-    return g.emit("GatherElements", [x, index], axis=axis)
-
-
-@rule("GetItem")
-def _get_item(g: Any, node: CNode, x: str, *arrays: str) -> str:
-    shape = _shape(node.args[0])
-    spec: list[Any] = []
-    used = sum(s is not None and s is not Ellipsis for s in node.op.spec)
-    for item in node.op.spec:
-        spec += [slice(None)] * (len(shape) - used) if item is Ellipsis else [item]
-    kept = [s for s in spec if s is not None]
-    kept += [slice(None)] * (len(shape) - len(kept))
-    if len(arrays) > 1 or (arrays and any(s is None or isinstance(s, int) for s in spec)):
-        raise RuntimeError("Indexing with several tensors, or tensors beside ints, cannot be exported to ONNX.")
-    starts, ends, axes, steps = [], [], [], []
-    for axis, (size, item) in enumerate(zip(shape, kept)):
-        if isinstance(item, int):
-            item = slice(item % size, item % size + 1)
-        if item is TENSOR_INDEX or item.indices(size) == (0, size, 1):
-            continue
-        start, stop, step = item.indices(size)
-        starts.append(start)
-        ends.append(stop if stop >= 0 else -(1 << 31))
-        axes.append(axis)
-        steps.append(step)
-    if axes:
-        x = g.emit("Slice", [x, g.ints(starts), g.ints(ends), g.ints(axes), g.ints(steps)])
-    if arrays:
-        return g.emit("Gather", [x, arrays[0]], axis=kept.index(TENSOR_INDEX))
-    if any(s is None or isinstance(s, int) for s in spec):
-        x = g.emit("Reshape", [x, g.ints(_shape(node))])
-    return x
-
-
 # -- reductions -------------------------------------------------------------------------------------------------------
 def _axes(node: CNode, axis: Any) -> list[int]:
     rank = len(_shape(node.args[0]))
@@ -318,88 +335,16 @@ def _top_k(g: Any, node: CNode, x: str, k: int) -> list[str]:
     return [values, g.emit("Cast", [indices], to=g.kind(node.abstract.elements[1].dtype))]
 
 
+@rule("Sort")
+def _sort(g: Any, node: CNode, x: str) -> list[str]:
+    axis = node.op.axis
+    size = _shape(node.args[0])[axis]
+    values, places = g.emit("TopK", [x, g.ints([size])], 2, axis=axis, largest=int(node.op.descending))
+    return [values, g.emit("Cast", [places], to=g.kind(node.abstract.elements[1].dtype))]
+
+
 @rule("CumSum")
 def _cum_sum(g: Any, node: CNode, x: str, axis: int) -> str:
     return g.emit(
         "CumSum", [x, g.ints(axis)], exclusive=int(node.op.exclusive), reverse=int(node.op.reverse)
     )  # fmt: skip
-
-
-# -- products ---------------------------------------------------------------------------------------------------------
-@rule("MatMul", "BatchMatMul")
-def _matmul(g: Any, node: CNode, x: str, y: str) -> str:
-    for flag, place in (("transpose_a", 0), ("transpose_b", 1)):
-        if getattr(node.op, flag, False):
-            rank = len(_shape(node.args[place]))
-            turned = g.emit("Transpose", [(x, y)[place]], perm=[*range(rank - 2), rank - 1, rank - 2])
-            x, y = (turned, y) if place == 0 else (x, turned)
-    return g.emit("MatMul", [x, y])
-
-
-def _first_channels(node: CNode) -> None:
-    if not node.op.data_format.startswith("NC"):
-        raise RuntimeError(f"{node.op.name} in the layout {node.op.data_format} cannot be exported to ONNX.")
-
-
-@rule("Conv1D", "Conv2D", "Conv3D")
-def _conv(g: Any, node: CNode, x: str, w: str) -> str:
-    _first_channels(node)
-    pads = node.op.window(_shape(node.args[0])).pads
-    return g.emit(
-        "Conv", [x, w], dilations=list(node.op.dilation), group=node.op.group, kernel_shape=list(node.op.kernel_size),
-        pads=[p[0] for p in pads] + [p[1] for p in pads], strides=list(node.op.stride),
-    )  # fmt: skip
-
-
-@rule("MaxPool", "MaxPool3D", "MaxPoolNd", "AvgPool", "AvgPoolNd", "AvgPool3D")
-def _pool(g: Any, node: CNode, x: str) -> str:
-    _first_channels(node)
-    op = node.op
-    pads = op.window(_shape(node.args[0])).pads
-    attributes: dict[str, Any] = {
-        "kernel_shape": list(op.kernel_size), "strides": list(op.strides),
-        "pads": [p[0] for p in pads] + [p[1] for p in pads],
-    }  # fmt: skip
-    if op.name.startswith("Max"):
-        return g.emit("MaxPool", [x], dilations=list(op.dilation), **attributes)
-    if getattr(op, "divisor_override", None):
-        raise RuntimeError("AvgPool with divisor_override cannot be exported to ONNX.")
-    return g.emit(
-        "AveragePool", [x], count_include_pad=int(bool(getattr(op, "count_include_pad", False))), **attributes
-    )
-
-
-# -- normalisation ----------------------------------------------------------------------------------------------------
-@rule("BatchNorm")
-def _batch_norm(g: Any, node: CNode, x: str, scale: str, bias: str, mean: str, variance: str) -> list[str]:
-    if node.op.is_training:
-        raise RuntimeError("A network in training mode cannot be exported to ONNX; call set_train(False) first.")
-    _first_channels(node)
-    out = g.emit("BatchNormalization", [x, scale, bias, mean, variance], epsilon=node.op.epsilon)
-    return [out, mean, variance, mean, variance]
-
-
-@rule("LayerNorm")
-def _layer_norm(g: Any, node: CNode, x: str, gamma: str, beta: str) -> list[str]:
-    out = g.emit("LayerNormalization", [x, gamma, beta], axis=node.op.begin_norm_axis, epsilon=node.op.epsilon)
-    return [out, out, out]  # its mean and deviation are only used in training
-
-
-@rule("Standardize")
-def _standardize(g: Any, node: CNode, x: str) -> list[str]:
-    axes = list(node.op.axes)
-    dtype = node.abstract.elements[0].dtype.np
-    mean = g.emit("ReduceMean", [x], axes=axes, keepdims=1)
-    centred = g.emit("Sub", [x, mean])
-    variance = g.emit("ReduceMean", [g.emit("Mul", [centred, centred])], axes=axes, keepdims=1)
-    deviation = g.emit("Sqrt", [g.emit("Add", [variance, g.constant(np.asarray(node.op.epsilon, dtype))])])
-    return [g.emit("Div", [centred, deviation]), mean, variance]
-
-
-@rule("Softmax", "LogSoftmax")
-def _softmax(g: Any, node: CNode, x: str) -> str:
-    axis = node.op.axis
-    axes = (axis,) if isinstance(axis, int) else tuple(axis)
-    if len(axes) != 1:
-        raise RuntimeError(f"{node.op.name} over several axes cannot be exported to ONNX.")
-    return g.emit(node.op.name, [x], axis=axes[0])
