@@ -17,6 +17,7 @@ import numpy as np
 
 from ..filewriter import FileWriter
 from ..layout import check_filename
+from ..status import SUCCESS, MSRStatus
 from .common import jpeg, write_rows
 
 
@@ -85,6 +86,22 @@ class CifarToMR(abc.ABC):
     @abc.abstractmethod
     def _find_files(self, names: list[str]) -> tuple[list[str], list[str]]:
         """The training and the test files among those of the folder."""
+
+    def run(self, fields: list[str] | None = None) -> MSRStatus:
+        """Convert both parts."""
+        self._convert(fields)
+        return SUCCESS
+
+    def transform(self, fields: list[str] | None = None) -> MSRStatus:
+        """Convert both parts.
+
+        Args:
+            fields: index fields, see `FileWriter.add_index`.
+
+        Raises:
+            RuntimeError: if a file is damaged, or the destination exists.
+        """
+        return self.run(fields)
 
     def _convert(self, fields: list[str] | None) -> None:
         if fields and not isinstance(fields, list):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..common.exceptions import PathNotExistsError
-from ..status import SUCCESS, MSRStatus
 from .cifar import CifarToMR
 
 __all__ = ["Cifar100ToMR"]
@@ -30,19 +29,3 @@ class Cifar100ToMR(CifarToMR):
             if name not in names:
                 raise PathNotExistsError(name)
         return ["train"], ["test"]
-
-    def run(self, fields: list[str] | None = None) -> MSRStatus:
-        """Convert both parts."""
-        self._convert(fields)
-        return SUCCESS
-
-    def transform(self, fields: list[str] | None = None) -> MSRStatus:
-        """Convert both parts.
-
-        Args:
-            fields: index fields, see `FileWriter.add_index`.
-
-        Raises:
-            RuntimeError: if a file is damaged, or the destination exists.
-        """
-        return self.run(fields)

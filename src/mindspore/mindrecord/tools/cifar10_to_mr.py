@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..common.exceptions import PathNotExistsError
-from ..status import SUCCESS, MSRStatus
 from .cifar import CifarToMR
 
 __all__ = ["Cifar10ToMR"]
@@ -33,19 +32,3 @@ class Cifar10ToMR(CifarToMR):
         if not test:
             raise PathNotExistsError("test_batch")
         return train, test
-
-    def run(self, fields: list[str] | None = None) -> MSRStatus:
-        """Convert both parts."""
-        self._convert(fields)
-        return SUCCESS
-
-    def transform(self, fields: list[str] | None = None) -> MSRStatus:
-        """Convert both parts.
-
-        Args:
-            fields: index fields, see `FileWriter.add_index`.
-
-        Raises:
-            RuntimeError: if a file is damaged, or the destination exists.
-        """
-        return self.run(fields)
