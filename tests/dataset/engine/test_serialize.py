@@ -89,6 +89,18 @@ def test_explain_names_the_rules_that_fire(capsys):
     assert "rules: remove_no_ops, fuse_maps" in after
 
 
+def test_explain_says_what_runs_where():
+    data = ds.NumpySlicesDataset(np.zeros((4, 8, 8, 3), np.uint8), ["image"])
+    flipped = data.map([vision.RandomHorizontalFlip(), vision.Rescale(1.0, 0.0)], "image", num_parallel_workers=3)
+    assert ds.explain(flipped.batch(2)).endswith(
+        "runs:\n3 threads: load -> RandomHorizontalFlip, table(Rescale) -> batch in place"
+    )
+    rescaled = ds.explain(data.map(vision.Rescale(1.0, 0.0), "image").batch(2))
+    assert rescaled.endswith("calling thread: whole batches: load -> table(Rescale)")
+    processes = data.map(len, "image", python_multiprocessing=True, num_parallel_workers=2)
+    assert "2 processes: load -> len" in ds.explain(processes)
+
+
 def test_cache_makes_each_row_once():
     calls = []
 

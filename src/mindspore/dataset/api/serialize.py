@@ -18,6 +18,9 @@ from mindspore.dataset._check import check_type
 from mindspore.dataset.api.dataset import Dataset
 from mindspore.dataset.ir.node import number, tree_text
 from mindspore.dataset.opt import applied
+from mindspore.dataset.runtime.build import build
+from mindspore.dataset.runtime.chain import plan
+from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.samplers import Shuffle
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES
 
@@ -55,11 +58,13 @@ def compare(pipeline1: Dataset, pipeline2: Dataset) -> bool:
 
 
 def explain(dataset: Dataset) -> str:
-    """Print, and return, the tree before and after optimisation and the rules that changed it."""
+    """Print, and return, the tree before and after optimisation, the rules that changed it, and what runs where."""
     before = number(dataset._node)
     after, rules = applied(before)
+    stages = plan(build(after, RunContext()))
     text = "\n".join(
         ["before:", tree_text(before), "", "after:", tree_text(after), "", "rules: " + (", ".join(rules) or "none")]
+        + ["", "runs:", *(stages or ["all in the calling thread"])]
     )
     print(text)
     return text

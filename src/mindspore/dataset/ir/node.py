@@ -57,8 +57,8 @@ class Node:
 
     def describe(self) -> str:
         """One line for `ds.explain`."""
-        shown = ", ".join(f"{key}={_short(value)}" for key, value in self.params().items() if key not in _NOISE)
-        return f"{self.op_type}({shown})"
+        told = {key: value for key, value in self.params().items() if key not in _NOISE and value not in _NOTHING}
+        return f"{self.op_type}({', '.join(f'{key}={_short(value)}' for key, value in told.items())})"
 
     def workers(self) -> int:
         return self.num_parallel_workers or settings().num_parallel_workers
@@ -76,7 +76,14 @@ class Node:
 _NOISE = {"num_parallel_workers", "connector_queue_size", "callback"}
 
 
+_NOTHING: tuple = (None, "", [], {})
+
+
 def _short(value: Any) -> str:
+    if isinstance(value, dict) and "sampler_name" in value:
+        return value["sampler_name"]
+    if isinstance(value, list) and all(isinstance(item, dict) and "tensor_op_name" in item for item in value):
+        return f"[{', '.join(item['tensor_op_name'] for item in value)}]"
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -185,6 +185,20 @@ def make_stages(
     return stages
 
 
+_PLACES = {CALLER: "calling thread", ANY: "calling thread", THREAD: "threads", PROCESS: "processes"}
+
+
+def plan(operator: Operator) -> list[str]:
+    """For `ds.explain`: a line for every stage, sources first."""
+    lines = [line for child in operator.children for line in plan(child)]
+    if isinstance(operator, Chain):
+        for placement, group in cut(operator.steps):
+            workers = max(step.workers for step in group)
+            number = f"{workers} " if placement in (THREAD, PROCESS) else ""
+            lines.append(f"{number}{_PLACES[placement]}: {' -> '.join(step.describe() for step in group)}")
+    return lines
+
+
 def cut(steps: Sequence[Step]) -> list[tuple[str, list[Step]]]:
     """Neighbouring steps that run in the same place; a step that runs anywhere joins its neighbours."""
     groups: list[tuple[str, list[Step]]] = []

@@ -37,6 +37,10 @@ class Step:
     def run(self, epoch: int, keys: Keys, rows: Sequence) -> tuple[Keys, Sequence[Row]]:
         raise NotImplementedError
 
+    def describe(self) -> str:
+        """A few words for `ds.explain`."""
+        return type(self).__name__.removesuffix("Step").lower()
+
 
 def run_steps(
     steps: Sequence[Step], epoch: int, keys: Keys, rows: Sequence, path_of: Callable[[int], str | None] | None = None
@@ -112,6 +116,11 @@ class MapStep(Step):
             ]
             self._local.operations = found
         return found
+
+    def describe(self):
+        names = [getattr(operation, "__name__", type(operation).__name__) for operation in self.operations]
+        tables = names[self._table_start :]
+        return ", ".join(names[: self._table_start] + ([f"table({', '.join(tables)})"] if tables else []))
 
     @property
     def writes_rows(self) -> bool:
@@ -200,6 +209,9 @@ class CachedSteps(Step):
         self.workers = max(step.workers for step in steps)
         self.placement = THREAD if all(step.placement in (ANY, THREAD) for step in steps) else CALLER
 
+    def describe(self):
+        return f"cached({' -> '.join(step.describe() for step in self.steps)})"
+
     def run(self, epoch, keys, rows):
         indices = rows.tolist() if isinstance(rows, np.ndarray) else list(rows)
         made = []
@@ -218,6 +230,9 @@ class CollateStep(Step):
     def __init__(self, columns: Sequence[str], pad_info: dict | None = None):
         self.columns, self.pad_info = list(columns), pad_info
 
+    def describe(self):
+        return "batch" if self.pad_info is None else "padded batch"
+
     def run(self, epoch, keys, rows):
         if not rows:
             return [], []
@@ -230,6 +245,9 @@ class BatchStep(Step):
     def __init__(self, map_step: MapStep, collate: CollateStep):
         self._map, self._collate, self._pool = map_step, collate, BlockPool()
         self.placement, self.workers, self.max_rowsize = map_step.placement, map_step.workers, map_step.max_rowsize
+
+    def describe(self):
+        return f"{self._map.describe()} -> batch in place"
 
     def run(self, epoch, keys, rows):
         room = BatchRoom(len(rows), self._pool)
@@ -252,6 +270,9 @@ class VectorStep(Step):
     def __init__(self, load: LoadStep, steps: Sequence[Step], collate: CollateStep):
         self.load, self.steps, self.collate = load, list(steps), collate
         self.placement, self.workers = load.placement, load.workers
+
+    def describe(self):
+        return " -> ".join(["whole batches: load", *(step.describe() for step in self.steps)])
 
     def run(self, epoch, keys, rows):
         columns = self.load.reader.gather(np.asarray(rows))
