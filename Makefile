@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test test-gpu lint bench bench-cpu bench-data bench-gpu interop clean
+.PHONY: demo docs test test-gpu lint bench bench-cpu bench-data bench-gpu interop clean
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -22,6 +22,9 @@ test: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check src tests examples benchmarks
 	$(BIN)/mypy
+
+docs: $(STAMP)
+	$(BIN)/python docs/generate_api.py
 
 test-gpu:
 	PYTHONPATH=src $(PYTHON) tests/gpu/run.py

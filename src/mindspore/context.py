@@ -83,7 +83,14 @@ class _Context:
 
 
 def set_context(**kwargs: Any) -> None:
-    """Change settings, for example `set_context(mode=ms.GRAPH_MODE, device_target="GPU")`."""
+    """Change settings, for example `set_context(mode=ms.GRAPH_MODE, device_target="GPU")`.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.set_context(mode=ms.PYNATIVE_MODE)
+        >>> ms.get_context('mode') == ms.PYNATIVE_MODE
+        True
+    """
     for name, value in kwargs.items():
         if name not in _DEFAULTS:
             raise ValueError(
@@ -114,7 +121,13 @@ def set_context(**kwargs: Any) -> None:
 
 
 def get_context(attr_key: str) -> Any:
-    """The current value of a setting."""
+    """The current value of a setting.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.get_context('device_target')
+        'CPU'
+    """
     if attr_key not in _Context.values:
         raise ValueError(f"For 'context.get_context', the argument {attr_key} is not recognized.")
     return _Context.values[attr_key]
@@ -188,11 +201,19 @@ _CHECKS: dict[str, Any] = {
 
 
 def set_device(device_target: str, device_id: int | None = None) -> None:
-    """Choose the device: "CPU", "GPU" or "Ascend"."""
+    """Choose the device: "CPU", "GPU" or "Ascend".
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.set_device('CPU')
+        >>> ms.get_context('device_target')
+        'CPU'
+    """
     set_context(device_target=device_target, **({} if device_id is None else {"device_id": device_id}))
 
 
 def get_current_device() -> tuple[str, int]:
+    """The kind of device operations run on and its number."""
     return _Context.values["device_target"], _Context.values["device_id"]
 
 
@@ -223,7 +244,13 @@ def dump_options() -> tuple[int, str]:
 
 # -- parallel settings: stored here, interpreted by mindspore.parallel ------------------------------------------------
 class ParallelMode:
-    """Names of the parallel modes."""
+    """Names of the parallel modes.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.ParallelMode.DATA_PARALLEL
+        'data_parallel'
+    """
 
     STAND_ALONE = "stand_alone"
     DATA_PARALLEL = "data_parallel"
@@ -252,7 +279,14 @@ class _Parallel:
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Change settings of parallel training."""
+    """Change settings of parallel training.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.set_auto_parallel_context(parallel_mode='stand_alone')
+        >>> ms.get_auto_parallel_context('parallel_mode')
+        'stand_alone'
+    """
     for name, value in kwargs.items():
         if name not in _PARALLEL_DEFAULTS:
             raise ValueError(
@@ -268,14 +302,27 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
-    """The current value of a parallel setting."""
+    """The current value of a parallel setting.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.get_auto_parallel_context('parallel_mode')
+        'stand_alone'
+    """
     if attr_key not in _Parallel.values:
         raise ValueError(f"For 'context.get_auto_parallel_context', the argument '{attr_key}' is not recognized.")
     return _Parallel.values[attr_key]
 
 
 def reset_auto_parallel_context() -> None:
-    """Restore the defaults of parallel training."""
+    """Restore the defaults of parallel training.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.reset_auto_parallel_context()
+        >>> ms.get_auto_parallel_context('parallel_mode')
+        'stand_alone'
+    """
     _Parallel.values = dict(_PARALLEL_DEFAULTS)
 
 
@@ -285,10 +332,12 @@ def set_ps_context(**kwargs: Any) -> None:
 
 
 def get_ps_context(attr_key: str) -> Any:
+    """A setting of the parameter server."""
     return _Parallel.values.get("ps", {}).get(attr_key)
 
 
 def reset_ps_context() -> None:
+    """Give every setting of the parameter server its default."""
     _Parallel.values.pop("ps", None)
 
 
@@ -300,4 +349,5 @@ def set_offload_context(offload_config: dict) -> None:
 
 
 def get_offload_context() -> dict:
+    """The settings of `set_offload_context`."""
     return _Parallel.values.get("offload", {})

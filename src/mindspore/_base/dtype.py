@@ -286,6 +286,7 @@ class TensorType(Type):
 
 
 def tensor_type(element: DType) -> TensorType:
+    """The type of tensors whose elements are of the given type."""
     return TensorType(element)
 
 

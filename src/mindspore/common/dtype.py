@@ -107,7 +107,7 @@ def type_size_in_bytes(dtype: Any) -> int:
     return dtype.itemsize
 
 
-#: bit widths of quantised values
 QuantDtype = enum.Enum(  # type: ignore[misc]
     "QuantDtype", {**{f"INT{i}": i - 1 for i in range(1, 17)}, **{f"UINT{i}": 99 + i for i in range(1, 17)}}
 )
+QuantDtype.__doc__ = "Bit widths of quantised values."

@@ -14,9 +14,13 @@ def enable_dynamic(**kwargs: Any) -> Callable[[Callable], Callable]:
 
     Compiled functions here accept any shape and compile once for each, so this checks the names and the examples.
 
-    >>> @enable_dynamic(y=Tensor(shape=(None, 3), dtype=mindspore.float32))
-    ... @jit
-    ... def f(x, y): ...
+    Examples:
+        >>> import mindspore
+        >>> from mindspore import Tensor, enable_dynamic, jit
+        >>> @enable_dynamic(y=Tensor(shape=(None, 3), dtype=mindspore.float32))
+        ... @jit
+        ... def f(x, y):
+        ...     return x + y
     """
     if not kwargs:
         raise ValueError("For 'enable_dynamic', at least one parameter must be named.")

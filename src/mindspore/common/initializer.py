@@ -24,7 +24,17 @@ _SKIP: ContextVar[bool] = ContextVar("skip_initialisation", default=False)
 
 
 class Initializer:
-    """Base of initializers: subclass it and define `_initialize(arr)`, which fills a NumPy array in place."""
+    """Base of initializers: subclass it and define `_initialize(arr)`, which fills a NumPy array in place.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import Initializer, initializer
+        >>> class Seven(Initializer):
+        ...     def _initialize(self, arr):
+        ...         arr[...] = 7
+        >>> initializer(Seven(), (2,), ms.float32).asnumpy().tolist()
+        [7.0, 7.0]
+    """
 
     def __init__(self, **kwargs: Any):
         self._kwargs = kwargs
@@ -128,7 +138,14 @@ def _calculate_gain(nonlinearity: str, param: Any = None) -> float:
 # -- constants --------------------------------------------------------------------------------------------------------
 @_register("zeros")
 class Zero(Initializer):
-    """Zeros."""
+    """Zeros.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import Zero, initializer
+        >>> initializer(Zero(), (2,), ms.float32).asnumpy().tolist()
+        [0.0, 0.0]
+    """
 
     def _initialize(self, arr: np.ndarray) -> None:
         arr.fill(0)
@@ -136,14 +153,28 @@ class Zero(Initializer):
 
 @_register("ones")
 class One(Initializer):
-    """Ones."""
+    """Ones.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import One, initializer
+        >>> initializer(One(), (2,), ms.float32).asnumpy().tolist()
+        [1.0, 1.0]
+    """
 
     def _initialize(self, arr: np.ndarray) -> None:
         arr.fill(1)
 
 
 class Constant(Initializer):
-    """One number, or an array of the parameter's shape."""
+    """One number, or an array of the parameter's shape.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import Constant, initializer
+        >>> initializer(Constant(3), (2,), ms.float32).asnumpy().tolist()
+        [3.0, 3.0]
+    """
 
     def __init__(self, value: Any):
         super().__init__(value=value)
@@ -228,7 +259,14 @@ def _draw_tail(
 
 @_register()
 class Normal(Initializer):
-    """A normal distribution."""
+    """A normal distribution.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import Normal, initializer
+        >>> initializer(Normal(0.02), (2, 3), ms.float32).shape
+        (2, 3)
+    """
 
     def __init__(self, sigma: float = 0.01, mean: float = 0.0):
         super().__init__(sigma=sigma, mean=mean)
@@ -240,7 +278,14 @@ class Normal(Initializer):
 
 @_register()
 class Uniform(Initializer):
-    """A uniform distribution over [-scale, scale)."""
+    """A uniform distribution over [-scale, scale).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import Uniform, initializer
+        >>> initializer(Uniform(0.1), (2, 3), ms.float32).shape
+        (2, 3)
+    """
 
     def __init__(self, scale: float = 0.07):
         super().__init__(scale=scale)
@@ -252,7 +297,14 @@ class Uniform(Initializer):
 
 @_register()
 class TruncatedNormal(Initializer):
-    """A normal distribution cut off at `a` and `b` deviations."""
+    """A normal distribution cut off at `a` and `b` deviations.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import TruncatedNormal, initializer
+        >>> initializer(TruncatedNormal(0.02), (2, 3), ms.float32).shape
+        (2, 3)
+    """
 
     def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0):
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
@@ -277,7 +329,14 @@ class XavierNormal(Initializer):
 
 @_register("xavier_uniform")
 class XavierUniform(Initializer):
-    """Uniform within gain * sqrt(6 / (fan_in + fan_out)) of 0 (Glorot & Bengio 2010)."""
+    """Uniform within gain * sqrt(6 / (fan_in + fan_out)) of 0 (Glorot & Bengio 2010).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import XavierUniform, initializer
+        >>> initializer(XavierUniform(), (2, 3), ms.float32).shape
+        (2, 3)
+    """
 
     def __init__(self, gain: float = 1):
         super().__init__(gain=gain)
@@ -300,7 +359,14 @@ class _He(Initializer):
 
 @_register("he_normal")
 class HeNormal(_He):
-    """Normal with deviation gain / sqrt(fan) (He et al. 2015)."""
+    """Normal with deviation gain / sqrt(fan) (He et al. 2015).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import HeNormal, initializer
+        >>> initializer(HeNormal(), (2, 3), ms.float32).shape
+        (2, 3)
+    """
 
     def _initialize(self, arr: np.ndarray) -> None:
         arr[...] = _draw_normal(self.generator(), 0, self._sigma(arr.shape), arr.shape)
@@ -308,7 +374,14 @@ class HeNormal(_He):
 
 @_register("he_uniform")
 class HeUniform(_He):
-    """Uniform within gain * sqrt(3 / fan) of 0 (He et al. 2015)."""
+    """Uniform within gain * sqrt(3 / fan) of 0 (He et al. 2015).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore.common.initializer import HeUniform, initializer
+        >>> initializer(HeUniform(), (2, 3), ms.float32).shape
+        (2, 3)
+    """
 
     def _initialize(self, arr: np.ndarray) -> None:
         bound = math.sqrt(3.0) * self._sigma(arr.shape)

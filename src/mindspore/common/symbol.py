@@ -10,7 +10,10 @@ class Symbol:
 
     A `max` of 0 means no bound; `unique` says that equal symbols stand for equal sizes.
 
-    >>> x = Tensor(shape=(Symbol(max=64, divisor=8), 16), dtype=mindspore.float32)
+    Examples:
+        >>> import mindspore
+        >>> from mindspore import Symbol, Tensor
+        >>> x = Tensor(shape=(Symbol(max=64, divisor=8), 16), dtype=mindspore.float32)
     """
 
     def __init__(

@@ -15,6 +15,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
 from mindspore._base.tensor_hook import set_tensor_factory
+from mindspore.common.symbol import Symbol
 from mindspore.common.symbolic import unknown_value
 from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import arrays as _arrays
@@ -133,9 +134,10 @@ class Tensor(TensorBase):
             if dtype is None:
                 raise ValueError("For 'Tensor', give 'input_data', or 'shape' with 'dtype'.")
             dims = () if shape is None else ((shape,) if isinstance(shape, int) else tuple(shape))
-            self._data = np.zeros(tuple(1 if d in (None, -1) else d for d in dims), mstype.to_dtype(dtype).np)
-            if any(d in (None, -1) for d in dims):
-                self.__dict__["_dynamic_shape"] = tuple(-1 if d is None else d for d in dims)
+            sizes = tuple(-1 if d is None or isinstance(d, Symbol) else d for d in dims)
+            self._data = np.zeros(tuple(1 if d == -1 else d for d in sizes), mstype.to_dtype(dtype).np)
+            if -1 in sizes:
+                self.__dict__["_dynamic_shape"] = sizes
             return
         if (isinstance(input_data, TensorBase) and input_data._node is not None) or _has_symbolic(input_data):
             made = _stack_symbolic(input_data, dtype)
@@ -146,23 +148,48 @@ class Tensor(TensorBase):
     # -- properties -----------------------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
-        """The size of each dimension."""
+        """The size of each dimension.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([[1.0, 2.0]]).shape
+            (1, 2)
+        """
         node = self._node
         return node.abstract.shape if node is not None else self._data.shape
 
     @property
     def dtype(self) -> DType:
-        """The element type."""
+        """The element type.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([1.0]).dtype
+            mindspore.float32
+        """
         node = self._node
         return node.abstract.dtype if node is not None else mstype.from_numpy(self._data.dtype)
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([[1.0]]).ndim
+            2
+        """
         return len(self.shape)
 
     @property
     def size(self) -> int:
-        """The number of elements."""
+        """The number of elements.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([[1.0, 2.0]]).size
+            2
+        """
         n = 1
         for d in self.shape:
             n *= d
@@ -170,10 +197,12 @@ class Tensor(TensorBase):
 
     @property
     def itemsize(self) -> int:
+        """The bytes of one element."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
+        """The bytes of all elements."""
         return self.size * self.itemsize
 
     @property
@@ -187,7 +216,13 @@ class Tensor(TensorBase):
 
     @property
     def T(self) -> Tensor:
-        """The tensor with its dimensions reversed."""
+        """The tensor with its dimensions reversed.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([[1.0, 2.0]]).T.shape
+            (2, 1)
+        """
         return _arrays.Transpose()(self, tuple(reversed(range(self.ndim))))
 
     @property
@@ -197,11 +232,18 @@ class Tensor(TensorBase):
 
     @property
     def device(self) -> str:
+        """Where the tensor lies, as text."""
         return "CPU"
 
     # -- conversion -----------------------------------------------------------------------------------------------
     def asnumpy(self) -> np.ndarray:
-        """The data as a NumPy array. On the CPU both share memory where they can."""
+        """The data as a NumPy array. On the CPU both share memory where they can.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([1.0, 2.0]).asnumpy()
+            array([1., 2.], dtype=float32)
+        """
         if self._node is not None:
             raise unknown_value("asnumpy()", self)
         data = self._data
@@ -216,7 +258,13 @@ class Tensor(TensorBase):
     numpy = asnumpy
 
     def item(self, index: Any = None) -> Any:
-        """The value of a one-element tensor (or of one element) as a Python number."""
+        """The value of a one-element tensor (or of one element) as a Python number.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([2.5]).item()
+            2.5
+        """
         if self._node is not None:
             if index is not None:
                 return self.reshape(-1)[index].item() if isinstance(index, int) else self[index].item()
@@ -231,22 +279,42 @@ class Tensor(TensorBase):
         return array.item()
 
     def tolist(self) -> Any:
-        """The data as nested Python lists."""
+        """The data as nested Python lists.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([[1, 2]]).tolist()
+            [[1, 2]]
+        """
         return self.asnumpy().tolist()
 
     def asnumpy_of_slice_persistent_data(self, param_key: int, slice_index: int) -> np.ndarray:
+        """A slice of a tensor that is kept outside of memory, as an array."""
         return self.asnumpy()
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> Tensor:
-        """A tensor that shares the memory of a NumPy array."""
+        """A tensor that shares the memory of a NumPy array.
+
+        Examples:
+            >>> import numpy as np
+            >>> from mindspore import Tensor
+            >>> Tensor.from_numpy(np.array([1.0, 2.0])).tolist()
+            [1.0, 2.0]
+        """
         if not isinstance(array, np.ndarray):
             raise TypeError(f"The input 'array' of from_numpy must be a numpy.ndarray, but got {type(array).__name__}.")
         mstype.from_numpy(array.dtype)
         return values.from_array(array)
 
     def copy(self) -> Tensor:
-        """A tensor with its own data."""
+        """A tensor with its own data.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([1.0]).clone().tolist()
+            [1.0]
+        """
         if ACTIVE.builder is not None and ACTIVE.builder.is_variable(self):
             return ACTIVE.builder.read(self)
         if ACTIVE.tapes:
@@ -284,9 +352,17 @@ class Tensor(TensorBase):
         """Kept for scripts that call it; tensors here have no separate cache."""
 
     def is_contiguous(self) -> bool:
+        """True: tensors always lie in one piece of memory."""
         return True
 
     def contiguous(self) -> Tensor:
+        """This tensor: tensors here always lie in one piece of memory.
+
+        Examples:
+            >>> from mindspore import Tensor
+            >>> Tensor([1.0]).contiguous().tolist()
+            [1.0]
+        """
         return self
 
     def register_hook(self, hook: Any) -> Any:

@@ -38,7 +38,13 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
 
 
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Cut into pieces of one size or of given sizes."""
+    """Cut into pieces of one size or of given sizes.
+
+    Examples:
+        >>> from mindspore import Tensor, mint
+        >>> [t.tolist() for t in mint.split(Tensor([1, 2, 3, 4]), 2)]
+        [[1, 2], [3, 4]]
+    """
     return F.split(tensor, split_size_or_sections, dim)
 
 
@@ -386,12 +392,24 @@ def triangular_solve(
 
 # -- new tensors ----------------------------------------------------------------------------------------------------
 def zeros(size: Any, *more: int, dtype: Any = None) -> Tensor:
-    """Zeros of the given shape, a tuple or separate ints."""
+    """Zeros of the given shape, a tuple or separate ints.
+
+    Examples:
+        >>> from mindspore import mint
+        >>> mint.zeros((2, 2)).tolist()
+        [[0.0, 0.0], [0.0, 0.0]]
+    """
     return F.zeros(_size((size, *more), "zeros"), dtype)
 
 
 def ones(size: Any, *more: int, dtype: Any = None) -> Tensor:
-    """Ones of the given shape, a tuple or separate ints."""
+    """Ones of the given shape, a tuple or separate ints.
+
+    Examples:
+        >>> from mindspore import mint
+        >>> mint.ones(2, 2).tolist()
+        [[1.0, 1.0], [1.0, 1.0]]
+    """
     return F.ones(_size((size, *more), "ones"), dtype)
 
 

@@ -70,10 +70,12 @@ class StateMixin:
                     yield (f"{path}.{name}" if path else name), value
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """The buffers of this cell and its children."""
         for _, value in self.named_buffers(recurse=recurse):
             yield value
 
     def get_buffer(self, target: str) -> Tensor:
+        """A buffer by the path that leads to it."""
         path, _, name = target.rpartition(".")
         cell = self.get_sub_cell(path)
         if name not in cell._buffers:
@@ -81,24 +83,30 @@ class StateMixin:
         return cell._buffers[name]
 
     def get_extra_state(self) -> Any:
+        """What a subclass wants saved besides parameters and buffers."""
         raise RuntimeError("get_extra_state is called only where a Cell defines it.")
 
     def set_extra_state(self, state: Any) -> None:
+        """Take back what `get_extra_state` gave."""
         raise RuntimeError("set_extra_state is called only where a Cell defines it.")
 
     def _state_hooks(self, name: str) -> list[Callable]:
         return self.__dict__.setdefault(name, [])
 
     def register_state_dict_pre_hook(self, hook: Callable) -> Any:
+        """Call a function before state is collected."""
         return _appended(self._state_hooks("_state_dict_pre_hooks"), hook)
 
     def register_state_dict_post_hook(self, hook: Callable) -> Any:
+        """Call a function after state is collected."""
         return _appended(self._state_hooks("_state_dict_post_hooks"), hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> Any:
+        """Call a function before state is loaded."""
         return _appended(self._state_hooks("_load_state_dict_pre_hooks"), hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> Any:
+        """Call a function after state is loaded."""
         return _appended(self._state_hooks("_load_state_dict_post_hooks"), hook)
 
     def state_dict(

@@ -77,7 +77,13 @@ class InverseDecayLR(_Decay):
 
 
 class CosineDecayLR(LearningRateSchedule):
-    """Half a cosine wave from `max_lr` down to `min_lr` over `decay_steps` steps, then `min_lr`."""
+    """Half a cosine wave from `max_lr` down to `min_lr` over `decay_steps` steps, then `min_lr`.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> round(nn.CosineDecayLR(0.0, 1.0, decay_steps=4)(Tensor(2)).item(), 4)
+        0.5
+    """
 
     def __init__(self, min_lr: float, max_lr: float, decay_steps: int):
         super().__init__()
@@ -95,6 +101,11 @@ class PolynomialDecayLR(LearningRateSchedule):
     """From `learning_rate` to `end_learning_rate` along (1 - step / decay_steps) ** power.
 
     With `update_decay_steps` the decay is stretched to the next multiple of `decay_steps` instead of ending there.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> round(nn.PolynomialDecayLR(1.0, 0.1, decay_steps=4, power=1.0)(Tensor(2)).item(), 4)
+        0.55
     """
 
     def __init__(
@@ -123,7 +134,13 @@ class PolynomialDecayLR(LearningRateSchedule):
 
 
 class WarmUpLR(LearningRateSchedule):
-    """From 0 to `learning_rate` in equal steps over `warmup_steps` steps."""
+    """From 0 to `learning_rate` in equal steps over `warmup_steps` steps.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.WarmUpLR(0.1, warmup_steps=10)(Tensor(5)).item()
+        0.05000000074505806
+    """
 
     def __init__(self, learning_rate: float, warmup_steps: int):
         super().__init__()

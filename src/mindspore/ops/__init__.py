@@ -8,6 +8,7 @@ Importing this package gives `Tensor` its operation methods.
 from __future__ import annotations
 
 import importlib as _importlib
+import sys as _sys
 import typing as _typing
 
 import mindspore.runtime.eager
@@ -28,6 +29,7 @@ from mindspore.ops.primitive import (
     prim_arg_register,
     prim_attr_register,
 )
+from mindspore.ops.examples import attach as _complete
 from mindspore.ops.tensor_methods import attach as _attach
 
 from mindspore.ops.composite import *  # noqa: F403 - after the package ops.function.grad, whose name one of these shares
@@ -37,6 +39,7 @@ from mindspore.ops.function import clip_by_global_norm, clip_by_value
 
 P = operations
 _attach()
+_complete(_sys.modules[__name__], Tensor)
 
 #: operations of several processes, of `mint.distributed`, which stands above and is imported on first use
 _DISTRIBUTED = (

@@ -31,7 +31,13 @@ class _TypeFormats(type):
 
 
 class DataType(metaclass=_TypeFormats):
-    """Types and layouts for registration records, e.g. `DataType.F32_Default`."""
+    """Types and layouts for registration records, e.g. `DataType.F32_Default`.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.DataType.F32_Default
+        ('float32', 'DefaultFormat')
+    """
 
 
 class RegOp:
@@ -49,7 +55,13 @@ class RegOp:
         self._formats: list[tuple] = []
 
     def input(self, index: Any = None, name: Any = None, param_type: Any = None, **kwargs: Any) -> Any:
-        """One more input."""
+        """One more input.
+
+        Examples:
+            >>> from mindspore import ops
+            >>> type(ops.CustomRegOp('my_kernel').input(0, 'x')).__name__
+            'CustomRegOp'
+        """
         self._inputs.append(_known(index=index, name=name, param_type=param_type, **kwargs))
         return self
 
@@ -147,7 +159,13 @@ class TBERegOp(RegOp):
 
 
 class CustomRegOp(RegOp):
-    """Registration of a custom operator."""
+    """Registration of a custom operator.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> type(ops.CustomRegOp('my_kernel')).__name__
+        'CustomRegOp'
+    """
 
     kind = "Custom"
 

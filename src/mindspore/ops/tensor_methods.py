@@ -125,12 +125,24 @@ def _inplace(function: Callable) -> Callable:
 
 # -- shapes ---------------------------------------------------------------------------------------------------------
 def _reshape(self: Tensor, *shape: Any) -> Tensor:
-    """The same elements in another shape; one dimension may be -1."""
+    """The same elements in another shape; one dimension may be -1.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0, 2.0, 3.0, 4.0]).reshape((2, 2)).tolist()
+        [[1.0, 2.0], [3.0, 4.0]]
+    """
     return Reshape()(self, _flat(shape))
 
 
 def _view(self: Tensor, *shape: Any) -> Tensor:
-    """The same elements in another shape, or their bytes as another type."""
+    """The same elements in another shape, or their bytes as another type.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0, 2.0, 3.0, 4.0]).view(2, -1).shape
+        (2, 2)
+    """
     if len(shape) == 1 and isinstance(shape[0], mstype.DType):
         return _bitcast(self, shape[0])
     return Reshape()(self, _flat(shape))
@@ -143,7 +155,13 @@ def _bitcast(self: Tensor, dtype: mstype.DType) -> Tensor:
 
 
 def _transpose(self: Tensor, *axes: Any, **kwargs: Any) -> Tensor:
-    """Two ints exchange those dimensions; otherwise a permutation (reversed when nothing is given)."""
+    """Two ints exchange those dimensions; otherwise a permutation (reversed when nothing is given).
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([[1.0, 2.0]]).transpose((1, 0)).tolist()
+        [[1.0], [2.0]]
+    """
     if kwargs:
         axes = (kwargs["dim0"], kwargs["dim1"]) if "dim0" in kwargs else tuple(kwargs.values())
     if len(axes) == 2 and all(isinstance(a, int) for a in axes):
@@ -153,38 +171,74 @@ def _transpose(self: Tensor, *axes: Any, **kwargs: Any) -> Tensor:
 
 
 def _permute(self: Tensor, *axis: Any, **kwargs: Any) -> Tensor:
-    """Permute the dimensions."""
+    """Permute the dimensions.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([[1.0, 2.0]]).permute(1, 0).shape
+        (2, 1)
+    """
     return F.permute(self, _flat(axis) if axis else next(iter(kwargs.values())))
 
 
 def _squeeze(self: Tensor, *axis: Any, **kwargs: Any) -> Tensor:
-    """Drop dimensions of size 1: all of them, or those named."""
+    """Drop dimensions of size 1: all of them, or those named.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([[1.0, 2.0]]).squeeze(0).shape
+        (2,)
+    """
     if kwargs:
         axis = tuple(kwargs.values())
     return F.squeeze(self, _flat(axis) if axis else None)
 
 
 def _flatten(self: Tensor, order: Any = "C", *args: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Merge the dimensions from `start_dim` to `end_dim`: all of them by default."""
+    """Merge the dimensions from `start_dim` to `end_dim`: all of them by default.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).flatten().tolist()
+        [1.0, 2.0, 3.0, 4.0]
+    """
     if isinstance(order, int):
         start_dim, end_dim, order = order, args[0] if args else end_dim, "C"
     return F.flatten(self, order, start_dim=start_dim, end_dim=end_dim)
 
 
 def _expand(self: Tensor, *size: Any) -> Tensor:
-    """Repeat along new or size-1 dimensions; -1 keeps a dimension."""
+    """Repeat along new or size-1 dimensions; -1 keeps a dimension.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0, 2.0]).broadcast_to((2, 2)).tolist()
+        [[1.0, 2.0], [1.0, 2.0]]
+    """
     return F.broadcast_to(self, _flat(size))
 
 
 def _repeat(self: Tensor, *repeats: Any, axis: int | None = None) -> Tensor:
-    """Repeat the whole tensor along its dimensions; with `axis`, repeat each element along it."""
+    """Repeat the whole tensor along its dimensions; with `axis`, repeat each element along it.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0, 2.0]).repeat(2).tolist()
+        [1.0, 2.0, 1.0, 2.0]
+    """
     if axis is not None:
         return F.repeat_interleave(self, repeats[0], axis)
     return F.tile(self, _flat(repeats))
 
 
 def _tile(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
-    """Repeat the whole tensor along its dimensions."""
+    """Repeat the whole tensor along its dimensions.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0, 2.0]).tile((2,)).tolist()
+        [1.0, 2.0, 1.0, 2.0]
+    """
     return F.tile(self, _flat(dims) if dims else next(iter(kwargs.values())))
 
 
@@ -218,7 +272,14 @@ def _stride(self: Tensor, dim: int | None = None) -> Any:
 
 # -- types ----------------------------------------------------------------------------------------------------------
 def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """This tensor converted to the dtype given (by itself, by keyword, or as that of another tensor)."""
+    """This tensor converted to the dtype given (by itself, by keyword, or as that of another tensor).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0]).to(ms.float16).dtype
+        mindspore.float16
+    """
     wanted = kwargs.get("dtype")
     for arg in (*args, kwargs.get("other")):
         if isinstance(arg, Tensor):
@@ -226,13 +287,22 @@ def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         elif isinstance(arg, (mstype.DType, type)) or (isinstance(arg, str) and arg in mstype._BY_NAME):
             wanted = arg
         elif isinstance(arg, str) and arg.partition(":")[0].lower() not in ("cpu", "gpu", "ascend", "npu", "cuda"):
-            raise ValueError(f"For 'Tensor.to', a dtype or one of 'CPU', 'GPU' and 'Ascend' must be given, but got {arg!r}.")
+            raise ValueError(
+                f"For 'Tensor.to', a dtype or one of 'CPU', 'GPU' and 'Ascend' must be given, but got {arg!r}."
+            )
     out = cast(self, wanted)
     return out.copy() if kwargs.get("copy") and out is self else out
 
 
 def _astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
-    """The elements converted to another type."""
+    """The elements converted to another type.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor
+        >>> Tensor([1.5, 2.5]).astype(ms.int32).tolist()
+        [1, 2]
+    """
     dtype = mstype.to_dtype(dtype)
     return self if self.dtype is dtype and not copy else ew.Cast()(self, dtype)
 
@@ -374,6 +444,7 @@ def _index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False
 
 
 def _put(self: Tensor, index: Any, source: Any, accumulate: bool = False) -> Tensor:
+    """Set elements at positions of the flattened tensor."""
     flat = Reshape()(self, (-1,))
     out = _index_put(flat, (Reshape()(index, (-1,)),), Reshape()(source, (-1,)), accumulate)
     return Reshape()(out, self.shape)

@@ -19,7 +19,14 @@ class _Parameters:
 
 
 def set_algo_parameters(**kwargs: Any) -> None:
-    """Change settings of the search, for example `set_algo_parameters(fully_use_devices=True)`."""
+    """Change settings of the search, for example `set_algo_parameters(fully_use_devices=True)`.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.set_algo_parameters(fully_use_devices=False)
+        >>> ms.get_algo_parameters('fully_use_devices')
+        False
+    """
     for name, value in kwargs.items():
         if name not in _DEFAULTS:
             raise ValueError(f"Set context keyword {name} is not recognized!")

@@ -21,9 +21,11 @@ class Layout:
     Calling a layout with one entry for each dimension of a tensor (a name, a tuple of names, or "None": not cut) gives
     the layout of such a tensor.
 
-    >>> layout = Layout((2, 2, 2), ("dp", "sp", "mp"))
-    >>> layout("dp", ("sp", "mp")).to_dict()["tensor_map"]
-    (2, (1, 0))
+    Examples:
+        >>> from mindspore import Layout
+        >>> layout = Layout((2, 2, 2), ("dp", "sp", "mp"))
+        >>> layout("dp", ("sp", "mp")).to_dict()["tensor_map"]
+        (2, (1, 0))
     """
 
     def __init__(self, device_matrix: tuple, alias_name: tuple, rank_list: list | None = None):

@@ -313,7 +313,13 @@ def _shifted(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
 
 
 class Softmax(_Softmax):
-    """exp(x) / sum(exp(x)) over an axis."""
+    """exp(x) / sum(exp(x)) over an axis.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Softmax()(Tensor([1.0, 1.0])).tolist()
+        [0.5, 0.5]
+    """
 
     def eval(self, xp: Any, x: Any) -> Any:
         axes = self._axes(x.ndim)
@@ -326,7 +332,13 @@ class Softmax(_Softmax):
 
 
 class LogSoftmax(_Softmax):
-    """x - log(sum(exp(x))) over an axis."""
+    """x - log(sum(exp(x))) over an axis.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.LogSoftmax()(Tensor([[0.0, 0.0]])).shape
+        (1, 2)
+    """
 
     def eval(self, xp: Any, x: Any) -> Any:
         axes = self._axes(x.ndim)

@@ -19,7 +19,13 @@ __all__ = [
 
 
 class Transpose(Primitive):
-    """Permute the dimensions."""
+    """Permute the dimensions.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Transpose()(Tensor([[1.0, 2.0]]), (1, 0)).tolist()
+        [[1.0], [2.0]]
+    """
 
     def __init__(self) -> None:
         super().__init__("Transpose")
@@ -50,7 +56,13 @@ class Transpose(Primitive):
 
 
 class ExpandDims(Primitive):
-    """Insert a dimension of size 1."""
+    """Insert a dimension of size 1.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.ExpandDims()(Tensor([1.0, 2.0]), 0).shape
+        (1, 2)
+    """
 
     def __init__(self) -> None:
         super().__init__("ExpandDims")
@@ -68,7 +80,13 @@ class ExpandDims(Primitive):
 
 
 class Squeeze(Primitive):
-    """Drop dimensions of size 1: all of them for `axis=()`."""
+    """Drop dimensions of size 1: all of them for `axis=()`.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Squeeze(0)(Tensor([[1.0, 2.0]])).shape
+        (2,)
+    """
 
     def __init__(self, axis: Any = ()):
         super().__init__(axis=tuple(axis) if isinstance(axis, (list, tuple)) else (axis,))
@@ -102,7 +120,13 @@ def _same_dtype(op: str, args: tuple) -> tuple:
 
 
 class Concat(Primitive):
-    """Join tensors along an existing dimension."""
+    """Join tensors along an existing dimension.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Concat(0)((Tensor([1.0]), Tensor([2.0]))).tolist()
+        [1.0, 2.0]
+    """
 
     variadic = True
 
@@ -144,7 +168,13 @@ class Concat(Primitive):
 
 
 class Stack(Primitive):
-    """Join tensors along a new dimension."""
+    """Join tensors along a new dimension.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Stack(0)([Tensor([1, 2]), Tensor([3, 4])]).tolist()
+        [[1, 2], [3, 4]]
+    """
 
     variadic = True
 
@@ -177,7 +207,14 @@ class Stack(Primitive):
 
 
 class Fill(Primitive):
-    """A tensor of one repeated number: `Fill()(dtype, shape, value)`."""
+    """A tensor of one repeated number: `Fill()(dtype, shape, value)`.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import ops
+        >>> ops.Fill()(ms.float32, (2,), 3).tolist()
+        [3.0, 3.0]
+    """
 
     def __init__(self) -> None:
         super().__init__("Fill")
@@ -207,7 +244,13 @@ class Fill(Primitive):
 
 
 class Pad(Primitive):
-    """Surround with a constant: `paddings` is one (before, after) pair per dimension."""
+    """Surround with a constant: `paddings` is one (before, after) pair per dimension.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Pad(((1, 1),))(Tensor([5.0])).tolist()
+        [0.0, 5.0, 0.0]
+    """
 
     def __init__(self, paddings: Any, value: Any = 0):
         pairs = []

@@ -110,7 +110,13 @@ def _reduction(prim: str, op: Any) -> str:
 
 # -- all members get the same -----------------------------------------------------------------------------------------
 class AllReduce(Collective):
-    """Combine the tensors of all members: `ops.AllReduce(ops.ReduceOp.SUM)(x)`."""
+    """Combine the tensors of all members: `ops.AllReduce(ops.ReduceOp.SUM)(x)`.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.AllReduce()(Tensor([1.0])).tolist()
+        [1.0]
+    """
 
     def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD):
         super().__init__(group, op=_reduction("AllReduce", op))

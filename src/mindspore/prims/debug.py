@@ -19,6 +19,11 @@ class Print(Primitive):
     """Print tensors and text. `parts` is a template in which None stands for the next tensor.
 
     The first argument is a token: each print returns a new one that the next takes, which keeps them in order.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Print()('sum:', Tensor(3))
+        sum: 3
     """
 
     effect = "io"

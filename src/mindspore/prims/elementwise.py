@@ -88,7 +88,14 @@ def binary(
         dx, dy = bprop(x, y, out, dout)  # type: ignore[misc]
         return sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
 
-    members = {"eval": eval_, "kinds": kinds, "out_dtype": out, "__doc__": doc, "promote": "all", "__module__": __name__}
+    members = {
+        "eval": eval_,
+        "kinds": kinds,
+        "out_dtype": out,
+        "__doc__": doc,
+        "promote": "all",
+        "__module__": __name__,
+    }
     members["__init__"] = lambda self: Primitive.__init__(self, name)
     if bprop is not None:
         members["bprop"] = bprop_
@@ -135,11 +142,23 @@ class _Division(Elementwise):
 
 
 class RealDiv(_Division):
-    """x / y."""
+    """x / y.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.RealDiv()(Tensor([1.0]), Tensor([4.0])).tolist()
+        [0.25]
+    """
 
 
 class Div(_Division):
-    """x / y."""
+    """x / y.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Div()(Tensor([1.0]), Tensor([4.0])).tolist()
+        [0.25]
+    """
 
 
 def _floordiv(xp: Any, x: Any, y: Any) -> Any:
@@ -189,7 +208,9 @@ DivNoNan: Any = binary(
 def _power(xp: Any, x: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         if x.dtype.kind in "ui" and xp is np:
-            return np.power(x, np.maximum(y, 0)) if (y >= 0).all() else np.power(x.astype(np.float64), y).astype(x.dtype)
+            return (
+                np.power(x, np.maximum(y, 0)) if (y >= 0).all() else np.power(x.astype(np.float64), y).astype(x.dtype)
+            )
         return xp.power(x, y)
 
 
@@ -385,7 +406,13 @@ class _ComplexPart(Elementwise):
 
 
 class Abs(_ComplexPart):
-    """The magnitude."""
+    """The magnitude.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Abs()(Tensor([-2.0])).tolist()
+        [2.0]
+    """
 
     def __init__(self) -> None:
         super().__init__("Abs")
@@ -444,7 +471,14 @@ class Complex(Elementwise):
 
 # -- types and selection --------------------------------------------------------------------------------------------
 class Cast(Primitive):
-    """Convert the elements to another type."""
+    """Convert the elements to another type.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, ops
+        >>> ops.Cast()(Tensor([1.5]), ms.int32).tolist()
+        [1]
+    """
 
     elementwise = True
     factors = "...->..."
@@ -477,7 +511,13 @@ class Cast(Primitive):
 
 
 class Select(Elementwise):
-    """x where condition holds, else y."""
+    """x where condition holds, else y.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Select()(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4])).tolist()
+        [1, 4]
+    """
 
     promote = (1, 2)
 
@@ -511,7 +551,9 @@ class Bitcast(Primitive):
         if old == new:
             return AbstractTensor(self.type, x.shape)
         if not x.shape or x.shape[-1] * old % new:
-            raise ValueError(f"For '{self.name}', {x.dtype} elements of shape {x.shape} do not fill whole {self.type} ones.")
+            raise ValueError(
+                f"For '{self.name}', {x.dtype} elements of shape {x.shape} do not fill whole {self.type} ones."
+            )
         return AbstractTensor(self.type, (*x.shape[:-1], x.shape[-1] * old // new))
 
     def eval(self, xp: Any, x: Any) -> Any:
@@ -529,6 +571,14 @@ class StopGradient(Elementwise):
 
 
 class ZerosLike(Elementwise):
+    """Zeros in the shape and type of the input.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.ZerosLike()(Tensor([1.0, 2.0])).tolist()
+        [0.0, 0.0]
+    """
+
     def __init__(self) -> None:
         super().__init__("ZerosLike")
 
@@ -540,6 +590,14 @@ class ZerosLike(Elementwise):
 
 
 class OnesLike(Elementwise):
+    """Ones in the shape and type of the input.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.OnesLike()(Tensor([3.0])).tolist()
+        [1.0]
+    """
+
     def __init__(self) -> None:
         super().__init__("OnesLike")
 

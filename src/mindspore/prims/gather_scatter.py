@@ -71,7 +71,13 @@ def _check_indices(op: str, indices: Any, name: str = "indices") -> None:
 
 # -- gather -----------------------------------------------------------------------------------------------------------
 class Gather(Primitive):
-    """Slices of `input_params` along `axis`, picked by an index tensor; `batch_dims` leading dimensions correspond."""
+    """Slices of `input_params` along `axis`, picked by an index tensor; `batch_dims` leading dimensions correspond.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Gather()(Tensor([10, 20, 30]), Tensor([2, 0]), 0).tolist()
+        [30, 10]
+    """
 
     def __init__(self, batch_dims: int = 0):
         super().__init__(batch_dims=checks.integer("Gather", "batch_dims", batch_dims))
@@ -131,7 +137,13 @@ def _batch_index(batch: tuple[int, ...], indices: Any) -> tuple:
 
 
 class GatherD(Primitive):
-    """out[i][j] = x[index[i][j]][j] for dim 0, and so on: one position along `dim` per place."""
+    """out[i][j] = x[index[i][j]][j] for dim 0, and so on: one position along `dim` per place.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.GatherD()(Tensor([[1, 2], [3, 4]]), 1, Tensor([[1], [0]])).tolist()
+        [[2], [3]]
+    """
 
     def __init__(self) -> None:
         super().__init__("GatherD")
@@ -168,7 +180,13 @@ def _check_element_shape(op: str, x: tuple, axis: int, index: tuple) -> None:
 
 
 class GatherNd(Primitive):
-    """Elements or slices of `x`; the last dimension of `indices` holds their leading coordinates."""
+    """Elements or slices of `x`; the last dimension of `indices` holds their leading coordinates.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.GatherNd()(Tensor([[1, 2], [3, 4]]), Tensor([[0, 1], [1, 0]])).tolist()
+        [2, 3]
+    """
 
     def __init__(self) -> None:
         super().__init__("GatherNd")

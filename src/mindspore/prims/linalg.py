@@ -68,7 +68,13 @@ class _MatrixProduct(Primitive):
 
 
 class MatMul(_MatrixProduct):
-    """The product of two matrices."""
+    """The product of two matrices.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.MatMul()(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])).tolist()
+        [[11.0]]
+    """
 
     factors = "mk,kn->mn"
 
@@ -79,7 +85,14 @@ class MatMul(_MatrixProduct):
 
 
 class BatchMatMul(_MatrixProduct):
-    """Products of matrices in the last two dimensions; leading dimensions broadcast."""
+    """Products of matrices in the last two dimensions; leading dimensions broadcast.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, ops
+        >>> ops.BatchMatMul()(Tensor(np.ones((5, 2, 3), np.float32)), Tensor(np.ones((5, 3, 4), np.float32))).shape
+        (5, 2, 4)
+    """
 
     factors = "...mk,...kn->...mn"
 

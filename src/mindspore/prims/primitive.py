@@ -113,7 +113,13 @@ class Primitive:
 
     # -- attributes users set -------------------------------------------------------------------------------------
     def add_prim_attr(self, name: str, value: Any) -> Primitive:
-        """Attach an attribute; it is shown in IR dumps and kept in exported models."""
+        """Attach an attribute; it is shown in IR dumps and kept in exported models.
+
+        Examples:
+            >>> from mindspore import ops
+            >>> ops.Add().add_prim_attr('note', 3).note
+            3
+        """
         self.attrs = {**self.attrs, name: value}
         self.__dict__[name] = value
         return self
@@ -134,7 +140,13 @@ class Primitive:
         return self.add_prim_attr("primitive_target", device_target)
 
     def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
-        """Cut the inputs over devices: one tuple of cuts per input."""
+        """Cut the inputs over devices: one tuple of cuts per input.
+
+        Examples:
+            >>> from mindspore import ops
+            >>> ops.Add().shard(((2, 1), (2, 1))).in_strategy
+            ((2, 1), (2, 1))
+        """
         if in_strategy is not None:
             self.add_prim_attr("in_strategy", in_strategy)
         if out_strategy is not None:
@@ -144,7 +156,13 @@ class Primitive:
     set_strategy = shard
 
     def recompute(self, mode: bool = True) -> Primitive:
-        """Recompute the result in the backward pass instead of keeping it."""
+        """Recompute the result in the backward pass instead of keeping it.
+
+        Examples:
+            >>> from mindspore import ops
+            >>> ops.Add().recompute().attrs['recompute']
+            True
+        """
         return self.add_prim_attr("recompute", bool(mode))
 
     def set_stage(self, stage: int) -> Primitive:

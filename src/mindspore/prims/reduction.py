@@ -71,7 +71,13 @@ def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
 
 
 class ReduceSum(Reduction):
-    """Sum over axes."""
+    """Sum over axes.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.ReduceSum(keep_dims=True)(Tensor([[1.0, 2.0]]), 1).tolist()
+        [[3.0]]
+    """
 
     def __init__(self, keep_dims: bool = False, skip_mode: bool = False):
         super().__init__(keep_dims)
@@ -90,7 +96,13 @@ class ReduceSum(Reduction):
 
 
 class ReduceMean(Reduction):
-    """Mean over axes."""
+    """Mean over axes.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.ReduceMean()(Tensor([1.0, 3.0])).item()
+        2.0
+    """
 
     kinds = "uifc"
 
@@ -108,7 +120,9 @@ class _Extremum(Reduction):
 
     def check_nonempty(self, x: Any, axes: tuple[int, ...]) -> None:
         if _count(x.shape, axes) == 0:
-            raise ValueError(f"For '{self.name}', an axis of size 0 has no extreme value; the shape of 'x' is {x.shape}.")
+            raise ValueError(
+                f"For '{self.name}', an axis of size 0 has no extreme value; the shape of 'x' is {x.shape}."
+            )
 
     def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
         """Shared equally among the positions that attain the extremum."""
@@ -120,7 +134,13 @@ class _Extremum(Reduction):
 
 
 class ReduceMax(_Extremum):
-    """Maximum over axes."""
+    """Maximum over axes.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.ReduceMax()(Tensor([1.0, 5.0])).item()
+        5.0
+    """
 
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
         return xp.max(x, axis=axes, keepdims=self.keep_dims)
@@ -177,7 +197,13 @@ class ReduceAny(_Logical):
 
 
 class Reshape(Primitive):
-    """The same elements in another shape; one dimension may be -1."""
+    """The same elements in another shape; one dimension may be -1.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Reshape()(Tensor([1.0, 2.0]), (2, 1)).shape
+        (2, 1)
+    """
 
     def __init__(self) -> None:
         super().__init__("Reshape")
@@ -227,7 +253,9 @@ class BroadcastTo(Primitive):
     def _target(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         lead = len(self.shape) - len(shape)
         if lead < 0:
-            raise ValueError(f"For '{self.name}', cannot broadcast shape {shape} to {self.shape}, which has fewer dimensions.")
+            raise ValueError(
+                f"For '{self.name}', cannot broadcast shape {shape} to {self.shape}, which has fewer dimensions."
+            )
         target = tuple(shape[i - lead] if d == -1 and i >= lead else d for i, d in enumerate(self.shape))
         if any(a not in (1, b) for a, b in zip(shape, target[lead:])) or -1 in target:
             raise ValueError(f"For '{self.name}', cannot broadcast shape {shape} to {self.shape}.")

@@ -54,7 +54,14 @@ class Sort(Primitive):
 
 
 class TopK(Primitive):
-    """`prim(x, k)` -> the k largest of the last dimension, in falling order, and their indices."""
+    """`prim(x, k)` -> the k largest of the last dimension, in falling order, and their indices.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> values, places = ops.TopK()(Tensor([1.0, 5.0, 3.0]), 2)
+        >>> values.tolist(), places.tolist()
+        ([5.0, 3.0], [1, 2])
+    """
 
     def __init__(self, sorted: bool = True):
         super().__init__(sorted=checks.boolean("TopK", "sorted", sorted))
@@ -130,7 +137,13 @@ class _ArgExtremum(Primitive):
 
 
 class Argmax(_ArgExtremum):
-    """The position of the largest element."""
+    """The position of the largest element.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.Argmax()(Tensor([1.0, 5.0, 2.0])).item()
+        1
+    """
 
     function = "argmax"
 

@@ -47,7 +47,15 @@ class _Assignment(Primitive):
 
 
 class Assign(_Assignment):
-    """variable = value; the shapes must be equal (a value of one element may have any shape of size 1)."""
+    """variable = value; the shapes must be equal (a value of one element may have any shape of size 1).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, ops
+        >>> p = ms.Parameter(Tensor([1.0]), name='p')
+        >>> ops.Assign()(p, Tensor([5.0])).tolist()
+        [5.0]
+    """
 
     def check_shape(self, variable: tuple[int, ...], value: tuple[int, ...]) -> None:
         sizes_one = all(d == 1 for d in variable) and all(d == 1 for d in value)

@@ -89,7 +89,14 @@ class _Summary(Primitive):
 
 
 class ScalarSummary(_Summary):
-    """`ScalarSummary()(name, value)`: record a number."""
+    """`ScalarSummary()(name, value)`: record a number.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> summary = ops.ScalarSummary()
+        >>> type(summary).__name__
+        'ScalarSummary'
+    """
 
     kind = "scalar"
     eval = _Summary.eval

@@ -39,10 +39,12 @@ def synchronize() -> None:
 class Stream:
     """A queue of work on the current device.
 
-    >>> stream = mindspore.runtime.Stream()
-    >>> with mindspore.runtime.StreamCtx(stream):
-    ...     y = x + 1
-    >>> stream.synchronize()
+    Examples:
+        >>> import mindspore
+        >>> stream = mindspore.runtime.Stream()
+        >>> with mindspore.runtime.StreamCtx(stream):
+        ...     y = mindspore.Tensor([1.0]) + 1
+        >>> stream.synchronize()
     """
 
     _ids = itertools.count(1)

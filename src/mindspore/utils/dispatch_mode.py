@@ -38,10 +38,12 @@ class _EveryOperation:
 class MsDispatchMode(contextlib.ContextDecorator):
     """Inside `with MyMode():` each operation calls `__ms_dispatch__` of the innermost mode instead of running at once.
 
-    >>> class Names(MsDispatchMode):
-    ...     def __ms_dispatch__(self, func, args, kwargs=None):
-    ...         print(func.name)
-    ...         return func(*args)
+    Examples:
+        >>> from mindspore.utils.dispatch_mode import MsDispatchMode
+        >>> class Names(MsDispatchMode):
+        ...     def __ms_dispatch__(self, func, args, kwargs=None):
+        ...         print(func.name)
+        ...         return func(*args)
     """
 
     def __enter__(self) -> MsDispatchMode:

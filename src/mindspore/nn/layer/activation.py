@@ -35,31 +35,41 @@ class _Primitive(Cell):
         return self.activation(x)
 
 
-def _layer(name: str, make: Any, doc: str) -> Any:
-    """A layer class without arguments around a primitive class."""
+def _layer(name: str, make: Any, doc: str, given: float, result: float) -> Any:
+    """A layer class without arguments around a primitive class; `given` and `result` are its example."""
 
     def init(self: Any) -> None:
         _Primitive.__init__(self, make())
 
-    return type(name, (_Primitive,), {"__init__": init, "__doc__": doc, "__module__": __name__})
+    example = (
+        f">>> from mindspore import Tensor, nn\n        >>> nn.{name}()(Tensor([{given}])).tolist()\n        [{result}]"
+    )
+    text = f"{doc}\n\n    Examples:\n        {example}\n    "
+    return type(name, (_Primitive,), {"__init__": init, "__doc__": text, "__module__": __name__})
 
 
-ReLU = _layer("ReLU", _ew.ReLU, "max(x, 0).")
-ReLU6 = _layer("ReLU6", _act.ReLU6, "min(max(x, 0), 6).")
-SeLU = _layer("SeLU", _act.SeLU, "The self-normalising exponential linear unit.")
-SiLU = _layer("SiLU", _act.SiLU, "x * sigmoid(x).")
-Sigmoid = _layer("Sigmoid", _ew.Sigmoid, "1 / (1 + exp(-x)).")
-Tanh = _layer("Tanh", _ew.Tanh, "The hyperbolic tangent.")
-Mish = _layer("Mish", _act.Mish, "x * tanh(softplus(x)).")
-FastGelu = _layer("FastGelu", _act.FastGeLU, "x * sigmoid(1.702 x).")
-HSwish = _layer("HSwish", _act.HSwish, "x * relu6(x + 3) / 6.")
-HSigmoid = _layer("HSigmoid", _act.HSigmoid, "relu6(x + 3) / 6.")
-LogSigmoid = _layer("LogSigmoid", _act.LogSigmoid, "log(sigmoid(x)).")
-Softsign = _layer("Softsign", _act.Softsign, "x / (1 + |x|).")
+ReLU = _layer("ReLU", _ew.ReLU, "max(x, 0).", -1.0, 0.0)
+ReLU6 = _layer("ReLU6", _act.ReLU6, "min(max(x, 0), 6).", 9.0, 6.0)
+SeLU = _layer("SeLU", _act.SeLU, "The self-normalising exponential linear unit.", 0.0, 0.0)
+SiLU = _layer("SiLU", _act.SiLU, "x * sigmoid(x).", 0.0, 0.0)
+Sigmoid = _layer("Sigmoid", _ew.Sigmoid, "1 / (1 + exp(-x)).", 0.0, 0.5)
+Tanh = _layer("Tanh", _ew.Tanh, "The hyperbolic tangent.", 0.0, 0.0)
+Mish = _layer("Mish", _act.Mish, "x * tanh(softplus(x)).", 0.0, 0.0)
+FastGelu = _layer("FastGelu", _act.FastGeLU, "x * sigmoid(1.702 x).", 0.0, 0.0)
+HSwish = _layer("HSwish", _act.HSwish, "x * relu6(x + 3) / 6.", 3.0, 3.0)
+HSigmoid = _layer("HSigmoid", _act.HSigmoid, "relu6(x + 3) / 6.", 3.0, 1.0)
+LogSigmoid = _layer("LogSigmoid", _act.LogSigmoid, "log(sigmoid(x)).", -100.0, -100.0)
+Softsign = _layer("Softsign", _act.Softsign, "x / (1 + |x|).", 1.0, 0.5)
 
 
 class GELU(Cell):
-    """x times the normal distribution function of x: by tanh if `approximate` (the default), else exact."""
+    """x times the normal distribution function of x: by tanh if `approximate` (the default), else exact.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.GELU()(Tensor([0.0, 10.0])).tolist()
+        [0.0, 10.0]
+    """
 
     def __init__(self, approximate: Any = True):
         super().__init__()
@@ -73,7 +83,13 @@ class GELU(Cell):
 
 
 class LeakyReLU(Cell):
-    """x where positive, else alpha * x."""
+    """x where positive, else alpha * x.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.LeakyReLU(0.5)(Tensor([-2.0, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
 
     def __init__(self, alpha: float = 0.2):
         super().__init__()
@@ -86,7 +102,13 @@ class LeakyReLU(Cell):
 
 
 class ELU(Cell):
-    """x where positive, else alpha * (exp(x) - 1)."""
+    """x where positive, else alpha * (exp(x) - 1).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.ELU()(Tensor([0.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
 
     def __init__(self, alpha: float = 1.0):
         super().__init__()
@@ -177,7 +199,13 @@ class Softplus(Cell):
 
 
 class PReLU(Cell):
-    """x where positive, else x times learnt weights: one, or one per channel."""
+    """x where positive, else x times learnt weights: one, or one per channel.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.PReLU(w=0.5)(Tensor([[-2.0, 2.0]])).tolist()
+        [[-1.0, 2.0]]
+    """
 
     def __init__(self, channel: int = 1, w: Any = 0.25):
         super().__init__()
@@ -229,7 +257,13 @@ class RReLU(Cell):
 
 
 class Softmax(Cell):
-    """exp(x) / sum(exp(x)) along an axis."""
+    """exp(x) / sum(exp(x)) along an axis.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Softmax()(Tensor([1.0, 1.0])).tolist()
+        [0.5, 0.5]
+    """
 
     def __init__(self, axis: Any = -1):
         super().__init__()
@@ -264,7 +298,13 @@ class Softmin(Cell):
 
 
 class LogSoftmax(Cell):
-    """log(softmax(x)) along an axis."""
+    """log(softmax(x)) along an axis.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.LogSoftmax()(Tensor([[3.0, 3.0]])).shape
+        (1, 2)
+    """
 
     def __init__(self, axis: int = -1):
         super().__init__()

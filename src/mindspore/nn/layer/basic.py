@@ -34,7 +34,13 @@ def check_weight(owner: str, name: str, init: Any, shape: tuple[int, ...]) -> No
 
 
 class Identity(Cell):
-    """The input itself; constructor arguments are accepted and ignored."""
+    """The input itself; constructor arguments are accepted and ignored.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Identity()(Tensor([1.0])).tolist()
+        [1.0]
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__()
@@ -157,7 +163,13 @@ class Dropout(Cell):
 
 
 class DropoutExt(Cell):
-    """Dropout with probability `p`, as in `mint`."""
+    """Dropout with probability `p`, as in `mint`.
+
+    Examples:
+        >>> from mindspore import Tensor, mint
+        >>> mint.nn.Dropout(0.5).set_train(False)(Tensor([1.0])).tolist()
+        [1.0]
+    """
 
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
@@ -255,7 +267,14 @@ class Unflatten(Cell):
 
 
 class OneHot(Cell):
-    """Indices as vectors that are `on_value` at the index and `off_value` elsewhere."""
+    """Indices as vectors that are `on_value` at the index and `off_value` elsewhere.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> nn.OneHot(depth=3)(Tensor([0, 2], ms.int32)).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """
 
     def __init__(
         self, axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = mstype.float32
@@ -269,7 +288,13 @@ class OneHot(Cell):
 
 
 class Pad(Cell):
-    """Add elements around a tensor: one (before, after) pair per dimension; CONSTANT, REFLECT or SYMMETRIC."""
+    """Add elements around a tensor: one (before, after) pair per dimension; CONSTANT, REFLECT or SYMMETRIC.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Pad(((0, 0), (1, 1)))(Tensor([[5.0]])).tolist()
+        [[0.0, 5.0, 0.0]]
+    """
 
     def __init__(self, paddings: Any, mode: str = "CONSTANT"):
         super().__init__()
@@ -286,7 +311,13 @@ class Pad(Cell):
 
 
 class Norm(Cell):
-    """The Euclidean norm over axes."""
+    """The Euclidean norm over axes.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Norm(axis=0)(Tensor([3.0, 4.0])).tolist()
+        5.0
+    """
 
     def __init__(self, axis: Any = (), keep_dims: bool = False):
         super().__init__()
@@ -313,7 +344,13 @@ class L1Regularizer(Cell):
 
 
 class ClipByNorm(Cell):
-    """x scaled down so that its Euclidean norm is at most `clip_norm`."""
+    """x scaled down so that its Euclidean norm is at most `clip_norm`.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.ClipByNorm()(Tensor([3.0, 4.0]), Tensor(10.0)).tolist()
+        [3.0, 4.0]
+    """
 
     def __init__(self, axis: Any = None):
         super().__init__()

@@ -129,7 +129,14 @@ def _add_bias(x: Any, bias: Any, data_format: str) -> Any:
 
 
 class Conv1d(_Conv):
-    """1-d convolution of (N, C, L); the weight has the shape (out, in / group, 1, kernel_size)."""
+    """1-d convolution of (N, C, L); the weight has the shape (out, in / group, 1, kernel_size).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Conv1d(2, 4, 3)(Tensor(np.ones((1, 2, 8), np.float32))).shape
+        (1, 4, 8)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same",
@@ -171,7 +178,14 @@ def _lift_weight(init: Any) -> Any:
 
 
 class Conv3d(_Conv):
-    """3-d convolution of (N, C, D, H, W)."""
+    """3-d convolution of (N, C, D, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Conv3d(2, 4, 3)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 4, 4, 4, 4)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
@@ -199,6 +213,12 @@ class Conv2dTranspose(_Conv):
     """Transposed 2-d convolution of (N, C, H, W); the weight has the shape (in, out / group, KH, KW).
 
     `output_padding` adds zeros after the result.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Conv2dTranspose(2, 4, 3, stride=2)(Tensor(np.ones((1, 2, 5, 5), np.float32))).shape
+        (1, 4, 10, 10)
     """
 
     def __init__(

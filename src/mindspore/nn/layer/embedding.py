@@ -66,7 +66,13 @@ class Embedding(Cell):
 
 
 class EmbeddingExt(Cell):
-    """An embedding table with the arguments of `mint`: the padding row gets no gradient, rows may be renormalised."""
+    """An embedding table with the arguments of `mint`: the padding row gets no gradient, rows may be renormalised.
+
+    Examples:
+        >>> from mindspore import Tensor, mint
+        >>> mint.nn.Embedding(10, 4)(Tensor([1, 2])).shape
+        (2, 4)
+    """
 
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,

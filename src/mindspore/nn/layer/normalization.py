@@ -77,7 +77,13 @@ def batch_normalise(layer: Cell, prim: Any, x: Any) -> Any:
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L)."""
+    """Batch normalisation of (N, C) or (N, C, L).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.BatchNorm1d(2)(Tensor([[1.0, 2.0]])).shape
+        (1, 2)
+    """
 
     ranks = (2, 3)
 
@@ -173,7 +179,13 @@ class LayerNorm(Cell):
 
 
 class LayerNormExt(Cell):
-    """Layer normalisation over the last dimensions, with the arguments of `mint`."""
+    """Layer normalisation over the last dimensions, with the arguments of `mint`.
+
+    Examples:
+        >>> from mindspore import Tensor, mint
+        >>> mint.nn.LayerNorm(2)(Tensor([[1.0, 3.0]])).shape
+        (1, 2)
+    """
 
     def __init__(
         self,
@@ -195,7 +207,14 @@ class LayerNormExt(Cell):
 
 
 class GroupNorm(Cell):
-    """Standardise groups of channels, then scale and shift every channel (Wu & He 2018)."""
+    """Standardise groups of channels, then scale and shift every channel (Wu & He 2018).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.GroupNorm(2, 4)(Tensor(np.ones((1, 4, 3, 3), np.float32))).shape
+        (1, 4, 3, 3)
+    """
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, gamma_init: Any = "ones",

@@ -149,7 +149,13 @@ class AvgPool1d(_AvgPool):
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of each window of (N, C, H, W)."""
+    """The mean of each window of (N, C, H, W).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.AvgPool2d(2, 2)(Tensor([[[[1.0, 2.0], [3.0, 6.0]]]])).tolist()
+        [[[[3.0]]]]
+    """
 
     def __init__(
         self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0, ceil_mode: bool = False,

@@ -27,7 +27,16 @@ __all__ = [
 
 
 class LossBase(Cell):
-    """Base of losses: `get_loss` weighs and reduces a tensor of losses."""
+    """Base of losses: `get_loss` weighs and reduces a tensor of losses.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> class Mean(nn.LossBase):
+        ...     def construct(self, x, y):
+        ...         return self.get_loss((x - y) ** 2)
+        >>> Mean()(Tensor([1.0, 3.0]), Tensor([0.0, 0.0])).item()
+        5.0
+    """
 
     def __init__(self, reduction: str = "mean"):
         super().__init__()
@@ -74,7 +83,13 @@ def _same_shape(owner: str, logits: Any, labels: Any) -> None:
 
 
 class L1Loss(_Loss2):
-    """|logits - labels|."""
+    """|logits - labels|.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.L1Loss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])).item()
+        1.0
+    """
 
     def construct(self, logits: Any, labels: Any) -> Any:
         _same_shape("L1Loss", logits, labels)
@@ -168,7 +183,14 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 
 
 class CrossEntropyLoss(LossBase):
-    """Cross entropy of softmax(logits) with class indices or probabilities, with class weights and label smoothing."""
+    """Cross entropy of softmax(logits) with class indices or probabilities, with class weights and label smoothing.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> nn.CrossEntropyLoss()(Tensor([[0.0, 100.0]]), Tensor([1], ms.int32)).item()
+        0.0
+    """
 
     def __init__(
         self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0
@@ -209,7 +231,13 @@ class BCELoss(LossBase):
 
 
 class BCEWithLogitsLoss(LossBase):
-    """Binary cross entropy of sigmoid(logits)."""
+    """Binary cross entropy of sigmoid(logits).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> round(nn.BCEWithLogitsLoss()(Tensor([0.0]), Tensor([1.0])).item(), 4)
+        0.6931
+    """
 
     def __init__(self, reduction: str = "mean", weight: Any = None, pos_weight: Any = None):
         super().__init__(reduction)

@@ -15,6 +15,12 @@ class Lamb(Optimizer):
     """Adam's direction plus decoupled weight decay, scaled for each parameter by |parameter| / |direction|.
 
     Where one of the two norms is 0 the direction is taken as it is.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.Lamb(nn.Dense(2, 3).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
     """
 
     _support_parallel_optimizer = True

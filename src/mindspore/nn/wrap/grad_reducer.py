@@ -17,6 +17,12 @@ class DistributedGradReducer(Cell):
         degree: how many gradients are summed; by default the number of devices.
 
     In one process, as here, the group has one member: its sum is the gradient itself.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> reducer = nn.DistributedGradReducer(nn.Dense(2, 3).trainable_params())
+        >>> type(reducer).__name__
+        'DistributedGradReducer'
     """
 
     def __init__(

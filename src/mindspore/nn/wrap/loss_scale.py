@@ -75,6 +75,15 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         network: computes the loss.
         optimizer: updates the parameters.
         scale_sense: the scale as a Tensor of shape () or (1,), or a cell that updates it.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> net = nn.WithLossCell(nn.Dense(2, 1), nn.MSELoss())
+        >>> optimizer = nn.SGD(net.trainable_params(), 0.1)
+        >>> step = nn.TrainOneStepWithLossScaleCell(net, optimizer, Tensor(8.0))
+        >>> loss, overflow, scale = step(Tensor([[1.0, 2.0]]), Tensor([[1.0]]))
+        >>> bool(overflow), scale.item()
+        (False, 8.0)
     """
 
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Any):

@@ -70,6 +70,12 @@ class Map:
 
 
 class HyperMap(Map):
-    """Like Map, but descends into nested sequences."""
+    """Like Map, but descends into nested sequences.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> [t.tolist() for t in ops.HyperMap()(ops.square, (Tensor([2.0]), Tensor([3.0])))]
+        [[4.0], [9.0]]
+    """
 
     deep = True

@@ -35,7 +35,17 @@ class MultitypeFuncGraph:
         self.entries: list[tuple[tuple, Callable]] = []
 
     def register(self, *type_names: Any) -> Callable:
-        """Decorator: use the function for arguments of these types."""
+        """Decorator: use the function for arguments of these types.
+
+        Examples:
+            >>> from mindspore import ops
+            >>> add = ops.MultitypeFuncGraph('add')
+            >>> @add.register('Number', 'Number')
+            ... def add_numbers(x, y):
+            ...     return x + y
+            >>> add(1, 2)
+            3
+        """
         kinds = tuple(_normal(t) for t in type_names)
 
         def decorate(fn: Callable) -> Callable:

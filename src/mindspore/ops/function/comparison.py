@@ -116,13 +116,25 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Tensor:
 
 
 def select(condition: Any, input: Any, other: Any) -> Tensor:
-    """`input` where the condition holds, else `other`."""
+    """`input` where the condition holds, else `other`.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.select(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4])).tolist()
+        [1, 4]
+    """
     require_operands("select", condition=condition)
     return where(condition, input, other)
 
 
 def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
-    """`value` where the mask holds, else the input."""
+    """`value` where the mask holds, else the input.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0, 2.0]).masked_fill(Tensor([True, False]), 0.0).tolist()
+        [0.0, 2.0]
+    """
     require_tensor("masked_fill", "input_x", input_x)
     mask = require_tensor("masked_fill", "mask", mask)
     if mask.dtype is not mstype.bool_:

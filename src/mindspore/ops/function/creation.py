@@ -53,7 +53,14 @@ def zeros(size: Any, dtype: Any = None) -> Tensor:
 
 
 def ones(shape: Any, dtype: Any = None) -> Tensor:
-    """Ones of the given shape; float32 unless told otherwise."""
+    """Ones of the given shape; float32 unless told otherwise.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import ops
+        >>> ops.ones((2, 2), ms.int32).tolist()
+        [[1, 1], [1, 1]]
+    """
     return Fill()(mstype.float32 if dtype is None else dtype, _shape("ones", shape), 1)
 
 
@@ -71,7 +78,14 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
 
 
 def fill(type: Any, shape: Any, value: Any) -> Tensor:
-    """One number of a given type, repeated."""
+    """One number of a given type, repeated.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import ops
+        >>> ops.fill(ms.float32, (2,), 3).tolist()
+        [3.0, 3.0]
+    """
     if type is None:
         type = value.dtype if isinstance(value, Tensor) else values.default_dtype(value)
     return Fill()(type, _shape("fill", shape), value)
@@ -84,12 +98,24 @@ def fills(x: Any, value: Any) -> Tensor:
 
 
 def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
-    """Zeros in the shape of the input."""
+    """Zeros in the shape of the input.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.zeros_like(Tensor([1.0, 2.0])).tolist()
+        [0.0, 0.0]
+    """
     return cast(ew.ZerosLike()(require_tensor("zeros_like", "input", input)), dtype)
 
 
 def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
-    """Ones in the shape of the input."""
+    """Ones in the shape of the input.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.ones_like(Tensor([3.0])).tolist()
+        [1.0]
+    """
     return cast(ew.OnesLike()(require_tensor("ones_like", "input", input)), dtype)
 
 

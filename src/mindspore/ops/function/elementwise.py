@@ -107,7 +107,13 @@ def true_divide(dividend: Any, divisor: Any) -> Tensor:
 
 
 def pow(input: Any, exponent: Any) -> Tensor:
-    """input to the power of exponent."""
+    """input to the power of exponent.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.pow(Tensor([2.0, 3.0]), 2).tolist()
+        [4.0, 9.0]
+    """
     return ew.Pow()(input, exponent)
 
 
@@ -261,7 +267,13 @@ conj = unary(ew.Conj, "conj", "The complex conjugate.")
 
 
 def sqrt(x: Any) -> Tensor:
-    """The square root."""
+    """The square root.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([4.0]).sqrt().tolist()
+        [2.0]
+    """
     require_operands("sqrt", x=x)
     return ew.Sqrt()(to_float(as_tensor(x)))
 
@@ -377,7 +389,13 @@ def eps(x: Any) -> Tensor:
 
 
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
-    """Keep every element within [min, max]; either bound may be None. Also applies to each of a tuple of tensors."""
+    """Keep every element within [min, max]; either bound may be None. Also applies to each of a tuple of tensors.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([-2.0, 2.0]).clamp(-1.0, 1.0).tolist()
+        [-1.0, 1.0]
+    """
     if isinstance(input, (tuple, list)):
         return type(input)(clamp(x, min, max) for x in input)
     if min is None and max is None:
@@ -391,12 +409,24 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def clip(input: Any, min: Any = None, max: Any = None) -> Any:
-    """The same as `clamp`."""
+    """The same as `clamp`.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([-2.0, 0.5, 2.0]).clip(-1.0, 1.0).tolist()
+        [-1.0, 0.5, 1.0]
+    """
     return clamp(input, min, max)
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
-    """Keep every element of a tensor (or of each tensor of a tuple) within the given bounds."""
+    """Keep every element of a tensor (or of each tensor of a tuple) within the given bounds.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.clip_by_value(Tensor([-2.0, 0.5, 2.0]), -1.0, 1.0).tolist()
+        [-1.0, 0.5, 1.0]
+    """
     if isinstance(x, (tuple, list)):
         return type(x)(clip_by_value(t, clip_value_min, clip_value_max) for t in x)
     if clip_value_min is None and clip_value_max is None:

@@ -60,7 +60,13 @@ def gather_d(x: Any, dim: int, index: Any) -> Tensor:
 
 
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
-    """One position along `dim` per place of `index`."""
+    """One position along `dim` per place of `index`.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.gather_elements(Tensor([[1, 2], [3, 4]]), 1, Tensor([[1], [0]])).tolist()
+        [[2], [3]]
+    """
     return gs.GatherD()(input, dim, index)
 
 
@@ -83,7 +89,13 @@ def take(input: Any, index: Any) -> Tensor:
 
 
 def masked_select(input: Any, mask: Any) -> Tensor:
-    """The elements where the mask holds, in one dimension. Its length depends on the mask's values."""
+    """The elements where the mask holds, in one dimension. Its length depends on the mask's values.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.masked_select(Tensor([1, 2, 3]), Tensor([True, False, True])).tolist()
+        [1, 3]
+    """
     require_tensor("masked_select", "input", input)
     hold = concrete("masked_select", mask)
     if hold.dtype != np.bool_:
@@ -128,7 +140,13 @@ tensor_scatter_min = _tensor_scatter("min", "tensor_scatter_min", "A copy with t
 
 
 def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Tensor:
-    """A copy combined with `updates` at one position along `axis` per place; reduction 'none', 'add', 'mul' …"""
+    """A copy combined with `updates` at one position along `axis` per place; reduction 'none', 'add', 'mul' …
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.tensor_scatter_elements(Tensor([1, 2, 3]), Tensor([2]), Tensor([9])).tolist()
+        [1, 2, 9]
+    """
     require_operands("tensor_scatter_elements", updates=updates)
     require_tensors("tensor_scatter_elements", input_x=input_x)
     return gs.TensorScatterElements(axis, reduction)(input_x, indices, updates)
@@ -147,6 +165,7 @@ def scatter_add_ext(input: Any, dim: int, index: Any, src: Any) -> Tensor:
 
 
 def scatter_along(input: Any, axis: int, index: Any, src: Any, reduction: str) -> Tensor:
+    """A copy with elements set, or combined, at positions along an axis."""
     require_operands("scatter_along", src=src)
     require_tensors("scatter_along", input=input, index=index)
     if isinstance(src, Tensor) and src.ndim and src.shape != index.shape:
@@ -309,6 +328,7 @@ def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, ch
 
 
 def added_along(x: Any, indices: Any, y: Any, axis: int) -> Any:
+    """A copy with slices added at positions along an axis."""
     require_tensors("added_along", x=x, indices=indices, y=y)
     at = normal_axis("index_add", axis, x.ndim)
     if y.ndim != x.ndim or indices.ndim != 1 or y.shape[at] != indices.shape[0]:

@@ -29,19 +29,38 @@ __all__ = [
 
 
 def stop_gradient(value: Any) -> Any:
-    """The value itself, through which no gradient flows."""
+    """The value itself, through which no gradient flows.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, ops
+        >>> ms.grad(lambda x: x * ops.stop_gradient(x))(Tensor(3.0)).item()
+        3.0
+    """
     if isinstance(value, (tuple, list)):
         return type(value)(stop_gradient(v) for v in value)
     return StopGradient()(value) if isinstance(value, values.TensorBase) else value
 
 
 def depend(value: Any, expr: Any) -> Any:
-    """`value`, after `expr`. Programs run in the order they are written, so nothing more is needed."""
+    """`value`, after `expr`. Programs run in the order they are written, so nothing more is needed.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.depend(Tensor([1.0]), Tensor([2.0])).tolist()
+        [1.0]
+    """
     return value
 
 
 def partial(*args: Any) -> Callable:
-    """A function with its first arguments fixed."""
+    """A function with its first arguments fixed.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.partial(ops.add, Tensor([1.0]))(Tensor([2.0])).tolist()
+        [3.0]
+    """
     function, *fixed = args
     return functools.partial(function, *fixed)
 
@@ -58,17 +77,35 @@ def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
 
 
 def scalar_to_tensor(input_x: Any, dtype: Any = mstype.float32) -> Tensor:
-    """A number as a 0-d tensor."""
+    """A number as a 0-d tensor.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.scalar_to_tensor(3).dtype
+        mindspore.float32
+    """
     return ScalarToTensor()(input_x, dtype)
 
 
 def scalar_to_array(input_x: Any) -> Tensor:
-    """A number as a 0-d tensor of its own kind."""
+    """A number as a 0-d tensor of its own kind.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.scalar_to_array(2.5).item()
+        2.5
+    """
     return as_tensor(input_x)
 
 
 def tuple_to_array(input_x: Any) -> Tensor:
-    """A tuple of numbers as a 1-D tensor."""
+    """A tuple of numbers as a 1-D tensor.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.tuple_to_array((1, 2, 3)).tolist()
+        [1, 2, 3]
+    """
     if not isinstance(input_x, (tuple, list)):
         raise TypeError(f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}.")
     return as_tensor(list(input_x))
@@ -104,15 +141,23 @@ def hastype(x: Any, t: Any) -> bool:
 
 
 def make_range(*args: int) -> tuple:
-    """The ints of a range as a tuple."""
+    """The ints of a range as a tuple.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.make_range(1, 4)
+        (1, 2, 3)
+    """
     return tuple(range(*args))
 
 
 def is_(x: Any, y: Any) -> bool:
+    """Whether both are the same object."""
     return x is y
 
 
 def is_not(x: Any, y: Any) -> bool:
+    """Whether they are different objects."""
     return x is not y
 
 
@@ -129,10 +174,12 @@ zip_operation, iter_converter, ms_next = zip, iter, next
 
 
 def in_dict(x: Any, y: Any) -> bool:
+    """Whether a dictionary has the key x."""
     return x in y
 
 
 def not_in_dict(x: Any, y: Any) -> bool:
+    """Whether a dictionary lacks the key x."""
     return x not in y
 
 
@@ -144,26 +191,32 @@ def scalar_log(x: float) -> float:
 
 
 def scalar_max(x: Any, y: Any) -> Any:
+    """The larger of two numbers."""
     return max(x, y)
 
 
 def scalar_min(x: Any, y: Any) -> Any:
+    """The smaller of two numbers."""
     return min(x, y)
 
 
 def make_tuple(*args: Any) -> tuple:
+    """A tuple of the arguments."""
     return args
 
 
 def make_list(*args: Any) -> list:
+    """A list of the arguments."""
     return list(args)
 
 
 def make_dict(keys: Any, items: Any) -> dict:
+    """A dictionary of keys and items."""
     return dict(zip(keys, items))
 
 
 def make_slice(*args: Any) -> slice:
+    """A slice of start, stop and step."""
     return slice(*args)
 
 
@@ -187,6 +240,7 @@ def dict_setitem(x: dict, key: Any, value: Any) -> dict:
 
 
 def tuple_reversed(x: tuple) -> tuple:
+    """The elements from last to first."""
     return tuple(reversed(x))
 
 

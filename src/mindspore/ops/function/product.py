@@ -69,12 +69,25 @@ def matmul(input: Any, other: Any) -> Tensor:
 
 
 def mm(input: Any, mat2: Any) -> Tensor:
-    """The product of two matrices."""
+    """The product of two matrices.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.mm(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])).tolist()
+        [[11.0]]
+    """
     return MatMul()(input, mat2)
 
 
 def bmm(input_x: Any, mat2: Any) -> Tensor:
-    """Products of batches of matrices."""
+    """Products of batches of matrices.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, ops
+        >>> ops.bmm(Tensor(np.ones((5, 2, 3), np.float32)), Tensor(np.ones((5, 3, 4), np.float32))).shape
+        (5, 2, 4)
+    """
     for name, x in (("input_x", input_x), ("mat2", mat2)):
         if require_tensor("bmm", name, x).ndim < 3:
             raise ValueError(f"For 'bmm', '{name}' must have at least 3 dimensions, but its shape is {x.shape}.")
@@ -392,6 +405,11 @@ def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool =
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """A vector or matrix norm. Without `ord` the 2-norm of all elements (or over `dim`); two dimensions with `ord`
     give a matrix norm.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.norm(Tensor([3.0, 4.0])).item()
+        5.0
     """
     require_tensor("norm", "A", A)
     dims = values.static_value(dim)
@@ -463,7 +481,13 @@ def _stack_norms(tensors: list, p: Any) -> Any:
 
 
 def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> Any:
-    """Scale tensors down together so that their global 2-norm is at most `clip_norm`."""
+    """Scale tensors down together so that their global 2-norm is at most `clip_norm`.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> [t.shape for t in ops.clip_by_global_norm((Tensor([3.0]), Tensor([4.0])), 1.0)]
+        [(1,), (1,)]
+    """
     if not isinstance(x, (tuple, list)) or not x:
         raise TypeError(
             f"For 'clip_by_global_norm', a tuple or list of tensors is needed, but got {checks.describe(x)}."

@@ -97,7 +97,13 @@ def shuffle(x: Any, seed: Any = None) -> Tensor:
 
 # -- normal and relatives -------------------------------------------------------------------------------------------
 def randn(*size: Any, dtype: Any = None, seed: Any = None) -> Tensor:
-    """Standard normal numbers."""
+    """Standard normal numbers.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.randn(2, 3).shape
+        (2, 3)
+    """
     return rnd.RandomNormal()(_key(seed), _sizes(size), mstype.float32 if dtype is None else dtype)
 
 
@@ -107,12 +113,24 @@ def randn_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
 
 
 def standard_normal(shape: Any, seed: Any = None) -> Tensor:
-    """Standard normal numbers."""
+    """Standard normal numbers.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.standard_normal((2, 3)).shape
+        (2, 3)
+    """
     return rnd.RandomNormal()(_key(seed), shape, mstype.float32)
 
 
 def normal(shape: Any, mean: Any, stddev: Any, seed: Any = None) -> Tensor:
-    """Normal numbers with the given mean and standard deviation, which may be tensors."""
+    """Normal numbers with the given mean and standard deviation, which may be tensors.
+
+    Examples:
+        >>> from mindspore import ops
+        >>> ops.normal((2, 3), 0.0, 1.0).shape
+        (2, 3)
+    """
     centre, spread = to_float(as_tensor(mean)), to_float(as_tensor(stddev))
     dims = checks.broadcast("normal", static_ints("normal", "shape", shape), centre.shape, spread.shape)
     sample = rnd.RandomNormal()(_key(seed), dims, mstype.float32)

@@ -47,7 +47,13 @@ def _accumulation_type(x: Any, dtype: Any) -> Any:
 
 
 def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    """The mean over `axis` (all dimensions when None)."""
+    """The mean over `axis` (all dimensions when None).
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.mean(Tensor([1.0, 3.0])).item()
+        2.0
+    """
     require_tensor("mean", "x", x)
     return red.ReduceMean(checks.boolean("mean", "keep_dims", keep_dims))(x, _axis(axis))
 
@@ -74,7 +80,13 @@ def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
 
 def reduce_sum(x: Any, axis: Any = ()) -> Tensor:
-    """The sum over `axis`."""
+    """The sum over `axis`.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.reduce_sum(Tensor([[1.0, 2.0]]), 1).tolist()
+        [3.0]
+    """
     return red.ReduceSum()(x, _axis(axis))
 
 

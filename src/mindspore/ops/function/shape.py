@@ -44,7 +44,13 @@ __all__ = [
 
 # -- facts ----------------------------------------------------------------------------------------------------------
 def shape(input_x: Any) -> tuple[int, ...]:
-    """The size of each dimension."""
+    """The size of each dimension.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.shape(Tensor([[1.0, 2.0]]))
+        (1, 2)
+    """
     return require_tensor("shape", "input_x", input_x).shape
 
 
@@ -73,7 +79,13 @@ def rank(input_x: Any) -> int:
 
 
 def dtype(x: Any) -> Any:
-    """The element type."""
+    """The element type.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.dtype(Tensor([1.0]))
+        mindspore.float32
+    """
     return require_tensor("dtype", "x", x).dtype
 
 
@@ -95,7 +107,13 @@ def type_as(input: Any, other: Any) -> Tensor:
 
 
 def identity(x: Any) -> Any:
-    """The argument itself."""
+    """The argument itself.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.identity(Tensor([1.0])).tolist()
+        [1.0]
+    """
     return x
 
 
@@ -157,17 +175,35 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
 
 
 def expand_dims(input_x: Any, axis: int) -> Tensor:
-    """Insert a dimension of size 1."""
+    """Insert a dimension of size 1.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0, 2.0]).expand_dims(-1).shape
+        (2, 1)
+    """
     return arr.ExpandDims()(input_x, values.static_value(axis))
 
 
 def unsqueeze(input: Any, dim: int) -> Tensor:
-    """Insert a dimension of size 1."""
+    """Insert a dimension of size 1.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0, 2.0]).unsqueeze(0).shape
+        (1, 2)
+    """
     return arr.ExpandDims()(input, values.static_value(dim))
 
 
 def squeeze(input: Any, axis: Any = None) -> Tensor:
-    """Drop dimensions of size 1: all of them, or those named. Named dimensions of another size stay."""
+    """Drop dimensions of size 1: all of them, or those named. Named dimensions of another size stay.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.squeeze(Tensor([[1.0, 2.0]]), 0).shape
+        (2,)
+    """
     require_tensor("squeeze", "input", input)
     if axis is None:
         return arr.Squeeze(())(input)
@@ -208,7 +244,13 @@ def _atleast(inputs: Any, lift: Any) -> Any:
 
 # -- permuting ------------------------------------------------------------------------------------------------------
 def transpose(input: Any, dims: Any) -> Tensor:
-    """Permute the dimensions."""
+    """Permute the dimensions.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.transpose(Tensor([[1, 2]]), (1, 0)).tolist()
+        [[1], [2]]
+    """
     return arr.Transpose()(input, static_ints("transpose", "dims", dims))
 
 
@@ -218,7 +260,13 @@ def permute(input: Any, axis: Any) -> Tensor:
 
 
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
-    """Exchange two dimensions."""
+    """Exchange two dimensions.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([[1.0, 2.0]]).swapaxes(0, 1).shape
+        (2, 1)
+    """
     require_tensor("swapaxes", "input", input)
     a, b = (normal_axis("swapaxes", v, input.ndim, n) for v, n in ((axis0, "axis0"), (axis1, "axis1")))
     order = list(range(input.ndim))
@@ -321,7 +369,13 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
 
 # -- repeating ------------------------------------------------------------------------------------------------------
 def broadcast_to(input: Any, shape: Any) -> Tensor:
-    """Repeat along new or size-1 dimensions; -1 keeps a dimension."""
+    """Repeat along new or size-1 dimensions; -1 keeps a dimension.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.broadcast_to(Tensor([1, 2]), (2, 2)).tolist()
+        [[1, 2], [1, 2]]
+    """
     return BroadcastTo(static_ints("broadcast_to", "shape", shape))(input)
 
 
@@ -331,7 +385,13 @@ def expand(input_x: Any, size: Any) -> Tensor:
 
 
 def expand_as(input: Any, other: Any) -> Tensor:
-    """input repeated to the shape of other."""
+    """input repeated to the shape of other.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0]).expand_as(Tensor([1.0, 2.0])).shape
+        (2,)
+    """
     require_tensors("expand_as", other=other)
     return BroadcastTo(other.shape)(input)
 
@@ -361,7 +421,13 @@ def tile(input: Any, dims: Any) -> Tensor:
 
 
 def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Repeat each element along `axis` (of the flattened tensor when None)."""
+    """Repeat each element along `axis` (of the flattened tensor when None).
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([1, 2]).repeat_interleave(2).tolist()
+        [1, 1, 2, 2]
+    """
     require_tensor("repeat_interleave", "input", input)
     if axis is None:
         input, axis = Reshape()(input, (-1,)), 0
@@ -436,12 +502,24 @@ def cat(tensors: Any, axis: int = 0) -> Tensor:
 
 
 def concat(tensors: Any, axis: int = 0) -> Tensor:
-    """Join tensors along an existing dimension."""
+    """Join tensors along an existing dimension.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.concat((Tensor([1, 2]), Tensor([3]))).tolist()
+        [1, 2, 3]
+    """
     return cat(tensors, axis)
 
 
 def stack(tensors: Any, axis: int = 0) -> Tensor:
-    """Join tensors along a new dimension."""
+    """Join tensors along a new dimension.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.stack((Tensor([1, 2]), Tensor([3, 4])), axis=1).tolist()
+        [[1, 3], [2, 4]]
+    """
     return arr.Stack(axis)(_tensors("stack", tensors))
 
 
@@ -492,7 +570,13 @@ def _pieces(x: Any, axis: int, bounds: list[int]) -> tuple[Tensor, ...]:
 
 
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """Cut into pieces of one size (the last may be smaller) or of given sizes."""
+    """Cut into pieces of one size (the last may be smaller) or of given sizes.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> [t.tolist() for t in ops.split(Tensor([1, 2, 3, 4]), 2)]
+        [[1, 2], [3, 4]]
+    """
     require_rank("split", "tensor", tensor, 1)
     require_tensor("split", "tensor", tensor)
     at = normal_axis("split", axis, tensor.ndim)

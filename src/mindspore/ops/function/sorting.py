@@ -87,7 +87,13 @@ def topk(
 
 
 def top_k(input_x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """(values, indices) of the k largest elements of the last dimension."""
+    """(values, indices) of the k largest elements of the last dimension.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> [t.tolist() for t in ops.top_k(Tensor([1.0, 5.0, 3.0]), 2)]
+        [[5.0, 3.0], [1, 2]]
+    """
     return TopK(sorted)(input_x, k)
 
 

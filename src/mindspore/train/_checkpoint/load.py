@@ -245,6 +245,15 @@ def load_param_into_net(
 
     Returns:
         The names in the network that were not found, and those of `parameter_dict` that were not used.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> net = nn.Dense(1, 1)
+        >>> ms.load_param_into_net(net, {'weight': ms.Parameter(Tensor([[2.0]]), name='weight')})
+        (['bias'], [])
+        >>> net.weight.asnumpy().tolist()
+        [[2.0]]
     """
     _check_load_arguments(net, parameter_dict, strict_load, remove_redundancy)
     own = {parameter.name: parameter for _, parameter in net.parameters_and_names()}

@@ -1,0 +1,110 @@
+"""The API reference: its examples run, the most used names have one, and every page can be written."""
+
+import doctest
+import importlib.util
+import inspect
+from pathlib import Path
+
+import pytest
+
+import mindspore as ms
+
+HERE = Path(__file__).parent
+GENERATOR = HERE.parent.parent / "docs" / "generate_api.py"
+#: names that are data, not operations; and those whose example needs files, several processes or a device
+WITHOUT_EXAMPLE = {
+    "mindspore.float16", "mindspore.float32", "mindspore.float64", "mindspore.bfloat16", "mindspore.int8", "mindspore.int32",
+    "mindspore.int64", "mindspore.uint8", "mindspore.bool_", "mindspore.GRAPH_MODE", "mindspore.PYNATIVE_MODE", "mindspore.__version__",
+    "mindspore.load_distributed_checkpoint", "mindspore.load_checkpoint", "mindspore.save_checkpoint", "mindspore.export",
+    "mindspore.data_sink", "mindspore.ops.DataType", "mindspore.ParallelMode",
+}  # fmt: skip
+
+
+def _generator():
+    spec = importlib.util.spec_from_file_location("generate_api", GENERATOR)
+    module = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules["generate_api"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+api = _generator()
+CHECKED = (
+    "mindspore",
+    "tensor",
+    "cell",
+    "nn",
+    "ops",
+    "primitives",
+    "mint",
+    "mint_nn",
+    "mint_functional",
+    "initializer",
+    "amp",
+)
+
+
+def examples():
+    """Every docstring with an example on the checked pages, once."""
+    seen = {}
+    for page, path, _ in api.PAGES:
+        if page in CHECKED:
+            for entry in api.entries(path, page):
+                if ">>>" in entry.text:
+                    seen.setdefault(entry.text, f"{path}.{entry.name}")
+    return [(name, text) for text, name in seen.items()]
+
+
+EXAMPLES = examples()
+
+
+@pytest.fixture(autouse=True)
+def same_settings_afterwards(tmp_path, monkeypatch):
+    """Examples may set the mode and write files."""
+    mode = ms.get_context("mode")
+    monkeypatch.chdir(tmp_path)
+    yield
+    ms.set_context(mode=mode)
+    ms.reset_auto_parallel_context()
+
+
+@pytest.mark.parametrize("name,text", EXAMPLES, ids=[n for n, _ in EXAMPLES])
+def test_example(name, text):
+    case = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
+    report = []
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    doctest.DocTestRunner(optionflags=options).run(case, out=report.append)
+    assert not report, "".join(report)
+
+
+def test_the_most_used_names_have_words_and_an_example():
+    lacking = []
+    for name in (HERE / "most_used.txt").read_text().split():
+        target = inspect.getattr_static(api.resolve(name.rpartition(".")[0]), name.rpartition(".")[2], None)
+        target = api.resolve(name) if target is None else target
+        target = getattr(target, "__func__", getattr(target, "fget", target)) if not callable(target) else target
+        text = inspect.getdoc(target) or ""
+        if not text or (">>>" not in text and name not in WITHOUT_EXAMPLE):
+            lacking.append(name)
+    assert not lacking, f"no docstring with an example: {' '.join(lacking)}"
+
+
+def test_every_operation_says_what_it_does():
+    silent = [
+        f"{path}.{e.name}"
+        for page, path, _ in api.PAGES
+        if page in CHECKED
+        for e in api.entries(path, page)
+        if not e.text
+    ]
+    assert not silent, f"no docstring: {' '.join(silent)}"
+
+
+def test_every_page_is_written(tmp_path):
+    counts = api.generate(tmp_path)
+    index = (tmp_path / "index.md").read_text()
+    for page, count in counts.items():
+        assert count > 0 and f"({page}.md)" in index
+        assert (tmp_path / f"{page}.md").read_text().count("\n### ") == count
