@@ -187,10 +187,15 @@ def differentiable(row: Row) -> bool:
     return row.grad > 0 and main_code(row) == "f" and kind_of(row) == "f"
 
 
-def compiled_function(row: Row) -> tuple[Callable, list[np.ndarray]]:
-    """What is compiled of a row: the result and, where there is one, the gradient of a weighted sum of it."""
-    function, arrays = row.function(), inputs(row, main_code(row))
-    if not differentiable(row):
+def compiled_codes(row: Row) -> list[str]:
+    """The element types in which a row is compiled: the main one, and half and double precision."""
+    return [main_code(row), *(c for c in ("e", "d") if c in row.dtypes.split() and c != main_code(row))]
+
+
+def compiled_function(row: Row, code: str) -> tuple[Callable, list[np.ndarray]]:
+    """What is compiled of a row: the result and, in the main element type, the gradient of a weighted sum of it."""
+    function, arrays = row.function(), inputs(row, code)
+    if code != main_code(row) or not differentiable(row):
         return (lambda *xs: (function(*xs), ())), arrays
     of_floats, points = floating(row, "f")
     gradient = ms.grad(weighted_sum(of_floats, weights_of(row)), tuple(range(len(points))))
@@ -205,24 +210,29 @@ def weights_of(row: Row) -> list[np.ndarray]:
     return [rng.uniform(0.5, 1.5, o.shape) for o in outs if o.dtype.kind == "f"]
 
 
-def chunk_of(row: Row) -> tuple[Row, ...]:
+def chunk_of(row: Row, code: str) -> tuple[Row, ...]:
     """The rows of its family that `row` is compiled with."""
-    family = [r for r in ROWS if r.family == row.family and r.graph]
+    main = code == main_code(row)
+    family = [
+        r
+        for r in ROWS
+        if r.family == row.family and r.graph and (main_code(r) == code) == main and code in compiled_codes(r)
+    ]
     place = family.index(row) // CHUNK * CHUNK
     return tuple(family[place : place + CHUNK])
 
 
 @functools.cache
-def run_compiled(rows: tuple[Row, ...], backend: str) -> list[Any]:
+def run_compiled(rows: tuple[Row, ...], code: str, backend: str) -> list[Any]:
     """The results of rows compiled into one graph; one by one if that fails, so that the culprit is known."""
     with backend_set(backend), warnings.catch_warnings():
         warnings.simplefilter("error")  # a function that runs as plain Python after all has not been compiled
         try:
-            return _run_together([compiled_function(r) for r in rows])
+            return _run_together([compiled_function(r, code) for r in rows])
         except Exception as error:
             if len(rows) == 1:
                 return [error]
-    return [run_compiled((r,), backend)[0] for r in rows]
+    return [run_compiled((r,), code, backend)[0] for r in rows]
 
 
 def _run_together(pieces: list[tuple[Callable, list[np.ndarray]]]) -> list[Any]:
@@ -248,15 +258,20 @@ def backend_set(name: str) -> Iterator[None]:
 
 
 def check_compiled(row: Row, backend: str) -> None:
-    chunk = chunk_of(row)
-    result = run_compiled(chunk, backend)[chunk.index(row)]
-    if isinstance(result, Exception):
-        raise result
-    found, grads = result
-    arrays = inputs(row, main_code(row))
-    compare(row, found, expected_of(row, arrays), arrays[0] if arrays else None)
-    if not differentiable(row):
-        return
+    for code in compiled_codes(row):
+        chunk = chunk_of(row, code)
+        result = run_compiled(chunk, code, backend)[chunk.index(row)]
+        if isinstance(result, Exception):
+            raise result
+        found, grads = result
+        arrays = inputs(row, code)
+        compare(row, found, expected_of(row, arrays), arrays[0] if arrays else None)
+        if not (isinstance(grads, tuple) and not grads):
+            _compare_gradients(row, grads)
+
+
+def _compare_gradients(row: Row, grads: Any) -> None:
+    """With those computed eagerly in float64, which `check_gradient` compares with central differences."""
     function, points = floating(row, "d")
     scalar = weighted_sum(function, weights_of(row))
     exact = ms.grad(scalar, tuple(range(len(points))))(*map(Tensor, points))
