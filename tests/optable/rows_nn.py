@@ -182,7 +182,8 @@ row(
     dtypes="f",
     tolerance=8,
     vmap=False,
-    empty=False, grad=0,
+    empty=False,
+    grad=0,
 )
 row(
     f"group_norm {F_}group_norm",

@@ -8,6 +8,7 @@ row in every mode; the files `rows_*.py` hold the rows, one family each.
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -93,14 +94,29 @@ def plus(*args: Any, **kwargs: Any) -> Callable:
 
 
 # -- samples --------------------------------------------------------------------------------------------------------
-RNG = np.random.default_rng(20)
+_GENERATORS: dict[str, np.random.Generator] = {}
+
+
+def _generator() -> np.random.Generator:
+    """One for each file of rows, so that a new row changes the samples of its own family only."""
+    import sys
+
+    frame = sys._getframe(2)
+    while frame.f_back is not None and not frame.f_globals["__name__"].startswith("rows_"):
+        frame = frame.f_back
+    name = frame.f_globals["__name__"]
+    return _GENERATORS.setdefault(name, np.random.default_rng(zlib.crc32(name.encode())))
 
 
 def spread(low: float, high: float, *shape: int) -> np.ndarray:
-    """Distinct values between low and high, in random order: no two are close, so maxima and sorting are stable."""
+    """Distinct values between low and high, in random order: no two are close, so maxima and sorting are stable.
+
+    Every call begins elsewhere, so that no element of one sample equals one of another.
+    """
+    rng = _generator()
     count = int(np.prod(shape))
-    values = low + (np.arange(count) + 0.37) / max(count, 1) * (high - low)
-    return RNG.permutation(values).reshape(shape)
+    values = low + (np.arange(count) + rng.uniform(0.2, 0.8)) / max(count, 1) * (high - low)
+    return rng.permutation(values).reshape(shape)
 
 
 def real(*shape: int) -> np.ndarray:
@@ -116,7 +132,7 @@ def unit(*shape: int) -> np.ndarray:
 
 
 def ints(low: int, high: int, *shape: int) -> np.ndarray:
-    return RNG.integers(low, high, shape)
+    return _generator().integers(low, high, shape)
 
 
 class Fixed:
