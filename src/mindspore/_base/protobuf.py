@@ -10,7 +10,7 @@ that are there. https://protobuf.dev/programming-guides/encoding
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -25,6 +25,21 @@ _U64 = (1 << 64) - 1
 
 class DecodeError(ValueError):
     """The bytes are no message of the expected kind."""
+
+
+_MAX_RANK, _MAX_SIZE = 64, 1 << 62
+
+
+def element_count(name: str, dims: Sequence[int]) -> int:
+    """How many elements a stored tensor has; DecodeError for shapes that no tensor can have."""
+    if len(dims) > _MAX_RANK:
+        raise DecodeError(f"'{name}' has {len(dims)} dimensions; {_MAX_RANK} is the most")
+    count = 1
+    for dim in dims:
+        if not 0 <= dim < _MAX_SIZE:
+            raise DecodeError(f"'{name}' has a dimension of size {dim}")
+        count *= dim
+    return count
 
 
 class Field:

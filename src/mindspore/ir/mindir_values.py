@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.dtype import DType
-from mindspore._base.protobuf import DecodeError
+from mindspore._base.protobuf import DecodeError, element_count
 from mindspore.ir import mindir_proto as proto
 from mindspore.ir.abstract import Abstract, AbstractNone, AbstractScalar, AbstractTensor, AbstractTuple
 from mindspore.ir.mindir_proto import AttributeProto, SeqInfo, TensorProto
@@ -118,9 +118,7 @@ def read_tensor(tensor: TensorProto, data: Any = None) -> np.ndarray:
     dtype = proto.DATA_TYPES.get(tensor.data_type or 0)
     if dtype is None or dtype.kind == "s":
         raise DecodeError(f"tensor '{tensor.name or ''}' has the unknown element type {tensor.data_type}")
-    if any(d < 0 for d in tensor.dims):
-        raise DecodeError(f"tensor '{tensor.name or ''}' has data but the shape {tuple(tensor.dims)}")
-    count = math.prod(tensor.dims)
+    count = element_count(tensor.name or "", tensor.dims)
     raw = tensor.raw_data if data is None else data
     if raw is not None:
         if len(raw) != count * dtype.np.itemsize:

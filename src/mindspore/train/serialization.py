@@ -14,6 +14,12 @@ from mindspore.train._checkpoint.segments import load_segmented_checkpoints, ten
 from mindspore.train._mindir.convert import convert_model, get_model_info
 from mindspore.train._mindir.export import export, load, load_mindir, save_mindir
 from mindspore.train._onnx.public import load_onnx
+from mindspore.train._unsupported import (
+    export_split_mindir,
+    load_obf_params_into_net,
+    obfuscate_ckpt,
+    obfuscate_model,
+)
 
 _PARALLEL = frozenset((
     "build_searched_strategy", "convert_checkpoints", "get_ckpt_path_with_strategy", "load_distributed_checkpoint",
@@ -37,14 +43,18 @@ __all__ = [
     "ckpt_to_safetensors",
     "convert_model",
     "export",
+    "export_split_mindir",
     "get_model_info",
     "load",
     "load_checkpoint",
     "load_checkpoint_async",
     "load_mindir",
+    "load_obf_params_into_net",
     "load_onnx",
     "load_param_into_net",
     "load_segmented_checkpoints",
+    "obfuscate_ckpt",
+    "obfuscate_model",
     "safetensors_to_ckpt",
     "save_checkpoint",
     "save_mindir",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore._base.protobuf import DecodeError, Message, field
+from mindspore._base.protobuf import DecodeError, Message, element_count, field
 
 SLICE = 512 << 20
 _CRC_MARK = b"crc_num"
@@ -134,11 +134,7 @@ def _to_array(name: str, dims: list[int], type_name: str | None, content: Any) -
     numpy_type = dtype.np
     if dims == [0] and len(content):  # how old files wrote a scalar
         dims = []
-    expected = numpy_type.itemsize
-    for dim in dims:
-        if dim < 0:
-            raise DecodeError(f"'{name}' has the negative dimension {dim}")
-        expected *= dim
+    expected = element_count(name, dims) * numpy_type.itemsize
     if expected != len(content):
         raise DecodeError(
             f"'{name}' of shape {tuple(dims)} and type {type_name} must have {expected} bytes, not {len(content)}"
@@ -154,10 +150,10 @@ def _decode_map(name: str, values: list[ValueRecord]) -> list[np.ndarray]:
         arrays = []
         for t in tensors:
             try:
-                numpy_type = np.dtype(t.tensor_type)
+                type_name = str(mstype.from_numpy(np.dtype(t.tensor_type)))
             except TypeError:
                 raise DecodeError(f"'{name}' has the unknown element type {t.tensor_type!r}") from None
-            arrays.append(_to_array(name, t.dims, str(mstype.from_numpy(numpy_type)), t.tensor_content or b""))
+            arrays.append(_to_array(name, t.dims, type_name, t.tensor_content or b""))
         columns.append(arrays)
     if any(len(c) != len(columns[0]) for c in columns):
         raise DecodeError(f"the parts of '{name}' do not belong together")

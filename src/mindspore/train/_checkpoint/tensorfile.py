@@ -8,7 +8,6 @@ without gaps and fill the file, sizes that fit shape and type. https://github.co
 from __future__ import annotations
 
 import json
-import math
 import struct
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore._base.protobuf import DecodeError
+from mindspore._base.protobuf import DecodeError, element_count
 
 _LENGTH = struct.Struct("<Q")
 _MAX_HEADER = 100 << 20
@@ -93,7 +92,7 @@ def _entry(name: str, spec: Any) -> TensorEntry:
     if not _naturals(shape) or not _naturals(offsets) or len(offsets) != 2:
         raise DecodeError(f"'{name}' has no valid shape and data range")
     dtype = _NAMES[spec["dtype"]]
-    if math.prod(shape) * dtype.itemsize != offsets[1] - offsets[0]:
+    if element_count(name, shape) * dtype.itemsize != offsets[1] - offsets[0]:
         raise DecodeError(f"the data range of '{name}' does not fit its shape {tuple(shape)} and type {dtype}")
     return TensorEntry(dtype, tuple(shape), offsets[0], offsets[1])
 

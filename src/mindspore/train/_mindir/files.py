@@ -71,8 +71,7 @@ def read_model(path: str, decrypt: Callable[[Any], bytes] | None) -> ModelProto:
         raise ValueError(f"For 'load', the file name must be a string, but got {type(path)}.")
     if not os.path.isfile(path):
         raise RuntimeError(f"For 'load', the file {path} does not exist.")
-    with open(path, "rb") as stream:
-        data: Any = stream.read()
+    data: Any = _mapped(path)
     if decrypt is not None:
         try:
             data = decrypt(data)
@@ -89,6 +88,14 @@ def read_model(path: str, decrypt: Callable[[Any], bytes] | None) -> ModelProto:
     return model
 
 
+def _mapped(path: str) -> memoryview:
+    """The bytes of a file, mapped rather than read."""
+    with open(path, "rb") as stream:
+        if os.fstat(stream.fileno()).st_size == 0:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+
+
 def external_reader(path: str) -> Callable[[TensorProto], Any]:
     """A function that reads the external data of tensors from files beside `path`, and from nowhere else."""
     folder = os.path.dirname(os.path.realpath(path))
@@ -103,8 +110,7 @@ def external_reader(path: str) -> Callable[[TensorProto], Any]:
         if target not in opened:
             if not os.path.isfile(target):
                 raise DecodeError(f"the data file '{place.location}' is missing")
-            with open(target, "rb") as stream:
-                opened[target] = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+            opened[target] = _mapped(target)
         offset, length = place.offset or 0, place.length or 0
         if offset < 0 or length < 0 or offset + length > len(opened[target]):
             raise DecodeError(f"the data of '{tensor.name}' reaches beyond the file '{place.location}'")
