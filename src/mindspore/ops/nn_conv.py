@@ -9,7 +9,7 @@ from mindspore.ops.function._common import require_tensor
 from mindspore.ops.function.product import dense
 from mindspore.prims import conv as _conv
 from mindspore.prims import window
-from mindspore.prims.arrays import ExpandDims, Squeeze
+from mindspore.prims.arrays import ExpandDims, Pad, Squeeze
 from mindspore.prims.reduction import Reshape
 
 __all__ = [
@@ -125,11 +125,16 @@ def transposed_convolution(
     if mode == "valid" or (mode == "pad" and any(extra)):
         # Padding after the input is implied by its size, so output padding needs none of its own.
         mode = "pad"
+    # What exceeds a stride is no padding of the transpose: it uncovers results that padding cut off, then adds zeros.
+    shown = tuple(min(e, hi) if e >= s else 0 for e, s, (_, hi) in zip(extra, strides, pads))
+    zeros = tuple(e - v if e >= s else 0 for e, s, v in zip(extra, strides, shown))
+    pads = tuple((lo, hi - v) for (lo, hi), v in zip(pads, shown))
     template = _CLASSES[rank](
         weight.shape[0], kernel, 1, mode, tuple(v for p in pads for v in p), strides, dilations, groups
     )
-    target = (x.shape[0], weight.shape[1] * groups, *sizes)
+    target = (x.shape[0], weight.shape[1] * groups, *(n - z for n, z in zip(sizes, zeros)))
     out = template.sibling(_TRANSPOSED[rank])(x, weight, target)
+    out = Pad(((0, 0), (0, 0), *((0, z) for z in zeros)))(out) if any(zeros) else out
     out = out if bias is None else add_channel_bias(out, require_tensor(op, "bias", bias))
     return out if batched else Squeeze(0)(out)
 
