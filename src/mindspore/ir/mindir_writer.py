@@ -17,7 +17,15 @@ import numpy as np
 from mindspore.ir import mindir_proto as proto
 from mindspore.ir.abstract import Abstract, AbstractFunction, AbstractNone, AbstractTuple
 from mindspore.ir.graph import CNode, FuncGraph, Node, ValueNode
-from mindspore.ir.mindir_proto import AttributeProto, GraphProto, ModelProto, NodeProto, PrimitiveProto, ValueInfoProto
+from mindspore.ir.mindir_proto import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    PrimitiveProto,
+    SeqInfo,
+    ValueInfoProto,
+)
 from mindspore.ir.mindir_values import MONAD, TensorProto, tensor_proto, type_attribute, value_attribute
 
 Lower = Callable[["GraphWriter", CNode, list[str]], str]
@@ -93,16 +101,20 @@ class GraphWriter:
         """Say under which name a node's value is known."""
         self._names[node.id] = name
 
-    def input(self, label: str, abstract: Abstract, dims: Sequence[int] | None = None) -> str:
-        """Declare an input; `dims` may have -1 where a size is not fixed."""
+    def input(self, label: str, abstract: Abstract, dynamic_length: bool = False) -> str:
+        """Declare an input; `dynamic_length` says that a sequence may have more or fewer items."""
         name = self._unique(label)
         info = ValueInfoProto(name=name)
         if isinstance(abstract, AbstractTuple):
             info.attr_info = type_attribute("", abstract)
+            info.denotation = "Tuple"
+            if dynamic_length:
+                item = type_attribute("", abstract.elements[0])
+                info.attr_info.seq_info = SeqInfo(is_dyn_len=True, tuple_elem_item=item)
         else:
             info.tensor = list(type_attribute("", abstract).tensors)
             if info.tensor:
-                info.tensor[0].dims = list(abstract.shape if dims is None else dims)  # type: ignore[attr-defined]
+                info.tensor[0].dims = list(abstract.shape)  # type: ignore[attr-defined]
         self.proto.input.append(info)
         return name
 

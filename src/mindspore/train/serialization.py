@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mindspore.common.file_system import mindio_preload, set_mindio_server_info
 from mindspore.train._checkpoint.convert import ckpt_to_safetensors, safetensors_to_ckpt
 from mindspore.train._checkpoint.load import (
     ParamDictFuture,
@@ -53,10 +54,12 @@ __all__ = [
     "load_onnx",
     "load_param_into_net",
     "load_segmented_checkpoints",
+    "mindio_preload",
     "obfuscate_ckpt",
     "obfuscate_model",
     "safetensors_to_ckpt",
     "save_checkpoint",
     "save_mindir",
+    "set_mindio_server_info",
     "tensor_to_np_type",
 ]

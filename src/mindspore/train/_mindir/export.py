@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from mindspore._base.protobuf import DecodeError
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
-from mindspore.compiler.parse.entry import Place, Traced
+from mindspore.compiler.parse.entry import Place, Traced, tensors_in
+from mindspore.ir import Node
 from mindspore.ir.abstract import Abstract, AbstractNone, AbstractTensor, AbstractTuple
 from mindspore.ir.mindir_program import Program
 from mindspore.ir.mindir_proto import ModelProto
@@ -105,18 +106,20 @@ def network_model(net: Any, inputs: tuple) -> ModelProto:
     """The MindIR model of a network."""
     name = _name_of(net)
     if not has_free_sizes(inputs):
-        return write_model(trace_network(net, inputs), name).model
-    first, second = (write_model(trace_network(net, with_sizes(inputs, number)), name) for number in (0, 1))
+        return write_model(trace_network(net, inputs), inputs, name).model
+    traced = ((trace_network(net, given), given) for given in (with_sizes(inputs, number) for number in (0, 1)))
+    first, second = (write_model(one, given, name) for one, given in traced)
     return generalise(first, second.model, free_sizes(inputs))
 
 
-def write_model(traced: Traced, name: str) -> ModelWriter:
-    """A traced network as a MindIR model."""
+def write_model(traced: Traced, inputs: tuple, name: str) -> ModelWriter:
+    """A network, traced with these inputs, as a MindIR model."""
     owner = ModelWriter(lower, _VERSION)
     writer = GraphWriter(owner, f"{name}_{owner.number()}")
     graph = traced.graph
-    for node in graph.parameters[: traced.arguments]:
-        writer.bind(node, writer.input(node.name, node.abstract))
+    nodes = iter(graph.parameters[: traced.arguments])
+    for value in inputs:
+        _declare_input(writer, value, nodes)
     for node, weight in zip(graph.parameters[traced.arguments :], traced.weights):
         writer.bind(node, writer.parameter(weight.name, np.asarray(weight.asnumpy())))
     outputs = graph.output.args if isinstance(graph.output.abstract, AbstractTuple) else (graph.output,)
@@ -126,6 +129,40 @@ def write_model(traced: Traced, name: str) -> ModelWriter:
     writer.finish(result, kind)
     owner.model.graph = writer.proto
     return owner
+
+
+def _declare_input(writer: GraphWriter, value: Any, nodes: Iterator[Node]) -> None:
+    """Declare one argument: a tensor as it is, a sequence as a tuple whose items are taken out in the graph."""
+    if not isinstance(value, (tuple, list)):
+        for _ in tensors_in(value):
+            node = next(nodes)
+            writer.bind(node, writer.input(node.name, node.abstract))
+        return
+    held: list[Node] = []
+
+    def kind_of(item: Any) -> AbstractTuple:
+        parts: list[Abstract] = []
+        for part in item:
+            if isinstance(part, (tuple, list)):
+                parts.append(kind_of(part))
+            elif tensors_in(part):
+                held.append(next(nodes))
+                parts.append(held[-1].abstract)
+        return AbstractTuple(tuple(parts))
+
+    kind = kind_of(value)
+    if held:
+        dynamic = bool(getattr(value, "__ms_dynamic__", False))
+        _take_apart(writer, writer.input(held[0].name, kind, dynamic_length=dynamic), kind, iter(held))
+
+
+def _take_apart(writer: GraphWriter, name: str, kind: AbstractTuple, nodes: Iterator[Node]) -> None:
+    for place, part in enumerate(kind.elements):
+        item = writer.get_item(name, place, part)
+        if isinstance(part, AbstractTuple):
+            _take_apart(writer, item, part, nodes)
+        else:
+            writer.bind(next(nodes), item)
 
 
 def _structure(writer: GraphWriter, template: Any, outputs: Any) -> tuple[str, Abstract]:
