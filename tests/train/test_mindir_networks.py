@@ -69,6 +69,37 @@ def test_functions_survive_the_file(tmp_path, name):
     exchange.read_model(str(tmp_path), f"op_{name}")
 
 
+class Nested(nn.Cell):
+    def construct(self, x):
+        return x[0] + x[1][0] * x[1][1], x[1][0] - 1
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_sequences_are_one_input(tmp_path, kind):
+    leaf = Tensor(np.arange(3, dtype=np.float32))
+    value = kind((leaf, kind((leaf + 1, leaf + 2))))
+    path = str(tmp_path / "net.mindir")
+    ms.export(Nested(), value, file_name=path, file_format="MINDIR")
+    assert len(ms.load_mindir(path).graph.input) == 1
+    loaded = nn.GraphCell(ms.load(path))
+    for found, expected in zip(exchange.flat(loaded(value)), exchange.flat(Nested()(value)), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_sequences_of_variable_length(tmp_path):
+    class Ends(nn.Cell):
+        def construct(self, x):
+            return x[0] + x[1]
+
+    leaf = Tensor(np.arange(3, dtype=np.float32))
+    path = str(tmp_path / "net.mindir")
+    ms.export(Ends(), ms.mutable([leaf, leaf], dynamic_len=True), file_name=path, file_format="MINDIR")
+    assert ms.load_mindir(path).graph.input[0].attr_info.seq_info.is_dyn_len
+    loaded = nn.GraphCell(ms.load(path))
+    for count in (2, 4):
+        np.testing.assert_array_equal(loaded([leaf] * count).asnumpy(), 2 * leaf.asnumpy())
+
+
 def test_python_functions_cannot_be_stored(tmp_path):
     import mindspore.dataset as ds
 

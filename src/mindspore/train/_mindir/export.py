@@ -14,7 +14,6 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
-from mindspore.ir import Node
 from mindspore.ir.abstract import Abstract, AbstractNone, AbstractTensor, AbstractTuple
 from mindspore.ir.mindir_program import Program
 from mindspore.ir.mindir_proto import ModelProto
@@ -131,14 +130,14 @@ def write_model(traced: Traced, inputs: tuple, name: str) -> ModelWriter:
     return owner
 
 
-def _declare_input(writer: GraphWriter, value: Any, nodes: Iterator[Node]) -> None:
+def _declare_input(writer: GraphWriter, value: Any, nodes: Iterator[Any]) -> None:
     """Declare one argument: a tensor as it is, a sequence as a tuple whose items are taken out in the graph."""
     if not isinstance(value, (tuple, list)):
         for _ in tensors_in(value):
             node = next(nodes)
             writer.bind(node, writer.input(node.name, node.abstract))
         return
-    held: list[Node] = []
+    held: list[Any] = []
 
     def kind_of(item: Any) -> AbstractTuple:
         parts: list[Abstract] = []
@@ -156,7 +155,7 @@ def _declare_input(writer: GraphWriter, value: Any, nodes: Iterator[Node]) -> No
         _take_apart(writer, writer.input(held[0].name, kind, dynamic_length=dynamic), kind, iter(held))
 
 
-def _take_apart(writer: GraphWriter, name: str, kind: AbstractTuple, nodes: Iterator[Node]) -> None:
+def _take_apart(writer: GraphWriter, name: str, kind: AbstractTuple, nodes: Iterator[Any]) -> None:
     for place, part in enumerate(kind.elements):
         item = writer.get_item(name, place, part)
         if isinstance(part, AbstractTuple):
