@@ -6,6 +6,7 @@ from typing import Any
 
 from mindspore._base.dtype import DType
 from mindspore.ir import AbstractScalar, AbstractTensor
+from mindspore.prims.values import ValueUnknownError
 
 TENSOR_LIKE = (AbstractTensor, AbstractScalar)
 
@@ -20,6 +21,16 @@ def describe(value: Any) -> str:
     if isinstance(value, TENSOR_LIKE):
         return f"a Tensor of {value.dtype} with shape {value.shape}"
     return f"{value!r} of type {type(value).__name__}" if value is not None else "None"
+
+
+def _not_an_int(op: str, name: str, value: Any) -> TypeError:
+    """A tensor in the place of an int is one whose value only the running graph knows."""
+    if isinstance(value, TENSOR_LIKE):
+        return ValueUnknownError(
+            f"For '{op}', '{name}' decides the shape of the result, but is only known when the compiled graph runs: got "
+            f"{describe(value)}. Give it as an int or run in PYNATIVE_MODE."
+        )
+    return TypeError(f"For '{op}', '{name}' must be an int, but got {describe(value)}.")
 
 
 def dtype_in(op: str, name: str, dtype: DType, kinds: str) -> None:
@@ -53,7 +64,7 @@ def broadcast(op: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
 def axis(op: str, value: Any, ndim: int, name: str = "axis") -> int:
     """One axis, made non-negative."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"For '{op}', '{name}' must be an int, but got {describe(value)}.")
+        raise _not_an_int(op, name, value)
     value = value.__index__()
     rank = max(ndim, 1)
     if not -rank <= value < rank:
@@ -84,7 +95,7 @@ def shape(op: str, value: Any, name: str = "shape") -> tuple[int, ...]:
     out = []
     for v in value:
         if isinstance(v, bool) or not hasattr(v, "__index__"):
-            raise TypeError(f"For '{op}', every element of '{name}' must be an int, but got {describe(v)}.")
+            raise _not_an_int(op, name, v)
         out.append(v.__index__())
     return tuple(out)
 
@@ -99,7 +110,7 @@ def one_of(op: str, name: str, value: Any, allowed: tuple) -> Any:
 def integer(op: str, name: str, value: Any, low: int | None = None) -> int:
     """An int setting, perhaps with a lower bound."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"For '{op}', '{name}' must be an int, but got {describe(value)}.")
+        raise _not_an_int(op, name, value)
     value = value.__index__()
     if low is not None and value < low:
         raise ValueError(f"For '{op}', '{name}' must be at least {low}, but got {value}.")

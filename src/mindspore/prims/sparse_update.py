@@ -213,4 +213,7 @@ class SparseApplyRMSProp(SparseUpdate):
 
     def dense(self, xp: Any, named: dict) -> tuple:
         var, ms, mom, lr, grad = (named[n] for n in ("var", "ms", "mom", "lr", "grad"))
-        return ApplyRMSProp().step(xp, var, ms, mom, lr, grad, self.rho, self.momentum, self.epsilon)
+        new_var, new_ms, new_mom = ApplyRMSProp().step(
+            xp, var, ms, mom, lr, grad, self.rho, self.momentum, self.epsilon
+        )
+        return new_var, xp.where(grad == 0, ms, new_ms), new_mom  # no gradient, nothing learnt about its size

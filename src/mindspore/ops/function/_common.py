@@ -99,6 +99,8 @@ def normal_axes(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int,
 
 def static_ints(op: str, name: str, value: Any) -> tuple[int, ...]:
     """An int, sequence of ints or concrete int tensor as a tuple."""
+    if isinstance(value, TensorBase) and value._node is not None and value.ndim:
+        raise unknown_value(f"'{name}' of '{op}'", value)
     return checks.shape(op, values.static_value(value), name)
 
 

@@ -14,6 +14,7 @@ from mindspore.ops.function._common import concrete
 from mindspore.ops.function.gather_scatter import added_along
 from mindspore.ops.function.shape import slice_
 from mindspore.ops.indexing import with_items, with_items_added
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import BroadcastTo, Concat, ExpandDims, Fill, Pad, Reshape, Squeeze, Stack, Transpose
 from mindspore.prims.creation import Eye as _EyePrimitive

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindspore.ops import function as F
 from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 from mindspore.prims.arrays import ScalarToTensor
 from mindspore.prims.elementwise import StopGradient
 
