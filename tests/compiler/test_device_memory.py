@@ -1,5 +1,7 @@
 """Graphs on an accelerator find their tensors there: each is moved once. JAX's CPU device stands in for it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -54,3 +56,31 @@ def test_a_value_that_somebody_holds_survives_the_overwriting(accelerator):
     held = net.count.value()
     run(x)
     assert int(held.asnumpy()) == 1 and int(net.count.asnumpy()) == 2
+
+
+class Swapped(nn.Cell):
+    """Overwrites parameters of one shape in another order than it reads them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = Parameter(Tensor(np.ones(3, np.float32)), name="first")
+        self.second = Parameter(Tensor(np.ones(3, np.float32)), name="second")
+
+    def construct(self, x):
+        total = self.first + self.second * x
+        self.second += total
+        self.first += x
+        return total.sum()
+
+
+def test_each_new_value_takes_the_memory_of_the_old(accelerator):
+    net = Swapped()
+    run = ms.jit(net.construct)
+    run(Tensor(np.ones(3, np.float32)))
+    entry = run.entries()[0]
+    pairs = re.findall(r"\{(\d+)\}: \((\d+),", entry.executable.as_text().partition("entry_computation")[0])
+    output_of = {parameter.name: index for parameter, index in entry.traced.written}
+    assert len(pairs) == 2
+    for output, given in pairs:
+        weight = entry.traced.weights[int(given) - entry.traced.arguments]
+        assert output_of[weight.name] == int(output)

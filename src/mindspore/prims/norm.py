@@ -15,7 +15,7 @@ from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.elementwise import Cast, Rsqrt
-from mindspore.prims.precision import is_half, narrow, widen
+from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape, reduced_shape
 
@@ -47,15 +47,16 @@ def _statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     return mean, xp.mean(centred * centred, axis=axes, keepdims=True)
 
 
-def _shifted_statistics(xp: Any, x: Any, shift: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
-    """Mean and variance in one pass over the data: the first two moments about `shift`.
+def _one_pass_statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """The same in one reading of the data, which is what they cost on an accelerator.
 
-    What cancels is (mean - shift)² against the variance; in float32 that costs nothing that elements of 8 or 11 bits
-    could tell, the less so as the shift is the moving mean. It saves an accelerator one reading of the tensor.
+    The first two moments are taken about an element of each group. The variance is their difference, and as the element
+    lies among the data, no more cancels than a few bits (Chan, Golub & LeVeque 1983).
     """
-    moved = x - shift
+    middle = tuple(slice(n // 2, n // 2 + 1) if a in axes else slice(None) for a, n in enumerate(x.shape))
+    moved = x - x[middle]
     first, second = (xp.mean(m, axis=axes, keepdims=True) for m in (moved, moved * moved))
-    return first + shift, xp.maximum(second - first * first, 0)
+    return first + x[middle], xp.maximum(second - first * first, 0)
 
 
 def _standardized_grad(x: Any, mean: Any, var: Any, g: Any, axes: tuple, eps: float, dmean: Any, dvar: Any) -> Any:
@@ -230,14 +231,15 @@ class BatchNorm(Primitive):
         stat = AbstractTensor(stat_dtype(x.dtype), (channels,))
         return AbstractTuple((x, mean, variance, stat, stat))
 
+    @staticmethod
+    def _statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+        one_pass = hasattr(x, "aval") and x.size  # an array of JAX's
+        return _one_pass_statistics(xp, x, axes) if one_pass else _statistics(xp, x, axes)
+
     def eval(self, xp: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
         wide, axes, row = widen(x), self._axes(x.ndim), self._row(x.shape)
         if self.is_training:
-            if is_half(x.dtype):
-                statistics = _shifted_statistics(xp, wide, xp.reshape(widen(mean), row), axes)
-            else:
-                statistics = _statistics(xp, wide, axes)
-            used_mean, used_var = (xp.reshape(s, (-1,)) for s in statistics)
+            used_mean, used_var = (xp.reshape(s, (-1,)) for s in self._statistics(xp, wide, axes))
             n = _count(x.shape, axes)
             mean = narrow(widen(mean) * (1 - self.momentum) + used_mean * self.momentum, mean)
             unbiased = used_var * (n / max(n - 1, 1))

@@ -163,10 +163,12 @@ class _Inputs:
             if isinstance(value, values.parameter_class()):
                 return value
             return self._parameter(values.abstract_of(value), name)
-        if isinstance(value, list):
-            return [self.replace(v, f"{name}_{i}") for i, v in enumerate(value)]
-        if isinstance(value, tuple):
+        if isinstance(value, (list, tuple)):
             items = [self.replace(v, f"{name}_{i}") for i, v in enumerate(value)]
+            if getattr(value, "__ms_dynamic__", False):
+                return type(value)(items)
+            if isinstance(value, list):
+                return items
             return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
         if isinstance(value, dict):
             return {k: self.replace(v, f"{name}_{k}") for k, v in value.items()}
@@ -185,7 +187,7 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
     template = _extract(_result(result), builder, outputs)
     attributes = [(o, n, _extract(_defined(v), builder, outputs)) for o, n, v in interpreter.attributes.values()]
     written, error_output = [], -1
-    for target, node in builder.state.values():
+    for target, node in _in_order_of_inputs(builder):
         if isinstance(target, values.parameter_class()):
             written.append((target, len(outputs)))
             outputs.append(node)
@@ -201,6 +203,16 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
     return Traced(
         builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output, cells, reads
     )
+
+
+def _in_order_of_inputs(builder: Builder) -> list[tuple[Any, Node]]:
+    """The state at the end: new values in the order of the old ones among the inputs.
+
+    XLA gives the memory of an overwritten input to the first result of its shape; in this order that is its own new
+    value, and nothing has to be copied.
+    """
+    place = {id(p.default): i for i, p in enumerate(builder.graph.parameters) if p.default is not None}
+    return sorted(builder.state.values(), key=lambda item: place.get(id(item[0]), len(place)))
 
 
 def _result(value: Any) -> Any:
@@ -219,7 +231,7 @@ def _result(value: Any) -> Any:
     return value
 
 
-_ITERATOR = type(iter([]))
+_ITERATOR: type = type(iter([]))
 
 
 def _defined(value: Any) -> Any:
