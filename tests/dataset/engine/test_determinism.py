@@ -141,3 +141,12 @@ def test_split_parts_do_not_overlap():
         assert sorted(itertools.chain.from_iterable(found)) == list(range(20))
     lines = ds.GeneratorDataset(lambda: iter(range(12)), ["x"]).split([8, 4])
     assert sorted(itertools.chain.from_iterable(epochs(part, 1)[0] for part in lines)) == list(range(12))
+
+
+def test_debug_mode_repeats_itself_without_a_seed():
+    ds.config.set_debug_mode(True)
+    try:
+        orders = [[int(row[0]) for row in ds.NumpySlicesDataset(np.arange(50), "x")] for _ in range(2)]
+    finally:
+        ds.config.set_debug_mode(False)
+    assert orders[0] == orders[1] != list(range(50))

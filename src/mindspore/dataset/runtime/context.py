@@ -11,9 +11,18 @@ from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.samplers import Draw
 
 
+_DEBUG_SEED = 1  # debugging repeats itself, also for those who set no seed
+
+
+def _seed() -> int | None:
+    if settings().seed != DEFAULT_SEED:
+        return settings().seed
+    return _DEBUG_SEED if settings().debug_mode else None
+
+
 @dataclass
 class RunContext:
-    seed: int | None = field(default_factory=lambda: None if settings().seed == DEFAULT_SEED else settings().seed)
+    seed: int | None = field(default_factory=_seed)
     entropy: int = field(default_factory=lambda: secrets.randbits(48))
     synchronous: bool = field(default_factory=lambda: settings().debug_mode)
     num_epochs: int = -1
