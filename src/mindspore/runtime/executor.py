@@ -10,6 +10,7 @@ from mindspore._base.optional import available
 from mindspore.backends.interp import InterpBackend
 from mindspore.compiler import driver
 from mindspore.ir import FuncGraph
+from mindspore.runtime import devices
 
 
 class _Setting:
@@ -91,7 +92,7 @@ def _make_native() -> Any:
 def _best(target: str) -> str:
     """Native code on a CPU; XLA for everything else, and where native code cannot be made; NumPy where nothing else is."""
     other = "xla" if available("jax") else "interp"
-    if target != "CPU":
+    if target != "CPU" and devices.accelerator() is not None:
         return other
     if available("llvmlite"):
         from mindspore.backends import cpu

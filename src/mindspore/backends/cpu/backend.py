@@ -10,7 +10,6 @@ from mindspore.backends.cpu import jit, native, openmp
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.interp import InterpBackend
-from mindspore.compiler.fuse import dump
 from mindspore.compiler.fuse import flags as graph_kernel
 from mindspore.compiler.fuse.cluster import Clustering, schedule
 from mindspore.compiler.fuse.expand import expand
@@ -57,6 +56,8 @@ class _Session:
         clustering = Clustering(program, self.flags)
         order = schedule(clustering, clustering.run(), [program.inputs[i] for i in sorted(donated)])
         if self.flags.dump_as_text:
+            from mindspore.compiler.fuse import dump
+
             dump.write(graph.name, dump.describe(clustering, order))
         lowering = Lowering(program, clustering, native.lower, self.rule, donated)
         lowering.run(order)
