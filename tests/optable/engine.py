@@ -162,6 +162,42 @@ def check_gradient(row: Row) -> None:
         check_gradients(function, *arrays, order=row.grad)
 
 
+def check_complex_gradient(row: Row) -> None:
+    """d/dx + i d/dy of a weighted sum of real and imaginary parts, in complex128, against central differences."""
+    arrays, function = inputs(row, "D"), row.function()
+    places = [i for i, a in enumerate(arrays) if a.dtype.kind == "c"]
+    weights = [_complex_weights(o.shape) for o in flat(function(*map(Tensor, arrays))) if o.dtype.kind in "fc"]
+    if not weights:
+        return
+
+    def scalar(*zs: Any) -> Any:
+        full = [Tensor(a) for a in arrays]
+        for place, z in zip(places, zs):
+            full[place] = z
+        outs = [o for o in as_list(function(*full)) if o.dtype.kind in "fc"]
+        parts = [
+            (ms.ops.real(o) * Tensor(w.real) + ms.ops.imag(o) * Tensor(w.imag)).sum() for o, w in zip(outs, weights)
+        ]
+        return sum(parts[1:], parts[0])
+
+    points = [arrays[i] for i in places]
+    found = flat(ms.grad(scalar, tuple(range(len(points))))(*map(Tensor, points)))
+    for i, point in enumerate(points):
+        for place in np.ndindex(*point.shape):
+            slopes = []
+            for step in (1e-6, 1e-6j):
+                moved = [[p + sign * step * (np.arange(p.size).reshape(p.shape) == np.ravel_multi_index(place, p.shape))
+                          if k == i else p for k, p in enumerate(points)] for sign in (1, -1)]  # fmt: skip
+                ahead, behind = (float(scalar(*map(Tensor, m)).asnumpy()) for m in moved)
+                slopes.append((ahead - behind) / 2e-6)
+            np.testing.assert_allclose(found[i][place], complex(*slopes), 1e-4, 1e-4)
+
+
+def _complex_weights(shape: tuple[int, ...]) -> np.ndarray:
+    rng = np.random.default_rng(6)
+    return rng.uniform(0.5, 1.5, shape) + 1j * rng.uniform(0.5, 1.5, shape)
+
+
 # -- vmap -------------------------------------------------------------------------------------------------------------
 def check_vmap(row: Row) -> None:
     """Mapped over a new first axis, against one call per element."""

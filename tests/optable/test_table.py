@@ -18,6 +18,14 @@ def test_gradient(row):
     engine.check_gradient(row)
 
 
+COMPLEX = [r for r in ROWS if "D" in r.dtypes.split()]
+
+
+@pytest.mark.parametrize("row", COMPLEX, ids=[f"{r.family}-{r}" for r in COMPLEX])
+def test_complex_gradient(row):
+    engine.check_complex_gradient(row)
+
+
 @pytest.mark.parametrize("row", [r for r in ROWS if r.vmap], ids=[f"{r.family}-{r}" for r in ROWS if r.vmap])
 def test_vmap(row):
     engine.check_vmap(row)
