@@ -23,7 +23,7 @@ row("mean Tensor.mean mint.mean reduce_mean ReduceMean()", np.mean, X, dtypes=FL
 row("mean Tensor.mean mint.mean reduce_mean ReduceMean()", lambda x: x.mean(-2), X, call=over(-2))
 row("mean", lambda x: x.mean((0, 1), keepdims=True), X, call=over(axis=(0, 1), keep_dims=True))
 row("ReduceMean(True)", lambda x: x.mean(1, keepdims=True), X, call=over(1))
-row("prod Tensor.prod mint.prod ReduceProd()", np.prod, U, dtypes=FLOAT, tolerance=4)
+row("prod Tensor.prod mint.prod ReduceProd()", np.prod, U, dtypes=FLOAT + " F D", tolerance=4)
 row("prod Tensor.prod mint.prod ReduceProd()", lambda x: x.prod(1), U, call=over(1), dtypes=FLOAT, tolerance=4)
 row(
     "amax max ReduceMax() Tensor.amax mint.amax reduce_max",
@@ -185,7 +185,14 @@ row(
 )
 row("CumSum(True)", lambda x: np.cumsum(x, -1) - x, X, call=over(-1))
 row("CumSum(False,True)", lambda x: np.cumsum(x[..., ::-1], -1)[..., ::-1], X, call=over(-1))
-row("cumprod Tensor.cumprod mint.cumprod CumProd()", lambda x: x.cumprod(1), U, call=over(1), tolerance=2)
+row(
+    "cumprod Tensor.cumprod mint.cumprod CumProd()",
+    lambda x: x.cumprod(1),
+    U,
+    call=over(1),
+    dtypes=FLOAT + " F D",
+    tolerance=2,
+)
 row(
     "CumProd(True,True)",
     lambda x: np.concatenate([np.cumprod(x[..., :0:-1], -1)[..., ::-1], np.ones((2, 3, 1))], -1),

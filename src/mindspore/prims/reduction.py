@@ -165,6 +165,7 @@ class ReduceProd(Reduction):
     def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
         """Exact also where the input has zeros: the product of all the others, by exclusive products from both ends."""
         from mindspore.prims.arrays import Transpose
+        from mindspore.prims.elementwise import conj
         from mindspore.prims.scan import exclusive_products
 
         axes = checks.axes(self.name, axis, x.ndim)
@@ -174,7 +175,7 @@ class ReduceProd(Reduction):
         moved = Transpose()(x, order)
         flat = Reshape()(moved, tuple(x.shape[i] for i in kept) + (_count(x.shape, axes),))
         others = Transpose()(Reshape()(exclusive_products(flat), moved.shape), inverse)
-        return self.unsqueeze(dout, x, axis) * others, None
+        return self.unsqueeze(dout, x, axis) * conj(others), None
 
 
 class _Logical(Reduction):

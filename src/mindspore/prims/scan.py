@@ -11,7 +11,7 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import Concat, Fill, GetItem
-from mindspore.prims.elementwise import Exp
+from mindspore.prims.elementwise import Exp, conj
 from mindspore.prims.gather_scatter import TensorScatterElements
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
@@ -79,9 +79,9 @@ class CumProd(_Scan):
         if x.ndim == 0:
             return (Fill()(x.dtype, (), 0) if self.exclusive else dout), None
         before = CumProd(True, self.reverse)(x, axis)
-        following = shift(x, axis, 0, forward=self.reverse)
+        following = conj(shift(x, axis, 0, forward=self.reverse))
         own = shift(dout, axis, 0, forward=self.reverse) if self.exclusive else dout
-        return before * linear_recurrence(following, own, axis, forward=self.reverse), None
+        return conj(before) * linear_recurrence(following, own, axis, forward=self.reverse), None
 
 
 class CumulativeLogsumexp(_Scan):
