@@ -13,10 +13,19 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore._base.protobuf import DecodeError
 from mindspore.ir.mindir_program import Program
-from mindspore.ir.mindir_proto import ExternalData, ModelProto
+from mindspore.ir.mindir_proto import (
+    AttributeProto,
+    ExternalData,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+)
+from mindspore.ir.mindir_values import MONAD, read_value
 from mindspore.ops import operations as P
 from mindspore.train._mindir.files import save_model
-from mindspore.train._mindir.graph_cell import GraphCell
+from mindspore.train._mindir.graph_cell import GraphCell, LoadedGraph
 
 KEY = b"0123456789ABCDEF"
 MODES = (ms.PYNATIVE_MODE, ms.GRAPH_MODE)
@@ -250,3 +259,42 @@ def test_damaged_models_never_crash(official, data):
     cut = data.draw(st.integers(1, len(content)))
     with contextlib.suppress(DecodeError):
         Program(ModelProto.decode(bytes(content[:cut])))
+
+
+# -- files of version 0.1 -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("fields", "value"),
+    [
+        ({"ref_attr_name": "scalar:Tuple[value1,List[value2,value3,],],", "type": 7, "ints": [4, 5, 6]}, (4, [5, 6])),
+        ({"ref_attr_name": "scalar:List[value1,],", "type": 8, "strings": [b"x"]}, ["x"]),
+        ({"ref_attr_name": "scalar:value0", "type": 7, "i": 9}, 9),
+        ({"ref_attr_name": "scalar:value0", "type": 9, "i": 1}, True),
+        ({"ref_attr_name": "scalar:value0", "type": 8, "s": b"same"}, "same"),
+        ({"ref_attr_name": "Monad:UMonad"}, MONAD),
+        ({"ref_attr_name": "none:"}, None),
+    ],
+)
+def test_old_attributes(fields, value):
+    assert read_value(AttributeProto(name="a", **fields)) == value
+
+
+@pytest.mark.parametrize("form", ["scalar:Tuple[value1,value2,],", "scalar:Tuple[", "scalar:Tuple[]]"])
+def test_broken_old_attributes(form):
+    with pytest.raises(DecodeError):
+        read_value(AttributeProto(name="a", type=7, ints=[1], ref_attr_name=form))
+
+
+def test_old_nodes_name_their_primitives_themselves():
+    perm = AttributeProto(name="value", type=7, ints=[1, 0], ref_attr_name="scalar:Tuple[value1,value2,],")
+    shape = AttributeProto(ref_attr_name="shape:shape1,", tensors=[TensorProto(dims=[3, 2], data_type=1)])
+    nodes = [
+        NodeProto(output=["p"], op_type="Constant", attribute=[perm]),
+        NodeProto(output=["y"], input=["x", "p"], op_type="Transpose", attribute=[shape]),
+    ]
+    kind = TensorProto(dims=[2, 3], data_type=1)
+    graph = GraphProto(
+        name="g", node=nodes, input=[ValueInfoProto(name="x", tensor=[kind])], output=[ValueInfoProto(name="y")]
+    )
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    net = GraphCell(LoadedGraph(Program(ModelProto(ir_version="0.1.0", graph=graph))))
+    np.testing.assert_array_equal(net(Tensor(x)).asnumpy(), x.T)

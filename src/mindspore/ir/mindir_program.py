@@ -132,7 +132,8 @@ class Program:
     def _operator(self, node: NodeProto) -> Any:
         name = node.op_type or ""
         if not name.startswith(_REFERENCE):
-            return PrimitiveUse(name, {a.name: read_value(a) for a in node.attribute if a.name != "shape"}, False)
+            own = [a for a in node.attribute if a.name not in ("shape", None, "") and a.name != "value"]
+            return PrimitiveUse(name, {a.name: read_value(a) for a in own}, False)
         name = name.removeprefix(_REFERENCE)
         return self._uses.get(name, name)
 

@@ -8,6 +8,8 @@ memory is used for it.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -135,6 +137,8 @@ def read_tensor(tensor: TensorProto, data: Any = None) -> np.ndarray:
 
 def read_value(attribute: AttributeProto) -> Any:
     """The Python value of an attribute."""
+    if attribute.ref_attr_name:
+        return _read_old_value(attribute, attribute.ref_attr_name)
     kind = attribute.type
     if kind == proto.NONE:
         return None
@@ -164,6 +168,58 @@ def read_value(attribute: AttributeProto) -> Any:
     if kind == proto.TYPE_NULL:
         return None
     raise DecodeError(f"attribute '{attribute.name or ''}' has the kind {kind}, which is not supported")
+
+
+def _read_old_value(attribute: AttributeProto, form: str) -> Any:
+    """The value of an attribute of version 0.1: a text such as "scalar:Tuple[value1,value2,]," says what it is.
+
+    The numbers or strings that it refers to are in the attribute's lists, in order.
+    """
+    what, _, structure = form.partition(":")
+    if what == "Monad":
+        return MONAD
+    if what == "none":
+        return None
+    if what == "tensor":
+        arrays = [read_tensor(t) for t in attribute.tensors]
+        if not arrays and attribute.t is not None:
+            arrays = [read_tensor(attribute.t)]
+        return arrays[0] if len(arrays) == 1 and "[" not in structure else tuple(arrays)
+    if what == "type":
+        return proto.DATA_TYPES.get(attribute.type or 0)
+    values = [
+        *attribute.ints,
+        *attribute.floats,
+        *attribute.doubles,
+        *(str(v, "utf-8", "replace") for v in attribute.strings),
+    ]
+    if attribute.type == proto.BOOL:
+        values = [bool(v) for v in values]
+    if "[" not in structure:
+        return values[0] if values else read_value(AttributeProto(**{**attribute._set(), "ref_attr_name": None}))
+    return _old_sequence(structure, iter(values), attribute.name or "")
+
+
+def _old_sequence(structure: str, values: Iterator[Any], name: str) -> Any:
+    """A nested sequence: "Tuple[" and "List[" open one, "]" closes it, every "valueN" takes the next value."""
+    stack: list[tuple[bool, list[Any]]] = [(False, [])]
+    for word in re.findall(r"Tuple\[|List\[|\]|value\d+", structure):
+        if word.endswith("["):
+            stack.append((word == "Tuple[", []))
+        elif word == "]":
+            if len(stack) == 1:
+                raise DecodeError(f"attribute '{name}' has the broken form {structure!r}")
+            is_tuple, items = stack.pop()
+            stack[-1][1].append(tuple(items) if is_tuple else items)
+        else:
+            missing = object()
+            value = next(values, missing)
+            if value is missing:
+                raise DecodeError(f"attribute '{name}' has too few values")
+            stack[-1][1].append(value)
+    if len(stack) != 1 or len(stack[0][1]) != 1:
+        raise DecodeError(f"attribute '{name}' has the broken form {structure!r}")
+    return stack[0][1][0]
 
 
 def _number(attribute: AttributeProto, single: str, several: str) -> Any:

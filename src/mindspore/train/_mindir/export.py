@@ -104,6 +104,7 @@ def _as_input(value: Any) -> Any:
 def network_model(net: Any, inputs: tuple) -> ModelProto:
     """The MindIR model of a network."""
     name = _name_of(net)
+    inputs = tuple(_as_input(i) for i in inputs)
     if not has_free_sizes(inputs):
         return write_model(trace_network(net, inputs), inputs, name).model
     traced = ((trace_network(net, given), given) for given in (with_sizes(inputs, number) for number in (0, 1)))
