@@ -138,7 +138,7 @@ row("DivNoNan()", lambda a, b: np.where(b == 0, 0, a / np.where(b == 0, 1, b)), 
 row("MulNoNan()", lambda a, b: np.where(b == 0, 0, a * b), X, np.array([0.0, 2.0, 0.5]), grad=0)
 row("DivNoNan()", np.divide, X, Y)
 row("MulNoNan()", np.multiply, X, Y)
-row("pow Pow() tensor_pow pows Tensor.pow mint.pow", np.power, P, Y, dtypes=FLOAT + " i l", empty=True, tolerance=4)
+row("pow Pow() tensor_pow pows Tensor.pow mint.pow", np.power, P, Y, dtypes=FLOAT + " i l F D", empty=True, tolerance=4)
 row(
     "float_power float_power_ext Tensor.float_power mint.float_power",
     np.power,

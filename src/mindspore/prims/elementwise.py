@@ -216,9 +216,10 @@ def _power(xp: Any, x: Any, y: Any) -> Any:
 
 def _power_bprop(x: Any, y: Any, out: Any, d: Any) -> tuple:
     zero = zeros_like(x)
-    dx = d * y * Pow()(x, Select()(Equal()(y, 0), ones_like(y), y - 1))
-    log_x = Log()(Select()(Greater()(x, 0), x + zeros_like(out), ones_like(out)))
-    return dx, d * out * Select()(Greater()(x, 0), log_x, zeros_like(out)) + zero
+    dx = d * conj(y * Pow()(x, Select()(Equal()(y, 0), ones_like(y), y - 1)))
+    has_log = NotEqual()(x, 0) if x.dtype.kind == "c" else Greater()(x, 0)
+    log_x = Log()(Select()(has_log, x + zeros_like(out), ones_like(out)))
+    return dx, d * conj(out * Select()(has_log, log_x, zeros_like(out))) + zero
 
 
 Pow = binary("Pow", _power, _power_bprop, NUMERIC)
