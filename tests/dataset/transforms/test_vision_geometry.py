@@ -276,3 +276,30 @@ def test_slice_patches():
 def test_argument_errors(build, error, message):
     with pytest.raises(error, match=message):
         build()
+
+
+@pytest.mark.parametrize("shape", [(9, 8, 3), (8, 8), (6, 9, 1), (5, 4, 7)])
+def test_a_quarter_turn_keeps_whole_rows(shape):
+    """Half pixels are rounded the same way everywhere, so that no row is doubled and none left out."""
+    image = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape)
+    turned = vision.Rotate(90, expand=True, fill_value=255)(image)
+    rows = {tuple(np.ravel(row)) for row in np.rot90(image)}
+    assert sum(tuple(np.ravel(row)) in rows for row in turned) >= len(rows) - 1
+    np.testing.assert_array_equal(vision.Rotate(180)(image[:, :8]), image[::-1, 7::-1][:, : image.shape[1]])
+
+
+def test_blur_without_sigma_is_as_wide_as_the_first_side_of_the_kernel_says():
+    image = np.random.default_rng(3).integers(0, 256, (23, 31, 3), dtype=np.uint8)
+    expected = cv2.GaussianBlur(image, (3, 5), 0.8, sigmaY=0.8)
+    np.testing.assert_array_equal(vision.GaussianBlur((3, 5))(image), expected)
+
+
+def test_what_opencv_refuses_is_a_runtime_error():
+    image = np.zeros((3, 9, 7), np.uint8)
+    with pytest.raises(RuntimeError, match="Perspective"):
+        vision.Perspective([[0, 0], [6, 0], [6, 8], [0, 8]], [[1, 0], [6, 1], [5, 8], [0, 7]], Inter.BICUBIC)(image)
+
+
+def test_flips_of_pil_images_are_arrays():
+    image = Image.fromarray(np.arange(12, dtype=np.uint8).reshape(2, 2, 3))
+    np.testing.assert_array_equal(vision.HorizontalFlip()(image), np.asarray(image)[:, ::-1])

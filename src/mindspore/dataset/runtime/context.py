@@ -10,7 +10,6 @@ import numpy as np
 from mindspore.dataset.config import DEFAULT_SEED, settings
 from mindspore.dataset.samplers import Draw
 
-
 _DEBUG_SEED = 1  # debugging repeats itself, also for those who set no seed
 
 

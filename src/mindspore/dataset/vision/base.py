@@ -56,7 +56,12 @@ class ImageTransform(Transform):
             raise RuntimeError("The op is OneToOne, can only accept one tensor as input.")
         images = [self._accept(column) for column in columns]
         drawn = self.draw(images[0])
-        results = tuple(self._transform_one(image, drawn) for image in images)
+        try:
+            results = tuple(self._transform_one(image, drawn) for image in images)
+        except Exception as error:
+            if type(error).__module__ != "cv2":
+                raise
+            raise RuntimeError(f"{self.json_name}: {error}") from None
         return results[0] if len(results) == 1 else results
 
     def _transform_one(self, image: Any, drawn: tuple) -> Any:

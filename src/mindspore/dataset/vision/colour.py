@@ -237,9 +237,9 @@ class GaussianBlur(DeviceImageTransform):
 
     def transform(self, image: Any) -> Any:
         kernel = (self.kernel_size[0], self.kernel_size[-1])
-        default = [width * 0.15 + 0.35 for width in kernel]
-        sigma = [given if given > 0 else usual for given, usual in zip((self.sigma[0], self.sigma[-1]), default)]
-        return colour.gaussian_blur(image, kernel, (sigma[0], sigma[1]))
+        usual = kernel[0] * 0.15 + 0.35
+        sigma_x, sigma_y = (given if given > 0 else usual for given in (self.sigma[0], self.sigma[-1]))
+        return colour.gaussian_blur(image, kernel, (sigma_x, sigma_y))
 
     @classmethod
     def from_json(cls, params: Any) -> Any:

@@ -12,12 +12,16 @@ from .functional import geometry
 class HorizontalFlip(DeviceImageTransform):
     """Left and right exchanged."""
 
+    keeps_pil = False
+
     def transform(self, image: Any) -> Any:
         return geometry.flip_horizontal(image)
 
 
 class VerticalFlip(DeviceImageTransform):
     """Top and bottom exchanged."""
+
+    keeps_pil = False
 
     def transform(self, image: Any) -> Any:
         return geometry.flip_vertical(image)

@@ -113,6 +113,8 @@ class Normalize(DeviceTransform, _PixelTransform):
     def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
         if rank < 2:
             raise RuntimeError(f"Normalize: input tensor should have at least 2 dimensions, but got: {rank}")
+        if not array.size:
+            raise RuntimeError(f"Normalize: input tensor is empty, its shape is {array.shape}.")
         if array.dtype.kind in "USO":
             raise RuntimeError("Normalize: input tensor type should be numeric, but got string.")
         if rank == 2:
@@ -159,6 +161,8 @@ class NormalizePad(Normalize):
     def convert(self, array: np.ndarray, rank: int) -> np.ndarray:
         if rank not in (2, 3):
             raise RuntimeError(f"NormalizePad: input tensor is not in shape of <H,W> or <H,W,C>, but got rank: {rank}")
+        if not array.size:
+            raise RuntimeError(f"NormalizePad: input tensor is empty, its shape is {array.shape}.")
         axis = self._channel_axis
         normal = self.normalize(np.expand_dims(array, axis) if rank == 2 else array).astype(self.dtype)
         shape = list(normal.shape)
@@ -204,9 +208,7 @@ class ToType(TypeCast):
     json_name = "TypeCast"
 
     def apply(self, column: Any) -> np.ndarray:
-        if is_pil(column):
-            raise TypeError(f"img should be NumPy image. Got {type(column)}.")
-        return super().apply(column)
+        return super().apply(np.asarray(column) if is_pil(column) else column)
 
 
 __all__ = ["HWC2CHW", "Normalize", "NormalizePad", "Rescale", "ToTensor", "ToType"]

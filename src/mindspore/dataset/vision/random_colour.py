@@ -165,6 +165,7 @@ class RandomPosterize(ImageTransform):
     """A random number of high bits of each pixel."""
 
     random = True
+    keeps_pil = False
 
     @checked(bits=optional(_bits))
     def __init__(self, bits: Any = (8, 8)):
