@@ -8,6 +8,7 @@ import rows_images
 import rows_indexing
 import rows_linalg
 import rows_loss
+import rows_mint
 import rows_nn
 import rows_other
 import rows_reduction
