@@ -326,14 +326,14 @@ def _new_shape(args: tuple) -> tuple:
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
-def _new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+def _new_zeros(self: Tensor, size: Any = (), *more: int, dtype: Any = None) -> Tensor:
     """Zeros of another shape and this tensor's type."""
-    return F.zeros(_new_shape(size), dtype or self.dtype)
+    return F.zeros(_new_shape((size, *more)), dtype or self.dtype)
 
 
-def _new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+def _new_ones(self: Tensor, size: Any = (), *more: int, dtype: Any = None) -> Tensor:
     """Ones of another shape and this tensor's type."""
-    return F.ones(_new_shape(size), dtype or self.dtype)
+    return F.ones(_new_shape((size, *more)), dtype or self.dtype)
 
 
 def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
@@ -341,9 +341,19 @@ def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) ->
     return F.full(size, fill_value, dtype=dtype or self.dtype)
 
 
-def _new_empty(self: Tensor, *size: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def _new_empty(self: Tensor, size: Any = (), *more: int, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor of another shape and this tensor's type."""
-    return F.zeros(_new_shape(size), dtype or self.dtype)
+    return F.zeros(_new_shape((size, *more)), dtype or self.dtype)
+
+
+def _masked_scatter(self: Tensor, mask: Any, source: Any) -> Tensor:
+    """The elements of `source`, one after the other, where `mask` holds."""
+    return F.masked_scatter(self, mask, source)
+
+
+def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`length` elements along `dim`, from `start` on."""
+    return F.narrow(self, dim, start, length)
 
 
 def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
@@ -644,9 +654,9 @@ _SAME = [
     "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kron", "kthvalue", "lcm", "ldexp", "le",
     "lerp", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2",
     "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logsumexp",
-    "lstsq", "lt", "masked_fill", "masked_scatter", "masked_select", "matrix_exp", "matrix_power", "maximum",
+    "lstsq", "lt", "masked_fill", "masked_select", "matrix_exp", "matrix_power", "maximum",
     "minimum", "mm", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
-    "nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "ne", "neg", "negative", "nextafter",
+    "nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "ne", "neg", "negative", "nextafter",
     "nonzero", "norm", "not_equal", "numel", "orgqr", "ormqr", "outer", "pinv", "positive", "pow", "quantile",
     "rad2deg", "random_categorical", "ravel", "real", "reciprocal", "remainder", "renorm", "repeat_interleave",
     "reverse", "reverse_sequence", "roll", "rot90", "round", "rsqrt", "scatter_div", "scatter_max", "scatter_min",
@@ -693,7 +703,7 @@ _ADAPTED: dict[str, Callable] = {
     "flatten": _flatten, "expand": _expand, "broadcast_to": _expand, "repeat": _repeat, "tile": _tile,
     "reshape_as": _reshape_as, "resize": _resize, "sum_to_size": _sum_to_size, "stride": _stride, "to": _to,
     "astype": _astype, "type": _type, "new_zeros": _new_zeros, "new_ones": _new_ones, "new_full": _new_full,
-    "new_empty": _new_empty, "new_tensor": _new_tensor, "fill": _fill, "fill_": _fill_, "zero_": _zero_,
+    "new_empty": _new_empty, "masked_scatter": _masked_scatter, "narrow": _narrow, "new_tensor": _new_tensor, "fill": _fill, "fill_": _fill_, "zero_": _zero_,
     "copy_": _copy_,
     "where": _where, "select": _select, "gather": _gather, "take": _take, "index_add": _index_add, "scatter": _scatter,
     "scatter_add": _scatter_add, "index_put": _index_put, "put": _put, "unique": _unique, "add": _add, "sub": _sub,
