@@ -77,6 +77,20 @@ def test_graph_mode(tmp_path, name):
         ms.set_context(mode=before)
 
 
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
+@pytest.mark.parametrize("name", ["lstm", "gru", "transformer", "misc"])
+def test_networks_written_by_pytorch(name, mode):
+    folder = Path(__file__).parents[1] / "data" / "torch"
+    stored = np.load(folder / f"{name}.npz")
+    before = ms.get_context("mode")
+    ms.set_context(mode=mode)
+    try:
+        found = exchange.flat(load_onnx(str(folder / f"{name}.onnx"))(Tensor(stored["in0"])))
+    finally:
+        ms.set_context(mode=before)
+    check(found, [stored[key] for key in stored.files if key.startswith("out")])
+
+
 def test_a_read_network_learns(tmp_path):
     rng = np.random.default_rng(0)
     x, y = rng.random((32, 1, 8, 8)).astype(np.float32), rng.integers(0, 3, 32).astype(np.int32)

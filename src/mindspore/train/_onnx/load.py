@@ -57,7 +57,7 @@ class OnnxCell(Cell):
         names = self._program.inputs
         if len(inputs) != len(names):
             raise ValueError(f"The ONNX model takes {len(names)} inputs, but got {len(inputs)}.")
-        results = self._program.run(tuple(as_tensor(i) for i in inputs), self._weights)
+        results = self._program(tuple(as_tensor(i) for i in inputs), self._weights)
         outputs = tuple(public(value) for value in results)
         return outputs[0] if len(outputs) == 1 else outputs
 

@@ -70,6 +70,13 @@ class OnnxProgram:
         return [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in value]
 
     # -- running --------------------------------------------------------------------------------------------------
+    def __call__(self, inputs: tuple, outer: Mapping[str, Any]) -> tuple:
+        return self.run(inputs, outer)
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> tuple:
+        """While a graph is built, the steps are run rather than interpreted: they may be very many."""
+        return self.run(*args, **kwargs)
+
     def run(self, inputs: tuple, outer: Mapping[str, Any], attributes: Mapping[str, Any] | None = None) -> tuple:
         """The results. `outer` holds the values that the graph may use besides its inputs."""
         values = {**outer, "": None, **self.constants, **dict(zip(self.inputs, inputs))}
