@@ -28,8 +28,8 @@ def initialise(net):
     return net
 
 
-def training(net, optimizer, x, y, flat=False):
-    """A training step as one graph."""
+def training(net, optimizer, x, y, flat=False, compiled=True):
+    """A training step, as one graph or eagerly."""
     initialise(net)
 
     def forward(images, labels):
@@ -37,12 +37,12 @@ def training(net, optimizer, x, y, flat=False):
 
     gradient = ms.value_and_grad(forward, None, optimizer.parameters)
 
-    @ms.jit
     def step(images, labels):
         loss, grads = gradient(images, labels)
         optimizer(grads)
         return loss
 
+    step = ms.jit(step) if compiled else step
     net.set_train()
     return lambda: float(step(x, y).asnumpy())
 
@@ -284,11 +284,20 @@ def eager_conv():
     return _eager(ops.Conv2D(16, 3), normal(1, 3, 32, 32), normal(16, 3, 3, 3))
 
 
+def eager_lenet():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    net = LeNet()
+    labels = Tensor(RNG.integers(0, 10, 32).astype(np.int32))
+    optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+    return training(net, optimizer, normal(32, 1, 32, 32), labels, compiled=False)
+
+
 CASES = {
     "lenet": lenet, "resnet50": resnet50, "resnet50_inference": resnet50_inference, "gpt": gpt, "bert": bert,
     "lstm": lstm, "chain": chain,
     "softmax_cross_entropy": softmax_cross_entropy, "layer_norm": layer_norm, "batch_norm_relu": batch_norm_relu,
     "eager_add": eager_add, "eager_matmul": eager_matmul, "eager_conv": eager_conv,
+    "eager_lenet": eager_lenet,
 }  # fmt: skip
 
 

@@ -1,64 +1,79 @@
-"""Interleaved CPU benchmarks: ours against PyTorch, torch.compile, JAX and official MindSpore. See README.md."""
+"""Interleaved CPU benchmarks: ours against PyTorch, torch.compile, JAX, official MindSpore and inference engines.
+
+See README.md.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import select
 import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PACKAGES = {"torch": ["torch==2.13.*"], "jax": ["jax"], "mindspore": ["mindspore==2.10.*", "numpy<2"]}
-ENVIRONMENTS = {"torch": "torch", "torch_compile": "torch", "jax": "jax", "mindspore": "mindspore"}
+PACKAGES = {
+    "torch": ["torch==2.13.*"], "jax": ["jax"], "mindspore": ["mindspore==2.10.*", "numpy<2"],
+    "onnxruntime": ["onnxruntime"], "openvino": ["openvino"],
+}  # fmt: skip
+ENVIRONMENTS = {"torch_compile": "torch"}
+ENGINES = ("onnxruntime", "openvino")
 CONTENDERS = ("ours", "torch", "torch_compile", "jax", "mindspore")
-CASES = {
+STEPS = {
     "resnet50": "ResNet-50 train step, batch 8", "resnet50_inference": "ResNet-50 inference, batch 1",
-    "gpt": "GPT 4x768, 4x128 tokens, AdamW step", "lenet": "LeNet train step, batch 32",
-    "bert": "BERT-base 4 layers, 4x128 tokens, AdamW step", "lstm": "LSTM 2x512, 64x100, train step",
+    "gpt": "GPT 4x768, 4x128 tokens, AdamW step", "bert": "BERT-base 4 layers, 4x128 tokens, AdamW step",
+    "lenet": "LeNet train step, batch 32", "lstm": "LSTM 2x512, 64x100, train step",
     "chain": "tanh/sigmoid/exp chain, 4 M elements", "softmax_cross_entropy": "softmax cross-entropy 512x8192, fwd+grad",
     "layer_norm": "LayerNorm 4x128x768, fwd+grad", "batch_norm_relu": "BatchNorm+ReLU 8x64x56x56, fwd+grad",
     "eager_add": "200 eager adds of 4 elements", "eager_matmul": "200 eager 64x64 products",
-    "eager_conv": "200 eager convolutions 1x3x32x32",
+    "eager_conv": "200 eager convolutions 1x3x32x32", "eager_lenet": "LeNet train step, batch 32, eager",
 }  # fmt: skip
+#: rows that report the time to the first result of another row's work, in seconds
+COMPILING = {"resnet50_compile": "resnet50", "gpt_compile": "gpt"}
+CASES = [*STEPS, *COMPILING, "fusion"]
 FOREIGN_LIMIT = 0.08
+PATIENCE = 150.0  # seconds after which an answer is no longer waited for
 
 
-def interpreter(contender: str, given: dict[str, str]) -> str | None:
+def interpreter(contender: str, given: dict[str, str], cache: Path) -> str | None:
     """The Python of a contender, making its virtual environment when first needed; None if that fails."""
     if contender == "ours":
         return sys.executable
-    name = ENVIRONMENTS[contender]
+    name = ENVIRONMENTS.get(contender, contender)
     if contender in given or name in given:
         return given.get(contender, given.get(name))
-    folder = ROOT / ".venv-bench" / name
+    folder = cache / name
     python = folder / "bin" / "python"
-    if not python.exists():
-        print(f"making {folder} …", flush=True)
+    ready = folder / "ready"
+    if not ready.exists():
+        print(f"making {folder} …", file=sys.stderr, flush=True)
         made = subprocess.run([sys.executable, "-m", "venv", str(folder)], check=False).returncode == 0
         install = [str(python), "-m", "pip", "install", "-q", *PACKAGES[name]]
         if not made or subprocess.run(install, check=False).returncode != 0:
             return None
+        ready.touch()
     return str(python)
 
 
 class Contender:
     """A worker process."""
 
-    def __init__(self, name: str, python: str):
+    def __init__(self, name: str, python: str, environment: dict[str, str] | None = None):
         self.name = name
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src") if name == "ours" else "", "GLOG_v": "3"}
-        command = [python, str(HERE / "worker.py"), name]
+        path = str(ROOT / "src") if name.startswith("ours") else ""
         self.process = subprocess.Popen(
-            command,
+            [python, str(HERE / "worker.py"), name.split(":")[0]],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=environment,
+            env={**os.environ, "PYTHONPATH": path, "GLOG_v": "3", **(environment or {})},
         )
 
     def ask(self, **request) -> dict:
@@ -66,8 +81,10 @@ class Contender:
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
-            line = self.process.stdout.readline()
-            return json.loads(line)
+            if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+                self.close()
+                return {"error": f"no answer within {PATIENCE:.0f} s"}
+            return json.loads(self.process.stdout.readline())
         except (OSError, ValueError):  # it ended, perhaps in the middle of an answer
             return {"error": f"the process ended with status {self.process.poll()}"}
 
@@ -102,47 +119,120 @@ def measure(case: str, contenders: list[Contender], turns: int, seconds: float) 
     return results
 
 
-def row(case: str, results: dict[str, dict], names: list[str]) -> str:
-    cells = []
-    for name in names:
-        found = results.get(name, {})
-        if "ms" in found:
-            cells.append(f"{found['ms']:.2f}{'*' if found['noisy'] else ''} ({found['first']:.1f} s)")
-        else:
-            cells.append("failed" if found.get("error") else "–")
-    others = [r["ms"] for n, r in results.items() if n != "ours" and "ms" in r]
-    ours = results.get("ours", {}).get("ms")
-    ratio = f"{min(others) / ours:.2f} x" if ours and others else "–"
-    return f"| {CASES[case]} | " + " | ".join(cells) + f" | {ratio} |"
+class Table:
+    """Runs rows and prints them."""
+
+    def __init__(self, options: argparse.Namespace):
+        self.options = options
+        self.given = dict(item.split("=", 1) for item in options.python)
+
+    def contenders(self, names: list[str], environment: dict[str, str] | None = None) -> list[Contender]:
+        found = []
+        for name in names:
+            python = interpreter(name, self.given, Path(self.options.cache))
+            if python is not None:
+                found.append(Contender(name, python, environment))
+        return found
+
+    def run(self, case: str, names: list[str], environment: dict[str, str] | None = None, turns: int = 0) -> dict:
+        contenders = self.contenders(names, environment)
+        try:
+            results = measure(case, contenders, turns, self.options.seconds)
+        finally:
+            for c in contenders:
+                c.close()
+        for name, found in results.items():
+            if found.get("error"):
+                print(f"  {name}: {found['error']}", file=sys.stderr)
+        return results
+
+    def step_row(self, case: str) -> str:
+        names = self.options.contenders
+        if case != "resnet50_inference" or self.options.contenders != list(CONTENDERS):
+            return self.row(STEPS[case], self.run(case, names, turns=self.options.turns))
+        with tempfile.TemporaryDirectory() as folder:
+            model = str(Path(folder) / "resnet50.onnx")
+            command = [sys.executable, str(HERE / "export_onnx.py"), model]
+            subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
+            results = self.run(case, [*names, *ENGINES], {"BENCH_ONNX": model}, self.options.turns)
+        beside = [f"{n} {results[n]['ms']:.1f} ms" for n in ENGINES if "ms" in results.get(n, {})]
+        label = STEPS[case] + (f" (beside: {', '.join(beside)})" if beside else "")
+        return self.row(label, {n: r for n, r in results.items() if n not in ENGINES})
+
+    def compile_row(self, case: str) -> str:
+        names = [n for n in self.options.contenders if n != "torch"]
+        results = self.run(COMPILING[case], names)
+        for found in results.values():
+            if "first" in found:
+                found["ms"] = found["first"] * 1e3
+        return self.row(f"time to the first result: {STEPS[COMPILING[case]]}", results)
+
+    def row(self, label: str, results: dict[str, dict]) -> str:
+        cells = []
+        for name in self.options.contenders:
+            found = results.get(name, {})
+            if "ms" in found:
+                cells.append(f"{found['ms']:.2f}{'*' if found.get('noisy') else ''} ({found['first']:.1f} s)")
+            else:
+                cells.append("failed" if found.get("error") else "–")
+        others = [r["ms"] for n, r in results.items() if n != "ours" and "ms" in r]
+        ours = results.get("ours", {}).get("ms")
+        ratio = f"{min(others) / ours:.2f} x" if ours and others else "–"
+        return f"| {label} | " + " | ".join(cells) + f" | {ratio} |"
+
+    def fusion(self) -> None:
+        """Training steps of small networks without and with fusion of graph kernels, and the mean gain."""
+        from zoo_names import NETWORKS
+
+        print("\n| network | opt_level=0, ms | opt_level=3, ms | gain |\n|---|---|---|---|", flush=True)
+        gains = []
+        for network in self.options.networks or NETWORKS:
+            pair = [
+                Contender(f"ours_zoo:{level}", sys.executable, {"MS_DEV_GRAPH_KERNEL_FLAGS": f"--opt_level={level}"})
+                for level in (0, 3)
+            ]
+            try:
+                results = measure(network, pair, self.options.turns, self.options.seconds)
+            finally:
+                for c in pair:
+                    c.close()
+            plain, fused = (results[c.name].get("ms") for c in pair)
+            if plain and fused:
+                gains.append(plain / fused)
+                print(f"| {network} | {plain:.2f} | {fused:.2f} | {plain / fused:.2f} x |", flush=True)
+            else:
+                print(f"| {network} | {' '.join(r.get('error', '') for r in results.values())} | | |", flush=True)
+        if gains:
+            mean = math.exp(sum(map(math.log, gains)) / len(gains))
+            print(f"| geometric mean of {len(gains)} | | | {mean:.2f} x |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", "--only", nargs="+", default=list(CASES), choices=list(CASES))
-    parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=CONTENDERS)
+    parser.add_argument("--only", "--cases", dest="cases", nargs="+", default=CASES, choices=CASES, metavar="ROW")
+    parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=[*CONTENDERS, *ENGINES])
+    parser.add_argument("--networks", nargs="+", default=[], help="of the row 'fusion'")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a turn")
     parser.add_argument("--python", nargs="*", default=[], metavar="NAME=PATH", help="existing interpreters of rivals")
+    parser.add_argument(
+        "--cache", default=str(ROOT / ".venv-bench"), help="where rivals' environments are made and kept"
+    )
+    parser.add_argument("--list", action="store_true", help="print the names of the rows")
     options = parser.parse_args()
-    given = dict(item.split("=", 1) for item in options.python)
-    print("ms per step, median of turns (time to the first result); * = other processes were busy")
-    print("| work | " + " | ".join(options.contenders) + " | best other / ours |")
-    print("|---|" + "---|" * (len(options.contenders) + 1), flush=True)
+    if options.list:
+        print("\n".join(CASES))
+        return
+    table = Table(options)
+    if options.cases != ["fusion"]:
+        print("ms per step, median of turns (time to the first result); * = other processes were busy")
+        print("| work | " + " | ".join(options.contenders) + " | best other / ours |")
+        print("|---|" + "---|" * (len(options.contenders) + 1), flush=True)
     for case in options.cases:
-        contenders = []
-        for name in options.contenders:
-            python = interpreter(name, given)
-            if python is not None:
-                contenders.append(Contender(name, python))
-        try:
-            results = measure(case, contenders, options.turns, options.seconds)
-        finally:
-            for c in contenders:
-                c.close()
-        print(row(case, results, options.contenders), flush=True)
-        for name, found in results.items():
-            if found.get("error"):
-                print(f"  {name}: {found['error']}", file=sys.stderr)
+        if case == "fusion":
+            table.fusion()
+        else:
+            print(table.compile_row(case) if case in COMPILING else table.step_row(case), flush=True)
 
 
 if __name__ == "__main__":

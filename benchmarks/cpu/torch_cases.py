@@ -209,9 +209,16 @@ def eager_conv():
     return _eager(F.conv2d, torch.randn(1, 3, 32, 32), torch.randn(16, 3, 3, 3))
 
 
+def eager_lenet():
+    global COMPILED
+    COMPILED = False
+    return lenet()
+
+
 CASES = {
     "lenet": lenet, "resnet50": resnet50, "resnet50_inference": resnet50_inference, "gpt": gpt, "bert": bert,
     "lstm": lstm, "chain": chain,
     "softmax_cross_entropy": softmax_cross_entropy, "layer_norm": layer_norm, "batch_norm_relu": batch_norm_relu,
     "eager_add": eager_add, "eager_matmul": eager_matmul, "eager_conv": eager_conv,
+    "eager_lenet": eager_lenet,
 }  # fmt: skip
