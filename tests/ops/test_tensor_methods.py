@@ -34,7 +34,7 @@ CASES = [
     (lambda x: x.where(x > 2, 0.0), np.where(X > 2, X, 0)), (lambda x: x.select(1, 2), X[:, 2]),
     (lambda x: x.select(x > 2, -1.0), np.where(X > 2, X, -1)), (lambda x: x.masked_fill(x > 2, 9.0), np.where(X > 2, 9, X)),
     (lambda x: x.clamp(1, 4), X.clip(1, 4)), (lambda x: x.clip(min=2), X.clip(2)), (lambda x: x.matmul(x.T), X @ X.T),
-    (lambda x: x @ x.T, X @ X.T), (lambda x: X.T.astype(np.float32) @ x, X.T @ X), (lambda x: x.norm(), np.linalg.norm(X)),
+    (lambda x: x @ x.T, X @ X.T), (lambda x: Tensor(X.T.astype(np.float32)) @ x, X.T @ X), (lambda x: x.norm(), np.linalg.norm(X)),
     (lambda x: x.topk(2)[0], -np.sort(-X, -1)[:, :2]), (lambda x: x.sort(dim=1, descending=True)[0], -np.sort(-X, 1)),
     (lambda x: x.argsort(axis=0), X.argsort(0)), (lambda x: x.softmax(-1).sum(-1), np.ones(2)), (lambda x: x.add(1, alpha=3), X + 3),
     (lambda x: x.sub(1), X - 1), (lambda x: x.div(2), X / 2), (lambda x: x.pow(2), X**2), (lambda x: x.trace(), np.trace(X)),
