@@ -69,3 +69,28 @@ def test_cells_in_both_modes(mode):
         ]
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_sequences_of_variable_length():
+    def run(xs):
+        xs.append(7)
+        return xs[1:] * 2, len(xs), xs.count(7), tuple(xs)
+
+    for values in ([1, 2], [3, 7, 5]):
+        got = ms.jit(run)(ms.mutable(list(values), True))
+        assert got == run(list(values))
+    with pytest.raises(TypeError, match="when the queue is dynamic length"):
+        ms.jit(lambda xs: xs.append(2.5))(ms.mutable([1, 2], True))
+    with pytest.raises(ValueError, match="element type do not match"):
+        ms.mutable([1, 2.5], True)
+
+
+def test_numbers_made_mutable_inside_a_graph_are_known_when_it_runs():
+    @ms.jit
+    def total(x):
+        for i in range(ms.mutable(4)):
+            x = x + i
+        return x, ms.ops.isconstant(ms.mutable(3))
+
+    out, constant = total(ms.Tensor(1))
+    assert int(out) == 7 and not constant

@@ -86,7 +86,7 @@ class CompiledFunction:
         try:
             key = (_key(args), _key(kwargs) if kwargs else None, executor.backend_key())
         except RecursionError:
-            raise RuntimeError("Detect recursion when converting python object: an argument contains itself.") from None
+            raise RuntimeError("Detect recursion when converting python object. An argument contains itself.") from None
         candidates = self._cache.get(key)
         if candidates is None:
             candidates = self._cache[key] = []

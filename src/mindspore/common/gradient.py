@@ -401,7 +401,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
 def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
     """The value of `fn` and the function from output sensitivities to input gradients.
 
-    With inputs given: returns (value, vjp_fn) (and aux). Gradients of one input come alone, of several as a tuple.
+    With inputs given: returns (value, vjp_fn) (and aux). `vjp_fn` gives a tuple with a gradient per input.
     """
     back = Derivative(fn, tuple(range(len(inputs))), weights, sens=True, has_aux=has_aux)
 
@@ -410,7 +410,6 @@ def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> An
         if has_aux:
             result = result[0]
         grads, params = result if weights is not None else (result, None)
-        grads = grads[0] if len(grads) == 1 else grads
         return grads if weights is None else (grads, params)
 
     out = _call_forward(fn, inputs)

@@ -1,10 +1,19 @@
-"""`mutable`: arguments that are graph inputs although they are Python numbers."""
+"""`mutable`: arguments that are graph inputs although they are Python numbers, and sequences of variable length.
+
+Inside compiled code the numbers become run-time values at once. A sequence of variable length (`dynamic_len=True`) keeps
+elements of one type; graphs here are specialised to the length it has, but its values and its length count as unknown.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 
 class Mutable:
@@ -26,8 +35,67 @@ class MutableFloat(Mutable, float):
         return float(self)
 
 
+class Dynamic:
+    """Mixed into the sequences below."""
+
+    __slots__ = ()
+    __ms_dynamic__ = True
+
+    def as_sequence(self: Any, kind: type) -> Any:
+        """This as a list or tuple of variable length."""
+        return DynamicList(self) if kind is list else DynamicTuple(self)
+
+
+class DynamicList(Dynamic, list):
+    """A list of variable length."""
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return DynamicList(found) if isinstance(index, slice) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(index, self._checked(value))
+
+    def __mul__(self, count: Any) -> DynamicList:
+        return DynamicList(super().__mul__(count))
+
+    def __add__(self, other: list) -> DynamicList:
+        return DynamicList(super().__add__(other))
+
+    def append(self, value: Any) -> None:
+        super().append(self._checked(value))
+
+    def _checked(self, value: Any) -> Any:
+        if self and _kind(self[0]) != _kind(value):
+            raise TypeError(
+                f"All elements must have the same type when the queue is dynamic length, but it holds {self[0]!r:.60} and got "
+                f"{value!r:.60}."
+            )
+        return _known_at_run_time(value)
+
+
+class DynamicTuple(Dynamic, tuple):
+    """A tuple of variable length."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return DynamicTuple(found) if isinstance(index, slice) else found
+
+    def __mul__(self, count: Any) -> DynamicTuple:
+        return DynamicTuple(super().__mul__(count))
+
+    def __add__(self, other: tuple) -> DynamicTuple:
+        return DynamicTuple(super().__add__(other))
+
+
 def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     """Make numbers (also inside tuples, lists and dicts) inputs of compiled graphs rather than constants.
+
+    Args:
+        input_data: a number, tensor, tuple, list or dict of them.
+        dynamic_len: for a list or tuple with elements of one type: its length may differ from call to call too.
 
     Examples:
         >>> import mindspore as ms
@@ -36,24 +104,90 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
     """
     if not isinstance(dynamic_len, bool):
         raise TypeError(f"'dynamic_len' must be a bool, but got {dynamic_len!r}.")
-    if isinstance(input_data, np.number):
-        input_data = input_data.item()
-    if isinstance(input_data, bool):
+    if dynamic_len:
+        return _dynamic(input_data)
+    if getattr(input_data, "__ms_dynamic__", False):
+        raise RuntimeError("For 'mutable', can not convert a dynamic length sequence to constant length.")
+    return _map(input_data, _known_at_run_time if ACTIVE.builder is not None else _marked)
+
+
+def _dynamic(sequence: Any) -> Any:
+    if not isinstance(sequence, (list, tuple)):
         raise TypeError(
-            "For 'mutable', 'input_data' must be a number, tensor, tuple, list or dict of them, but got a bool."
+            "For 'mutable', when the variable_len is True, the first input should be a list or tuple, but got "
+            f"{type(sequence).__name__}."
         )
-    if isinstance(input_data, int):
-        return MutableInt(input_data)
-    if isinstance(input_data, float):
-        return MutableFloat(input_data)
-    if isinstance(input_data, tuple):
-        return tuple(mutable(v) for v in input_data)
-    if isinstance(input_data, list):
-        return [mutable(v) for v in input_data]
-    if isinstance(input_data, dict):
-        return {k: mutable(v) for k, v in input_data.items()}
-    if hasattr(input_data, "asnumpy"):
-        return input_data
+    kinds = {_kind(item) for item in sequence}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"The element type do not match: all elements of a dynamic length sequence must have one type, but got {sequence!r:.100}."
+        )
+    items: Iterable[Any] = (mutable(item) for item in sequence)
+    return DynamicList(items) if isinstance(sequence, list) else DynamicTuple(items)
+
+
+def _kind(value: Any) -> Any:
+    """Equal for values of one type and structure."""
+    if isinstance(value, (TensorBase, SymbolicScalarBase)):
+        return values.abstract_of(value)
+    if isinstance(value, (list, tuple)):
+        return (type(value), *map(_kind, value))
+    return values.abstract_of(values.symbolic_number(value)) if values.is_number(value) else type(value)
+
+
+def _map(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_map(v, leaf) for v in value)
+    if isinstance(value, list):
+        return [_map(v, leaf) for v in value]
+    if isinstance(value, dict):
+        return {k: _map(v, leaf) for k, v in value.items()}
+    return leaf(value)
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, np.number):
+        value = value.item()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return MutableInt(value)
+    if isinstance(value, float):
+        return MutableFloat(value)
+    if hasattr(value, "asnumpy"):
+        return value
     raise TypeError(
-        f"For 'mutable', 'input_data' must be a number, tensor, tuple, list or dict of them, but got {type(input_data).__name__}."
+        "For 'mutable', 'input_data' must be a number, tensor, tuple, list or dict of them, but got "
+        f"{'a bool' if isinstance(value, bool) else type(value).__name__}."
     )
+
+
+def _known_at_run_time(value: Any) -> Any:
+    """While a graph is built: a number or constant as something that only the running graph knows."""
+    if ACTIVE.builder is None or isinstance(value, SymbolicScalarBase):
+        return value
+    if isinstance(value, TensorBase):
+        return values.from_node(ACTIVE.builder.node_of(value))
+    if values.is_number(value) and not isinstance(value, bool):
+        return values.symbolic_number(value.item() if isinstance(value, np.number) else value)
+    return _map(value, _known_at_run_time) if isinstance(value, (list, tuple, dict)) else _marked(value)
+
+
+# -- questions about sequences ---------------------------------------------------------------------------------------------
+def is_sequence_value_unknown(sequence: Any) -> bool:
+    """Whether a list or tuple holds something that only the running graph knows."""
+    if getattr(sequence, "__ms_dynamic__", False) or values.is_symbolic(sequence):
+        return True
+    return isinstance(sequence, (list, tuple)) and any(map(is_sequence_value_unknown, sequence))
+
+
+def is_sequence_shape_unknown(sequence: Any) -> bool:
+    """Whether the length of a list or tuple may vary."""
+    return bool(getattr(sequence, "__ms_dynamic__", False))
+
+
+def is_dynamic_sequence_element_unknown(sequence: Any) -> bool:
+    """Whether nothing is known of the elements of a sequence of variable length: it is empty."""
+    if not is_sequence_shape_unknown(sequence):
+        raise TypeError(
+            f"For 'is_dynamic_sequence_element_unknown', the input should be variable length sequence, but got {sequence!r:.60}."
+        )
+    return len(sequence) == 0

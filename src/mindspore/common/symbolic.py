@@ -12,7 +12,7 @@ from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownE
 def unknown_value(what: str, value: Any) -> ValueUnknownError:
     abstract = value._node.abstract
     return ValueUnknownError(
-        f"{what} needs the value of a {abstract.dtype} tensor of shape {abstract.shape}, which is only known when the "
+        f"{what} needs the value of a {abstract.dtype} tensor of shape {getattr(abstract, 'shape', ())}, which is only known when the "
         "compiled graph runs. Use tensor operations instead, move this code out of the compiled function, or run in "
         "PYNATIVE_MODE."
     )
@@ -76,6 +76,9 @@ class SymbolicScalar(SymbolicScalarBase):
 
     def __hash__(self) -> int:
         return id(self)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise unknown_value("conversion to a NumPy array", self)
 
     def __neg__(self) -> Any:
         return _ew.Neg()(self)

@@ -630,7 +630,7 @@ def _plain(data: Any) -> Any:
     return data.asnumpy() if isinstance(data, TensorBase) else data
 
 
-_UFUNC_OPERATORS = {
+_UFUNC_OPERATORS: dict[Any, Any] = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
     np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,
     np.equal: operator.eq, np.not_equal: operator.ne, np.less: operator.lt, np.less_equal: operator.le,

@@ -125,7 +125,7 @@ class Cell(HookMixin, StateMixin):
             if ACTIVE.builder is None:
                 parameter.set_data(value)
             else:
-                update(parameter, value)
+                update(parameter, value if value.dtype is parameter.dtype else Cast()(value, parameter.dtype))
         elif value is None:
             self._params[name] = None
         else:
@@ -327,6 +327,7 @@ class Cell(HookMixin, StateMixin):
         return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter] | None:
+        """The parameters that are equal on all devices, by name."""
         chosen = OrderedDict((p.name, p) for p in self.get_parameters(recurse) if not p.layerwise_parallel)
         return chosen or None
 
@@ -470,6 +471,7 @@ class Cell(HookMixin, StateMixin):
         return Cast()(parameter, self._amp_dtype)
 
     def cast_inputs(self, inputs: Any, dst_type: Any) -> Any:
+        """The arguments with floating tensors converted."""
         return cast_floats(inputs, dst_type)
 
     def add_flags(self, **flags: Any) -> Cell:
@@ -499,6 +501,7 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def get_flags(self) -> dict:
+        """The flags set by `add_flags`."""
         return self._flags
 
     def recompute(self, **kwargs: Any) -> Cell:
@@ -532,6 +535,7 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def set_boost(self, boost_type: str) -> Cell:
+        """Choose a mode of acceleration, such as "O1"."""
         if boost_type not in ("less_bn", "grad_freeze", "adasum", "grad_accumulation", "dim_reduce"):
             raise ValueError(f"For 'set_boost', 'boost_type' {boost_type!r} is not known.")
         return self.add_flags_recursive(**{boost_type: True})
@@ -550,6 +554,7 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
+        """Keep the parameters on a parameter server."""
         for param in self.trainable_params(recurse):
             param.set_param_ps(init_in_server)
 
@@ -569,6 +574,7 @@ class Cell(HookMixin, StateMixin):
         self.__dict__["_dynamic_inputs"] = kwargs or inputs
 
     def get_inputs(self) -> Any:
+        """The inputs set by `set_inputs`."""
         return self._dynamic_inputs
 
     def shard(
@@ -584,21 +590,27 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def offload(self, backward_prefetch: str = "Auto") -> None:
+        """Kept for other hardware: activations stay where they are."""
         self._flags["offload"] = True
 
     def set_broadcast_flag(self, mode: bool = True) -> Cell:
+        """Mark the parameters as equal on all devices."""
         return self.add_flags_recursive(broadcast_flag=mode)
 
     def set_auto_parallel(self) -> None:
+        """Mark the cell as one to be cut over devices."""
         self.add_flags(auto_parallel=True)
 
     def set_data_parallel(self) -> None:
+        """Mark the cell as one whose copies share a batch."""
         self.add_flags(data_parallel=True)
 
     def update_cell_type(self, cell_type: str) -> None:
+        """Note the kind of cell, such as "quant"."""
         self.__dict__["cell_type"] = cell_type
 
     def update_cell_prefix(self) -> None:
+        """Name every child after the path that leads to it."""
         for name, cell in self.cells_and_names():
             cell.__dict__["_param_prefix"] = name
 
@@ -631,6 +643,7 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def param_prefix(self) -> str:
+        """What stands before the names of this cell's parameters."""
         return self._param_prefix
 
     @property
@@ -652,6 +665,7 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def bprop_debug(self) -> bool:
+        """Whether user-defined gradients are run outside of graphs; kept for old scripts."""
         return bool(self._flags.get("bprop_debug", False))
 
     @bprop_debug.setter
@@ -662,6 +676,7 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def pipeline_stage(self) -> int | None:
+        """The stage of a pipeline this cell belongs to."""
         return self._pipeline_stage
 
     @pipeline_stage.setter
@@ -675,17 +690,21 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def jit_config_dict(self) -> dict:
+        """The settings of `set_jit_config` by name."""
         return self._jit_config_dict
 
     @property
     def parameter_layout_dict(self) -> dict:
+        """How parameters are cut over devices, by name."""
         return self.__dict__.setdefault("_parameter_layout_dict", {})
 
     def generate_scope(self) -> None:
+        """Give every child the path that leads to it as its scope."""
         for name, cell in self.cells_and_names():
             cell.__dict__["_scope"] = name
 
     def get_scope(self) -> str | None:
+        """The path of names that leads to this cell."""
         return self._scope
 
     def extend_repr(self) -> str:

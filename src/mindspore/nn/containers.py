@@ -93,13 +93,17 @@ class _Sequence(Cell):
             gone = set(keys[index])
         else:
             gone = {keys[self._index(index)]}
-        kept = [cell for key, cell in self._cells.items() if key not in gone]
-        self._cells.clear()
-        for i, cell in enumerate(kept):
-            self._cells[str(i)] = cell
+        self._refill([cell for key, cell in self._cells.items() if key not in gone])
 
     def append(self, cell: Cell) -> Any:
-        """Add a cell at the end."""
+        """Add a cell at the end.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> cells = nn.CellList([nn.ReLU()])
+            >>> len(cells.append(nn.Tanh()))
+            2
+        """
         self._add(str(len(self)), _check_cell(self.cls_name, cell), _outer_prefix(self._cells))
         return self
 

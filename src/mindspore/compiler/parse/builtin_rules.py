@@ -53,7 +53,12 @@ def _len(interpreter: Any, value: Any) -> Any:
     method = getattr(type(value), "__len__", None)
     if method is not None and interpreter.should_interpret(method):
         return interpreter.call(method, (value,), {})
-    return len(value)
+    return _unless_dynamic(value, len(value))
+
+
+def _unless_dynamic(sequence: Any, number: int) -> Any:
+    """What is counted in a sequence of variable length is known when the graph runs."""
+    return values.symbolic_number(number) if getattr(sequence, "__ms_dynamic__", False) else number
 
 
 def _map(interpreter: Any, function: Any, *sequences: Any) -> Any:
@@ -158,6 +163,8 @@ def _setattr(interpreter: Any, owner: Any, name: str, value: Any) -> None:
 
 def _sequence(kind: type) -> Any:
     def rule(interpreter: Any, value: Any = ()) -> Any:
+        if getattr(value, "__ms_dynamic__", False):
+            return value.as_sequence(kind)
         return kind(interpreter.iterate(value))
 
     return rule
@@ -191,7 +198,7 @@ def _count(interpreter: Any, sequence: Any, item: Any) -> Any:
             total = total + bool(equal)
         else:
             total = total + _int(interpreter, equal)
-    return total
+    return total if interpreter.is_variable(total) else _unless_dynamic(sequence, total)
 
 
 def _index(interpreter: Any, sequence: Any, item: Any, *bounds: int) -> int:

@@ -268,6 +268,8 @@ class ExpressionRules(Rules):
             return self._dynamic_element(list(container), index)
         if isinstance(index, slice) and isinstance(container, (tuple, list, str)):
             _check_slice(index)
+        elif isinstance(index, TensorBase) and _is_cell_list(container):
+            index = int(index)
         method = getattr(type(container), "__getitem__", None)
         if method is not None and self.should_interpret(method):
             return self.call(method, (container, index), {})
@@ -407,8 +409,8 @@ def _check_slice(index: slice) -> None:
         value = getattr(index, part)
         if value is not None and not hasattr(type(value), "__index__"):
             raise SliceError(
-                f"Slice indices must be integers or bool. Attribute '{part}' of {index} should be int or Tensor with Int type but "
-                f"got {value}."
+                f"Attribute '{part}' of {index} should be int or Tensor with Int type but got {value}. "
+                "Slice indices must be integers or bool."
             )
     if index.step is not None and not isinstance(index.step, SymbolicScalarBase) and int(index.step) == 0:
         raise ValueError("Slice step cannot be zero.")
