@@ -155,6 +155,40 @@ class Control(nn.Cell):
         return y, y.sum()
 
 
+class Loops(nn.Cell):
+    """A loop in a loop, and one that is left early."""
+
+    def construct(self, x, n):
+        i = Tensor(0, ms.int32)
+        y = x
+        while i < n:
+            j = Tensor(0, ms.int32)
+            while j < i:
+                y = y + x
+                j = j + 1
+            i = i + 1
+        k = Tensor(0, ms.int32)
+        while k < n:
+            if y.sum() > 20:
+                break
+            y = y * 1.5
+            k = k + 1
+        return y, k
+
+
+class Early(nn.Cell):
+    """Results from inside branches, and a branch in a branch."""
+
+    def construct(self, x):
+        if x.sum() > 10:
+            return x * 2
+        if x.max() > 0:
+            if x.min() < 0:
+                return ops.abs(x)
+            return x - 1
+        return -x
+
+
 class Recurrent(nn.Cell):
     """An LSTM written with a loop over time."""
 
@@ -344,6 +378,8 @@ CASES = {
     "bert_free_batch": (Bert, [_whole(1000, (3, 16)), _whole(2, (3, 16)), np.ones((3, 16), np.int32)], [(None, 16)] * 3),
     "bert_tiny_free": (lambda: Bert(20, 8, 2, 1, 8), [_whole(20, (3, 5)), _whole(2, (3, 5)), np.ones((3, 5), np.int32)], [(None, 5)] * 3),
     "control": (Control, [np.ones(2, np.float32), np.array(4, np.int32)], None),
+    "loops": (Loops, [np.ones(2, np.float32), np.array(4, np.int32)], None),
+    "early": (Early, [np.array([-1.0, 2.0], np.float32)], None),
     "recurrent": (Recurrent, [_random((2, 5, 4))], None),
     "indexing": (Indexing, [_random((4, 5)), np.array([0, 2], np.int32), np.array([1, 3], np.int32)], None),
     "shapes": (Shapes, [_random((3, 8))], None),

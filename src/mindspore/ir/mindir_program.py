@@ -82,6 +82,7 @@ class Operations(Protocol):
     def is_known(self, predicate: Any) -> bool: ...
     def branch(self, predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any: ...
     def loop(self, test: Callable, body: Callable, state: tuple) -> tuple: ...
+    def not_compiled(self, reason: str) -> Exception: ...
 
 
 class Program:
@@ -279,13 +280,13 @@ class _Run:
             while isinstance(tail, TailCall):
                 target, extra = tail
                 if isinstance(target, Choice):
-                    raise NotImplementedError(f"the loop '{name}' ends its body in a branch; run it in PyNative mode")
+                    raise self.operations.not_compiled(f"the loop '{name}' ends its body in a branch")
                 if isinstance(target, Closure):
                     target, extra = target.graph, (*target.arguments, *extra)
                 if target == name:
                     return extra
                 tail = self.evaluate(self.program.graphs[target], extra)
-            raise NotImplementedError(f"the loop '{name}' does not return to its start; run it in PyNative mode")
+            raise self.operations.not_compiled(f"the loop '{name}' does not return to its start")
 
         final = self.operations.loop(test, body, arguments)
         last = choice(final)

@@ -59,6 +59,10 @@ class PrimitiveOperations:
     def branch(self, predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         return interpreted(choose, predicate, then, otherwise)
 
+    def not_compiled(self, reason: str) -> Exception:
+        """What makes the caller run the model step by step instead."""
+        return values.ValueUnknownError(f"{reason}; it is run step by step")
+
     def loop(self, test: Callable, body: Callable, state: tuple) -> tuple:
         return interpreted(repeat, test, body, state)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mindspore._base.files import atomic_write
 from mindspore.compiler.parse.entry import Place, Traced
-from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
+from mindspore.ir import AbstractScalar, AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
 from mindspore.train._decompositions import decomposed
 from mindspore.train._free_sizes import free_sizes, has_free_sizes, with_sizes
 from mindspore.train._onnx import (
@@ -70,7 +70,8 @@ class OnnxGraph:
         if not isinstance(node, CNode):
             raise ValueError(f"the graph uses {node!r} of another graph; only closed graphs can be exported")
         rule = RULES.get(node.op.name) or _CONTROL.get(node.op.name)
-        inputs = [a.value if _is_static(a) else self._names[a.id] for a in node.args]  # type: ignore[attr-defined]
+        carried = node.op.name in _TAKES_OPERANDS
+        inputs = [self._argument(a, carried) for a in node.args]
         if rule is not None:
             return rule(self, node, *inputs)
         inner = decomposed(node)
@@ -80,6 +81,15 @@ class OnnxGraph:
         part, results = self.subgraph(graph, [inputs[place] for place in places])
         self.nodes += part.nodes
         return results if isinstance(node.abstract, AbstractTuple) else results[0]
+
+    def _argument(self, argument: Node, carried: bool) -> Any:
+        """An argument as rules get it: a name, or a plain value. What branches and loops carry always has a name."""
+        if not _is_static(argument):
+            return self._names[argument.id]
+        value = argument.value  # type: ignore[attr-defined]
+        if carried and isinstance(argument.abstract, AbstractScalar):
+            return self.constant(np.asarray(value, argument.abstract.dtype.np))
+        return value
 
     # -- nodes ----------------------------------------------------------------------------------------------------
     def emit(self, op: str, inputs: Sequence[str], outputs: int = 1, **attributes: Any) -> Any:
@@ -179,6 +189,7 @@ def _call(g: OnnxGraph, node: CNode, graph: FuncGraph, *operands: str) -> list[s
     return results
 
 
+_TAKES_OPERANDS = frozenset(("Cond", "While", "Call", "MakeTuple"))
 _CONTROL: dict[str, Callable] = {
     "Cond": _cond,
     "While": _while,

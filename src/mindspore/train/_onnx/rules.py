@@ -234,6 +234,19 @@ def _prelu(g: Any, node: CNode, x: str, weight: str) -> str:
     return g.emit("PRelu", [x, weight])
 
 
+# -- numbers and tensors ----------------------------------------------------------------------------------------------
+@rule("ScalarToTensor")
+def _scalar_to_tensor(g: Any, node: CNode, x: Any, dtype: Any = None) -> str:
+    if not isinstance(x, str):
+        return g.constant(np.asarray(x, node.abstract.dtype.np))
+    return g.emit("Cast", [x], to=g.kind(node.abstract.dtype))
+
+
+@rule("TensorToScalar")
+def _tensor_to_scalar(g: Any, node: CNode, x: str) -> str:
+    return g.emit("Reshape", [x, g.ints([])])
+
+
 # -- casts, shapes ----------------------------------------------------------------------------------------------------
 @rule("Cast")
 def _cast(g: Any, node: CNode, x: str, dtype: Any) -> str:
