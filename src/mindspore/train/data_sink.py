@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from mindspore.common.api import jit
+from mindspore.train.sink import SunkSteps, is_compiled
 
 
 def data_sink(
     fn: Callable, dataset: Any, sink_size: int = 1, jit_config: Any = None, input_signature: Any = None
 ) -> Callable[[], Any]:
     """A function without arguments that runs `fn` on the next `sink_size` batches and returns the last result.
+
+    When `fn` is compiled (`jit`, `jit_config`, a Cell in graph mode) and XLA is the backend, the batches go through one
+    compiled loop.
 
     Examples:
         >>> import numpy as np
@@ -25,28 +32,27 @@ def data_sink(
         raise TypeError(f"For 'data_sink', 'sink_size' must be an int, but got {type(sink_size).__name__}.")
     if sink_size <= 0:
         raise ValueError(f"For 'data_sink', 'sink_size' must be positive, but got {sink_size}.")
-    run = fn
-    if jit_config is not None or input_signature is not None:
-        from mindspore.common.api import jit
-
-        run = jit(fn)
-    iterator: Any = None
-
-    def next_batch() -> Any:
-        nonlocal iterator
-        if iterator is None:
-            iterator = dataset.create_tuple_iterator(num_epochs=-1, do_copy=False)
-        batch = next(iterator, None)
-        return next(iterator) if batch is None else batch  # None: the data starts again
+    step = jit(fn) if jit_config is not None or input_signature is not None else fn
+    steps = SunkSteps(step, is_compiled(step))
+    batches = _endless(dataset)
 
     @functools.wraps(fn)
     def sink_process(*args: Any, **kwargs: Any) -> Any:
-        out = None
-        for _ in range(sink_size):
-            out = run(*next_batch())
-        return out
+        return steps.run(itertools.islice(batches, sink_size), sink_size)[1]
 
     return sink_process
+
+
+def _endless(dataset: Any) -> Iterator[tuple]:
+    """The batches of a dataset, again and again."""
+    iterator = dataset.create_tuple_iterator(num_epochs=-1, do_copy=False)
+    while True:
+        empty = True
+        for batch in iterator:
+            empty = False
+            yield tuple(batch)
+        if empty:
+            raise ValueError("For 'data_sink', the dataset has no data.")
 
 
 __all__ = ["data_sink"]

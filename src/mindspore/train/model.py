@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from mindspore.train.callback._callback import Callback, RunContext, handle_loss
 from mindspore.train.callback._monitored import check_bool
 from mindspore.train.dataset_helper import DatasetHelper, _as_tuple
 from mindspore.train.metrics import Loss, get_metrics
+from mindspore.train.sink import SunkSteps, is_compiled
 
 _OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
 _INPUT_KINDS = (Tensor, int, float, str, type(None))
@@ -82,6 +83,7 @@ class Model:
         self._eval_network, self._eval_indexes = self._build_eval_network(eval_network, eval_indexes)
         self._predict_network = network
         self.batch_num = -1
+        self._sunk_steps: SunkSteps | None = None
 
     # -- networks -------------------------------------------------------------------------------------------------
     @property
@@ -146,7 +148,8 @@ class Model:
             epoch: the number of the last epoch.
             train_dataset: gives the inputs of the training network: data and label when there is a `loss_fn`.
             callbacks: a Callback or a list of Callbacks.
-            dataset_sink_mode: an epoch is `sink_size` batches (on a GPU, callbacks see one step per epoch).
+            dataset_sink_mode: an epoch is `sink_size` batches; on accelerators they are made by few calls of one
+                executable, and callbacks see one step per epoch.
             sink_size: batches per epoch when sinking; -1 means the whole dataset.
             initial_epoch: how many epochs were trained before.
         """
@@ -242,36 +245,47 @@ class Model:
             manager.on_train_end(run)
 
     def _train_epoch(self, helper: DatasetHelper, params: Any, run: RunContext, manager: Callback) -> None:
+        if params.dataset_sink_mode:
+            self._train_sunk(helper, params, run, manager)
+        else:
+            self._train_steps(helper, params, run, manager)
+        if hasattr(params.train_dataset, "reset"):
+            params.train_dataset.reset()
+
+    def _train_steps(self, helper: DatasetHelper, params: Any, run: RunContext, manager: Callback) -> None:
         talkative = any(isinstance(c, (LossMonitor, TimeMonitor)) for c in params.list_callback)
         bar = ProgressBar(f"epoch {params.cur_epoch_num}", 0 if talkative else params.batch_num)
-        sunk = params.dataset_sink_mode
-        self._train_network.set_train(True)
-        if sunk:
-            manager.on_train_step_begin(run)
-        for batch in helper:
-            if self._loss_fn is not None and len(batch) != 2:
-                raise ValueError(
-                    f"With a 'loss_fn', the dataset must give data and label, but it gives {len(batch)} columns."
-                )
+        for batch in self._checked(helper):
             params.cur_step_num += 1
             params.train_dataset_element = batch
-            if not sunk:
-                manager.on_train_step_begin(run)
+            manager.on_train_step_begin(run)
             self._train_network.set_train(True)
             params.net_outputs = self._train_network(*batch)
             self._update_loss_scale(params.net_outputs)
-            if sunk:
-                continue
             manager.on_train_step_end(run)
             if bar.active:
                 bar.update((params.cur_step_num - 1) % params.batch_num + 1, f"loss {handle_loss(params.net_outputs)}")
             if run.get_stop_requested():
                 break
-        if sunk:
-            manager.on_train_step_end(run)
         bar.close()
-        if hasattr(params.train_dataset, "reset"):
-            params.train_dataset.reset()
+
+    def _train_sunk(self, helper: DatasetHelper, params: Any, run: RunContext, manager: Callback) -> None:
+        """All steps of an epoch as one: callbacks see its begin and its end."""
+        self._train_network.set_train(True)
+        if self._sunk_steps is None:
+            self._sunk_steps = SunkSteps(self._train_network, is_compiled(self._train_network))
+        manager.on_train_step_begin(run)
+        made, params.net_outputs = self._sunk_steps.run(self._checked(helper), params.batch_num)
+        params.cur_step_num += made
+        manager.on_train_step_end(run)
+
+    def _checked(self, helper: DatasetHelper) -> Iterator[tuple]:
+        for batch in helper:
+            if self._loss_fn is not None and len(batch) != 2:
+                raise ValueError(
+                    f"With a 'loss_fn', the dataset must give data and label, but it gives {len(batch)} columns."
+                )
+            yield batch
 
     def _update_loss_scale(self, outputs: Any) -> None:
         manager = self._loss_scale_manager
