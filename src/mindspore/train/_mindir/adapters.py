@@ -82,6 +82,15 @@ ADAPTERS.update({
 })  # fmt: skip
 
 
+@adapter("ScalarToTensor")
+def _scalar_to_tensor(x: Any, dtype: Any = None) -> Any:
+    """Numbers that loops carry are tensors already."""
+    return _cast(x if isinstance(x, Tensor) else Tensor(x), dtype)
+
+
+ADAPTERS["TensorToScalar"] = lambda x: x.reshape(())
+
+
 @adapter("ClampScalar", "ClampTensor")
 def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
     x = x if low is None else _prim("Maximum")()(x, low)
