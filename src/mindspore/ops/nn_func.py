@@ -8,12 +8,16 @@ from mindspore.ops.nn_cache import *  # noqa: F403
 from mindspore.ops.nn_cache import __all__ as _cache
 from mindspore.ops.nn_conv import *  # noqa: F403
 from mindspore.ops.nn_conv import __all__ as _conv
+from mindspore.ops.nn_deformable import *  # noqa: F403
+from mindspore.ops.nn_deformable import __all__ as _deformable
 from mindspore.ops.nn_dropout import *  # noqa: F403
 from mindspore.ops.nn_dropout import __all__ as _dropout
 from mindspore.ops.nn_embedding import *  # noqa: F403
 from mindspore.ops.nn_embedding import __all__ as _embedding
 from mindspore.ops.nn_experts import *  # noqa: F403
 from mindspore.ops.nn_experts import __all__ as _experts
+from mindspore.ops.nn_fractional import *  # noqa: F403
+from mindspore.ops.nn_fractional import __all__ as _fractional
 from mindspore.ops.nn_image import *  # noqa: F403
 from mindspore.ops.nn_image import __all__ as _image
 from mindspore.ops.nn_loss import *  # noqa: F403
@@ -24,5 +28,6 @@ from mindspore.ops.nn_pooling import *  # noqa: F403
 from mindspore.ops.nn_pooling import __all__ as _pooling
 
 __all__ = [  # noqa: PLE0604 - lists of names
-    *_activation, *_attention, *_cache, *_conv, *_dropout, *_embedding, *_experts, *_image, *_loss, *_norm, *_pooling,
+    *_activation, *_attention, *_cache, *_conv, *_deformable, *_dropout,
+    *_embedding, *_experts, *_fractional, *_image, *_loss, *_norm, *_pooling,
 ]  # fmt: skip

@@ -20,8 +20,10 @@ from mindspore.prims.update import (
     ApplyAdadelta,
     ApplyAdagrad,
     ApplyAdagradV2,
+    ApplyCenteredRMSProp,
     ApplyFtrl,
     ApplyProximalAdagrad,
+    ApplyProximalGradientDescent,
     ApplyRMSProp,
     Update,
 )
@@ -150,6 +152,24 @@ class SparseApplyFtrl(SparseUpdate):
         return ApplyFtrl().step(xp, var, accum, linear, grad, self.lr, self.l1, self.l2, self.lr_power)
 
 
+class SparseApplyFtrlV2(SparseUpdate):
+    """FTRL of the rows named, with a shrinkage of the weights in the gradient."""
+
+    arguments = SparseApplyFtrl.arguments
+    state = SparseApplyFtrl.state
+    shown = 3
+
+    def __init__(
+        self, lr: float, l1: float, l2: float, l2_shrinkage: float, lr_power: float, use_locking: bool = False
+    ):
+        super().__init__(lr=lr, l1=l1, l2=l2, l2_shrinkage=l2_shrinkage, lr_power=lr_power, use_locking=use_locking)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        var, accum, linear, grad = (named[n] for n in ("var", "accum", "linear", "grad"))
+        shrunk = linear + 2 * self.l2_shrinkage * var
+        return ApplyFtrl().step(xp, var, accum, shrunk, grad, self.lr, self.l1, self.l2, self.lr_power)
+
+
 class FusedSparseFtrl(SparseApplyFtrl):
     """FTRL of the rows named."""
 
@@ -217,3 +237,50 @@ class SparseApplyRMSProp(SparseUpdate):
             xp, var, ms, mom, lr, grad, self.rho, self.momentum, self.epsilon
         )
         return new_var, xp.where(grad == 0, ms, new_ms), new_mom  # no gradient, nothing learnt about its size
+
+
+class SparseApplyCenteredRMSProp(SparseUpdate):
+    """RMSProp around the gradients' mean, of the rows named."""
+
+    arguments = ("var", "mg", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad", "indices")
+    state = ("var", "mg", "ms", "mom")
+    shown = 1
+
+    def __init__(self, use_locking: bool = False):
+        super().__init__(use_locking=use_locking)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        var, mg, ms, mom, lr, rho, momentum, epsilon, grad = (named[n] for n in self.arguments[:-1])
+        return ApplyCenteredRMSProp().step(xp, var, mg, ms, mom, grad, lr, rho, momentum, epsilon)
+
+
+class SparseApplyMomentum(SparseUpdate):
+    """Momentum of the rows named."""
+
+    arguments = ("var", "accum", "lr", "grad", "indices", "momentum")
+    state = ("var", "accum")
+    shown = 1
+
+    def __init__(self, use_locking: bool = False, use_nesterov: bool = False):
+        super().__init__(use_locking=use_locking, use_nesterov=use_nesterov)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        var, accum, lr, grad, momentum = (named[n] for n in ("var", "accum", "lr", "grad", "momentum"))
+        accum = momentum * accum + grad
+        step = grad + momentum * accum if self.use_nesterov else accum
+        return var - lr * step, accum
+
+
+class SparseApplyProximalGradientDescent(SparseUpdate):
+    """Gradient descent with l1 and l2 penalties (FOBOS), of the rows named."""
+
+    arguments = ("var", "alpha", "l1", "l2", "grad", "indices")
+    state = ("var",)
+    shown = 1
+
+    def __init__(self, use_locking: bool = False):
+        super().__init__(use_locking=use_locking)
+
+    def dense(self, xp: Any, named: dict) -> tuple:
+        var, alpha, l1, l2, grad = (named[n] for n in self.arguments[:-1])
+        return ApplyProximalGradientDescent().step(xp, var, alpha, l1, l2, grad)

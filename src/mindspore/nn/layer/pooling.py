@@ -14,6 +14,7 @@ from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool1dExt", "AvgPool2d", "AvgPool2dExt", "AvgPool3d", "AvgPool3dExt",
+    "FractionalMaxPool2d", "FractionalMaxPool3d",
     "LPPool1d", "LPPool2d", "MaxPool1d", "MaxPool2d", "MaxPool2dExt", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
     "MaxUnpool3d",
 ]  # fmt: skip
@@ -335,3 +336,29 @@ class MaxUnpool3d(_MaxUnpool):
 
     def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
         return ops.max_unpool3d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class FractionalMaxPool2d(Cell):
+    """Max pooling of (N, C, H, W) in windows that are drawn, to `output_size` or to a share of the input's size."""
+
+    def __init__(
+        self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+        _random_samples: Any = None,
+    ):  # fmt: skip
+        super().__init__()
+        self.kernel_size, self.output_size, self.output_ratio = kernel_size, output_size, output_ratio
+        self.return_indices = checks.boolean(type(self).__name__, "return_indices", return_indices)
+        self._random_samples = _random_samples
+
+    pool = staticmethod(ops.fractional_max_pool2d)
+
+    def construct(self, input: Any) -> Any:
+        return self.pool(
+            input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
+        )
+
+
+class FractionalMaxPool3d(FractionalMaxPool2d):
+    """Max pooling of (N, C, D, H, W) in windows that are drawn."""
+
+    pool = staticmethod(ops.fractional_max_pool3d)

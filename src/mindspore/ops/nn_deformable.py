@@ -1,0 +1,78 @@
+"""Deformable convolution (Dai et al. 2017, Zhu et al. 2019): each tap of the kernel samples at a learnt offset.
+
+`offsets` (N, 3 · groups · kernel, H', W') holds the taps' column offsets, then row offsets, then weights.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops.nn_conv import conv2d
+from mindspore.prims import elementwise as ew
+from mindspore.prims.arrays import Transpose
+from mindspore.prims.gather_scatter import GatherD
+from mindspore.prims.reduction import BroadcastTo, Reshape
+from mindspore.prims.values import from_array
+
+__all__ = ["deformable_conv2d", "deformable_offsets"]
+
+
+def _bilinear(x: Any, rows: Any, columns: Any) -> Any:
+    """Sample (M, C, H, W) at (M, P) places; beyond the image there are zeros. Gives (M, C, P)."""
+    images, channels, height, width = x.shape
+    flat = Reshape()(x, (images, channels, height * width))
+    top, left = ew.Floor()(rows), ew.Floor()(columns)
+    total = None
+    for down in (0.0, 1.0):
+        for right in (0.0, 1.0):
+            r, c = top + down, left + right
+            weight = (1.0 - ew.Abs()(rows - r)) * (1.0 - ew.Abs()(columns - c))
+            inside = (r >= 0.0) & (r <= height - 1.0) & (c >= 0.0) & (c <= width - 1.0)
+            place = ew.Minimum()(ew.Maximum()(r, 0.0), height - 1.0) * width
+            place = place + ew.Minimum()(ew.Maximum()(c, 0.0), width - 1.0)
+            index = Reshape()(cast(place, mstype.int64), (images, 1, -1))
+            picked = GatherD()(flat, 2, BroadcastTo((images, channels, index.shape[2]))(index))
+            part = picked * Reshape()(weight * cast(inside, x.dtype), (images, 1, -1))
+            total = part if total is None else total + part
+    return total
+
+
+def deformable_offsets(
+    x: Any, offsets: Any, strides: Any, pads: Any, ksize: Any, dilations: Any = (1, 1, 1, 1), deformable_groups: int = 1,
+    modulated: bool = True,
+) -> Tensor:  # fmt: skip
+    """The samples of all taps side by side: (N, C, H' · kernel height, W' · kernel width)."""
+    require_tensor("deformable_offsets", "x", x)
+    n, channels, _, _ = x.shape
+    groups, (kh, kw), taps = deformable_groups, ksize, ksize[0] * ksize[1]
+    out_h, out_w = offsets.shape[2:]
+    parts = Reshape()(offsets, (n, -1, groups, taps, out_h, out_w))
+    base_r = np.arange(out_h)[:, None] * strides[2] - pads[0]
+    base_c = np.arange(out_w)[None, :] * strides[3] - pads[2]
+    tap_r, tap_c = np.divmod(np.arange(taps), kw)
+    rows = (tap_r[:, None, None] * dilations[2] + base_r[None]) + np.zeros((1, 1, out_w))
+    columns = (tap_c[:, None, None] * dilations[3] + base_c[None]) + np.zeros((1, out_h, 1))
+    places = [
+        Reshape()(parts[:, i] + from_array(grid.astype(x.dtype.np)), (n * groups, -1))
+        for i, grid in ((1, rows), (0, columns))
+    ]
+    grouped = Reshape()(x, (n * groups, channels // groups, *x.shape[2:]))
+    sampled = _bilinear(grouped, *places)
+    if modulated:
+        sampled = sampled * Reshape()(parts[:, 2], (n * groups, 1, -1))
+    grid = Reshape()(sampled, (n, channels, kh, kw, out_h, out_w))
+    return Reshape()(Transpose()(grid, (0, 1, 4, 2, 5, 3)), (n, channels, out_h * kh, out_w * kw))
+
+
+def deformable_conv2d(
+    x: Any, weight: Any, offsets: Any, kernel_size: Any, strides: Any, padding: Any, bias: Any = None,
+    dilations: Any = (1, 1, 1, 1), groups: int = 1, deformable_groups: int = 1, modulated: bool = True,
+) -> Tensor:  # fmt: skip
+    """Convolution of (N, C, H, W) whose taps sample at their offsets."""
+    samples = deformable_offsets(x, offsets, strides, padding, kernel_size, dilations, deformable_groups, modulated)
+    return conv2d(samples, weight, bias, tuple(kernel_size), "valid", 0, 1, groups)
