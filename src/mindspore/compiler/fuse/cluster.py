@@ -70,6 +70,7 @@ class Clustering:
         self.order = {v.id: i for i, v in enumerate(program.values)}
         self._of: dict[int, Cluster] = {}
         self._bases: dict[int, list[Value]] = {}
+        self._copied: dict[int, list[Cluster]] = {}  # value -> clusters that compute it again
         self._new_levels: dict[int, str] = {}
         self._judged: dict[tuple, list[str] | None] = {}  # clusters of the same structure are judged once
         self.users: dict[int, list[Value]] = {}
@@ -203,7 +204,11 @@ class Clustering:
 
     def _read_outside(self, member: Value, inside: set[int]) -> bool:
         users = self.users.get(member.id, ())
-        return any(u.id not in inside and not self._recomputed_for(member, u) for u in users)
+        if any(u.id not in inside and not self._recomputed_for(member, u) for u in users):
+            return True
+        own = self.cluster_of(member)
+        elsewhere = [c for u in users for c in self._copied.get(u.id, ()) if c is not own]
+        return any(all(v is not member for v in c.copies) for c in elsewhere)
 
     def _recomputed_for(self, member: Value, user: Value) -> bool:
         cluster = self.cluster_of(user)
@@ -289,12 +294,15 @@ class Clustering:
         ):
             return
         users = [u for u in self.users.get(value.id, ()) if u.id not in inside]
-        readers = list(dict.fromkeys(self._of[u.id].root() for u in users))
+        copied = [c for u in self.users.get(value.id, ()) for c in self._copied.get(u.id, ()) if c is not cluster]
+        readers = list(dict.fromkeys([*(self._of[u.id].root() for u in users), *copied]))
         if any(reader.opaque for reader in readers) or not self._pays(value, operands, readers):
             return
         for reader in readers:
             reader.copies.append(value)
+        self._copied[value.id] = readers
         if not all(self.fits(reader) and not self._cyclic(reader) for reader in readers):
+            del self._copied[value.id]
             for reader in readers:
                 reader.copies.remove(value)
 
