@@ -73,7 +73,7 @@ def tensor_class() -> Any:
 
 def from_array(array: Any) -> Any:
     """A concrete Tensor around an array, without copying."""
-    if isinstance(array, np.generic):
+    if type(array) is not np.ndarray and isinstance(array, np.generic):
         array = np.asarray(array)
     cls = _Classes.tensor
     tensor = cls.__new__(cls)

@@ -53,11 +53,13 @@ def _evaluate(prim: Primitive, args: tuple, arrays: list) -> Any:
 
 
 def _wrap(result: Any) -> Any:
+    if type(result) is np.ndarray:
+        return values.from_array(result)
     if isinstance(result, tuple):
         return tuple(_wrap(r) for r in result)
     if result is None:
         return None
-    if type(result) is not np.ndarray and isinstance(result, (np.generic, bool, int, float)):
+    if isinstance(result, (np.generic, bool, int, float)):
         result = np.asarray(result)
     return values.from_array(result)
 

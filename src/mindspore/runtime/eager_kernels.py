@@ -27,19 +27,19 @@ from mindspore.prims.values import SymbolicScalarBase, TensorBase
 from mindspore.runtime import devices, executor
 
 #: element counts from which an operation is worth a native call
-_CONVOLUTION, _ROWS, _POINTS = 256, 4096, 32768
-#: products of the three extents from which a matrix product is; BLAS does smaller ones without threads, as fast
+_CONVOLUTION, _MATRIX, _ROWS, _POINTS = 256, 1024, 4096, 32768
+#: multiplications from which a matrix product is worth it; BLAS does smaller ones without threads, as fast
 _PRODUCT = 64**3
 #: multiplications (of other operations: elements) up to which threads cost more than they save
 _SERIAL = 1 << 19
 
-#: operation -> how many elements its largest operand must have
+#: operation -> how many elements its first operand must have
 THRESHOLDS: dict[str, int] = {
     **dict.fromkeys(
         [f"Conv{d}D{kind}" for d in (1, 2, 3) for kind in ("", "BackpropInput", "BackpropFilter", "Transpose")],
         _CONVOLUTION,
     ),
-    **dict.fromkeys(("MatMul", "BatchMatMul"), 0),
+    **dict.fromkeys(("MatMul", "BatchMatMul"), _MATRIX),
     **dict.fromkeys(("MaxPool", "MaxPoolNd", "MaxPool3D", "AvgPool", "AvgPoolNd", "AvgPool3D"), _ROWS),
     **dict.fromkeys(("BatchNorm", "LayerNorm", "RmsNorm", "Standardize", "Softmax", "LogSoftmax"), _ROWS),
     "RecurrentSequence": _ROWS,
@@ -95,15 +95,11 @@ def clear() -> None:
 # -- which calls ----------------------------------------------------------------------------------------------------------
 def _wanted(prim: Primitive, arrays: list[Any], least: int) -> bool:
     first = arrays[0]
-    if type(first) is not np.ndarray or first.dtype is not _FLOAT or not _is_large(prim, arrays, least):
+    if type(first) is not np.ndarray or first.size < least or first.dtype is not _FLOAT:
+        return False
+    if least == _MATRIX and _multiplications(prim, arrays) <= _PRODUCT:
         return False
     return all(type(a) is not np.ndarray or a.dtype is _FLOAT or a.dtype.kind in "iu" for a in arrays)
-
-
-def _is_large(prim: Any, arrays: list[Any], least: int) -> bool:
-    if least:
-        return max(a.size for a in arrays if type(a) is np.ndarray) >= least and arrays[0].size > 0
-    return _multiplications(prim, arrays) > _PRODUCT
 
 
 def _multiplications(prim: Any, arrays: list[Any]) -> int:
