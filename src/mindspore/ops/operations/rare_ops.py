@@ -288,8 +288,8 @@ ExtractVolumePatches = composition(
 
 def _fractional(rank: int) -> Any:
     def function(self: Any, x: Any, random_samples: Any) -> tuple:
-        sizes = [(v,) * rank if isinstance(v, int) else tuple(v) for v in (self.ksize, self.output_shape)]
-        return nn_fractional.fractional_pool(self.name, x, *sizes, random_samples)
+        kernel, out = ((v,) * rank if isinstance(v, int) else tuple(v) for v in (self.ksize, self.output_shape))
+        return nn_fractional.fractional_pool(self.name, x, kernel, out, random_samples)
 
     return function
 

@@ -44,8 +44,11 @@ SparseSoftmax = plain("SparseSoftmax", structure.sparse_softmax)
 SparseSparseMaximum = plain("SparseSparseMaximum", structure.sparse_maximum)
 SparseSparseMinimum = plain("SparseSparseMinimum", structure.sparse_minimum)
 SparseSplit = composition(
-    "SparseSplit", lambda self, *parts: structure.sparse_split(*parts, self.num_split), "Parts of a sparse tensor.",
-    num_split=1,
+    "SparseSplit",
+    lambda self, split_dim, indices, values, shape: structure.sparse_split(
+        split_dim, indices, values, shape, self.num_split
+    ),
+    "Parts of a sparse tensor.", num_split=1,
 )  # fmt: skip
 SparseToDenseV2 = composition(
     "SparseToDenseV2", lambda self, *parts: structure.sparse_to_dense(*parts), "The dense tensor.", validate_indices=True,
