@@ -298,3 +298,41 @@ def test_old_nodes_name_their_primitives_themselves():
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     net = GraphCell(LoadedGraph(Program(ModelProto(ir_version="0.1.0", graph=graph))))
     np.testing.assert_array_equal(net(Tensor(x)).asnumpy(), x.T)
+
+
+# -- weights in a file of their own ---------------------------------------------------------------------------------------
+def _split(folder, value):
+    """Write y = x + w with the weights apart; returns the graph file."""
+    net = nn.Dense(2, 2, weight_init=value, bias_init=value)
+    path = str(folder / "net.mindir")
+    ms.export(net, Tensor(np.ones((1, 2), np.float32)), file_name=path, file_format="MINDIR")
+    return save_model(ms.load_mindir(path), path, None, split_above=1)
+
+
+def test_weights_apart_are_replaced_with_the_graph(tmp_path):
+    x = Tensor(np.ones((1, 2), np.float32))
+    for value in (1.0, 2.0):
+        graph = _split(tmp_path, value)
+        np.testing.assert_array_equal(GraphCell(ms.load(graph))(x).asnumpy(), np.full((1, 2), 3 * value))
+        assert len(list((tmp_path / "net_variables").iterdir())) == 1
+
+
+@pytest.mark.parametrize("mode", ["AES-GCM", "AES-CBC"])
+def test_encrypted_weights_apart(tmp_path, monkeypatch, mode):
+    monkeypatch.setattr("mindspore.train._mindir.files.SPLIT_ABOVE", 1)
+    x, net = Tensor(np.ones((1, 2), np.float32)), nn.Dense(2, 2)
+    ms.export(net, x, file_name=str(tmp_path / "net"), file_format="MINDIR", enc_key=KEY, enc_mode=mode)
+    graph = str(tmp_path / "net_graph.mindir")
+    loaded = GraphCell(ms.load(graph, dec_key=KEY, dec_mode=mode))
+    np.testing.assert_allclose(loaded(x).asnumpy(), net(x).asnumpy(), rtol=1e-6)
+    with pytest.raises(ValueError):
+        ms.load(graph, dec_key=KEY[::-1], dec_mode=mode)
+
+
+def test_a_failed_save_leaves_graph_and_weights(tmp_path, monkeypatch):
+    graph = _split(tmp_path, 1.0)
+    monkeypatch.setattr(ModelProto, "encode", lambda self: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        save_model(ms.load_mindir(str(tmp_path / "net.mindir")), str(tmp_path / "net.mindir"), None, split_above=1)
+    x = Tensor(np.ones((1, 2), np.float32))
+    np.testing.assert_array_equal(GraphCell(ms.load(graph))(x).asnumpy(), np.full((1, 2), 3.0))

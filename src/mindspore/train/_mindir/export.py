@@ -21,7 +21,7 @@ from mindspore.ir.mindir_writer import GraphWriter, ModelWriter
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
 from mindspore.train._free_sizes import free_sizes, has_free_sizes, with_sizes
-from mindspore.train._mindir.files import external_reader, read_model, save_model
+from mindspore.train._mindir.files import Decrypt, external_reader, read_model, save_model
 from mindspore.train._mindir.free_sizes import generalise
 from mindspore.train._mindir.graph_cell import LoadedGraph
 from mindspore.train._mindir.lowering import lower
@@ -207,21 +207,24 @@ def load(file_name: str, **kwargs: Any) -> LoadedGraph:
     if not file_name.endswith(".mindir"):
         raise ValueError(f"For 'load', 'file_name' must end with '.mindir', but got {file_name!r}.")
     path = os.path.realpath(file_name)
-    model = read_model(path, _decryptor(path, kwargs))
+    decrypt = _decryptor(kwargs)
+    model = read_model(path, decrypt)
     try:
-        return LoadedGraph(Program(model, external_reader(file_name)), model.preprocessor)
+        return LoadedGraph(Program(model, external_reader(file_name, decrypt)), model.preprocessor)
+    except cipher.WrongKeyError as error:
+        raise ValueError(f"The weights of {file_name} cannot be decrypted with this 'dec_key': {error}.") from None
     except DecodeError as error:
         raise ValueError(f"The file {file_name} is no MindIR model or is damaged: {error}.") from None
 
 
-def _decryptor(path: str, kwargs: dict[str, Any]) -> Callable[[Any], bytes] | None:
+def _decryptor(kwargs: dict[str, Any]) -> Decrypt | None:
     key, mode = kwargs.get("dec_key"), kwargs.get("dec_mode", "AES-GCM")
     if key is None:
         return None
     if callable(mode):
-        return lambda content: mode(path, key)
+        return lambda path, content: mode(path, key)
     cipher.check_key("load", "dec_key", key, mode, "dec_mode")
-    return lambda content: cipher.decrypt(content, key, mode)
+    return lambda path, content: cipher.decrypt(content, key, mode)
 
 
 def load_mindir(file_name: str) -> ModelProto:

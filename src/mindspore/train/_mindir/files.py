@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import mmap
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,49 +22,49 @@ _READ_ONLY = 0o400
 def save_model(
     model: ModelProto, path: str, encrypt: Callable[[Any], bytes] | None, split_above: int | None = None
 ) -> str:
-    """Write a model; returns the name of the graph file. Weights of more than 1 GiB (or `split_above`) go to others."""
+    """Write a model; returns the name of the graph file. Weights of more than 1 GiB (or `split_above`) go to another.
+
+    The graph file is replaced last, so whenever the process ends, it refers to weights that are there.
+    """
     stem = path.removesuffix(".mindir")
     parameters = model.graph.parameter
     Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
-    if sum(len(p.raw_data) for p in parameters) <= (SPLIT_ABOVE if split_above is None else split_above):
-        target = f"{stem}.mindir"
-    else:
-        _save_weights(parameters, stem, encrypt)
-        target = f"{stem}_graph.mindir"
+    apart = sum(len(p.raw_data) for p in parameters) > (SPLIT_ABOVE if split_above is None else split_above)
+    target = f"{stem}_graph.mindir" if apart else f"{stem}.mindir"
+    weights = _save_weights(parameters, Path(f"{os.path.realpath(stem)}_variables"), encrypt) if apart else None
     content: Any = model.encode()
     with atomic_write(target, permissions=_READ_ONLY) as stream:
         stream.write(content if encrypt is None else encrypt(content))
+    if weights is not None:
+        for old in weights.parent.glob("data_*"):
+            if old != weights:
+                old.unlink()
     return target
 
 
-def _save_weights(parameters: list[TensorProto], stem: str, encrypt: Callable[[Any], bytes] | None) -> None:
-    """Put the weights into `<stem>_variables/data_0`; the folder appears when it is complete."""
-    folder = f"{os.path.basename(stem)}_variables"
-    parent = os.path.dirname(os.path.realpath(stem))
-    fresh = tempfile.mkdtemp(dir=parent, prefix=f".{folder}.")
-    try:
-        with open(os.path.join(fresh, "data_0"), "wb") as stream:
-            head = b"\x01" + bytes(_HEAD - 1)
-            stream.write(head if encrypt is None else encrypt(head))
-            offset = _HEAD
-            for parameter in sorted(parameters, key=lambda p: p.ref_key or p.name):
-                raw = bytes(parameter.raw_data) + bytes(-len(parameter.raw_data) % _HEAD)
-                stream.write(raw if encrypt is None else encrypt(raw))
-                location = f"{folder}/data_0"
-                parameter.external_data = ExternalData(
-                    location=location, offset=offset, length=len(parameter.raw_data)
-                )  # fmt: skip
-                parameter.raw_data = None
-                offset += len(raw)
-        target = os.path.join(parent, folder)
-        shutil.rmtree(target, ignore_errors=True)
-        os.replace(fresh, target)
-    except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise
+def _save_weights(parameters: list[TensorProto], folder: Path, encrypt: Callable[[Any], bytes] | None) -> Path:
+    """Put the weights into a new file of the folder, and where they lie into the messages."""
+    folder.mkdir(exist_ok=True)
+    target = next(place for n in itertools.count() if not (place := folder / f"data_{n}").exists())
+    with atomic_write(target, permissions=_READ_ONLY) as stream:
+        head = b"\x01" + bytes(_HEAD - 1)
+        stream.write(head if encrypt is None else encrypt(head))
+        offset = _HEAD
+        for parameter in sorted(parameters, key=lambda p: p.ref_key or p.name):
+            raw = bytes(parameter.raw_data) + bytes(-len(parameter.raw_data) % _HEAD)
+            stream.write(raw if encrypt is None else encrypt(raw))
+            parameter.external_data = ExternalData(
+                location=f"{folder.name}/{target.name}", offset=offset, length=len(parameter.raw_data)
+            )
+            parameter.raw_data = None
+            offset += len(raw)
+    return target
 
 
-def read_model(path: str, decrypt: Callable[[Any], bytes] | None) -> ModelProto:
+Decrypt = Callable[[str, Any], bytes]  # of the file with this name and content
+
+
+def read_model(path: str, decrypt: Decrypt | None) -> ModelProto:
     """Read a model; ValueError when the file is not one."""
     if not isinstance(path, str):
         raise ValueError(f"For 'load', the file name must be a string, but got {type(path)}.")
@@ -74,7 +73,7 @@ def read_model(path: str, decrypt: Callable[[Any], bytes] | None) -> ModelProto:
     data: Any = _mapped(path)
     if decrypt is not None:
         try:
-            data = decrypt(data)
+            data = decrypt(path, data)
         except cipher.WrongKeyError as error:
             raise ValueError(f"The MindIR file {path} cannot be decrypted with this 'dec_key': {error}.") from None
     elif cipher.is_encrypted(data[:4]):
@@ -96,7 +95,7 @@ def _mapped(path: str) -> memoryview:
         return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def external_reader(path: str) -> Callable[[TensorProto], Any]:
+def external_reader(path: str, decrypt: Decrypt | None = None) -> Callable[[TensorProto], Any]:
     """A function that reads the external data of tensors from files beside `path`, and from nowhere else."""
     folder = os.path.dirname(os.path.realpath(path))
     opened: dict[str, memoryview] = {}
@@ -110,7 +109,7 @@ def external_reader(path: str) -> Callable[[TensorProto], Any]:
         if target not in opened:
             if not os.path.isfile(target):
                 raise DecodeError(f"the data file '{place.location}' is missing")
-            opened[target] = _mapped(target)
+            opened[target] = _mapped(target) if decrypt is None else memoryview(decrypt(target, _mapped(target)))
         offset, length = place.offset or 0, place.length or 0
         if offset < 0 or length < 0 or offset + length > len(opened[target]):
             raise DecodeError(f"the data of '{tensor.name}' reaches beyond the file '{place.location}'")
