@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -531,3 +533,19 @@ def test_scaler_inside_a_compiled_step():
 
     losses = [float(step(*batch).asnumpy()) for _ in range(2) for batch in data().create_tuple_iterator()]
     np.testing.assert_allclose(losses, by_hand(2)[0], rtol=1e-4)
+
+
+def test_compiled_functions_survive_a_fork():
+    """Children of a process that has compiled go on without the libraries whose threads are gone."""
+    code = """
+import os, numpy as np, mindspore as ms
+f = ms.jit(lambda x: ms.ops.exp(x) * 2)
+f(ms.Tensor([1.0]))
+child = os.fork()
+if child == 0:
+    same = np.allclose(f(ms.Tensor([1.0])).asnumpy(), [2 * np.e]) and np.allclose(ms.grad(f)(ms.Tensor([1.0])).asnumpy(), [2 * np.e])
+    os._exit(0 if same else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), f(ms.Tensor([0.0])).asnumpy())
+"""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert out.stdout.split() == ["0", "[2.]"], out.stderr
