@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -32,6 +33,17 @@ def set_backend(name: str) -> None:
 
 def set_target(target: str, index: int) -> None:
     _Setting.target, _Setting.index = target, index
+
+
+def _compute_without_threads() -> None:
+    """In a forked child: neither JAX nor OpenMP survives a fork, so graphs run on the reference machine."""
+    if _Setting.made and _Setting.target == "CPU":
+        _Setting.name = "interp"
+        _Setting.made.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_compute_without_threads)
 
 
 def backend_key() -> tuple:
