@@ -22,7 +22,9 @@ import mindspore as ms
 from mindspore import Tensor, nn
 
 KEY = b"0123456789ABCDEF"
-EXTERNAL = "weights_apart"
+#: models whose weights lie in files of their own, and models that are encrypted
+APART = ("weights_apart", "encrypted_apart")
+ENCRYPTED = ("encrypted", "encrypted_apart")
 TEXT = "héllo"
 TYPES = (
     "bool",
@@ -113,7 +115,7 @@ def write_summary(folder: str) -> None:
 def models() -> dict:
     """The networks, and each function as a network."""
     functions = {f"op_{name}": (lambda f=f: Function(f), inputs, None) for name, (f, inputs) in FUNCTIONS.items()}
-    return {**CASES, EXTERNAL: CASES["lenet"], **functions}
+    return {**CASES, **dict.fromkeys((*APART, *ENCRYPTED), CASES["lenet"]), **functions}
 
 
 class Function(nn.Cell):
@@ -136,8 +138,9 @@ def write_model(folder: str, name: str) -> None:
     examples = tensors
     if shapes is not None:
         examples = [Tensor(shape=list(s), dtype=t.dtype) for s, t in zip(shapes, tensors)]
-    with weights_apart() if name == EXTERNAL else contextlib.nullcontext():
-        ms.export(net, *examples, file_name=f"{folder}/{name}", file_format="MINDIR")
+    options = {"enc_key": KEY, "enc_mode": "AES-GCM"} if name in ENCRYPTED else {}
+    with weights_apart() if name in APART else contextlib.nullcontext():
+        ms.export(net, *examples, file_name=f"{folder}/{name}", file_format="MINDIR", **options)
     stored = {f"in{i}": a for i, a in enumerate(inputs)}
     stored.update({f"out{i}": a for i, a in enumerate(flat(net(*tensors)))})
     np.savez(f"{folder}/{name}.npz", **stored)
@@ -230,8 +233,9 @@ def read_model(folder: str, name: str) -> str:
             raise RuntimeError(f"not written: {stream.read()}")
     ms.set_context(mode=ms.GRAPH_MODE)
     stored = np.load(f"{folder}/{name}.npz")
-    file = f"{name}_graph.mindir" if name == EXTERNAL else f"{name}.mindir"
-    net = nn.GraphCell(ms.load(f"{folder}/{file}"))
+    file = f"{name}_graph.mindir" if name in APART else f"{name}.mindir"
+    options = {"dec_key": KEY, "dec_mode": "AES-GCM"} if name in ENCRYPTED else {}
+    net = nn.GraphCell(ms.load(f"{folder}/{file}", **options))
     found = flat(net(*[Tensor(stored[k]) for k in stored.files if k.startswith("in")]))
     expected = [stored[k] for k in stored.files if k.startswith("out")]
     assert len(found) == len(expected), f"{len(found)} results, not {len(expected)}"
