@@ -262,18 +262,26 @@ def resample(
         return waveform
     base = min(orig, new) * rolloff
     reach = math.ceil(width * orig / base)
-    times = np.arange(-reach, reach + orig)[None, :] / orig - np.arange(new)[:, None] / new
-    scaled = np.clip(times * base, -width, width)
+    places = np.arange(math.ceil(new * waveform.shape[-1] / orig)) * orig
+    weights = _sinc_filters(orig, new, min(new, len(places)), reach, base, method, width, beta)
+    padded = np.pad(waveform, [(0, 0)] * (waveform.ndim - 1) + [(reach, reach + 2)])
+    phases = np.arange(len(places)) % new
+    result = np.zeros((*waveform.shape[:-1], len(places)))
+    for tap, weight in enumerate(weights):  # few taps, many samples
+        result += padded[..., places // new + tap] * weight[phases]
+    return result
+
+
+def _sinc_filters(orig, new, phases, reach, base, method, width, beta) -> np.ndarray:
+    """(taps, phases): what the samples around a place contribute, for places between them at each phase."""
+    between = (np.arange(phases) * orig % new) / new
+    distance = np.arange(-reach, reach + 2)[:, None] - between
+    scaled = np.clip(distance * base / orig, -width, width)
     if method is ResampleMethod.SINC_INTERPOLATION:
         shape = np.cos(scaled * math.pi / width / 2) ** 2
     else:
         shape = np.i0(beta * np.sqrt(1 - (scaled / width) ** 2)) / np.i0(beta)
-    kernel = np.sinc(scaled) * shape * (base / orig)
-    length = waveform.shape[-1]
-    padded = np.pad(waveform, [(0, 0)] * (waveform.ndim - 1) + [(reach, reach + orig)])
-    frames = np.lib.stride_tricks.sliding_window_view(padded, kernel.shape[1], axis=-1)[..., ::orig, :]
-    result = (frames @ kernel.T).reshape(*waveform.shape[:-1], -1)
-    return result[..., : math.ceil(new * length / orig)]
+    return np.sinc(scaled) * shape * (base / orig)
 
 
 class Resample(AudioTransform):

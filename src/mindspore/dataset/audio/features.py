@@ -115,7 +115,7 @@ class DetectPitchFrequency(AudioTransform):
         channels = waveform.reshape(-1, waveform.shape[-1])
         lags = self._smooth(self._best_lags(self._correlation(channels)))
         pitch = self.sample_rate / (1e-9 + lags)
-        return pitch.reshape(*waveform.shape[:-1], -1).astype(waveform.dtype)
+        return pitch.reshape(*waveform.shape[:-1], -1).astype(np.float32)
 
     def _correlation(self, channels: np.ndarray) -> np.ndarray:
         """(channel, frame, lag) of the normalised cross-correlation, lags from 1 on."""

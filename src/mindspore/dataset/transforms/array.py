@@ -158,6 +158,8 @@ class PadEnd(Transform):
 
     def apply(self, column: Any) -> np.ndarray:
         array = as_column(column)
+        if not array.ndim:
+            return array
         if array.ndim != len(self.pad_shape):
             raise RuntimeError(
                 f"PadEnd: invalid pad shape, as rank of input is: {array.ndim}, "
