@@ -10,7 +10,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, normal_axis, require_tensor
+from mindspore.ops.function._common import cast, normal_axis, require_numbers, require_tensor
 from mindspore.prims import elementwise as _ew
 from mindspore.prims.activation import Softmax
 from mindspore.prims.arrays import ExpandDims
@@ -113,6 +113,7 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False) ->
 
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
     """x where positive, else x times a random slope from [lower, upper)."""
+    require_numbers("rrelu", lower=lower, upper=upper)
     require_tensor("rrelu", "input", input)
     if lower > upper:
         raise ValueError(f"For 'rrelu', 'lower' must not exceed 'upper', but got {lower} and {upper}.")

@@ -12,6 +12,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import (
     as_tensor,
     cast,
+    require_numbers,
     require_operands,
     require_rank,
     require_tensor,
@@ -98,6 +99,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension."""
+    require_numbers("pairwise_distance", p=p, eps=eps)
     require_operands("pairwise_distance", x1=x1, x2=x2)
     return _vector_norm(x1 - x2 + eps, p, keepdim)
 
@@ -201,6 +203,7 @@ def _nll(op: str, log_p: Any, y: Any, weight: Any, ignore_index: int, reduction:
     counted = cast(keep, log_p.dtype)
     scale = counted
     if weight is not None:
+        require_tensor(op, "weight", weight)
         spread = _class_row(log_p, weight, axis) + _ew.zeros_like(log_p)
         scale = Reshape()(GatherD()(spread, axis, index), y.shape) * counted
     losses = -Reshape()(GatherD()(log_p, axis, index), y.shape) * scale
@@ -279,6 +282,7 @@ def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
     """The mean over classes of max(0, margin - x[target] + x[class])^p, the target's own class left out."""
+    require_numbers("multi_margin_loss", margin=margin)
     require_rank("multi_margin_loss", "input", input, 1, 2)
     require_operands("multi_margin_loss", target=target)
     x, y = _pair("multi_margin_loss", input, target)
@@ -343,6 +347,7 @@ def cosine_embedding_loss(
 
 def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """x for targets of 1, max(0, margin - x) for targets of -1."""
+    require_numbers("hinge_embedding_loss", margin=margin)
     require_operands("hinge_embedding_loss", targets=targets)
     x, y = _pair("hinge_embedding_loss", inputs, targets)
     y = cast(y, x.dtype)
@@ -354,6 +359,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
 
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Tensor:
     """max(0, -target (input1 - input2) + margin)."""
+    require_numbers("margin_ranking_loss", margin=margin)
     require_operands("margin_ranking_loss", input1=input1, input2=input2, target=target)
     losses = _ew.ReLU()(-target * (input1 - input2) + margin)
     return reduce_loss("margin_ranking_loss", losses, reduction)
@@ -364,6 +370,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """max(0, d(anchor, positive) - d(anchor, negative) + margin) under the p-norm."""
+    require_numbers("triplet_margin_loss", margin=margin, eps=eps)
     require_operands("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:

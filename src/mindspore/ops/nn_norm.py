@@ -6,7 +6,14 @@ import math
 from typing import Any
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_operands, require_rank, require_tensor, require_tensors
+from mindspore.ops.function._common import (
+    cast,
+    require_numbers,
+    require_operands,
+    require_rank,
+    require_tensor,
+    require_tensors,
+)
 from mindspore.prims import norm as _norm
 from mindspore.prims.arrays import Fill
 from mindspore.prims.elementwise import Maximum, Rsqrt, Square
@@ -39,6 +46,7 @@ def batch_norm(
 
     In training the running statistics, if given, move a step of `momentum` towards the batch's.
     """
+    require_numbers("batch_norm", eps=eps, momentum=momentum)
     require_tensor("batch_norm", "input_x", input_x)
     channels = (input_x.shape[1],) if input_x.ndim > 1 else (1,)
     scale = _filled(input_x, channels, 1) if weight is None else weight
@@ -55,6 +63,7 @@ def batch_norm(
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Standardise over the last dimensions, given by their shape, then scale and shift."""
+    require_numbers("layer_norm", eps=eps)
     require_tensor("layer_norm", "input", input)
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape or input.shape[input.ndim - len(shape) :] != shape:
@@ -70,6 +79,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Standardise groups of channels of (N, C, *), then scale and shift every channel (Wu & He 2018)."""
+    require_numbers("group_norm", eps=eps)
     require_tensor("group_norm", "input", input)
     if input.ndim < 2 or isinstance(num_groups, bool) or not isinstance(num_groups, int) or num_groups < 1:
         raise ValueError(
@@ -86,6 +96,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 
 def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
     """Standardise every channel of every sample, then scale and shift every channel."""
+    require_numbers("instance_norm", eps=eps)
     require_rank("instance_norm", "x", x, 2)
     require_tensor("instance_norm", "x", x)
     out = _norm.Standardize(tuple(range(2, x.ndim)), eps)(x)[0]
@@ -94,11 +105,13 @@ def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-
 
 def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
     """x / sqrt(mean(x²) + epsilon) * gamma over the last dimensions, and the reciprocal root."""
+    require_numbers("rms_norm", epsilon=epsilon)
     return _norm.RmsNorm(epsilon)(x, gamma)
 
 
 def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor, Tensor]:
     """`rms_norm(x1 + x2, gamma)`, and the sum."""
+    require_numbers("add_rms_norm", epsilon=epsilon)
     require_operands("add_rms_norm", x1=x1, x2=x2)
     total = x1 + x2
     out, inverse = _norm.RmsNorm(epsilon)(total, gamma)
@@ -109,6 +122,7 @@ def add_layer_norm(
     x1: Any, x2: Any, gamma: Any, beta: Any, epsilon: float = 1e-5, additional_output: bool = False
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Layer normalisation of x1 + x2: the result, the mean, the reciprocal deviation and the sum."""
+    require_numbers("add_layer_norm", epsilon=epsilon)
     require_operands("add_layer_norm", x1=x1, x2=x2)
     require_tensors("add_layer_norm", gamma=gamma)
     total = x1 + x2

@@ -20,9 +20,9 @@ from mindspore.ops.function._common import as_tensor, cast
 from mindspore.ops.function.gather_scatter import added_along, scatter_along
 from mindspore.ops.function.reduce import mean_cast
 from mindspore.ops.function.sorting import argsort_stable, cumsum_flat, sort_stable, unique_sorted
+from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
-from mindspore.prims import values
 from mindspore.prims.inplace import update
 from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
 
@@ -433,6 +433,7 @@ def _scatter(self: Tensor, *args: Any, reduce: str | None = None, **kwargs: Any)
     dim: Any = settings.get("dim", settings.get("axis"))
     src = settings.get("src", settings.get("value"))
     modes = {None: "none", "none": "none", "add": "add", "multiply": "mul"}
+    checks.one_of("scatter", "reduce", reduce, (*modes,))
     return scatter_along(self, dim, settings["index"], src, modes[reduce])
 
 

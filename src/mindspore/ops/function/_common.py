@@ -48,6 +48,13 @@ def require_operands(op: str, **given: Any) -> None:
             raise TypeError(f"For '{op}', '{name}' must be a Tensor or a number, but got {checks.describe(value)}.")
 
 
+def require_numbers(op: str, **given: Any) -> None:
+    """Every setting must be a number (or a tensor that holds one)."""
+    for name, value in given.items():
+        if not (values.is_number(value) or isinstance(value, (TensorBase, SymbolicScalarBase))):
+            raise TypeError(f"For '{op}', '{name}' must be a number, but got {checks.describe(value)}.")
+
+
 def as_tensor(value: Any, dtype: DType | None = None) -> Any:
     """A tensor from a tensor, a number (symbolic or not), a list or an array; numbers take `dtype` if given."""
     if isinstance(value, TensorBase):

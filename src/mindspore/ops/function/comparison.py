@@ -13,6 +13,7 @@ from mindspore.ops.function._common import (
     binary,
     cast,
     concrete,
+    require_numbers,
     require_operands,
     require_tensor,
     require_tensors,
@@ -69,6 +70,7 @@ def isreal(input: Any) -> Tensor:
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Where |input - other| <= atol + rtol * |other|. Infinities are close to themselves alone."""
+    require_numbers("isclose", rtol=rtol, atol=atol)
     require_operands("isclose", input=input, other=other)
     x, y = as_tensor(input), as_tensor(other)
     if x.dtype.kind not in "fc":
@@ -83,6 +85,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close (see `isclose`)."""
+    require_numbers("allclose", rtol=rtol, atol=atol)
     require_operands("allclose", input=input, other=other)
     from mindspore.prims.reduction import ReduceAll
 
@@ -92,6 +95,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
     """Where |x - y| < tolerance."""
+    require_numbers("approximate_equal", tolerance=tolerance)
     require_operands("approximate_equal", x=x, y=y)
     return ew.Less()(ew.Abs()(x - y), tolerance)
 

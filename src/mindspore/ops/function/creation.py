@@ -182,11 +182,17 @@ def triu(input: Any, diagonal: int = 0) -> Tensor:
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int64) -> Tensor:
     """The coordinates of the lower triangle: rows first, then columns."""
+    checks.integer("tril_indices", "offset", offset)
+    checks.integer("tril_indices", "col", col)
+    checks.integer("tril_indices", "row", row)
     return Tensor(np.stack(np.tril_indices(row, offset, col)), dtype)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int64) -> Tensor:
     """The coordinates of the upper triangle: rows first, then columns."""
+    checks.integer("triu_indices", "offset", offset)
+    checks.integer("triu_indices", "col", col)
+    checks.integer("triu_indices", "row", row)
     return Tensor(np.stack(np.triu_indices(row, offset, col)), dtype)
 
 
@@ -216,6 +222,7 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices, in dimensions dim1 and dim2, with the last dimension of the input on a diagonal."""
+    checks.integer("diag_embed", "offset", offset)
     require_rank("diag_embed", "input", input, 1)
     require_tensor("diag_embed", "input", input)
     n = input.shape[-1] + abs(offset)

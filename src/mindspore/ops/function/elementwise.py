@@ -15,6 +15,7 @@ from mindspore.ops.function._common import (
     binary,
     binary_xy,
     cast,
+    require_numbers,
     require_operands,
     require_tensor,
     require_tensors,
@@ -139,12 +140,14 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
+    require_numbers("addcmul", value=value)
     require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
     return input + value * (tensor1 * tensor2)
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value * tensor1 / tensor2."""
+    require_numbers("addcdiv", value=value)
     require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
     return input + value * (tensor1 / tensor2)
 

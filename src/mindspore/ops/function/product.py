@@ -14,6 +14,7 @@ from mindspore.ops.function._common import (
     cast,
     normal_axes,
     normal_axis,
+    require_numbers,
     require_operands,
     require_rank,
     require_tensor,
@@ -208,12 +209,14 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
 # -- sums of products -----------------------------------------------------------------------------------------------
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+    require_numbers("addmm", beta=beta, alpha=alpha)
     require_operands("addmm", input=input)
     return beta * input + alpha * MatMul()(mat1, mat2)
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (mat @ vec)."""
+    require_numbers("addmv", beta=beta, alpha=alpha)
     require_operands("addmv", input=input)
     require_tensors("addmv", mat=mat, vec=vec)
     return beta * input + alpha * mv(mat, vec)
@@ -221,6 +224,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> T
 
 def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * x + alpha * outer(vec1, vec2)."""
+    require_numbers("addr", beta=beta, alpha=alpha)
     require_operands("addr", x=x)
     require_tensors("addr", vec1=vec1, vec2=vec2)
     return beta * x + alpha * outer(vec1, vec2)
@@ -228,12 +232,14 @@ def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tens
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * the sum of batch1 @ batch2 over the batch."""
+    require_numbers("addbmm", beta=beta, alpha=alpha)
     require_operands("addbmm", input=input)
     return beta * input + alpha * ReduceSum()(bmm(batch1, batch2), 0)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2)."""
+    require_numbers("baddbmm", beta=beta, alpha=alpha)
     require_operands("baddbmm", input=input)
     return beta * input + alpha * bmm(batch1, batch2)
 
@@ -381,6 +387,8 @@ def _root(total: Any) -> Any:
 def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """A matrix norm over two axes: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2."""
     A = cast(to_float(require_tensor("matrix_norm", "A", A)), dtype)
+    if not isinstance(axis, (tuple, list)) or len(axis) != 2:
+        raise ValueError(f"For 'matrix_norm', 'axis' must name two dimensions, but got {axis!r}.")
     a, b = (normal_axis("matrix_norm", v, A.ndim) for v in axis)
     if a == b:
         raise ValueError(f"For 'matrix_norm', 'axis' must name two different dimensions, but got {axis}.")
@@ -433,6 +441,7 @@ def dist(input: Any, other: Any, p: Any = 2) -> Tensor:
 
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     """The p-norm distances between all rows of x1 and all rows of x2."""
+    require_numbers("cdist", p=p)
     require_rank("cdist", "x2", x2, 2)
     require_rank("cdist", "x1", x1, 2)
     require_tensors("cdist", x1=x1, x2=x2)
@@ -443,6 +452,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
 
 def pdist(input: Any, p: float = 2.0) -> Tensor:
     """The p-norm distances between all pairs of rows."""
+    require_numbers("pdist", p=p)
     require_rank("pdist", "input", input, 2)
     require_tensors("pdist", input=input)
     from mindspore.prims.gather_scatter import Gather
@@ -463,6 +473,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
 # -- clipping by norm -----------------------------------------------------------------------------------------------
 def clip_by_norm(x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
     """Scale tensors down together so that their common norm is at most `max_norm`."""
+    require_numbers("clip_by_norm", max_norm=max_norm, norm_type=norm_type)
     require_tensors("clip_by_norm", x=x)
     tensors = [x] if isinstance(x, Tensor) else list(x)
     total = vector_norm(_stack_norms(tensors, norm_type), norm_type)

@@ -7,7 +7,15 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import as_tensor, cast, normal_axes, normal_axis, require_tensor, to_float
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    normal_axes,
+    normal_axis,
+    require_numbers,
+    require_tensor,
+    to_float,
+)
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import reduction as red
@@ -222,6 +230,7 @@ def std(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> 
 
 def var_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Variance and mean over `axis`."""
+    checks.integer("var_mean", "ddof", ddof)
     x = to_float(require_tensor("var", "input", input))
     axes = normal_axes("var", _axis(axis), x.ndim)
     count = math.prod(x.shape[a] for a in axes)
@@ -376,6 +385,7 @@ def _stack(tensors: list) -> Any:
 # -- shapes of distributions ----------------------------------------------------------------------------------------
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariance matrix of variables (rows) observed in columns, perhaps weighted."""
+    require_numbers("cov", correction=correction)
     x = to_float(require_tensor("cov", "input", input))
     if x.ndim > 2:
         raise ValueError(f"For 'cov', 'input' must have at most 2 dimensions, but its shape is {x.shape}.")

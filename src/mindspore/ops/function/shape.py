@@ -762,6 +762,7 @@ def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Tensor:
 
 def padding(x: Any, pad_dim_size: int = 8) -> Tensor:
     """Extend the last dimension, of size 1, to `pad_dim_size` with zeros."""
+    checks.integer("padding", "pad_dim_size", pad_dim_size)
     require_tensors("padding", x=x)
     if x.ndim < 2 or x.shape[-1] != 1:
         raise ValueError(f"For 'padding', the last of at least 2 dimensions must be 1, but the shape is {x.shape}.")

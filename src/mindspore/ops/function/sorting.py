@@ -13,6 +13,7 @@ from mindspore.ops.function._common import (
     cast,
     concrete,
     normal_axis,
+    require_numbers,
     require_operands,
     require_tensor,
     require_tensors,
@@ -210,6 +211,7 @@ def unique_sorted(
 ) -> Any:
     """The distinct elements (or slices along `dim`) in rising order, perhaps with inverse indices and counts."""
     data = concrete("unique", input)
+    dim = dim if dim is None else normal_axis("unique", dim, data.ndim, "dim")
     out = np.unique(data, return_inverse=True, return_counts=True, axis=dim)
     found, inverse, counts = out
     shape = data.shape if dim is None else (data.shape[dim],)
@@ -266,6 +268,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
 
 def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
     """Counts in `bins` equal intervals of [min, max] (the data's own range when both are 0)."""
+    require_numbers("histc", min=min, max=max)
     require_tensor("histc", "input", input)
     count = checks.integer("histc", "bins", bins, 1)
     flat = Reshape()(input, (-1,))
