@@ -233,7 +233,7 @@ class Fill(Primitive):
     def eval(self, xp: Any, dtype: Any, shape: Any, value: Any) -> Any:
         if hasattr(value, "dtype") and hasattr(value, "shape"):
             return xp.broadcast_to(xp.reshape(value, ()).astype(dtype.np), shape)
-        return xp.full(shape, value, dtype.np)
+        return xp.full(shape, values.number_array(value, dtype), dtype.np)
 
     def bprop(self, dtype: Any, shape: Any, value: Any, out: Any, dout: Any) -> tuple:
         if not hasattr(value, "dtype") or value.dtype.kind not in "fc":
@@ -347,7 +347,8 @@ class SetItem(_Indexing):
         x, value, *arrays = args
         dtype = values.dtype_of(x)
         if not isinstance(value, (values.TensorBase, values.SymbolicScalarBase)):
-            value = values.from_array(np.asarray(value, dtype.np))
+            number = values.is_number(value)
+            value = values.number_tensor(value, dtype) if number else values.from_array(np.asarray(value, dtype.np))
         elif values.dtype_of(value) is not dtype:
             from mindspore.prims.elementwise import Cast
 

@@ -210,6 +210,9 @@ def registered_primitives() -> dict[str, type[Primitive]]:
     return dict(_REGISTRY)
 
 
+COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
+
+
 def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> tuple:
     """Bring tensor and number arguments to one element type, casting tensors and turning numbers into constants.
 
@@ -242,7 +245,10 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> t
         for number in numbers:
             symbolic = isinstance(number, values.SymbolicScalarBase)
             sample = values.scalar_sample(values.dtype_of(number)) if symbolic else number
-            common = mstype.promote_scalar(common, sample.item() if hasattr(sample, "item") else sample)
+            number = sample.item() if hasattr(sample, "item") else sample
+            common = mstype.promote_scalar(common, number)
+            if name in COMPARISONS and common.kind in "iu" and isinstance(number, int) and not values.fits(number, common):
+                common = mstype.int64  # arithmetic wraps round, but a comparison is about the number itself
     return tuple(_as_dtype(a, common) if i in chosen else a for i, a in enumerate(args))
 
 

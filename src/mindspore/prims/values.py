@@ -125,7 +125,21 @@ def is_number(value: Any) -> bool:
 
 def number_tensor(value: Any, dtype: DType) -> Any:
     """A 0-d constant tensor."""
-    return from_array(np.asarray(value, dtype.np))
+    return from_array(number_array(value, dtype))
+
+
+def number_array(value: Any, dtype: DType) -> np.ndarray:
+    """A number as a 0-d array; an int beyond the range of an integer type wraps round, as in C."""
+    if dtype.kind in "iu" and isinstance(value, int) and not fits(value, dtype):
+        value = value & ((1 << dtype.bits) - 1)
+        value -= (1 << dtype.bits) if dtype.kind == "i" and value >> (dtype.bits - 1) else 0
+    return np.asarray(value, dtype.np)
+
+
+def fits(value: int, dtype: DType) -> bool:
+    """Whether an integer type holds a number."""
+    low, bits = (0, dtype.bits) if dtype.kind == "u" else (-(1 << (dtype.bits - 1)), dtype.bits - 1)
+    return low <= value < (1 << bits)
 
 
 def default_dtype(number: Any) -> DType:
