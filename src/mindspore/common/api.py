@@ -7,11 +7,12 @@ compiles nothing.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.control import Call
+from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, executor
 
@@ -31,6 +34,8 @@ from mindspore.runtime import devices, executor
 _OWN_REFERENCES = 3
 #: graphs kept per kind of arguments; more come into being only when attributes keep changing
 MAX_ENTRIES = 64
+#: Python calls under way while a graph that calls itself runs: well within the stack of a thread
+RECURSION_LIMIT = 10_000
 #: stands for an entry that is not a graph: the function needs values that only a run gives
 EAGER = object()
 
@@ -174,6 +179,7 @@ class Entry:
         self.scalar_outputs = _scalar_outputs(traced)
         self.guards = Guards(traced)
         self.device = devices.accelerator()
+        self.recursive = any(isinstance(n.op, Call) for g in traced.graph.all_graphs() for n in g.nodes())
         self.executable = executor.compile_graph(traced.graph, donated, driver.Options(level, path))
 
     def run_plain(self, tensors: list[Any]) -> Any:
@@ -185,6 +191,9 @@ class Entry:
         for i in self.donated:
             if sys.getrefcount(arrays[i]) > _OWN_REFERENCES:  # somebody else holds it: give the graph a copy
                 arrays[i] = arrays[i].copy()
+        if self.recursive:
+            with _deep_recursion():
+                return self.finish(self.executable(*arrays))
         return self.finish(self.executable(*arrays))
 
     def _move_to_device(self, tensors: list[Any]) -> None:
@@ -207,6 +216,17 @@ class Entry:
         return rebuild(traced.result, outputs, self)
 
 
+@contextlib.contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Graphs that call themselves may go deeper than Python's usual limit."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def _may_change(value: Any) -> bool:
     """Whether a changed attribute is worth making an input: other kinds of values shape the graph."""
     return type(value) is float or (isinstance(value, TensorBase) and not isinstance(value, values.parameter_class()))
@@ -226,16 +246,10 @@ def rebuild(template: Any, outputs: Any, entry: Any) -> Any:
     """A result structure with its tensors filled in."""
     if type(template) is Place:
         return _public(outputs[template.index], entry, template.index)
-    if isinstance(template, list):
-        return [rebuild(t, outputs, entry) for t in template]
-    if isinstance(template, tuple):
-        items = [rebuild(t, outputs, entry) for t in template]
-        return type(template)(*items) if hasattr(template, "_fields") else tuple(items)
-    if isinstance(template, dict):
-        return {k: rebuild(v, outputs, entry) for k, v in template.items()}
     if isinstance(template, TensorBase) and type(template) is values.tensor_class():
         return values.from_array(template._data)
-    return template
+    parts = parts_of(template)
+    return template if parts is None else with_parts(template, [rebuild(part, outputs, entry) for part in parts])
 
 
 def _public(array: Any, entry: Any, index: int) -> Any:
@@ -267,6 +281,9 @@ def _key(value: Any) -> Any:
         return (type(value), value)
     if isinstance(value, np.ndarray):
         return ("array", value.dtype, value.shape, value.tobytes())
+    parts = parts_of(value)
+    if parts is not None:
+        return (type(value), getattr(value, "shape", None), *map(_key, parts))
     try:
         hash(value)
     except TypeError:

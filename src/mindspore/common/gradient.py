@@ -18,6 +18,7 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import ones_like, zeros_like
 from mindspore.prims.structural import Identity
+from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 from mindspore.runtime.tape import Tape, recording, watched_alias
 
@@ -266,11 +267,7 @@ def _tensors(value: Any) -> list[Any]:
     """The tensors of a structure, in order."""
     if isinstance(value, _DATA):
         return [value]
-    if isinstance(value, (tuple, list)):
-        return [t for v in value for t in _tensors(v)]
-    if isinstance(value, dict):
-        return [t for v in value.values() for t in _tensors(v)]
-    return []
+    return [t for part in parts_of(value) or () for t in _tensors(part)]
 
 
 def _map_tensors(value: Any, function: Any) -> Any:
@@ -278,21 +275,21 @@ def _map_tensors(value: Any, function: Any) -> Any:
         return function(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return function(Tensor(value))
-    if isinstance(value, (tuple, list)):
-        items = [_map_tensors(v, function) if not isinstance(v, (int, float)) else v for v in value]
-        return items if isinstance(value, list) else tuple(items)
-    if isinstance(value, dict):
-        return {k: _map_tensors(v, function) for k, v in value.items()}
-    return value
+    parts = parts_of(value)
+    if parts is None:
+        return value
+    return with_parts(value, [_map_tensors(v, function) if not isinstance(v, (int, float)) else v for v in parts])
 
 
 def _restore_structure(args: tuple, places: list[int], grads: list[Any]) -> list[Any]:
-    """Gradients grouped as the arguments they belong to."""
+    """Gradients grouped as the arguments they belong to; that of a sparse tensor is sparse in the same places."""
     supply = iter(grads)
-    return [
-        _map_tensors(args[p], lambda _: next(supply)) if not isinstance(args[p], _DATA) else next(supply)
-        for p in places
-    ]
+    out = []
+    for place in places:
+        argument = args[place]
+        gradient = next(supply) if isinstance(argument, _DATA) else _map_tensors(argument, lambda _: next(supply))
+        out.append(argument.with_values(gradient.values) if hasattr(argument, "with_values") else gradient)
+    return out
 
 
 # -- public functions ---------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import tape as tapes
 
@@ -86,9 +87,5 @@ def _replace(structure: Any, supply: Any) -> Any:
 
     if isinstance(structure, TensorBase):
         return structure if isinstance(structure, values.parameter_class()) else next(supply)
-    if isinstance(structure, (tuple, list)):
-        items = [_replace(s, supply) for s in structure]
-        return items if isinstance(structure, list) else tuple(items)
-    if isinstance(structure, dict):
-        return {k: _replace(v, supply) for k, v in structure.items()}
-    return structure
+    parts = parts_of(structure)
+    return structure if parts is None else with_parts(structure, [_replace(part, supply) for part in parts])

@@ -6,6 +6,7 @@ values and graphs compile as usual.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,16 @@ class _Sparse:
 
     values: Tensor
     shape: tuple[int, ...]
+    _parts: tuple[str, ...] = ("indices", "values")
+
+    def __ms_parts__(self) -> list[Any]:
+        return [getattr(self, name) for name in self._parts]
+
+    def __ms_with_parts__(self, parts: list[Any]) -> Any:
+        twin = copy.copy(self)
+        for name, part in zip(self._parts, parts):
+            setattr(twin, name, part)
+        return twin
 
     @property
     def dtype(self) -> Any:
@@ -176,6 +187,8 @@ class CSRTensor(_Sparse):
         >>> x.to_dense().tolist()
         [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
     """
+
+    _parts = ("indptr", "indices", "values")
 
     def __init__(
         self, indptr: Any = None, indices: Any = None, values: Any = None, shape: Any = None, csr_tensor: Any = None

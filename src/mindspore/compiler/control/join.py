@@ -15,6 +15,7 @@ from mindspore._base import dtype as mstype
 from mindspore.compiler.builder import Builder
 from mindspore.ir import Abstract, AbstractScalar, AbstractTensor, Node, ValueNode
 from mindspore.prims import values
+from mindspore.prims.structure import parts_of, same_kind, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 
@@ -92,10 +93,8 @@ class Joiner:
             return a
         if _is_data(a) and _is_data(b):
             return self._join_data(a, b)
-        if type(a) is type(b) and isinstance(a, (tuple, list)) and len(a) == len(b):
-            return _rebuild(a, [self.join(x, y) for x, y in zip(a, b)])
-        if isinstance(a, dict) and isinstance(b, dict) and list(a) == list(b):
-            return {k: self.join(a[k], b[k]) for k in a}
+        if same_kind(a, b) and (parts := parts_of(a)) is not None:
+            return with_parts(a, [self.join(x, y) for x, y in zip(parts, parts_of(b) or ())])
         if _equal_constants(a, b):
             return a
         return Unjoined(a, b)
@@ -115,11 +114,9 @@ class Joiner:
 
     def _one_sided(self, a: Any, b: Any) -> Any:
         alive = b if a is DEAD else a
-        if isinstance(alive, (tuple, list)):
-            items = [self.join(DEAD if a is DEAD else x, DEAD if b is DEAD else x) for x in alive]
-            return _rebuild(alive, items)
-        if isinstance(alive, dict):
-            return {k: self.join(DEAD if a is DEAD else v, DEAD if b is DEAD else v) for k, v in alive.items()}
+        parts = parts_of(alive)
+        if parts is not None:
+            return with_parts(alive, [self.join(DEAD if a is DEAD else x, DEAD if b is DEAD else x) for x in parts])
         if not isinstance(alive, (TensorBase, SymbolicScalarBase)):
             return alive
         side = 1 if a is DEAD else 0
@@ -157,14 +154,11 @@ class Joiner:
         """Put the joining node's outputs into a template."""
         if isinstance(template, Slot):
             return outputs[template.index]
-        if isinstance(template, (tuple, list)):
-            if any(container is template for container, _ in self.rewritten):
-                return template
-            return _rebuild(template, [self.fill(t, outputs) for t in template])
-        if isinstance(template, dict):
-            if any(container is template for container, _ in self.rewritten):
-                return template
-            return {k: self.fill(v, outputs) for k, v in template.items()}
+        if any(container is template for container, _ in self.rewritten):
+            return template
+        parts = parts_of(template)
+        if parts is not None:
+            return with_parts(template, [self.fill(part, outputs) for part in parts])
         return template
 
     def write_back(self, outputs: list[Any]) -> None:
@@ -180,12 +174,6 @@ class Joiner:
 
 def _copy(container: Any) -> Any:
     return list(container) if isinstance(container, list) else dict(container)
-
-
-def _rebuild(like: Any, items: list[Any]) -> Any:
-    if isinstance(like, list):
-        return items
-    return type(like)(*items) if hasattr(like, "_fields") else tuple(items)
 
 
 def _is_data(value: Any) -> bool:

@@ -29,7 +29,12 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import Call
 from mindspore.prims.hooks import CustomGradient
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+
+#: how many levels of recursion under run-time conditions are interpreted one by one
+RECURSION_LEVELS = 16
 
 
 class Recursion(Exception):
@@ -136,6 +141,7 @@ class CallRules(Rules):
 
     def _run_or_recur(self, identity: Any, frame: Frame, node: Any) -> Any:
         """Interpret a call, unless one with the same arguments is under way: then it is a recursive graph call."""
+        self._widen_recursion(identity, frame)
         key = (identity, _argument_key(frame.locals))
         if key in self.recursion:
             return self._call_recursive(key, frame)
@@ -149,6 +155,8 @@ class CallRules(Rules):
         arguments = dict(frame.locals)
         outer = self.frame
         self.active_calls[key] = self.active_calls.get(key, 0) + 1
+        levels = self.levels.setdefault(identity, [])
+        levels.append((ACTIVE.builder, arguments))
         try:
             return self._run_frame(frame, node)
         except Recursion as recursion:
@@ -157,8 +165,23 @@ class CallRules(Rules):
             self.frame = outer
         finally:
             self.active_calls[key] -= 1
+            levels.pop()
         frame.locals = arguments
         return self._build_recursive(key, frame, node)
+
+    def _widen_recursion(self, identity: Any, frame: Frame) -> None:
+        """Recursion that only run-time values end, with constants that change from level to level, would be interpreted for
+        ever: from some level on, such constants become run-time values too.
+        """
+        levels = self.levels.get(identity, ())
+        if len(levels) < RECURSION_LEVELS or ACTIVE.builder is levels[-1][0]:
+            return
+        for name, before in levels[-1][1].items():
+            now = frame.locals.get(name)
+            constant = values.is_number(now) or (isinstance(now, TensorBase) and not self.is_variable(now))
+            if constant and not isinstance(now, bool) and now is not before:
+                node = values.symbolic_number(now)._node if values.is_number(now) else ACTIVE.builder.node_of(now)
+                frame.locals[name] = values.from_node(node)
 
     def _run_frame(self, frame: Frame, node: Any) -> Any:
         outer = self.frame
@@ -364,18 +387,14 @@ def _flatten(value: Any, builder: Any) -> tuple[Any, list[Any]]:
     nodes: list[Any] = []
 
     def walk(item: Any) -> Any:
-        if isinstance(item, (tuple, list)):
-            items = [walk(i) for i in item]
-            return items if isinstance(item, list) else type(item)(*items) if hasattr(item, "_fields") else tuple(items)
-        if isinstance(item, dict):
-            return {k: walk(v) for k, v in item.items()}
         if isinstance(item, (TensorBase, SymbolicScalarBase)):
             nodes.append(builder.node_of(item))
             return _Place(len(nodes) - 1)
         if values.is_number(item):
             nodes.append(values.symbolic_number(item)._node)
             return _Place(len(nodes) - 1)
-        return item
+        parts = parts_of(item)
+        return item if parts is None else with_parts(item, [walk(part) for part in parts])
 
     return walk(value), nodes
 
@@ -383,14 +402,8 @@ def _flatten(value: Any, builder: Any) -> tuple[Any, list[Any]]:
 def _unflatten(template: Any, outputs: list[Any]) -> Any:
     if isinstance(template, _Place):
         return outputs[template.index]
-    if isinstance(template, list):
-        return [_unflatten(t, outputs) for t in template]
-    if isinstance(template, tuple):
-        items = [_unflatten(t, outputs) for t in template]
-        return type(template)(*items) if hasattr(template, "_fields") else tuple(items)
-    if isinstance(template, dict):
-        return {k: _unflatten(v, outputs) for k, v in template.items()}
-    return template
+    parts = parts_of(template)
+    return template if parts is None else with_parts(template, [_unflatten(part, outputs) for part in parts])
 
 
 flatten, unflatten = _flatten, _unflatten

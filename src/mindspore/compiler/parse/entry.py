@@ -21,6 +21,7 @@ from mindspore.compiler.parse.interpreter import Interpreter
 from mindspore.ir import AbstractScalar, FuncGraph, Node
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 _RECURSION_LIMIT = 50_000
@@ -56,11 +57,11 @@ def tensors_in(value: Any, found: list[Any] | None = None) -> list[Any]:
     elif isinstance(value, (tuple, list)):
         for v in value:
             tensors_in(v, found)
-    elif isinstance(value, dict):
-        for v in value.values():
-            tensors_in(v, found)
     elif getattr(value, "__ms_mutable__", False):
         found.append(value)
+    else:
+        for v in parts_of(value) or ():
+            tensors_in(v, found)
     return found
 
 
@@ -163,18 +164,13 @@ class _Inputs:
             if isinstance(value, values.parameter_class()):
                 return value
             return self._parameter(values.abstract_of(value), name)
-        if isinstance(value, (list, tuple)):
-            items = [self.replace(v, f"{name}_{i}") for i, v in enumerate(value)]
-            if getattr(value, "__ms_dynamic__", False):
-                return type(value)(items)
-            if isinstance(value, list):
-                return items
-            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-        if isinstance(value, dict):
-            return {k: self.replace(v, f"{name}_{k}") for k, v in value.items()}
         if getattr(value, "__ms_mutable__", False):
             return self._parameter(AbstractScalar(values.scalar_dtype(value.plain())), name)
-        return value
+        parts = parts_of(value)
+        if parts is None:
+            return value
+        keys = value if isinstance(value, dict) else range(len(parts))
+        return with_parts(value, [self.replace(part, f"{name}_{key}") for key, part in zip(keys, parts)])
 
     def _parameter(self, abstract: Any, name: str) -> Any:
         self.count += 1
@@ -223,12 +219,8 @@ def _result(value: Any) -> Any:
         )
     if isinstance(value, _ITERATOR):
         value = tuple(value)
-    if isinstance(value, (list, tuple)):
-        items = [_result(v) for v in value]
-        if isinstance(value, list):
-            return items
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    return value
+    parts = parts_of(value) if isinstance(value, (list, tuple)) else None
+    return value if parts is None else with_parts(value, [_result(part) for part in parts])
 
 
 _ITERATOR: type = type(iter([]))
@@ -247,11 +239,7 @@ def _extract(value: Any, builder: Builder, outputs: list[Node]) -> Any:
             return value
         outputs.append(builder.node_of(value))
         return Place(len(outputs) - 1)
-    if isinstance(value, list):
-        return [_extract(v, builder, outputs) for v in value]
-    if isinstance(value, tuple):
-        items = [_extract(v, builder, outputs) for v in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if isinstance(value, dict):
-        return {k: _extract(v, builder, outputs) for k, v in value.items()}
+    parts = parts_of(value)
+    if parts is not None and not isinstance(value, Place):
+        return with_parts(value, [_extract(part, builder, outputs) for part in parts])
     return value

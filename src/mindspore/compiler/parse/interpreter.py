@@ -45,6 +45,7 @@ class Interpreter(ExpressionRules, StatementRules, BranchRules, LoopRules, CallR
         self.cells: dict[int, tuple[Any, tuple]] = {}  # cells met, with their signature
         self.recursion: dict[Any, Any] = {}
         self.active_calls: dict[Any, int] = {}
+        self.levels: dict[Any, list[tuple[Any, dict]]] = {}  # calls under way per function: where and with what arguments
 
     # -- values -----------------------------------------------------------------------------------------------------
     def is_variable(self, value: Any) -> bool:

@@ -25,6 +25,7 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import While
+from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 
@@ -449,7 +450,18 @@ class LoopCarry:
         self.frame.node = self.node
         holds = interpreter.truth(condition) if interpreter.is_variable(condition) else condition
         interpreter.raise_when(holds, RuntimeError("this loop never ends: nothing in it changes its condition."))
+        self._forget_names()
         return Mixed(False, False, DEAD)
+
+    def _forget_names(self) -> None:
+        """Names that only the body gives a value have none after the loop."""
+        kind = "for" if isinstance(self.node, ast.For) else "while"
+        for name in self.names:
+            if name not in self.start:
+                self.frame.locals[name] = Undefined(
+                    f"The local variable '{name}' defined in the '{kind}' loop body cannot be used outside of the loop body. "
+                    "The loop may not run at all; give the variable a value before it."
+                )
 
     def _final(self, builder: Builder, variable: Variable, finals: dict[tuple, Any]) -> Any:
         value = finals.get((variable.name, *variable.path), DEAD)
@@ -469,13 +481,7 @@ class LoopCarry:
 
         for name, value in self.start.items():
             self._bind(name, final(name, value))
-        kind = "for" if isinstance(self.node, ast.For) else "while"
-        for name in self.names:
-            if name not in self.start:
-                self.frame.locals[name] = Undefined(
-                    f"The local variable '{name}' defined in the '{kind}' loop body cannot be used outside of the loop body. "
-                    "The loop may not run at all; give the variable a value before it."
-                )
+        self._forget_names()
         return Mixed(*(final(name, value) for name, value in self.flags.items()))
 
 
@@ -541,23 +547,20 @@ def depends_on(node: Any, wanted: set[int]) -> bool:
 
 
 def leaves(value: Any, path: tuple = ()) -> list[tuple[tuple, Any]]:
-    """The parts of a nested tuple/list/dict with their paths."""
-    if isinstance(value, (tuple, list)):
-        return [found for i, v in enumerate(value) for found in leaves(v, (*path, i))]
-    if isinstance(value, dict):
-        return [found for k, v in value.items() for found in leaves(v, (*path, k))]
-    return [(path, value)]
+    """The innermost parts of a structure with their paths."""
+    parts = parts_of(value)
+    if parts is None:
+        return [(path, value)]
+    keys = value if isinstance(value, dict) else range(len(parts))
+    return [found for key, part in zip(keys, parts) for found in leaves(part, (*path, key))]
 
 
 def replace_leaves(value: Any, leaf: Callable[..., Any], path: tuple = ()) -> Any:
-    if isinstance(value, (tuple, list)):
-        items = [replace_leaves(v, leaf, (*path, i)) for i, v in enumerate(value)]
-        if isinstance(value, list):
-            return items
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    if isinstance(value, dict):
-        return {k: replace_leaves(v, leaf, (*path, k)) for k, v in value.items()}
-    return leaf(path)
+    parts = parts_of(value)
+    if parts is None:
+        return leaf(path)
+    keys = value if isinstance(value, dict) else range(len(parts))
+    return with_parts(value, [replace_leaves(part, leaf, (*path, key)) for key, part in zip(keys, parts)])
 
 
 def assigned_names(*nodes: ast.AST) -> list[str]:

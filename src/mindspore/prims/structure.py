@@ -1,0 +1,59 @@
+"""Structures of values: what tuples, lists, dicts, dataclasses and sparse tensors are made of, and how to make them anew.
+
+Compiled functions take and return such structures; branches, loops and gradients walk them. A class takes part by the
+methods `__ms_parts__()`, which gives the list of its parts, and `__ms_with_parts__(parts)`, which gives its like.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any
+
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None), type)
+
+
+def parts_of(value: Any) -> list[Any] | None:
+    """The parts of a structure in order; None for anything else."""
+    if isinstance(value, (tuple, list)):
+        return list(value)
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, _SIMPLE):
+        return None
+    method = getattr(type(value), "__ms_parts__", None)
+    if method is not None:
+        return method(value)
+    if dataclasses.is_dataclass(value):
+        return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
+    return None
+
+
+def with_parts(value: Any, parts: list[Any]) -> Any:
+    """A structure like `value` of other parts."""
+    if isinstance(value, (tuple, list)):
+        if getattr(value, "__ms_dynamic__", False):
+            return type(value)(parts)
+        if isinstance(value, list):
+            return parts
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if isinstance(value, dict):
+        return dict(zip(value, parts))
+    method = getattr(type(value), "__ms_with_parts__", None)
+    if method is not None:
+        return method(value, parts)
+    twin = copy.copy(value)
+    for field, part in zip(dataclasses.fields(value), parts):
+        object.__setattr__(twin, field.name, part)
+    return twin
+
+
+def same_kind(a: Any, b: Any) -> bool:
+    """Whether two structures differ in their parts at most."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, dict):
+        return list(a) == list(b)
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b)
+    return getattr(a, "shape", None) == getattr(b, "shape", None)
