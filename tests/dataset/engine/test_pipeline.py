@@ -170,3 +170,22 @@ def test_buckets():
 
     data = ds.GeneratorDataset(lengths, ["a"]).bucket_batch_by_length(["a"], [3], [2, 2], pad_info={"a": None})
     assert [np.asarray(batch).shape for batch in numbers(data)] == [(2, 2), (2, 5), (1, 1), (1, 4)]
+
+
+def test_flat_map_names_the_columns_of_what_it_makes():
+    data = ds.NumpySlicesDataset([1, 2], ["n"], shuffle=False)
+    flat = data.flat_map(lambda n: ds.NumpySlicesDataset(np.arange(int(n)), ["m"], shuffle=False))
+    assert flat.get_col_names() == ["m"]
+    assert [row["m"].item() for row in flat.create_dict_iterator(num_epochs=1, output_numpy=True)] == [0, 0, 1]
+
+
+def test_a_pipeline_without_rows_has_no_shapes():
+    data = ds.NumpySlicesDataset(np.arange(3), "x").skip(5)
+    assert data.output_shapes() == [] and data.output_types() == []
+
+
+def test_sources_without_classes_refuse_a_sampler_by_class():
+    with pytest.raises(ValueError, match="doesn't support PKSampler"):
+        ds.NumpySlicesDataset(np.arange(3), "x", sampler=ds.PKSampler(2))
+    with pytest.raises(ValueError, match="doesn't support PKSampler"):
+        ds.GeneratorDataset([1, 2], ["x"], sampler=ds.PKSampler(2))

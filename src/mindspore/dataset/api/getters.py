@@ -42,7 +42,11 @@ class Getters:
 
     def get_col_names(self) -> list[str]:
         columns = self._node.columns()
-        return list(run_once(self._node)[0] if columns is None else columns)
+        if columns is None:  # a flat_map names its columns with its first row
+            columns, rows = run_once(self._node)
+            next(rows, None)
+            rows.close()
+        return list(columns)
 
     def num_classes(self) -> int | None:
         return self._node.num_classes()
@@ -73,9 +77,7 @@ class Getters:
             row = next(rows, None)
         finally:
             rows.close()
-        if row is None:
-            raise RuntimeError("The dataset pipeline has no row, so shapes and types are not known.")
-        return row
+        return row or ()
 
     @property
     def input_indexs(self) -> Any:

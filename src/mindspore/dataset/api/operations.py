@@ -94,7 +94,7 @@ def check_operations(operations: Any) -> list[Callable]:
         raise ValueError("operations must be a non-empty list of transforms or functions.")
     for operation in given:
         if not callable(operation):
-            raise TypeError(
+            raise ValueError(
                 "Parameter operations's element of method map should be a transform or a function, "
                 f"but got {operation!r} of type {type(operation)}."
             )

@@ -28,7 +28,7 @@ def type_name(given: Any) -> str:
     else:
         raise TypeError(f"Unrecognized column type: {given!r}; give a mindspore type or its name.")
     if name not in _NAMES:
-        raise ValueError(f"Invalid data type: {given!r}. Known: {', '.join(_NAMES)}.")
+        raise TypeError(f"Unknown column type: {given!r}. Known: {', '.join(_NAMES)}.")
     return name
 
 

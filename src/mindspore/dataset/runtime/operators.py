@@ -313,7 +313,7 @@ class FlatMap(Operator):
     """Each row is given to a function that makes a data set of it."""
 
     def __init__(self, child: Operator, function: Callable, run: Callable[[Any], tuple[list[str], Iterator[Row]]]):
-        super().__init__(child)
+        super().__init__(child, columns=list(child.columns))
         self.function, self.run = function, run
 
     def stream(self, epoch, start=0):
@@ -326,7 +326,7 @@ class FlatMap(Operator):
             except Exception as error:
                 raise user_code_error("flat_map operation failed.", error) from error
             columns, rows = self.run(produced)
-            self.columns = columns
+            self.columns[:] = columns
             yield from rows
 
 

@@ -16,7 +16,7 @@ from mindspore.dataset.api.schema import Schema, numpy_type
 from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamReader
 from mindspore.dataset.runtime.collate import stack
 from mindspore.dataset.runtime.errors import PipelineError, user_code_error
-from mindspore.dataset.samplers import Sampler
+from mindspore.dataset.samplers import PKSampler, Sampler
 from mindspore.dataset.sources.base import MappableDataset
 
 _PLACE = "GeneratorDataset failed."
@@ -212,6 +212,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         check_bool(python_multiprocessing, "python_multiprocessing")
         check_random_access_options(random_access, sampler, num_shards, shard_id, batch_sampler)
         check_batch_sampler(batch_sampler, collate_fn, num_samples, shuffle, num_shards, sampler)
+        check_no_classes(sampler)
         super().__init__(
             num_parallel_workers,
             sampler,
@@ -306,6 +307,11 @@ def check_random_access_options(random_access, sampler, num_shards, shard_id, ba
         raise ValueError("num_shards is not supported if source does not have attribute '__getitem__'.")
 
 
+def check_no_classes(sampler: Any) -> None:
+    if isinstance(sampler, PKSampler):
+        raise ValueError("GeneratorDataset doesn't support PKSampler: its rows have no class that is known beforehand.")
+
+
 def check_batch_sampler(batch_sampler, collate_fn, num_samples, shuffle, num_shards, sampler) -> None:
     if batch_sampler is None:
         if collate_fn is not None:
@@ -368,6 +374,7 @@ class NumpySlicesDataset(GeneratorDataset):
                 "Conflicting arguments during sampler assignments. A sampler says all: give no num_samples or shuffle, "
                 f"but got num_samples: {num_samples}, shuffle: {shuffle}."
             )
+        check_no_classes(sampler)
         MappableDataset.__init__(self, num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
         self.column_names = names
         self._open(MappableNode, functools.partial(SlicesReader, arrays, names))
