@@ -131,6 +131,18 @@ def check_eager(row: Row) -> None:
         check_empty(row)
 
 
+def check_other_types(row: Row) -> None:
+    """Element types that a row does not name: refused in words, or computed as inference promised."""
+    for code in TYPES:
+        if code in row.dtypes.split() or (kind_of(row) != "f" and code in ("e", "b", "f", "d", "F", "D")):
+            continue
+        try:
+            with checking():
+                row.function()(*map(Tensor, inputs(row, code)))
+        except (TypeError, ValueError) as error:
+            assert str(error).startswith("For '"), f"{row} in {TYPES[code]}: {error}"
+
+
 def check_empty(row: Row) -> None:
     """Tensors without elements: the first axis of full rank has length 0."""
     arrays = inputs(row, main_code(row))

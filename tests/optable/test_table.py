@@ -13,6 +13,11 @@ def test_eager(row):
     engine.check_eager(row)
 
 
+@pytest.mark.parametrize("row", [r for r in ROWS if r.family != "sparse"], ids=str)
+def test_other_element_types(row):
+    engine.check_other_types(row)
+
+
 @pytest.mark.parametrize("row", [r for r in ROWS if r.grad], ids=[f"{r.family}-{r}" for r in ROWS if r.grad])
 def test_gradient(row):
     engine.check_gradient(row)

@@ -11,6 +11,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import (
     cast,
+    require_float,
     require_operands,
     require_rank,
     require_tensor,
@@ -79,7 +80,7 @@ def scaled_dot_product_attention(
     require_rank("scaled_dot_product_attention", "key", key, 2)
     require_rank("scaled_dot_product_attention", "query", query, 2)
     for name, tensor in (("query", query), ("key", key), ("value", value)):
-        require_tensor("scaled_dot_product_attention", name, tensor)
+        require_float("scaled_dot_product_attention", name, tensor)
     if attn_mask is not None and is_causal:
         raise ValueError("For 'scaled_dot_product_attention', 'attn_mask' must be None when 'is_causal' is True.")
     if enable_gqa and query.ndim == 4:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_rank, require_tensor, static_ints
+from mindspore.ops.function._common import cast, require_float, require_rank, require_tensor, static_ints
 from mindspore.ops.function.shape import pad_pairs
 from mindspore.ops.separable import (
     apply_along,
@@ -84,6 +84,8 @@ def resize(
 ) -> Tensor:
     """Resample each spatial axis of (N, C, *) by its own matrix or index."""
     require_rank("resize", "x", x, len(sizes) + 2)
+    if not mode.startswith("nearest"):
+        require_float("resize", "x", x)
     scales = scales or (None,) * len(sizes)
     out = x
     for axis, (want, scale) in enumerate(zip(sizes, scales), 2):
@@ -146,8 +148,8 @@ def grid_sample(
     input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
     """Sample (N, C, *) at positions given in [-1, 1] by `grid` (N, *, dimensions; x first)."""
-    require_tensor("grid_sample", "input", input)
-    require_tensor("grid_sample", "grid", grid)
+    require_float("grid_sample", "input", input)
+    require_float("grid_sample", "grid", grid)
     rank = input.ndim - 2
     if rank not in (2, 3) or grid.ndim != rank + 2 or grid.shape[-1] != rank or grid.shape[0] != input.shape[0]:
         raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor, require_tensors
+from mindspore.ops.function._common import cast, require_float, require_tensor, require_tensors
 from mindspore.ops.separable import adaptive_spans, apply_along, averaging_matrix
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import window
@@ -150,6 +150,7 @@ def _adaptive_average(op: str, rank: int, x: Any, output_size: Any) -> Tensor:
     if all(s % w == 0 for s, w in zip(sizes, wanted)):
         kernel = tuple(s // w for s, w in zip(sizes, wanted))
         return x if set(kernel) == {1} else AvgPoolNd(rank, kernel, kernel)(x)
+    require_float(op, "input", x)
     for axis, (size, want) in enumerate(zip(sizes, wanted), 2):
         if size != want:
             x = apply_along(x, axis, averaging_matrix(size, want))

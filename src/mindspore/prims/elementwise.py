@@ -163,7 +163,7 @@ class Div(_Division):
 
 def _floordiv(xp: Any, x: Any, y: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return xp.floor_divide(x, y) if x.dtype.kind in "bui" else xp.floor(x / y)
+        return _cast_like(xp, xp.floor_divide(x, y), x) if x.dtype.kind in "bui" else xp.floor(x / y)
 
 
 def _floormod(xp: Any, x: Any, y: Any) -> Any:
@@ -189,10 +189,10 @@ def _zero_grads(x: Any, y: Any, out: Any, d: Any) -> tuple:
 
 
 FloorDiv = binary("FloorDiv", _floordiv, _zero_grads, REAL)
-FloorMod = binary("FloorMod", _floormod, lambda x, y, out, d: (d, -d * FloorDiv()(x, y)), REAL)
-Mod = binary("Mod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), REAL)
-TruncateDiv: Any = binary("TruncateDiv", _truncdiv, _zero_grads, REAL)
-TruncateMod = binary("TruncateMod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), REAL)
+FloorMod = binary("FloorMod", _floormod, lambda x, y, out, d: (d, -d * FloorDiv()(x, y)), "uif")
+Mod = binary("Mod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), "uif")
+TruncateDiv: Any = binary("TruncateDiv", _truncdiv, _zero_grads, "uif")
+TruncateMod = binary("TruncateMod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), "uif")
 
 
 def _divnonan(xp: Any, x: Any, y: Any) -> Any:
@@ -201,7 +201,7 @@ def _divnonan(xp: Any, x: Any, y: Any) -> Any:
 
 
 DivNoNan: Any = binary(
-    "DivNoNan", _divnonan, lambda x, y, out, d: (DivNoNan()(d, y), -DivNoNan()(d * out, y)), NUMERIC,
+    "DivNoNan", _divnonan, lambda x, y, out, d: (DivNoNan()(d, y), -DivNoNan()(d * out, y)), FLOAT,
 )  # fmt: skip
 
 
@@ -243,7 +243,7 @@ def _half_split(x: Any, y: Any, d: Any, wins: Any) -> tuple:
 Maximum = binary("Maximum", _numpy("maximum"), lambda x, y, out, d: _half_split(x, y, d, Greater()(x, y)), REAL)
 Minimum = binary("Minimum", _numpy("minimum"), lambda x, y, out, d: _half_split(x, y, d, Less()(x, y)), REAL)
 Atan2 = binary(
-    "Atan2", _numpy("arctan2"), lambda x, y, out, d: (d * y / (x * x + y * y), -d * x / (x * x + y * y)), FLOAT,
+    "Atan2", _numpy("arctan2"), lambda x, y, out, d: (d * y / (x * x + y * y), -d * x / (x * x + y * y)), "f",
 )  # fmt: skip
 SquaredDifference = binary(
     "SquaredDifference", lambda xp, x, y: (x - y) * (x - y), lambda x, y, out, d: (2 * d * conj(x - y), -2 * d * conj(x - y)),
@@ -396,7 +396,7 @@ class ReluGrad(Elementwise):
 
 
 # -- complex --------------------------------------------------------------------------------------------------------
-Conj: Any = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d))
+Conj: Any = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d), NUMERIC)
 
 
 class _ComplexPart(Elementwise):

@@ -264,6 +264,8 @@ class _TensorScatter(_Scatter):
         checks.tensor(self.name, "input_x", x)
         _check_indices(self.name, indices)
         checks.tensor(self.name, "updates", updates)
+        if self.reduction == "sub":
+            checks.dtype_in(self.name, "input_x", x.dtype, "uifc")
         depth = _index_depth(self.name, x.shape, indices.shape)
         expected = indices.shape[:-1] + x.shape[depth:]
         if updates.shape != expected:

@@ -84,6 +84,10 @@ class AssignAdd(_Assignment):
 class AssignSub(_Assignment):
     """variable = variable - value."""
 
+    def infer(self, variable: Any, value: Any) -> Any:
+        checks.dtype_in(self.name, "variable", checks.tensor(self.name, "variable", variable).dtype, "uifc")
+        return super().infer(variable, value)
+
     def eval(self, xp: Any, variable: Any, value: Any) -> Any:
         return variable - value
 

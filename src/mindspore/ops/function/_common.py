@@ -39,6 +39,12 @@ def require_rank(op: str, name: str, value: Any, low: int, high: int | None = No
         raise ValueError(f"For '{op}', '{name}' must have {allowed} dimensions, but its shape is {value.shape}.")
 
 
+def require_float(op: str, name: str, value: Any) -> None:
+    """A tensor of a float type."""
+    if require_tensor(op, name, value).dtype.kind != "f":
+        raise TypeError(f"For '{op}', '{name}' must be of a float type, but got {value.dtype}.")
+
+
 def require_operands(op: str, **given: Any) -> None:
     """Every argument must be a tensor or what becomes one: a number, an array, a list."""
     for name, value in given.items():

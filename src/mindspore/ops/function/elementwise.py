@@ -15,6 +15,7 @@ from mindspore.ops.function._common import (
     binary,
     binary_xy,
     cast,
+    require_float,
     require_numbers,
     require_operands,
     require_tensor,
@@ -387,7 +388,7 @@ def _finfo(dtype: mstype.DType) -> Any:
 
 def eps(x: Any) -> Tensor:
     """The machine epsilon of the type of x, in the shape of x."""
-    require_tensors("eps", x=x)
+    require_float("eps", "x", x)
     return ew.zeros_like(x) + float(_finfo(x.dtype).eps)
 
 

@@ -384,6 +384,8 @@ def _segment_reduce(op: str, x: Any, segment_ids: Any, num_segments: Any, reduct
 
 
 def _extreme(dtype: Any, lowest: bool) -> Any:
+    if dtype.kind == "b":
+        return not lowest
     if dtype.kind in "ui":
         limits = np.iinfo(dtype.np)
     else:

@@ -15,6 +15,7 @@ from mindspore.ops.function._common import (
     normal_axis,
     require_numbers,
     require_operands,
+    require_rank,
     require_tensor,
     require_tensors,
 )
@@ -260,7 +261,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
         raise ValueError(f"For 'bincount', 'input' must be a 1-D tensor of ints, but got {input.dtype} {input.shape}.")
     if data.size and data.min() < 0:
         raise ValueError("For 'bincount', 'input' must not be negative.")
-    length = max(int(data.max(initial=-1)) + 1, checks.integer("bincount", "minlength", minlength, 0))
+    length = max(int(data.max()) + 1 if data.size else 0, checks.integer("bincount", "minlength", minlength, 0))
     weight = Tensor(np.ones(data.shape, np.float32)) if weights is None else as_tensor(weights)
     zero = Tensor(np.zeros(length, weight.dtype.np))
     return TENSOR_SCATTERS["add"]()(zero, Reshape()(input, (-1, 1)), weight)
@@ -330,7 +331,12 @@ def population_count(input_x: Any) -> Tensor:
 
 def histogram_fixed_width(x: Any, bounds: Any, nbins: int) -> Tensor:
     """Counts in `nbins` equal intervals of [bounds[0], bounds[1]]; elements outside count in the outermost ones."""
+    require_rank("histogram_fixed_width", "bounds", bounds, 1, 1)
     low, high = (float(v) for v in concrete("histogram_fixed_width", bounds))
+    if not low < high:
+        raise ValueError(
+            f"For 'histogram_fixed_width', the first of 'bounds' must be below the second, but got {low} and {high}."
+        )
     flat = cast(Reshape()(x, (-1,)), mstype.float32)
     place = cast(ew.Floor()((flat - low) * (nbins / (high - low))), mstype.int64)
     place = ew.Minimum()(ew.Maximum()(place, 0), nbins - 1)
