@@ -248,6 +248,21 @@ class Layers(nn.Cell):
         return ops.interpolate(y, scale_factor=2.0, mode="nearest", recompute_scale_factor=True), ops.flatten(y)
 
 
+def training(optimizer):
+    """A step of training; its result is the loss."""
+    net = LeNet()
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    return nn.TrainOneStepCell(loss, optimizer(net.trainable_params()))
+
+
+def momentum_step():
+    return training(lambda parameters: nn.Momentum(parameters, 0.1, 0.9))
+
+
+def adam_step():
+    return training(lambda parameters: nn.Adam(parameters, 0.01))
+
+
 class MintShapes(nn.Cell):
     """Windows, paddings and sizes of `mint`."""
 
@@ -384,6 +399,8 @@ CASES = {
     "indexing": (Indexing, [_random((4, 5)), np.array([0, 2], np.int32), np.array([1, 3], np.int32)], None),
     "shapes": (Shapes, [_random((3, 8))], None),
     "layers": (Layers, [_random((2, 4, 8, 8))], None),
+    "train_momentum": (momentum_step, [_random((4, 1, 32, 32)), _whole(10, (4,))], None),
+    "train_adam": (adam_step, [_random((4, 1, 32, 32)), _whole(10, (4,))], None),
     "lstm": (Lstm, [_random((2, 5, 4)), _random((4, 2, 6)), _random((4, 2, 6))], None),
     "gru": (Gru, [_random((2, 5, 4)), _random((1, 2, 6))], None),
     "encoder": (Encoder, [_random((2, 5, 16))], None),

@@ -15,6 +15,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
 from mindspore.ir import AbstractTensor, CNode, FuncGraph, ValueNode
 from mindspore.ops import operations as _operations
+from mindspore.prims.update import Update
 
 P: Any = _operations  # its names are made when it is imported
 DECOMPOSITIONS: dict[str, Callable[..., Any]] = {}
@@ -33,6 +34,8 @@ def decomposition(*names: str) -> Callable[[Callable], Callable]:
 def decomposed(node: CNode) -> tuple[FuncGraph, list[int]] | None:
     """The graph that stands for a node, and which of the node's arguments are its inputs; None if there is none."""
     function = DECOMPOSITIONS.get(node.op.name)
+    if function is None and isinstance(node.op, Update):
+        function = _update
     if function is None:
         return None
     arguments, places = [], []
@@ -46,6 +49,37 @@ def decomposed(node: CNode) -> tuple[FuncGraph, list[int]] | None:
     traced = parse.trace(function, (node.op, *arguments), {}, node.op.name)
     driver.optimise(traced.graph)
     return traced.graph, places
+
+
+# -- update rules -----------------------------------------------------------------------------------------------------
+class _TensorNamespace:
+    """As much of an array namespace as the update rules use, on Tensors."""
+
+    sqrt, abs, sign = (staticmethod(lambda x, name=name: getattr(P, name)()(x)) for name in ("Sqrt", "Abs", "Sign"))
+    exp, log, square = (staticmethod(lambda x, name=name: getattr(P, name)()(x)) for name in ("Exp", "Log", "Square"))
+    maximum, minimum, power = (
+        staticmethod(lambda x, y, name=name: getattr(P, name)()(x, y)) for name in ("Maximum", "Minimum", "Pow")
+    )
+    ones_like, zeros_like = (
+        staticmethod(lambda x, name=name: getattr(P, name)()(x)) for name in ("OnesLike", "ZerosLike")
+    )
+
+    @staticmethod
+    def asarray(x: Any) -> Any:
+        return x if isinstance(x, Tensor) else Tensor(x)
+
+    @staticmethod
+    def where(condition: Any, x: Any, y: Any) -> Any:
+        from mindspore import ops
+
+        return ops.where(condition, x, y)
+
+
+def _update(op: Update, *arguments: Any) -> tuple:
+    """The new states, in plain arithmetic: file formats update Parameters by assigning them."""
+    named = dict(zip(op.arguments, arguments))
+    found = op.step(_TensorNamespace, *arguments)
+    return tuple(P.Cast()(new, named[name].dtype) for name, new in zip(op.state, found))
 
 
 # -- activations and losses -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ir.mindir_proto import TYPES_BY_ID
+from mindspore.prims.pooling import MaxPoolGrad
 from mindspore.prims.rnn import RecurrentSequence
 
 ADAPTERS: dict[str, Callable[..., Any]] = {}
@@ -300,4 +301,16 @@ def _lstm(attributes: dict[str, Any], x: Any, h: Any, c: Any, weights: Any) -> t
     return out, _ops().expand_dims(h, 0), _ops().expand_dims(c, 0), saved, saved
 
 
-ATTRIBUTE_ADAPTERS["LSTM"] = _lstm
+@adapter("BiasAddGrad")
+def _bias_grad(dout: Any, data_format: Any = 0) -> Any:
+    channel = dout.ndim - 1 if data_format in (1, "NHWC") else 1
+    return _prim("ReduceSum")()(dout, tuple(i for i in range(dout.ndim) if i != channel))
+
+
+def _max_pool_grad(attributes: dict[str, Any], x: Any, out: Any, dout: Any) -> Any:
+    window = (attributes[name][-2:] for name in ("kernel_size", "strides"))
+    pool = _prim("MaxPool")(*window, attributes["pad_mode"].lower(), attributes.get("format", "NCHW"))
+    return pool.sibling(MaxPoolGrad)(x, out, dout)
+
+
+ATTRIBUTE_ADAPTERS.update({"LSTM": _lstm, "MaxPoolGrad": _max_pool_grad})

@@ -29,6 +29,7 @@ from mindspore.train._mindir.preprocess import add_preprocessing
 
 _FORMATS = ("MINDIR", "ONNX", "AIR")
 _VERSION = "2.10.0"
+_RANDOM = "rng_state"
 _OPTIONS = frozenset(("dataset", "enc_key", "enc_mode", "custom_func", "incremental", "obf_config", "onnx_config"))
 
 
@@ -121,10 +122,12 @@ def write_model(traced: Traced, inputs: tuple, name: str) -> ModelWriter:
     for value in inputs:
         _declare_input(writer, value, nodes)
     for node, weight in zip(graph.parameters[traced.arguments :], traced.weights):
-        writer.bind(node, writer.parameter(weight.name, np.asarray(weight.asnumpy())))
+        value = np.asarray(weight.asnumpy())
+        # the state of random numbers is no part of a model: official operations have their own
+        writer.bind(node, writer.constant(value) if weight.name == _RANDOM else writer.parameter(weight.name, value))
     outputs = graph.output.args if isinstance(graph.output.abstract, AbstractTuple) else (graph.output,)
     result, kind = _structure(writer, traced.result, outputs)
-    if traced.written:
+    if any(parameter.name != _RANDOM for parameter, _ in traced.written):
         result = _with_writes(writer, traced, outputs, result, kind)
     writer.finish(result, kind)
     owner.model.graph = writer.proto
@@ -186,6 +189,8 @@ def _with_writes(writer: GraphWriter, traced: Traced, outputs: Any, result: str,
     names = {id(w): n for n, w in zip(traced.graph.parameters[traced.arguments :], traced.weights)}
     effects = []
     for parameter, index in traced.written:
+        if parameter.name == _RANDOM:
+            continue
         target, value = writer.name_of(names[id(parameter)]), writer.name_of(outputs[index])
         effects.append(writer.emit("Assign", [target, value], outputs[index].abstract))
     return writer.after(result, kind, effects)

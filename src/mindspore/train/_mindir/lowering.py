@@ -20,6 +20,14 @@ Rule = Callable[[GraphWriter, CNode, list[str]], str]
 _RULES: dict[str, Rule] = {}
 _DEFAULTS = {"skip_mode": False, "batch_dims": 0, "decimals": 0}
 _NOT_ATTRIBUTES = frozenset(("in_strategy", "out_strategy", "recompute", "stage", "place", "primitive_target"))
+#: primitives that official MindSpore does not have
+_OWN = frozenset((
+    "AttentionGrad", "Bitcast", "CTC", "CTCCurvature", "CTCGrad", "Collective", "Conv1DBackpropFilter",
+    "Conv1DBackpropInput", "CustomGradient", "DropoutMask", "FourierTransform", "GroupedMatMulRows", "GroupedOuter",
+    "InverseRealFourierTransform", "RandomBits", "RandomGammaSample", "RandomInteger", "RandomNormal",
+    "RandomPermutation", "RandomPoissonSample", "RandomUniform", "RealFourierTransform", "RecurrentSequenceCurvature",
+    "RecurrentSequenceGrad", "SparseUpdate", "StackRead",
+))  # fmt: skip
 
 
 def lower(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
@@ -34,6 +42,8 @@ def lower(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     found = convention(name)
     if found is not None:
         return _as_function(writer, node, inputs, name, found)
+    if name in _OWN:
+        raise RuntimeError(f"The operation '{name}' cannot be exported to MindIR.")
     attributes = {k: v for k, v in node.op.attrs.items() if k not in _NOT_ATTRIBUTES}
     if node.op.variadic:
         inputs = [_tuple_of(writer, node, inputs)]
@@ -139,6 +149,33 @@ def _conv2d_transpose(writer: GraphWriter, node: CNode, inputs: list[str]) -> st
     return writer.emit("Conv2DTranspose", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
 
 
+@rule("Conv2DBackpropFilter")
+def _conv2d_filter(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    op = node.op
+    pads = tuple(v for pair in op.window(node.args[1].abstract.shape).pads for v in pair)
+    attributes = {
+        "kernel_size": op.kernel_size, "mode": 1, "out_channel": op.out_channel, "pad": pads, "pad_mode": "PAD",
+        "format": op.data_format, "pad_list": pads, "groups": op.group, "stride": (1, 1, *op.stride), "group": op.group,
+        "dilation": (1, 1, *op.dilation), "input_names": ["out_backprop", "input", "filter_sizes"],
+        "output_names": ["output"], "data_format": op.data_format,
+    }  # fmt: skip
+    sizes = writer.constant(tuple(node.abstract.shape))
+    return writer.emit(op.name, [*inputs[:2], sizes], node.abstract, attributes, is_function=False, scope=node.scope)
+
+
+@rule("MaxPoolGrad")
+def _max_pool_grad(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    op = node.op
+    if op.rank != 2 or op.pad_mode == "pad" or op.ceil_mode or set(op.dilation) != {1}:
+        raise RuntimeError("The gradient of a padded or dilated MaxPool cannot be exported to MindIR.")
+    attributes = {
+        "kernel_size": (1, 1, *op.kernel_size), "strides": (1, 1, *op.strides), "pad_mode": op.pad_mode.upper(),
+        "format": op.data_format, "data_format": op.data_format, "input_names": ["x_origin", "out_origin", "grad"],
+        "output_names": ["output"],
+    }  # fmt: skip
+    return writer.emit(op.name, inputs, node.abstract, attributes, is_function=False, scope=node.scope)
+
+
 @rule("BatchMatMul")
 def _batch_matmul(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     """Official MindSpore wants operands of equal rank."""
@@ -174,6 +211,22 @@ def _number(writer: GraphWriter, value: float, node: CNode) -> str:
 @rule("StopGradient", "Identity", "GradientHook", "Depend")
 def _pass_through(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     return inputs[0]
+
+
+@rule("NextKey", "FoldIn")
+def _no_key(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    """Official random operations have a state of their own; nothing uses the keys."""
+    if not isinstance(node.abstract, AbstractTuple):
+        return writer.constant(np.zeros(node.abstract.shape, node.abstract.dtype.np))
+    zeros = [writer.constant(np.zeros(e.shape, e.dtype.np)) for e in node.abstract.elements]  # type: ignore[attr-defined]
+    return writer.make_tuple(zeros, node.abstract)
+
+
+@rule("DropoutWithKey")
+def _dropout(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    kind = node.args[0].abstract
+    options = [writer.constant(node.op.keep_prob), writer.constant(0), writer.constant(0)]
+    return writer.emit("Dropout", [inputs[0], *options], AbstractTuple((kind, kind)), scope=node.scope)
 
 
 @rule("GeLUErf")

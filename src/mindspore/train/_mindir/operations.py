@@ -85,7 +85,8 @@ def _accepted(made: type) -> set[str]:
 
 #: attributes of windows that are stored with two leading dimensions, and how many there are without
 _WINDOWS = {
-    **dict.fromkeys(("Conv2D", "Conv2DTranspose", "MaxPool", "MaxPoolWithArgmaxV2"), 2),
+    **dict.fromkeys(("Conv2D", "Conv2DTranspose", "Conv2DBackpropInput", "Conv2DBackpropFilter"), 2),
+    **dict.fromkeys(("MaxPool", "MaxPoolGrad", "MaxPoolWithArgmaxV2"), 2),
     **dict.fromkeys(("Conv3D", "MaxPool3D", "AvgPool3D"), 3),
 }
 _WINDOW_NAMES = frozenset(("stride", "strides", "dilation", "kernel_size", "pads"))
@@ -97,6 +98,8 @@ def _spatial(op: str, name: str, value: Any) -> Any:
         if op == "MaxPoolWithArgmaxV2" and name == "pads":
             return tuple(value[-2:]) if value[:2] == (1, 1) and len(value) == 4 else value
         return tuple(value[-_WINDOWS[op] :])
+    if name == "pad_mode" and isinstance(value, str):
+        return value.lower()
     if name == "argmax_type" and isinstance(value, int):
         return TYPES_BY_ID.get(value, mstype.int64 if value == 4 else mstype.int32)
     return value
