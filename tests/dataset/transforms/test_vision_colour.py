@@ -355,3 +355,12 @@ def test_old_modules():
     assert py_transforms.Cutout(2)(chw).shape == chw.shape
     assert older.HWC2CHW is vision.HWC2CHW
     assert py_transforms_util.is_pil(PIL) and not py_transforms_util.is_pil(IMAGE)
+
+
+def test_random_adjustments_have_limits_and_defaults():
+    with pytest.raises(ValueError, match="interval"):
+        vision.RandomColorAdjust(hue=0.6)
+    with pytest.raises(ValueError, match="interval"):
+        vision.RandomColorAdjust(brightness=1e9)
+    assert vision.RandomColor(None).degrees == vision.RandomSharpness(None).degrees == (0.1, 1.9)
+    assert vision.RandomPosterize(None).bits == (8, 8)

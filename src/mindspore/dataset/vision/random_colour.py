@@ -109,8 +109,6 @@ class RandomGrayscale(_Sometimes):
 
 
 def _degrees(value: Any, name: str) -> None:
-    if value is None:
-        return
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{name} must be either a tuple or a list.")
     each(int, float)(value, name)
@@ -126,9 +124,9 @@ class _RandomDegree(ImageTransform):
     random = True
     change: Any
 
-    @checked(degrees=_degrees)
+    @checked(degrees=optional(_degrees))
     def __init__(self, degrees: Any = (0.1, 1.9)):
-        self.degrees = tuple(degrees)
+        self.degrees = (0.1, 1.9) if degrees is None else tuple(degrees)
 
     def draw(self, image: Any) -> tuple:
         return (self.rng.uniform(*self.degrees),)
@@ -169,6 +167,7 @@ class RandomPosterize(ImageTransform):
 
     @checked(bits=optional(_bits))
     def __init__(self, bits: Any = (8, 8)):
+        bits = 8 if bits is None else bits
         self.bits = (bits, bits) if isinstance(bits, int) else tuple(bits)
 
     def draw(self, image: Any) -> tuple:
@@ -229,6 +228,7 @@ def _adjustment(low: float, high: float) -> Any:
         if isinstance(value, (int, float)):
             if value < 0:
                 raise ValueError(f"The input value of {name} cannot be negative.")
+            check_range(value, low, high)
             return
         if len(value) != 2:
             raise TypeError(f"If {name} is a sequence, the length must be 2.")
