@@ -11,6 +11,7 @@ import rows_loss
 import rows_mint
 import rows_nn
 import rows_other
+import rows_rare
 import rows_reduction
 import rows_shape
 import rows_sparse

@@ -20,7 +20,7 @@ ELSEWHERE = {
         ApplyKerasMomentum ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp
         FusedCastAdamWeightDecay FusedSparseAdam FusedSparseFtrl FusedSparseLazyAdam FusedSparseProximalAdagrad
         FusedWeightScaleApplyMomentum SGD SparseApplyAdadelta SparseApplyAdagrad SparseApplyAdagradV2 SparseApplyFtrl
-        SparseApplyProximalAdagrad SparseApplyRMSProp""",
+        SparseApplyProximalAdagrad SparseApplyRMSProp SparseApplyCenteredRMSProp SparseApplyFtrlV2""",
     "optable/test_samplers.py": """
         Bernoulli Cauchy Dropout Dropout2D Dropout3D DropoutDoMask DropoutGenMask Gamma LogNormalReverse
         LogUniformCandidateSampler Multinomial MultinomialWithReplacement NonDeterministicInts Poisson RandomCategorical
@@ -43,7 +43,7 @@ ELSEWHERE = {
 #: primitives that only the library itself applies; the operations made of them are in the table
 INTERNAL = """
     AttentionGrad AvgPoolGrad CTCCurvature CTCGrad Call Collective Cond CustomGradient DropoutMask DropoutWithKey
-    Elementwise FoldIn FourierTransform GetItem GradientHook HostCall InverseRealFourierTransform MaxPoolGrad
+    Elementwise Later PagedAttentionMask FoldIn FourierTransform GetItem GradientHook HostCall InverseRealFourierTransform MaxPoolGrad
     MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation
     RandomPoissonSample RandomUniform RealFourierTransform RecurrentSequence RecurrentSequenceCurvature
     RecurrentSequenceGrad Reduction Reusing SelectView SetItem SparseUpdate StackInit StackPush StackRead Standardize

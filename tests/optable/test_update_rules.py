@@ -164,6 +164,26 @@ SPARSE = [
 ]  # fmt: skip
 
 
+def shrunk_ftrl(var, accum, linear, grad, shrinkage=0.03):
+    """FTRL whose linear term also sees a shrinkage of the weights."""
+    new = accum + grad**2
+    linear = linear + grad + 2 * shrinkage * var - (new**0.5 - accum**0.5) / 0.1 * var
+    weight = new**0.5 / 0.1 + 2 * 0.02
+    return np.where(np.abs(linear) > 0.01, (np.sign(linear) * 0.01 - linear) / weight, 0), new, linear
+
+
+SPARSE += [
+    (ops.SparseApplyFtrlV2(0.1, 0.01, 0.02, 0.03, -0.5), shrunk_ftrl, True),
+    (
+        ops.SparseApplyCenteredRMSProp(),
+        lambda var, mg, ms, mom, lr, rho, momentum, epsilon, grad: centered_rmsprop(
+            var, mg, ms, mom, grad, lr, rho, momentum, epsilon
+        ),
+        True,
+    ),
+]
+
+
 @pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
 def mode(request):
     before = ms.get_context("mode")
@@ -177,8 +197,9 @@ def start(prim, rng, shape):
     state = {n: rng.uniform(0.5, 1.5, shape) for n in prim.state}
     if "stat" in state:  # a fresh start
         state["accum"], state["stat"] = np.zeros(shape), np.ones(shape)
-    if "mean_gradient" in state:  # its square must stay below the mean of squares
-        state["mean_gradient"] = rng.uniform(0.1, 0.2, shape)
+    for name in ("mean_gradient", "mg"):  # its square must stay below the mean of squares
+        if name in state:
+            state[name] = rng.uniform(0.1, 0.2, shape)
     return state
 
 

@@ -212,8 +212,9 @@ def sparse_segment(
     total = TensorScatterAdd()(_filled((count, *x.shape[1:]), x.dtype), segments, rows)
     if not power:
         return total
-    ones = _filled((indices.shape[0],), mstype.float32, 1)
-    sizes = TensorScatterAdd()(_filled((count,), mstype.float32), segments, ones)
+    wide = mstype.float64 if x.dtype is mstype.float64 else mstype.float32
+    ones = _filled((indices.shape[0],), wide, 1)
+    sizes = TensorScatterAdd()(_filled((count,), wide), segments, ones)
     divisor = ew.Pow()(ew.Maximum()(sizes, 1.0), power)
     return total / cast(Reshape()(divisor, (count,) + (1,) * (x.ndim - 1)), x.dtype)
 
