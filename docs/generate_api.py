@@ -66,7 +66,7 @@ class Entry:
             given = str(inspect.signature(self.target))
         except (TypeError, ValueError):
             return "(…)"
-        given = re.sub(r"'([\w.\[\], |]+)'", r"\1", given.split(" -> ")[0])  # annotations, which are text here
+        given = re.sub(r": '([^']+)'", r": \1", given.split(" -> ")[0])  # annotations are text here
         given = re.sub(r": Any\b", "", re.sub(r" at 0x[0-9a-f]+", "", given))
         given = re.sub(r"([(,] ?)(\w+) = ", r"\1\2=", given)
         return given.replace("(self, ", "(").replace("(self)", "()")

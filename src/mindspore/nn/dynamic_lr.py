@@ -89,7 +89,13 @@ def natural_exp_decay_lr(
     decay_epoch: int,
     is_stair: bool = False,
 ) -> list[float]:
-    """learning_rate * exp(-decay_rate * epoch); with `is_stair` the epoch is rounded down to a multiple of decay_epoch."""
+    """learning_rate * exp(-decay_rate * epoch); with `is_stair` the epoch is rounded down to a multiple of decay_epoch.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> [round(x, 4) for x in nn.natural_exp_decay_lr(1.0, 1.0, total_step=2, step_per_epoch=1, decay_epoch=1)]
+        [1.0, 0.3679]
+    """
     owner = "natural_exp_decay_lr"
     _check_decay(owner, learning_rate, decay_rate, decay_epoch, is_stair)
 
@@ -107,7 +113,13 @@ def inverse_decay_lr(
     decay_epoch: int,
     is_stair: bool = False,
 ) -> list[float]:
-    """learning_rate / (1 + decay_rate * epoch / decay_epoch); with `is_stair` the quotient is rounded down."""
+    """learning_rate / (1 + decay_rate * epoch / decay_epoch); with `is_stair` the quotient is rounded down.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> nn.inverse_decay_lr(1.0, 1.0, total_step=4, step_per_epoch=2, decay_epoch=1)
+        [1.0, 1.0, 0.5, 0.5]
+    """
     owner = "inverse_decay_lr"
     _check_decay(owner, learning_rate, decay_rate, decay_epoch, is_stair)
 
@@ -152,6 +164,11 @@ def polynomial_decay_lr(
     """From `learning_rate` to `end_learning_rate` along (1 - epoch / decay_epoch) ** power.
 
     With `update_decay_epoch` the decay is stretched to the next multiple of `decay_epoch` instead of ending there.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> nn.polynomial_decay_lr(1.0, 0.5, total_step=2, step_per_epoch=1, decay_epoch=1, power=1.0)
+        [1.0, 0.5]
     """
     owner = "polynomial_decay_lr"
     check.positive_real(owner, "learning_rate", learning_rate)

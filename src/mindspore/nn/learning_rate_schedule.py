@@ -63,14 +63,26 @@ class ExponentialDecayLR(_Decay):
 
 
 class NaturalExpDecayLR(_Decay):
-    """learning_rate * exp(-decay_rate * step)."""
+    """learning_rate * exp(-decay_rate * step).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> round(nn.NaturalExpDecayLR(1.0, 1.0, decay_steps=2)(Tensor(2)).item(), 4)
+        0.1353
+    """
 
     def construct(self, global_step: Any) -> Any:
         return self.learning_rate * ops.exp(-self.decay_rate * self.decay_steps * self.periods(global_step))
 
 
 class InverseDecayLR(_Decay):
-    """learning_rate / (1 + decay_rate * step / decay_steps)."""
+    """learning_rate / (1 + decay_rate * step / decay_steps).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.InverseDecayLR(1.0, 1.0, decay_steps=2)(Tensor(2)).item()
+        0.5
+    """
 
     def construct(self, global_step: Any) -> Any:
         return self.learning_rate / (1.0 + self.decay_rate * self.periods(global_step))

@@ -30,7 +30,14 @@ def _split(owner: str, args: tuple) -> tuple[tuple, Any]:
 
 
 class Jvp(Cell):
-    """`Jvp(network)(*inputs, v)`: the output and the derivative along v (one tensor per input, as a tuple if several)."""
+    """`Jvp(network)(*inputs, v)`: the output and the derivative along v (one tensor per input, as a tuple if several).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> value, slope = nn.Jvp(nn.ReLU())(Tensor([2.0]), Tensor([1.0]))
+        >>> slope.tolist()
+        [1.0]
+    """
 
     def __init__(self, fn: Any):
         super().__init__()
@@ -44,7 +51,14 @@ class Jvp(Cell):
 
 
 class Vjp(Cell):
-    """`Vjp(network)(*inputs, v)`: the output and the gradients of the inputs for the output sensitivity v."""
+    """`Vjp(network)(*inputs, v)`: the output and the gradients of the inputs for the output sensitivity v.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> value, slope = nn.Vjp(nn.ReLU())(Tensor([2.0]), Tensor([1.0]))
+        >>> value.tolist()
+        [2.0]
+    """
 
     def __init__(self, fn: Any):
         super().__init__()

@@ -120,7 +120,13 @@ class ELU(Cell):
 
 
 class CELU(Cell):
-    """x where positive, else alpha * (exp(x / alpha) - 1)."""
+    """x where positive, else alpha * (exp(x / alpha) - 1).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.CELU()(Tensor([0.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
 
     def __init__(self, alpha: float = 1.0):
         super().__init__()
@@ -135,7 +141,13 @@ class CELU(Cell):
 
 
 class HShrink(Cell):
-    """x where |x| > lambd, else 0."""
+    """x where |x| > lambd, else 0.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.HShrink()(Tensor([0.25, 2.0])).tolist()
+        [0.0, 2.0]
+    """
 
     def __init__(self, lambd: float = 0.5):
         super().__init__()
@@ -146,7 +158,13 @@ class HShrink(Cell):
 
 
 class SoftShrink(Cell):
-    """x moved towards 0 by lambd."""
+    """x moved towards 0 by lambd.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.SoftShrink()(Tensor([0.25, 2.0])).tolist()
+        [0.0, 1.5]
+    """
 
     def __init__(self, lambd: float = 0.5):
         super().__init__()
@@ -157,14 +175,26 @@ class SoftShrink(Cell):
 
 
 class Tanhshrink(Cell):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Tanhshrink()(Tensor([0.0])).tolist()
+        [0.0]
+    """
 
     def construct(self, x: Any) -> Any:
         return F.tanhshrink(x)
 
 
 class Hardtanh(Cell):
-    """x cut to [min_val, max_val]."""
+    """x cut to [min_val, max_val].
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Hardtanh()(Tensor([-2.0, 0.5, 2.0])).tolist()
+        [-1.0, 0.5, 1.0]
+    """
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0):
         super().__init__()
@@ -177,7 +207,13 @@ class Hardtanh(Cell):
 
 
 class Threshold(Cell):
-    """x where it exceeds `threshold`, else `value`."""
+    """x where it exceeds `threshold`, else `value`.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Threshold(1.0, 9.0)(Tensor([0.5, 2.0])).tolist()
+        [9.0, 2.0]
+    """
 
     def __init__(self, threshold: float, value: float):
         super().__init__()
@@ -188,7 +224,13 @@ class Threshold(Cell):
 
 
 class Softplus(Cell):
-    """log(1 + exp(beta x)) / beta."""
+    """log(1 + exp(beta x)) / beta.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Softplus()(Tensor([100.0])).tolist()
+        [100.0]
+    """
 
     def __init__(self, beta: float = 1, threshold: float = 20):
         super().__init__()
@@ -231,7 +273,13 @@ class PReLU(Cell):
 
 
 class PReLUExt(Cell):
-    """x where positive, else x times `num_parameters` learnt weights."""
+    """x where positive, else x times `num_parameters` learnt weights.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.PReLUExt()(Tensor([-4.0, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None):
         super().__init__()
@@ -244,7 +292,13 @@ class PReLUExt(Cell):
 
 
 class RReLU(Cell):
-    """x where positive, else x times a random slope in [lower, upper) in training, their mean otherwise."""
+    """x where positive, else x times a random slope in [lower, upper) in training, their mean otherwise.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.RReLU()(Tensor([-1.0, 2.0])).shape
+        (2,)
+    """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3):
         super().__init__()
@@ -274,7 +328,14 @@ class Softmax(Cell):
 
 
 class Softmax2d(Cell):
-    """Softmax over the channels of (N, C, H, W)."""
+    """Softmax over the channels of (N, C, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Softmax2d()(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 6, 6)
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -287,7 +348,13 @@ class Softmax2d(Cell):
 
 
 class Softmin(Cell):
-    """softmax(-x) along an axis."""
+    """softmax(-x) along an axis.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Softmin()(Tensor([1.0, 1.0])).tolist()
+        [0.5, 0.5]
+    """
 
     def __init__(self, axis: Any = -1):
         super().__init__()
@@ -315,7 +382,13 @@ class LogSoftmax(Cell):
 
 
 class LogSoftmaxExt(Cell):
-    """log(softmax(x)) along a dimension: by default 0 for 0, 1 or 3 dimensions, else 1."""
+    """log(softmax(x)) along a dimension: by default 0 for 0, 1 or 3 dimensions, else 1.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.LogSoftmaxExt(-1)(Tensor([[0.0, 0.0]])).shape
+        (1, 2)
+    """
 
     def __init__(self, dim: int | None = None):
         super().__init__()
@@ -329,7 +402,13 @@ class LogSoftmaxExt(Cell):
 
 
 class GLU(Cell):
-    """The first half of the input times the sigmoid of the second half."""
+    """The first half of the input times the sigmoid of the second half.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.GLU()(Tensor([2.0, 0.0])).tolist()
+        [1.0]
+    """
 
     def __init__(self, axis: int = -1):
         super().__init__()

@@ -99,7 +99,13 @@ class Dense(Cell):
 
 
 class BiDense(Cell):
-    """x1ᵀ W_k x2 + b_k for every output k."""
+    """x1ᵀ W_k x2 + b_k for every output k.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.BiDense(2, 3, 4)(Tensor([[1.0, 2.0]]), Tensor([[1.0, 2.0, 3.0]])).shape
+        (1, 4)
+    """
 
     def __init__(
         self, in1_channels: int, in2_channels: int, out_channels: int, weight_init: Any = None, bias_init: Any = None,
@@ -189,21 +195,42 @@ class _ChannelDropout(Cell):
 
 
 class Dropout1d(_ChannelDropout):
-    """Dropout of whole channels of (N, C, L)."""
+    """Dropout of whole channels of (N, C, L).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Dropout1d(p=0.5)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 6)
+    """
 
     def construct(self, x: Any) -> Any:
         return ops.dropout1d(x, self.p, self.training)
 
 
 class Dropout2d(_ChannelDropout):
-    """Dropout of whole channels of (N, C, H, W)."""
+    """Dropout of whole channels of (N, C, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Dropout2d(p=0.5)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 6, 6)
+    """
 
     def construct(self, x: Any) -> Any:
         return ops.dropout2d(x, self.p, self.training)
 
 
 class Dropout2dExt(_ChannelDropout):
-    """Dropout of whole channels, as in `mint`."""
+    """Dropout of whole channels, as in `mint`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Dropout2dExt(p=0.5)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 6, 6)
+    """
 
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__(p)
@@ -214,7 +241,14 @@ class Dropout2dExt(_ChannelDropout):
 
 
 class Dropout3d(_ChannelDropout):
-    """Dropout of whole channels of (N, C, D, H, W)."""
+    """Dropout of whole channels of (N, C, D, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Dropout3d(p=0.5)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 4, 4, 4)
+    """
 
     def construct(self, x: Any) -> Any:
         return ops.dropout3d(x, self.p, self.training)
@@ -253,7 +287,14 @@ def flatten(x: Any, start: int, end: int) -> Any:
 
 
 class Unflatten(Cell):
-    """Split a dimension into several."""
+    """Split a dimension into several.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Unflatten(1, (2, 3))(Tensor(np.ones((4, 6), np.float32))).shape
+        (4, 2, 3)
+    """
 
     def __init__(self, axis: int, unflattened_size: Any):
         super().__init__()
@@ -331,7 +372,13 @@ class Norm(Cell):
 
 
 class L1Regularizer(Cell):
-    """scale * sum(|weights|)."""
+    """scale * sum(|weights|).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.L1Regularizer(0.5)(Tensor([1.0, -2.0])).item()
+        1.5
+    """
 
     def __init__(self, scale: float):
         super().__init__()
@@ -363,7 +410,13 @@ class ClipByNorm(Cell):
 
 
 class Range(Cell):
-    """The numbers from `start` to `limit` in steps of `delta`."""
+    """The numbers from `start` to `limit` in steps of `delta`.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> nn.Range(1, 7, 2)().tolist()
+        [1, 3, 5]
+    """
 
     def __init__(self, start: Any, limit: Any = None, delta: Any = 1):
         super().__init__()
@@ -378,7 +431,13 @@ class Range(Cell):
 
 
 class Roll(Cell):
-    """Elements moved along axes, those pushed out coming back in at the other end."""
+    """Elements moved along axes, those pushed out coming back in at the other end.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Roll(1, 0)(Tensor([1.0, 2.0, 3.0])).tolist()
+        [3.0, 1.0, 2.0]
+    """
 
     def __init__(self, shift: Any, axis: Any):
         super().__init__()
@@ -389,21 +448,39 @@ class Roll(Cell):
 
 
 class Tril(Cell):
-    """The lower triangle, zeros above diagonal `k`."""
+    """The lower triangle, zeros above diagonal `k`.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Tril()(Tensor([[1, 2], [3, 4]])).tolist()
+        [[1, 0], [3, 4]]
+    """
 
     def construct(self, x: Any, k: int = 0) -> Any:
         return ops.tril(x, k)
 
 
 class Triu(Cell):
-    """The upper triangle, zeros below diagonal `k`."""
+    """The upper triangle, zeros below diagonal `k`.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.Triu()(Tensor([[1, 2], [3, 4]])).tolist()
+        [[1, 2], [0, 4]]
+    """
 
     def construct(self, x: Any, k: int = 0) -> Any:
         return ops.triu(x, k)
 
 
 class MatrixDiag(Cell):
-    """Vectors as the diagonals of matrices."""
+    """Vectors as the diagonals of matrices.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MatrixDiag()(Tensor([1.0, 2.0])).tolist()
+        [[1.0, 0.0], [0.0, 2.0]]
+    """
 
     def construct(self, input_x: Any) -> Any:
         return input_x * 1 if input_x.ndim == 0 else _diagonal_of(input_x)
@@ -415,14 +492,26 @@ def _diagonal_of(x: Any) -> Any:
 
 
 class MatrixDiagPart(Cell):
-    """The diagonals of matrices."""
+    """The diagonals of matrices.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MatrixDiagPart()(Tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [1.0, 4.0]
+    """
 
     def construct(self, input_x: Any) -> Any:
         return ops.diagonal(input_x, 0, -2, -1)
 
 
 class MatrixSetDiag(Cell):
-    """Matrices with their diagonals replaced."""
+    """Matrices with their diagonals replaced.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MatrixSetDiag()(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([8.0, 9.0])).tolist()
+        [[8.0, 2.0], [3.0, 9.0]]
+    """
 
     def construct(self, input_x: Any, diagonal: Any) -> Any:
         rows, cols = input_x.shape[-2:]
@@ -434,7 +523,14 @@ class MatrixSetDiag(Cell):
 
 
 class Unfold(Cell):
-    """Image patches of (N, C, H, W) as channels: (N, C * patch size, H', W')."""
+    """Image patches of (N, C, H, W) as channels: (N, C * patch size, H', W').
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Unfold([1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1])(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 8, 3, 3)
+    """
 
     def __init__(self, ksizes: Any, strides: Any, rates: Any, padding: str = "valid"):
         super().__init__()
@@ -450,7 +546,14 @@ class Unfold(Cell):
 
 
 class Upsample(Cell):
-    """Resize the spatial dimensions to `size` or by `scale_factor`."""
+    """Resize the spatial dimensions to `size` or by `scale_factor`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Upsample(scale_factor=2.0)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 12, 12)
+    """
 
     def __init__(
         self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
@@ -467,7 +570,13 @@ class Upsample(Cell):
 
 
 class ResizeBilinear(Cell):
-    """Bilinear resizing of (N, C, H, W), as MindSpore 1.x had it."""
+    """Bilinear resizing of (N, C, H, W), as MindSpore 1.x had it.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.ResizeBilinear()(Tensor([[[[1.0, 2.0]]]]), size=(1, 4)).shape
+        (1, 1, 1, 4)
+    """
 
     def __init__(self, half_pixel_centers: bool = False):
         super().__init__()

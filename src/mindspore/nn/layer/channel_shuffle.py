@@ -12,7 +12,14 @@ __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(Cell):
-    """Interleave groups of channels of (N, C, *)."""
+    """Interleave groups of channels of (N, C, *).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ChannelShuffle(2)(Tensor(np.ones((1, 4, 3, 3), np.float32))).shape
+        (1, 4, 3, 3)
+    """
 
     def __init__(self, groups: int):
         super().__init__()

@@ -21,7 +21,14 @@ def _activation(name: Any, alpha: float) -> Any:
 
 
 class Conv2dBnAct(Cell):
-    """A convolution, then (if `has_bn`) batch normalisation, then an activation."""
+    """A convolution, then (if `has_bn`) batch normalisation, then an activation.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Conv2dBnAct(2, 4, 3, has_bn=True, activation='relu')(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 4, 6, 6)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
@@ -51,7 +58,13 @@ class Conv2dBnAct(Cell):
 
 
 class DenseBnAct(Cell):
-    """A dense layer, then (if `has_bn`) batch normalisation, then an activation."""
+    """A dense layer, then (if `has_bn`) batch normalisation, then an activation.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.DenseBnAct(2, 3)(Tensor([[1.0, 2.0]])).shape
+        (1, 3)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, weight_init: Any = "normal", bias_init: Any = "zeros",

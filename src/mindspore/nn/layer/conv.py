@@ -257,7 +257,14 @@ class Conv2dTranspose(_Conv):
 
 
 class Conv1dTranspose(_Conv):
-    """Transposed 1-d convolution of (N, C, L); the weight has the shape (in, out / group, 1, kernel_size)."""
+    """Transposed 1-d convolution of (N, C, L); the weight has the shape (in, out / group, 1, kernel_size).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Conv1dTranspose(2, 4, 3)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 4, 6)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same",
@@ -282,7 +289,14 @@ class Conv1dTranspose(_Conv):
 
 
 class Conv3dTranspose(_Conv):
-    """Transposed 3-d convolution of (N, C, D, H, W); the weight has the shape (in, out / group, KD, KH, KW)."""
+    """Transposed 3-d convolution of (N, C, D, H, W); the weight has the shape (in, out / group, KD, KH, KW).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.Conv3dTranspose(2, 4, 2)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 4, 4, 4, 4)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",

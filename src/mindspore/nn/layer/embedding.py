@@ -100,7 +100,13 @@ class EmbeddingExt(Cell):
 
 
 class EmbeddingLookup(Cell):
-    """The rows of a table that the input names; `max_norm` bounds their length."""
+    """The rows of a table that the input names; `max_norm` bounds their length.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.EmbeddingLookup(10, 4)(Tensor([1, 2])).shape
+        (2, 4)
+    """
 
     def __init__(
         self, vocab_size: int, embedding_size: int, param_init: Any = "normal", target: str = "CPU",
@@ -128,7 +134,15 @@ class EmbeddingLookup(Cell):
 
 
 class MultiFieldEmbeddingLookup(EmbeddingLookup):
-    """Rows times their values, combined per field: 'SUM', 'MEAN' or 'MAX'."""
+    """Rows times their values, combined per field: 'SUM', 'MEAN' or 'MAX'.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> layer = nn.MultiFieldEmbeddingLookup(10, 2, field_size=2)
+        >>> layer(Tensor([[2, 4, 6]], ms.int32), Tensor([[1.0, 1.0, 1.0]]), Tensor([[0, 1, 1]], ms.int32)).shape
+        (1, 2, 2)
+    """
 
     def __init__(
         self, vocab_size: int, embedding_size: int, field_size: int, param_init: Any = "normal", target: str = "CPU",

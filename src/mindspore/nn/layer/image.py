@@ -17,7 +17,14 @@ __all__ = ["MSSSIM", "PSNR", "SSIM", "CentralCrop", "ImageGradients", "PixelShuf
 
 
 class PixelShuffle(Cell):
-    """(*, C r², H, W) to (*, C, H r, W r)."""
+    """(*, C r², H, W) to (*, C, H r, W r).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.PixelShuffle(2)(Tensor(np.ones((1, 4, 3, 3), np.float32))).shape
+        (1, 1, 6, 6)
+    """
 
     def __init__(self, upscale_factor: int):
         super().__init__()
@@ -28,7 +35,14 @@ class PixelShuffle(Cell):
 
 
 class PixelUnshuffle(Cell):
-    """(*, C, H r, W r) to (*, C r², H, W)."""
+    """(*, C, H r, W r) to (*, C r², H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.PixelUnshuffle(2)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 8, 3, 3)
+    """
 
     def __init__(self, downscale_factor: int):
         super().__init__()
@@ -39,7 +53,15 @@ class PixelUnshuffle(Cell):
 
 
 class ImageGradients(Cell):
-    """Differences of neighbouring pixels of (N, C, H, W), down and to the right, with a zero row and column at the end."""
+    """Differences of neighbouring pixels of (N, C, H, W), down and to the right, with a zero row and column at the end.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> dy, dx = nn.ImageGradients()(Tensor(np.ones((1, 2, 6, 6), np.float32)))
+        >>> dy.shape, dx.shape
+        ((1, 2, 6, 6), (1, 2, 6, 6))
+    """
 
     def construct(self, images: Any) -> Any:
         checks.rank("ImageGradients", images, 4)
@@ -49,7 +71,14 @@ class ImageGradients(Cell):
 
 
 class CentralCrop(Cell):
-    """The central part of (C, H, W) or (N, C, H, W) images."""
+    """The central part of (C, H, W) or (N, C, H, W) images.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.CentralCrop(0.5)(Tensor(np.ones((3, 8, 8), np.float32))).shape
+        (3, 4, 4)
+    """
 
     def __init__(self, central_fraction: float):
         super().__init__()
@@ -120,7 +149,14 @@ class _Similarity(Cell):
 
 
 class SSIM(_Similarity):
-    """Structural similarity of (N, C, H, W) images (Wang et al. 2004)."""
+    """Structural similarity of (N, C, H, W) images (Wang et al. 2004).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.SSIM()(Tensor(np.ones((1, 1, 16, 16), np.float32)), Tensor(np.ones((1, 1, 16, 16), np.float32))).shape
+        (1,)
+    """
 
     def __init__(
         self, max_val: float = 1.0, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03
@@ -139,7 +175,14 @@ class SSIM(_Similarity):
 
 
 class MSSSIM(_Similarity):
-    """Structural similarity over several scales, each half the size of the one before (Wang et al. 2003)."""
+    """Structural similarity over several scales, each half the size of the one before (Wang et al. 2003).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.MSSSIM()(Tensor(np.ones((1, 1, 192, 192), np.float32)), Tensor(np.ones((1, 1, 192, 192), np.float32))).shape
+        (1,)
+    """
 
     def __init__(
         self, max_val: float = 1.0, power_factors: Any = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
@@ -170,7 +213,14 @@ class MSSSIM(_Similarity):
 
 
 class PSNR(Cell):
-    """Peak signal-to-noise ratio of (N, C, H, W) images, in decibels."""
+    """Peak signal-to-noise ratio of (N, C, H, W) images, in decibels.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.PSNR()(Tensor(np.ones((1, 1, 2, 2), np.float32)), Tensor(np.zeros((1, 1, 2, 2), np.float32))).item()
+        0.0
+    """
 
     def __init__(self, max_val: float = 1.0):
         super().__init__()

@@ -11,7 +11,13 @@ __all__ = ["DiGamma", "IGamma", "LBeta", "LGamma", "MatDet", "MatInverse", "MatM
 
 
 class ReduceLogSumExp(Cell):
-    """log(sum(exp(x))) over axes."""
+    """log(sum(exp(x))) over axes.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.ReduceLogSumExp(0)(Tensor([0.0, 0.0])).shape
+        ()
+    """
 
     def __init__(self, axis: Any, keep_dims: bool = False):
         super().__init__()
@@ -22,7 +28,13 @@ class ReduceLogSumExp(Cell):
 
 
 class Moments(Cell):
-    """Mean and variance over axes."""
+    """Mean and variance over axes.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> [t.item() for t in nn.Moments()(Tensor([1.0, 3.0]))]
+        [2.0, 1.0]
+    """
 
     def __init__(self, axis: Any = None, keep_dims: bool | None = None):
         super().__init__()
@@ -38,7 +50,13 @@ class Moments(Cell):
 
 
 class MatMul(Cell):
-    """The matrix product of the last two dimensions, either factor transposed if asked for."""
+    """The matrix product of the last two dimensions, either factor transposed if asked for.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MatMul()(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])).tolist()
+        [[11.0]]
+    """
 
     def __init__(self, transpose_x1: bool = False, transpose_x2: bool = False):
         super().__init__()
@@ -53,42 +71,78 @@ class MatMul(Cell):
 
 
 class LGamma(Cell):
-    """The logarithm of |gamma(x)|."""
+    """The logarithm of |gamma(x)|.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.LGamma()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """
 
     def construct(self, x: Any) -> Any:
         return ops.lgamma(x)
 
 
 class DiGamma(Cell):
-    """The derivative of the logarithm of gamma(x)."""
+    """The derivative of the logarithm of gamma(x).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.DiGamma()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """
 
     def construct(self, x: Any) -> Any:
         return ops.digamma(x)
 
 
 class IGamma(Cell):
-    """The regularised lower incomplete gamma function."""
+    """The regularised lower incomplete gamma function.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.IGamma()(Tensor([1.0, 2.0]), Tensor([1.0, 2.0])).shape
+        (2,)
+    """
 
     def construct(self, a: Any, x: Any) -> Any:
         return ops.igamma(a, x)
 
 
 class LBeta(Cell):
-    """The logarithm of the beta function."""
+    """The logarithm of the beta function.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.LBeta()(Tensor([1.0, 2.0]), Tensor([1.0, 2.0])).shape
+        (2,)
+    """
 
     def construct(self, x: Any, y: Any) -> Any:
         return ops.lgamma(x) + ops.lgamma(y) - ops.lgamma(x + y)
 
 
 class MatInverse(Cell):
-    """The inverse of positive definite matrices."""
+    """The inverse of positive definite matrices.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MatInverse()(Tensor([[2.0, 0.0], [0.0, 4.0]])).shape
+        (2, 2)
+    """
 
     def construct(self, x: Any) -> Any:
         return ops.inverse(x)
 
 
 class MatDet(Cell):
-    """The determinant of matrices."""
+    """The determinant of matrices.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MatDet()(Tensor([[2.0, 0.0], [0.0, 4.0]])).item()
+        8.0
+    """
 
     def construct(self, x: Any) -> Any:
         return ops.det(x)

@@ -103,7 +103,14 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W)."""
+    """Batch normalisation of (N, C, D, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.BatchNorm3d(2)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 4, 4, 4)
+    """
 
     ranks = (5,)
 
@@ -123,6 +130,12 @@ class SyncBatchNorm(_BatchNorm):
 
     A compiled training step sees the whole batch as one tensor, however it is spread over devices, so its statistics
     are the global ones by construction.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.SyncBatchNorm(2)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 6, 6)
     """
 
     ranks = (2, 4)
@@ -287,23 +300,51 @@ class _InstanceNorm(Cell):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation of (N, C, L)."""
+    """Instance normalisation of (N, C, L).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.InstanceNorm1d(2)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 6)
+    """
 
     ranks = (3,)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation of (N, C, H, W)."""
+    """Instance normalisation of (N, C, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.InstanceNorm2d(2)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 6, 6)
+    """
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Instance normalisation of (N, C, D, H, W)."""
+    """Instance normalisation of (N, C, D, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.InstanceNorm3d(2)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 4, 4, 4)
+    """
 
     ranks = (5,)
 
 
 class LRN(Cell):
-    """Local response normalisation across channels."""
+    """Local response normalisation across channels.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.LRN()(Tensor(np.ones((1, 2, 3, 3), np.float32))).shape
+        (1, 2, 3, 3)
+    """
 
     def __init__(
         self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,

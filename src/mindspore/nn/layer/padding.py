@@ -51,23 +51,51 @@ class _ConstantPad(_PadNd):
 
 
 class ConstantPad1d(_ConstantPad):
-    """A constant around the last dimension."""
+    """A constant around the last dimension.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ConstantPad1d(1, 0.5)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 8)
+    """
 
 
 class ConstantPad2d(_ConstantPad):
-    """A constant around the last two dimensions."""
+    """A constant around the last two dimensions.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ConstantPad2d(1, 0.5)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 8, 8)
+    """
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """A constant around the last three dimensions."""
+    """A constant around the last three dimensions.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ConstantPad3d(1, 0.5)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 6, 6, 6)
+    """
 
     dims = 3
 
 
 class ZeroPad2d(_PadNd):
-    """Zeros around the last two dimensions."""
+    """Zeros around the last two dimensions.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ZeroPad2d(1)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 8, 8)
+    """
 
     dims = 2
 
@@ -83,17 +111,38 @@ class _Reflection(_PadNd):
 
 
 class ReflectionPad1d(_Reflection):
-    """The last dimension mirrored at its ends, the border element left out."""
+    """The last dimension mirrored at its ends, the border element left out.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ReflectionPad1d(1)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 8)
+    """
 
 
 class ReflectionPad2d(_Reflection):
-    """The last two dimensions mirrored at their ends."""
+    """The last two dimensions mirrored at their ends.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ReflectionPad2d(1)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 8, 8)
+    """
 
     dims = 2
 
 
 class ReflectionPad3d(_Reflection):
-    """The last three dimensions mirrored at their ends."""
+    """The last three dimensions mirrored at their ends.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ReflectionPad3d(1)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 6, 6, 6)
+    """
 
     dims = 3
 
@@ -106,16 +155,37 @@ class _Replication(_PadNd):
 
 
 class ReplicationPad1d(_Replication):
-    """The border elements of the last dimension repeated."""
+    """The border elements of the last dimension repeated.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ReplicationPad1d(1)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 8)
+    """
 
 
 class ReplicationPad2d(_Replication):
-    """The border elements of the last two dimensions repeated."""
+    """The border elements of the last two dimensions repeated.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ReplicationPad2d(1)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 8, 8)
+    """
 
     dims = 2
 
 
 class ReplicationPad3d(_Replication):
-    """The border elements of the last three dimensions repeated."""
+    """The border elements of the last three dimensions repeated.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.ReplicationPad3d(1)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 6, 6, 6)
+    """
 
     dims = 3

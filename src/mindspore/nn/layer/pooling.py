@@ -66,7 +66,14 @@ class _MaxPool(_Pool):
 
 
 class MaxPool1d(_MaxPool):
-    """The maximum of each window of (N, C, L)."""
+    """The maximum of each window of (N, C, L).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.MaxPool1d(2, 2)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 3)
+    """
 
     dims = 1
 
@@ -94,7 +101,14 @@ class MaxPool2d(_MaxPool):
 
 
 class MaxPool3d(_MaxPool):
-    """The maximum of each window of (N, C, D, H, W)."""
+    """The maximum of each window of (N, C, D, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.MaxPool3d(2, 2)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 2, 2, 2)
+    """
 
     dims = 3
 
@@ -106,7 +120,14 @@ class MaxPool3d(_MaxPool):
 
 
 class MaxPool2dExt(Cell):
-    """The maximum of each window of (N, C, H, W), with the arguments of `mint`."""
+    """The maximum of each window of (N, C, H, W), with the arguments of `mint`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.MaxPool2dExt(2)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 3, 3)
+    """
 
     def __init__(
         self, kernel_size: Any = 1, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -138,7 +159,14 @@ class _AvgPool(_Pool):
 
 
 class AvgPool1d(_AvgPool):
-    """The mean of each window of (N, C, L)."""
+    """The mean of each window of (N, C, L).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AvgPool1d(2, 2)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 3)
+    """
 
     dims = 1
 
@@ -167,7 +195,14 @@ class AvgPool2d(_AvgPool):
 
 
 class AvgPool3d(_AvgPool):
-    """The mean of each window of (N, C, D, H, W)."""
+    """The mean of each window of (N, C, D, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AvgPool3d(2, 2)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 2, 2, 2)
+    """
 
     dims = 3
 
@@ -185,7 +220,14 @@ class _AvgPoolExt(Cell):
 
 
 class AvgPool1dExt(_AvgPoolExt):
-    """The mean of each window of (N, C, L), with the arguments of `mint`."""
+    """The mean of each window of (N, C, L), with the arguments of `mint`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AvgPool1dExt(2)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 3)
+    """
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -198,7 +240,14 @@ class AvgPool1dExt(_AvgPoolExt):
 
 
 class AvgPool2dExt(_AvgPoolExt):
-    """The mean of each window of (N, C, H, W), with the arguments of `mint`."""
+    """The mean of each window of (N, C, H, W), with the arguments of `mint`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AvgPool2dExt(2)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 3, 3)
+    """
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -211,7 +260,14 @@ class AvgPool2dExt(_AvgPoolExt):
 
 
 class AvgPool3dExt(_AvgPoolExt):
-    """The mean of each window of (N, C, D, H, W), with the arguments of `mint`."""
+    """The mean of each window of (N, C, D, H, W), with the arguments of `mint`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AvgPool3dExt(2)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 2, 2, 2)
+    """
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -224,7 +280,14 @@ class AvgPool3dExt(_AvgPoolExt):
 
 
 class LPPool1d(Cell):
-    """The p-norm of each window of (N, C, L)."""
+    """The p-norm of each window of (N, C, L).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.LPPool1d(2, 3)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 2)
+    """
 
     def __init__(self, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False):
         super().__init__()
@@ -235,7 +298,14 @@ class LPPool1d(Cell):
 
 
 class LPPool2d(Cell):
-    """The p-norm of each window of (N, C, H, W)."""
+    """The p-norm of each window of (N, C, H, W).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.LPPool2d(2, 2)(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 3, 3)
+    """
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False):
         super().__init__()
@@ -246,7 +316,14 @@ class LPPool2d(Cell):
 
 
 class AdaptiveAvgPool1d(Cell):
-    """Average pooling of (N, C, L) to a given length."""
+    """Average pooling of (N, C, L) to a given length.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AdaptiveAvgPool1d(3)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 3)
+    """
 
     def __init__(self, output_size: int):
         super().__init__()
@@ -257,7 +334,14 @@ class AdaptiveAvgPool1d(Cell):
 
 
 class AdaptiveAvgPool2d(Cell):
-    """Average pooling of (N, C, H, W) to given sizes; None keeps a size."""
+    """Average pooling of (N, C, H, W) to given sizes; None keeps a size.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AdaptiveAvgPool2d((3, 2))(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 3, 2)
+    """
 
     def __init__(self, output_size: Any):
         super().__init__()
@@ -268,7 +352,14 @@ class AdaptiveAvgPool2d(Cell):
 
 
 class AdaptiveAvgPool3d(Cell):
-    """Average pooling of (N, C, D, H, W) to given sizes; None keeps a size."""
+    """Average pooling of (N, C, D, H, W) to given sizes; None keeps a size.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AdaptiveAvgPool3d(2)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 2, 2, 2)
+    """
 
     def __init__(self, output_size: Any):
         super().__init__()
@@ -279,7 +370,14 @@ class AdaptiveAvgPool3d(Cell):
 
 
 class AdaptiveMaxPool1d(Cell):
-    """Max pooling of (N, C, L) to a given length."""
+    """Max pooling of (N, C, L) to a given length.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AdaptiveMaxPool1d(3)(Tensor(np.ones((1, 2, 6), np.float32))).shape
+        (1, 2, 3)
+    """
 
     def __init__(self, output_size: int):
         super().__init__()
@@ -290,7 +388,14 @@ class AdaptiveMaxPool1d(Cell):
 
 
 class AdaptiveMaxPool2d(Cell):
-    """Max pooling of (N, C, H, W) to given sizes; None keeps a size."""
+    """Max pooling of (N, C, H, W) to given sizes; None keeps a size.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AdaptiveMaxPool2d((3, 2))(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 3, 2)
+    """
 
     def __init__(self, output_size: Any, return_indices: bool = False):
         super().__init__()
@@ -301,7 +406,14 @@ class AdaptiveMaxPool2d(Cell):
 
 
 class AdaptiveMaxPool3d(Cell):
-    """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size."""
+    """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.AdaptiveMaxPool3d(2)(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 2, 2, 2)
+    """
 
     def __init__(self, output_size: Any, return_indices: bool = False):
         super().__init__()
@@ -318,28 +430,54 @@ class _MaxUnpool(Cell):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """The partial inverse of MaxPool1d."""
+    """The partial inverse of MaxPool1d.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MaxUnpool1d(2)(Tensor([[[5.0]]]), Tensor([[[1]]])).tolist()
+        [[[0.0, 5.0]]]
+    """
 
     def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
         return ops.max_unpool1d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """The partial inverse of MaxPool2d."""
+    """The partial inverse of MaxPool2d.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MaxUnpool2d(2)(Tensor([[[[5.0]]]]), Tensor([[[[3]]]])).tolist()
+        [[[[0.0, 0.0], [0.0, 5.0]]]]
+    """
 
     def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
         return ops.max_unpool2d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """The partial inverse of MaxPool3d."""
+    """The partial inverse of MaxPool3d.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.MaxUnpool3d(2)(Tensor(np.ones((1, 1, 1, 1, 1), np.float32)), Tensor(np.zeros((1, 1, 1, 1, 1), np.int64))).shape
+        (1, 1, 2, 2, 2)
+    """
 
     def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
         return ops.max_unpool3d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class FractionalMaxPool2d(Cell):
-    """Max pooling of (N, C, H, W) in windows that are drawn, to `output_size` or to a share of the input's size."""
+    """Max pooling of (N, C, H, W) in windows that are drawn, to `output_size` or to a share of the input's size.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.FractionalMaxPool2d(2, output_size=(3, 3))(Tensor(np.ones((1, 2, 6, 6), np.float32))).shape
+        (1, 2, 3, 3)
+    """
 
     def __init__(
         self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
@@ -359,6 +497,13 @@ class FractionalMaxPool2d(Cell):
 
 
 class FractionalMaxPool3d(FractionalMaxPool2d):
-    """Max pooling of (N, C, D, H, W) in windows that are drawn."""
+    """Max pooling of (N, C, D, H, W) in windows that are drawn.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.FractionalMaxPool3d(2, output_size=(2, 2, 2))(Tensor(np.ones((1, 2, 4, 4, 4), np.float32))).shape
+        (1, 2, 2, 2, 2)
+    """
 
     pool = staticmethod(ops.fractional_max_pool3d)

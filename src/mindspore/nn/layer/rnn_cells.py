@@ -75,7 +75,14 @@ class RNNCellBase(Cell):
 
 
 class RNNCell(RNNCellBase):
-    """h' = tanh(W x + U h + b), or relu."""
+    """h' = tanh(W x + U h + b), or relu.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.RNNCell(3, 4)(Tensor(np.ones((1, 3), np.float32)), Tensor(np.zeros((1, 4), np.float32))).shape
+        (1, 4)
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, has_bias: bool = True, nonlinearity: str = "tanh",
@@ -93,7 +100,16 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM: (h', c') from x and (h, c)."""
+    """One step of an LSTM: (h', c') from x and (h, c).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> zero = Tensor(np.zeros((1, 4), np.float32))
+        >>> h, c = nn.LSTMCell(3, 4)(Tensor(np.ones((1, 3), np.float32)), (zero, zero))
+        >>> h.shape, c.shape
+        ((1, 4), (1, 4))
+    """
 
     def __init__(self, input_size: int, hidden_size: int, has_bias: bool = True, dtype: Any = mstype.float32):
         super().__init__(input_size, hidden_size, has_bias, 4, dtype)
@@ -105,7 +121,14 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """One step of a GRU: h' from x and h."""
+    """One step of a GRU: h' from x and h.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.GRUCell(3, 4)(Tensor(np.ones((1, 3), np.float32)), Tensor(np.zeros((1, 4), np.float32))).shape
+        (1, 4)
+    """
 
     def __init__(self, input_size: int, hidden_size: int, has_bias: bool = True, dtype: Any = mstype.float32):
         super().__init__(input_size, hidden_size, has_bias, 3, dtype)

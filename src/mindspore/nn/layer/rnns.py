@@ -143,7 +143,15 @@ class LSTM(_RNNBase):
 
 
 class GRU(_RNNBase):
-    """Gated recurrent units (Cho et al. 2014) of (T, N, input_size): outputs, and the last h."""
+    """Gated recurrent units (Cho et al. 2014) of (T, N, input_size): outputs, and the last h.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> out, state = nn.GRU(3, 4)(Tensor(np.ones((5, 1, 3), np.float32)), Tensor(np.zeros((1, 1, 4), np.float32)))
+        >>> out.shape, state.shape
+        ((5, 1, 4), (1, 1, 4))
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, has_bias: bool = True, batch_first: bool = False,
@@ -154,7 +162,15 @@ class GRU(_RNNBase):
 
 
 class RNN(_RNNBase):
-    """A simple recurrent network (Elman 1990) of (T, N, input_size): outputs, and the last h."""
+    """A simple recurrent network (Elman 1990) of (T, N, input_size): outputs, and the last h.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> out, state = nn.RNN(3, 4)(Tensor(np.ones((5, 1, 3), np.float32)), Tensor(np.zeros((1, 1, 4), np.float32)))
+        >>> out.shape, state.shape
+        ((5, 1, 4), (1, 1, 4))
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         mode = kwargs.pop("nonlinearity", "tanh")

@@ -15,6 +15,12 @@ class TimeDistributed(Cell):
     """Apply `layer` to every slice along `time_axis`.
 
     With `reshape_with_axis` (the batch axis) all steps go through the layer at once, joined into that axis.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.TimeDistributed(nn.Dense(3, 4), time_axis=1, reshape_with_axis=0)(Tensor(np.ones((2, 5, 3), np.float32))).shape
+        (2, 5, 4)
     """
 
     def __init__(self, layer: Any, time_axis: int, reshape_with_axis: int | None = None):

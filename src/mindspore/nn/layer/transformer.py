@@ -115,7 +115,14 @@ def _activation(value: Any) -> Any:
 
 
 class TransformerEncoderLayer(Cell):
-    """Self-attention and a feed-forward network, each with a residual connection and layer normalisation."""
+    """Self-attention and a feed-forward network, each with a residual connection and layer normalisation.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)(Tensor(np.ones((5, 1, 8), np.float32))).shape
+        (5, 1, 8)
+    """
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1, activation: Any = "relu",
@@ -152,7 +159,15 @@ class TransformerEncoderLayer(Cell):
 
 
 class TransformerDecoderLayer(Cell):
-    """Self-attention, attention to the encoder's output and a feed-forward network."""
+    """Self-attention, attention to the encoder's output and a feed-forward network.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> layer = nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+        >>> layer(Tensor(np.ones((5, 1, 8), np.float32)), Tensor(np.ones((3, 1, 8), np.float32))).shape
+        (5, 1, 8)
+    """
 
     def __init__(
         self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1, activation: Any = "relu",
@@ -206,7 +221,15 @@ def _copies(layer: Cell, count: int) -> CellList:
 
 
 class TransformerEncoder(Cell):
-    """A stack of encoder layers."""
+    """A stack of encoder layers.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+        >>> nn.TransformerEncoder(layer, num_layers=2)(Tensor(np.ones((5, 1, 8), np.float32))).shape
+        (5, 1, 8)
+    """
 
     def __init__(self, encoder_layer: Cell, num_layers: int, norm: Any = None):
         super().__init__()
@@ -224,7 +247,16 @@ class TransformerEncoder(Cell):
 
 
 class TransformerDecoder(Cell):
-    """A stack of decoder layers."""
+    """A stack of decoder layers.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> layer = nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)
+        >>> x = Tensor(np.ones((5, 1, 8), np.float32))
+        >>> nn.TransformerDecoder(layer, num_layers=2)(x, x).shape
+        (5, 1, 8)
+    """
 
     def __init__(self, decoder_layer: Cell, num_layers: int, norm: Any = None):
         super().__init__()

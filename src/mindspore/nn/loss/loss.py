@@ -97,14 +97,26 @@ class L1Loss(_Loss2):
 
 
 class L1LossExt(_Loss2):
-    """|logits - labels|, as in `mint`."""
+    """|logits - labels|, as in `mint`.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.L1LossExt()(Tensor([1.0]), Tensor([3.0])).item()
+        2.0
+    """
 
     def construct(self, input: Any, target: Any) -> Any:
         return ops.l1_loss(input, target, self.reduction)
 
 
 class MAELoss(LossBase):
-    """|logits - label|."""
+    """|logits - label|.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MAELoss()(Tensor([1.0]), Tensor([3.0])).item()
+        2.0
+    """
 
     def construct(self, logits: Any, label: Any) -> Any:
         _same_shape("MAELoss", logits, label)
@@ -126,7 +138,13 @@ class MSELoss(LossBase):
 
 
 class RMSELoss(LossBase):
-    """sqrt(mean((logits - label)²))."""
+    """sqrt(mean((logits - label)²)).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.RMSELoss()(Tensor([1.0]), Tensor([3.0])).item()
+        2.0
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -136,7 +154,13 @@ class RMSELoss(LossBase):
 
 
 class SmoothL1Loss(LossBase):
-    """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta."""
+    """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.SmoothL1Loss()(Tensor([1.0]), Tensor([3.0])).tolist()
+        [1.5]
+    """
 
     def __init__(self, beta: float = 1.0, reduction: str = "none"):
         super().__init__(reduction)
@@ -148,7 +172,13 @@ class SmoothL1Loss(LossBase):
 
 
 class HuberLoss(LossBase):
-    """0.5 d² where |d| <= delta, else delta (|d| - 0.5 delta)."""
+    """0.5 d² where |d| <= delta, else delta (|d| - 0.5 delta).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.HuberLoss()(Tensor([1.0]), Tensor([3.0])).item()
+        1.5
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0):
         super().__init__(reduction)
@@ -209,7 +239,14 @@ class CrossEntropyLoss(LossBase):
 
 
 class NLLLoss(LossBase):
-    """Minus the log-probability of the target class."""
+    """Minus the log-probability of the target class.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> nn.NLLLoss()(Tensor([[-1.0, -2.0]]), Tensor([1], ms.int32)).item()
+        2.0
+    """
 
     def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"):
         super().__init__(reduction)
@@ -220,7 +257,13 @@ class NLLLoss(LossBase):
 
 
 class BCELoss(LossBase):
-    """Binary cross entropy of probabilities."""
+    """Binary cross entropy of probabilities.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> round(nn.BCELoss()(Tensor([0.5]), Tensor([1.0])).item(), 4)
+        0.6931
+    """
 
     def __init__(self, weight: Any = None, reduction: str = "mean"):
         super().__init__(reduction)
@@ -251,7 +294,13 @@ class BCEWithLogitsLoss(LossBase):
 
 
 class KLDivLoss(LossBase):
-    """labels (log labels - logits), where logits are log-probabilities."""
+    """labels (log labels - logits), where logits are log-probabilities.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.KLDivLoss()(Tensor([0.0]), Tensor([1.0])).item()
+        0.0
+    """
 
     def __init__(self, reduction: str = "mean"):
         super().__init__("mean" if reduction == "batchmean" else reduction)
@@ -262,14 +311,26 @@ class KLDivLoss(LossBase):
 
 
 class SoftMarginLoss(_Loss2):
-    """log(1 + exp(-labels logits)) for labels of 1 and -1."""
+    """log(1 + exp(-labels logits)) for labels of 1 and -1.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> round(nn.SoftMarginLoss()(Tensor([0.0]), Tensor([1.0])).item(), 4)
+        0.6931
+    """
 
     def construct(self, logits: Any, labels: Any) -> Any:
         return ops.soft_margin_loss(logits, labels, self.reduction)
 
 
 class MultiLabelSoftMarginLoss(LossBase):
-    """The mean over classes of binary cross entropies with logits."""
+    """The mean over classes of binary cross entropies with logits.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> round(nn.MultiLabelSoftMarginLoss()(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]])).item(), 4)
+        0.6931
+    """
 
     def __init__(self, weight: Any = None, reduction: str = "mean"):
         super().__init__(reduction)
@@ -280,7 +341,13 @@ class MultiLabelSoftMarginLoss(LossBase):
 
 
 class MultiMarginLoss(LossBase):
-    """The mean over classes of max(0, margin - x[target] + x[class])^p."""
+    """The mean over classes of max(0, margin - x[target] + x[class])^p.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MultiMarginLoss()(Tensor([[0.5, 0.5]]), Tensor([1])).item()
+        0.5
+    """
 
     def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Any = None):
         super().__init__(reduction)
@@ -292,7 +359,14 @@ class MultiMarginLoss(LossBase):
 
 
 class MultilabelMarginLoss(_Loss2):
-    """Hinge loss between target classes and all others."""
+    """Hinge loss between target classes and all others.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> nn.MultilabelMarginLoss()(Tensor([[0.5, 0.5]]), Tensor([[1, -1]], ms.int32)).item()
+        0.5
+    """
 
     def construct(self, x: Any, target: Any) -> Any:
         return ops.multilabel_margin_loss(x, target, self.reduction)
@@ -302,6 +376,12 @@ class FocalLoss(LossBase):
     """-(1 - p)^gamma log p of the target class, which pays less attention to easy examples (Lin et al. 2017).
 
     Targets are class indices of shape (N, *) or (N, 1, *), or probabilities of the shape of the logits.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> nn.FocalLoss()(Tensor([[0.5, 0.5]]), Tensor([[1]], ms.int32)).shape
+        ()
     """
 
     def __init__(self, weight: Any = None, gamma: float = 2.0, reduction: str = "mean"):
@@ -341,7 +421,13 @@ def _focal(logits: Any, labels: Any, gamma: float, weight: Any) -> Any:
 
 
 class DiceLoss(LossBase):
-    """1 - 2 |x ∩ y| / (|x|² + |y|²), smoothed (Milletari et al. 2016)."""
+    """1 - 2 |x ∩ y| / (|x|² + |y|²), smoothed (Milletari et al. 2016).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.DiceLoss()(Tensor([[1.0, 0.0]]), Tensor([[1.0, 0.0]])).shape
+        ()
+    """
 
     def __init__(self, smooth: float = 1e-5):
         super().__init__()
@@ -358,7 +444,13 @@ class DiceLoss(LossBase):
 
 
 class MultiClassDiceLoss(LossBase):
-    """The mean over classes of dice losses of the activated logits."""
+    """The mean over classes of dice losses of the activated logits.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MultiClassDiceLoss()(Tensor([[0.2, 0.8]]), Tensor([[0.0, 1.0]])).shape
+        ()
+    """
 
     def __init__(self, weights: Any = None, ignore_indiex: int | None = None, activation: Any = "softmax"):
         super().__init__()
@@ -384,7 +476,16 @@ class MultiClassDiceLoss(LossBase):
 
 
 class SampledSoftmaxLoss(LossBase):
-    """Softmax loss over the target classes and a sample of the others, for very many classes (Jean et al. 2015)."""
+    """Softmax loss over the target classes and a sample of the others, for very many classes (Jean et al. 2015).
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, nn
+        >>> loss = nn.SampledSoftmaxLoss(num_sampled=2, num_classes=5)
+        >>> weights, biases = Tensor(np.ones((5, 3), np.float32)), Tensor(np.zeros(5, np.float32))
+        >>> loss(weights, biases, Tensor([[1]]), Tensor(np.ones((1, 3), np.float32))).shape
+        (1,)
+    """
 
     def __init__(
         self, num_sampled: int, num_classes: int, num_true: int = 1, sampled_values: Any = None,
@@ -426,21 +527,38 @@ class SampledSoftmaxLoss(LossBase):
 
 
 class CTCLoss(LossBase):
-    """Connectionist temporal classification (Graves et al. 2006) of log-probabilities (T, N, C)."""
+    """Connectionist temporal classification (Graves et al. 2006) of log-probabilities (T, N, C).
+
+    Examples:
+        >>> import numpy as np
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> log_probs, lengths = Tensor(np.zeros((5, 1, 3), np.float32)), Tensor([5], ms.int32)
+        >>> nn.CTCLoss()(log_probs, Tensor([[1, 2]], ms.int32), lengths, Tensor([2], ms.int32)).shape
+        ()
+    """
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False):
         super().__init__(reduction)
         self.blank, self.zero_infinity = blank, checks.boolean("CTCLoss", "zero_infinity", zero_infinity)
 
     def construct(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
-        return ops.ctc_loss(
+        loss, _ = ops.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
+        return loss
 
 
 # -- embeddings, rankings, likelihoods ---------------------------------------------------------------------------------
 class CosineEmbeddingLoss(LossBase):
-    """1 - cos for targets of 1, max(0, cos - margin) for targets of -1."""
+    """1 - cos for targets of 1, max(0, cos - margin) for targets of -1.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor, nn
+        >>> nn.CosineEmbeddingLoss()(Tensor([[1.0, 0.0]]), Tensor([[1.0, 0.0]]), Tensor([1], ms.int32)).shape
+        ()
+    """
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean"):
         super().__init__(reduction)
@@ -453,7 +571,13 @@ class CosineEmbeddingLoss(LossBase):
 
 
 class HingeEmbeddingLoss(LossBase):
-    """x for labels of 1, max(0, margin - x) for labels of -1."""
+    """x for labels of 1, max(0, margin - x) for labels of -1.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.HingeEmbeddingLoss()(Tensor([0.5, 0.5]), Tensor([1.0, -1.0])).item()
+        0.5
+    """
 
     def __init__(self, margin: float = 1.0, reduction: str = "mean"):
         super().__init__(reduction)
@@ -464,7 +588,13 @@ class HingeEmbeddingLoss(LossBase):
 
 
 class MarginRankingLoss(LossBase):
-    """max(0, -target (input1 - input2) + margin)."""
+    """max(0, -target (input1 - input2) + margin).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.MarginRankingLoss()(Tensor([1.0]), Tensor([3.0]), Tensor([1.0])).item()
+        2.0
+    """
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean"):
         super().__init__(reduction)
@@ -475,7 +605,13 @@ class MarginRankingLoss(LossBase):
 
 
 class TripletMarginLoss(LossBase):
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin) under the p-norm."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) under the p-norm.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.TripletMarginLoss()(Tensor([[1.0, 0.0]]), Tensor([[1.0, 0.0]]), Tensor([[9.0, 0.0]])).item()
+        0.0
+    """
 
     def __init__(
         self, p: float = 2, swap: bool = False, eps: float = 1e-6, reduction: str = "mean", margin: float = 1.0
@@ -489,7 +625,13 @@ class TripletMarginLoss(LossBase):
 
 
 class TripletMarginWithDistanceLoss(LossBase):
-    """max(0, d(x, positive) - d(x, negative) + margin) for any distance function."""
+    """max(0, d(x, positive) - d(x, negative) + margin) for any distance function.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.TripletMarginWithDistanceLoss()(Tensor([[1.0, 0.0]]), Tensor([[1.0, 0.0]]), Tensor([[9.0, 0.0]])).item()
+        0.0
+    """
 
     def __init__(
         self,
@@ -516,7 +658,13 @@ class TripletMarginWithDistanceLoss(LossBase):
 
 
 class GaussianNLLLoss(LossBase):
-    """Minus the log-likelihood under normal distributions."""
+    """Minus the log-likelihood under normal distributions.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.GaussianNLLLoss()(Tensor([1.0]), Tensor([2.0]), Tensor([1.0])).item()
+        0.5
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean"):
         super().__init__(reduction)
@@ -527,7 +675,13 @@ class GaussianNLLLoss(LossBase):
 
 
 class PoissonNLLLoss(LossBase):
-    """Minus the log-likelihood under Poisson distributions."""
+    """Minus the log-likelihood under Poisson distributions.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.PoissonNLLLoss()(Tensor([0.0]), Tensor([1.0])).item()
+        1.0
+    """
 
     def __init__(self, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean"):
         super().__init__(reduction)

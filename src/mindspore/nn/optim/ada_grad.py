@@ -16,6 +16,12 @@ class Adagrad(Optimizer):
     Args:
         accum: where the sums begin.
         update_slots: whether the sums grow.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.Adagrad(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
     """
 
     @opt_init_args_register

@@ -11,7 +11,14 @@ from mindspore.prims.update import ApplyAdadelta
 
 
 class Adadelta(Optimizer):
-    """Adadelta; `rho` is the decay of both running averages, `epsilon` is added under the roots."""
+    """Adadelta; `rho` is the decay of both running averages, `epsilon` is added under the roots.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.Adadelta(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
+    """
 
     @opt_init_args_register
     def __init__(

@@ -24,6 +24,12 @@ class AdaFactor(Optimizer):
         relative_step: the rate is min(0.01, 1 / sqrt(step)).
         warmup_init: with `relative_step`: begin with 1e-6 * step in place of 0.01.
         compression: keep the second moments of vectors in float16.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.AdaFactor(nn.Dense(2, 1).trainable_params(), learning_rate=None)
+        >>> len(optimizer.parameters)
+        2
     """
 
     _support_parallel_optimizer = True

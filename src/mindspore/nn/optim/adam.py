@@ -111,7 +111,14 @@ class Adam(BiasCorrected):
 
 
 class AdamOffload(BiasCorrected):
-    """Adam whose step is computed apart from the parameter and then added to it. Use `Adam` in new code."""
+    """Adam whose step is computed apart from the parameter and then added to it. Use `Adam` in new code.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.AdamOffload(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
+    """
 
     @opt_init_args_register
     def __init__(

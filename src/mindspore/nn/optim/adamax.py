@@ -13,7 +13,14 @@ from mindspore.prims.update import ApplyAdaMax
 
 
 class AdaMax(Optimizer):
-    """Steps of the running mean of gradients over their running maximum: lr / (1 - beta1^t) * m / (v + eps)."""
+    """Steps of the running mean of gradients over their running maximum: lr / (1 - beta1^t) * m / (v + eps).
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.AdaMax(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
+    """
 
     @opt_init_args_register
     def __init__(

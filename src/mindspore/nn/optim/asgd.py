@@ -19,6 +19,12 @@ class ASGD(Optimizer):
         lambd: decay of the parameters; also how fast `eta` falls.
         alpha: the power with which it falls.
         t0: the step after which averaging begins.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.ASGD(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
     """
 
     @opt_init_args_register

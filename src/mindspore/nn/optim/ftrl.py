@@ -16,6 +16,12 @@ class FTRL(Optimizer):
     Args:
         initial_accum: where the sums of squared gradients begin.
         lr_power: how the rate falls with these sums; at most 0.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.FTRL(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
     """
 
     @opt_init_args_register

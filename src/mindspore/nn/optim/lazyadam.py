@@ -11,7 +11,14 @@ from mindspore.prims import update as rules
 
 
 class LazyAdam(BiasCorrected):
-    """Adam for sparse gradients. Gradients are dense here, and for these its steps are those of Adam."""
+    """Adam for sparse gradients. Gradients are dense here, and for these its steps are those of Adam.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.LazyAdam(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
+    """
 
     @opt_init_args_register
     def __init__(

@@ -11,7 +11,14 @@ from mindspore.prims.update import ApplyProximalAdagrad
 
 
 class ProximalAdagrad(Optimizer):
-    """An Adagrad step, then shrinking by `l2` and cutting small values to 0 by `l1`."""
+    """An Adagrad step, then shrinking by `l2` and cutting small values to 0 by `l1`.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.ProximalAdagrad(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
+    """
 
     @opt_init_args_register
     def __init__(

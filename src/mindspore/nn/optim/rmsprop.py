@@ -15,6 +15,12 @@ class RMSProp(Optimizer):
     moment = momentum * moment + lr * gradient / sqrt(mean_square + epsilon); parameter -= moment.
 
     With `centered` the variance of the gradient takes the place of its mean square.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.RMSProp(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
     """
 
     @opt_init_args_register

@@ -17,6 +17,12 @@ class Rprop(Optimizer):
         learning_rate: the first step.
         etas: the factors by which steps shrink and grow.
         step_sizes: the smallest and the largest step.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.Rprop(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
     """
 
     @opt_init_args_register

@@ -41,7 +41,14 @@ class WithLossCell(Cell):
 
 
 class WithGradCell(Cell):
-    """Gradients of the trainable parameters of a network (with its loss, if `loss_fn` is given)."""
+    """Gradients of the trainable parameters of a network (with its loss, if `loss_fn` is given).
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> grads = nn.WithGradCell(nn.Dense(2, 1), nn.MSELoss())(Tensor([[1.0, 2.0]]), Tensor([[1.0]]))
+        >>> [g.shape for g in grads]
+        [(1, 2), (1,)]
+    """
 
     def __init__(self, network: Cell, loss_fn: Any = None, sens: Any = None):
         super().__init__(auto_prefix=False)
@@ -65,6 +72,14 @@ class ForwardValueAndGrad(Cell):
         weights: Parameters to differentiate when `get_by_list` is True.
         get_all: gradients of all inputs; otherwise of the first.
         sens_param: the last input is the sensitivity of the output.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> net = nn.WithLossCell(nn.Dense(2, 1), nn.MSELoss())
+        >>> step = nn.ForwardValueAndGrad(net, net.trainable_params(), get_by_list=True)
+        >>> loss, grads = step(Tensor([[1.0, 2.0]]), Tensor([[1.0]]))
+        >>> len(grads)
+        2
     """
 
     def __init__(
@@ -157,6 +172,12 @@ class WithEvalCell(Cell):
     """An evaluation step: `construct(data, label)` returns loss, output and label.
 
     With `add_cast_fp32` output and label are cast to float32 before the loss is computed.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> loss, out, label = nn.WithEvalCell(nn.Dense(2, 1), nn.MSELoss())(Tensor([[1.0, 2.0]]), Tensor([[1.0]]))
+        >>> out.shape
+        (1, 1)
     """
 
     def __init__(self, network: Cell, loss_fn: Any, add_cast_fp32: bool = False):

@@ -54,7 +54,13 @@ class DynamicLossScaleUpdateCell(Cell):
 
 
 class FixedLossScaleUpdateCell(Cell):
-    """A scale that never changes; steps that overflow are still left out."""
+    """A scale that never changes; steps that overflow are still left out.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> nn.FixedLossScaleUpdateCell(loss_scale_value=1024).get_loss_scale()
+        1024
+    """
 
     def __init__(self, loss_scale_value: float):
         super().__init__()

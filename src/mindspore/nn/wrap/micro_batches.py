@@ -40,7 +40,13 @@ class _MicroBatched(Cell):
 
 
 class GradAccumulationCell(_MicroBatched):
-    """A network whose loss is the sum over `micro_size` parts of the batch, so that gradients add up over them."""
+    """A network whose loss is the sum over `micro_size` parts of the batch, so that gradients add up over them.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> type(nn.GradAccumulationCell(nn.WithLossCell(nn.Dense(2, 1), nn.MSELoss()), 2)).__name__
+        'GradAccumulationCell'
+    """
 
     def __init__(self, network: Cell, micro_size: int):
         super().__init__(network, micro_size, "micro_size")
@@ -68,6 +74,11 @@ class PipelineCell(_MicroBatched):
     Args:
         stage_config: stage number by name of sub-cell; sets their `pipeline_stage`.
         segment_config: segment number by name of sub-cell; sets their `pipeline_segment`.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> type(nn.PipelineCell(nn.WithLossCell(nn.Dense(2, 1), nn.MSELoss()), 2)).__name__
+        'PipelineCell'
     """
 
     def __init__(
