@@ -314,6 +314,8 @@ def check_compiled(row: Row, backend: str) -> None:
         found, grads = result
         arrays = inputs(row, code)
         compare(row, found, expected_of(row, arrays), arrays[0] if arrays else None)
+        eager = flat(row.function()(*map(Tensor, arrays)))
+        assert [a.dtype for a in flat(found)] == [a.dtype for a in eager], "types differ from those in PyNative mode"
         if not (isinstance(grads, tuple) and not grads):
             _compare_gradients(row, grads)
 
