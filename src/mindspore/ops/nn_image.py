@@ -10,6 +10,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import cast, require_float, require_rank, require_tensor, static_ints
+from mindspore.ops.function.older_calls import older_call, renamed
 from mindspore.ops.function.shape import pad_pairs
 from mindspore.ops.separable import (
     apply_along,
@@ -38,6 +39,25 @@ _RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "trilinear": (3,), 
           "nearest-exact": (1, 2, 3)}  # fmt: skip
 
 
+def _interpolate_1x(
+    x: Any, roi: Any = None, scales: Any = None, sizes: Any = None,
+    coordinate_transformation_mode: str = "align_corners", mode: str = "linear",
+) -> Tensor:  # fmt: skip
+    """`interpolate` of MindSpore 1.x: linear in one or two dimensions; `scales` may cover all dimensions of x."""
+    require_tensor("interpolate", "x", x)
+    if coordinate_transformation_mode not in ("align_corners", "half_pixel", "asymmetric"):
+        raise ValueError(
+            "For 'interpolate', 'coordinate_transformation_mode' must be align_corners, half_pixel or asymmetric, but got "
+            f"{coordinate_transformation_mode!r}."
+        )
+    if scales is not None and len(scales) == x.ndim:
+        scales = tuple(scales)[2:]
+    wanted, _ = _target(x.shape[2:], sizes, scales, True)
+    align, half = (coordinate_transformation_mode == word for word in ("align_corners", "half_pixel"))
+    return resize(x, wanted, "bilinear" if mode == "linear" and x.ndim == 4 else mode, align, half)
+
+
+@older_call(_interpolate_1x, "x", "roi", "scales", "sizes", "coordinate_transformation_mode")
 def interpolate(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
@@ -144,6 +164,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     return Reshape()(BatchMatMul(False, True)(from_array(base), theta), (dims[0], *dims[2:], rank))
 
 
+@renamed(input_x="input", interpolation_mode="mode")
 def grid_sample(
     input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:

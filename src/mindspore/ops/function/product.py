@@ -21,6 +21,7 @@ from mindspore.ops.function._common import (
     require_tensors,
     to_float,
 )
+from mindspore.ops.function.older_calls import renamed
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import ExpandDims, Transpose
@@ -410,6 +411,7 @@ def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool =
     return Reshape()(out, kept if keepdims else tuple(n for d, n in enumerate(A.shape) if d not in (a, b)))
 
 
+@renamed(input_x="A", x="A", axis="dim", p="ord", keep_dims="keepdim")
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """A vector or matrix norm. Without `ord` the 2-norm of all elements (or over `dim`); two dimensions with `ord`
     give a matrix norm.

@@ -16,6 +16,7 @@ from mindspore.ops.function._common import (
     require_tensor,
     to_float,
 )
+from mindspore.ops.function.older_calls import renamed
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import reduction as red
@@ -248,6 +249,7 @@ def std_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False
     return ew.Sqrt()(variance), centre
 
 
+@renamed(input_x="input", x="input", axis="dim", keep_dims="keepdim")
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Tensor:
     """log(sum(exp(input))) over `dim` without overflow."""
     x = to_float(require_tensor("logsumexp", "input", input))

@@ -25,6 +25,7 @@ from mindspore.ops.function._common import (
 from mindspore.ops.function._common import (
     cast as _cast,
 )
+from mindspore.ops.function.older_calls import older_call, renamed
 from mindspore.prims import arrays as arr
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
@@ -243,6 +244,7 @@ def _atleast(inputs: Any, lift: Any) -> Any:
 
 
 # -- permuting ------------------------------------------------------------------------------------------------------
+@renamed(input_x="input", input_perm="dims", axes="dims")
 def transpose(input: Any, dims: Any) -> Tensor:
     """Permute the dimensions.
 
@@ -569,6 +571,15 @@ def _pieces(x: Any, axis: int, bounds: list[int]) -> tuple[Tensor, ...]:
     return tuple(arr.GetItem((*lead, slice(a, b)))(x) for a, b in itertools.pairwise(bounds))
 
 
+def _split_1x(input_x: Any, axis: int = 0, output_num: int = 1) -> tuple[Tensor, ...]:
+    """`split` of MindSpore 1.x: into a number of equal parts."""
+    size = require_tensor("split", "input_x", input_x).shape[normal_axis("split", axis, input_x.ndim)]
+    if size % checks.integer("split", "output_num", output_num, 1):
+        raise ValueError(f"For 'split', {size} elements cannot be cut into {output_num} equal parts.")
+    return split(input_x, size // output_num, axis)
+
+
+@older_call(_split_1x, "output_num", "input_x")
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut into pieces of one size (the last may be smaller) or of given sizes.
 
