@@ -13,7 +13,15 @@ PLAIN = {"dtypes": "f d", "vmap": False}
 
 row("AddV2()", np.add, X, Y, dtypes=FLOAT + " i")
 row("ReLUV3()", lambda x: np.maximum(x, 0), X)
-row("AllFinite()", lambda x: np.array([True]), np.array([1.0, np.inf]), call=lambda f, x: f([x]), grad=0, **PLAIN, graph=False)
+row(
+    "AllFinite()",
+    lambda x: np.array([True]),
+    np.array([1.0, np.inf]),
+    call=lambda f, x: f([x]),
+    grad=0,
+    **PLAIN,
+    graph=False,
+)
 row("AllFinite()", lambda x: np.array([False]), X, call=lambda f, x: f([x]), grad=0, **PLAIN, graph=False)
 row("ArgminV2()", lambda x: x.argmin(1), X, call=lambda f, x: f(x, Tensor(1, ms.int32)), grad=0, **PLAIN, graph=False)
 IMAGE = real(2, 3, 6, 4)

@@ -1,8 +1,12 @@
 """Every row of the table of operations, run in every way."""
 
+import dataclasses
+
 import engine
 import pytest
 from rows import ROWS
+
+from mindspore import Tensor
 
 BACKENDS = ("interp", "xla", "cpu")
 IDS = [f"{r.family}-{r}" for r in ROWS]
@@ -11,6 +15,29 @@ IDS = [f"{r.family}-{r}" for r in ROWS]
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
 def test_eager(row):
     engine.check_eager(row)
+
+
+def same_named_methods():
+    """(row, method) of Tensor methods that are called like the function of their name and stand in no row themselves."""
+    spelt = {s for r in ROWS for s in r.spellings}
+    for row in ROWS:
+        for name in row.spellings:
+            method = f"Tensor.{name}"
+            if (
+                row.call is None
+                and name.isidentifier()
+                and method not in spelt
+                and callable(getattr(Tensor, name, None))
+            ):
+                yield row, method
+
+
+METHODS = [(r, m) for r, m in same_named_methods() if m not in ("Tensor.where", "Tensor.select", "Tensor.unique")]
+
+
+@pytest.mark.parametrize("row,method", METHODS, ids=[m for _, m in METHODS])
+def test_method_of_the_same_name(row, method):
+    engine.check_eager(dataclasses.replace(row, spellings=(method,)))
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.family != "sparse"], ids=str)

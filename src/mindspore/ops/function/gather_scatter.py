@@ -166,8 +166,8 @@ def scatter_add_ext(input: Any, dim: int, index: Any, src: Any) -> Tensor:
 
 def scatter_along(input: Any, axis: int, index: Any, src: Any, reduction: str) -> Tensor:
     """A copy with elements set, or combined, at positions along an axis."""
-    require_operands("scatter_along", src=src)
-    require_tensors("scatter_along", input=input, index=index)
+    require_operands("scatter", src=src)
+    require_tensors("scatter", input=input, index=index)
     if isinstance(src, Tensor) and src.ndim and src.shape != index.shape:
         if src.ndim != index.ndim or any(a < b for a, b in zip(src.shape, index.shape)):
             raise ValueError(
@@ -329,7 +329,7 @@ def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, ch
 
 def added_along(x: Any, indices: Any, y: Any, axis: int) -> Any:
     """A copy with slices added at positions along an axis."""
-    require_tensors("added_along", x=x, indices=indices, y=y)
+    require_tensors("index_add", x=x, indices=indices, y=y)
     at = normal_axis("index_add", axis, x.ndim)
     if y.ndim != x.ndim or indices.ndim != 1 or y.shape[at] != indices.shape[0]:
         raise ValueError(
