@@ -408,6 +408,48 @@ CASES = {
     "yolo": (Yolo, [_random((2, 8, 8, 8))], None),
     "counter": (Counter, [np.ones(3, np.float32)], None),
 }  # fmt: skip
+#: single layers
+LAYERS = {
+    "conv1d": (lambda: nn.Conv1d(4, 6, 3, has_bias=True), (2, 4, 8)),
+    "conv3d": (lambda: nn.Conv3d(2, 3, 3, pad_mode="pad", padding=1), (1, 2, 5, 5, 5)),
+    "conv1d_transpose": (lambda: nn.Conv1dTranspose(4, 6, 3, 2), (2, 4, 8)),
+    "conv2d_transpose_pad": (lambda: nn.Conv2dTranspose(4, 6, 3, 2, pad_mode="pad", padding=1), (2, 4, 8, 8)),
+    "batch_norm_1d": (lambda: nn.BatchNorm1d(4), (3, 4)),
+    "batch_norm_3d": (lambda: nn.BatchNorm3d(2), (1, 2, 4, 4, 4)),
+    "group_norm": (lambda: nn.GroupNorm(2, 4), (2, 4, 6, 6)),
+    "layer_norm": (lambda: nn.LayerNorm((6, 6), 2, 2), (2, 4, 6, 6)),
+    "prelu": (lambda: nn.PReLU(4), (2, 4, 6, 6)),
+    "log_softmax": (nn.LogSoftmax, (3, 4)),
+    "pad": (lambda: nn.Pad(((0, 0), (0, 0), (1, 1), (2, 2))), (2, 4, 6, 6)),
+    "zero_pad": (lambda: nn.ZeroPad2d((1, 2, 3, 0)), (2, 4, 6, 6)),
+    "constant_pad": (lambda: nn.ConstantPad2d((1, 1, 1, 1), 0.5), (2, 4, 6, 6)),
+    "reflection_pad": (lambda: nn.ReflectionPad2d((1, 1, 1, 1)), (2, 4, 6, 6)),
+    "max_pool_1d": (lambda: nn.MaxPool1d(2, 2), (2, 4, 8)),
+    "avg_pool_1d": (lambda: nn.AvgPool1d(2, 2), (2, 4, 8)),
+    "max_pool_3d": (lambda: nn.MaxPool3d(2, 2), (1, 2, 4, 4, 4)),
+    "avg_pool_3d": (lambda: nn.AvgPool3d(2, 2), (1, 2, 4, 4, 4)),
+    "max_pool_padded": (lambda: nn.MaxPool2d(3, 2, pad_mode="pad", padding=1), (2, 4, 8, 8)),
+    "avg_pool_padded": (lambda: nn.AvgPool2d(3, 2, pad_mode="pad", padding=1), (2, 4, 8, 8)),
+    "adaptive_max": (lambda: nn.AdaptiveMaxPool2d(2), (2, 4, 8, 8)),
+    "adaptive_1d": (lambda: nn.AdaptiveAvgPool1d(2), (2, 4, 8)),
+    "pixel_shuffle": (lambda: nn.PixelShuffle(2), (2, 4, 8, 8)),
+    "upsample": (lambda: nn.Upsample(scale_factor=2.0, mode="nearest", recompute_scale_factor=True), (2, 4, 8, 8)),
+    "glu": (nn.GLU, (3, 4)),
+    "fast_gelu": (nn.FastGelu, (3, 4)),
+    "softsign": (nn.Softsign, (3, 4)),
+    "hard_tanh": (nn.Hardtanh, (3, 4)),
+    "celu": (nn.CELU, (3, 4)),
+    "relu6": (nn.ReLU6, (3, 4)),
+    "rnn": (lambda: nn.RNN(4, 6), (5, 2, 4)),
+    "bidense": (lambda: nn.SequentialCell(nn.Dense(4, 8, activation="relu"), nn.Dense(8, 2)), (3, 4)),
+    "unflatten": (lambda: nn.Unflatten(1, (2, 2)), (3, 4)),
+    "embedding": (lambda: nn.Embedding(10, 4), None),
+}
+CASES.update({
+    f"layer_{name}": (make, [_whole(10, (2, 3)) if shape is None else _random(shape) * 2 - 1], None)
+    for name, (make, shape) in LAYERS.items()
+})  # fmt: skip
+
 #: those that official MindSpore writes but cannot run on a CPU
 WRITE_ONLY = {
     "mint_shapes": (MintShapes, [_random((2, 3, 6, 6)), _random((4, 3, 3, 3))]),

@@ -435,6 +435,159 @@ def do_nan_to_num(x):
     return ops.nan_to_num(x / (x - x))
 
 
+def do_stop_gradient(x):
+    return ops.stop_gradient(x) * 2
+
+
+def do_clip_by_value(x):
+    return ops.clip_by_value(x, -0.5, 0.5)
+
+
+def do_select(c, x, y):
+    return ops.select(c, x, y)
+
+
+def do_bce_with_logits(x, y):
+    one = ops.ones_like(x)
+    return ops.binary_cross_entropy_with_logits(x, ops.sigmoid(y), one, one)
+
+
+def do_clip_by_global_norm(x):
+    return ops.clip_by_global_norm((x, x * 2), 1.0)
+
+
+def do_outer(x, y):
+    return ops.outer(x[0], y[0])
+
+
+def do_cosine_similarity(x, y):
+    return ops.cosine_similarity(x, y)
+
+
+def do_vstack(x, y):
+    return ops.vstack((x, y))
+
+
+def do_hstack(x, y):
+    return ops.hstack((x, y))
+
+
+def do_diag(x):
+    return ops.diag(x[0])
+
+
+def do_diagonal(x):
+    return ops.diagonal(x)
+
+
+def do_argsort(x):
+    return ops.argsort(x, 1)
+
+
+def do_unbind(x):
+    return ops.unbind(x, 0)
+
+
+def do_addn(x, y):
+    return ops.addn((x, y, x))
+
+
+def do_l1_loss(x, y):
+    return ops.l1_loss(x, y)
+
+
+def do_smooth_l1(x, y):
+    return ops.smooth_l1_loss(x, y)
+
+
+def do_index_select(x, i):
+    return ops.index_select(x, 0, i)
+
+
+def do_tensor_scatter_add(x, i, u):
+    return ops.tensor_scatter_add(x, i, u)
+
+
+def do_amax(x):
+    return ops.amax(x, 1)
+
+
+def do_count_nonzero(x):
+    return ops.count_nonzero(x, axis=1)
+
+
+def do_pixel_shuffle(x):
+    return ops.pixel_shuffle(x, 2)
+
+
+def do_pixel_unshuffle(x):
+    return ops.pixel_unshuffle(x, 2)
+
+
+def do_unfold(x):
+    return ops.unfold(x, 2)
+
+
+def do_grid_sample(x, g):
+    return ops.grid_sample(x, g, align_corners=True)
+
+
+def do_softshrink(x):
+    return ops.softshrink(x), ops.hardshrink(x), ops.hardtanh(x), ops.softmin(x, 1)
+
+
+def do_log2(x):
+    return ops.log2(x), ops.log10(x), ops.deg2rad(x)
+
+
+def do_moveaxis(x):
+    return ops.movedim(x, 1, 3)
+
+
+def do_baddbmm(x, y, z):
+    return ops.baddbmm(x, y, z)
+
+
+def do_nll_loss(x, i):
+    return ops.nll_loss(x, i)
+
+
+def do_linspace(x):
+    return x + ops.linspace(ms.Tensor(0.0), ms.Tensor(1.0), 4)
+
+
+def do_trace(x):
+    return ops.trace(x)
+
+
+def do_conv1d(x, w):
+    return ops.conv1d(x, w, pad_mode="pad", padding=1)
+
+
+def do_conv3d(x, w):
+    return ops.conv3d(x, w)
+
+
+def do_sequence_mask(x):
+    return ops.cast(ops.arange(4) < 2, ms.float32) * x
+
+
+def do_isin_range(x):
+    return ops.logical_and(x > -1, x < 1)
+
+
+def do_reverse(x):
+    return ops.flip(x, (0, 1)), ops.rot90(x, 1, (0, 1))
+
+
+def do_cummax(x):
+    return ops.cummax(x, 1)
+
+
+def do_kl_div(x, y):
+    return ops.kl_div(ops.log_softmax(x), ops.softmax(y), "sum")
+
+
 FUNCTIONS = {
     **{name: (getattr(ops, name), [value]) for name, value in _UNARY.items()},
     **{name: (getattr(ops, name), list(pair)) for name, pair in _BINARY.items()},
@@ -535,6 +688,44 @@ FUNCTIONS = {
     "addcmul": (do_addcmul, [X, Y]),
     "lerp": (do_lerp, [X, Y]),
     "nan_to_num": (do_nan_to_num, [X]),
+    "stop_gradient": (do_stop_gradient, [X]),
+    "clip_by_value": (do_clip_by_value, [X]),
+    "select": (do_select, [FLAGS, X, Y]),
+    "bce_with_logits": (do_bce_with_logits, [X, Y]),
+    "clip_by_global_norm": (do_clip_by_global_norm, [X]),
+    "outer": (do_outer, [X, Y]),
+    "cosine_similarity": (do_cosine_similarity, [X, Y]),
+    "vstack": (do_vstack, [X, Y]),
+    "hstack": (do_hstack, [X, Y]),
+    "diag": (do_diag, [X]),
+    "diagonal": (do_diagonal, [X]),
+    "argsort": (do_argsort, [X]),
+    "unbind": (do_unbind, [X]),
+    "addn": (do_addn, [X, Y]),
+    "l1_loss": (do_l1_loss, [X, Y]),
+    "smooth_l1": (do_smooth_l1, [X, Y]),
+    "index_select": (do_index_select, [X, COLUMN]),
+    "tensor_scatter_add": (do_tensor_scatter_add, [X, INDEX, _real(2)]),
+    "amax": (do_amax, [X]),
+    "count_nonzero": (do_count_nonzero, [X]),
+    "pixel_shuffle": (do_pixel_shuffle, [IMAGE]),
+    "pixel_unshuffle": (do_pixel_unshuffle, [IMAGE]),
+    "unfold": (do_unfold, [IMAGE]),
+    "grid_sample": (do_grid_sample, [IMAGE, _real(2, 3, 3, 2, low=-1)]),
+    "softshrink": (do_softshrink, [X]),
+    "log2": (do_log2, [POSITIVE]),
+    "moveaxis": (do_moveaxis, [IMAGE]),
+    "baddbmm": (do_baddbmm, [_real(2, 3, 5), _real(2, 3, 4), _real(2, 4, 5)]),
+    "nll_loss": (do_nll_loss, [X, np.array([0, 3, 1], np.int32)]),
+    "linspace": (do_linspace, [X]),
+    "trace": (do_trace, [X]),
+    "conv1d": (do_conv1d, [_real(2, 4, 8), _real(6, 4, 3)]),
+    "conv3d": (do_conv3d, [_real(1, 2, 5, 5, 5), _real(3, 2, 3, 3, 3)]),
+    "sequence_mask": (do_sequence_mask, [X]),
+    "isin_range": (do_isin_range, [X]),
+    "reverse": (do_reverse, [X]),
+    "cummax": (do_cummax, [X]),
+    "kl_div": (do_kl_div, [X, Y]),
 }  # fmt: skip
 
 __all__ = ["FUNCTIONS"]

@@ -6,6 +6,7 @@ traces the function for the node's arguments and writes the graph that comes out
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -95,6 +96,18 @@ def _softplus_beta(op: Any, x: Any) -> Any:
 @decomposition("LogSigmoid")
 def _log_sigmoid(op: Any, x: Any) -> Any:
     return -_softplus(-x)
+
+
+@decomposition("Hardtanh")
+def _hard_tanh(op: Any, x: Any, low: Any = -1.0, high: Any = 1.0) -> Any:
+    attrs = op.attrs
+    low, high = attrs.get("min_val", low), attrs.get("max_val", high)
+    return P.Minimum()(P.Maximum()(x, low), high)
+
+
+@decomposition("Log2", "Log10")
+def _logarithm(op: Any, x: Any) -> Any:
+    return P.Log()(x) / math.log(2 if op.name == "Log2" else 10)
 
 
 @decomposition("SparseCrossEntropy")

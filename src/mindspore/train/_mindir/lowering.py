@@ -112,6 +112,36 @@ def _conv2d(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     return writer.emit("Conv2D", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
 
 
+@rule("Conv3D")
+def _conv3d(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    op = node.op
+    pads = tuple(v for pair in op.window(node.args[0].abstract.shape).pads for v in pair)
+    attributes = {
+        "out_channel": op.out_channel, "kernel_size": op.kernel_size, "mode": 1, "pad_mode": "pad", "pad": pads,
+        "pad_list": pads, "stride": op.stride, "strides": (1, 1, *op.stride), "dilation": op.dilation,
+        "dilations": (1, 1, *op.dilation), "group": op.group, "groups": op.group, "offset_x": 0,
+        "format": op.data_format, "input_names": ["x", "w"], "output_names": ["output"],
+    }  # fmt: skip
+    return writer.emit("Conv3D", inputs, node.abstract, attributes, is_function=False, scope=node.scope)
+
+
+@rule("BatchNorm")
+def _batch_norm(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
+    """Official MindSpore normalises matrices and images; everything else is made an image and back."""
+    spec, kind = convention("BatchNorm"), node.args[0].abstract
+    assert spec is not None
+    if len(kind.shape) in (2, 4):
+        return _as_function(writer, node, inputs, "BatchNorm", spec)
+    shape = (*kind.shape[:2], math.prod(kind.shape[2:-1]), kind.shape[-1])
+    image = AbstractTensor(kind.dtype, shape)
+    flat = writer.emit("Reshape", [inputs[0], writer.constant(shape)], image)
+    found = _as_function(writer, node, [flat, *inputs[1:]], "BatchNorm", spec)
+    kinds = node.abstract.elements
+    back = writer.emit("Reshape", [writer.get_item(found, 0, image), writer.constant(kind.shape)], kinds[0])
+    rest = [writer.get_item(found, place, part) for place, part in enumerate(kinds) if place]
+    return writer.make_tuple([back, *rest], node.abstract)
+
+
 @rule("MaxPool")
 def _max_pool(writer: GraphWriter, node: CNode, inputs: list[str]) -> str:
     op = node.op

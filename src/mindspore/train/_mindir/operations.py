@@ -54,6 +54,8 @@ class PrimitiveOperations:
         made = primitive_class(use.name)
         names = _accepted(made)
         given = {_ATTRIBUTE_NAMES.get(k, k): v for k, v in attributes.items()}
+        if str(given.get("pad_mode", "")).lower() in ("same", "valid"):  # what is stored then is what follows from it
+            given = {k: v for k, v in given.items() if k not in ("pad", "pad_list")}
         return made(**{k: _spatial(use.name, k, v) for k, v in given.items() if k in names})
 
     def branch(self, predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
