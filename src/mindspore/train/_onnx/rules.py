@@ -225,6 +225,23 @@ def _gelu_tanh(g: Any, node: CNode, x: str) -> str:
     return g.emit("Mul", [half, g.emit("Add", [tanh, _like(g, node, 1)])])
 
 
+@rule("FastGeLU")
+def _fast_gelu(g: Any, node: CNode, x: str) -> str:
+    """x · sigmoid(1.702 x)"""
+    return g.emit("Mul", [x, g.emit("Sigmoid", [g.emit("Mul", [x, _like(g, node, 1.702)])])])
+
+
+@rule("CeLU")
+def _celu(g: Any, node: CNode, x: str) -> str:
+    return g.emit("Celu", [x], alpha=float(node.op.attrs.get("alpha", 1.0)))
+
+
+@rule("SoftShrink", "HShrink")
+def _shrink(g: Any, node: CNode, x: str) -> str:
+    bound = float(node.op.attrs.get("lambd", 0.5))
+    return g.emit("Shrink", [x], lambd=bound, bias=bound if node.op.name == "SoftShrink" else 0.0)
+
+
 @rule("PReLU")
 def _prelu(g: Any, node: CNode, x: str, weight: str) -> str:
     rank = len(_shape(node))
