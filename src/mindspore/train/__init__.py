@@ -28,14 +28,15 @@ from mindspore.train.loss_scale_manager import DynamicLossScaleManager, FixedLos
 from mindspore.train.metrics import *  # noqa: F403 - the list is theirs
 from mindspore.train.model import Model
 from mindspore.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
-from mindspore.train.summary import SummaryRecord
+from mindspore.train.summary import SummaryLandscape, SummaryRecord
 
 __all__ = [
     "BackupAndRestore", "Callback", "CheckpointConfig", "DatasetHelper", "DynamicLossScaleManager",
     "EarlyStopping", "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "LossMonitor",
     "LossScaleManager", "Model", "ModelCheckpoint", "OnRequestExit", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
     "TrainFaultTolerance", "connect_network_with_dataset", "data_sink", "load_checkpoint", "load_param_into_net",
-    "save_checkpoint", "ExactResume", "FlopsUtilizationCollector", "SummaryCollector", "SummaryRecord",
+    "save_checkpoint", "ExactResume", "FlopsUtilizationCollector", "SummaryCollector",
+    "SummaryLandscape", "SummaryRecord",
 ]  # fmt: skip
 __all__ += _metrics.__all__
 

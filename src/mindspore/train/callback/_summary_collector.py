@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.tensor import Tensor
+from mindspore.train._checkpoint.save import save_checkpoint
 from mindspore.train.callback._callback import Callback, handle_loss
 from mindspore.train.callback._checkpoint import make_directory
 from mindspore.train.callback._monitored import check_bool
 from mindspore.train.summary.dataset_record import dataset_message
+from mindspore.train.summary.landscape_plan import FOLDER, check_landscape, write_metadata
 from mindspore.train.summary.messages import (
     Algorithm,
     DoubleEntry,
@@ -32,6 +34,7 @@ from mindspore.train.summary.summary_record import SummaryRecord, check_export_o
 _DEFAULTS: dict[str, Any] = {
     "collect_metric": True, "collect_graph": True, "collect_train_lineage": True, "collect_eval_lineage": True,
     "collect_input_data": True, "collect_dataset_graph": True, "histogram_regular": None,
+    "collect_landscape": None,
 }  # fmt: skip
 _MOST_HISTOGRAMS = 5
 
@@ -44,8 +47,9 @@ class SummaryCollector(Callback):
         collect_freq: every so many steps.
         num_process: accepted; writing needs no further processes.
         collect_specified_data: switches "collect_metric", "collect_graph", "collect_train_lineage",
-            "collect_eval_lineage", "collect_input_data", "collect_dataset_graph", and "histogram_regular", a regular
-            expression for the names of parameters.
+            "collect_eval_lineage", "collect_input_data", "collect_dataset_graph"; "histogram_regular", a regular
+            expression for the names of parameters; "collect_landscape", a dict that says at which steps or epochs
+            weights are stored for `SummaryLandscape`.
         keep_default_action: what is not named in `collect_specified_data` keeps its default (True) or is off.
         custom_lineage_data: numbers and strings to store with the run.
         collect_tensor_freq: every so many steps for tensors of summary operations.
@@ -80,6 +84,8 @@ class SummaryCollector(Callback):
         self._max_file_size = max_file_size
         self._record: SummaryRecord | None = None
         self._first = True
+        landscape = self._wanted.get("collect_landscape")
+        self._landscape = LandscapeFiles(self._summary_dir, landscape) if landscape else None
 
     def __enter__(self) -> SummaryCollector:
         self._record = SummaryRecord(
@@ -111,6 +117,13 @@ class SummaryCollector(Callback):
         if self._first or params.cur_step_num % self._collect_freq == 0:
             self._collect_values(params)
         self._first = False
+        if self._landscape is not None:
+            self._landscape.step_end(params)
+
+    def epoch_end(self, run_context: Any) -> None:
+        params = run_context.original_args()
+        if self._landscape is not None and params.mode == "train":
+            self._landscape.epoch_end(params)
 
     def end(self, run_context: Any) -> None:
         params = run_context.original_args()
@@ -120,6 +133,8 @@ class SummaryCollector(Callback):
         if params.mode == "eval" and self._wanted.get("collect_eval_lineage"):
             record.add_value("eval_lineage", "eval_lineage", _eval_lineage(params))
         record.record(params.get("cur_step_num", 0))
+        if self._landscape is not None and params.mode == "train":
+            self._landscape.end(params)
 
     # -- what is collected ----------------------------------------------------------------------------------------
     def _collect_once(self, params: Any) -> None:
@@ -154,6 +169,33 @@ class SummaryCollector(Callback):
         first = batch[0] if batch else None
         if isinstance(first, Tensor) and first.ndim == 4 and first.shape[1] in (1, 3):
             record.add_value("image", "input_data/auto", first)
+
+
+class LandscapeFiles:
+    """Stores the weights at the steps or epochs that a loss landscape is to be drawn from."""
+
+    def __init__(self, summary_dir: str, settings: dict[str, Any]):
+        self.plan = check_landscape("SummaryCollector", settings)
+        self.folder = make_directory(os.path.join(summary_dir, FOLDER))
+        self._wanted = {number for interval in self.plan["intervals"] or [] for number in interval}
+        self._files: dict[str, str] = {}
+
+    def step_end(self, params: Any) -> None:
+        if self.plan["unit"] == "step":
+            self._save(params.cur_step_num, params)
+
+    def epoch_end(self, params: Any) -> None:
+        if self.plan["unit"] == "epoch":
+            self._save(params.cur_epoch_num, params)
+
+    def _save(self, number: int, params: Any) -> None:
+        if number in self._wanted:
+            path = os.path.join(self.folder, f"{self.plan['unit']}_{number}.ckpt")
+            save_checkpoint(params.get("network") or params.train_network, path)
+            self._files[str(number)] = path
+
+    def end(self, params: Any) -> None:
+        write_metadata(self.folder, self.plan, self._files, params.batch_num)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -257,6 +299,9 @@ def _specified(given: Any, keep_default: bool) -> dict[str, Any]:
             )
         if name == "histogram_regular":
             _check_pattern(value)
+        elif name == "collect_landscape":
+            if value is not None:
+                check_landscape("SummaryCollector", value)
         else:
             check_bool("SummaryCollector", name, value)
     return {**_DEFAULTS, **given} if keep_default else dict(given)

@@ -1,5 +1,6 @@
 """Summaries of runs for the dashboard. Façade: re-exports only."""
 
+from mindspore.train.summary.landscape import SummaryLandscape
 from mindspore.train.summary.summary_record import SummaryRecord
 
-__all__ = ["SummaryRecord"]
+__all__ = ["SummaryLandscape", "SummaryRecord"]

@@ -70,6 +70,36 @@ class BoardHistogram(Message):
     bucket = field(7, "double", repeated=True, packed=True)
 
 
+class LandscapePoints(Message):
+    """Coordinates and losses."""
+
+    x = field(1, lambda: TensorRecord)
+    y = field(2, lambda: TensorRecord)
+    z = field(3, lambda: TensorRecord)
+
+
+class LossPath(Message):
+    """The way that training took: numbers of steps or epochs, and where the weights were."""
+
+    intervals = field(1, "int32", repeated=True)
+    points = field(2, lambda: LandscapePoints)
+
+
+class LandscapeMetadata(Message):
+    decomposition = field(1, "string")
+    unit = field(2, "string")
+    step_per_epoch = field(3, "int32")
+
+
+class LossLandscape(Message):
+    """The loss over a plane of weights."""
+
+    landscape = field(1, lambda: LandscapePoints)
+    loss_path = field(2, lambda: LossPath)
+    metadata = field(3, lambda: LandscapeMetadata)
+    convergence_point = field(4, lambda: LandscapePoints)
+
+
 class ValueRecord(Message):
     """One named value. `simple_value` and `histo` repeat scalars and histograms where TensorBoard looks for them."""
 
@@ -80,6 +110,7 @@ class ValueRecord(Message):
     histo = field(5, lambda: BoardHistogram)
     tensor = field(8, lambda: TensorRecord)
     histogram = field(9, lambda: HistogramRecord)
+    loss_landscape = field(10, lambda: LossLandscape)
 
 
 class SummaryMessage(Message):

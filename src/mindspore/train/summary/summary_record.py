@@ -26,6 +26,7 @@ from mindspore.train.summary.messages import (
     Event,
     GraphMessage,
     LineageEvent,
+    LossLandscape,
     TrainLineage,
     UserDefinedInfo,
 )
@@ -47,7 +48,8 @@ class SummaryRecord:
 
     Args:
         log_dir: the folder.
-        file_prefix, file_suffix: parts of the file names.
+        file_prefix, file_suffix: parts of the file names. TensorBoard reads the files, too; it looks for those that
+            have "tfevents" in their names: `file_prefix="events.tfevents"`.
         num_process: accepted; writing needs no further processes.
         network: the network whose graph is recorded.
         max_file_size: stop writing when a file would get bigger.
@@ -123,11 +125,11 @@ class SummaryRecord:
 
         Args:
             plugin: "scalar", "image", "histogram", "tensor", "graph", "train_lineage", "eval_lineage",
-                "dataset_graph" or "custom_lineage_data".
+                "dataset_graph", "custom_lineage_data" or "landscape".
             name: the tag in the dashboard.
             value: a Tensor; for the others their message.
         """
-        if plugin in values.MAKERS:
+        if plugin in values.MEASURED:
             if not isinstance(name, str) or not name:
                 raise ValueError(f"For 'SummaryRecord', 'name' must be a string that is not empty, but got {name!r}.")
             if not isinstance(value, Tensor):
@@ -138,6 +140,10 @@ class SummaryRecord:
             if not isinstance(value, _LINEAGE[plugin][1]):
                 raise TypeError(f"For 'SummaryRecord', the plugin '{plugin}' needs a {_LINEAGE[plugin][1].__name__}.")
             self._data.setdefault(plugin, {})[name] = value
+        elif plugin == "landscape":
+            if not isinstance(value, LossLandscape):
+                raise TypeError("For 'SummaryRecord', the plugin 'landscape' needs a LossLandscape.")
+            self._note(plugin, name, value)
         elif plugin == "graph":
             message = value if isinstance(value, GraphMessage) else graph_message(value)
             self._data.setdefault(plugin, {})[name] = message

@@ -18,6 +18,7 @@ from mindspore.train.summary.messages import (
     Bucket,
     HistogramRecord,
     ImageRecord,
+    LossLandscape,
     SummaryMessage,
     TensorRecord,
     ValueRecord,
@@ -155,7 +156,13 @@ def _chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
-MAKERS: dict[str, Any] = {"scalar": scalar, "tensor": tensor, "histogram": histogram, "image": image}
+def landscape(tag: str, value: LossLandscape) -> ValueRecord:
+    """A loss landscape, which is a message already."""
+    return ValueRecord(tag=tag, loss_landscape=value)
+
+
+MEASURED: dict[str, Any] = {"scalar": scalar, "tensor": tensor, "histogram": histogram, "image": image}
+MAKERS: dict[str, Any] = {**MEASURED, "landscape": landscape}
 
 
 def encoded(plugin: str, tag: str, value: Any) -> bytes:
