@@ -6,12 +6,12 @@ has no handler here, or none for its types, runs on the host by the primitive's 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import dnnl, layout, scatter
+from mindspore.backends.cpu import dnnl, layout, points, scatter
+from mindspore.backends.cpu.handlers import HANDLERS, handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.steps import DnnlStep, HostStep
@@ -19,18 +19,6 @@ from mindspore.compiler.fuse.domain import chain
 from mindspore.compiler.fuse.loopir import Maker, OpaqueCall, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace
 from mindspore.ir import CNode
-
-Handler = Callable[[Lowering, Value, list[View], list[Value]], None]
-HANDLERS: dict[str, Handler] = {}
-
-
-def handles(*names: str) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        for name in names:
-            HANDLERS[name] = handler
-        return handler
-
-    return register
 
 
 def keep(node: CNode) -> bool:
@@ -390,7 +378,10 @@ def _set_item(lowering: Lowering, call: Value, operands: list[View], items: list
     prim = call.attr.prim
     x, value, *indices = operands
     if indices:
-        scatter.add_rows(lowering, prim, x, value, indices, items[0])
+        try:
+            scatter.add_rows(lowering, prim, x, value, indices, items[0])
+        except Unsupported:
+            points.set_at(lowering, prim, x, value, indices, items[0])
         return
     target = lowering.result_view(items[0])
     part = _part(target, prim.spec)

@@ -14,9 +14,9 @@ import numpy as np
 
 from mindspore.backends.cpu import dnnl, layout
 from mindspore.backends.cpu.codegen.spec import Axis, Buffer, Instr, Kernel
+from mindspore.backends.cpu.handlers import handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
-from mindspore.backends.cpu.native import handles
 from mindspore.backends.cpu.steps import DnnlStep
 from mindspore.compiler.fuse.loopir import Unsupported, Value
 

@@ -1,0 +1,25 @@
+"""The registry of operations that are lowered whole: `handles(name, …)` decorates the function that emits their steps.
+
+A handler gets the lowering, the opaque call, the operands' views and the result values that somebody uses. It emits
+steps and records where the results are, or raises `Unsupported` before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mindspore.backends.cpu.layout import View
+from mindspore.backends.cpu.lowering import Lowering
+from mindspore.compiler.fuse.loopir import Value
+
+Handler = Callable[[Lowering, Value, list[View], list[Value]], None]
+HANDLERS: dict[str, Handler] = {}
+
+
+def handles(*names: str) -> Callable[[Handler], Handler]:
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            HANDLERS[name] = handler
+        return handler
+
+    return register

@@ -1,0 +1,350 @@
+"""Scatters of every kind and running sums: loops whose addresses or values depend on what came before.
+
+A scatter visits the places of its index tensors in order, so that of several updates of one element the last wins and
+sums do not depend on the number of threads; threads share out what cannot collide: the columns of a row, or an outer
+dimension that the indices do not choose. Positions outside the target are skipped.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from mindspore.backends.cpu import jit, kernels, openmp
+from mindspore.backends.cpu.codegen import loops, memory, scalar
+from mindspore.backends.cpu.codegen.memory import Mask
+from mindspore.backends.cpu.codegen.text import ITEMSIZE, LLVM_TYPES, Function, computed, number, vector
+from mindspore.backends.cpu.dnnl import row_major
+from mindspore.backends.cpu.handlers import handles
+from mindspore.backends.cpu.layout import View
+from mindspore.backends.cpu.lowering import Lowering
+from mindspore.backends.cpu.steps import KernelStep
+from mindspore.compiler.fuse.loopir import Unsupported, Value
+from mindspore.prims.arrays import TENSOR_INDEX
+
+_TYPES = ("float32", "float64", "int32", "int64")
+_INDEX_TYPES = ("int32", "int64")
+_COMBINE = {"none": "", "add": "add", "sub": "sub", "mul": "mul", "max": "max", "min": "min", "div": "div"}
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One dimension of the places visited, with its steps in the target, the values and the index tensors."""
+
+    extent: int
+    target: int
+    value: int
+    index: int
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A coordinate read from index tensor `source` at `offset`: it moves the target by `stride` and is below `extent`."""
+
+    source: int
+    offset: int
+    extent: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class Scatter:
+    dtype: str
+    index_dtype: str
+    places: tuple[Loop, ...]
+    picks: tuple[Pick, ...]
+    columns: int  # elements side by side that are updated at every place
+    combine: str
+
+    @property
+    def sources(self) -> int:
+        return 1 + max(p.source for p in self.picks)
+
+    @property
+    def shared(self) -> str:
+        """What threads divide among themselves."""
+        if self.columns >= 64:
+            return "columns"
+        return "places" if self.places and self.places[0].target and self.places[0].extent > 1 else ""
+
+
+class Compiled:
+    """Machine code for one description; looks like a compiled kernel."""
+
+    def __init__(self, name: str, ir: str):
+        self.address = jit.load(name, ir)
+
+
+def _named(prefix: str, description: Any) -> str:
+    return prefix + hashlib.sha256(repr(description).encode()).hexdigest()[:20]
+
+
+@functools.lru_cache(maxsize=512)
+def _scatter_code(scatter: Scatter) -> Compiled:
+    name = _named("p", scatter)
+    return Compiled(name, loops.module(name, _ScatterWriter(scatter).write()))
+
+
+def _pointers(f: Function, count: int) -> list[str]:
+    slots = (f.op(f"getelementptr i8, ptr %args, i64 {8 * (loops.FIRST_BUFFER + n)}") for n in range(count))
+    return [f.op(f"load ptr, ptr {slot}, align 8") for slot in slots]
+
+
+def _own_share(f: Function, total: int) -> tuple[str, str]:
+    """The part of range(total) that belongs to this thread."""
+    others = f.op("sub i64 %threads, 1")
+    chunk = f.op(f"udiv i64 {f.op(f'add i64 {total}, {others}')}, %threads")
+    low = f.op(f"mul i64 %tid, {chunk}")
+    end = f.op(f"add i64 {low}, {chunk}")
+    return low, f.op(f"select i1 {f.op(f'icmp slt i64 {end}, {total}')}, i64 {end}, i64 {total}")
+
+
+def _moved(f: Function, offset: str, index: str, step: int) -> str:
+    if step == 0:
+        return offset
+    scaled = index if step == 1 else f.op(f"mul i64 {index}, {step}")
+    return scaled if offset == "0" else f.op(f"add i64 {offset}, {scaled}")
+
+
+class _ScatterWriter:
+    def __init__(self, scatter: Scatter):
+        self.s = scatter
+        self.f = Function()
+        self.width = min(32, jit.vector_bits() // 16) if scatter.columns >= 8 else 1
+
+    def write(self) -> Function:
+        f, s = self.f, self.s
+        self.target, self.value, *self.indices = _pointers(f, 2 + s.sources)
+        steps = -(-s.columns // self.width)
+        self.low, self.high = _own_share(f, steps) if s.shared == "columns" else ("0", str(steps))
+        self._loop(0, "0", "0", "0")
+        f.do("ret void")
+        return f
+
+    def _loop(self, depth: int, target: str, value: str, index: str) -> None:
+        f, s = self.f, self.s
+        if depth == len(s.places):
+            self._visit(target, value, index)
+            return
+        loop = s.places[depth]
+        low, high = _own_share(f, loop.extent) if depth == 0 and s.shared == "places" else ("0", str(loop.extent))
+
+        def body(i: str, _: list[str]) -> list[str]:
+            moved = (
+                _moved(f, o, i, step) for o, step in ((target, loop.target), (value, loop.value), (index, loop.index))
+            )
+            self._loop(depth + 1, *moved)
+            return []
+
+        f.loop(low, high, "1", [], body)
+
+    def _visit(self, target: str, value: str, index: str) -> None:
+        """Find the position and, if it lies inside, update its columns."""
+        f, s = self.f, self.s
+        inside = ""
+        for pick in s.picks:
+            size = ITEMSIZE[s.index_dtype]
+            place = f.op(f"add i64 {index}, {pick.offset}")
+            raw = memory.load(f, s.index_dtype, memory.offset(f, self.indices[pick.source], place, size), 1, Mask(1))
+            at = scalar.cast(f, s.index_dtype, "int64", 1, raw)
+            wrapped = f.op(f"add i64 {at}, {pick.extent}")
+            at = f.op(f"select i1 {f.op(f'icmp slt i64 {at}, 0')}, i64 {wrapped}, i64 {at}")
+            good = f.op(f"icmp ult i64 {at}, {pick.extent}")
+            inside = good if not inside else f.op(f"and i1 {inside}, {good}")
+            target = _moved(f, target, at, pick.stride)
+        size = ITEMSIZE[s.dtype]
+        f.when(
+            inside,
+            lambda: self._columns(
+                memory.offset(f, self.target, target, size), memory.offset(f, self.value, value, size)
+            ),
+        )
+
+    def _columns(self, place: str, source: str) -> None:
+        f, s, width = self.f, self.s, self.width
+        if s.columns == 1:
+            self._update(place, source, Mask(1))
+            return
+
+        def one(step: str, _: list[str]) -> list[str]:
+            at = f.op(f"mul i64 {step}, {width * ITEMSIZE[s.dtype]}")
+            a, b = (f.op(f"getelementptr i8, ptr {p}, i64 {at}") for p in (place, source))
+            if s.columns % width == 0:
+                self._update(a, b, Mask(width))
+                return []
+            whole = f.op(f"icmp slt i64 {step}, {s.columns // width}")
+            f.when(whole, lambda: self._update(a, b, Mask(width)))
+            rest = f.op(f"xor i1 {whole}, true")
+            f.when(rest, lambda: self._update(a, b, Mask.first(f, width, s.columns % width)))
+            return []
+
+        f.loop(self.low, self.high, "1", [], one)
+
+    def _update(self, place: str, source: str, mask: Mask) -> None:
+        f, s = self.f, self.s
+        new = memory.load(f, s.dtype, source, 1, mask)
+        if s.combine:
+            old = memory.load(f, s.dtype, place, 1, mask)
+            new = scalar.OPS[s.combine](f, computed(s.dtype), mask.width, old, new)
+        memory.store(f, s.dtype, place, 1, mask, new)
+
+
+def _emit_scatter(lowering: Lowering, x: View, value: View, indices: list[View], item: Value, scatter: Scatter) -> None:
+    visits = scatter.columns
+    for loop in scatter.places:
+        visits *= loop.extent
+    target = lowering.result_view(item)
+    lowering.copy(x, target)
+    value, indices = lowering.plain(value), [lowering.plain(i) for i in indices]
+    step = KernelStep([value, *indices, target], [target], f"scatter_{scatter.combine or 'set'}")
+    step.compiled = _scatter_code(scatter)  # type: ignore[assignment]
+    step.operands = [target, value, *indices]
+    step.threads = openmp.threads() if scatter.shared and visits > kernels.SERIAL_WORK else 1
+    lowering.emit(step)
+    lowering.views[item.id] = target
+
+
+def _check_types(x: View, value: View, indices: list[View], reduction: str) -> None:
+    if x.dtype not in _TYPES or value.dtype != x.dtype or (reduction == "div" and "int" in x.dtype):
+        raise Unsupported(f"a scatter of {x.dtype}")
+    if any(i.dtype not in _INDEX_TYPES or i.dtype != indices[0].dtype for i in indices):
+        raise Unsupported("indices of this type")
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    n = 1
+    for d in shape:
+        n *= d
+    return n
+
+
+@handles("TensorScatterElements")
+def _elements(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    """target[..., index, ...] at the place's own other coordinates."""
+    prim, (x, indices, value) = call.attr.prim, operands
+    _check_types(x, value, [indices], prim.reduction)
+    if not x.shape:
+        raise Unsupported("a scatter into a number")
+    axis = prim.axis % len(x.shape)
+    steps, own = row_major(x.shape), row_major(indices.shape)
+    values = own if value.shape == indices.shape else (0,) * len(own)
+    places = tuple(Loop(n, 0 if d == axis else steps[d], values[d], own[d]) for d, n in enumerate(indices.shape))
+    pick = Pick(0, 0, x.shape[axis], steps[axis])
+    scatter = Scatter(x.dtype, indices.dtype, places, (pick,), 1, _COMBINE[prim.reduction])
+    _emit_scatter(lowering, x, value, [indices], items[0], scatter)
+
+
+@handles(*(f"TensorScatter{kind}" for kind in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")))
+def _slices(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    """target[i, j, …] where the last dimension of the indices holds the coordinates."""
+    prim, (x, indices, value) = call.attr.prim, operands
+    _check_types(x, value, [indices], prim.reduction)
+    depth, steps = indices.shape[-1], row_major(x.shape)
+    columns = _size(x.shape[depth:])
+    picks = tuple(Pick(0, d, x.shape[d], steps[d]) for d in range(depth))
+    if not picks:
+        raise Unsupported("a scatter without coordinates")
+    places = (Loop(_size(indices.shape[:-1]), 0, columns, depth),)
+    scatter = Scatter(x.dtype, indices.dtype, places, picks, columns, _COMBINE[prim.reduction])
+    _emit_scatter(lowering, x, value, [indices], items[0], scatter)
+
+
+def set_at(lowering: Lowering, prim: Any, x: View, value: View, indices: list[View], item: Value) -> None:
+    """x[…, i, j, …] = value (or += value) for index tensors of one shape side by side, whole slices elsewhere."""
+    chosen = [n for n, part in enumerate(prim.spec) if part is TENSOR_INDEX]
+    whole = all(n in chosen or part == slice(None) for n, part in enumerate(prim.spec))
+    side_by_side = chosen == list(range(chosen[0], chosen[0] + len(chosen))) if chosen else False
+    if not whole or not side_by_side or len(chosen) != len(indices) or len({i.shape for i in indices}) != 1:
+        raise Unsupported("this way of setting items")
+    _check_types(x, value, indices, "add" if prim.accumulate else "none")
+    first, steps = chosen[0], row_major(x.shape)
+    lead, tail = x.shape[:first], x.shape[first + len(chosen) :]
+    count, columns = _size(indices[0].shape), _size(tail)
+    if value.shape != (*lead, *indices[0].shape, *tail):
+        raise Unsupported("a value that is repeated")
+    outer = [Loop(n, steps[d], _size(lead[d + 1 :]) * count * columns, 0) for d, n in enumerate(lead)]
+    picks = tuple(Pick(n, 0, x.shape[first + n], steps[first + n]) for n in range(len(chosen)))
+    places = (*outer, Loop(count, 0, columns, 1))
+    combine = "add" if prim.accumulate else ""
+    scatter = Scatter(x.dtype, indices[0].dtype, places, picks, columns, combine)
+    _emit_scatter(lowering, x, value, indices, item, scatter)
+
+
+# -- running sums and products --------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Scan:
+    """Along the middle of (outer, steps, inner)."""
+
+    dtype: str
+    outer: int
+    steps: int
+    inner: int
+    combine: str
+    exclusive: bool
+    reverse: bool
+
+
+@functools.lru_cache(maxsize=256)
+def _scan_code(scan: Scan) -> Compiled:
+    name = _named("r", scan)
+    return Compiled(name, loops.module(name, _write_scan(scan)))
+
+
+def _write_scan(scan: Scan) -> Function:
+    f = Function()
+    source, target = _pointers(f, 2)
+    width = min(32, jit.vector_bits() // 16) if scan.inner >= 8 else 1
+    size, kind = ITEMSIZE[scan.dtype], vector(LLVM_TYPES[computed(scan.dtype)], width)
+    strips = -(-scan.inner // width)
+    low, high = _own_share(f, scan.outer * strips)
+
+    def run(place: str, mask: Mask) -> None:
+        """One strip of `width` columns, from the first step to the last."""
+
+        def step(i: str, carried: list[str]) -> list[str]:
+            t = f.op(f"sub i64 {scan.steps - 1}, {i}") if scan.reverse else i
+            at = f.op(f"add i64 {place}, {f.op(f'mul i64 {t}, {scan.inner}')}")
+            value = memory.load(f, scan.dtype, memory.offset(f, source, at, size), 1, mask)
+            total = scalar.OPS[scan.combine](f, computed(scan.dtype), width, carried[0], value)
+            memory.store(
+                f, scan.dtype, memory.offset(f, target, at, size), 1, mask, carried[0] if scan.exclusive else total
+            )
+            return [total]
+
+        start = f.splat(LLVM_TYPES[computed(scan.dtype)], number(0 if scan.combine == "add" else 1, scan.dtype), width)
+        f.loop("0", str(scan.steps), "1", [(kind, start)], step)
+
+    def strip(i: str, _: list[str]) -> list[str]:
+        row, part = f.op(f"udiv i64 {i}, {strips}"), f.op(f"urem i64 {i}, {strips}")
+        place = f.op(f"mul i64 {row}, {scan.steps * scan.inner}")
+        place = f.op(f"add i64 {place}, {f.op(f'mul i64 {part}, {width}')}")
+        if scan.inner % width == 0:
+            run(place, Mask(width))
+            return []
+        is_whole = f.op(f"icmp slt i64 {part}, {scan.inner // width}")
+        f.when(is_whole, lambda: run(place, Mask(width)))
+        f.when(f.op(f"xor i1 {is_whole}, true"), lambda: run(place, Mask.first(f, width, scan.inner % width)))
+        return []
+
+    f.loop(low, high, "1", [], strip)
+    f.do("ret void")
+    return f
+
+
+@handles("CumSum", "CumProd")
+def _running(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim, x = call.attr.prim, operands[0]
+    if x.dtype not in _TYPES or not x.shape:
+        raise Unsupported(f"a running sum of {x.dtype}")
+    axis = call.attr.template[1] % len(x.shape)
+    combine = "add" if prim.name == "CumSum" else "mul"
+    sizes = _size(x.shape[:axis]), x.shape[axis], _size(x.shape[axis + 1 :])
+    scan = Scan(x.dtype, *sizes, combine, prim.exclusive, prim.reverse)
+    source, target = lowering.plain(x), lowering.result_view(items[0])
+    step = KernelStep([source], [target], "scan")
+    step.compiled, step.operands = _scan_code(scan), [source, target]  # type: ignore[assignment]
+    step.threads = openmp.threads() if x.size > kernels.SERIAL_WORK else 1
+    lowering.emit(step)
+    lowering.views[items[0].id] = target
