@@ -86,6 +86,16 @@ def _check_padding(owner: str, pad_mode: str, padding: Any, rank: int) -> None:
         )
 
 
+def _sizes(
+    owner: str, rank: int, kernel: Any, stride: Any, dilation: Any, pad_mode: str, padding: Any
+) -> tuple[tuple, tuple, tuple]:
+    """Kernel, stride and dilation with one number per dimension; the padding is checked against its mode."""
+    _check_padding(owner, pad_mode, padding, rank)
+    named = (("kernel_size", kernel), ("stride", stride), ("dilation", dilation))
+    first, second, third = (window.per_dimension(owner, name, value, rank) for name, value in named)
+    return first, second, third
+
+
 class Conv2d(_Conv):
     """2-d convolution of (N, C, H, W).
 
@@ -105,10 +115,7 @@ class Conv2d(_Conv):
         padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
         bias_init: Any = None, data_format: str = "NCHW", dtype: Any = mstype.float32,
     ):  # fmt: skip
-        kernel_size = window.per_dimension("Conv2d", "kernel_size", kernel_size, 2)
-        stride = window.per_dimension("Conv2d", "stride", stride, 2)
-        dilation = window.per_dimension("Conv2d", "dilation", dilation, 2)
-        _check_padding("Conv2d", pad_mode, padding, 2)
+        kernel_size, stride, dilation = _sizes("Conv2d", 2, kernel_size, stride, dilation, pad_mode, padding)
         super().__init__(
             in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init,
             bias_init, data_format, False, dtype,
@@ -192,10 +199,7 @@ class Conv3d(_Conv):
         padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
         bias_init: Any = None, data_format: str = "NCDHW", dtype: Any = mstype.float32,
     ):  # fmt: skip
-        kernel_size = window.per_dimension("Conv3d", "kernel_size", kernel_size, 3)
-        stride = window.per_dimension("Conv3d", "stride", stride, 3)
-        dilation = window.per_dimension("Conv3d", "dilation", dilation, 3)
-        _check_padding("Conv3d", pad_mode, padding, 3)
+        kernel_size, stride, dilation = _sizes("Conv3d", 3, kernel_size, stride, dilation, pad_mode, padding)
         super().__init__(
             in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init,
             bias_init, data_format, False, dtype,
@@ -226,10 +230,7 @@ class Conv2dTranspose(_Conv):
         padding: Any = 0, output_padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False,
         weight_init: Any = None, bias_init: Any = None, dtype: Any = mstype.float32,
     ):  # fmt: skip
-        kernel_size = window.per_dimension("Conv2dTranspose", "kernel_size", kernel_size, 2)
-        stride = window.per_dimension("Conv2dTranspose", "stride", stride, 2)
-        dilation = window.per_dimension("Conv2dTranspose", "dilation", dilation, 2)
-        _check_padding("Conv2dTranspose", pad_mode, padding, 2)
+        kernel_size, stride, dilation = _sizes("Conv2dTranspose", 2, kernel_size, stride, dilation, pad_mode, padding)
         super().__init__(
             in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init,
             bias_init, "NCHW", True, dtype,
@@ -303,10 +304,7 @@ class Conv3dTranspose(_Conv):
         padding: Any = 0, dilation: Any = 1, group: int = 1, output_padding: Any = 0, has_bias: bool = False,
         weight_init: Any = None, bias_init: Any = None, data_format: str = "NCDHW", dtype: Any = mstype.float32,
     ):  # fmt: skip
-        kernel_size = window.per_dimension("Conv3dTranspose", "kernel_size", kernel_size, 3)
-        stride = window.per_dimension("Conv3dTranspose", "stride", stride, 3)
-        dilation = window.per_dimension("Conv3dTranspose", "dilation", dilation, 3)
-        _check_padding("Conv3dTranspose", pad_mode, padding, 3)
+        kernel_size, stride, dilation = _sizes("Conv3dTranspose", 3, kernel_size, stride, dilation, pad_mode, padding)
         super().__init__(
             in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init,
             bias_init, data_format, True, dtype,

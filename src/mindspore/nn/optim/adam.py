@@ -103,22 +103,17 @@ class Adam(BiasCorrected):
             raise ValueError("For 'Adam', 'use_amsgrad' cannot be used with 'use_lazy' or 'use_offload'.")
 
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
-        if self.use_amsgrad:
-            moments = self.moment1[index], self.moment2[index], self.vhat[index]
-            self.opt(parameter, *moments, *self.numbers(lr), gradient)
-        else:
-            self.opt(parameter, self.moment1[index], self.moment2[index], *self.numbers(lr), gradient)
+        if not self.use_amsgrad:
+            super().update(index, parameter, gradient, lr)
+            return
+        moments = self.moment1[index], self.moment2[index], self.vhat[index]
+        self.opt(parameter, *moments, *self.numbers(lr), gradient)
 
 
-class AdamOffload(BiasCorrected):
-    """Adam whose step is computed apart from the parameter and then added to it. Use `Adam` in new code.
+class PlainAdam(BiasCorrected):
+    """Adam without variants: what its relatives for other kinds of gradients and memory have in common."""
 
-    Examples:
-        >>> from mindspore import nn
-        >>> optimizer = nn.AdamOffload(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
-        >>> len(optimizer.parameters)
-        2
-    """
+    rule: Any = rules.Adam
 
     @opt_init_args_register
     def __init__(
@@ -135,9 +130,22 @@ class AdamOffload(BiasCorrected):
     ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         check.flag(self.cls_name, "use_locking", use_locking)
-        check.flag(self.cls_name, "use_nesterov", use_nesterov)
+        self.use_nesterov = check.flag(self.cls_name, "use_nesterov", use_nesterov)
         self._init_moments(beta1, beta2, eps, (1,))
-        self.opt = rules.AdamNoUpdateParam(use_locking, use_nesterov)
+        self.opt = self.rule(use_locking, use_nesterov)
+
+
+class AdamOffload(PlainAdam):
+    """Adam whose step is computed apart from the parameter and then added to it. Use `Adam` in new code.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> optimizer = nn.AdamOffload(nn.Dense(2, 1).trainable_params(), learning_rate=0.1)
+        >>> len(optimizer.parameters)
+        2
+    """
+
+    rule = rules.AdamNoUpdateParam
 
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
         step = self.opt(self.moment1[index], self.moment2[index], *self.numbers(lr), gradient)
