@@ -127,7 +127,7 @@ def _weights(files: dict[str, str], number: int, surface: Surface) -> np.ndarray
         raise ValueError(
             f"For 'SummaryLandscape', there is no checkpoint of number {number}; there are {sorted(files)}."
         )
-    stored = load_checkpoint(files[str(number)])
+    stored: dict[str, Any] = load_checkpoint(files[str(number)])
     return surface.flat([stored[p.name].asnumpy() for p in surface.parameters])
 
 
