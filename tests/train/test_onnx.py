@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
@@ -160,3 +165,31 @@ def test_training_mode_is_refused(tmp_path):
         ms.export(nn.BatchNorm2d(3).set_train(), Tensor(np.ones((1, 3, 4, 4), np.float32)),
                   file_name=str(tmp_path / "a"), file_format="ONNX")  # fmt: skip
     assert list(tmp_path.iterdir()) == []
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_damaged_models_never_crash(tmp_path_factory, data):
+    content = bytearray((Path(__file__).parents[1] / "data" / "torch" / "gru.onnx").read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    path = tmp_path_factory.mktemp("damaged") / "a.onnx"
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content)
+    with contextlib.suppress(ValueError):
+        load_onnx(str(path))
+
+
+@pytest.mark.parametrize("location", ["../secret", "/etc/passwd"])
+def test_external_data_stays_beside_the_model(tmp_path, location):
+    (tmp_path / "secret").write_bytes(b"\0" * 8)
+    (tmp_path / "inner").mkdir()
+    weight = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [2], b"\0" * 8, raw=True)
+    weight.ClearField("raw_data")
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value=location)
+    info = [onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, [2]) for n in "xy"]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "w"], ["y"])], "g", info[:1], info[1:], [weight])
+    path = tmp_path / "inner" / "a.onnx"
+    path.write_bytes(onnx.helper.make_model(graph).SerializeToString())
+    with pytest.raises(ValueError):
+        load_onnx(str(path))

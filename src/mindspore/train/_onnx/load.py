@@ -83,7 +83,10 @@ def load_onnx(file_name: str) -> OnnxCell:
         onnx.checker.check_model(model)
     except Exception as error:  # the package raises protobuf's, its checker's and operating system errors alike
         raise ValueError(f"The file {file_name} is no valid ONNX model: {error}") from None
-    return OnnxCell(model)
+    try:
+        return OnnxCell(model)
+    except (KeyError, TypeError, IndexError, OverflowError) as error:  # what the checker lets pass
+        raise ValueError(f"The file {file_name} is no valid ONNX model: {error!r}") from None
 
 
 __all__ = ["OnnxCell", "load_onnx"]
