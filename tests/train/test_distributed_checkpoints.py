@@ -1,8 +1,10 @@
 """Checkpoints of distributed runs: any way of cutting the parameters, from one to another."""
 
+import contextlib
 import itertools
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -243,6 +245,24 @@ def test_bad_strategy_files(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises((ValueError, TypeError)):
         ms.rank_list_for_transform(0, str(path), None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_damaged_strategy_files_never_hang(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("strategy")
+    content = bytearray(Path(write_strategy(folder / "s.ckpt", FOUR)).read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    (folder / "s.ckpt").write_bytes(content)
+    with contextlib.suppress(ValueError, TypeError):
+        ms.rank_list_for_transform(0, str(folder / "s.ckpt"), None)
+
+
+def test_too_many_devices(tmp_path):
+    path = write_strategy(tmp_path / "s.json", {"w": {"dev_matrix": [1 << 40], "tensor_map": [0]}})
+    with pytest.raises(ValueError, match="too many devices"):
+        ms.rank_list_for_transform(0, path, None)
 
 
 def test_bad_arguments(tmp_path):

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from mindspore._base.files import atomic_write
 from mindspore._base.protobuf import DecodeError, Message, field
 
+_MAX_RANK, _MAX_DEVICES = 64, 1 << 20
+
 
 class Sizes(Message):
     """A list of whole numbers."""
@@ -152,6 +154,8 @@ def _layout(label: str, message: Any, stage: int) -> ParameterLayout:
     entries = [m for m in maps if m] if len(maps) > 1 else [(v,) for v in maps[0]] if maps else []
     axes = tuple(tuple(len(devices) - 1 - v for v in entry if v != -1) for entry in entries)
     used = [a for entry in axes for a in entry]
+    if len(devices) > _MAX_RANK or math.prod(devices[:_MAX_RANK]) > _MAX_DEVICES:
+        raise ValueError(f"The layout of '{label}' has too many devices; is this a strategy file?")
     if any(d < 1 for d in devices) or any(not 0 <= a < len(devices) for a in used) or len(set(used)) != len(used):
         raise ValueError(f"The layout of '{label}' maps to dimensions that {devices} does not have.")
     replicas = math.prod(devices) // math.prod(devices[a] for a in used)
