@@ -15,7 +15,6 @@ from mindspore.profiler.recorder import Span
 
 _LANES = {"step": 0, "graph": 1, "operator": 2, "data": 3, "user": 4}
 _KERNEL_LANES = 10  # one lane per thread that runs kernels, from here
-_COMPUTING = ("operator", "graph", "kernel")
 _TABLES = {"kernel": "kernels", "operator": "operators", "graph": "graphs", "data": "data", "user": "ranges"}
 _start = operator.attrgetter("start")
 
@@ -84,6 +83,11 @@ def steps(spans: list[Span]) -> list[dict[str, float]]:
     return rows
 
 
+def _computing(spans: list[Span]) -> tuple[str, ...]:
+    """The kinds of spans that are computation: the call of a graph is none where its kernels are known."""
+    return ("operator", "kernel") if any(s.kind == "kernel" for s in spans) else ("operator", "graph")
+
+
 def _within(spans: list[Span], step: Span) -> list[Span]:
     """Those of sorted spans that begin in a step, cut off at its end."""
     first, last = (bisect.bisect_left(spans, at, key=_start) for at in (step.start, step.end))
@@ -106,7 +110,8 @@ def summary(spans: list[Span], memory: int) -> str:
     if not spans:
         return "Nothing was recorded.\n"
     wall = max(s.end for s in spans) - min(s.start for s in spans)
-    computing = _covered([s for s in spans if s.kind in _COMPUTING])
+    kinds = _computing(spans)
+    computing = _covered([s for s in spans if s.kind in kinds])
     waiting = _covered([s for s in spans if s.kind == "data"])
     lines = [
         f"recorded {wall / 1e6:.1f} ms: computing {computing / wall:.0%}, waiting for data {waiting / wall:.0%}, "
@@ -133,7 +138,7 @@ def _advice(mean: dict[str, float]) -> str:
     return {
         "compute_ms": "most of a step is computing: see the longest kernels and operators below",
         "data_wait_ms": "most of a step is waiting for data: give the dataset more num_parallel_workers, or prefetch",
-        "other_ms": "most of a step is Python between the computations: compile the step (ms.jit), or use data sinking",
+        "other_ms": "most of a step is Python and the start of graphs: compile the step (ms.jit), or use data sinking",
     }[part]
 
 

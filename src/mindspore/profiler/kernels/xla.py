@@ -70,20 +70,19 @@ class XlaClock:
         if not found:
             return
         with gzip.open(found[0]) as stream:
-            events = [e for e in json.load(stream)["traceEvents"] if e.get("ph") == "X"]
-        zero = next((e["ts"] for e in events if e["name"] == _MARK), 0.0)
+            events = json.load(stream)["traceEvents"]
+        zero = next((e["ts"] for e in events if e.get("name") == _MARK and "ts" in e), 0.0)
         sources = self._sources()
-        for event in events:
-            details = event.get("args") or {}
-            if "hlo_op" not in details:
-                continue
+        for event in _kernel_events(events):
             begin = self._begin + int((event["ts"] - zero) * 1000)
-            name, place = sources.get(details["hlo_op"], (_plain(details["hlo_op"]), details.get("hlo_module", "")))
+            details = event["args"]
+            unknown = (_plain(event["name"]), details.get("hlo_module", ""))
+            name, place = sources.get(event["name"]) or sources.get(details.get("hlo_op")) or unknown
             span = (name, "kernel", begin, begin + int(event["dur"] * 1000), event.get("tid", 0), place)
             self.recorder.spans.append(span)
 
-    def _sources(self) -> dict[str, tuple[str, str]]:
-        """{instruction: (operation, its scope)} of the programs that ran."""
+    def _sources(self) -> dict[Any, tuple[str, str]]:
+        """{kernel: (operation, its scope)} of the programs that ran. Kernels of GPUs are written without dots."""
         sources = {}
         for program in self._programs.values():
             text = getattr(program, "as_text", str)()
@@ -91,10 +90,23 @@ class XlaClock:
                 scope, found, _ = path.rpartition("-op")
                 if found:
                     scope, _, operation = scope.rpartition("/")
-                    sources[instruction] = (f"{operation} [{_plain(instruction)}]", scope.partition("/")[2])
+                    source = (f"{operation} [{_plain(instruction)}]", scope.partition("/")[2])
+                    sources[instruction] = sources[instruction.replace(".", "_")] = source
         return sources
+
+
+def _kernel_events(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What ran on devices: kernels and copies of a GPU where there is one, else what the CPU's executor says."""
+    device = re.compile("/device:(?!CPU)")
+    accelerators = {e["pid"] for e in events if e.get("ph") == "M" and device.match(str(e.get("args", {}).get("name")))}
+    found = [e for e in events if e.get("ph") == "X" and e.get("args")]
+    if accelerators:
+        return [
+            e for e in found if e["pid"] in accelerators and ("hlo_op" in e["args"] or "memcpy_details" in e["args"])
+        ]
+    return [e for e in found if "hlo_op" in e["args"]]
 
 
 def _plain(instruction: str) -> str:
     """Without the number that makes it unique."""
-    return re.sub(r"\.\d+$", "", instruction)
+    return re.sub(r"[._]\d+$", "", instruction)
