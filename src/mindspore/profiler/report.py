@@ -70,7 +70,7 @@ def trace(spans: Iterable[Span], metadata: dict[str, Any], samples: Any = ()) ->
 def steps(spans: list[Span]) -> list[dict[str, float]]:
     """Per step, in milliseconds: its length, computing, waiting for data, and the rest."""
     computing, waiting = (
-        sorted((s for s in spans if s.kind in kinds), key=_start) for kinds in (_COMPUTING, ("data",))
+        sorted((s for s in spans if s.kind in kinds), key=_start) for kinds in (_computing(spans), ("data",))
     )
     rows = []
     for number, step in enumerate((s for s in spans if s.kind == "step"), start=1):
