@@ -95,6 +95,11 @@ def check_file(path: Any) -> str:
     return path
 
 
+def check_decrypt(function: Any) -> None:
+    if function is not None and not callable(function):
+        raise TypeError(f"Argument decrypt is not a callable object, but got {type(function)}")
+
+
 def check_valid_str(value: Any, allowed: Iterable[str], name: str) -> None:
     check_type(value, str, name)
     allowed = list(allowed)
@@ -121,6 +126,8 @@ def check_sampler_shuffle_shard_options(num_samples, shuffle, sampler, num_shard
         raise RuntimeError("sampler and shuffle cannot be specified at the same time.")
     if num_shards is not None:
         raise RuntimeError("sampler and sharding cannot be specified at the same time.")
+    if num_samples is not None:
+        raise RuntimeError("sampler and num_samples cannot be specified at the same time.")
 
 
 def check_num_samples(num_samples: Any) -> None:
@@ -132,11 +139,12 @@ def check_num_samples(num_samples: Any) -> None:
 
 
 def check_shards(num_shards, shard_id) -> None:
+    if shard_id is not None:
+        check_type(shard_id, int, "shard_id")
     if num_shards is not None:
         check_pos_int32(num_shards, "num_shards")
         if shard_id is None:
             raise RuntimeError("num_shards is specified and currently requires shard_id as well.")
-        check_type(shard_id, int, "shard_id")
         check_range(shard_id, 0, num_shards - 1, "shard_id")
     elif shard_id is not None:
         raise RuntimeError("shard_id is specified but num_shards is not.")

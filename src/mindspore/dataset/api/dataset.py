@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from mindspore._base.files import atomic_write
 from mindspore.dataset._check import check_bool, check_num_parallel_workers, check_type
+from mindspore.dataset.api.cache import DatasetCache
 from mindspore.dataset.api.getters import Getters
 from mindspore.dataset.api.iterators import DictIterator, DummyIterator, TupleIterator
 from mindspore.dataset.ir.node import Node, walk
@@ -37,6 +38,8 @@ class Dataset(Getters):
 
     def __init__(self, children=None, num_parallel_workers: int | None = None, cache=None):
         check_num_parallel_workers(num_parallel_workers)
+        if cache is not None:
+            check_type(cache, DatasetCache, "cache")
         children = [] if children is None else children
         self.children: list[Dataset] = [children] if isinstance(children, Dataset) else list(children)
         self.parent: list[Dataset] = []

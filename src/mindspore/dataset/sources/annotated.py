@@ -140,6 +140,7 @@ class CocoDataset(VisionFolder):
         check_dir(dataset_dir)
         check_type(annotation_file, str, "annotation_file")
         check_file(annotation_file)
+        check_type(task, str, "task")
         if task not in _COCO_TASKS:
             raise ValueError(f"Invalid task type: {task}.")
         check_bool(extra_metadata, "extra_metadata")

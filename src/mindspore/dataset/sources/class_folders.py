@@ -286,7 +286,8 @@ class LFWDataset(VisionFolder):
 
     def __init__(self, dataset_dir, task=None, usage=None, image_set=None, num_samples=None, num_parallel_workers=None,
                  shuffle=None, decode=False, sampler=None, num_shards=None, shard_id=None, cache=None):  # fmt: skip
-        task, usage, image_set = task or "people", usage or "all", image_set or "funneled"
+        task = "people" if task is None else task
+        usage, image_set = "all" if usage is None else usage, "funneled" if image_set is None else image_set
         check_dir(dataset_dir)
         check_valid_str(task, ["people", "pairs"], "task")
         check_valid_str(usage, ["10fold", "train", "test", "all"], "usage")

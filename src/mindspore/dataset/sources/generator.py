@@ -374,6 +374,8 @@ class NumpySlicesDataset(GeneratorDataset):
                 "Conflicting arguments during sampler assignments. A sampler says all: give no num_samples or shuffle, "
                 f"but got num_samples: {num_samples}, shuffle: {shuffle}."
             )
+        if (num_shards is None) != (shard_id is None):
+            raise ValueError("num_shards and shard_id need to be passed in together.")
         check_no_classes(sampler)
         MappableDataset.__init__(self, num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id)
         self.column_names = names

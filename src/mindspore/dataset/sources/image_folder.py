@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset._check import check_bool, check_dir, check_non_negative_int32, check_type
+from mindspore.dataset._check import check_bool, check_decrypt, check_dir, check_non_negative_int32, check_type
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.ir.leaf import Reader
 from mindspore.dataset.sources.base import MappableDataset, check_extensions, read_image
@@ -122,8 +122,7 @@ class ImageFolderDataset(MappableDataset, VisionBaseDataset):
         check_dir(dataset_dir)
         check_bool(decode, "decode")
         check_class_indexing(class_indexing)
-        if decrypt is not None and not callable(decrypt):
-            raise TypeError("Argument decrypt is not a callable object, but got " + str(type(decrypt)))
+        check_decrypt(decrypt)
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)
         self.dataset_dir = os.fspath(dataset_dir)
         self.extensions = check_extensions(extensions)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset._check import check_bool, check_dir
+from mindspore.dataset._check import check_bool, check_decrypt, check_dir
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.ir.leaf import Reader
 from mindspore.dataset.sources.base import MappableDataset, read_image
@@ -102,8 +102,10 @@ class VisionFolder(MappableDataset, VisionBaseDataset):
     ) -> None:
         """`arguments` go to the reader and into the JSON; `choice` are the arguments that choose rows."""
         check_dir(dataset_dir)
-        if arguments.get("decode") is not None:
-            check_bool(arguments["decode"], "decode")
+        everything = {**arguments, **(reader_only or {})}
+        if everything.get("decode") is not None:
+            check_bool(everything["decode"], "decode")
+        check_decrypt(everything.get("decrypt"))
         num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache = choice
         MappableDataset.__init__(self, num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)
         self.dataset_dir = os.fspath(dataset_dir)

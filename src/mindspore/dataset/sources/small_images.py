@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from mindspore.dataset._check import check_dir, check_file, check_pos_int32, check_type, check_valid_str
+from mindspore.dataset._check import check_bool, check_dir, check_file, check_pos_int32, check_type, check_valid_str
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.api.schema import Schema, numpy_type
 from mindspore.dataset.ir.leaf import Reader
@@ -332,6 +332,8 @@ class RandomDataset(FileDataset, VisionBaseDataset):
             schema = schema if isinstance(schema, Schema) else Schema(schema)
         if columns_list is not None:
             check_type(columns_list, list, "columns_list")
+        if shuffle is not None:
+            check_bool(shuffle, "shuffle")
         super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
         rows = total_rows or (schema.num_rows if schema is not None else None) or 1000
         opener = functools.partial(RandomRows, rows, schema, columns_list)

@@ -46,8 +46,10 @@ class CLUEDataset(FileDataset, TextBaseDataset):
 
     def __init__(self, dataset_files, task="AFQMC", usage="train", num_samples=None, num_parallel_workers=None,
                  shuffle=True, num_shards=None, shard_id=None, cache=None):  # fmt: skip
-        check_valid_str(task, _CLUE, "task")
-        check_valid_str(usage, ["train", "test", "eval"], "usage")
+        if task not in list(_CLUE):
+            raise ValueError(f"task should be one of {', '.join(_CLUE)}, but got {task!r}.")
+        if usage not in ["train", "test", "eval"]:
+            raise ValueError(f"usage should be 'train', 'test' or 'eval', but got {usage!r}.")
         super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
         self.dataset_files = find_files(dataset_files)
         fields = dict(sorted(_CLUE[task][usage == "test"].items()))
