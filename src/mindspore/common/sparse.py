@@ -41,11 +41,30 @@ def _cast(x: Any, dtype: Any) -> Any:
     return x if x.dtype is dtype else ew.Cast()(x, dtype)
 
 
+class _Part:
+    """A part of a sparse tensor, kept under its name with an underscore; it is not replaced once it is set."""
+
+    def __init__(self, doc: str):
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.kept = name, f"_{name}"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else instance.__dict__[self.kept]
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        if self.kept in instance.__dict__:
+            raise AttributeError(f"'{self.name}' of a {type(instance).__name__} cannot be replaced; make a new one.")
+        instance.__dict__[self.kept] = value
+
+
 class _Sparse:
     """What all kinds share: a dense shape and values of one type."""
 
-    values: Tensor
-    shape: tuple[int, ...]
+    values: Any = _Part("The stored values.")
+    indices: Any = _Part("Where the values stand.")
+    shape: Any = _Part("The shape of the dense tensor.")
     _parts: tuple[str, ...] = ("indices", "values")
 
     def __ms_parts__(self) -> list[Any]:
@@ -189,6 +208,8 @@ class CSRTensor(_Sparse):
     """
 
     _parts = ("indptr", "indices", "values")
+
+    indptr: Any = _Part("Where each row starts among the values.")
 
     def __init__(
         self, indptr: Any = None, indices: Any = None, values: Any = None, shape: Any = None, csr_tensor: Any = None

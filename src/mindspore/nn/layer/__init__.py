@@ -12,6 +12,7 @@ from mindspore.nn.layer.math import *  # noqa: F403
 from mindspore.nn.layer.normalization import *  # noqa: F403
 from mindspore.nn.layer.padding import *  # noqa: F403
 from mindspore.nn.layer.pooling import *  # noqa: F403
+from mindspore.nn.layer.quant import *  # noqa: F403
 from mindspore.nn.layer.rnn_cells import *  # noqa: F403
 from mindspore.nn.layer.rnns import *  # noqa: F403
 from mindspore.nn.layer.timedistributed import *  # noqa: F403

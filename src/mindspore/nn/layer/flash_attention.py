@@ -1,0 +1,46 @@
+"""FlashAttention as a layer, as MindSpore 2.2 had it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindspore import ops
+from mindspore.nn.cell import Cell
+
+__all__ = ["FlashAttention"]
+
+
+class FlashAttention(Cell):
+    """Attention of (batch, heads, length, size) without keeping the matrix of scores; masks are 1 where a key is left out.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor
+        >>> from mindspore.nn.layer.flash_attention import FlashAttention
+        >>> x = Tensor(np.ones((1, 2, 4, 8), np.float32))
+        >>> FlashAttention(8, 2)(x, x, x).shape
+        (1, 2, 4, 8)
+    """
+
+    def __init__(
+        self, head_dim: int, head_num: int, dropout_rate: float = 0.0, prev_block_num: int = 65536,
+        next_block_num: int = 65536, tiling_stgy_name: str = "sparse", dp: int = 1, mp: int = 1,
+        high_precision: bool = False, have_attention_mask_batch: bool = True, alibi: bool = False,
+        use_mqa: bool = False,
+    ):  # fmt: skip
+        super().__init__()
+        self.head_num, self.scale, self.keep_prob = head_num, 1 / math.sqrt(head_dim), 1.0 - dropout_rate
+
+    def construct(self, query: Any, key: Any, value: Any, attn_mask: Any = None, alibi_mask: Any = None) -> Any:
+        shift = None if alibi_mask is None else alibi_mask / self.scale
+        if attn_mask is not None:
+            attn_mask = ops.not_equal(attn_mask, 0)
+        return ops.flash_attention_score(
+            query, key, value, self.head_num, real_shift=shift, attn_mask=attn_mask,
+            keep_prob=self.keep_prob if self.training else 1.0, scalar_value=self.scale, input_layout="BNSD",
+        )  # fmt: skip
+
+    def shard(self, *strategies: Any) -> Any:  # type: ignore[override]
+        """One process: nothing to cut."""
+        return self
