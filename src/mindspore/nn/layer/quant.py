@@ -29,6 +29,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_INT8: Any = QuantDtype["INT8"]
+
+
 def _bits(quant_dtype: Any) -> tuple[int, bool]:
     """The width, and whether the integers have a sign."""
     name = quant_dtype.name
@@ -55,7 +58,7 @@ class FakeQuantWithMinMaxObserver(Cell):
 
     def __init__(
         self, min_init: Any = -6, max_init: Any = 6, ema: bool = False, ema_decay: float = 0.999,
-        per_channel: bool = False, channel_axis: int = 1, num_channels: int = 1, quant_dtype: Any = QuantDtype.INT8,
+        per_channel: bool = False, channel_axis: int = 1, num_channels: int = 1, quant_dtype: Any = _INT8,
         symmetric: bool = False, narrow_range: bool = False, quant_delay: int = 0, neg_trunc: bool = False,
         mode: str = "DEFAULT",
     ):  # fmt: skip
@@ -153,7 +156,7 @@ class ActQuant(Cell):
 
     def __init__(
         self, activation: Any, ema: bool = False, ema_decay: float = 0.999, fake_before: bool = False,
-        quant_config: QuantConfig = quant_config_default, quant_dtype: Any = QuantDtype.INT8,
+        quant_config: QuantConfig = quant_config_default, quant_dtype: Any = _INT8,
     ):  # fmt: skip
         super().__init__()
         options = {"min_init": -6, "max_init": 6, "ema": ema, "ema_decay": ema_decay, "quant_dtype": quant_dtype}
@@ -163,7 +166,7 @@ class ActQuant(Cell):
         self.fake_quant_act = quant_config.activation(**options)
 
     def construct(self, x: Any) -> Any:
-        if self.fake_before:
+        if self.fake_quant_act_before is not None:
             x = self.fake_quant_act_before(x)
         return self.fake_quant_act(self.act(x))
 
@@ -179,7 +182,7 @@ class _QuantisedSum(Cell):
 
     def __init__(
         self, ema_decay: float = 0.999, quant_config: QuantConfig = quant_config_default,
-        quant_dtype: Any = QuantDtype.INT8,
+        quant_dtype: Any = _INT8,
     ):  # fmt: skip
         super().__init__()
         self.fake_quant_act = quant_config.activation(
@@ -208,7 +211,7 @@ class DenseQuant(Dense):
     def __init__(
         self, in_channels: int, out_channels: int, weight_init: Any = "normal", bias_init: Any = "zeros",
         has_bias: bool = True, activation: Any = None, quant_config: QuantConfig = quant_config_default,
-        quant_dtype: Any = QuantDtype.INT8,
+        quant_dtype: Any = _INT8,
     ):  # fmt: skip
         super().__init__(in_channels, out_channels, weight_init, bias_init, has_bias)
         self.act = get_activation(activation) if isinstance(activation, str) else activation
@@ -225,7 +228,7 @@ class Conv2dQuant(Conv2d):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
         padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = "normal",
-        bias_init: Any = "zeros", quant_config: QuantConfig = quant_config_default, quant_dtype: Any = QuantDtype.INT8,
+        bias_init: Any = "zeros", quant_config: QuantConfig = quant_config_default, quant_dtype: Any = _INT8,
     ):  # fmt: skip
         super().__init__(
             in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, weight_init,
@@ -245,7 +248,7 @@ class Conv2dBnWithoutFoldQuant(Cell):
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
         padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, eps: float = 1e-5,
         momentum: float = 0.997, weight_init: Any = "normal", bias_init: Any = "zeros",
-        quant_config: QuantConfig = quant_config_default, quant_dtype: Any = QuantDtype.INT8,
+        quant_config: QuantConfig = quant_config_default, quant_dtype: Any = _INT8,
     ):  # fmt: skip
         super().__init__()
         self.conv = Conv2dQuant(
@@ -270,7 +273,7 @@ class Conv2dBnFoldQuant(Cell):
         padding: Any = 0, dilation: Any = 1, group: int = 1, eps: float = 1e-5, momentum: float = 0.997,
         has_bias: bool = False, weight_init: Any = "normal", bias_init: Any = "zeros", beta_init: Any = "zeros",
         gamma_init: Any = "ones", mean_init: Any = "zeros", var_init: Any = "ones", fake: bool = True,
-        quant_config: QuantConfig = quant_config_default, quant_dtype: Any = QuantDtype.INT8, freeze_bn: int = 100000,
+        quant_config: QuantConfig = quant_config_default, quant_dtype: Any = _INT8, freeze_bn: int = 100000,
     ):  # fmt: skip
         super().__init__()
         self.conv = Conv2d(
