@@ -62,6 +62,7 @@ class _Sequence(Cell):
         if self._auto_prefix:
             cell.update_parameters_name(f"{prefix}{key}.")
         self._cells[key] = cell
+        cell.__dict__["_cell_tag"] = key  # its part of names in graphs, dumps and profiles
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -86,6 +87,7 @@ class _Sequence(Cell):
         if self._auto_prefix:
             cell.update_parameters_name(f"{_outer_prefix(self._cells)}{key}.")
         self._cells[key] = cell
+        cell.__dict__["_cell_tag"] = key  # its part of names in graphs, dumps and profiles
 
     def __delitem__(self, index: Any) -> None:
         keys = list(self._cells)
@@ -242,6 +244,7 @@ class CellDict(Cell):
         if self._auto_prefix:
             cell.update_parameters_name(f"{_outer_prefix(self._cells)}{key}.")
         self._cells[key] = cell
+        cell.__dict__["_cell_tag"] = key  # its part of names in graphs, dumps and profiles
 
     def _check_key(self, key: Any) -> None:
         if not isinstance(key, str):
