@@ -12,7 +12,11 @@ import importlib
 import re
 from typing import Any
 
+from mindspore.ops._primitive_cache import _get_cache_prim
 from mindspore.ops.composition import plain
+
+#: helpers of the official modules that scripts import
+_INNER: dict[str, Any] = {"_get_cache_prim": _get_cache_prim}
 
 
 def find(name: str) -> Any:
@@ -21,6 +25,8 @@ def find(name: str) -> Any:
 
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in _INNER:
+        return _INNER[name]
     found = getattr(ops, name, None)
     if found is None and name.endswith("_ext"):
         found = _of_mint(name.removesuffix("_ext"))

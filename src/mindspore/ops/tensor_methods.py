@@ -706,7 +706,7 @@ _ADAPTED: dict[str, Callable] = {
     "astype": _astype, "type": _type, "new_zeros": _new_zeros, "new_ones": _new_ones, "new_full": _new_full,
     "masked_scatter": _masked_scatter, "narrow": _narrow,
     "new_empty": _new_empty, "new_tensor": _new_tensor, "fill": _fill, "fill_": _fill_, "zero_": _zero_,
-    "copy_": _copy_,
+    "copy_": _copy_, "to_tensor": Tensor.init_data,
     "where": _where, "select": _select, "gather": _gather, "take": _take, "index_add": _index_add, "scatter": _scatter,
     "scatter_add": _scatter_add, "index_put": _index_put, "put": _put, "unique": _unique, "add": _add, "sub": _sub,
     "median": _median, "count_nonzero": _count_nonzero, "ptp": _ptp, "trace": _trace, "diag": _diag, "choose": _choose,

@@ -232,6 +232,17 @@ class VirtualDatasetCellTriple(Cell):
         return self._backbone(a, b, c)
 
 
+class _VirtualDatasetCell(Cell):
+    """A network called as it is; where a batch is cut over devices, this is the place where it would be."""
+
+    def __init__(self, backbone: Cell):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+
+    def construct(self, *inputs: Any) -> Any:
+        return self._backbone(*inputs)
+
+
 __all__ = [
     "ForwardValueAndGrad",
     "ParameterUpdate",

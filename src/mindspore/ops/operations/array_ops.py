@@ -288,7 +288,10 @@ UnsortedSegmentMax = plain("UnsortedSegmentMax", F.unsorted_segment_max)
 UnsortedSegmentMin = plain("UnsortedSegmentMin", F.unsorted_segment_min)
 CopyWithSlice = composition("CopyWithSlice", lambda self, x, y: update(x, y))
 
+SplitWithSize = plain("SplitWithSize", F.split)
+
 __all__ = [
+    "SplitWithSize",
     "ArgMaxWithValue", "ArgMinWithValue", "Argmax", "Argmin", "BatchToSpace", "BatchToSpaceND", "BatchToSpaceNDV2",
     "Bitcast", "BroadcastTo", "Cast", "Concat", "ConjugateTranspose", "CopyWithSlice", "DType", "DepthToSpace", "Diag",
     "DiagPart", "DynamicShape", "EmbeddingLookup", "Expand", "ExpandDims", "Eye", "Fill", "FillDiagonal", "FillV2",

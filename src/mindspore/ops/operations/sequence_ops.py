@@ -73,6 +73,13 @@ def _apply_rotary(p: Any, query: Any, key: Any, cos: Any, sin: Any, position_ids
     return tuple(att.rotary_position_embedding(x, cos, sin) for x in (query, key))
 
 
+def apply_rotary_pos_emb_(
+    query: Any, key: Any, cos: Any, sin: Any, position_ids: Any = None, cos_format: int = 0
+) -> tuple:
+    """Rotary positions of queries and keys."""
+    return _apply_rotary(None, query, key, cos, sin, position_ids)
+
+
 ApplyRotaryPosEmb = composition(
     "ApplyRotaryPosEmb", _apply_rotary, "Rotary positions of queries and keys.", cos_format=0
 )
