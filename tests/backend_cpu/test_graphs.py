@@ -269,6 +269,21 @@ def test_convolution_channels_last_1d_and_3d():
     check(lambda a, b: conv.Conv3D(4, 2)(a, b), normal(1, 3, 5, 5, 5), normal(4, 3, 2, 2, 2), tolerance=1e-4)
 
 
+def test_odd_numbers_of_channels_are_not_padded():
+    """Six channels would be padded to a block, which loops cannot walk: channels last needs no reorders in between."""
+    first, second = normal(6, 1, 5, 5), normal(16, 6, 3, 3)
+
+    def network(a, f, g):
+        y = ew.ReLU()(conv.Conv2D(6, 5)(a, f))
+        return conv.Conv2D(16, 3)(pooling.MaxPool(2, 2)(y), g), ReduceSum()(y, (2, 3))
+
+    run = check(network, normal(2, 1, 20, 20), first, second, tolerance=2e-4)
+    steps = list(run.steps())
+    pool = next(i for i, name in enumerate(steps) if name.startswith("max_pool"))
+    relu = next(i for i, name in enumerate(steps) if "ReLU" in name)
+    assert "reorder" not in steps[relu - 1 : pool]
+
+
 def test_blocked_layout_goes_through_the_network():
     """conv, batch norm, relu, residual, pooling: reorders at the borders only."""
     x, w = normal(2, 32, 8, 8), normal(32, 32, 3, 3)

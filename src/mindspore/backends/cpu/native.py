@@ -6,6 +6,7 @@ has no handler here, or none for its types, runs on the host by the primitive's 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -132,14 +133,38 @@ def _ungrouped(lowering: Lowering, view: View, groups: int) -> View:
     return seen
 
 
-class _ConvolutionPlan:
-    """Descriptions with free layouts for a convolution of x (N, C, …) by w (O, C/groups, …) into y."""
+_FEW_CHANNELS = 4
 
-    def __init__(self, prim: Any, x_shape: tuple, w_shape: tuple, y_shape: tuple, dtype: str):
-        self.x = dnnl.Desc.any(x_shape, dtype)
+
+class _ConvolutionPlan:
+    """Descriptions for a convolution of x (N, C, …) by w (O, C/groups, …) into y: free, or channels last."""
+
+    def __init__(self, x_shape: tuple, w_shape: tuple, y_shape: tuple, dtype: str, channels_last: bool = False):
+        describe = _channels_last if channels_last else dnnl.Desc.any
+        self.x = describe(x_shape, dtype)
         self.w = dnnl.Desc.any(w_shape, dtype)
-        self.y = dnnl.Desc.any(y_shape, dtype)
+        self.y = describe(y_shape, dtype)
         self.hint = (self.x, self.w, self.y)
+
+
+def _channels_last(shape: tuple[int, ...], dtype: str) -> dnnl.Desc:
+    *outer, channel_stride = dnnl.row_major((shape[0], *shape[2:], shape[1]))
+    return dnnl.Desc.strided(shape, dtype, (outer[0], channel_stride, *outer[1:]))
+
+
+def _without_padding(make: Callable[[bool], dnnl.Op], result: int) -> dnnl.Op:
+    """A convolution in the layouts it likes best, unless it would fill up y's channels to whole blocks.
+
+    Loops cannot walk padded tensors, so each would be reordered twice; and oneDNN is as fast with the channels last.
+    """
+    op = make(False)
+    desc = op.desc(result)
+    if desc.padded_shape == desc.shape:
+        return op
+    try:
+        return make(True)
+    except dnnl.Unsupported:
+        return op
 
 
 def _first_shape(prim: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -157,8 +182,13 @@ def _convolution(lowering: Lowering, call: Value, operands: list[View], items: l
     w = _grouped(w, prim.group)
     y_shape = _first_shape(prim, items[0].shape)
     _, window = _window(prim, operands[0].shape)
-    plan = _ConvolutionPlan(prim, x.shape, w.shape, y_shape, _dtype(x))
-    op = dnnl.Convolution(window).forward(plan.x, plan.w, plan.y, training=True)
+    dtype = _dtype(x)
+
+    def make(channels_last: bool) -> dnnl.Op:
+        plan = _ConvolutionPlan(x.shape, w.shape, y_shape, dtype, channels_last)
+        return dnnl.Convolution(window).forward(plan.x, plan.w, plan.y, training=True)
+
+    op = _without_padding(make, dnnl.DST)
     reads = {dnnl.SRC: lowering.as_desc(x, op.desc(dnnl.SRC)), dnnl.WEIGHTS: lowering.as_desc(w, op.desc(dnnl.WEIGHTS))}
     y = lowering.allocate_desc(x.dtype, op.desc(dnnl.DST))
     _run(lowering, op, reads, {dnnl.DST: y}, "conv")
@@ -175,8 +205,13 @@ def _convolution_input_gradient(lowering: Lowering, call: Value, operands: list[
     w = _grouped(w, prim.group)
     x_shape = _first_shape(prim, items[0].shape)
     _, window = _window(prim, items[0].shape)
-    plan = _ConvolutionPlan(prim, x_shape, w.shape, dy.shape, _dtype(dy))
-    op = dnnl.Convolution(window).backward_data(plan.x, plan.w, plan.y, plan.hint)
+    dtype = _dtype(dy)
+
+    def make(channels_last: bool) -> dnnl.Op:
+        plan = _ConvolutionPlan(x_shape, w.shape, dy.shape, dtype, channels_last)
+        return dnnl.Convolution(window).backward_data(plan.x, plan.w, plan.y, plan.hint)
+
+    op = _without_padding(make, dnnl.DIFF_DST)
     reads = {
         dnnl.DIFF_DST: lowering.as_desc(dy, op.desc(dnnl.DIFF_DST)),
         dnnl.WEIGHTS: lowering.as_desc(w, op.desc(dnnl.WEIGHTS)),
@@ -192,8 +227,14 @@ def _convolution_filter_gradient(lowering: Lowering, call: Value, operands: list
     dy, x = (_to_first(prim, v) for v in operands)
     w_shape = _group_shape(_first_shape(prim, items[0].shape), prim.group)
     _, window = _window(prim, operands[1].shape)
-    plan = _ConvolutionPlan(prim, x.shape, w_shape, dy.shape, _dtype(dy))
-    op = dnnl.Convolution(window).backward_weights(plan.x, plan.w, plan.y, plan.hint)
+    dtype = _dtype(dy)
+
+    def make(channels_last: bool) -> dnnl.Op:
+        plan = _ConvolutionPlan(x.shape, w_shape, dy.shape, dtype, channels_last)
+        return dnnl.Convolution(window).backward_weights(plan.x, plan.w, plan.y, plan.hint)
+
+    # With more than a few channels this gradient is several times slower with the channels last.
+    op = _without_padding(make, dnnl.DIFF_DST) if x.shape[1] <= _FEW_CHANNELS else make(False)
     reads = {
         dnnl.SRC: lowering.as_desc(x, op.desc(dnnl.SRC)),
         dnnl.DIFF_DST: lowering.as_desc(dy, op.desc(dnnl.DIFF_DST)),
