@@ -176,6 +176,19 @@ class Loops(nn.Cell):
         return y, k
 
 
+class Branches(nn.Cell):
+    """Many branches one after the other: they must meet again, or graphs double with each."""
+
+    def construct(self, x):
+        y = x
+        for level in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0):
+            if y.sum() > level:
+                y = y - 0.25
+            else:
+                y = y * 1.5
+        return y
+
+
 class Early(nn.Cell):
     """Results from inside branches, and a branch in a branch."""
 
@@ -394,6 +407,7 @@ CASES = {
     "bert_tiny_free": (lambda: Bert(20, 8, 2, 1, 8), [_whole(20, (3, 5)), _whole(2, (3, 5)), np.ones((3, 5), np.int32)], [(None, 5)] * 3),
     "control": (Control, [np.ones(2, np.float32), np.array(4, np.int32)], None),
     "loops": (Loops, [np.ones(2, np.float32), np.array(4, np.int32)], None),
+    "branches": (Branches, [np.array([0.5, 2.0], np.float32)], None),
     "early": (Early, [np.array([-1.0, 2.0], np.float32)], None),
     "recurrent": (Recurrent, [_random((2, 5, 4))], None),
     "indexing": (Indexing, [_random((4, 5)), np.array([0, 2], np.int32), np.array([1, 3], np.int32)], None),

@@ -33,6 +33,33 @@ def test_official_networks_give_official_results(graph_mode, name):
     exchange.read_model(str(FOLDER), name)
 
 
+VARIANTS = {
+    "loops": [[np.full(2, v, np.float32), np.array(n, np.int32)] for v in (1.0, -1.0) for n in (0, 1, 6)],
+    "early": [[np.array(v, np.float32)] for v in ([9.0, 9.0], [1.0, 2.0], [-1.0, 2.0], [-1.0, -2.0])],
+    "branches": [[np.array(v, np.float32)] for v in ([0.1, 0.1], [3.0, 4.0], [20.0, -1.0])],
+}
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_official_control_flow_on_other_inputs(recwarn, name, mode):
+    before = ms.get_context("mode")
+    ms.set_context(mode=mode)
+    try:
+        loaded = nn.GraphCell(ms.load(str(FOLDER / f"{name}.mindir")))
+        for inputs in VARIANTS[name]:
+            tensors = [Tensor(i) for i in inputs]
+            found = exchange.flat(loaded(*tensors))
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+            expected = exchange.flat(networks.CASES[name][0]()(*tensors))
+            ms.set_context(mode=mode)
+            for value, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(value, other, rtol=1e-5)
+    finally:
+        ms.set_context(mode=before)
+    assert not [w for w in recwarn if "plain Python" in str(w.message)]
+
+
 @pytest.mark.parametrize("name", sorted(networks.WRITE_ONLY))
 def test_official_mint_networks(name):
     make, inputs = networks.WRITE_ONLY[name]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mindspore._base.protobuf import DecodeError
+from mindspore.ir import mindir_flow as flow
 from mindspore.ir.mindir_proto import GraphProto, ModelProto, NodeProto
 from mindspore.ir.mindir_values import MONAD, read_tensor, read_value
 
@@ -169,17 +170,36 @@ class _Run:
         self.constants: dict[str, Any] = {}
 
     def call(self, target: Any, arguments: tuple) -> Any:
-        """Call a closure, a graph by name, or a choice; tail calls are carried out here, one after the other."""
+        """The result of a closure, a graph by name, or a choice."""
+        result = self._advance(target, arguments, frozenset())
+        if not isinstance(result, TailCall):
+            return result
+        choice, arguments = result  # one of two continuations that have nothing in common
+        return self.operations.branch(
+            choice.predicate,
+            lambda: self.call(choice.then, arguments),
+            lambda: self.call(choice.otherwise, arguments),
+        )
+
+    def _advance(self, target: Any, arguments: tuple, stops: frozenset[str]) -> Any:
+        """Carry out tail calls, one after the other, up to a result, a graph in `stops`, or a choice without a join."""
         while True:
             if isinstance(target, Choice):
-                if not self.operations.is_known(target.predicate):
-                    return self._branch(target, arguments)
-                target = target.then if bool(target.predicate) else target.otherwise
+                if self.operations.is_known(target.predicate):
+                    target = target.then if bool(target.predicate) else target.otherwise
+                else:
+                    join = flow.join(self.program, target.then.graph, target.otherwise.graph, stops)
+                    if join is None:
+                        return TailCall(target, arguments)
+                    target, arguments = self._joined(target, arguments, join, stops)
             if isinstance(target, Closure):
                 target, arguments = target.graph, (*target.arguments, *arguments)
-            if self._is_symbolic_loop(target, arguments):
-                return self._loop(target, arguments)
-            result = self.evaluate(self.program.graphs[target], arguments)
+            if target in stops:
+                return TailCall(target, arguments)
+            if self._is_symbolic_loop(target, arguments, stops):
+                result = self._loop(target, arguments, stops)
+            else:
+                result = self.evaluate(self.program.graphs[target], arguments)
             if not isinstance(result, TailCall):
                 return result
             target, arguments = result
@@ -238,76 +258,137 @@ class _Run:
         return Choice(*inputs[:3])
 
     # -- branches and loops whose condition is only known when the graph runs ---------------------------------------
-    def _branch(self, choice: Choice, arguments: tuple) -> Any:
-        return self.operations.branch(
-            choice.predicate,
-            lambda: self.call(choice.then, arguments),
-            lambda: self.call(choice.otherwise, arguments),
-        )
+    def _joined(self, choice: Choice, arguments: tuple, join: str, stops: frozenset[str]) -> TailCall:
+        """Both sides up to the graph where they meet; what they call it with is joined."""
 
-    def _is_symbolic_loop(self, name: str, arguments: tuple) -> bool:
+        def side(closure: Any) -> tuple:
+            result = self._advance(closure, arguments, stops | {join})
+            if not isinstance(result, TailCall) or result.target != join:
+                raise self.operations.not_compiled(f"a branch does not lead to '{join}'")
+            return result.arguments
+
+        found = self.operations.branch(choice.predicate, lambda: side(choice.then), lambda: side(choice.otherwise))
+        return TailCall(join, tuple(found))
+
+    def _is_symbolic_loop(self, name: str, arguments: tuple, stops: frozenset[str]) -> bool:
         """Whether a graph is the header of a loop whose condition is not known now."""
         graph = self.program.graphs[name]
-        if not _reaches(self.program, name) or not graph.steps:
+        if not graph.steps or not flow.reaches(self.program, name, name, stops):
             return False
         result = self.evaluate(graph, arguments)
         if not isinstance(result, TailCall) or not isinstance(result.target, Choice):
             return False
         return not self.operations.is_known(result.target.predicate)
 
-    def _loop(self, name: str, arguments: tuple) -> Any:
-        graph = self.program.graphs[name]
-
-        def choice(state: tuple) -> Choice:
-            tail = self.evaluate(graph, state)
-            assert isinstance(tail, TailCall) and isinstance(tail.target, Choice)
-            return tail.target
-
-        first = choice(arguments)
-        again, leave = first.then, first.otherwise
-        turned = not _reaches_from(self.program, again.graph, name)
-        if turned:
-            again, leave = leave, again
-
-        def test(*state: Any) -> Any:
-            predicate = choice(state).predicate
-            return self.operations.apply(PrimitiveUse("LogicalNot", {}, True), [predicate]) if turned else predicate
-
-        def body(*state: Any) -> tuple:
-            chosen = choice(state)
-            target: Any = chosen.otherwise if turned else chosen.then
-            tail: Any = TailCall(target, ())
-            while isinstance(tail, TailCall):
-                target, extra = tail
-                if isinstance(target, Choice):
-                    raise self.operations.not_compiled(f"the loop '{name}' ends its body in a branch")
-                if isinstance(target, Closure):
-                    target, extra = target.graph, (*target.arguments, *extra)
-                if target == name:
-                    return extra
-                tail = self.evaluate(self.program.graphs[target], extra)
-            raise self.operations.not_compiled(f"the loop '{name}' does not return to its start")
-
-        final = self.operations.loop(test, body, arguments)
-        last = choice(final)
-        return self.call(last.then if turned else last.otherwise, ())
+    def _loop(self, name: str, arguments: tuple, stops: frozenset[str]) -> Any:
+        """Run a loop; returns the call that follows it, or the result when the loop is left by returning one."""
+        loop = _Loop(self, name, arguments, stops)
+        if flow.always_reaches(self.program, loop.again, name, loop.stops):
+            final = self.operations.loop(loop.test, loop.step, arguments)
+            return TailCall(loop.after, loop.leaving(final))
+        if not flow.may_end(self.program, loop.again, loop.stops):
+            return TailCall(loop.after, loop.run_until_left(arguments, loop.leaving(arguments), lambda given: given))
+        if stops:
+            raise self.operations.not_compiled(f"the loop '{name}' returns from inside another loop or branch")
+        first = _leaves(self.call(loop.after, loop.leaving(arguments)))
+        found = loop.run_until_left(arguments, first.items, lambda given: _leaves(self.call(loop.after, given)).items)
+        return first.rebuilt(found)
 
 
-def _reaches(program: Program, name: str) -> bool:
-    return _reaches_from(program, name, name)
+class _Leaves(NamedTuple):
+    """The tensors of a nested result, and its form."""
+
+    items: tuple
+    form: Any
+
+    def rebuilt(self, items: tuple) -> Any:
+        rest = iter(items)
+
+        def build(form: Any) -> Any:
+            return tuple(build(part) for part in form) if isinstance(form, tuple) else next(rest)
+
+        return build(self.form)
 
 
-def _reaches_from(program: Program, start: str, goal: str) -> bool:
-    """Whether `goal` may be called by `start`, directly or not."""
-    seen: set[str] = set()
-    stack = [start]
-    while stack:
-        for step in program.graphs[stack.pop()].steps:
-            used = step.inputs if isinstance(step.operator, PrimitiveUse) else (*step.inputs, step.operator)
-            for name in used:
-                if name == goal:
-                    return True
-                if name in program.graphs and name not in seen:
-                    seen.add(name)
-                    stack.append(name)
-    return False
+def _leaves(value: Any) -> _Leaves:
+    if not isinstance(value, tuple):
+        return _Leaves((value,), None)
+    parts = [_leaves(item) for item in value]
+    return _Leaves(tuple(leaf for part in parts for leaf in part.items), tuple(part.form for part in parts))
+
+
+class _Loop:
+    """A loop: a header that chooses between a body, which comes back to it, and what follows."""
+
+    def __init__(self, run: _Run, name: str, arguments: tuple, stops: frozenset[str]):
+        self.run, self.name = run, name
+        first = self._choice(arguments)
+        self.turned = not flow.reaches(run.program, first.then.graph, name, stops)
+        again, leave = (first.otherwise, first.then) if self.turned else (first.then, first.otherwise)
+        self.again, self.after = again.graph, leave.graph
+        self.stops = stops | {name, self.after}
+
+    def _choice(self, state: tuple) -> Choice:
+        tail = self.run.evaluate(self.run.program.graphs[self.name], state)
+        assert isinstance(tail, TailCall) and isinstance(tail.target, Choice)
+        return tail.target
+
+    def _apply(self, name: str, *arguments: Any) -> Any:
+        return self.run.operations.apply(PrimitiveUse(name, {}, True), list(arguments))
+
+    def test(self, *state: Any) -> Any:
+        """Whether the body runs once more."""
+        predicate = self._choice(state).predicate
+        return self._apply("LogicalNot", predicate) if self.turned else predicate
+
+    def leaving(self, state: tuple) -> tuple:
+        """What the graph after the loop is called with."""
+        chosen = self._choice(state)
+        return (chosen.then if self.turned else chosen.otherwise).arguments
+
+    def _body(self, state: tuple) -> Any:
+        chosen = self._choice(state)
+        return self.run._advance(chosen.otherwise if self.turned else chosen.then, (), self.stops)
+
+    def step(self, *state: Any) -> tuple:
+        """The state after the body, when it always comes back."""
+        result = self._body(state)
+        if not isinstance(result, TailCall) or result.target != self.name:
+            raise self.run.operations.not_compiled(f"the loop '{self.name}' does not return to its start")
+        return result.arguments
+
+    def run_until_left(self, arguments: tuple, first: tuple, finish: Callable[[tuple], tuple]) -> tuple:
+        """A loop that its body may leave. Its state has a flag for that, and what it was left with.
+
+        `finish` makes that from what the graph after the loop is called with; `first` has the same types.
+        """
+        operations, count = self.run.operations, len(arguments)
+        flag = {value: operations.constant(np.array(value)) for value in (True, False)}
+
+        def test(left: Any, *state: Any) -> Any:
+            return self._apply("LogicalAnd", self._apply("LogicalNot", left), self.test(*state[:count]))
+
+        def step(left: Any, *state: Any) -> tuple:
+            header, kept = state[:count], state[count:]
+
+            def outcome(result: Any) -> tuple:
+                if not isinstance(result, TailCall):
+                    return (flag[True], *header, *_leaves(result).items)
+                target, given = result
+                if target == self.name:
+                    return (flag[False], *given, *kept)
+                if target == self.after:
+                    return (flag[True], *header, *finish(given))
+                if not isinstance(target, Choice):
+                    raise operations.not_compiled(f"the loop '{self.name}' is left in more than one way")
+                then, otherwise = (
+                    lambda side=side: outcome(self.run._advance(side, given, self.stops))
+                    for side in (target.then, target.otherwise)
+                )
+                return tuple(operations.branch(target.predicate, then, otherwise))
+
+            return outcome(self._body(header))
+
+        left, *state = operations.loop(test, step, (flag[False], *arguments, *first))
+        header, kept = tuple(state[:count]), tuple(state[count:])
+        return tuple(operations.branch(left, lambda: kept, lambda: finish(self.leaving(header))))

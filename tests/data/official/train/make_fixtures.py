@@ -141,7 +141,18 @@ def exchanged(folder: str) -> None:
     import networks
 
     os.makedirs(folder, exist_ok=True)
-    for name in ("bert_tiny_free", "indexing", "lstm", "gru", "shapes", "yolo", "counter"):
+    for name in (
+        "bert_tiny_free",
+        "indexing",
+        "lstm",
+        "gru",
+        "shapes",
+        "yolo",
+        "counter",
+        "loops",
+        "early",
+        "branches",
+    ):
         exchange.write_model(folder, name)
     for name, (make, inputs) in networks.WRITE_ONLY.items():
         ms.export(make(), *[Tensor(i) for i in inputs], file_name=f"{folder}/{name}", file_format="MINDIR")
