@@ -305,8 +305,7 @@ class Model:
         watching = [c for c in manager._callbacks if isinstance(c, TimeMonitor) or not _is_own(c)]
         loss = Loss()
         with _CallbackManager(watching) as inner:
-            params.metrics = self._evaluate(dataset, inner, params, loss)
-        params.eval_results = {**params.metrics, "eval_loss": loss.eval()} if loss._total_num else dict(params.metrics)
+            self._evaluate(dataset, inner, params, loss)
         params.update(kept)
 
     # -- evaluation -----------------------------------------------------------------------------------------------
@@ -345,6 +344,8 @@ class Model:
         if hasattr(dataset, "reset"):
             dataset.reset()
         params.metrics = {name: metric.eval() for name, metric in self._metric_fns.items()}
+        if loss is not None:
+            params.eval_results = params.metrics | ({"eval_loss": loss.eval()} if loss._total_num else {})
         manager.on_eval_end(run)
         return params.metrics
 

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import log as logger
+from mindspore._base.files import atomic_write
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
 from mindspore.train._checkpoint.save import FORMATS, save_checkpoint, wait_async_saves
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._monitored import check_bool, check_count
+from mindspore.train.summary.graph_record import graph_message, graph_of
+from mindspore.train.summary.messages import ModelMessage
 
 _COUNTERS = ("epoch_num", "step_num")
 _BREAKPOINT = "_breakpoint"
@@ -180,6 +183,7 @@ class ModelCheckpoint(Callback):
         self._latest_ckpt_file_name = ""
         self._last_time = self._last_time_for_keep = time.time()
         self._last_triggered_step = 0
+        self._graph_saved = False
         self._params: Any = None
 
     @property
@@ -209,7 +213,17 @@ class ModelCheckpoint(Callback):
             self._prefix = _check_prefix(self._given_prefix(params))
         if callable(self._given_directory):
             self._directory = make_directory(self._given_directory(params))
+        if not self._graph_saved:
+            self._save_graph(params)
         self._save(params, due=self._is_due(params))
+
+    def _save_graph(self, params: Any) -> None:
+        """The compiled graph goes to `{prefix}-graph.meta`, once."""
+        graph = graph_of(params.train_network)
+        if graph is not None:
+            with atomic_write(os.path.join(self._directory, f"{self._prefix}-graph.meta")) as stream:
+                stream.write(ModelMessage(ir_version=1, graph=graph_message(graph)).encode())
+        self._graph_saved = True
 
     def end(self, run_context: Any) -> None:
         params = run_context.original_args()

@@ -204,6 +204,13 @@ class GraphMessage(Message):
     const_vals = field(5, lambda: NamedValue, repeated=True)
 
 
+class ModelMessage(Message):
+    """A graph in a file of its own."""
+
+    ir_version = field(1, "int64")
+    graph = field(4, lambda: GraphMessage)
+
+
 class Event(Message):
     """One entry of an event file."""
 
