@@ -193,7 +193,7 @@ row(
     grad=0,
 )
 row("nextafter NextAfter() Tensor.nextafter", np.nextafter, X, Y, dtypes="d", grad=0)
-row("SquaredDifference()", lambda a, b: (a - b) ** 2, X, Y, dtypes=FLOAT + " i F D")
+row("SquaredDifference()", lambda a, b: (a - b) * np.conj(a - b), X, Y, dtypes=FLOAT + " i F D")
 row("ldexp Tensor.ldexp", lambda a, b: a * 2.0**b, X, Fixed([1, 2, 3]), keeps=False)
 row("lerp Lerp() Tensor.lerp mint.lerp", lambda a, b, w: a + w * (b - a), X, P, U, tolerance=2)
 row("lerp mint.lerp", lambda a, b: a + 0.3 * (b - a), X, P, call=lambda f, a, b: f(a, b, 0.3), tolerance=2)

@@ -245,8 +245,14 @@ Minimum = binary("Minimum", _numpy("minimum"), lambda x, y, out, d: _half_split(
 Atan2 = binary(
     "Atan2", _numpy("arctan2"), lambda x, y, out, d: (d * y / (x * x + y * y), -d * x / (x * x + y * y)), "f",
 )  # fmt: skip
+def _twice(d: Any, difference: Any) -> tuple:
+    """The gradients of the squared size of x - y."""
+    grad = (d + conj(d)) * difference
+    return grad, -grad
+
+
 SquaredDifference = binary(
-    "SquaredDifference", lambda xp, x, y: (x - y) * (x - y), lambda x, y, out, d: (2 * d * conj(x - y), -2 * d * conj(x - y)),
+    "SquaredDifference", lambda xp, x, y: (x - y) * xp.conj(x - y), lambda x, y, out, d: _twice(d, x - y),
     NUMERIC,
 )  # fmt: skip
 Hypot = binary("Hypot", _numpy("hypot"), lambda x, y, out, d: (d * x / out, d * y / out), "f")
@@ -509,6 +515,19 @@ class Cast(Primitive):
         if x.dtype.kind == "b" or dtype.kind == "b":
             return None, None
         return Cast()(dout, x.dtype), None
+
+
+def _integers_as_float(self: Primitive, args: tuple) -> tuple:
+    """Integers become float32 before these primitives see them."""
+    from mindspore.prims import values
+
+    return tuple(
+        Cast()(a, mstype.float32) if isinstance(a, values.TensorBase) and values.dtype_of(a).kind in "bui" else a
+        for a in args
+    )
+
+
+Sqrt.prepare = Reciprocal.prepare = _integers_as_float
 
 
 class Select(Elementwise):

@@ -52,6 +52,8 @@ class Primitive:
     writes: ClassVar[tuple[tuple[int, int], ...]] = ()
     #: eager mode skips `infer` (the kernel's own checks suffice and it is called for tiny tensors)
     light: ClassVar[bool] = False
+    #: kinds of element types (letters as in NumPy) that a light primitive may be given without `infer`
+    kinds: ClassVar[str] = "buifc"
     #: the first argument is a sequence of tensors that becomes separate node arguments
     variadic: ClassVar[bool] = False
     #: broadcasting element by element: batching and fusion need to know nothing else

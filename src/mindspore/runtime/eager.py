@@ -42,7 +42,7 @@ def execute(prim: Primitive, args: tuple) -> Any:
 
 def _evaluate(prim: Primitive, args: tuple, arrays: list) -> Any:
     """Infer, which checks, and evaluate; light primitives are inferred only to say what is wrong."""
-    if not prim.light:
+    if not prim.light or _unknown_kind(prim.kinds, arrays):
         prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
     try:
         return devices.current().evaluate(prim, arrays)
@@ -50,6 +50,14 @@ def _evaluate(prim: Primitive, args: tuple, arrays: list) -> Any:
         if prim.light:  # in the words graph mode uses
             prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
         raise
+
+
+def _unknown_kind(kinds: str, arrays: list) -> bool:
+    """Whether an element type may be none that the primitive knows: NumPy computes many that graphs refuse."""
+    for array in arrays:  # noqa: SIM110 - faster than any()
+        if type(array) is np.ndarray and array.dtype.kind not in kinds:
+            return True
+    return False
 
 
 def _wrap(result: Any) -> Any:

@@ -200,6 +200,7 @@ def vander(x: Any, N: int | None = None) -> Tensor:
     """The matrix of falling powers of each element."""
     require_tensors("vander", x=x)
     count = x.shape[-1] if N is None else checks.integer("vander", "N", N, 0)
+    x = cast(x, mstype.int64) if x.dtype.kind in "bui" else x
     powers = Range(dtype=x.dtype)(count - 1, -1, -1)
     return ew.Pow()(Reshape()(x, (*x.shape, 1)), powers)
 

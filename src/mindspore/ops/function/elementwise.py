@@ -440,6 +440,8 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
         out = ew.Minimum()(out, clip_value_max)
     if clip_value_min is not None:
         out = ew.Maximum()(out, clip_value_min)
+    if isinstance(x, Tensor) and x.dtype.kind in "iu" and out.dtype.kind == "f":
+        out = cast(out, x.dtype)  # bounds that are no integers leave integers what they are
     return out
 
 

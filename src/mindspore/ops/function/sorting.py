@@ -149,7 +149,8 @@ def cumsum_flat(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
 
 def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     """The running product along `dim`."""
-    return cast(scan.CumProd()(require_tensor("cumprod", "input", input), dim), dtype)
+    wide = mstype.int64 if require_tensor("cumprod", "input", input).dtype.kind in "bui" else None  # as `prod`
+    return cast(scan.CumProd()(cast(input, wide), dim), dtype)
 
 
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
@@ -288,7 +289,8 @@ def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Te
     zero = Tensor(np.zeros(count + 1, np.int64))
     ones = cast(ew.ones_like(index), mstype.int64)
     total = TENSOR_SCATTERS["add"]()(zero, Reshape()(index, (-1, 1)), ones)[:count]
-    return cast(total, input.dtype if input.dtype.kind in "if" else mstype.float32)
+    kept = input.dtype.kind in "if" and input.dtype is not mstype.float16  # halves cannot count far
+    return cast(total, input.dtype if kept else mstype.float32)
 
 
 def isin(elements: Any, test_elements: Any) -> Tensor:
