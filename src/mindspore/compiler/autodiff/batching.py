@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore.compiler.autodiff.batching_rules import RULES
+from mindspore.compiler.autodiff.batching_rules_nn import RULES_NN
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.inline import public_argument, reapply
 from mindspore.ir import CNode, Node, ValueNode
@@ -75,7 +76,7 @@ class _Walk:
             return self._control(node, args)
         if not any(flag for _, flag in args):
             return self._shared(node, args)
-        rule = op.vmap or RULES.get(type(op)) or _family_rule(op)
+        rule = op.vmap or RULES.get(type(op)) or RULES_NN.get(type(op)) or _family_rule(op)
         if rule is not None:
             out = rule(op, self.size, *args)
             if out is not None:

@@ -13,7 +13,7 @@ from mindspore.prims.reduction import BroadcastTo, Reshape
 Arg = tuple[Any, bool]
 
 
-def _shift(axis: int, ndim: int) -> int:
+def shift(axis: int, ndim: int) -> int:
     """An axis of one example as an axis of the batch."""
     return axis % max(ndim, 1) + 1
 
@@ -41,30 +41,30 @@ def _broadcast_to(op: Any, size: int, x: Arg) -> Any:
 
 def _transpose(op: Any, size: int, x: Arg, perm: Arg) -> Any:
     ndim = x[0].ndim - 1
-    return op(x[0], (0, *(_shift(p, ndim) for p in perm[0])))
+    return op(x[0], (0, *(shift(p, ndim) for p in perm[0])))
 
 
 def _expand_dims(op: Any, size: int, x: Arg, axis: Arg) -> Any:
-    return op(x[0], _shift(axis[0], x[0].ndim))
+    return op(x[0], shift(axis[0], x[0].ndim))
 
 
 def _squeeze(op: Any, size: int, x: Arg) -> Any:
     return Reshape()(x[0], (size, *op._shape(x[0].shape[1:])))
 
 
-def _spread(arg: Arg, size: int) -> Any:
+def spread(arg: Arg, size: int) -> Any:
     value, batched = arg
     return value if batched else BroadcastTo((size, *value.shape))(value)
 
 
 def _concat(op: Any, size: int, *xs: Arg) -> Any:
     ndim = max(v.ndim - 1 if b else v.ndim for v, b in xs)
-    return type(op)(_shift(op.axis, ndim))([_spread(x, size) for x in xs])
+    return type(op)(shift(op.axis, ndim))([spread(x, size) for x in xs])
 
 
 def _stack(op: Any, size: int, *xs: Arg) -> Any:
     ndim = max(v.ndim - 1 if b else v.ndim for v, b in xs)
-    return type(op)(_shift(op.axis, ndim + 1))([_spread(x, size) for x in xs])
+    return type(op)(shift(op.axis, ndim + 1))([spread(x, size) for x in xs])
 
 
 def _matmul(op: Any, size: int, x: Arg, y: Arg) -> Any:
@@ -98,7 +98,7 @@ def _leading_tensor(spec: tuple) -> bool:
 def _set_item(op: Any, size: int, x: Arg, value: Arg, *indices: Arg) -> Any:
     if indices:
         return None
-    base = _spread(x, size)
+    base = spread(x, size)
     region = op.indexed_shape(base.shape[1:], ())
     update = value[0]
     if value[1]:
