@@ -20,6 +20,7 @@ from operations import FUNCTIONS
 
 import mindspore as ms
 from mindspore import Tensor, nn
+from mindspore.train import serialization
 
 KEY = b"0123456789ABCDEF"
 #: models whose weights lie in files of their own, and models that are encrypted
@@ -148,19 +149,10 @@ def write_model(folder: str, name: str) -> None:
 
 @contextlib.contextmanager
 def weights_apart() -> Iterator[None]:
-    """Weights go to files of their own however small they are: each package has a private limit for that."""
-    try:
-        from mindspore.train._mindir import files as owner
-
-        name, low = "SPLIT_ABOVE", 100
-    except ImportError:
-        from mindspore.train import serialization as owner
-
-        name, low = "TOTAL_SAVE", 0
-    before = getattr(owner, name)
-    setattr(owner, name, low)
+    """Weights go to files of their own however small they are."""
+    before, serialization.TOTAL_SAVE = serialization.TOTAL_SAVE, 0
     yield
-    setattr(owner, name, before)
+    serialization.TOTAL_SAVE = before
 
 
 def results(net, name: str, tensors: list) -> list[np.ndarray]:

@@ -319,7 +319,7 @@ def test_weights_apart_are_replaced_with_the_graph(tmp_path):
 
 @pytest.mark.parametrize("mode", ["AES-GCM", "AES-CBC"])
 def test_encrypted_weights_apart(tmp_path, monkeypatch, mode):
-    monkeypatch.setattr("mindspore.train._mindir.files.SPLIT_ABOVE", 1)
+    monkeypatch.setattr("mindspore.train.serialization.TOTAL_SAVE", 0)
     x, net = Tensor(np.ones((1, 2), np.float32)), nn.Dense(2, 2)
     ms.export(net, x, file_name=str(tmp_path / "net"), file_format="MINDIR", enc_key=KEY, enc_mode=mode)
     graph = str(tmp_path / "net_graph.mindir")
@@ -327,6 +327,17 @@ def test_encrypted_weights_apart(tmp_path, monkeypatch, mode):
     np.testing.assert_allclose(loaded(x).asnumpy(), net(x).asnumpy(), rtol=1e-6)
     with pytest.raises(ValueError):
         ms.load(graph, dec_key=KEY[::-1], dec_mode=mode)
+
+
+def test_weights_in_several_files(tmp_path):
+    x, net = Tensor(np.ones((1, 40), np.float32)), nn.Dense(40, 40)
+    path = str(tmp_path / "net.mindir")
+    ms.export(net, x, file_name=path, file_format="MINDIR")
+    graph = save_model(ms.load_mindir(path), path, None, 1, 6464)
+    assert sorted(f.name for f in (tmp_path / "net_variables").iterdir()) == ["data_0", "data_1"]
+    np.testing.assert_allclose(GraphCell(ms.load(graph))(x).asnumpy(), net(x).asnumpy(), rtol=1e-6)
+    with pytest.raises(RuntimeError, match="parameter size"):
+        save_model(ms.load_mindir(path), path, None, 1, 1000)
 
 
 def test_a_failed_save_leaves_graph_and_weights(tmp_path, monkeypatch):

@@ -22,6 +22,10 @@ from mindspore.train._unsupported import (
     obfuscate_model,
 )
 
+#: in KiB: when weights of a MindIR model go to files of their own, and how big those may be
+TOTAL_SAVE = 1024 * 1024
+PARAMETER_SPLIT_SIZE = 1024 * 1024 * 1024
+
 _PARALLEL = frozenset((
     "build_searched_strategy", "convert_checkpoints", "get_ckpt_path_with_strategy", "load_distributed_checkpoint",
     "merge_pipeline_strategys", "merge_sliced_parameter", "rank_list_for_transform", "restore_group_info_list",

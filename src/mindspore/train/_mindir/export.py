@@ -69,7 +69,10 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
         add_preprocessing(model, kwargs["dataset"])
     if kwargs.get("custom_func") is not None:
         kwargs["custom_func"](model)
-    save_model(model, path, _encryptor(kwargs))
+    from mindspore.train import serialization
+
+    limits = (int(size * 1024) for size in (serialization.TOTAL_SAVE, serialization.PARAMETER_SPLIT_SIZE))
+    save_model(model, path, _encryptor(kwargs), *limits)
 
 
 def _name_of(net: Any) -> str:

@@ -45,12 +45,15 @@ class GraphCell(Cell):
         if not isinstance(graph, LoadedGraph):
             raise TypeError(f"For 'GraphCell', 'graph' must be what mindspore.load returned, but got {type(graph)}.")
         if params_init is not None and not isinstance(params_init, dict):
-            raise TypeError(f"For 'GraphCell', 'params_init' must be a dict, but got {type(params_init)}.")
+            raise TypeError(f"For 'GraphCell', the argument 'params_init' must be a dict, but got {type(params_init)}.")
         if obf_random_seed is not None:
             raise ValueError("For 'GraphCell', obfuscated models are not supported.")
         for name, value in (params_init or {}).items():
             if not isinstance(name, str) or not isinstance(value, Tensor):
-                raise TypeError("For 'GraphCell', 'params_init' must map strings to Tensors or Parameters.")
+                raise TypeError(
+                    "For 'GraphCell', the key of the 'params_init' must be str, and the value must be Tensor or "
+                    f"Parameter, but got {type(name)} and {type(value)}."
+                )
         self.graph = graph
         put = self.__dict__.__setitem__
         put("_operations", PrimitiveOperations())
@@ -69,8 +72,8 @@ class GraphCell(Cell):
         value = np.asarray(given.asnumpy())
         if value.shape != array.shape or value.dtype != array.dtype:
             raise ValueError(
-                f"For 'GraphCell', '{label}' of 'params_init' must have shape {array.shape} and type {array.dtype}, "
-                f"but got {value.shape} and {value.dtype}."
+                "Only support update parameter by Tensor or Parameter with same shape and dtype as it: "
+                f"'{label}' has shape {array.shape} and type {array.dtype}, not {value.shape} and {value.dtype}."
             )
         return value.copy()
 
