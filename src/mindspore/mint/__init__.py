@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mindspore.mint._signatures import *  # noqa: F403
+from mindspore.mint._statistics import *  # noqa: F403
 from mindspore.ops import (
     abs,
     absolute,
