@@ -326,3 +326,35 @@ def test_dropout_gives_the_same_numbers():
     key = np.array([7, 9], np.uint32)
     executable = check(lambda a, k: dropout.DropoutWithKey(0.7)(a, k), normal(33, 7), key)
     assert not any(name.startswith("host") for name in executable.steps())
+
+
+# -- element types of whole operations ------------------------------------------------------------------------------------
+@pytest.mark.parametrize("dtype", [np.float16, BF16, np.float64, np.int32, np.uint8], ids=str)
+def test_products_in_every_type(dtype):
+    a, b = (normal(5, 7) * 3).astype(dtype), (normal(7, 3) * 3).astype(dtype)
+    tolerance = 5e-2 if np.dtype(dtype).itemsize == 2 else None
+    check(lambda x, y: linalg.MatMul()(x, y) + 1, a, b, tolerance=tolerance)
+    check(
+        lambda x, y: linalg.MatMul(transpose_a=True, transpose_b=True)(x, y),
+        a.T.copy(),
+        b.T.copy(),
+        tolerance=tolerance,
+    )
+
+
+def test_halves_are_multiplied_natively_and_rounded_once():
+    """Mixed precision: convolution, pooling and products of float16 run in float32 and never on the host."""
+    x, w, d = (
+        normal(2, 6, 9, 9, dtype=np.float16),
+        normal(16, 6, 3, 3, dtype=np.float16),
+        normal(784, 5, dtype=np.float16),
+    )
+
+    def network(a, f, e):
+        y = pooling.MaxPool(2, 1)(ew.ReLU()(conv.Conv2D(16, 3)(a, f) * 0.1))
+        flat = y.reshape(2, 576)
+        back = conv.Conv2D(16, 3).sibling(conv.Conv2DBackpropFilter)(conv.Conv2D(16, 3)(a, f), a, f.shape)
+        return flat, linalg.MatMul()(flat, e[:576]), back
+
+    run = check(network, x, w, d, tolerance=2e-2)
+    assert not [name for name in run.steps() if name.startswith("host")]

@@ -90,6 +90,24 @@ def is_plain(view: View) -> bool:
     return view.dims is not None and tuple(merge(d) for d in view.dims) == plain_dims(view.shape)
 
 
+def dense(view: View) -> tuple[Pairs, ...] | None:
+    """The same order of elements without gaps; None (row-major) where some elements are seen more than once."""
+    places = [
+        (stride, extent, d, n) for d, pairs in enumerate(view.dims or ()) for n, (extent, stride) in enumerate(pairs)
+    ]
+    if any(stride <= 0 for stride, _, _, _ in places):
+        return None
+    found: dict[tuple[int, int], int] = {}
+    step = 1
+    for _, extent, d, n in sorted(places):
+        found[d, n] = step
+        step *= extent
+    return tuple(
+        merge(tuple((extent, found[d, n]) for n, (extent, _) in enumerate(pairs)))
+        for d, pairs in enumerate(view.dims or ())
+    )
+
+
 def strides(view: View) -> tuple[int, ...] | None:
     """One stride per dimension, or None for a blocked view."""
     if view.dims is None:

@@ -166,6 +166,21 @@ class Lowering:
         else:
             self.transform(source, target)
 
+    def cast(self, view: View, dtype: str, result: Value | None = None) -> View:
+        """A copy with elements of another type in the same layout, in the memory of `result` if that is given."""
+        view = view if view.dims is not None else self.plain(view)
+        key = (id(view.buffer), view.offset, view.shape, view.dims, dtype)
+        found = self._copies.get(key)
+        if found is None or result is not None:
+            dims = layout.dense(view)
+            if result is not None:
+                found = self.result_view(result, dims, view.buffer.native)
+            else:
+                found = self.allocate(dtype, view.shape, dims, view.buffer.native)
+            self.transform(view, found)
+            self._copies[key] = found
+        return found
+
     def transform(self, source: View, target: View, add: bool = False) -> None:
         """target = source, or target += source, by a generated kernel."""
         atoms = Atoms()
@@ -176,12 +191,15 @@ class Lowering:
         along = strides_by_atom(atoms, dims, target)
         order.sort(key=lambda a: -abs(along.get(a, 0)))
         rows = [tuple(strides_by_atom(atoms, dims, v).get(a, 0) for a in order) for v in (source, target)]
-        dtype = source.dtype
-        code = [Instr("load", dtype, (), 0)]
+        dtype = target.dtype
+        code = [Instr("load", source.dtype, (), 0)]
+        if source.dtype != dtype:
+            code.append(Instr("cast", dtype, (0,)))
         if add:
-            code += [Instr("load", dtype, (), 1), Instr("add", dtype, (1, 0))]
+            code += [Instr("load", dtype, (), 1), Instr("add", dtype, (len(code), len(code) - 1))]
         axes = tuple(Axis(atoms.extent[a]) for a in order)
-        kernel = Kernel(axes, tuple(Operand(dtype, row) for row in rows), tuple(code), ((1, len(code) - 1),))
+        buffers = (Operand(source.dtype, rows[0]), Operand(dtype, rows[1]))
+        kernel = Kernel(axes, buffers, tuple(code), ((1, len(code) - 1),))
         self.kernel(kernel, [source, target], [source, target] if add else [source], [target], "copy")
 
     # -- kernels --------------------------------------------------------------------------------------------------

@@ -34,12 +34,31 @@ def lower(lowering: Lowering, call: Value, operands: list[View], items: list[Val
     if handler is not None and not empty and items:
         mark = len(lowering.steps)
         try:
-            handler(lowering, call, operands, items)
+            if call.attr.prim.name in _IN_FLOAT32 and any(v.dtype == "float16" for v in operands):
+                _in_float32(handler, lowering, call, operands, items)
+            else:
+                handler(lowering, call, operands, items)
             return
         except (dnnl.DnnlError, Unsupported):
             if len(lowering.steps) != mark and any(i.id in lowering.views for i in items):
                 raise
     host(lowering, call, operands, items)
+
+
+#: operations for which most CPUs have no instructions on half-precision numbers
+_IN_FLOAT32 = {"MatMul", "BatchMatMul", "MaxPool", "MaxPoolNd", "MaxPool3D", "MaxPoolGrad", "AvgPool", "AvgPoolNd"}
+_IN_FLOAT32 |= {"AvgPool3D", "AvgPoolGrad"}
+_IN_FLOAT32 |= {f"Conv{n}D{kind}" for n in (1, 2, 3) for kind in ("", "BackpropInput", "BackpropFilter", "Transpose")}
+
+
+def _in_float32(handler: Any, lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    """Widen halves, compute, and round the results once."""
+    wide = [lowering.cast(v, "float32") if v.dtype == "float16" else v for v in operands]
+    results = [Value(i.op, i.shape, "float32" if i.dtype == "float16" else i.dtype, i.args, i.attr) for i in items]
+    handler(lowering, call, wide, results)
+    for item, result in zip(items, results):
+        view = lowering.views[result.id]
+        lowering.views[item.id] = view if view.dtype == item.dtype else lowering.cast(view, item.dtype, item)
 
 
 # -- the host -----------------------------------------------------------------------------------------------------------
