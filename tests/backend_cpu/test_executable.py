@@ -24,6 +24,8 @@ from mindspore.prims import activation, gather_scatter, sorting
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceSum
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 
 def compiled(function, *arrays, flags=""):
     return CpuBackend(flags, strict=True).compile(build(function, *arrays))
@@ -31,8 +33,7 @@ def compiled(function, *arrays, flags=""):
 
 def _environment(**more):
     """For a process that imports the package and these tests."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    path = os.pathsep.join([root, os.path.join(root, "src"), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([ROOT, os.path.join(ROOT, "src"), os.environ.get("PYTHONPATH", "")])
     return {**os.environ, "PYTHONPATH": path, **more}
 
 
@@ -171,6 +172,13 @@ def test_children_of_a_fork_compute():
         "sys.exit(os.waitpid(child, 0)[1] or not same)\n"
     )
     assert subprocess.run([sys.executable, "-c", program], env=_environment(), timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("side", ["end", "start"])
+def test_kernels_touch_nothing_beside_their_arrays(side):
+    program = [sys.executable, "-m", "tests.backend_cpu.guarded", side]
+    done = subprocess.run(program, env=_environment(), cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "untouched\n"), done.stderr
 
 
 @pytest.mark.parametrize("level,most", [(0, 4), (1, 3), (2, 1), (3, 1)])
