@@ -32,21 +32,40 @@ class Vectorized:
         self.out_axes = out_axes
         self.__name__ = getattr(fn, "__name__", type(fn).__name__)
         self._compiled = CompiledFunction(self, f"vmap_{self.__name__}")
+        self._compiling = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if ACTIVE.builder is None:
+        if ACTIVE.builder is not None:
+            return self._trace(args, kwargs)
+        if self._compiling:  # what was to be compiled needs values, and is to run as plain Python
+            return self._one_by_one(args, kwargs)
+        self._compiling = True
+        try:
             return self._compiled(*args, **kwargs)
-        return self._trace(args, kwargs)
+        finally:
+            self._compiling = False
 
-    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
-        return self._trace(args, kwargs)
+    def _one_by_one(self, args: tuple, kwargs: dict) -> Any:
+        """Call the function for each example and stack the results."""
+        axes = self._axes(args)
+        size = _batch_size(args, axes)
+        results = [self.fn(*(_picked(a, x, i) for a, x in zip(args, axes)), **kwargs) for i in range(size)]
+        stacked = iter([(Stack(0)(list(column)), True) for column in zip(*map(_tensors, results))])
+        return _place(results[0], self.out_axes, size, lambda _: next(stacked))
 
-    def _trace(self, args: tuple, kwargs: dict) -> Any:
+    def _axes(self, args: tuple) -> Any:
         axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
         if len(axes) != len(args):
             raise ValueError(
                 f"For 'vmap', 'in_axes' has {len(axes)} entries, but '{self.__name__}' was given {len(args)} arguments."
             )
+        return axes
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        return self._trace(args, kwargs)
+
+    def _trace(self, args: tuple, kwargs: dict) -> Any:
+        axes = self._axes(args)
         size = _batch_size(args, axes)
         outer = ACTIVE.builder
         child = outer.child(self.__name__)
@@ -60,6 +79,16 @@ class Vectorized:
         mapped = batch_graph(outer, nodes, batched, size)
         supply = iter(mapped)
         return _place(result, self.out_axes, size, lambda _: next(supply))
+
+
+def _picked(value: Any, axis: Any, i: int) -> Any:
+    """Example i of an argument, or of each of a sequence of them."""
+    if axis is None:
+        return value
+    if isinstance(value, (tuple, list)):
+        axes = axis if isinstance(axis, (tuple, list)) else (axis,) * len(value)
+        return type(value)(_picked(v, x, i) for v, x in zip(value, axes))
+    return value[(slice(None),) * (axis % value.ndim) + (i,)]
 
 
 def _batch_size(args: tuple, axes: Any) -> int:

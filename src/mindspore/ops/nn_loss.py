@@ -17,6 +17,7 @@ from mindspore.ops.function._common import (
     require_rank,
     require_tensor,
     require_tensors,
+    to_float,
 )
 from mindspore.ops.function.product import cosine_similarity
 from mindspore.prims import elementwise as _ew
@@ -71,7 +72,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """
     require_operands("mse_loss", target=target)
     x, y = _pair("mse_loss", input, target)
-    return reduce_loss("mse_loss", _ew.Square()(x - y), reduction)
+    return reduce_loss("mse_loss", _ew.Square()(to_float(x - y)), reduction)
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
