@@ -125,7 +125,7 @@ def test_host_steps_inside_a_graph():
 
 
 def test_errors_of_host_steps_reach_the_caller():
-    table, index = np.ones((3, 2), np.float32), np.array([[0], [9]], np.int32)
+    table, index = np.ones((3, 2), np.complex64), np.array([[0], [9]], np.int32)
     executable = compiled(lambda t, i: gather_scatter.TensorScatterAdd()(t, i, t[:2]), table, index)
     with pytest.raises(IndexError):
         executable(table, index)
