@@ -108,6 +108,17 @@ def test_a_read_network_learns(tmp_path):
     assert losses[-1] < 0.9 * losses[0]
 
 
+def test_weights_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr("mindspore.train._onnx.export.LARGE", 1000)
+    net, x = nn.SequentialCell([nn.Dense(64, 32), nn.ReLU(), nn.Dense(32, 2)]), np.ones((1, 64), np.float32)
+    path = str(tmp_path / "net.onnx")
+    ms.export(net, Tensor(x), file_name=path, file_format="ONNX")
+    assert (tmp_path / "net.onnx.data").stat().st_size >= 64 * 32 * 4 > (tmp_path / "net.onnx").stat().st_size
+    expected = exchange.flat(net(Tensor(x)))
+    check(outputs_of(path, [x]), expected)
+    check(exchange.flat(load_onnx(path)(Tensor(x))), expected)
+
+
 class TwoInputs(nn.Cell):
     def __init__(self):
         super().__init__()

@@ -6,6 +6,7 @@ surrounding graph, as ONNX allows.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,7 +27,8 @@ from mindspore.train._onnx.messages import OnnxGraphMessage, OnnxModel, OnnxOpse
 from mindspore.train._onnx.rules import RULES
 
 OPSET = 17
-_LARGE = 1 << 31
+LARGE = (1 << 31) - (1 << 24)  # protobuf's limit, less what the nodes need
+_SMALL, _ALIGNED, _EXTERNAL = 1024, 4096, 1
 
 
 class OnnxGraph:
@@ -212,13 +214,27 @@ def network_onnx(trace: Callable[[tuple], Traced], inputs: tuple) -> OnnxModel:
 
 
 def save_onnx(model: OnnxModel, path: str) -> None:
-    """Write a model as a file."""
-    content = model.encode()
-    if len(content) >= _LARGE:
-        raise RuntimeError("The ONNX file would be bigger than 2 GB; export as 'MINDIR'.")
+    """Write a model as a file; weights that make it bigger than protobuf allows go to `<file>.data` beside it."""
     target = path if path.endswith(".onnx") else f"{path}.onnx"
+    weights = model.graph.initializer  # type: ignore[union-attr]
+    if sum(len(tensor.raw_data) for tensor in weights) > LARGE:
+        _save_weights(weights, f"{target}.data")
+    content = model.encode()
     with atomic_write(target) as stream:
         stream.write(content)
+
+
+def _save_weights(weights: list[Any], path: str) -> None:
+    """Put the data of big tensors into a file, and where it lies into the messages."""
+    with atomic_write(path) as stream:
+        for tensor in weights:
+            if len(tensor.raw_data) < _SMALL:
+                continue
+            stream.write(bytes(-stream.tell() % _ALIGNED))
+            place = {"location": os.path.basename(path), "offset": stream.tell(), "length": len(tensor.raw_data)}
+            stream.write(tensor.raw_data)
+            tensor.external_data = [messages.OnnxEntry(key=k, value=str(v)) for k, v in place.items()]
+            tensor.data_location, tensor.raw_data = _EXTERNAL, None
 
 
 def build_onnx(traced: Traced) -> OnnxModel:

@@ -79,8 +79,8 @@ def load_onnx(file_name: str) -> OnnxCell:
         raise ValueError(f"For 'load_onnx', there is no file {file_name!r}.")
     onnx = require("onnx", "onnx", "Reading an ONNX model")
     try:
+        onnx.checker.check_model(file_name)  # by name: a model with its weights may be too big for one message
         model = onnx.load(file_name)
-        onnx.checker.check_model(model)
     except Exception as error:  # the package raises protobuf's, its checker's and operating system errors alike
         raise ValueError(f"The file {file_name} is no valid ONNX model: {error}") from None
     try:

@@ -18,11 +18,18 @@ BOOL, INT32, INT64 = 9, 6, 7
 _FLOAT, _INT, _STRING, _GRAPH, _FLOATS, _INTS, _STRINGS = 1, 2, 3, 5, 6, 7, 8
 
 
+class OnnxEntry(Message):
+    key = field(1, "string")
+    value = field(2, "string")
+
+
 class OnnxTensor(Message):
     dims = field(1, "int64", repeated=True)
     data_type = field(2, "int32")
     name = field(8, "string")
     raw_data = field(9, "bytes")
+    external_data = field(13, lambda: OnnxEntry, repeated=True)
+    data_location = field(14, "enum")
 
 
 class OnnxAttribute(Message):
