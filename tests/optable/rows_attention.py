@@ -27,7 +27,7 @@ def attention(q, k, v, scale=0.5, bias=0.0):
 
 
 CAUSAL = np.where(np.tril(np.ones((3, 3))) > 0, 0, -1e30)
-row("scaled_dot_product_attention", attention, Q, K, V, tolerance=8, vmap=False)
+row("scaled_dot_product_attention", attention, Q, K, V, tolerance=8)
 row(
     "scaled_dot_product_attention",
     lambda q, k, v: attention(q, k, v, 0.5, CAUSAL),
@@ -37,7 +37,6 @@ row(
     call=lambda f, q, k, v: f(q, k, v, is_causal=True),
     dtypes="e f d",
     tolerance=8,
-    vmap=False,
 )
 row(
     "scaled_dot_product_attention",
@@ -49,7 +48,6 @@ row(
     call=lambda f, q, k, v, m: f(q, k, v, m, scale=0.3),
     dtypes="f d",
     tolerance=8,
-    vmap=False,
 )
 row(
     "Attention(0.5)",
@@ -60,7 +58,6 @@ row(
     call=lambda f, q, k, v: f(q, k, v, None),
     dtypes="f d",
     tolerance=8,
-    vmap=False,
 )
 row(
     "flash_attention_score",
@@ -71,7 +68,6 @@ row(
     call=lambda f, q, k, v: f(q, k, v, 2, scalar_value=0.5, input_layout="BNSD"),
     dtypes="e f d",
     tolerance=8,
-    vmap=False,
 )
 row(
     "speed_fusion_attention",
@@ -82,7 +78,6 @@ row(
     call=lambda f, q, k, v: f(q, k, v, 2, "BNSD", scale=0.5)[0],
     dtypes="f d",
     tolerance=8,
-    vmap=False,
 )
 row(
     "FlashAttentionScore(2,scale_value=0.5,input_layout='BNSD')",
@@ -93,7 +88,6 @@ row(
     call=lambda f, q, k, v: f(q, k, v, None, None, None, None)[3],
     dtypes="f d",
     tolerance=8,
-    vmap=False,
 )
 row(
     "prompt_flash_attention PromptFlashAttention(2,0.5,2147483647,2147483647,'BNSD')",
@@ -103,7 +97,6 @@ row(
     V,
     dtypes="f d",
     tolerance=8,
-    vmap=False,
     call=lambda f, q, k, v: (
         f(q, k, v)
         if hasattr(f, "attrs")
@@ -119,7 +112,6 @@ row(
     SIN,
     dtypes=FLOAT,
     tolerance=2,
-    vmap=False,
 )
 row(
     "ApplyRotaryPosEmb()",
@@ -131,7 +123,6 @@ row(
     dtypes="e f",
     call=lambda f, q, k, c, s: f(q, k, c, s, Tensor([0], ms.int64)),
     tolerance=2,
-    vmap=False,
 )
 
 # -- boxes ------------------------------------------------------------------------------------------------------------
@@ -152,7 +143,6 @@ row(
     OTHERS,
     dtypes="f",
     grad=0,
-    vmap=False,
     tolerance=400,
 )
 row(
@@ -162,7 +152,6 @@ row(
     Fixed(np.array([10.0, 10.0, 1.0], np.float32)),
     dtypes="f",
     grad=0,
-    vmap=False,
 )
 row(
     "nms_with_mask NMSWithMask(0.5)",
@@ -171,7 +160,6 @@ row(
     call=lambda f, b: f(b)[2] if hasattr(f, "attrs") else f(b, 0.5)[2],
     dtypes="f",
     grad=0,
-    vmap=False,
 )
 
 
@@ -180,7 +168,7 @@ def encoded(a, g):
     return np.concatenate([((g[:, :2] + g[:, 2:]) - (a[:, :2] + a[:, 2:])) / 2 / wh, np.log(gwh / wh)], 1)
 
 
-row("bounding_box_encode BoundingBoxEncode()", encoded, BOXES, OTHERS[:2], dtypes="f", grad=0, vmap=False, tolerance=4)
+row("bounding_box_encode BoundingBoxEncode()", encoded, BOXES, OTHERS[:2], dtypes="f", grad=0, tolerance=4)
 row(
     "bounding_box_decode BoundingBoxDecode((50,50))",
     lambda a, g: g,
@@ -188,7 +176,6 @@ row(
     OTHERS[:2],
     dtypes="f",
     grad=0,
-    vmap=False,
     tolerance=8,
     call=lambda f, a, g: plus((50, 50))(f, a, ops.bounding_box_encode(a, g)),
 )
@@ -197,7 +184,6 @@ row(
     "crop_and_resize CropAndResize()",
     lambda x: x[:, 1:4, 2:5],
     real(1, 5, 5, 2),
-    vmap=False,
     dtypes="f",
     grad=0,
     call=lambda f, x: f(x, Tensor([[0.25, 0.5, 0.75, 1.0]], ms.float32), Tensor([0], ms.int32), (3, 3)),
@@ -208,7 +194,6 @@ row(
     np.array([[[1.0, 0, 0], [0, 1, 0]]]),
     dtypes="f d",
     tolerance=2,
-    vmap=False,
     call=lambda f, t: f(t, (1, 2, 3, 2)),
 )
 
@@ -237,7 +222,6 @@ row(
     call=plus(align_corners=True),
     dtypes="f d",
     tolerance=40,
-    vmap=False,
 )
 row(
     "grid_sample GridSampler3D(align_corners=True)",
@@ -247,7 +231,6 @@ row(
     call=plus(align_corners=True),
     dtypes="f d",
     tolerance=40,
-    vmap=False,
 )
 SAMPLES = np.array([[0, 1, 2, 1, 0], [0, 0, 0, 1, 3]]) / 4  # means of bilinear samples at 1.5, 2.5 and 3.5, 4.5
 row(
@@ -255,7 +238,6 @@ row(
     lambda x: SAMPLES @ x @ SAMPLES.T,
     PICTURE,
     dtypes="f",
-    vmap=False,
     tolerance=4,
     call=lambda f, x: (
         f(x, Tensor([[0, 1, 1, 4, 4]], ms.float32))
@@ -286,7 +268,6 @@ row(
     GATES,
     unit(16),
     dtypes="f d",
-    vmap=False,
     tolerance=8,
     call=lambda f, x, h, c, w, b: f(x, h, c, w, b)[:2],
 )
@@ -298,7 +279,6 @@ row(
     Fixed(np.array([5, 4], np.int32)),
     dtypes="f d",
     grad=0,
-    vmap=False,
     graph=False,
     call=lambda f, x, n: f(x, n)[1],
 )
@@ -339,7 +319,6 @@ row(
     LENGTHS,
     SHORT,
     dtypes="f d",
-    vmap=False,
     tolerance=8,
     grad=1,
     call=lambda f, *xs: f(*xs, reduction="none")[0],
@@ -352,7 +331,6 @@ row(
     LENGTHS,
     SHORT,
     dtypes="f d",
-    vmap=False,
     tolerance=8,
     grad=0,
     call=lambda f, *xs: f(*xs)[0],
@@ -365,7 +343,6 @@ row(
     LENGTHS,
     SHORT,
     dtypes="f d",
-    vmap=False,
     tolerance=8,
     grad=1,
     call=lambda f, *xs: f(*xs)[0],
@@ -376,7 +353,6 @@ row(
     LOGITS,
     LENGTHS,
     dtypes="f d",
-    vmap=False,
     tolerance=8,
     grad=0,
     graph=False,
@@ -392,7 +368,6 @@ row(
     real(3, 4),
     dtypes="f",
     grad=0,
-    vmap=False,
     graph=False,
     call=lambda f, a, b: f(ms.Parameter(a), b),
 )
@@ -403,7 +378,6 @@ row(
     real(3, 4),
     call=lambda f, a, b: f(a, b, 0.25),
     dtypes="f d",
-    vmap=False,
     graph=False,
     tolerance=2,
 )
@@ -416,7 +390,6 @@ row(
     real(4, 4),
     real(4),
     dtypes="f",
-    vmap=False,
     tolerance=40,
     grad=0,
     call=lambda f, x, w, b, o, c: f(x, x, x, 4, 2, w, b, None, None, False, 0.0, o, c, training=False)[0],

@@ -14,35 +14,30 @@ row(
     lambda x: x.reshape(2, 1, 2, 2, 6, 5).transpose(0, 1, 4, 2, 5, 3).reshape(2, 1, 12, 10),
     X2,
     call=plus(2),
-    vmap=False,
 )
 row(
     "pixel_unshuffle",
     lambda x: x.reshape(1, 2, 3, 2, 2, 2).transpose(0, 1, 3, 5, 2, 4).reshape(1, 8, 3, 2),
     real(1, 2, 6, 4),
     call=plus(2),
-    vmap=False,
 )
 row(
     "SpaceToDepth(2)",
     lambda x: x.reshape(1, 2, 3, 2, 2, 2).transpose(0, 3, 5, 1, 2, 4).reshape(1, 8, 3, 2),
     real(1, 2, 6, 4),
-    vmap=False,
 )
 row(
     "DepthToSpace(2)",
     lambda x: x.reshape(2, 2, 2, 1, 6, 5).transpose(0, 3, 4, 1, 5, 2).reshape(2, 1, 12, 10),
     X2,
-    vmap=False,
 )
-row("channel_shuffle ChannelShuffle(2)", lambda x: x[:, [0, 2, 1, 3]], X2, call=plus(2), vmap=False)
+row("channel_shuffle ChannelShuffle(2)", lambda x: x[:, [0, 2, 1, 3]], X2, call=plus(2))
 row(
     "space_to_batch_nd SpaceToBatchND([2,2],[[0,0],[0,0]]) SpaceToBatch(2,[[0,0],[0,0]])",
     lambda x: np.concatenate([x[:, :, i::2, j::2] for i in (0, 1) for j in (0, 1)]),
     real(1, 2, 4, 6),
     call=plus([2, 2], [[0, 0], [0, 0]]),
     dtypes="f d",
-    vmap=False,
 )
 row(
     "batch_to_space_nd BatchToSpaceND([2,2],[[0,0],[0,0]]) BatchToSpace(2,[[0,0],[0,0]])",
@@ -50,7 +45,6 @@ row(
     real(4, 2, 2, 3),
     call=plus([2, 2], [[0, 0], [0, 0]]),
     dtypes="f d",
-    vmap=False,
 )
 row(
     "BatchToSpaceNDV2()",
@@ -58,7 +52,6 @@ row(
     real(4, 2, 2, 3),
     call=lambda f, x: f(x, Tensor([2, 2]), Tensor([[0, 0], [0, 0]])),
     dtypes="f",
-    vmap=False,
     grad=0,
     graph=False,
 )
@@ -80,7 +73,6 @@ row(
     X2,
     call=lambda f, x: f(x, (12, 10)),
     dtypes="e f d",
-    vmap=False,
 )
 row(
     f"interpolate {F_}interpolate",
@@ -89,7 +81,6 @@ row(
     call=plus((9, 7), None, "bilinear", True),
     dtypes="f d",
     tolerance=4,
-    vmap=False,
 )
 row(
     "interpolate",
@@ -98,7 +89,6 @@ row(
     call=plus((9, 7), None, "bilinear", False),
     dtypes="f d",
     tolerance=4,
-    vmap=False,
 )
 row(
     "interpolate",
@@ -107,7 +97,6 @@ row(
     call=plus(5, None, "linear", False),
     dtypes="f d",
     tolerance=4,
-    vmap=False,
 )
 row(
     "ResizeBilinear((9,7),True)",
@@ -115,7 +104,6 @@ row(
     X2,
     dtypes="f",
     tolerance=4,
-    vmap=False,
 )
 row(
     "ResizeBilinearV2(True)",
@@ -124,7 +112,6 @@ row(
     call=lambda f, x: f(x, (9, 7)),
     dtypes="f",
     tolerance=4,
-    vmap=False,
 )
 row(
     "ResizeLinear1D()",
@@ -133,7 +120,6 @@ row(
     call=lambda f, x: f(x, Tensor([5])),
     dtypes="f",
     tolerance=4,
-    vmap=False,
     graph=False,
 )
 row(
@@ -141,7 +127,6 @@ row(
     lambda x: x[:, :, np.arange(12) // 2][:, :, :, np.arange(10) // 2],
     X2,
     dtypes="f d",
-    vmap=False,
 )
 row(
     "ResizeNearestNeighborV2()",
@@ -149,7 +134,6 @@ row(
     X2,
     call=lambda f, x: f(x, (12, 10)),
     dtypes="f d",
-    vmap=False,
 )
 row(
     "UpsampleNearest3D()",
@@ -157,7 +141,6 @@ row(
     X3,
     call=lambda f, x: f(x, (8, 8, 6), None),
     dtypes="f d",
-    vmap=False,
 )
 row(
     "UpsampleTrilinear3D(True)",
@@ -168,5 +151,4 @@ row(
     call=lambda f, x: f(x, (5, 6, 4), None),
     dtypes="f d",
     tolerance=4,
-    vmap=False,
 )

@@ -75,7 +75,6 @@ row(
     X,
     Fixed([[5, 2], [0, 3]]),
     call=lambda f, x, i: f(x, i, 2),
-    vmap=False,
 )
 row("ms.ops.embedding mint.nn.functional.embedding", lambda i, w: w[i], ROWS, X)
 row(
@@ -93,7 +92,6 @@ row(
     np.array([4, 3]),
     dtypes="i l",
     grad=0,
-    vmap=False,
     graph=False,
 )
 row(
@@ -184,7 +182,6 @@ row(
     X,
     Fixed([[2, 0], [1, 2]]),
     positive(2, 2),
-    vmap=False,
 )
 row(
     "index_add Tensor.index_add IndexAdd(0)",
@@ -195,9 +192,8 @@ row(
     call=lambda f, x, i, u: (
         f(x, i, u) if hasattr(f, "attrs") else (f(x, 0, i, u) if "Tensor" in f.__qualname__ else f(x, i, u, 0))
     ),
-    vmap=False,
 )
-row("mint.index_add", updated(np.add), X, SPARSE, U, call=lambda f, x, i, u: f(x, 0, i, u), vmap=False)
+row("mint.index_add", updated(np.add), X, SPARSE, U, call=lambda f, x, i, u: f(x, 0, i, u))
 row("index_copy", updated(lambda a, b: b), X, SPARSE, U, call=lambda f, x, i, u: f(x, 0, i, u))
 row(
     "index_fill IndexFill() Tensor.index_fill",
@@ -212,23 +208,20 @@ row(
     X,
     U,
     call=lambda f, x, u: f(x, u, (Tensor([1, 1]),)),
-    vmap=False,
 )
-row("inplace_add InplaceAdd((3,1))", lambda x, u: updated(np.add)(x, [3, 1], u), X, U, call=plus((3, 1)), vmap=False)
+row("inplace_add InplaceAdd((3,1))", lambda x, u: updated(np.add)(x, [3, 1], u), X, U, call=plus((3, 1)))
 row(
     "inplace_sub InplaceSub((3,1))",
     lambda x, u: updated(np.subtract)(x, [3, 1], u),
     X,
     U,
     call=plus((3, 1)),
-    vmap=False,
 )
 row(
     "inplace_update InplaceUpdate((3,1)) InplaceUpdateV2()",
     lambda x, u: updated(lambda a, b: b)(x, [3, 1], u),
     X,
     U,
-    vmap=False,
     call=lambda f, x, u: f(x, (3, 1), u) if type(f).__name__ == "InplaceUpdateV2" else plus((3, 1))(f, x, u),
 )
 row(
@@ -237,7 +230,6 @@ row(
     X,
     Fixed([[3], [1]]),
     U,
-    vmap=False,
     grad=0,
     graph=False,
     call=lambda f, x, i, u: f(ms.Parameter(x), i, u),
@@ -279,7 +271,6 @@ row(
     U,
     dtypes="f d",
     grad=0,
-    vmap=False,
     graph=False,
     call=lambda f, x, i, u: f(ms.Parameter(x), i, u),
 )
@@ -291,7 +282,6 @@ row(
     U,
     dtypes="f",
     grad=0,
-    vmap=False,
     graph=False,
     call=lambda f, x, i, u: f(ms.Parameter(x), i, u) if hasattr(f, "attrs") else f(ms.Parameter(x), i, u, 0),
 )
@@ -302,7 +292,6 @@ row(
     positive(4, 3),
     dtypes="e f d i",
     grad=0,
-    vmap=False,
     graph=False,
     call=lambda f, x, y: f(ms.Parameter(x), y),
 )
@@ -313,7 +302,6 @@ row(
     positive(4, 3),
     dtypes="e f d i",
     grad=0,
-    vmap=False,
     graph=False,
     call=lambda f, x, y: f(ms.Parameter(x), y),
 )
@@ -324,7 +312,6 @@ row(
     positive(4, 3),
     dtypes="e f d i",
     grad=0,
-    vmap=False,
     graph=False,
     call=lambda f, x, y: f(ms.Parameter(x), y),
 )
@@ -361,11 +348,11 @@ row(
 FULL = Fixed([0, 2, 1, 2])
 row("unsorted_segment_max UnsortedSegmentMax()", segments(np.max, 0), X, FULL, call=lambda f, x, i: f(x, i, 3))
 row("unsorted_segment_min UnsortedSegmentMin()", segments(np.min, 0), X, FULL, call=lambda f, x, i: f(x, i, 3))
-row("SegmentSum()", segments(np.sum, 0), X, SORTED, vmap=False, graph=False)
-row("SegmentMean()", segments(np.mean, 0), X, SORTED, vmap=False, graph=False)
-row("SegmentProd()", segments(np.prod, 1), spread(0.5, 1.5, 4, 3), SORTED, vmap=False, graph=False)
-row("SegmentMax()", segments(np.max, 0), X, SORTED, vmap=False, graph=False)
-row("SegmentMin()", segments(np.min, 0), X, SORTED, vmap=False, graph=False)
+row("SegmentSum()", segments(np.sum, 0), X, SORTED, graph=False)
+row("SegmentMean()", segments(np.mean, 0), X, SORTED, graph=False)
+row("SegmentProd()", segments(np.prod, 1), spread(0.5, 1.5, 4, 3), SORTED, graph=False)
+row("SegmentMax()", segments(np.max, 0), X, SORTED, graph=False)
+row("SegmentMin()", segments(np.min, 0), X, SORTED, graph=False)
 row(
     "sparse_segment_mean",
     lambda x, i, s: np.stack([x[i[s == k]].mean(0) for k in range(2)]),
@@ -373,7 +360,6 @@ row(
     Fixed([3, 0, 1]),
     Fixed([0, 0, 1]),
     dtypes="f d",
-    vmap=False,
     graph=False,
 )
 row(
@@ -383,6 +369,5 @@ row(
     np.array([4, 3, 9]),
     dtypes="i l",
     grad=0,
-    vmap=False,
     graph=False,
 )

@@ -138,7 +138,6 @@ row(
     real(3),
     B,
     dtypes=DOUBLE,
-    vmap=False,
 )
 row("matrix_power MatrixPower(3)", lambda a: a @ a @ a, SQUARE, call=plus(3), tolerance=8, dtypes=DOUBLE)
 
@@ -254,7 +253,6 @@ row(
     tolerance=40,
     grad=0,
     keeps=False,
-    vmap=False,
 )
 row(
     "eig Eig(True)",
@@ -265,7 +263,6 @@ row(
     tolerance=80,
     grad=0,
     keeps=False,
-    vmap=False,
 )
 row(
     "lu_factor Lu()",
@@ -275,7 +272,6 @@ row(
     dtypes=DOUBLE,
     tolerance=8,
     grad=0,
-    vmap=False,
 )
 row(
     "lu",
@@ -285,7 +281,6 @@ row(
     dtypes=DOUBLE,
     tolerance=8,
     grad=0,
-    vmap=False,
     graph=False,
 )
 row(
@@ -296,7 +291,6 @@ row(
     dtypes=DOUBLE,
     tolerance=8,
     grad=0,
-    vmap=False,
     graph=False,
 )
 row(
@@ -308,7 +302,6 @@ row(
     dtypes=DOUBLE,
     tolerance=40,
     grad=0,
-    vmap=False,
     graph=False,
 )
 row(
@@ -318,7 +311,6 @@ row(
     dtypes=DOUBLE,
     tolerance=8,
     grad=0,
-    vmap=False,
 )
 row(
     "orgqr Orgqr()",
@@ -328,7 +320,6 @@ row(
     dtypes=DOUBLE,
     tolerance=8,
     grad=0,
-    vmap=False,
 )
 row(
     "ormqr Ormqr()",
@@ -339,14 +330,13 @@ row(
     dtypes=DOUBLE,
     tolerance=8,
     grad=0,
-    vmap=False,
 )
 row("matrix_exp MatrixExp()", scipy.linalg.expm, SQUARE / 4, dtypes=DOUBLE, tolerance=8, grad=1)
-row("MatrixLogarithm()", lambda a: scipy.linalg.logm(a), SPD, dtypes=COMPLEX, tolerance=80, grad=0, vmap=False)
+row("MatrixLogarithm()", lambda a: scipy.linalg.logm(a), SPD, dtypes=COMPLEX, tolerance=80, grad=0)
 row("matrix_norm mint.linalg.matrix_norm", lambda a: np.linalg.norm(a), A, dtypes=DOUBLE)
 row("matrix_norm", lambda a: np.linalg.norm(a, "nuc"), A, call=plus("nuc"), dtypes=DOUBLE, tolerance=8, grad=1)
 row("NuclearNorm()", lambda a: np.linalg.norm(a, "nuc"), A, dtypes=DOUBLE, tolerance=8, grad=1)
-row("matrix_rank", lambda a: 2, A, dtypes=DOUBLE, grad=0, vmap=False)
+row("matrix_rank", lambda a: 2, A, dtypes=DOUBLE, grad=0)
 row("cond", np.linalg.cond, SQUARE, dtypes=DOUBLE, tolerance=40, grad=1)
 
 

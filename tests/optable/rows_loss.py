@@ -231,7 +231,6 @@ row(
     dtypes="e f",
     call=lambda f, x, t: f(x, t) if not hasattr(f, "attrs") else f(x, t)[0],
     tolerance=2,
-    vmap=False,
 )
 row("pairwise_distance", lambda x, y: np.sqrt(((x - y + 1e-6) ** 2).sum(-1)), X, Y, dtypes="f d", tolerance=4)
 

@@ -14,14 +14,14 @@ REDUCTIONS = {"mean": np.mean, "sum": np.sum, "none": lambda x: x}
 
 row("mint.clone", lambda x: x, X, dtypes=FLOAT + " i")
 row("mint.fix", np.trunc, X)
-row("mint.equal", lambda x, y: False, X, Y, grad=0, vmap=False, graph=False)
-row("mint.equal", lambda x, y: True, X, X, grad=0, vmap=False, graph=False)
+row("mint.equal", lambda x, y: False, X, Y, grad=0, graph=False)
+row("mint.equal", lambda x, y: True, X, X, grad=0, graph=False)
 row("mint.select", lambda x: x[:, 2], X, call=plus(1, 2))
 row("mint.vdot", np.vdot, real(5), real(5), dtypes="f d")
 row("mint.softmax", lambda x: special.softmax(x, 0), X, call=plus(0))
-row("mint.empty_like", lambda x: x.shape, X, call=lambda f, x: f(x).shape, grad=0, vmap=False, graph=False)
-row("mint.empty", lambda x: (2, 3), X, call=lambda f, x: f(2, 3).shape, grad=0, vmap=False, graph=False)
-row("mint.unique", np.unique, ints(0, 4, 9), dtypes="i l", grad=0, vmap=False, graph=False)
+row("mint.empty_like", lambda x: x.shape, X, call=lambda f, x: f(x).shape, grad=0, graph=False)
+row("mint.empty", lambda x: (2, 3), X, call=lambda f, x: f(2, 3).shape, grad=0, graph=False)
+row("mint.unique", np.unique, ints(0, 4, 9), dtypes="i l", grad=0, graph=False)
 row(
     "mint.unique",
     lambda x: np.unique(x, return_inverse=True, return_counts=True),
@@ -29,7 +29,6 @@ row(
     call=lambda f, x: f(x, True, True, True),
     dtypes="i l",
     grad=0,
-    vmap=False,
     graph=False,
 )
 UPPER = np.triu(real(3, 3)) + 3 * np.eye(3)
@@ -54,7 +53,6 @@ row(
     call=plus(3, 2, 1),
     dtypes="f d",
     tolerance=2,
-    vmap=False,
 )
 row(
     f"{F_}avg_pool3d",
@@ -63,7 +61,6 @@ row(
     call=plus(2),
     dtypes="f d",
     tolerance=4,
-    vmap=False,
 )
 row(
     f"{F_}conv1d",
@@ -73,7 +70,6 @@ row(
     call=plus(None, 2, 1),
     dtypes="f d",
     tolerance=4,
-    vmap=False,
 )
 row(
     f"{F_}conv3d",
@@ -83,13 +79,12 @@ row(
     call=plus(None, 1, 1),
     dtypes="f d",
     tolerance=4,
-    vmap=False,
 )
 row(f"{F_}flatten", lambda x: x.reshape(3, 8), real(3, 2, 4), call=plus(1))
 row(f"{F_}hardtanh", lambda x: np.clip(x, -0.5, 0.75), X, call=plus(-0.5, 0.75))
 row(f"{F_}threshold", lambda x: np.where(x > 0.3, x, -2.0), X, call=plus(0.3, -2.0))
 row(f"{F_}normalize", lambda x: x / np.sqrt((x**2).sum(1, keepdims=True)), X, dtypes="f d", tolerance=4)
-row(f"{F_}dropout {F_}dropout2d", lambda x: x, real(2, 3, 4, 5), call=plus(0.5, False), grad=0, vmap=False)
+row(f"{F_}dropout {F_}dropout2d", lambda x: x, real(2, 3, 4, 5), call=plus(0.5, False), grad=0)
 for reduction, reduce in REDUCTIONS.items():
     reduced = plus(reduction=reduction)
     row(

@@ -19,7 +19,7 @@ def softplus(x):
 # -- activations ------------------------------------------------------------------------------------------------------
 F_ = "mint.nn.functional."
 row(f"relu ReLU() Tensor.relu {F_}relu", lambda x: np.maximum(x, 0), X, dtypes=FLOAT + " i", empty=True)
-row("ReLUV2()", lambda x: np.maximum(x, 0), X, call=lambda f, x: f(x)[0], vmap=False)
+row("ReLUV2()", lambda x: np.maximum(x, 0), X, call=lambda f, x: f(x)[0])
 row(f"relu6 ReLU6() {F_}relu6", lambda x: np.clip(x, 0, 6), 4 * X)
 row("leaky_relu LeakyReLU(0.2)", lambda x: np.where(x > 0, x, 0.2 * x), X, call=plus(0.2))
 row(f"{F_}leaky_relu", lambda x: np.where(x > 0, x, 0.01 * x), X)
@@ -154,7 +154,6 @@ row(
     positive(4),
     real(4),
     tolerance=8,
-    vmap=False,
 )
 row(
     "BatchNorm()",
@@ -168,7 +167,6 @@ row(
     G,
     call=lambda f, *xs: f(*xs)[0],
     tolerance=8,
-    vmap=False,
 )
 row(
     "BatchNorm(True)",
@@ -213,7 +211,6 @@ row(
     call=lambda f, *xs: f(*xs)[0],
     dtypes="f",
     tolerance=8,
-    vmap=False,
     grad=0,
     graph=False,
 )

@@ -115,7 +115,7 @@ row(
     grad=0,
     empty=True,
 )
-row("all any mint.all mint.any", lambda x: True, X, call=lambda f, x: f(x < 9), grad=0, vmap=False)
+row("all any mint.all mint.any", lambda x: True, X, call=lambda f, x: f(x < 9), grad=0)
 row(
     "count_nonzero CountNonZero() Tensor.count_nonzero mint.count_nonzero",
     np.count_nonzero,
@@ -256,7 +256,6 @@ row(
     real(2, 4),
     dtypes="f d i",
     grad=0,
-    vmap=False,
 )
 row(
     "searchsorted mint.searchsorted",
@@ -265,16 +264,14 @@ row(
     real(2, 4),
     call=lambda f, s, v: f(s, v, right=True),
     grad=0,
-    vmap=False,
 )
-row("LowerBound()", lambda s, v: np.searchsorted(s[0], v[0])[None], SORTED[None], real(1, 4), grad=0, vmap=False)
+row("LowerBound()", lambda s, v: np.searchsorted(s[0], v[0])[None], SORTED[None], real(1, 4), grad=0)
 row(
     "UpperBound()",
     lambda s, v: np.searchsorted(s[0], v[0], "right")[None],
     SORTED[None],
     real(1, 4),
     grad=0,
-    vmap=False,
 )
 row(
     "bucketize Bucketize([-1.0,0.5])",
@@ -293,7 +290,7 @@ row(
     grad=0,
 )
 COUNTS = np.array([3, 1, 3, 2, 1, 0])
-row("bincount Tensor.bincount mint.bincount", np.bincount, COUNTS, dtypes="i l", grad=0, vmap=False, graph=False)
+row("bincount Tensor.bincount mint.bincount", np.bincount, COUNTS, dtypes="i l", grad=0, graph=False)
 row(
     "bincount",
     lambda x, w: np.bincount(x, w, 6),
@@ -302,7 +299,6 @@ row(
     call=lambda f, x, w: f(x, w, 6),
     dtypes="f d",
     grad=0,
-    vmap=False,
     graph=False,
 )
 row(
@@ -312,7 +308,6 @@ row(
     positive(6),
     dtypes="f",
     grad=0,
-    vmap=False,
     call=lambda f, x, w: f(x, __import__("mindspore").Tensor(5, __import__("mindspore").int32), w),
     graph=False,
 )
@@ -333,7 +328,6 @@ row(
     call=lambda f, x, r: f(x, r) if hasattr(f, "attrs") else f(x, r, 4),
     dtypes="f",
     grad=0,
-    vmap=False,
     graph=False,
 )
 row(
@@ -342,7 +336,6 @@ row(
     COUNTS,
     dtypes="i l",
     grad=0,
-    vmap=False,
     graph=False,
 )
 row(
@@ -352,7 +345,6 @@ row(
     call=lambda f, x: f(x)[0] if isinstance(f(x), tuple) else f(x),
     dtypes="i l",
     grad=0,
-    vmap=False,
     graph=False,
 )
 row(
@@ -362,20 +354,18 @@ row(
     call=lambda f, x: f(x, 9),
     dtypes="i l",
     grad=0,
-    vmap=False,
     graph=False,
 )
-row("isin", np.isin, ints(0, 9, 2, 3), ints(0, 9, 4), dtypes="i l", grad=0, vmap=False)
+row("isin", np.isin, ints(0, 9, 2, 3), ints(0, 9, 4), dtypes="i l", grad=0)
 row(
     "NonZero() nonzero Tensor.nonzero mint.nonzero argwhere Tensor.argwhere",
     np.argwhere,
     ints(0, 2, 3, 4),
     dtypes="i l",
     grad=0,
-    vmap=False,
     graph=False,
 )
-row("allclose Tensor.allclose mint.allclose", np.allclose, X, X + 1e-9, dtypes="f d", grad=0, vmap=False, graph=False)
+row("allclose Tensor.allclose mint.allclose", np.allclose, X, X + 1e-9, dtypes="f d", grad=0, graph=False)
 row(
     "renorm Renorm(2,0,1.0) Tensor.renorm",
     lambda x: x * np.minimum(1, 1 / (1e-7 + np.sqrt((x**2).sum((1, 2), keepdims=True)))),

@@ -40,9 +40,9 @@ row(
     empty=True,
 )
 row("expand_dims unsqueeze ExpandDims()", lambda x: x[..., None], X, call=lambda f, x: f(x, -1))
-row("atleast_1d", np.atleast_1d, np.float64(2.5), vmap=False)
-row("atleast_2d", np.atleast_2d, V, vmap=False)
-row("atleast_3d", np.atleast_3d, M, vmap=False)
+row("atleast_1d", np.atleast_1d, np.float64(2.5))
+row("atleast_2d", np.atleast_2d, V)
+row("atleast_3d", np.atleast_3d, M)
 row("view_as", lambda x, y: x.reshape(6, 4), X, real(6, 4))
 row("t Tensor.t mint.t", np.transpose, M, dtypes=ALL)
 row(
@@ -88,7 +88,6 @@ row(
     X,
     np.array([2, 3]),
     call=lambda f, x, n: f(x, n) if hasattr(f, "attrs") else f(x, n, 1, 0),
-    vmap=False,
 )
 row(
     "broadcast_to BroadcastTo((2,3,4)) Tensor.broadcast_to mint.broadcast_to",
@@ -104,7 +103,6 @@ row(
     lambda x: np.broadcast_to(x, (2, 3, 4)),
     Z,
     call=lambda f, x: f(x, Tensor([2, 3, 4], ms.int32)),
-    vmap=False,
 )
 row(
     "tile Tile() Tensor.tile mint.tile",
@@ -122,10 +120,10 @@ row(
     dtypes=ALL,
 )
 row("repeat_elements", lambda x: np.repeat(x, 3, -1), X, call=plus(3, -1))
-row("size Size() numel Tensor.numel", lambda x: 24, X, grad=0, vmap=False, graph=False)
-row("rank Rank()", lambda x: 3, X, grad=0, vmap=False, graph=False)
-row("shape Shape() shape_", lambda x: (2, 3, 4), X, grad=0, vmap=False, graph=False)
-row("dyn_shape TensorShape() DynamicShape()", lambda x: np.array([2, 3, 4]), X, grad=0, vmap=False, graph=False)
+row("size Size() numel Tensor.numel", lambda x: 24, X, grad=0, graph=False)
+row("rank Rank()", lambda x: 3, X, grad=0, graph=False)
+row("shape Shape() shape_", lambda x: (2, 3, 4), X, grad=0, graph=False)
+row("dyn_shape TensorShape() DynamicShape()", lambda x: np.array([2, 3, 4]), X, grad=0, graph=False)
 
 # -- joining and splitting --------------------------------------------------------------------------------------------
 row(
@@ -223,21 +221,18 @@ row(
         if hasattr(f, "attrs")
         else f(x, Tensor([[0, 0], [1, 2], [2, 1]]), "REFLECT")
     ),
-    vmap=False,
 )
 row(
     "MirrorPad('SYMMETRIC')",
     lambda x: np.pad(x, ((0, 0), (1, 2), (2, 1)), "symmetric"),
     X,
     call=lambda f, x: f(x, Tensor([[0, 0], [1, 2], [2, 1]])),
-    vmap=False,
 )
 row(
     "PadV3()",
     lambda x: np.pad(x, ((0, 0), (0, 0), (1, 2)), constant_values=1.5),
     X,
     call=lambda f, x: f(x, Tensor([1, 2]), 1.5),
-    vmap=False,
 )
 row("padding Padding(8)", lambda x: np.pad(x, ((0, 0), (0, 0), (0, 7))), real(2, 3, 1))
 
@@ -249,7 +244,6 @@ row(
     lambda x: np.tril(np.triu(x, -1), 2),
     X,
     call=lambda f, x: f(x, 1, 2),
-    vmap=False,
 )
 row("diag Diag() Tensor.diag", np.diag, V, dtypes=NUMBER)
 row("mint.diag", lambda x: np.diag(x, 1), M, call=plus(1))
@@ -290,7 +284,6 @@ row(
     "matrix_diag MatrixDiagV3()",
     lambda x: np.stack([np.diag(r) for r in x]),
     M,
-    vmap=False,
     call=lambda f, x: (
         f(x, Tensor(0, ms.int32), Tensor(-1, ms.int32), Tensor(-1, ms.int32), Tensor(0.0))
         if hasattr(f, "attrs")
@@ -302,7 +295,6 @@ row(
     "matrix_diag_part MatrixDiagPartV3()",
     lambda x: np.stack([np.diag(r, 1) for r in x]),
     X,
-    vmap=False,
     call=lambda f, x: f(x, Tensor(1, ms.int32), Tensor(0.0)),
     dtypes="f",
 )
@@ -311,7 +303,6 @@ row(
     lambda x, d: np.where(np.eye(3, 4, dtype=bool), d[:, :, None], x),
     X,
     real(2, 3),
-    vmap=False,
     call=lambda f, x, d: f(x, d, Tensor(0, ms.int32)),
     dtypes="f",
 )
@@ -332,7 +323,6 @@ row(
     lambda x, c: x[c],
     X,
     C,
-    vmap=False,
     graph=False,
 )
 row(
@@ -343,7 +333,6 @@ row(
     X,
     C,
     Y,
-    vmap=False,
 )
 row("sequence_mask", lambda n: np.arange(5) < n[:, None], ints(1, 5, 4), call=plus(5), dtypes="i l", grad=0)
 row(
@@ -358,6 +347,5 @@ row(
     call=lambda f, p: f((2, 0, 3, 1)),
     dtypes="l",
     grad=0,
-    vmap=False,
     graph=False,
 )

@@ -57,7 +57,6 @@ row(
     ),
     dtypes=DOUBLE,
     grad=0,
-    vmap=False,
 )
 
 # -- special functions ------------------------------------------------------------------------------------------------
@@ -102,7 +101,6 @@ row(
     call=lambda f, x: f(6, 0.5),
     dtypes="f",
     grad=0,
-    vmap=False,
     keeps=False,
 )
 row(
@@ -112,6 +110,5 @@ row(
     call=lambda f, x: f(6, 0.5),
     dtypes="f",
     grad=0,
-    vmap=False,
     keeps=False,
 )

@@ -28,7 +28,6 @@ row(
     W1,
     tolerance=4,
     dtypes="e f d",
-    vmap=False,
 )
 row(
     "conv2d Conv2D(3,(3,2))",
@@ -37,7 +36,6 @@ row(
     W2,
     tolerance=4,
     dtypes=FLOAT,
-    vmap=False,
 )
 row(
     f"{F_}conv2d",
@@ -46,7 +44,6 @@ row(
     W2,
     call=plus(None, 2, 1),
     tolerance=4,
-    vmap=False,
 )
 row(
     "conv3d Conv3D(2,(2,3,2))",
@@ -55,7 +52,6 @@ row(
     W3,
     tolerance=4,
     dtypes="e f d",
-    vmap=False,
 )
 row(
     "conv_transpose1d",
@@ -64,7 +60,6 @@ row(
     real(3, 2, 3),
     tolerance=4,
     dtypes="f d",
-    vmap=False,
 )
 row(
     f"conv_transpose2d {F_}conv_transpose2d",
@@ -74,7 +69,6 @@ row(
     call=plus(None, 2, 1, 1),
     tolerance=4,
     dtypes="f d",
-    vmap=False,
 )
 row(
     "conv_transpose3d conv3d_transpose Conv3DTranspose(2,2,2)",
@@ -83,7 +77,6 @@ row(
     real(2, 2, 2, 2, 2),
     tolerance=4,
     dtypes="f d",
-    vmap=False,
 )
 row(
     "Conv2DBackpropInput(3,3) Conv2DTranspose(3,3)",
@@ -93,7 +86,6 @@ row(
     call=lambda f, d, w: f(d, w, (1, 2, 6, 5)),
     tolerance=4,
     dtypes="f d",
-    vmap=False,
 )
 row(
     "Conv1DBackpropInput(3,3)",
@@ -103,7 +95,6 @@ row(
     call=lambda f, d, w: f(d, w, (1, 2, 6)),
     tolerance=4,
     dtypes="f d",
-    vmap=False,
 )
 row(
     "Conv3DBackpropInput(3,2)",
@@ -113,7 +104,6 @@ row(
     call=lambda f, d, w: f(d, w, (1, 2, 3, 3, 3)),
     tolerance=4,
     dtypes="f d",
-    vmap=False,
 )
 
 
@@ -132,7 +122,6 @@ row(
     call=lambda f, d, x: f(d, x, (3, 2, 3, 3)),
     tolerance=8,
     dtypes="f d",
-    vmap=False,
 )
 row(
     "Conv1DBackpropFilter(3,3)",
@@ -142,7 +131,6 @@ row(
     call=lambda f, d, x: f(d, x, (3, 2, 3)),
     tolerance=8,
     dtypes="f d",
-    vmap=False,
 )
 row(
     "Conv3DBackpropFilter(3,2)",
@@ -152,7 +140,6 @@ row(
     call=lambda f, d, x: f(d, x, (3, 2, 2, 2, 2)),
     tolerance=8,
     dtypes="f d",
-    vmap=False,
 )
 row(
     "DepthwiseConv2dNative(1,3)",
@@ -161,7 +148,6 @@ row(
     real(1, 4, 3, 3),
     tolerance=4,
     dtypes="f d",
-    vmap=False,
 )
 
 
@@ -170,15 +156,14 @@ def unfolded(x, kernel, stride):
     return np.stack(rows, 2).reshape(x.shape[0], -1, rows[0].shape[2] * rows[0].shape[3])
 
 
-row(f"unfold {F_}unfold", lambda x: unfolded(x, 2, 1), X2, call=plus(2), dtypes="e f d", vmap=False)
-row("Im2Col(2)", lambda x: unfolded(x, 2, 1).reshape(2, 4, 4, -1), X2, dtypes="f d", vmap=False)
+row(f"unfold {F_}unfold", lambda x: unfolded(x, 2, 1), X2, call=plus(2), dtypes="e f d")
+row("Im2Col(2)", lambda x: unfolded(x, 2, 1).reshape(2, 4, 4, -1), X2, dtypes="f d")
 row(
     f"fold {F_}fold",
     lambda x: x.reshape(2, 3, 2, 2, 2, 2).transpose(0, 1, 4, 2, 5, 3).reshape(2, 3, 4, 4),
     real(2, 12, 4),
     call=plus((4, 4), 2, stride=2),
     dtypes="f d",
-    vmap=False,
 )
 row(
     "Col2Im(2,1,0,2)",
@@ -186,18 +171,16 @@ row(
     real(2, 3, 4, 4),
     call=lambda f, x: f(x, Tensor([4, 4], ms.int32)),
     dtypes="f d",
-    vmap=False,
 )
 row(
     "ExtractImagePatches((1,1,2,2),(1,1,1,1),(1,1,1,1))",
     lambda x: unfolded(x, 2, 1).reshape(2, 4, 4, 5, 4).swapaxes(1, 2).reshape(2, 16, 5, 4),
     X2,
     dtypes="f",
-    vmap=False,
 )
 
 # -- pooling ----------------------------------------------------------------------------------------------------------
-row("max_pool2d MaxPool(2,2)", lambda x: direct.pool(x, (2, 2), (2, 2), none(2), "max"), X2, call=plus(2), vmap=False)
+row("max_pool2d MaxPool(2,2)", lambda x: direct.pool(x, (2, 2), (2, 2), none(2), "max"), X2, call=plus(2))
 row(
     f"{F_}max_pool2d", lambda x: direct.pool(x, (3, 3), (2, 2), [(1, 1)] * 2, "max"), X2, call=plus(3, 2, 1), vmap=False
 )
@@ -207,7 +190,6 @@ row(
     X2,
     call=plus(2, 2),
     tolerance=2,
-    vmap=False,
 )
 row(
     f"{F_}avg_pool2d",
@@ -215,9 +197,8 @@ row(
     X2,
     call=plus(2),
     tolerance=2,
-    vmap=False,
 )
-row("avg_pool1d", lambda x: direct.pool(x, (3,), (2,), none(1), "mean"), X1, call=plus(3, 2), tolerance=2, vmap=False)
+row("avg_pool1d", lambda x: direct.pool(x, (3,), (2,), none(1), "mean"), X1, call=plus(3, 2), tolerance=2)
 row(
     "avg_pool3d AvgPool3D(2,2)",
     lambda x: direct.pool(x, (2,) * 3, (2,) * 3, none(3), "mean"),
@@ -225,7 +206,6 @@ row(
     call=plus(2, 2),
     tolerance=4,
     dtypes="e f d",
-    vmap=False,
 )
 row(
     "max_pool3d MaxPool3D(2,2)",
@@ -233,7 +213,6 @@ row(
     X3,
     call=plus(2),
     dtypes="e f d",
-    vmap=False,
 )
 row(
     "MaxPoolWithArgmax(2,2) MaxPoolWithArgmaxV2(2,2)",
@@ -241,7 +220,6 @@ row(
     X2,
     call=lambda f, x: f(x)[0],
     dtypes="e f d",
-    vmap=False,
 )
 row(
     "MaxPool3DWithArgmax(2,2,0)",
@@ -249,18 +227,16 @@ row(
     X3,
     call=lambda f, x: f(x)[0],
     dtypes="f d",
-    vmap=False,
 )
-row("MaxPoolNd(2,2,2) ", lambda x: direct.pool(x, (2, 2), (2, 2), none(2), "max"), X2, dtypes="f d", vmap=False)
+row("MaxPoolNd(2,2,2) ", lambda x: direct.pool(x, (2, 2), (2, 2), none(2), "max"), X2, dtypes="f d")
 row(
     "MaxPoolWithIndices(2,2,2)",
     lambda x: direct.pool(x, (2, 2), (2, 2), none(2), "max"),
     X2,
     call=lambda f, x: f(x)[0],
     dtypes="f d",
-    vmap=False,
 )
-row("AvgPoolNd(2,2,2)", lambda x: direct.pool(x, (2, 2), (2, 2), none(2), "mean"), X2, dtypes="f d", vmap=False)
+row("AvgPoolNd(2,2,2)", lambda x: direct.pool(x, (2, 2), (2, 2), none(2), "mean"), X2, dtypes="f d")
 for rank, x in ((1, X1), (2, X2), (3, X3)):
     size = (3, 2, 2)[:rank]
     given = size if rank > 1 else 3
@@ -288,7 +264,6 @@ row(
     X2,
     call=lambda f, x: f(x)[0] if isinstance(f(x), tuple) else f(x),
     dtypes="f d",
-    vmap=False,
 )
 row(
     "AdaptiveMaxPool3D()",
@@ -296,7 +271,6 @@ row(
     X3,
     call=lambda f, x: f(x, Tensor([3, 2, 2], ms.int32))[0],
     dtypes="f d",
-    vmap=False,
     graph=False,
 )
 row(
@@ -306,7 +280,6 @@ row(
     call=plus(2, 3, 2),
     dtypes="f d",
     tolerance=8,
-    vmap=False,
 )
 row(
     "lp_pool2d",
@@ -315,7 +288,6 @@ row(
     call=plus(2, 2),
     dtypes="f d",
     tolerance=8,
-    vmap=False,
 )
 
 
@@ -341,13 +313,12 @@ def unpooled(x):
     return out
 
 
-row("max_unpool2d MaxUnpool2D(2)", unpooled, real(2, 3, 4, 6), call=spread_back(2), dtypes="f d", vmap=False)
-row("max_unpool3d MaxUnpool3D(2)", unpooled, real(1, 2, 4, 4, 2), call=spread_back(3), dtypes="f d", vmap=False)
+row("max_unpool2d MaxUnpool2D(2)", unpooled, real(2, 3, 4, 6), call=spread_back(2), dtypes="f d")
+row("max_unpool3d MaxUnpool3D(2)", unpooled, real(1, 2, 4, 4, 2), call=spread_back(3), dtypes="f d")
 row(
     "max_unpool1d",
     lambda x: np.array([[[0, 3.0, 0, 4]]]),
     np.array([[[3.0, 4.0]]]),
     call=lambda f, x: f(x, Tensor([[[1, 3]]]), 2),
     dtypes="f d",
-    vmap=False,
 )
