@@ -245,6 +245,8 @@ Minimum = binary("Minimum", _numpy("minimum"), lambda x, y, out, d: _half_split(
 Atan2 = binary(
     "Atan2", _numpy("arctan2"), lambda x, y, out, d: (d * y / (x * x + y * y), -d * x / (x * x + y * y)), "f",
 )  # fmt: skip
+
+
 def _twice(d: Any, difference: Any) -> tuple:
     """The gradients of the squared size of x - y."""
     grad = (d + conj(d)) * difference

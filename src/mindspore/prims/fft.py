@@ -33,7 +33,9 @@ def _to_complex(x: Any) -> Any:
 
 def _not_empty(shape: tuple[int, ...], axis: int) -> None:
     if shape[axis] == 0:
-        raise ValueError(f"For Fourier transforms, axis {axis} must have an element, but the shape of 'input' is {shape}.")
+        raise ValueError(
+            f"For Fourier transforms, axis {axis} must have an element, but the shape of 'input' is {shape}."
+        )
 
 
 class FourierTransform(Primitive):

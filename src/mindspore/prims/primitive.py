@@ -249,7 +249,12 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> t
             sample = values.scalar_sample(values.dtype_of(number)) if symbolic else number
             number = sample.item() if hasattr(sample, "item") else sample
             common = mstype.promote_scalar(common, number)
-            if name in COMPARISONS and common.kind in "iu" and isinstance(number, int) and not values.fits(number, common):
+            if (
+                name in COMPARISONS
+                and common.kind in "iu"
+                and isinstance(number, int)
+                and not values.fits(number, common)
+            ):
                 common = mstype.int64  # arithmetic wraps round, but a comparison is about the number itself
     return tuple(_as_dtype(a, common) if i in chosen else a for i, a in enumerate(args))
 
