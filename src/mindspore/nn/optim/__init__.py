@@ -16,8 +16,9 @@ from mindspore.nn.optim.proximal_ada_grad import ProximalAdagrad
 from mindspore.nn.optim.rmsprop import RMSProp
 from mindspore.nn.optim.rprop import Rprop
 from mindspore.nn.optim.sgd import SGD
+from mindspore.nn.optim.thor import thor
 
 __all__ = [
     "ASGD", "AdaFactor", "AdaMax", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay", "FTRL", "LARS",
-    "Lamb", "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "SGD",
+    "Lamb", "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "SGD", "thor",
 ]  # fmt: skip
