@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mindspore as ms
+from mindspore import nn, ops
+from mindspore.backends.cpu import available
 from mindspore.compiler.memory.plan import ALIGNMENT, Interval, plan, round_up
 
 INTERVALS = st.lists(
@@ -38,3 +43,32 @@ def test_a_chain_needs_two_buffers():
     result = plan([Interval(1000, i, i + 1) for i in range(10)])
     assert result.peak == 2 * round_up(1000)
     assert result.ratio == 0.2
+
+
+@pytest.mark.skipif(not available(), reason="the native backend is not installed")
+def test_a_residual_network_trains_in_less_than_half_of_its_tensors_memory():
+    """Forward, backward and update of a small ResNet: scratch memory is in the arena, new weights in the old ones' place."""
+
+    class Block(nn.Cell):
+        def __init__(self, channels):
+            super().__init__()
+            self.conv1, self.conv2 = (nn.Conv2d(channels, channels, 3) for _ in range(2))
+            self.norm1, self.norm2 = (nn.BatchNorm2d(channels) for _ in range(2))
+
+        def construct(self, x):
+            return ops.relu(self.norm2(self.conv2(ops.relu(self.norm1(self.conv1(x))))) + x)
+
+    net = nn.SequentialCell([*(Block(16) for _ in range(6)), nn.Flatten(), nn.Dense(16 * 16 * 16, 4)])
+    optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+    gradient = ms.value_and_grad(lambda x, y: ops.cross_entropy(net(x), y), None, optimizer.parameters)
+
+    @ms.jit
+    def step(x, y):
+        loss, grads = gradient(x, y)
+        optimizer(grads)
+        return loss
+
+    step(ms.Tensor(np.ones((2, 16, 16, 16), np.float32)), ms.Tensor(np.array([0, 3], np.int32)))
+    report = step.memory_report()
+    assert report["ratio"] <= 0.45
+    assert report["peak_bytes"] > 0
