@@ -23,7 +23,8 @@ def normal(*shape):
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("mode", GATES)
 @pytest.mark.parametrize("size", [(5, 3, 8), (1, 2, 5), (4, 1, 16)])
-def test_one_layer(mode, reverse, size):
+@pytest.mark.parametrize("lengths", [False, True])
+def test_one_layer(mode, reverse, size, lengths):
     from mindspore.backends.interp import InterpBackend
     from mindspore.compiler.autodiff.reverse import pullback
 
@@ -33,14 +34,16 @@ def test_one_layer(mode, reverse, size):
     cotangents = (steps, batch, hidden), (batch, hidden), (batch, hidden)
     arrays = [normal(*s) for s in (*shapes, *cotangents)]
     prim = RecurrentSequence(mode, reverse)
+    if lengths:
+        arrays.append(RNG.integers(1, steps + 1, batch).astype(np.int32))
 
     def function(*x):
         from mindspore.prims.active import ACTIVE
 
-        out = prim(*x[:5], None)
+        out = prim(*x[:5], x[8] if lengths else None)
         builder = ACTIVE.builder
         back = pullback(builder, [builder.node_of(o) for o in out[:3]], [builder.node_of(v) for v in x[:5]])
-        return (*out[:3], *back(list(x[5:])))
+        return (*out[:3], *back(list(x[5:8])))
 
     native = CpuBackend(strict=True).compile(build(function, *arrays))
     assert not any(name.startswith("host") for name in native.steps())

@@ -55,22 +55,22 @@ def _cell(xp: Any, mode: str, gx: Any, gh: Any, h: Any, c: Any) -> tuple[Any, An
     return new_h, c, new_h
 
 
-def _cell_grad(mode: str, saved: Any, h: Any, c: Any, dh: Any, dc: Any) -> tuple[Any, Any, Any, Any]:
-    """Gradients by the input's and the state's share of the gates, by h directly, and by c. NumPy only."""
+def _cell_grad(xp: Any, mode: str, saved: Any, h: Any, c: Any, dh: Any, dc: Any) -> tuple[Any, Any, Any, Any]:
+    """Gradients by the input's and the state's share of the gates, by h directly, and by c."""
     if mode == "lstm":
-        i, f, g, o, new_c = np.split(saved, 5, axis=-1)
-        squashed = np.tanh(new_c)
+        i, f, g, o, new_c = xp.split(saved, 5, axis=-1)
+        squashed = xp.tanh(new_c)
         dc = dc + dh * o * (1 - squashed * squashed)
         parts = dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh * squashed * o * (1 - o)
-        dgates = np.concatenate(parts, axis=-1)
-        return dgates, dgates, np.zeros_like(h), dc * f
+        dgates = xp.concatenate(parts, axis=-1)
+        return dgates, dgates, xp.zeros_like(h), dc * f
     if mode == "gru":
-        r, z, n, hn = np.split(saved, 4, axis=-1)
+        r, z, n, hn = xp.split(saved, 4, axis=-1)
         dn = dh * (1 - z) * (1 - n * n)
         dr, dz = dn * hn * r * (1 - r), dh * (h - n) * z * (1 - z)
-        return np.concatenate([dr, dz, dn], -1), np.concatenate([dr, dz, dn * r], -1), dh * z, dc
+        return xp.concatenate([dr, dz, dn], -1), xp.concatenate([dr, dz, dn * r], -1), dh * z, dc
     slope = 1 - saved * saved if mode == "tanh" else (saved.real > 0).astype(saved.dtype)
-    return dh * slope, dh * slope, np.zeros_like(h), dc
+    return dh * slope, dh * slope, xp.zeros_like(h), dc
 
 
 class _Recurrent(Primitive):
@@ -171,21 +171,37 @@ class RecurrentSequenceGrad(_Recurrent):
         self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, out: Any, saved: Any,
         dout: Any, dh: Any, dc: Any,
     ) -> Any:  # fmt: skip
-        if xp is not np:
-            return self._pull_back(xp, gates, h0, c0, weight, bias, lengths, dout, dh, dc)
         x, h, c, w, *rest = (widen(v) for v in (gates, h0, c0, weight, out, saved, dout, dh, dc))
-        grads = self._loop(x, h, c, w, lengths, *rest)
+        grads = self._loop(x, h, c, w, lengths, *rest) if xp is np else self._scan(xp, x, h, c, w, lengths, *rest)
         return tuple(narrow(g, gates) for g in grads)
 
-    def _pull_back(
-        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any
-    ) -> tuple:
-        jax = require("jax", "xla", "recurrent networks on XLA")
-        forward = RecurrentSequence(self.mode, self.reverse)
-        offset = xp.zeros(weight.shape[:1], gates.dtype) if bias is None else bias
-        function = lambda x, h, c, w, b: forward.eval(xp, x, h, c, w, b, lengths)[:3]
-        _, pull = jax.vjp(function, gates, h0, c0, weight, offset)
-        return pull((dout, dh, dc))
+    def _scan(
+        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, lengths: Any, out: Any, saved: Any, dout: Any,
+        dh: Any, dc: Any,
+    ) -> tuple:  # fmt: skip
+        """The recurrence backwards; the gradient of the weights is one product over all steps afterwards."""
+        lax = require("jax.lax", "xla", "recurrent networks on XLA")
+        alive = self.alive(xp, lengths, gates.shape[0], gates.dtype)
+        alive = xp.ones((gates.shape[0], 1, 1), gates.dtype) if alive is None else alive
+        cells = saved[:, :, 4 * h0.shape[1] :] if self.mode == "lstm" else xp.broadcast_to(c0, out.shape)
+        states, cells = (self._shifted(xp, first, all_of, alive) for first, all_of in ((h0, out), (c0, cells)))
+
+        def step(carry: Any, inputs: Any) -> tuple:
+            dh, dc = carry
+            kept, h, c, d, m = inputs
+            dgx, dgh, direct, dc_before = _cell_grad(xp, self.mode, kept, h, c, (dh + d) * m, dc * m)
+            dh = direct + xp.matmul(dgh, weight) + dh * (1 - m)
+            return (dh, dc_before + dc * (1 - m)), (dgx, dgh)
+
+        inputs = saved, states, cells, dout, alive
+        (dh, dc), (dgates, dshare) = lax.scan(step, (dh, dc), inputs, reverse=not self.reverse)
+        return dgates, dh, dc, xp.einsum("tng,tnh->gh", dshare, states), xp.sum(dshare, axis=(0, 1))
+
+    def _shifted(self, xp: Any, first: Any, after: Any, alive: Any) -> Any:
+        """The states that the steps started from, given those after them."""
+        after = after * alive + first * (1 - alive)  # steps beyond a sample's end left its initial state untouched
+        start = first[None]
+        return xp.concatenate([after[1:], start] if self.reverse else [start, after[:-1]], axis=0)
 
     def _loop(
         self, gates: Any, h0: Any, c0: Any, weight: Any, lengths: Any, out: Any, saved: Any, dout: Any, dh: Any, dc: Any
@@ -202,7 +218,7 @@ class RecurrentSequenceGrad(_Recurrent):
             before = order[place - 1] if place else None
             m = 1 if alive is None else alive[t]
             h, c = self._state_before(before, h0, c0, out, saved, alive, hidden)
-            dgx, dgh, direct, dc_before = _cell_grad(self.mode, saved[t], h, c, (dh + dout[t]) * m, dc * m)
+            dgx, dgh, direct, dc_before = _cell_grad(np, self.mode, saved[t], h, c, (dh + dout[t]) * m, dc * m)
             dgates[t] = dgx
             dweight += dgh.T @ h
             dbias += dgh.sum(0)

@@ -48,7 +48,7 @@ class _Frame:
         self.instance = instance = Instance(executable.blueprint)
         count = len(executable.blueprint.inputs)
         self.places = [(w, (n if kind == "input" else count + n), o) for (kind, n), o, w in instance.patches]
-        self.words = (ctypes.c_int64 * len(instance.word_array)).from_buffer(instance.word_array)
+        self.words = (ctypes.c_int64 * len(instance.word_array)).from_buffer(instance.word_array.data)
         self.table = instance.table.ctypes.data
         self.count = instance.count
         self.run = instance.run

@@ -4,6 +4,8 @@ The input's share of the gates comes as one large product from outside. A step m
 weights, packed once for all steps, and a generated kernel applies the gates and writes the new state where the
 result and the gradient want it. The backward pass mirrors that; the gradient of the weights is one large product over
 all steps at the end. Steps follow each other in the graph's table, so a layer costs no Python while it runs.
+
+Samples of different lengths: a mask says which steps lie within a sample; beyond its end a sample keeps its state.
 """
 
 from __future__ import annotations
@@ -71,8 +73,9 @@ class _Products:
 
     def once(self, a: View, b: View, target: View, add: bool = False) -> None:
         """target = a b, or target += a b."""
-        descs = [layout.to_desc(v) for v in (a, b, target)]
-        op = dnnl.matmul(*descs, post_ops=(("sum",),) if add else ())  # type: ignore[arg-type]
+        left, right, result = (layout.to_desc(v) for v in (a, b, target))
+        assert left is not None and right is not None and result is not None  # matrices with strides
+        op = dnnl.matmul(left, right, result, post_ops=(("sum",),) if add else ())
         self.emit(op, a, b, target, add)
 
 
@@ -122,6 +125,15 @@ class _Gates:
         """1 - value."""
         return self.do("sub", self.number(1.0), value)
 
+    def blend(self, mask: int | None, new: int, old: View) -> int:
+        """`new` where the mask is 1, what is in `old` where it is 0."""
+        if mask is None:
+            return new
+        return self.total(self.product(new, mask), self.product(self.load(old), self.complement(mask)))
+
+    def masked(self, value: int, mask: int | None) -> int:
+        return value if mask is None else self.product(value, mask)
+
     def slope(self, activation: str, value: int) -> int:
         """The derivative of an activation, from its result."""
         if activation == "sigmoid":
@@ -151,10 +163,35 @@ class _Layer:
         self.hidden = h0.shape[1]
         self.parts = _GATES[self.mode]
         self.saves = {"lstm": 5, "gru": 4}.get(self.mode, 1)
-        if gates.dtype != _DTYPE or lengths is not None or not 0 < self.steps <= _LONGEST:
+        if gates.dtype != _DTYPE or not 0 < self.steps <= _LONGEST:
             raise Unsupported("this kind of recurrent layer")
+        if lengths is not None and lengths.dtype not in ("int32", "int64"):
+            raise Unsupported("lengths of this type")
         self.order = list(prim.times(self.steps))
         self.products = _Products(lowering)
+        self.mask = self._mask(lowering.plain(lengths)) if lengths is not None else None
+
+    def _mask(self, lengths: View) -> View:
+        """1 where a step lies within a sample, else 0: (steps, batch)."""
+        mask = self.new(self.steps, self.batch)
+        code = (
+            Instr("index", "int64", (), 0), Instr("load", lengths.dtype, (), 0), Instr("cast", "int64", (1,)),
+            Instr("lt", "bool_", (0, 2)), Instr("cast", _DTYPE, (3,)),
+        )  # fmt: skip
+        buffers = (Buffer(lengths.dtype, (0, 1)), Buffer(_DTYPE, (self.batch, 1)))
+        kernel = Kernel((Axis(self.steps), Axis(self.batch)), buffers, code, ((1, 4),))
+        self.lowering.kernel(kernel, [lengths, mask], [lengths], [mask], "sequence_mask")
+        return mask
+
+    def alive(self, k: _Gates, t: int) -> int | None:
+        """In a kernel: the mask of step t, None if every step counts."""
+        if self.mask is None:
+            return None
+        offset = self.mask.offset + t * self.batch
+        column = View(
+            self.mask.buffer, _DTYPE, (self.batch, 1), (((self.batch, 1),) if self.batch != 1 else (), ()), offset
+        )
+        return k.load(column)
 
     def part(self, view: View, t: int, number: int, of: int) -> View:
         """Gate `number` of `of` at step t in a (steps, batch, of * hidden) tensor."""
@@ -188,19 +225,23 @@ def _sequence(lowering: Lowering, call: Value, operands: list[View], items: list
     out = layer.result(items, 0, steps, batch, hidden)
     saved = layer.result(items, 3, steps, batch, layer.saves * hidden)
     share = layer.new(batch, layer.width)
+    carried = (layer.new(batch, hidden), layer.new(batch, hidden)) if layer.mask is not None else None
     for t in layer.order:
         layer.products.emit(packed[0], h, packed[1], share)
-        h, c = _forward_step(layer, t, gates, share, bias, h, c, out, saved)
+        h, c = _forward_step(layer, t, gates, share, bias, (h, c), out, saved, carried)
     for item in items:
         if item.attr in (1, 2):
             lowering.views[item.id] = h if item.attr == 1 else c
 
 
 def _forward_step(
-    layer: _Layer, t: int, gates: View, share: View, bias: View | None, h: View, c: View, out: View, saved: View
-) -> tuple[View, View]:
-    """The gates of one step; the views of the new state."""
+    layer: _Layer, t: int, gates: View, share: View, bias: View | None, state: tuple[View, View], out: View,
+    saved: View, carried: tuple[View, View] | None,
+) -> tuple[View, View]:  # fmt: skip
+    """The gates of one step; the views of the new state, which is `carried` where samples may have ended."""
     k = _Gates(layer.batch, layer.hidden)
+    h, c = state
+    mask = layer.alive(k, t)
     parts = layer.parts
     x = [k.load(layer.part(gates, t, n, parts)) for n in range(parts)]
     s = [k.load(layer.part(share, 0, n, parts)) for n in range(parts)]
@@ -216,19 +257,24 @@ def _forward_step(
         new_c = k.total(k.product(f, k.load(c)), k.product(i, g))
         for place, value in zip(keep, (i, f, g, o, new_c)):
             k.store(place, value)
-        k.store(new_h, k.product(o, k.do("tanh", new_c)))
-        c = keep[4]
+        value = k.product(o, k.do("tanh", new_c))
+        if carried is not None:
+            k.store(carried[1], k.blend(mask, new_c, c))
+        c = keep[4] if carried is None else carried[1]
     elif layer.mode == "gru":
         r, z = k.do("sigmoid", k.total(x[0], s[0])), k.do("sigmoid", k.total(x[1], s[1]))
         n = k.do("tanh", k.total(x[2], k.product(r, s[2])))
         for place, value in zip(keep, (r, z, n, s[2])):
             k.store(place, value)
-        k.store(new_h, k.total(n, k.product(z, k.do("sub", k.load(h), n))))
+        value = k.total(n, k.product(z, k.do("sub", k.load(h), n)))
     else:
         total = k.total(x[0], s[0])
         value = k.do("tanh", total) if layer.mode == "tanh" else k.do("max", total, k.number(0.0))
-        k.store(new_h, value)
         k.store(keep[0], value)
+    k.store(new_h, k.masked(value, mask))
+    if carried is not None:
+        k.store(carried[0], k.blend(mask, value, h))
+        new_h = carried[0]
     k.emit(layer.lowering, f"{layer.mode}_gates")
     return new_h, c
 
@@ -241,64 +287,101 @@ def _sequence_gradient(lowering: Lowering, call: Value, operands: list[View], it
     steps, batch, hidden = layer.steps, layer.batch, layer.hidden
     dgates = layer.result(items, 0, steps, batch, layer.width)
     dshare = layer.new(steps, batch, layer.width) if layer.mode == "gru" else dgates
-    packed = layer.products.by(weight, batch, add=layer.mode == "gru")
+    adds = layer.mode == "gru" or layer.mask is not None  # part of dh does not go through the weights
+    packed = layer.products.by(weight, batch, add=adds)
     by_h0, by_c0 = layer.result(items, 1, batch, hidden), layer.result(items, 2, batch, hidden)
     carried_h, carried_c = layer.new(batch, hidden), layer.new(batch, hidden)
+    states = layer.new(steps, batch, hidden) if layer.mask is not None else None
     for place in range(steps - 1, -1, -1):
         t, before = layer.order[place], layer.order[place - 1] if place else None
-        h = h0 if before is None else layer.at(out, before, hidden)
-        c = c0 if before is None else layer.part(saved, before, 4, 5) if layer.mode == "lstm" else c0
+        step = _Backward(layer, t, before, (h0, c0), out, saved, states)
         next_h, next_c = (carried_h, carried_c) if place else (by_h0, by_c0)
-        _backward_step(layer, t, saved, h, c, dout, (dh, dc), (next_h, next_c), dgates, dshare)
-        layer.products.emit(packed[0], layer.at(dshare, t, layer.width), packed[1], next_h, layer.mode == "gru")
+        step.run(dout, (dh, dc), (next_h, next_c), dgates, dshare)
+        layer.products.emit(packed[0], layer.at(dshare, t, layer.width), packed[1], next_h, adds)
         dh, dc = next_h, next_c if layer.mode == "lstm" else dc
     if layer.mode != "lstm":
         lowering.copy(dc, by_c0)
-    _weight_gradients(layer, items, dshare, out, h0)
+    _weight_gradients(layer, items, dshare, out, h0, states)
 
 
-def _backward_step(
-    layer: _Layer, t: int, saved: View, h: View, c: View, dout: View, carry: tuple[View, View],
-    following: tuple[View, View], dgates: View, dshare: View,
-) -> None:  # fmt: skip
-    """The gradients of one step by its gates and, as far as they do not go through the weights, by its state."""
-    k = _Gates(layer.batch, layer.hidden)
-    kept = [k.load(layer.part(saved, t, n, layer.saves)) for n in range(min(4, layer.saves))]
-    dh = k.total(k.load(carry[0]), k.load(layer.at(dout, t, layer.hidden)))
-    places = [layer.part(dgates, t, n, layer.parts) for n in range(layer.parts)]
-    if layer.mode == "lstm":
-        i, f, g, o = kept
-        squashed = k.do("tanh", k.load(layer.part(saved, t, 4, 5)))
-        dc = k.total(k.load(carry[1]), k.product(dh, o, k.slope("tanh", squashed)))
-        grads = [
-            k.product(dc, g, k.slope("sigmoid", i)), k.product(dc, k.load(c), k.slope("sigmoid", f)),
+class _Backward:
+    """One step backwards: the gradients by its gates and, as far as they do not go through the weights, by its state."""
+
+    def __init__(
+        self, layer: _Layer, t: int, before: int | None, start: tuple[View, View], out: View, saved: View,
+        states: View | None,
+    ):  # fmt: skip
+        self.layer, self.t, self.saved = layer, t, saved
+        self.k = k = _Gates(layer.batch, layer.hidden)
+        self.mask = layer.alive(k, t)
+        h0, c0 = start
+        cells = layer.part(saved, before, 4, 5) if layer.mode == "lstm" and before is not None else None
+        was_alive = layer.alive(k, before) if before is not None else None
+        self.h = self._state(None if before is None else layer.at(out, before, layer.hidden), h0, was_alive)
+        self.c = self._state(cells, c0, was_alive) if layer.mode == "lstm" else -1
+        if states is not None:
+            k.store(layer.at(states, t, layer.hidden), self.h)
+
+    def _state(self, after: View | None, first: View, was_alive: int | None) -> int:
+        """What the step started from: the state after the step before, if that lay within the sample."""
+        k = self.k
+        return k.load(first) if after is None else k.blend(was_alive, k.load(after), first)
+
+    def run(
+        self, dout: View, carry: tuple[View, View], following: tuple[View, View], dgates: View, dshare: View
+    ) -> None:
+        layer, k, t = self.layer, self.k, self.t
+        carried = k.load(carry[0])
+        dh = k.masked(k.total(carried, k.load(layer.at(dout, t, layer.hidden))), self.mask)
+        rest = None if self.mask is None else k.product(carried, k.complement(self.mask))
+        kept = [k.load(layer.part(self.saved, t, n, layer.saves)) for n in range(min(4, layer.saves))]
+        if layer.mode == "lstm":
+            grads = self._lstm(kept, dh, carry[1], following[1])
+        elif layer.mode == "gru":
+            grads, direct = self._gru(kept, dh, dshare)
+            rest = k.total(direct, rest)
+        else:
+            grads = [k.product(dh, k.slope(layer.mode, kept[0]))]
+        for number, value in enumerate(grads):
+            k.store(layer.part(dgates, t, number, layer.parts), value)
+        if rest is not None:
+            k.store(following[0], rest)
+        k.emit(layer.lowering, f"{layer.mode}_gates_bwd")
+
+    def _lstm(self, kept: list[int], dh: int, carry: View, following: View) -> list[int]:
+        k, (i, f, g, o) = self.k, kept
+        squashed = k.do("tanh", k.load(self.layer.part(self.saved, self.t, 4, 5)))
+        carried = k.load(carry)
+        dc = k.total(k.masked(carried, self.mask), k.product(dh, o, k.slope("tanh", squashed)))
+        rest = None if self.mask is None else k.product(carried, k.complement(self.mask))
+        k.store(following, k.total(k.product(dc, f), rest))
+        return [
+            k.product(dc, g, k.slope("sigmoid", i)), k.product(dc, self.c, k.slope("sigmoid", f)),
             k.product(dc, i, k.slope("tanh", g)), k.product(dh, squashed, k.slope("sigmoid", o)),
         ]  # fmt: skip
-        k.store(following[1], k.product(dc, f))
-    elif layer.mode == "gru":
-        r, z, n, hn = kept
+
+    def _gru(self, kept: list[int], dh: int, dshare: View) -> tuple[list[int], int]:
+        k, (r, z, n, hn) = self.k, kept
         dn = k.product(dh, k.complement(z), k.slope("tanh", n))
-        grads = [
-            k.product(dn, hn, k.slope("sigmoid", r)),
-            k.product(dh, k.do("sub", k.load(h), n), k.slope("sigmoid", z)),
-            dn,
-        ]
-        for number, value in enumerate((grads[0], grads[1], k.product(dn, r))):
-            k.store(layer.part(dshare, t, number, 3), value)
-        k.store(following[0], k.product(dh, z))
-    else:
-        grads = [k.product(dh, k.slope(layer.mode, kept[0]))]
-    for place, value in zip(places, grads):
-        k.store(place, value)
-    k.emit(layer.lowering, f"{layer.mode}_gates_bwd")
+        dr = k.product(dn, hn, k.slope("sigmoid", r))
+        dz = k.product(dh, k.do("sub", self.h, n), k.slope("sigmoid", z))
+        for number, value in enumerate((dr, dz, k.product(dn, r))):
+            k.store(self.layer.part(dshare, self.t, number, 3), value)
+        return [dr, dz, dn], k.product(dh, z)
 
 
-def _weight_gradients(layer: _Layer, items: list[Value], dshare: View, out: View, h0: View) -> None:
+def _weight_gradients(
+    layer: _Layer, items: list[Value], dshare: View, out: View, h0: View, states: View | None
+) -> None:
     """Sums over all steps as products: the gates' gradients by the states the steps started from, and by ones."""
     steps, batch, width, hidden = layer.steps, layer.batch, layer.width, layer.hidden
     used = {i.attr for i in items}
     if 3 in used:
         dweight = layer.result(items, 3, width, hidden)
+        if states is not None:
+            everything = _rows(dshare, 0, steps * batch, width)
+            layer.products.once(_transposed(everything), _rows(states, 0, steps * batch, hidden), dweight)
+    if 3 in used and states is None:
         layer.products.once(_transposed(layer.at(dshare, layer.order[0], width)), h0, dweight)
         if steps > 1:
             forwards = layer.order[0] == 0
