@@ -22,6 +22,7 @@ from mindspore.ops.operations.nn_ops import *  # noqa: F403
 from mindspore.ops.operations.other_ops import *  # noqa: F403
 from mindspore.ops.operations.random_ops import *  # noqa: F403
 from mindspore.ops.operations.rare_ops import *  # noqa: F403
+from mindspore.ops.operations.set_ops import *  # noqa: F403
 from mindspore.ops.operations.sparse_ops import *  # noqa: F403
 from mindspore.ops.paths import find as __getattr__
 from mindspore.prims.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, registered_primitives

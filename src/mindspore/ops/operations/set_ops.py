@@ -1,0 +1,166 @@
+"""Classes of operations on sets, counts and ragged rows, whose results' sizes depend on values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.common.random import host_generator
+from mindspore.ops import function as F
+from mindspore.ops.composition import REQUIRED, composition
+from mindspore.ops.function._common import concrete, static_ints
+from mindspore.prims.arrays import Stack
+from mindspore.prims.reduction import ReduceMax, ReduceMean
+from mindspore.prims.values import from_array
+
+# -- sets ---------------------------------------------------------------------------------------------------------------
+_OPERATIONS = {
+    "a-b": lambda a, b: a - b, "b-a": lambda a, b: b - a, "intersection": lambda a, b: a & b, "union": lambda a, b: a | b,
+}  # fmt: skip
+
+
+def _as_sparse(rows: list[set], shape: tuple, dtype: Any) -> tuple:
+    """Sets, one per row of `shape`, as (indices, values, shape) with their elements in order."""
+    places, values = [], []
+    for place, members in zip(np.ndindex(*shape), rows):
+        for i, value in enumerate(sorted(members)):
+            places.append((*place, i))
+            values.append(value)
+    longest = max((len(r) for r in rows), default=0)
+    indices = np.asarray(places, np.int64).reshape(-1, len(shape) + 1)
+    size = np.asarray((*shape, longest), np.int64)
+    return from_array(indices), from_array(np.asarray(values, dtype.np)), from_array(size)
+
+
+def _dense_sets(self: Any, x1: Any, x2: Any) -> tuple:
+    op = "DenseToDenseSetOperation"
+    if self.set_operation not in _OPERATIONS:
+        raise ValueError(
+            f"For '{op}', 'set_operation' must be one of {tuple(_OPERATIONS)}, but got {self.set_operation!r}."
+        )
+    first, second = concrete(op, x1), concrete(op, x2)
+    shape = first.shape[:-1]
+    rows = [
+        _OPERATIONS[self.set_operation](set(a.tolist()), set(b.tolist()))
+        for a, b in zip(first.reshape(-1, first.shape[-1]), second.reshape(-1, second.shape[-1]))
+    ]
+    return _as_sparse(rows, shape, x1.dtype)
+
+
+DenseToDenseSetOperation = composition(
+    "DenseToDenseSetOperation", _dense_sets, "Set operations of rows.", set_operation="a-b", validate_indices=True,
+)  # fmt: skip
+
+
+def _set_size(self: Any, set_indices: Any, set_values: Any, set_shape: Any) -> Any:
+    shape = static_ints("SetSize", "set_shape", set_shape)[:-1]
+    rows: dict[tuple, set] = {}
+    for place, value in zip(concrete("SetSize", set_indices).tolist(), concrete("SetSize", set_values).tolist()):
+        rows.setdefault(tuple(place[:-1]), set()).add(value)
+    sizes = np.zeros(shape, np.int32)
+    for place, members in rows.items():
+        sizes[place] = len(members)
+    return from_array(sizes)
+
+
+SetSize = composition("SetSize", _set_size, "The number of different values of each row.", validate_indices=True)
+
+
+def _count(self: Any, indices: Any, values: Any, dense_shape: Any, weights: Any) -> tuple:
+    op = "SparseCountSparseOutput"
+    places, found, weight = (concrete(op, v) for v in (indices, values, weights))
+    shape = static_ints(op, "dense_shape", dense_shape)
+    totals: dict[tuple, Any] = {}
+    for i, value in enumerate(found.tolist()):
+        if self.maxlength >= 0 and value >= self.maxlength:
+            continue
+        key = (*(places[i, :1].tolist() if len(shape) > 1 else ()), value)
+        totals[key] = 1 if self.binary_output else totals.get(key, 0) + (weight[i] if weight.size else 1)
+    keys = sorted(totals)
+    width = self.maxlength if self.maxlength >= 0 else max([k[-1] + 1 for k in keys], default=0)
+    size = (*shape[:-1], max(width, self.minlength))
+    out = np.asarray([totals[k] for k in keys], weight.dtype)
+    return from_array(np.asarray(keys, np.int64)), from_array(out), from_array(np.asarray(size, np.int64))
+
+
+SparseCountSparseOutput = composition(
+    "SparseCountSparseOutput", _count, "How often each value occurs in each row.", binary_output=False, minlength=-1,
+    maxlength=-1,
+)  # fmt: skip
+
+
+def _ragged_to_sparse(self: Any, rt_nested_splits: Any, rt_dense_values: Any) -> tuple:
+    """Rows within rows, given by where each starts, as (indices, values, shape)."""
+    levels = [concrete("RaggedTensorToSparse", s) for s in rt_nested_splits]
+    places = np.arange(len(levels[0]) - 1)[:, None]
+    for splits in levels:
+        lengths = np.diff(splits)
+        inner = np.concatenate([np.arange(n) for n in lengths]) if len(lengths) else np.zeros(0, np.int64)
+        places = np.concatenate([np.repeat(places, lengths, 0), inner[:, None]], 1)
+    size = [len(levels[0]) - 1, *(int(np.diff(s).max(initial=0)) for s in levels)]
+    return from_array(places.astype(np.int64)), rt_dense_values, from_array(np.asarray(size, np.int64))
+
+
+RaggedTensorToSparse = composition(
+    "RaggedTensorToSparse", _ragged_to_sparse, "Ragged rows as a sparse tensor.", Tsplits=REQUIRED
+)
+
+# -- matrices -----------------------------------------------------------------------------------------------------------
+SelfAdjointEig = composition(
+    "SelfAdjointEig", lambda self, x: F.eigh(x) if self.compute_v else (F.eigvalsh(x), F.zeros((0,), x.dtype)),
+    "Eigenvalues and eigenvectors of symmetric matrices.", compute_v=True,
+)  # fmt: skip
+
+
+def _tridiagonal(self: Any, diagonals: Any, rhs: Any) -> Any:
+    """Solve with the matrix whose upper, main and lower diagonals are the rows of `diagonals`."""
+    upper, main, lower = (diagonals[..., i, :] for i in range(3))
+    n = main.shape[-1]
+    matrix = F.diag_embed(main, 0, -2, -1)
+    if n > 1:
+        matrix = matrix + F.diag_embed(upper[..., : n - 1], 1, -2, -1) + F.diag_embed(lower[..., 1:], -1, -2, -1)
+    return F.matrix_solve(matrix, rhs)
+
+
+TridiagonalSolve = composition(
+    "TridiagonalSolve", _tridiagonal, "Solutions of tridiagonal systems.", partial_pivoting=True
+)
+
+
+# -- windows of random places ---------------------------------------------------------------------------------------------
+def _borders(size: int, count: int, pseudo: bool, generator: Any) -> np.ndarray:
+    """Where windows begin, and the end: steps of size // count and one more, mixed."""
+    if pseudo:
+        step, offset = size / count, generator.uniform()
+        inner = [int(np.ceil(step * (i + offset))) for i in range(count)]
+        return np.clip(np.asarray([0, *inner[1:], size]), 0, size)
+    short = size // count
+    steps = np.full(count, short)
+    steps[: size - short * count] += 1
+    return np.concatenate([[0], np.cumsum(generator.permutation(steps))])
+
+
+def _fractional(name: str, reduce: Any) -> Any:
+    def function(self: Any, x: Any) -> tuple:
+        generator = np.random.default_rng(self.seed) if self.deterministic or self.seed else host_generator()
+        counts = [int(n / r) for n, r in zip(x.shape[1:3], self.pooling_ratio[1:3])]
+        rows, columns = (_borders(n, c, self.pseudo_random, generator) for n, c in zip(x.shape[1:3], counts))
+        extra = int(self.overlapping)
+        cut = lambda ends: [(a, min(b + extra, ends[-1])) for a, b in zip(ends[:-1].tolist(), ends[1:].tolist())]
+        grid = [Stack(1)([reduce(x[:, a:b, c:d, :], (1, 2)) for c, d in cut(columns)]) for a, b in cut(rows)]
+        return Stack(1)(grid), from_array(rows.astype(np.int64)), from_array(columns.astype(np.int64))
+
+    return composition(
+        name, function, "Pooling of (N, H, W, C) in windows of drawn sizes, and their borders.", pooling_ratio=REQUIRED,
+        pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0,
+    )  # fmt: skip
+
+
+FractionalMaxPool = _fractional("FractionalMaxPool", ReduceMax())
+FractionalAvgPool = _fractional("FractionalAvgPool", ReduceMean())
+
+__all__ = [
+    "DenseToDenseSetOperation", "FractionalAvgPool", "FractionalMaxPool", "RaggedTensorToSparse", "SelfAdjointEig",
+    "SetSize", "SparseCountSparseOutput", "TridiagonalSolve",
+]  # fmt: skip
