@@ -52,6 +52,7 @@ class Entry:
     name: str
     target: Any
     aliases: list[str]
+    is_method: bool = False
 
     @property
     def text(self) -> str:
@@ -63,9 +64,12 @@ class Entry:
         if isinstance(self.target, property) or not callable(self.target):
             return ""
         try:
-            given = str(inspect.signature(self.target))
+            signature = inspect.signature(self.target)
         except (TypeError, ValueError):
             return "(…)"
+        if self.is_method:  # called on an object, which is its first argument
+            signature = signature.replace(parameters=list(signature.parameters.values())[1:])
+        given = str(signature)
         given = re.sub(r": '([^']+)'", r": \1", given.split(" -> ")[0])  # annotations are text here
         given = re.sub(r": Any\b", "", re.sub(r" at 0x[0-9a-f]+", "", given))
         given = re.sub(r"([(,] ?)(\w+) = ", r"\1\2=", given)
@@ -93,7 +97,8 @@ def entries(path: str, page: str) -> list[Entry]:
         if id(target) in found and callable(target):
             found[id(target)].aliases.append(name)
         else:
-            found[id(target)] = Entry(name, target, [])
+            bound = isinstance(owner, type) and inspect.isfunction(inspect.getattr_static(owner, name))
+            found[id(target)] = Entry(name, target, [], bound)
     return list(found.values())
 
 

@@ -78,7 +78,12 @@ def _extreme(plain: Callable, paired: Callable) -> Callable:
             return paired(self, **settings)
         return plain(self, **settings)
 
-    method.__name__, method.__doc__ = paired.__name__, paired.__doc__
+    name = method.__name__ = paired.__name__
+    kind, result = ("largest", 5.0) if name == "max" else ("smallest", 1.0)
+    method.__doc__ = (
+        f"The {kind} element, or the {kind} along `axis`; {name}(dim) also gives where they stand.\n\n    Examples:\n"
+        f"        >>> from mindspore import Tensor\n        >>> Tensor([1.0, 5.0]).{name}().item()\n        {result}\n    "
+    )
     return method
 
 
