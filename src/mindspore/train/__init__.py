@@ -29,9 +29,10 @@ from mindspore.train.metrics import *  # noqa: F403 - the list is theirs
 from mindspore.train.model import Model
 from mindspore.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
 from mindspore.train.summary import SummaryLandscape, SummaryRecord
+from mindspore.train.thor import ConvertModelUtils, ConvertNetUtils
 
 __all__ = [
-    "BackupAndRestore", "Callback", "CheckpointConfig", "DatasetHelper", "DynamicLossScaleManager",
+    "BackupAndRestore", "Callback", "CheckpointConfig", "ConvertModelUtils", "ConvertNetUtils", "DatasetHelper", "DynamicLossScaleManager",
     "EarlyStopping", "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "LossMonitor",
     "LossScaleManager", "Model", "ModelCheckpoint", "OnRequestExit", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
     "TrainFaultTolerance", "connect_network_with_dataset", "data_sink", "load_checkpoint", "load_param_into_net",
