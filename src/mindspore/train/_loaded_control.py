@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,18 @@ def repeat(test: Callable[..., Any], body: Callable[..., tuple], state: tuple) -
     return state
 
 
+class _Native:
+    """A function that is run, rather than interpreted, while a graph is built."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        return self.function(*args, **kwargs)
+
+
 def interpreted(function: Callable, *arguments: Any) -> Any:
     """Call a function so that its `if` and `while` on tensors become parts of the graph being built."""
-    return function(*arguments) if ACTIVE.builder is None else parse.call(function, arguments)
+    if ACTIVE.builder is None:
+        return function(*arguments)
+    return parse.call(function, tuple(_Native(a) if isinstance(a, types.FunctionType) else a for a in arguments))
