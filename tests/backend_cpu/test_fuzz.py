@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.backend_cpu.helpers import check
 
 from mindspore.backends.cpu import available
-from mindspore.prims import activation, arrays, elementwise, norm
-from mindspore.prims.reduction import BroadcastTo, ReduceMax, ReduceMean, ReduceSum, Reshape
+from mindspore.prims import activation, arrays, elementwise, gather_scatter, norm
+from mindspore.prims.reduction import BroadcastTo, ReduceMax, ReduceMean, ReduceMin, ReduceSum, Reshape
+from mindspore.prims.values import from_array
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
 
@@ -71,3 +72,55 @@ def test_random_graphs(data):
         return tuple(chosen)
 
     check(function, *inputs, tolerance=2e-3, flags=flags)
+
+
+EXACT_UNARY = [elementwise.Neg, elementwise.Abs, elementwise.ReLU]
+SHAPES = [(0,), (0, 3), (2, 0, 5), (1,), (1, 1), (3, 1), (1, 17), (5, 31), (2, 3, 33), (129,)]
+
+
+def grow_exactly(draw, pool: list, integers: np.ndarray) -> None:
+    """Add a tensor by operations that round nowhere, picking and joining among them."""
+    x = draw(st.sampled_from(pool))
+    kind = draw(st.integers(0, 6))
+    same = [y for y in pool if y.shape == x.shape]
+    if kind == 0:
+        pool.append(draw(st.sampled_from(EXACT_UNARY))()(x))
+    elif kind == 1:
+        y = draw(st.sampled_from(same))
+        pool.append(draw(st.sampled_from([elementwise.Maximum, elementwise.Minimum]))()(x, y))
+    elif kind == 2:
+        y = draw(st.sampled_from(same))
+        pool.append(elementwise.Select()(elementwise.Greater()(x, y), y, x))
+    elif kind == 3 and x.ndim and x.shape[0]:
+        places = from_array(integers % x.shape[0])
+        pool.append(gather_scatter.Gather()(x, places, 0))
+    elif kind == 4 and x.ndim:
+        pool.append(arrays.Concat(0)(x, draw(st.sampled_from(same))))
+    elif kind == 5 and x.ndim and 0 not in x.shape:
+        pool.append(draw(st.sampled_from([ReduceMax, ReduceMin]))(draw(st.booleans()))(x, x.ndim - 1))
+    elif kind == 6 and x.ndim:
+        pool.append(arrays.Transpose()(x, tuple(reversed(range(x.ndim))))[::-1])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_every_type_and_odd_shapes_exactly(data):
+    """Empty tensors, single elements, odd tails, NaN and infinities, inputs with gaps between their elements."""
+    shape = data.draw(st.sampled_from(SHAPES))
+    dtype = data.draw(st.sampled_from([np.float32, np.float64, np.float16, np.int8, np.int32, np.int64, np.uint8]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    inputs = [(rng.standard_normal(shape) * 50).astype(np.int16).astype(dtype) for _ in range(2)]
+    if np.dtype(dtype).kind == "f" and inputs[0].size > 2:
+        inputs[0].flat[:3] = np.nan, np.inf, -np.inf
+    places = rng.integers(0, 1000, 4)
+
+    def function(a, b):
+        pool = [a, b]
+        for _ in range(data.draw(st.integers(1, 8))):
+            grow_exactly(data.draw, pool, places)
+        return tuple(data.draw(st.lists(st.sampled_from(pool[2:] or pool), min_size=1, max_size=3)))
+
+    executable = check(function, *inputs)
+    gaps = [np.repeat(x, 2, axis=-1)[..., ::2] for x in inputs]
+    for got, want in zip(executable(*gaps), executable(*inputs)):
+        np.testing.assert_array_equal(got, want)

@@ -182,6 +182,14 @@ def _all_results(prim, args):
     return Primitive.__call__(prim, *args)
 
 
+def test_parts_of_nothing_are_not_read():
+    """The last element of an empty tensor would lie before its memory."""
+    empty = np.zeros((0,), np.int64)
+    run = check(lambda a, b: (ew.Maximum()(arrays.Concat(0)(a, b)[::-1], 1), a[::-1] + 1), empty, empty)
+    assert not [name for name in run.steps() if name.startswith("fused")]
+    check(lambda a: (ReduceSum()(a[:, ::-1] * 2, 1), a[::-1, ::-1] + 1), np.zeros((3, 0), np.float32))
+
+
 # -- picking and joining ------------------------------------------------------------------------------------------------
 def test_a_gather_computes_only_what_it_picks():
     """Cross-entropy never writes the probabilities of all classes to memory."""

@@ -142,6 +142,8 @@ def _changed(view: View, shape: tuple[int, ...], dims: tuple[Pairs, ...], offset
 
 
 def _slice(view: View, operation: Value) -> View | None:
+    if 0 in operation.shape:  # "the last of no elements" would lie before the buffer
+        return _changed(view, operation.shape, plain_dims(operation.shape))
     dims: list[Pairs] = []
     offset = 0
     for pairs, old, new, (start, step) in zip(view.dims or (), view.shape, operation.shape, operation.attr):

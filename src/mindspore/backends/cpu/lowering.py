@@ -204,6 +204,8 @@ class Lowering:
 
     # -- kernels --------------------------------------------------------------------------------------------------
     def kernel(self, kernel: Kernel, operands: list[View], reads: list[View], writes: list[View], name: str) -> None:
+        if all(w.size == 0 for w in writes):
+            return
         compiled, extent = kernels.compile(kernel)
         threads = compiled.threads(kernel.size())
         scratch = compiled.plan.scratch(threads)
