@@ -134,6 +134,11 @@ def test_layouts():
     assert ops.DataFormatVecPermute()(Tensor([1, 2, 3, 4])).asnumpy().tolist() == [1, 4, 2, 3]
 
 
+def test_split_by_sizes():
+    parts = ops.SplitWithSize()(Tensor([1, 2, 3, 4]), (1, 3), 0)
+    assert [p.asnumpy().tolist() for p in parts] == [[1], [2, 3, 4]]
+
+
 def test_gradients_pass_through_a_function():
     doubled = ops.InsertGradientOf(lambda g: 2 * g)
     assert ms.grad(lambda x: doubled(x) * 3)(Tensor(1.0)).asnumpy() == 6

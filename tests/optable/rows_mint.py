@@ -136,3 +136,32 @@ row(f"{F_}sigmoid_", special.expit, X, call=changed(), **IN_PLACE)
 row(f"{F_}elu_", lambda x: np.where(x > 0, x, np.expm1(x)), X, call=changed(), **IN_PLACE)
 row(f"{F_}hardtanh_", lambda x: np.clip(x, -0.5, 0.75), X, call=changed(-0.5, 0.75), **IN_PLACE)
 row(f"{F_}threshold_", lambda x: np.where(x > 0.3, x, -2.0), X, call=changed(0.3, -2.0), **IN_PLACE)
+
+# -- batch normalisation in parts, and convolution with time first ------------------------------------------------------
+row(
+    "mint.batch_norm_stats",
+    lambda x: (x.mean((0, 2)), 1 / np.sqrt(x.var((0, 2)) + 1e-3)),
+    real(3, 2, 4),
+    call=plus(1e-3),
+    dtypes="f d",
+    tolerance=8,
+)
+row(
+    "mint.batch_norm_elemt",
+    lambda x, w, b, m, i: (x - m[:, None]) * i[:, None] * w[:, None] + b[:, None],
+    real(3, 2, 4),
+    *(real(2) for _ in range(4)),
+    dtypes="f d",
+    tolerance=4,
+)
+row(
+    "mint.conv_tbc",
+    lambda x, w, b: sum(np.pad(x, ((1, 1), (0, 0), (0, 0)))[k : k + 5] @ w[k] for k in range(3)) + b,
+    real(5, 2, 3),
+    real(3, 3, 4),
+    real(4),
+    call=plus(1),
+    dtypes="f d",
+    tolerance=8,
+)
+row("mint.npu_gelu", lambda x: x * special.ndtr(x), X, dtypes="f d", tolerance=2)

@@ -89,6 +89,7 @@ def test_every_operation_has_a_row():
 
 #: functions of mint that draw random numbers or keep their state (tests/mint), and helpers its modules import
 MINT_OTHERS = """
+    addr_ batch_norm_gather_stats_with_counts
     bernoulli get_rng_state initial_seed manual_seed multinomial normal rand rand_like randint randint_like randn
     randn_like randperm seed set_rng_state
     added_along as_tensor cast next_key require_tensor require_tensors scatter_along static_ints to_float unique_sorted
