@@ -237,3 +237,61 @@ def test_gradients_leave_state_as_one_call_would():
     gradients = [float(ms.grad(net)(Tensor(3.0))) for _ in range(3)]
     assert gradients == [1.0, 2.0, 3.0]
     assert (net.calls, float(net.total)) == (3, 9.0)
+
+
+RATE = 2.0
+SWITCH = True
+CALLS = 0
+OFFSET = Tensor([1.0, 1.0])
+
+
+def test_global_variables_are_read_and_stored_like_attributes():
+    global RATE, SWITCH, OFFSET, CALLS
+
+    @ms.jit
+    def f(x):
+        return x * RATE + OFFSET if SWITCH else x
+
+    @ms.jit
+    def counted(x):
+        global CALLS
+        if x > 0:
+            CALLS += 1
+        return x + CALLS
+
+    x = Tensor([1.0, 2.0])
+    assert f(x).asnumpy().tolist() == [3.0, 5.0]
+    for value in (3.0, 4.0, 5.0):
+        RATE = value
+        assert f(x).asnumpy().tolist() == [value + 1, 2 * value + 1]
+    OFFSET = Tensor([0.0, 5.0])
+    assert f(x).asnumpy().tolist() == [5.0, 15.0]
+    SWITCH = False
+    assert f(x).asnumpy().tolist() == [1.0, 2.0]
+    assert f.compile_cache_size <= 4
+    assert [int(counted(Tensor(v))) for v in (10, -10, 10)] == [11, -9, 12]
+    assert CALLS == 2
+    RATE, SWITCH, CALLS, OFFSET = 2.0, True, 0, Tensor([1.0, 1.0])
+
+
+def test_variables_of_the_function_around():
+    def make():
+        calls, rate = 0, 2.0
+
+        @ms.jit
+        def inner(x):
+            nonlocal calls
+            calls += 1
+            return x * rate + calls
+
+        def set_rate(value):
+            nonlocal rate
+            rate = value
+
+        return inner, set_rate, lambda: calls
+
+    inner, set_rate, calls = make()
+    assert [float(inner(Tensor(1.0))) for _ in range(3)] == [3.0, 4.0, 5.0]
+    set_rate(10.0)
+    assert float(inner(Tensor(1.0))) == 14.0
+    assert calls() == 4

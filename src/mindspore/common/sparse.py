@@ -72,8 +72,7 @@ class _Sparse:
 
     def __ms_with_parts__(self, parts: list[Any]) -> Any:
         twin = copy.copy(self)
-        for name, part in zip(self._parts, parts):
-            setattr(twin, name, part)
+        twin.__dict__.update((f"_{name}", part) for name, part in zip(self._parts, parts))
         return twin
 
     @property

@@ -4,12 +4,15 @@ Reads are noted, because the graph is made for the values found: whoever keeps t
 (common/guards.py). An attribute in `variable` is not specialised to: it becomes an input of the graph, read anew at each
 call. Buffers of cells always are.
 
+Global variables of the user's modules, and variables of functions around the compiled one, are treated as attributes too.
+
 Stores are kept aside until the graph has run; later reads see them. Branches and loops treat stored attributes like local
 variables (branching.py, loops.py).
 """
 
 from __future__ import annotations
 
+import ast
 import types
 from typing import Any, NamedTuple
 
@@ -34,7 +37,7 @@ class Read(NamedTuple):
     """An attribute that the interpretation read, with the value it had."""
 
     owner: Any
-    store: dict  # where the value is kept
+    store: Any  # where the value is kept: a dict or a CellStore
     name: str
     value: Any
 
@@ -44,7 +47,7 @@ class AttributeInput:
 
     requires_grad = False
 
-    def __init__(self, store: dict, name: str):
+    def __init__(self, store: Any, name: str):
         self.store, self.name = store, name
         self.kind = self._kind()
 
@@ -65,6 +68,47 @@ class AttributeInput:
     def _data(self, array: Any) -> None:
         kept = self.store[self.name]
         self.store[self.name] = values.from_array(array) if isinstance(kept, TensorBase) else np.asarray(array).item()
+
+
+class GlobalNames:
+    """The global variables of a module as attributes of an object."""
+
+    def __init__(self, names: dict):
+        self.__dict__ = names
+
+
+class CellStore:
+    """The variable that a Python closure holds, where a Read looks for it."""
+
+    def __init__(self, cell: types.CellType):
+        self.cell = cell
+
+    def get(self, _: str) -> Any:
+        try:
+            return self.cell.cell_contents
+        except ValueError:
+            return None
+
+    def __getitem__(self, _: str) -> Any:
+        return self.cell.cell_contents
+
+    def __setitem__(self, _: str, value: Any) -> None:
+        self.cell.cell_contents = value
+
+
+_modules: dict[int, GlobalNames] = {}
+
+
+def global_names(names: dict) -> GlobalNames:
+    """The one object that stands for a module's global variables."""
+    owner = _modules.get(id(names))
+    if owner is None:
+        owner = _modules[id(names)] = GlobalNames(names)
+    return owner
+
+
+#: kinds of global values that programs change; functions, classes and modules are taken as they are
+_GLOBAL_DATA = (bool, int, float, str, TensorBase, tuple, list, dict, type(None))
 
 
 def is_cell(value: Any) -> bool:
@@ -94,14 +138,15 @@ class AttributeRules(Rules):
         store = _store_of(owner, name)
         return value if store is None else self._observe(owner, store, name, value)
 
-    def _observe(self, owner: Any, store: dict, name: str, value: Any) -> Any:
+    def _observe(self, owner: Any, store: Any, name: str, value: Any) -> Any:
         key = (id(owner), name)
         raw = store[name]
         if key not in self.reads:
             self.reads[key] = Read(owner, store, name, raw)
         if is_cell(raw):
             self.note_cell(raw)
-        if key not in self.variable and not (isinstance(raw, TensorBase) and store is owner.__dict__.get("_buffers")):
+        is_buffer = is_cell(owner) and isinstance(raw, TensorBase) and store is owner.__dict__["_buffers"]
+        if key not in self.variable and not is_buffer:
             return value
         if key not in self.attribute_inputs:
             abstract = (
@@ -127,6 +172,28 @@ class AttributeRules(Rules):
             return
         self.attributes[(id(owner), name)] = (owner, name, value)
 
+    # -- variables of modules and of functions around ---------------------------------------------------------------
+    def eval_Name(self, node: ast.Name) -> Any:
+        frame, name = self.frame, node.id
+        names = frame.globals
+        if not frame.is_global(name):
+            value, cell = frame.lookup(name), frame.cell_of(name)
+            is_data = cell is not None and isinstance(value, _GLOBAL_DATA)
+            return self.getattribute(cell, "cell_contents") if is_data else value
+        if isinstance(names[name], _GLOBAL_DATA) and not names.get("__name__", "").startswith("mindspore."):
+            return self.getattribute(global_names(names), name)
+        return names[name]
+
+    def store_name(self, name: str, value: Any) -> None:
+        frame = self.frame
+        cell = frame.cell_of(name) if name in frame.nonlocals else None
+        if cell is not None:
+            self.setattribute(cell, "cell_contents", value)
+        elif name in frame.nonlocals and frame.is_global(name):
+            self.setattribute(global_names(frame.globals), name, value)
+        else:
+            frame.store(name, value)
+
     # -- branches and loops ------------------------------------------------------------------------------------------
     def attribute_or_undefined(self, stores: dict[Key, tuple], key: Key, owner: Any) -> Any:
         """The value of an attribute where only `stores` have been made."""
@@ -144,8 +211,10 @@ class AttributeRules(Rules):
         )
 
 
-def _store_of(owner: Any, name: str) -> dict | None:
-    """The dictionary that holds an instance attribute; None for what belongs to the class."""
+def _store_of(owner: Any, name: str) -> Any:
+    """What holds an instance attribute; None for what belongs to the class."""
+    if type(owner) is types.CellType:
+        return CellStore(owner)
     own = getattr(owner, "__dict__", None)
     if own is None:
         return None

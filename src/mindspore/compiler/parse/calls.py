@@ -32,7 +32,6 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
-
 #: how many levels of recursion under run-time conditions are interpreted one by one
 RECURSION_LEVELS = 16
 

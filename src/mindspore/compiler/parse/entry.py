@@ -223,7 +223,7 @@ def _result(value: Any) -> Any:
     return value if parts is None else with_parts(value, [_result(part) for part in parts])
 
 
-_ITERATOR: type = type(iter([]))
+_ITERATOR: Any = type(iter([]))
 
 
 def _defined(value: Any) -> Any:

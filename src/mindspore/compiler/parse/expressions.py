@@ -58,9 +58,6 @@ class ExpressionRules(Rules):
     def eval_Constant(self, node: ast.Constant) -> Any:
         return node.value
 
-    def eval_Name(self, node: ast.Name) -> Any:
-        return self.frame.lookup(node.id)
-
     def eval_Tuple(self, node: ast.Tuple) -> tuple:
         return tuple(self._elements(node.elts))
 

@@ -83,6 +83,26 @@ class Frame:
             return getattr(builtins, name)
         raise NameError(f"The name '{name}' is not defined, or not supported in graph mode.")
 
+    def cell_of(self, name: str) -> Any:
+        """The closure cell that a name means, if any."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.locals and not (frame is self and name in self.nonlocals):
+                return None
+            if name in frame.cells:
+                return frame.cells[name]
+            frame = frame.enclosing
+        return None
+
+    def is_global(self, name: str) -> bool:
+        """Whether a name means the module's global variable."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.locals or name in frame.cells:
+                return False
+            frame = frame.enclosing
+        return name in self.globals
+
     def store(self, name: str, value: Any) -> None:
         if name in self.nonlocals:
             frame = self.enclosing

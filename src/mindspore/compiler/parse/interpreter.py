@@ -29,7 +29,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
 
 
-class Interpreter(ExpressionRules, StatementRules, BranchRules, LoopRules, CallRules, AttributeRules):
+class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, LoopRules, CallRules):
     """Interprets user code into the active Builder's graph."""
 
     def __init__(self, max_call_depth: int = 1000, variable: frozenset[Key] = frozenset()):
@@ -45,7 +45,9 @@ class Interpreter(ExpressionRules, StatementRules, BranchRules, LoopRules, CallR
         self.cells: dict[int, tuple[Any, tuple]] = {}  # cells met, with their signature
         self.recursion: dict[Any, Any] = {}
         self.active_calls: dict[Any, int] = {}
-        self.levels: dict[Any, list[tuple[Any, dict]]] = {}  # calls under way per function: where and with what arguments
+        self.levels: dict[
+            Any, list[tuple[Any, dict]]
+        ] = {}  # calls under way per function: where and with what arguments
 
     # -- values -----------------------------------------------------------------------------------------------------
     def is_variable(self, value: Any) -> bool:

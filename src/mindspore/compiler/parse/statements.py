@@ -141,7 +141,7 @@ class StatementRules(Rules):
         value = self.eval(node.value)
         target = node.target
         if isinstance(target, ast.Name):
-            self.frame.store(target.id, self._inplace(function, self.frame.lookup(target.id), value))
+            self.store_name(target.id, self._inplace(function, self.eval_Name(target), value))
         elif isinstance(target, ast.Attribute):
             owner = self.eval(target.value)
             self.setattribute(owner, target.attr, self._inplace(function, self.getattribute(owner, target.attr), value))
@@ -155,7 +155,7 @@ class StatementRules(Rules):
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind a value to a name, attribute, element, or pattern of these."""
         if isinstance(target, ast.Name):
-            self.frame.store(target.id, value)
+            self.store_name(target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(target.elts, value)
         elif isinstance(target, ast.Attribute):
