@@ -43,7 +43,8 @@ THRESHOLDS: dict[str, int] = {
     **dict.fromkeys(("MaxPool", "MaxPoolNd", "MaxPool3D", "AvgPool", "AvgPoolNd", "AvgPool3D"), _ROWS),
     **dict.fromkeys(("BatchNorm", "LayerNorm", "RmsNorm", "Standardize", "Softmax", "LogSoftmax"), _ROWS),
     "RecurrentSequence": _ROWS,
-    **dict.fromkeys(("GeLU", "Tanh", "Sigmoid", "Exp", "Log", "Erf", "SiLU", "Softplus", "Mish"), _POINTS),
+    **dict.fromkeys(("ReLU", "ReLU6", "GeLU", "SiLU", "Mish", "Elu", "HSwish", "Softplus"), _POINTS),
+    **dict.fromkeys(("Tanh", "Sigmoid", "Exp", "Log", "Erf"), _POINTS),
 }  # fmt: skip
 #: operations whose gradient rule is worth compiling although they themselves run on NumPy (they check their input)
 GRADIENTS: dict[str, int] = {**THRESHOLDS, "SparseCrossEntropy": _ROWS}
