@@ -400,6 +400,7 @@ def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> An
 
     With inputs given: returns (value, vjp_fn) (and aux). `vjp_fn` gives a tuple with a gradient per input.
     """
+    _require_tensors("vjp", inputs)
     back = Derivative(fn, tuple(range(len(inputs))), weights, sens=True, has_aux=has_aux)
 
     def vjp_fn(*sens: Any) -> Any:
@@ -415,6 +416,12 @@ def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> An
     return out, vjp_fn
 
 
+def _require_tensors(op: str, inputs: tuple) -> None:
+    for value in inputs:
+        if not _tensors(value):
+            raise TypeError(f"For '{op}', each input must be a Tensor, but got {type(value).__name__}.")
+
+
 def _call_forward(fn: Any, inputs: tuple) -> Any:
     return parse.call(fn, inputs) if ACTIVE.builder is not None else fn(*inputs)
 
@@ -426,6 +433,7 @@ def jvp(fn: Any, inputs: Any, v: Any, has_aux: bool = False) -> Any:
     """
     single = not isinstance(inputs, (tuple, list))
     points = (inputs,) if single else tuple(inputs)
+    _require_tensors("jvp", points)
     directions = (v,) if not isinstance(v, (tuple, list)) else tuple(v)
     if len(points) != len(directions):
         raise TypeError(
