@@ -88,6 +88,8 @@ class Gather(Primitive):
 
     def infer(self, params: Any, indices: Any, axis: Any) -> Any:
         checks.tensor(self.name, "input_params", params)
+        if not params.shape:
+            raise ValueError(f"For '{self.name}', 'input_params' must have at least 1 dimension, but its shape is ().")
         _check_indices(self.name, indices, "input_indices")
         at, batch = self._places(params.shape, indices.shape, axis)
         return AbstractTensor(params.dtype, params.shape[:at] + indices.shape[batch:] + params.shape[at + 1 :])

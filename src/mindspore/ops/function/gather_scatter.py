@@ -251,6 +251,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
 def masked_scatter(input: Any, mask: Any, tensor: Any) -> Tensor:
     """A copy in which the places where the mask holds take the elements of `tensor` in order."""
     require_tensors("masked_scatter", input=input, mask=mask, tensor=tensor)
+    checks.dtype_in("masked_scatter", "mask", mask.dtype, "b")
     shape = checks.broadcast("masked_scatter", input.shape, mask.shape)
     hold = BroadcastTo(shape)(mask) if mask.shape != shape else mask
     from mindspore.prims.scan import CumSum

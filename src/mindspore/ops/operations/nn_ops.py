@@ -12,7 +12,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import nn_activation as act
 from mindspore.ops import nn_conv, nn_embedding, nn_image, nn_loss, nn_pooling
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function._common import cast
+from mindspore.ops.function._common import cast, require_rank
 from mindspore.ops.operations.sequence_ops import *  # noqa: F403
 from mindspore.ops.operations.sequence_ops import __all__ as _sequence
 from mindspore.prims import elementwise as ew
@@ -124,6 +124,7 @@ MultilabelMarginLoss = composition("MultilabelMarginLoss", _multilabel, "Multi-l
 
 
 def _nll(p: Any, logits: Any, labels: Any, weight: Any) -> tuple:
+    require_rank("NLLLoss", "weight", weight, 1, 1)
     keep = cast(ew.NotEqual()(labels, p.ignore_index), weight.dtype)
     index = ew.Select()(ew.NotEqual()(labels, p.ignore_index), labels, ew.zeros_like(labels))
     total = ReduceSum()(nn_embedding.gather(weight, index, 0) * keep, ())
