@@ -76,12 +76,12 @@ class Expander:
             return node.value
         found = self._constants.get(node.id)
         if found is None:
-            array = np.asarray(node.value)
+            dtype = node.abstract.dtype
+            array = np.asarray(node.value, dtype.np)  # kernels read its bytes as what the graph says they are
             if array.size == 1 and array.dtype.kind in "buif":
-                found = self.make.const(array.reshape(()).item(), array.shape, name_of(array.dtype))
+                found = self.make.const(array.reshape(()).item(), array.shape, dtype.name)
             else:
-                dtype = node.abstract.dtype.name
-                found = self.make.add("input", array.shape, dtype, (), ("constant", np.ascontiguousarray(array)))
+                found = self.make.add("input", array.shape, dtype.name, (), ("constant", np.ascontiguousarray(array)))
             self._constants[node.id] = found
         return found
 
