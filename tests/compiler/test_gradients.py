@@ -223,3 +223,16 @@ def test_hooks(mode):
         x.register_hook(lambda g: seen.append(g) or g * 2)
         close(ms.grad(cube)(x), 6 * X**2)
         assert len(seen) == 1
+
+
+def test_gradients_of_long_loops_of_unknown_length():
+    def compound(x, trips):
+        i = Tensor(0)
+        while i < trips:
+            x = x * 1.01
+            i = i + 1
+        return x
+
+    gradient = ms.jit(lambda x, trips: ms.grad(compound)(x, trips))
+    for trips in (3, 63, 64, 65, 200):
+        np.testing.assert_allclose(float(gradient(Tensor(1.0), Tensor(trips))), 1.01**trips, rtol=1e-4)

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from mindspore._base import flags
+from mindspore._base.optional import available as available_module
 from mindspore.backends.cpu import jit, native, openmp
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
@@ -15,6 +16,7 @@ from mindspore.compiler.fuse.cluster import Clustering, schedule
 from mindspore.compiler.fuse.expand import expand
 from mindspore.ir import FuncGraph
 from mindspore.prims.control import Call, Cond, While
+from mindspore.prims.stack import StackInit
 
 
 def available() -> bool:
@@ -34,6 +36,8 @@ class CpuBackend:
         openmp.set_threads(threads)
 
     def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Any:
+        if not self.strict and _has_growing_stacks(graph):
+            return _other_backend().compile(graph, donated)
         session = _Session(self.graph_kernel_flags)
         try:
             return session.executable(graph, donated)
@@ -42,6 +46,19 @@ class CpuBackend:
                 raise
             warnings.warn(f"the graph {graph.name!r} runs on NumPy: the CPU backend cannot compile it ({error!r})")
             return InterpBackend().compile(graph, donated)
+
+
+def _has_growing_stacks(graph: FuncGraph) -> bool:
+    """Whether a loop of unknown length saves values for its backward pass: buffers here have fixed sizes."""
+    return any(isinstance(n.op, StackInit) and not n.op.bounded for g in graph.all_graphs() for n in g.nodes())
+
+
+def _other_backend() -> Any:
+    if available_module("jax"):
+        from mindspore.backends.xla import XlaBackend
+
+        return XlaBackend("cpu")
+    return InterpBackend()
 
 
 class _Session:
