@@ -37,9 +37,15 @@ _ndarray, _quiet = np.ndarray, np.errstate
 
 
 def _binary(prim: Any, ufunc: Any) -> Any:
-    """An operator method: straight to NumPy for two plain eager tensors of one type, else through the dispatcher."""
+    """An operator method: straight to NumPy for plain eager tensors of one type or a float, else through the dispatcher."""
+    takes_numbers = isinstance(ufunc, np.ufunc)
 
     def method(self: Tensor, other: Any) -> Any:
+        if type(other) is float and takes_numbers and ACTIVE.builder is None and not ACTIVE.tapes:
+            a = self._data
+            if type(a) is _ndarray and a.dtype.char in "fd":  # a Python number takes the array's type
+                with _quiet(all="ignore"):
+                    return values.from_array(ufunc(a, other))
         if type(other) is Tensor and ACTIVE.builder is None and not ACTIVE.tapes:
             a, b = self._data, other._data
             if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
