@@ -328,3 +328,32 @@ def _compare_gradients(row: Row, grads: Any) -> None:
     for f, e in zip(flat(grads), flat(exact)):
         scale = max(1.0, float(np.abs(e[np.isfinite(e)]).max(initial=0.0)))
         np.testing.assert_allclose(wide(f), e, 1e-4 * row.tolerance, 1e-5 * scale * row.tolerance)
+
+
+# -- mistakes ---------------------------------------------------------------------------------------------------------
+def mistaken(arrays: list[np.ndarray]) -> Iterator[list[np.ndarray]]:
+    """The inputs with one of wrong rank, size or element type; some of these are no mistakes."""
+    for i, a in enumerate(arrays[:2]):
+        changed = [a[None], a.astype(np.complex64), a.astype(np.bool_)]
+        changed += [a.reshape(-1)[0]] if a.size else []
+        changed += [np.concatenate([a, a], -1)[..., : a.shape[-1] + 2]] if a.ndim else []
+        for other in changed:
+            yield [*arrays[:i], np.asarray(other), *arrays[i + 1 :]]
+
+
+def check_mistakes(row: Row) -> None:
+    """Whatever comes of them (a result, or an error with its words) is the same in both modes."""
+    function = row.function()
+    with backend_set("interp"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for arrays in mistaken(inputs(row, main_code(row))):
+            tensors = [Tensor(a) for a in arrays]
+            eager, graph = (_outcome(f, tensors) for f in (function, ms.jit(lambda *xs: function(*xs))))
+            assert eager == graph, f"shapes {[a.shape for a in arrays]}, types {[a.dtype.name for a in arrays]}"
+
+
+def _outcome(function: Callable, tensors: list[Tensor]) -> Any:
+    try:
+        return [(a.dtype, a.shape) for a in flat(function(*tensors))]
+    except (TypeError, ValueError, IndexError) as error:
+        return type(error), str(error).split("\n")[0]

@@ -68,3 +68,11 @@ def test_vmap(row):
 @pytest.mark.parametrize("row", [r for r in ROWS if r.graph], ids=[f"{r.family}-{r}" for r in ROWS if r.graph])
 def test_compiled(row, backend):
     engine.check_compiled(row, backend)
+
+
+PLAIN = [r for r in ROWS if r.graph and r.family not in ("other", "rare", "attention")]
+
+
+@pytest.mark.parametrize("row", PLAIN, ids=[f"{r.family}-{r}" for r in PLAIN])
+def test_mistakes_are_the_same_in_both_modes(row):
+    engine.check_mistakes(row)

@@ -8,7 +8,15 @@ from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
 from mindspore.ops import function as F
-from mindspore.ops.function._common import as_tensor, cast, require_tensor, static_ints, to_float
+from mindspore.ops.function._common import (
+    as_tensor,
+    cast,
+    normal_axis,
+    require_rank,
+    require_tensor,
+    static_ints,
+    to_float,
+)
 from mindspore.ops.function.gather_scatter import added_along, scatter_along
 from mindspore.ops.function.sorting import unique_sorted
 from mindspore.prims import elementwise as ew
@@ -90,7 +98,8 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
 
 def select(input: Any, dim: int, index: int) -> Tensor:
     """One slice along a dimension, which disappears."""
-    return input[(slice(None),) * (dim % input.ndim) + (index,)]
+    require_rank("select", "input", input, 1)
+    return input[(slice(None),) * normal_axis("select", dim, input.ndim, "dim") + (index,)]
 
 
 def clone(input: Any) -> Tensor:

@@ -82,7 +82,7 @@ def axes(op: str, value: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
         out = tuple(axis(op, v, ndim, name) for v in value)
         if len(set(out)) != len(out):
             raise ValueError(f"For '{op}', '{name}' must not repeat an axis, but got {tuple(value)}.")
-        return out
+        return out if ndim else ()
     return (axis(op, value, ndim, name),) if ndim else (axis(op, value, ndim, name),)[:0]
 
 
