@@ -8,7 +8,7 @@ from typing import Any
 
 from mindspore.ops import function as F
 from mindspore.prims import elementwise as ew
-from mindspore.prims.debug import Print
+from mindspore.prims.debug import Print, TensorDump
 
 tensor_add, tensor_sub, tensor_mul, tensor_div = F.add, F.sub, F.mul, ew.RealDiv()
 tensor_muls, tensor_mod, tensor_floordiv = F.mul, ew.FloorMod(), F.floor_divide
@@ -24,6 +24,11 @@ stop_gradient_ = F.stop_gradient
 
 tuple_div = F.div
 print_ = Print()
+
+
+def tensordump(file_name: str, tensor: Any, mode: str = "out") -> None:
+    """Save a tensor as `file_name_<type>_<number>.npy`."""
+    TensorDump(mode)(file_name, tensor)
 
 
 def control_depend(src: Any, dst: Any) -> None:
@@ -79,7 +84,7 @@ __all__ = [
     "csr_tensor_get_indices", "csr_tensor_get_indptr", "csr_tensor_get_values", "diff_ext", "einsum_ext", "erfinv_",
     "exponential_", "float_power_ext", "floordiv", "floormod", "inplace_sigmoid", "isnan_ext", "merge",
     "neg_tensor", "normal_", "pows", "print_", "put_", "random_", "row_tensor_get_dense_shape",
-    "row_tensor_get_indices", "row_tensor_get_values", "stop_gradient_", "tanh_", "tensor_add", "tensor_div",
+    "row_tensor_get_indices", "row_tensor_get_values", "stop_gradient_", "tanh_", "tensor_add", "tensordump", "tensor_div",
     "tensor_exp", "tensor_expm1", "tensor_floordiv", "tensor_ge", "tensor_gt", "tensor_le", "tensor_lt",
     "tensor_mod", "tensor_mul", "tensor_muls", "tensor_operator_registry", "tensor_pow", "tensor_range",
     "tensor_slice", "tensor_sub", "tuple_div", "uniform_", "zero_",

@@ -1,12 +1,15 @@
-"""Printing from inside a graph, in program order."""
+"""Printing and saving from inside a graph, in program order."""
 
 from __future__ import annotations
 
+import itertools
+import os
 from typing import Any
 
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base.files import atomic_write
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
 from mindspore.prims import values
@@ -70,3 +73,63 @@ def _token() -> Any:
     token = values.from_array(np.zeros((), np.int32))
     token._ms_keep = True
     return token
+
+
+_DUMPS = itertools.count()
+
+
+class TensorDump(Primitive):
+    """`TensorDump()(file, x)` saves x as `file_<type>_<number>.npy`, counting up; in a graph each time it runs.
+
+    Examples:
+        >>> import glob, tempfile
+        >>> from mindspore import Tensor, ops
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ops.TensorDump()(folder + "/x", Tensor([1.0]))
+        ...     len(glob.glob(folder + "/x_float32_*.npy"))
+        1
+    """
+
+    effect = "io"
+
+    def __init__(self, input_output: str = "out", file: str = ""):
+        if input_output not in ("in", "out"):
+            raise ValueError(f"For 'TensorDump', 'input_output' must be 'in' or 'out', but got {input_output!r}.")
+        super().__init__("TensorDump", input_output=input_output, file=file)
+
+    def __call__(self, *args: Any) -> Any:
+        if args and getattr(args[0], "_ms_keep", False):
+            return super().__call__(*args)
+        file, x = args
+        if not isinstance(file, str) or not file:
+            raise TypeError(f"For 'TensorDump', 'file' must be a string that is not empty, but got {file!r}.")
+        if not isinstance(x, TensorBase):
+            raise TypeError(f"For 'TensorDump', 'input_x' must be a Tensor, but got {type(x).__name__}.")
+        builder = ACTIVE.builder
+        if builder is None:
+            _save(file, np.asarray(x._data))
+        else:
+            token = builder.root.__dict__.setdefault("io_token", _token())
+            builder.write(token, builder.node_of(TensorDump(self.input_output, file)(token, x)))
+        return None
+
+    def infer(self, token: Any, x: Any) -> Any:
+        return AbstractTensor(mstype.int32, ())
+
+    def eval(self, xp: Any, token: Any, x: Any) -> Any:
+        _save(self.file, np.asarray(x))
+        return np.asarray(token)
+
+    def eval_xla(self, xp: Any, token: Any, x: Any) -> Any:
+        jax = require("jax", "xla", "saving tensors from a graph")
+        from jax.experimental import io_callback
+
+        shape = jax.ShapeDtypeStruct((), np.int32)
+        return io_callback(lambda t, v: self.eval(np, np.asarray(t), v), shape, token, x, ordered=True)
+
+
+def _save(file: str, array: np.ndarray) -> None:
+    path = f"{file.removesuffix('.npy')}_{array.dtype.name}_{next(_DUMPS)}.npy"
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with atomic_write(path) as stream:
+        np.save(stream, array)
