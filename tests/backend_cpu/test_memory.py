@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.backend_cpu.helpers import build
 
 import mindspore as ms
 from mindspore import nn, ops
-from mindspore.backends.cpu import available
+from mindspore.backends.cpu import CpuBackend, available
 from mindspore.compiler.memory.plan import ALIGNMENT, Interval, plan, round_up
+from mindspore.prims import elementwise as ew
+from mindspore.prims import linalg
 
 INTERVALS = st.lists(
     st.tuples(st.integers(0, 5000), st.integers(0, 30), st.integers(0, 10)).map(
@@ -72,3 +78,36 @@ def test_a_residual_network_trains_in_less_than_half_of_its_tensors_memory():
     report = step.memory_report()
     assert report["ratio"] <= 0.45
     assert report["peak_bytes"] > 0
+
+
+@pytest.mark.skipif(not available(), reason="the native backend is not installed")
+def test_graphs_share_their_memory_and_give_it_back():
+    """One function for ten sizes needs the memory of the largest; graphs that run at the same time do not share."""
+    arrays = [np.random.default_rng(n).standard_normal((40 + n, 50)).astype(np.float32) for n in range(10)]
+
+    def function(x):
+        return linalg.MatMul()(ew.Exp()(linalg.MatMul(transpose_b=True)(x, x)), x)
+
+    graphs = [CpuBackend(strict=True).compile(build(function, x)) for x in arrays]
+    want = [g(x)[0].copy() for g, x in zip(graphs, arrays)]
+    (used,) = {i.arena for g in graphs for i in g._free}
+    assert used.users >= len(graphs)
+    failures = []
+
+    def work(offset):
+        for i in range(40):
+            n = (i + offset) % len(graphs)
+            if not np.array_equal(graphs[n](arrays[n])[0], want[n]):
+                failures.append(n)
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    assert not failures
+    assert not used.lock.locked()
+    before = used.users
+    graphs.clear()
+    gc.collect()
+    assert used.users <= before - 10

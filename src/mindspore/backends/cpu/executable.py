@@ -1,8 +1,8 @@
 """A compiled graph: steps, a memory plan, and one native call that runs them all.
 
 The steps become a table of (function, argument) addresses. A few lines of machine code (`runner`) go through it, so
-Python is entered again only by host steps. An *instance* owns an arena and the tables that point into it; calls that
-overlap (threads, recursion) get an instance each.
+Python is entered again only by host steps. An *instance* has the tables that point into an arena; calls that
+overlap (threads, recursion) get an instance and an arena each.
 
 New values of donated parameters overwrite the old ones where the graph allows it. Other results go to arrays of
 ours; an array is handed out again only when nobody but us refers to it, so results never change under the caller's
@@ -12,7 +12,6 @@ hands and yet a loop allocates nothing.
 from __future__ import annotations
 
 import ctypes
-import mmap
 import sys
 import threading
 from collections.abc import Sequence
@@ -20,12 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import dnnl, runner
+from mindspore.backends.cpu import arena, dnnl, runner
 from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
 from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step
 from mindspore.compiler.memory.plan import Interval, Plan, plan
-
-_HUGE_PAGE = 1 << 21
 
 
 class Blueprint:
@@ -50,24 +47,13 @@ class Blueprint:
         return list(found.values())
 
 
-class _Arena:
-    """Anonymous memory, in huge pages where the system allows."""
-
-    def __init__(self, nbytes: int):
-        self.memory = mmap.mmap(-1, nbytes + _HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        if hasattr(mmap, "MADV_HUGEPAGE") and nbytes >= _HUGE_PAGE:
-            self.memory.madvise(mmap.MADV_HUGEPAGE)
-        self._pin = (ctypes.c_char * 1).from_buffer(self.memory)
-        base = ctypes.addressof(self._pin)
-        self.address = -(-base // _HUGE_PAGE) * _HUGE_PAGE if nbytes >= _HUGE_PAGE else -(-base // 64) * 64
-
-
 class Instance:
-    """Memory and address tables for one call at a time."""
+    """Address tables for one call at a time, into a shared arena or one of its own."""
 
-    def __init__(self, blueprint: Blueprint):
+    def __init__(self, blueprint: Blueprint, shared: arena.Arena | None = None):
         self.blueprint = blueprint
-        self.arena = _Arena(blueprint.plan.peak)
+        self.arena = shared or arena.Arena(blueprint.plan.peak)
+        self.arena.join()
         self.places = {id(b): self.arena.address + o for b, o in zip(blueprint.arena, blueprint.plan.offsets)}
         self.external: dict[tuple[str, int], int] = {}  # of this call: ("input" | "output", number) -> address
         self.patches: list[tuple[tuple[str, int], int, int]] = []  # (whose address, byte offset, word to set)
@@ -75,6 +61,10 @@ class Instance:
         self.alive: list[Any] = []  # objects the tables point to
         self.error: BaseException | None = None
         self._build()
+
+    def __del__(self) -> None:
+        if hasattr(self, "arena") and not sys.is_finalizing():
+            self.arena.leave()
 
     # -- tables ---------------------------------------------------------------------------------------------------
     def _address(self, view: View) -> int | None:
@@ -287,18 +277,34 @@ class CpuExecutable:
                 held[self._in_place[n]] if n in self._in_place else None if r is None else r.take()
                 for n, r in enumerate(self._results)
             ]
-            instance = self._free.pop() if self._free else None
+            instance = self._free_instance()
         for number, result in enumerate(results):
             if result is not None:
                 external["output", number] = result.__array_interface__["data"][0]
         if instance is None:
-            instance = Instance(self.blueprint)
+            instance = self._new_instance()
         try:
             instance(external)
         finally:
+            instance.arena.lock.release()
             with self._lock:
                 self._free.append(instance)
         return tuple(results)
+
+    def _new_instance(self) -> Instance:
+        shared = arena.acquire(self.blueprint.plan.peak)
+        try:
+            return Instance(self.blueprint, shared)
+        except BaseException:
+            shared.lock.release()
+            raise
+
+    def _free_instance(self) -> Instance | None:
+        """An instance that nobody uses, in an arena that nobody uses, which is then locked."""
+        for number, instance in enumerate(self._free):
+            if instance.arena.lock.acquire(blocking=False):
+                return self._free.pop(number)
+        return None
 
     def memory_report(self) -> dict[str, float]:
         """Bytes of the arena, bytes its tensors would take without sharing, and their ratio."""
