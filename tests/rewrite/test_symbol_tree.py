@@ -114,6 +114,23 @@ def test_networks_inside_networks_can_change():
     assert type(net.inner) is Inner
 
 
+def test_statements_of_methods_can_change():
+    net = Net()
+    tree = SymbolTree.create(net)
+    add = tree.get_node("add")
+    assert (
+        add.get_node_type() is NodeType.CallPrimitive and tree.get_node("helper").get_handler().nodes()[0].name == "add"
+    )
+    assert [n.get_name() for n in add.get_users()] == ["return"]
+    assert "add" not in [n.get_name() for n in tree.nodes()]
+    double_it = Node.create_call_function(double, ["add_var"], [name("add_var")])
+    tree.insert(tree.after(add), double_it)
+    assert "def helper(self, x):" in tree.get_code() and "add_var = double_1(add_var)" in tree.get_code()
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    new = tree.get_network()
+    np.testing.assert_array_equal(new.helper(X).asnumpy(), 2 * net.helper(X).asnumpy())
+
+
 def test_erasing_both_branches_erases_the_if():
     tree = SymbolTree.create(Net())
     tree.erase(tree.get_node("if_node_1"))

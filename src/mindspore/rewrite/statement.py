@@ -22,6 +22,8 @@ class Statement:
     instance: Any = None
     tree: Any = None
     subtree: Any = None
+    #: the method of the network that is called, if its statements could be read
+    method: Any = None
     body: list[Statement] = field(default_factory=list)
     #: of the two halves of an `if`, the other one
     partner: Statement | None = None
@@ -30,8 +32,8 @@ class Statement:
     test_steps: list[Statement] = field(default_factory=list)
 
     def nodes(self) -> list[Statement]:
-        """The statements inside control flow."""
-        return list(self.body)
+        """The statements inside control flow, or of the method called."""
+        return list(self.body if self.method is None else self.method.statements)
 
     @property
     def symbol_tree(self) -> Any:

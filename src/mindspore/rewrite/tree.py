@@ -8,7 +8,9 @@ import inspect
 import itertools
 import linecache
 import textwrap
+import types
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from mindspore.nn.cell import Cell
@@ -27,26 +29,29 @@ def __init__(self, obj):
 """
 
 
-def _construct_of(network: Cell) -> tuple[ast.FunctionDef, Any]:
-    method = type(network).construct
-    function = inspect.unwrap(method)
+def _definition_of(owner: str, function: Any) -> tuple[ast.FunctionDef, Any]:
+    """The syntax of a function, without decorators and docstring, and the function itself."""
+    function = inspect.unwrap(function)
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError) as error:
-        raise RuntimeError(
-            f"For 'SymbolTree', the source of {type(network).__name__}.construct cannot be read."
-        ) from error
+        raise RuntimeError(f"For 'SymbolTree', the source of {owner} cannot be read.") from error
     definition = ast.parse(source).body[0]
     if not isinstance(definition, ast.FunctionDef):
-        raise RuntimeError(f"For 'SymbolTree', {type(network).__name__}.construct is not a function definition.")
+        raise RuntimeError(f"For 'SymbolTree', {owner} is not a function definition.")
     definition.decorator_list = []
-    if (
-        definition.body
-        and isinstance(definition.body[0], ast.Expr)
-        and isinstance(definition.body[0].value, ast.Constant)
-    ):
+    first = definition.body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
         definition.body = definition.body[1:] or [ast.Pass()]
     return definition, function
+
+
+@dataclass(eq=False)
+class Method:
+    """A method of the network that its construct calls: variables of its own, and statements."""
+
+    definition: ast.FunctionDef
+    statements: list[Statement] = field(default_factory=list)
 
 
 class Tree:
@@ -54,11 +59,12 @@ class Tree:
 
     def __init__(self, network: Cell):
         self.network = network
-        self.definition, function = _construct_of(network)
+        self.definition, function = _definition_of(f"{type(network).__name__}.construct", type(network).construct)
         self.namespace = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
         self.variables = Names({n.id for n in ast.walk(self.definition) if isinstance(n, ast.Name)})
         self.names = Names(set())
         self.new_cells: dict[str, Cell] = {}
+        self.methods: dict[str, Method] = {}
         self.inputs = [self._input(a) for a in self._arguments()]
         flattener = Flattener(self.variables)
         self.statements = self._read(self.definition.body, flattener)
@@ -111,7 +117,23 @@ class Tree:
         if kind is NodeType.CallFunction:
             node.kind, node.instance, node.subtree = self._called(stmt.value.func)  # type: ignore[attr-defined]
         node.name = self.names.unique(name)
+        if isinstance(node.instance, types.MethodType) and node.instance.__self__ is self.network:
+            node.method = self._method(node.instance)
         return node
+
+    def _method(self, method: Any) -> Method | None:
+        """The statements of a method of the user's, read once however often it is called."""
+        name = method.__name__
+        if name not in self.methods and not method.__func__.__module__.startswith("mindspore."):
+            try:
+                definition, function = _definition_of(f"{type(self.network).__name__}.{name}", method.__func__)
+            except RuntimeError:
+                return None
+            self.methods[name] = Method(definition)
+            self.namespace = {**inspect.getclosurevars(function).nonlocals, **function.__globals__, **self.namespace}
+            names = Names({n.id for n in ast.walk(definition) if isinstance(n, ast.Name)})
+            self.methods[name].statements = self._read(definition.body, Flattener(names))
+        return self.methods.get(name)
 
     def _called(self, function: ast.expr) -> tuple[NodeType, Any, Tree | None]:
         """What a call calls."""
@@ -136,27 +158,34 @@ class Tree:
 
     # -- looking ------------------------------------------------------------------------------------------------------
     def walk(self, into_trees: bool = False) -> Iterator[Statement]:
-        """All statements in the order of the text, inside control flow too."""
+        """All statements in the order of the text, inside control flow too; then those of the methods called."""
         yield from self.inputs
-        pending = list(reversed(self.statements))
-        while pending:
-            node = pending.pop()
-            yield node
-            pending += reversed(node.body)
-            if into_trees and node.subtree is not None:
-                yield from node.subtree.walk(True)
+        for block in (self.statements, *(m.statements for m in self.methods.values())):
+            for node in _each(block):
+                yield node
+                if into_trees and node.subtree is not None:
+                    yield from node.subtree.walk(True)
 
     def block_of(self, node: Statement) -> list[Statement]:
         """The list a statement stands in."""
-        for block in (self.inputs, self.statements, *(n.body for n in self.walk())):
+        blocks = (m.statements for m in self.methods.values())
+        for block in (self.inputs, self.statements, *blocks, *(n.body for n in self.walk())):
             if any(n is node for n in block):
                 return block
         raise ValueError(f"node '{node.name}' is not part of this SymbolTree.")
 
     def edges(self) -> list[tuple[Statement, int, Statement, int]]:
         """(giver, which of its targets, taker, which of its arguments), each variable taken from where it was set last."""
+        found = self._edges_within([*self.inputs, *_each(self.statements)])
+        for method in self.methods.values():
+            found += self._edges_within(list(_each(method.statements)))
+        return found
+
+    @staticmethod
+    def _edges_within(nodes: list[Statement]) -> list[tuple[Statement, int, Statement, int]]:
+        """The edges between statements that share their variables."""
         found, latest = [], dict[str, tuple[Statement, int]]()
-        for node in self.walk():
+        for node in nodes:
             for i, name in enumerate(node.read_names()):
                 if name in latest:
                     found.append((*latest[name], node, i))
@@ -222,7 +251,8 @@ class Tree:
 
     def settle_static_branches(self) -> None:
         """Replace every `if` whose test needs no input by the branch that is taken."""
-        for block in [self.statements, *(n.body for n in self.walk())]:
+        methods = [m.statements for m in self.methods.values()]
+        for block in [self.statements, *methods, *(n.body for n in self.walk())]:
             for node in [n for n in block if n.test is not None]:
                 try:
                     code = compile(ast.fix_missing_locations(ast.Expression(node.test)), "<test>", "eval")
@@ -251,10 +281,15 @@ class Tree:
         for node, tree in self.trees():
             attribute = ast.unparse(node.syntax.value.func)
             init.body += ast.parse(f"{attribute} = {names[id(tree)]}({attribute})").body
-        construct = copy.copy(self.definition)
-        construct.body = _written(self.statements) or [ast.Pass()]
+        methods: list[ast.stmt] = [init]
+        for definition, block in (
+            *((m.definition, m.statements) for m in self.methods.values()), (self.definition, self.statements),
+        ):  # fmt: skip
+            method = copy.copy(definition)
+            method.body = _written(block) or [ast.Pass()]
+            methods.append(method)
         bases = [ast.Name(type(self.network).__name__, ast.Load()), ast.parse("nn.Cell", mode="eval").body]
-        return ast.ClassDef(names[id(self)], bases, [], [init, construct], [])
+        return ast.ClassDef(names[id(self)], bases, [], methods, [])
 
     def _family(self) -> tuple[list[Tree], dict[int, str]]:
         """This tree and all below, the deepest first, and a class name for each."""
@@ -304,6 +339,13 @@ class Tree:
             name = node.syntax.value.func.attr
             parts.__dict__["_cells"][name] = tree._parts()
         return parts
+
+
+def _each(block: list[Statement]) -> Iterator[Statement]:
+    """The statements of a block and of the control flow in it, in the order of the text."""
+    for node in block:
+        yield node
+        yield from _each(node.body)
 
 
 class _Parts:
