@@ -236,3 +236,39 @@ def test_gradients_of_long_loops_of_unknown_length():
     gradient = ms.jit(lambda x, trips: ms.grad(compound)(x, trips))
     for trips in (3, 63, 64, 65, 200):
         np.testing.assert_allclose(float(gradient(Tensor(1.0), Tensor(trips))), 1.01**trips, rtol=1e-4)
+
+
+def test_a_tape_through_compiled_functions():
+    """Keyword arguments, structures, Parameters passed as arguments and mutable numbers get their own gradients."""
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+    @ms.jit
+    def by_keyword(x, y=None, *, z=1.0):
+        return x * y * z
+
+    x, y = Tensor([2.0]), Tensor([5.0])
+    grads = ms.grad(lambda a, b: by_keyword(a, y=b, z=3.0), (0, 1))(x, y)
+    assert [float(g) for g in grads] == [15.0, 6.0]
+
+    @ms.jit
+    def of_structures(table, pair):
+        return table["a"] * pair[0] + pair[1]
+
+    grads = ms.grad(lambda a, b: of_structures({"a": a}, (b, a)), (0, 1))(x, y)
+    assert [float(g) for g in grads] == [6.0, 2.0]
+
+    @ms.jit
+    def updates(w, v):
+        ms.ops.assign_add(w, v)
+        return v * v + w
+
+    weight = ms.Parameter(Tensor([1.0]), name="w")
+    grads = ms.ops.GradOperation(get_all=True)(updates)(weight, y)
+    assert float(weight) == 6.0
+    assert float(grads[1]) == 11.0
+
+    @ms.jit
+    def scaled(v, n):
+        return v * n
+
+    assert [float(ms.grad(lambda v, n=n: scaled(v, ms.mutable(n)))(x)) for n in (2, 3, 4)] == [2.0, 3.0, 4.0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import TensorBase
@@ -26,17 +27,17 @@ def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: 
         out = entry.run_plain(tensors)
     outputs = _tensors(out)
     inputs = [t for t in tensors if isinstance(t, TensorBase)]
+    numbers = tuple(t.plain() for t in tensors if not isinstance(t, TensorBase))  # constants of the gradient's graph
 
     def gradient(*parts: Any) -> Any:
         *values_in, sens = parts
         supply = iter(values_in)
-        full_args, full_kwargs = _replace((args, kwargs), supply)
-        back = Derivative(_first_tensors(compiled.function), _positions(full_args), tuple(weights) or None, sens=True)
-        return back(*full_args, sens, **full_kwargs)
+        back = Derivative(_first_tensors(compiled.function), (0,), tuple(weights) or None, sens=True)
+        return back(_replace((args, kwargs), supply), sens)
 
     gradient.__module__ = "mindspore.common.graph_gradient"
     compiled_gradient = compiled.__dict__.setdefault("_gradients", {}).setdefault(
-        (id(entry), len(inputs)), CompiledFunction(gradient, f"grad_{compiled.name}")
+        (id(entry), numbers), CompiledFunction(gradient, f"grad_{compiled.name}")
     )
 
     def bprop(*parts: Any) -> tuple:
@@ -50,8 +51,7 @@ def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: 
             for w, data in zip(entry.traced.weights, current):
                 w._data = data
         input_grads, weight_grads = grads if weights else (grads, ())
-        flat = dict(zip(_float_places(inputs), _tensors(input_grads)))
-        return (*(flat.get(i) for i in range(len(inputs))), *_tensors(weight_grads))
+        return _sort_out(_tensors((args, kwargs)), _tensors(input_grads), weights, _tensors(weight_grads))
 
     for tape in active:
         if any(tape.tracks(t) for t in (*inputs, *weights)):
@@ -59,22 +59,25 @@ def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: 
     return out
 
 
-def _float_places(inputs: list[Any]) -> list[int]:
-    return list(range(len(inputs)))
-
-
-def _positions(args: tuple) -> Any:
-    from mindspore.common.gradient import _tensors
-
-    return tuple(i for i, a in enumerate(args) if _tensors(a)) or None
+def _sort_out(arguments: list[Any], gradients: list[Any], weights: list[Any], weight_gradients: list[Any]) -> tuple:
+    """Gradients of the plain tensors among the arguments, then of the weights. A Parameter passed as an argument is a weight."""
+    places = {id(w): i for i, w in enumerate(weights)}
+    inputs, of_weights = [], list(weight_gradients)
+    for argument, gradient in zip(arguments, gradients):
+        if not isinstance(argument, values.parameter_class()):
+            inputs.append(gradient)
+        elif id(argument) in places:
+            of_weights[places[id(argument)]] = of_weights[places[id(argument)]] + gradient
+    return (*inputs, *of_weights)
 
 
 def _first_tensors(function: Any) -> Any:
-    """The function with its result flattened to the tuple of its tensors, as the tape sees it."""
+    """The function of (args, kwargs) with its result flattened to the tuple of its tensors, as the tape sees it."""
     from mindspore.common.gradient import _tensors
     from mindspore.compiler import parse
 
-    def flat(*args: Any, **kwargs: Any) -> Any:
+    def flat(given: tuple[tuple, dict]) -> Any:
+        args, kwargs = given
         out = parse.call(function, args, kwargs) if ACTIVE.builder is not None else function(*args, **kwargs)
         return tuple(_tensors(out))
 
@@ -83,8 +86,6 @@ def _first_tensors(function: Any) -> Any:
 
 
 def _replace(structure: Any, supply: Any) -> Any:
-    from mindspore.prims import values
-
     if isinstance(structure, TensorBase):
         return structure if isinstance(structure, values.parameter_class()) else next(supply)
     parts = parts_of(structure)
