@@ -155,6 +155,7 @@ def varied(value: Any, code: str, kind: str) -> np.ndarray:
         value = np.abs(value) if code == "B" else value
     elif code == "?":
         value = value > 0
-    elif code in ("F", "D") and value.dtype.kind != "c":
-        value = value + 0.5j * np.roll(value, 1)
-    return value.astype(target)
+    with np.errstate(all="ignore"):  # samples may hold infinities
+        if code in ("F", "D") and value.dtype.kind != "c":
+            value = value + 0.5j * np.roll(value, 1)
+        return value.astype(target)

@@ -61,7 +61,7 @@ def public_operations():
     return [n for n in names if callable(getattr(ops, n)) and not inspect.ismodule(getattr(ops, n))]
 
 
-def tested_by_hand():
+def words_of_other_tests():
     """The words of the tests in tests/ops: operations with state, with structure, or random ones have tests of their own."""
     return set(re.findall(r"\w+", " ".join(file.read_text() for file in sorted((TESTS / "ops").glob("test_*.py")))))
 
@@ -74,7 +74,7 @@ def same_function(name):
 def test_every_operation_has_a_row():
     covered = {name_of(s).removeprefix("ms.").removeprefix("ops.") for row in ROWS for s in row.spellings}
     same = {id(getattr(ops, n)) for n in covered if hasattr(ops, n)}
-    listed = set(" ".join([*ELSEWHERE.values(), INTERNAL, TYPES]).split()) | tested_by_hand()
+    listed = set(" ".join([*ELSEWHERE.values(), INTERNAL, TYPES]).split()) | words_of_other_tests()
     without = [
         n
         for n in public_operations()

@@ -66,7 +66,7 @@ def test_conv2d_gradients(stride, dilation, groups, mode, kernel):
 
 
 @pytest.mark.parametrize("pad_mode,pad", [("valid", 0), ("same", 0), ("pad", 1), ("pad", (2, 1))])
-@pytest.mark.parametrize("stride,dilation,groups", itertools.product([1, 3], [1, 2], [1, 2]))
+@pytest.mark.parametrize("stride,dilation,groups", list(itertools.product([1, 3], [1, 2], [1, 2])))
 def test_conv1d(stride, dilation, groups, pad_mode, pad):
     x, w = RNG.normal(size=(2, 4, 9)), RNG.normal(size=(2, 4 // groups, 3))
     pads = direct.paddings(pad_mode, (9,), (3,), (stride,), (dilation,), pad)
@@ -108,7 +108,7 @@ def test_conv_transpose2d_gradients(stride, groups):
     check_gradients(lambda a, b: ops.conv_transpose2d(a, b, None, stride, 1, 0, groups), x, w, order=2)
 
 
-@pytest.mark.parametrize("pad_mode,stride", itertools.product(["same", "valid", "pad"], [1, 2]))
+@pytest.mark.parametrize("pad_mode,stride", list(itertools.product(["same", "valid", "pad"], [1, 2])))
 def test_transposed_layer_turns_the_convolution_round(pad_mode, stride):
     """A transposed convolution is the gradient of the convolution with the same settings."""
     w = RNG.normal(size=(3, 2, 3, 3))
@@ -138,7 +138,8 @@ def test_pooling_primitives(kernel, stride, mode):
 
 
 @pytest.mark.parametrize(
-    "kernel,stride,padding,ceil,counted", itertools.product([2, 3], [1, 2, 3], [0, 1], [False, True], [False, True])
+    "kernel,stride,padding,ceil,counted",
+    list(itertools.product([2, 3], [1, 2, 3], [0, 1], [False, True], [False, True])),
 )
 def test_average_pooling(kernel, stride, padding, ceil, counted):
     x = RNG.normal(size=(2, 2, 7, 6))
