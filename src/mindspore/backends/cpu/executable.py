@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.backends.cpu import arena, dnnl, runner
+from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
 from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step
 from mindspore.compiler.memory.plan import Interval, Plan, plan
@@ -98,14 +99,14 @@ class Instance:
                 table.append((self._callback(step), number))
         table = movers + table
         self.word_array = np.array([*self.words, 0], np.int64)
+        self.word_view = memoryview(self.word_array)
         base = self.word_array.ctypes.data
         resolved: list[int] = []
         for function, argument in table:
             resolved.extend((function, base + 8 * argument[0] if isinstance(argument, tuple) else argument))
         self.table = np.array([*resolved, 0], np.int64)
         self.count = len(table)
-        self.patch_words = np.array([w for _, _, w in self.patches], np.int64)
-        self.patch_offsets = np.array([o for _, o, _ in self.patches], np.int64)
+        self.table_address = self.table.ctypes.data
         self.run = native.run
 
     def _kernel_block(self, step: KernelStep) -> tuple[int]:
@@ -178,11 +179,11 @@ class Instance:
     # -- a call ---------------------------------------------------------------------------------------------------
     def __call__(self, external: dict[tuple[str, int], int]) -> None:
         self.external = external
-        if self.patches:
-            bases = np.array([external[whose] for whose, _, _ in self.patches], np.int64)
-            self.word_array[self.patch_words] = bases + self.patch_offsets
+        words = self.word_view
+        for whose, offset, word in self.patches:
+            words[word] = external[whose] + offset
         self.error = None
-        status = self.run(self.table.ctypes.data, self.count)
+        status = self.run(self.table_address, self.count)
         if self.error is not None:
             error, self.error = self.error, None
             raise error
@@ -271,7 +272,7 @@ class CpuExecutable:
             if number in self._overwritten and not array.flags.writeable:
                 array = array.copy()
             held[number] = array
-            external["input", number] = array.__array_interface__["data"][0]
+            external["input", number] = address_of(array)
         with self._lock:
             results = [
                 held[self._in_place[n]] if n in self._in_place else None if r is None else r.take()
@@ -280,7 +281,7 @@ class CpuExecutable:
             instance = self._free_instance()
         for number, result in enumerate(results):
             if result is not None:
-                external["output", number] = result.__array_interface__["data"][0]
+                external["output", number] = address_of(result)
         if instance is None:
             instance = self._new_instance()
         try:
