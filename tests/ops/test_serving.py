@@ -73,6 +73,19 @@ def test_grouped_choice_of_experts():
         np.testing.assert_allclose(weights.asnumpy()[token], 2.5 * own / own.sum(), rtol=1e-5)
 
 
+def test_only_the_best_groups_keep_their_scores():
+    scores = RNG.uniform(0.1, 1, (3, 8)).astype(np.float32)
+    token = Tensor(scores)
+    assert ops.GroupTopk()(token, Tensor(np.arange(8)), 4, 2, 1) is token
+    best = np.argsort(-scores.reshape(3, 4, 2).max(-1))[:, :2]
+    expected = np.zeros((3, 4, 2), np.float32)
+    for row, groups in enumerate(best):
+        expected[row, groups] = scores.reshape(3, 4, 2)[row, groups]
+    np.testing.assert_array_equal(token.asnumpy(), expected.reshape(3, 8))
+    two = ops.group_topk(Tensor(scores), Tensor(np.arange(8)), 2, 1, 2).asnumpy()
+    assert ((two == 0).sum(1) == 4).all()
+
+
 def test_grouped_products():
     x, w = RNG.normal(size=(6, 4)), RNG.normal(size=(3, 4, 2))
     counts = np.array([1, 0, 3])  # two rows belong to no group

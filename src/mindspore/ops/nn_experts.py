@@ -17,12 +17,13 @@ from mindspore.prims.activation import Softmax
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Transpose
 from mindspore.prims.gather_scatter import TensorScatterAdd
 from mindspore.prims.grouped import GroupedMatMulRows
-from mindspore.prims.reduction import ReduceSum, Reshape
+from mindspore.prims.inplace import update
+from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.scan import CumSum
 from mindspore.prims.values import from_array
 
 __all__ = [
-    "fused_add_topk_div", "grouped_matmul", "grouped_matmul_v4", "moe_compute_expert_tokens", "moe_finalize_routing",
+    "fused_add_topk_div", "group_topk", "grouped_matmul", "grouped_matmul_v4", "moe_compute_expert_tokens", "moe_finalize_routing",
     "moe_gating_top_k_softmax", "moe_init_routing", "moe_init_routing_v2", "moe_token_permute", "moe_token_unpermute",
 ]  # fmt: skip
 
@@ -160,6 +161,25 @@ def moe_compute_expert_tokens(sorted_experts: Any, num_expert: int = 1) -> Tenso
     return CumSum()(_counts(sorted_experts, num_expert), 0)
 
 
+def _best_groups(scores: Any, groups: int, inner: int, kept: int) -> tuple[Any, Any]:
+    """Scores (tokens, groups, experts of a group), and whether each belongs to one of the `kept` best groups.
+
+    A group is as good as the sum of its `inner` best.
+    """
+    grouped = Reshape()(scores, (scores.shape[0], groups, scores.shape[1] // groups))
+    strength = ReduceSum()(topk(grouped, inner, -1)[0], -1)
+    best = topk(strength, kept, -1)[1]
+    chosen = ew.Equal()(ExpandDims()(best, -1), from_array(np.arange(groups)))
+    opened = ew.Greater()(ReduceSum()(cast(chosen, mstype.float32), 1), 0.0)
+    return grouped, BroadcastTo(grouped.shape)(ExpandDims()(opened, -1))
+
+
+def group_topk(token: Any, idx_arr: Any, group_num: int, k: int, k_inner: int = 1) -> Tensor:
+    """Set the scores (tokens, experts) of all but the k best groups to 0, in place."""
+    grouped, opened = _best_groups(token, group_num, k_inner, k)
+    return update(token, Reshape()(ew.Select()(opened, grouped, ew.ZerosLike()(grouped)), token.shape))
+
+
 def fused_add_topk_div(
     x: Any, add_num: Any, group_num: int, group_topk: int, n: int, k: int, activate_type: int = 0, is_norm: bool = True,
     scale: float = 2.5, mapping_num: Any = None, mapping_table: Any = None, enable_expert_mapping: bool = False,
@@ -173,12 +193,8 @@ def fused_add_topk_div(
     tokens, experts = x.shape
     shares = ew.Sigmoid()(cast(x, mstype.float32))
     choice = shares + cast(add_num, mstype.float32)
-    grouped = Reshape()(choice, (tokens, group_num, experts // group_num))
-    strength = ReduceSum()(topk(grouped, n, -1)[0], -1)
-    best = topk(strength, group_topk, -1)[1]
-    chosen = ew.Equal()(ExpandDims()(best, -1), from_array(np.arange(group_num)))
-    open_groups = ew.Greater()(ReduceSum()(cast(chosen, mstype.float32), 1), 0.0)
-    kept = ew.Select()(ExpandDims()(open_groups, -1), grouped, ew.ZerosLike()(grouped) - np.float32(np.inf))
+    grouped, open_groups = _best_groups(choice, group_num, n, group_topk)
+    kept = ew.Select()(open_groups, grouped, ew.ZerosLike()(grouped) - np.float32(np.inf))
     indices = topk(Reshape()(kept, (tokens, experts)), k, -1)[1]
     weights = gather_elements(shares, 1, indices)
     if is_norm:

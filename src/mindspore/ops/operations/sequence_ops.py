@@ -21,7 +21,7 @@ from mindspore.prims.values import from_array
 
 __all__ = [
     "ApplyRotaryPosEmb", "BasicLSTMCell", "DynamicGRUV2", "DynamicRNN", "FlashAttentionScore", "FusedAddTopKDiv",
-    "GroupedMatmul", "GroupedMatmulV4", "IncreFlashAttention", "LSTM", "MoeComputeExpertTokens", "MoeFinalizeRouting",
+    "GroupTopk", "GroupedMatmul", "GroupedMatmulV4", "IncreFlashAttention", "LSTM", "MoeComputeExpertTokens", "MoeFinalizeRouting",
     "MoeGatingTopKSoftmax", "MoeInitRouting", "MoeInitRoutingV2", "MoeTokenPermute", "MoeTokenUnpermute",
     "PagedAttention", "PagedAttentionMask", "PromptFlashAttention", "ReshapeAndCache",
 ]  # fmt: skip
@@ -154,6 +154,7 @@ MoeInitRoutingV2 = plain("MoeInitRoutingV2", nn_experts.moe_init_routing_v2)
 MoeFinalizeRouting = plain("MoeFinalizeRouting", nn_experts.moe_finalize_routing)
 MoeComputeExpertTokens = plain("MoeComputeExpertTokens", nn_experts.moe_compute_expert_tokens)
 MoeGatingTopKSoftmax = plain("MoeGatingTopKSoftmax", nn_experts.moe_gating_top_k_softmax)
+GroupTopk = plain("GroupTopk", nn_experts.group_topk)
 FusedAddTopKDiv = plain("FusedAddTopKDiv", nn_experts.fused_add_topk_div)
 
 
