@@ -295,3 +295,22 @@ def test_variables_of_the_function_around():
     set_rate(10.0)
     assert float(inner(Tensor(1.0))) == 14.0
     assert calls() == 4
+
+
+def test_a_tensor_whose_value_is_needed_stays_a_constant():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.size = Tensor(2)
+            self.limit = 3.0
+
+        def construct(self, x):
+            if x.sum() > self.limit:
+                x = x - 1
+            return ops.tile(x, (int(self.size),))
+
+    net = Net()
+    for size, limit in ((2, 3.0), (3, 3.0), (1, 0.5), (2, 0.25)):
+        net.size, net.limit = Tensor(size), limit
+        want = np.tile(np.array([2.0]) - (limit < 2.0), size)
+        np.testing.assert_array_equal(net(Tensor([2.0])).asnumpy(), want)

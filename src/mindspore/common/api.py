@@ -127,15 +127,24 @@ class CompiledFunction:
             return traced
 
     def _trace_with(self, args: tuple, kwargs: dict) -> Traced:
+        """Trace with as many of the changing attributes as inputs as the function allows: all, the tensors, none."""
         depth = context.get_context("max_call_depth")
-        if self._variable:
+        tensors = {key: read for key, read in self._variable.items() if isinstance(read.value, TensorBase)}
+        for inputs in (self._variable, tensors) if self._variable else ():
             try:
-                return parse.trace(self.function, args, kwargs, self.name, depth, frozenset(self._variable))
+                traced = parse.trace(self.function, args, kwargs, self.name, depth, frozenset(inputs))
             except Exception:
-                for key in [k for k, r in self._variable.items() if not isinstance(r.value, TensorBase)]:
-                    self._fixed.add(key)
-                    del self._variable[key]
-        return parse.trace(self.function, args, kwargs, self.name, depth, frozenset(self._variable))
+                continue  # a value was needed, or the program is wrong: the trace without inputs tells
+            self._fix(set(self._variable) - set(inputs))
+            return traced
+        traced = parse.trace(self.function, args, kwargs, self.name, depth)
+        self._fix(set(self._variable))
+        return traced
+
+    def _fix(self, keys: set[Any]) -> None:
+        self._fixed |= keys
+        for key in keys:
+            self._variable.pop(key, None)
 
     def _note_variable(self, reads: dict[Any, Any]) -> bool:
         """Have attributes read anew at each call; whether there are new ones among them."""

@@ -36,6 +36,13 @@ _AND, _OR, _XOR = _ew.BitwiseAnd(), _ew.BitwiseOr(), _ew.BitwiseXor()
 _ndarray, _quiet = np.ndarray, np.errstate
 
 
+def _no_text(prim: Any, given: str) -> TypeError:
+    return TypeError(
+        f'Failed calling {prim.name} with "{prim.name}()({given})": text does not mix with tensors. '
+        f'The valid calling should be: "{prim.name}()(input=<Number, Tensor>, other=<Number, Tensor>)".'
+    )
+
+
 def _binary(prim: Any, ufunc: Any) -> Any:
     """An operator method: straight to NumPy for plain eager tensors of one type or a float, else through the dispatcher."""
     takes_numbers = isinstance(ufunc, np.ufunc)
@@ -61,6 +68,8 @@ def _binary(prim: Any, ufunc: Any) -> Any:
         if not isinstance(other, _OPERANDS):
             if isinstance(other, (list, tuple)) or hasattr(other, "__array__"):
                 other = Tensor(other)
+            elif isinstance(other, str):
+                raise _no_text(prim, "input=Tensor, other=string")
             else:
                 return NotImplemented
         return prim(self, other)
@@ -73,6 +82,8 @@ def _reflected(prim: Any) -> Any:
         if not isinstance(other, _OPERANDS):
             if isinstance(other, (list, tuple)) or hasattr(other, "__array__"):
                 other = Tensor(other)
+            elif isinstance(other, str):
+                raise _no_text(prim, "input=string, other=Tensor")
             else:
                 return NotImplemented
         return prim(other, self)
