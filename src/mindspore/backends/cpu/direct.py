@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import openmp
+from mindspore.backends.cpu import arena, openmp
 from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.executable import CpuExecutable, Instance
 from mindspore.backends.cpu.layout import numpy_dtype
@@ -23,8 +23,9 @@ from mindspore.backends.cpu.steps import HostStep
 class _Frame:
     """An instance of the graph, and which array's address goes into which word of its table."""
 
-    def __init__(self, executable: CpuExecutable):
-        self.instance = instance = Instance(executable.blueprint)
+    def __init__(self, executable: CpuExecutable, shared: arena.Arena):
+        self.instance = instance = Instance(executable.blueprint, shared)
+        self.lock = shared.lock
         count = len(executable.blueprint.inputs)
         self.places = [(w, (n if kind == "input" else count + n), o) for (kind, n), o, w in instance.patches]
         self.words = (ctypes.c_int64 * len(instance.word_array)).from_buffer(instance.word_array.data)
@@ -52,21 +53,43 @@ class DirectCall:
         self._free: list[_Frame] = []  # calls of several threads at a time get a frame each
 
     def __call__(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        frame = self._free.pop() if self._free else _Frame(self.executable)
         results = [np.empty(shape, dtype) for shape, dtype in self.results]
         addresses = [address_of(a) for a in arrays]
         addresses += [address_of(a) for a in results]
+        frame = self._frame()
         words = frame.words
         for word, number, offset in frame.places:
             words[word] = addresses[number] + offset
-        if self.serial:
-            status = self._alone(frame.run, frame.table, frame.count)
-        else:
-            status = frame.run(frame.table, frame.count)
+        try:
+            if self.serial:
+                status = self._alone(frame.run, frame.table, frame.count)
+            else:
+                status = frame.run(frame.table, frame.count)
+        finally:
+            frame.lock.release()
+            self._free.append(frame)
         if status:
             frame.instance.report(status)
-        self._free.append(frame)
         return results
+
+    def _frame(self) -> _Frame:
+        """A frame that nobody uses, with its arena locked."""
+        try:
+            frame = self._free.pop()
+        except IndexError:
+            return self._new_frame()
+        if frame.lock.acquire(blocking=False):
+            return frame
+        self._free.append(frame)  # another graph is running in its arena
+        return self._new_frame()
+
+    def _new_frame(self) -> _Frame:
+        shared = arena.acquire(self.executable.blueprint.plan.peak)
+        try:
+            return _Frame(self.executable, shared)
+        except BaseException:
+            shared.lock.release()
+            raise
 
     @staticmethod
     def _alone(function: Callable, *args: Any) -> Any:
