@@ -102,6 +102,34 @@ def test_update_rules_survive_a_file(tmp_path, make):
         np.testing.assert_allclose(loaded(gradient).asnumpy(), net(gradient).asnumpy(), rtol=1e-5, atol=1e-6)
 
 
+class Pooled(nn.Cell):
+    """The gradient of average pooling with and without padding."""
+
+    def __init__(self, **options):
+        super().__init__()
+        self.pool = nn.AvgPool2d(**options)
+        self.gradient = ms.grad(lambda x: (self.pool(x) * self.pool(x)).sum())
+
+    def construct(self, x):
+        return self.gradient(x)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel_size": 2, "stride": 2}, {"kernel_size": 3, "stride": 1, "pad_mode": "same"},
+        {"kernel_size": 3, "stride": 2, "pad_mode": "pad", "padding": 1, "count_include_pad": False},
+    ],
+)  # fmt: skip
+def test_gradients_of_pooling_survive_a_file(tmp_path, options):
+    x = Tensor(np.random.default_rng(0).random((2, 3, 8, 8)).astype(np.float32))
+    net = Pooled(**options)
+    ms.export(net, x, file_name=str(tmp_path / "net"), file_format="MINDIR")
+    assert "AvgPoolGrad" not in {p.op_type for p in ms.load_mindir(str(tmp_path / "net.mindir")).primitives}
+    loaded = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
+    np.testing.assert_allclose(loaded(x).asnumpy(), net(x).asnumpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_dropout_of_a_network_in_training(tmp_path):
     x = Tensor(np.ones((64, 64), np.float32))
     ms.export(nn.Dropout(p=0.25).set_train(), x, file_name=str(tmp_path / "net"), file_format="MINDIR")

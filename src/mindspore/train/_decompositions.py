@@ -172,6 +172,19 @@ def _correction(op: Any, x: Any) -> np.ndarray | None:
     return None if np.allclose(factor, 1) else factor
 
 
+@decomposition("AvgPoolGrad")
+def _average_pool_grad(op: Any, dout: Any, shape: tuple[int, ...]) -> Any:
+    """Every window's share laid over the image: a transposed convolution with ones."""
+    if op.rank != 2 or op.channels_last:
+        raise RuntimeError("The gradient of this AvgPool cannot be exported.")
+    share = dout / Tensor(np.asarray(op.divisor(shape), dout.dtype.np))
+    rows = share.reshape(dout.shape[0] * dout.shape[1], 1, *dout.shape[2:])
+    pads = tuple(v for pair in op.window(shape).pads for v in pair)
+    spread = P.Conv2DBackpropInput(1, op.kernel_size, "pad", pads, stride=op.strides)
+    ones = Tensor(np.ones((1, 1, *op.kernel_size), dout.dtype.np))
+    return spread(rows, ones, (shape[0] * shape[1], 1, *shape[2:])).reshape(shape)
+
+
 @decomposition("Conv1D")
 def _conv1d(op: Any, x: Any, w: Any) -> Any:
     ((lo, hi),) = op.window(x.shape).pads
