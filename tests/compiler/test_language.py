@@ -94,3 +94,14 @@ def test_numbers_made_mutable_inside_a_graph_are_known_when_it_runs():
 
     out, constant = total(ms.Tensor(1))
     assert int(out) == 7 and not constant
+
+
+def test_long_loops_over_python_values_are_unrolled():
+    def run(x):
+        for i in list(range(700)):
+            x = x + i
+        for i, step in enumerate([1] * 700):
+            x = x + step * (i % 2)
+        return x
+
+    assert int(ms.jit(run)(Tensor(0))) == int(run(Tensor(0)))

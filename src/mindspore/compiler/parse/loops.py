@@ -50,18 +50,18 @@ class LoopRules(Rules):
         before = self._snapshot()
         saved_state = dict(ACTIVE.builder.state)
         try:
-            flow = self._run_items(node, iter(items), 0)
+            flow = self._run_items(node, iter(items), 0 if _may_roll_up(source) else None)
         except TooLong:
             self._restore(before)
             ACTIVE.builder.state = saved_state
             return self._roll_up(node, source, rest)
         return self._after_loop(node, flow, rest)
 
-    def _run_items(self, node: ast.For, items: Any, count: int) -> Any:
-        """Unroll; returns None (ran to the end), BREAK, a Return, or Mixed."""
+    def _run_items(self, node: ast.For, items: Any, count: int | None) -> Any:
+        """Unroll; returns None (ran to the end), BREAK, a Return, or Mixed. `count` None: however many there are."""
         for item in items:
-            count += 1
-            if count > unroll_limit():
+            count = None if count is None else count + 1
+            if count is not None and count > unroll_limit():
                 raise TooLong
             self.assign(node.target, item)
             flow = self._run_body(node.body)
@@ -206,6 +206,16 @@ class LoopRules(Rules):
         """Build a While node; returns the flow after the loop with its flags."""
         carry = LoopCarry(self, list(dict.fromkeys(names)), node, bound)
         return carry.build(test, body)
+
+
+_FINITE = (
+    list, tuple, dict, set, frozenset, str, type(iter([])), type({}.items()), type({}.keys()), type({}.values()),
+)  # fmt: skip
+
+
+def _may_roll_up(source: Any) -> bool:
+    """Whether a long loop over `source` is not simply unrolled: it can become a While node, or might never end."""
+    return not isinstance(source, _FINITE)
 
 
 class SymbolicRange:
