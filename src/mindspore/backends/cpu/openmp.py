@@ -5,8 +5,9 @@ share one pool of threads because our kernels call the same runtime's `GOMP_para
 
 A thread that waits for others spins before it sleeps. GNU's runtime spins for milliseconds, which is a disaster when
 other processes want the same cores: the spinning thread uses up the time slice that the thread it waits for needs (a
-LeNet step next to two busy processes: 296 ms instead of 5 ms). It reads how long to spin from the environment when it
-is loaded, so that is set around loading it, unless the user has said something.
+LeNet step next to two busy processes: 296 ms instead of 5 ms). Likewise more threads than a container may use cores
+only wait for one another. The runtime reads both from the environment when it is loaded, so they are set around loading
+it, unless the user has said something.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from pathlib import Path
 
 #: turns of the waiting loop: long enough to bridge the gap between two kernels of a graph, short next to a time slice
 _SPIN_COUNT = "2000"
-_WAITING_VARIABLES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 _PAUSE_HARD = 2
 _INTEL_RUNTIME = ("libintlc.so.5", "libirng.so", "libimf.so", "libsvml.so", "libiomp5.so")
 
@@ -45,27 +45,44 @@ def _load(name: str, folders: list[Path]) -> ctypes.CDLL | None:
     return None
 
 
+def _quota(folder: Path = Path("/sys/fs/cgroup")) -> int:
+    """How many cores' time a container may use, rounded up; 0 where there is no limit."""
+    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        with contextlib.suppress(OSError, ValueError):
+            share, period = " ".join((folder / f).read_text() for f in files).split()
+            return max(1, -(-int(share) // int(period))) if share != "max" and int(share) > 0 else 0
+    return 0
+
+
+def _settings() -> dict[str, str]:
+    """Variables for the runtime to read, without those that the user has set."""
+    found = {}
+    if not any(name in os.environ for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")):
+        found["GOMP_SPINCOUNT"] = _SPIN_COUNT
+    quota = _quota()
+    if "OMP_NUM_THREADS" not in os.environ and 0 < quota < (os.cpu_count() or 1):
+        found["OMP_NUM_THREADS"] = str(quota)
+    return found
+
+
 @contextlib.contextmanager
-def _short_spinning() -> Iterator[None]:
-    """Let an OpenMP runtime loaded here spin briefly only."""
-    if any(name in os.environ for name in _WAITING_VARIABLES):
-        yield
-        return
-    os.environ["GOMP_SPINCOUNT"] = _SPIN_COUNT
+def _in_environment(settings: dict[str, str]) -> Iterator[None]:
+    os.environ.update(settings)
     try:
         yield
     finally:
-        os.environ.pop("GOMP_SPINCOUNT", None)
+        for name in settings:
+            os.environ.pop(name, None)
 
 
 @functools.cache
 def runtime() -> ctypes.CDLL | None:
     """The OpenMP runtime, with its symbols visible to generated code; None where there is none."""
-    with _short_spinning():
+    with _in_environment(_settings()):
         library = _load("libgomp.so.1", [])
-    if library is None:
-        for name in _INTEL_RUNTIME:
-            library = _load(name, _library_folders())
+        if library is None:
+            for name in _INTEL_RUNTIME:
+                library = _load(name, _library_folders())
     if library is None or not hasattr(library, "GOMP_parallel"):
         return None
     _survive_forks(library)
