@@ -170,6 +170,11 @@ def flash_attention_score(
         ends = static_ints("flash_attention_score", "actual_seq_qlen", actual_seq_qlen)
         key_ends = static_ints("flash_attention_score", "actual_seq_kvlen", actual_seq_kvlen)
         return _packed(query, key, value, ends, key_ends, real_shift, attn_mask, options)
+    if not input_layout.endswith("D") and (head_num < 1 or query.shape[-1] % head_num):
+        raise ValueError(
+            f"For 'flash_attention_score', 'head_num' must divide the last dimension of 'query', but got {head_num} and "
+            f"shape {query.shape}."
+        )
     depth = query.shape[-1] if input_layout.endswith("D") else query.shape[-1] // head_num
     kv_heads = key.shape[-1] // depth
     q = to_heads(query, input_layout, head_num)

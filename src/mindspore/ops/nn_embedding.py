@@ -11,6 +11,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import cast, require_rank, require_tensor, require_tensors
 from mindspore.ops.function.gather_scatter import gather
 from mindspore.ops.nn_loss import check_reduction
+from mindspore.prims import checks
 from mindspore.prims import elementwise as _ew
 from mindspore.prims.arrays import Concat, GetItem, Stack
 from mindspore.prims.ctc import CTC
@@ -70,6 +71,7 @@ def ctc_loss(
 
     `targets` has the shape (N, S), (S,) without a batch, or is the concatenation of all targets.
     """
+    checks.integer("ctc_loss", "blank", blank)
     require_rank("ctc_loss", "log_probs", log_probs, 2, 3)
     require_tensors("ctc_loss", targets=targets, input_lengths=input_lengths, target_lengths=target_lengths)
     require_tensor("ctc_loss", "log_probs", log_probs)

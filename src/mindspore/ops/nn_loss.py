@@ -112,6 +112,8 @@ def _vector_norm(x: Any, p: float, keepdim: bool = False) -> Any:
     size = _ew.Abs()(x)
     if p == 1:
         return ReduceSum(keepdim)(size, -1)
+    if p == 0:
+        return ReduceSum(keepdim)(cast(_ew.NotEqual()(x, 0), x.dtype), -1)
     if math.isinf(p):
         from mindspore.prims.reduction import ReduceMax
 
@@ -139,6 +141,7 @@ def cross_entropy(
         >>> round(float(loss), 4)
         0.6931
     """
+    require_numbers("cross_entropy", label_smoothing=label_smoothing)
     require_operands("cross_entropy", target=target)
     x, y = _pair("cross_entropy", input, target)
     check_reduction("cross_entropy", reduction)
@@ -186,6 +189,7 @@ def nll_loss(
     label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """Minus the log-probability of the target class: `inputs` holds log-probabilities of shape (N, C, *)."""
+    require_numbers("nll_loss", label_smoothing=label_smoothing)
     require_operands("nll_loss", target=target)
     x, y = _pair("nll_loss", inputs, target)
     return _nll("nll_loss", x, y, weight, ignore_index, reduction, label_smoothing)
@@ -334,6 +338,7 @@ def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
     """1 - cos for targets of 1, max(0, cos - margin) for targets of -1."""
+    require_numbers("cosine_embedding_loss", margin=margin)
     require_operands("cosine_embedding_loss", input2=input2)
     require_tensors("cosine_embedding_loss", input1=input1)
     if not -1 <= margin <= 1:

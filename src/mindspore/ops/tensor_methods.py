@@ -414,7 +414,8 @@ def _take(self: Tensor, indices: Any = None, axis: int | None = None, mode: str 
     """Elements of the flattened tensor, or slices along `axis`; indices outside are clipped, wrapped or refused."""
     where = as_tensor(indices if index is None else index)
     source = Reshape()(self, (-1,)) if axis is None else self
-    axis = 0 if axis is None else axis
+    axis = 0 if axis is None else checks.axis("take", axis, source.ndim)
+    checks.one_of("take", "mode", mode, ("clip", "wrap", "raise"))
     n = source.shape[axis]
     if mode == "wrap":
         where = where % n

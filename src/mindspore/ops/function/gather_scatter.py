@@ -108,6 +108,7 @@ def masked_select(input: Any, mask: Any) -> Tensor:
 
 def embedding_lookup(input_params: Any, input_indices: Any, offset: int) -> Tensor:
     """Rows at `input_indices - offset`; zeros for indices outside."""
+    checks.integer("embedding_lookup", "offset", offset)
     require_rank("embedding_lookup", "input_params", input_params, 1)
     require_operands("embedding_lookup", input_indices=input_indices)
     require_tensors("embedding_lookup", input_params=input_params)
@@ -226,6 +227,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
 
 def diagonal_index(op: str, shape: tuple, offset: int, dim1: int, dim2: int) -> tuple[tuple, list, tuple]:
     """How to index a diagonal: the static index, the index tensors, and the order that brings its plane last."""
+    checks.integer(op, "offset", offset)
     a, b = normal_axis(op, dim1, len(shape), "dim1"), normal_axis(op, dim2, len(shape), "dim2")
     if a == b:
         raise ValueError(f"For '{op}', 'dim1' and 'dim2' must differ, but both are {dim1}.")

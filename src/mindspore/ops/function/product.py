@@ -357,6 +357,7 @@ def _arrange(x: Any, labels: list[str], batch: list[str], rows: list[str], cols:
 # -- norms and distances --------------------------------------------------------------------------------------------
 def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The p-norm (`ord`: any number, inf or -inf) over axes of x seen as vectors."""
+    require_numbers("vector_norm", ord=ord)
     x = cast(to_float(require_tensor("vector_norm", "x", x)), dtype)
     axes = normal_axes("vector_norm", axis, x.ndim)
     size = ew.Abs()(x)
@@ -437,6 +438,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
 
 def dist(input: Any, other: Any, p: Any = 2) -> Tensor:
     """The p-norm of input - other."""
+    require_numbers("dist", p=p)
     require_operands("dist", input=input, other=other)
     return vector_norm(input - other, p)
 
@@ -466,6 +468,7 @@ def pdist(input: Any, p: float = 2.0) -> Tensor:
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:
     """The cosine of the angle between vectors along `dim`."""
+    require_numbers("cosine_similarity", eps=eps)
     require_operands("cosine_similarity", x1=x1, x2=x2)
     product = ReduceSum()(x1 * x2, dim)
     sizes = [ew.Maximum()(ReduceSum()(ew.Square()(x), dim), eps * eps) for x in (x1, x2)]

@@ -333,6 +333,7 @@ def population_count(input_x: Any) -> Tensor:
 
 def histogram_fixed_width(x: Any, bounds: Any, nbins: int) -> Tensor:
     """Counts in `nbins` equal intervals of [bounds[0], bounds[1]]; elements outside count in the outermost ones."""
+    checks.integer("histogram_fixed_width", "nbins", nbins)
     require_rank("histogram_fixed_width", "bounds", bounds, 1, 1)
     low, high = (float(v) for v in concrete("histogram_fixed_width", bounds))
     if not low < high:
