@@ -122,3 +122,40 @@ class Conv2dThor(_Factored, Conv2d):
         if self.has_bias:
             out = out + ops.reshape(self.bias, (1, -1, 1, 1))
         return self.watch(out)[0]
+
+
+def convert_to_thor_net(net: Cell) -> Cell:
+    """Replace the dense layers and ungrouped 2-d convolutions inside a network, in place; parameters stay the same ones.
+
+    Examples:
+        >>> from mindspore import nn
+        >>> from mindspore.nn.layer.thor_layer import convert_to_thor_net
+        >>> type(convert_to_thor_net(nn.SequentialCell(nn.Dense(2, 3)))[0]).__name__
+        'DenseThor'
+    """
+    for parent in [cell for _, cell in net.cells_and_names()]:
+        for name, child in list(parent.name_cells().items()):
+            if type(child) is Dense:
+                made: Any = DenseThor(child.in_channels, child.out_channels, has_bias=child.has_bias)
+                made.activation, made.activation_flag = child.activation, child.activation_flag
+            elif type(child) is Conv2d and child.group == 1 and child.data_format == "NCHW":
+                made = Conv2dThor(
+                    child.in_channels, child.out_channels, child.kernel_size, child.stride, child.pad_mode, child.padding,
+                    child.dilation, 1, child.has_bias,
+                )  # fmt: skip
+            else:
+                continue
+            _take_over(parent, name, child, made)
+    return net
+
+
+def _take_over(parent: Cell, name: str, child: Any, made: Any) -> None:
+    """Put the new layer in the old one's place, with its weight and bias."""
+    prefix = child.weight.name.removesuffix("weight")
+    for factor in (made.matrix_a, made.matrix_g):
+        factor.name = prefix + factor.name
+    made.weight = child.weight
+    if child.has_bias:
+        made.bias = child.bias
+    made.set_train(child.training)
+    parent._cells[name] = made
