@@ -7,7 +7,6 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
-from mindspore.nn.layer.thor_layer import convert_to_thor_net
 
 RNG = np.random.default_rng(0)
 
@@ -82,21 +81,6 @@ def test_it_needs_fewer_steps_than_momentum(mode):
     thor = final(lambda net: nn.thor(net, 0.3, 1e-4, 0.0, batch_size=64, frequency=1))
     plain = final(lambda net: nn.Momentum(net.trainable_params(), 0.004, 0.0))
     assert thor < plain / 10
-
-
-def test_a_network_is_converted_in_place():
-    ms.set_context(mode=ms.PYNATIVE_MODE)
-    net = nn.SequentialCell(
-        nn.Conv2d(1, 2, 3, has_bias=True), nn.ReLU(), nn.Flatten(), nn.Dense(32, 2, activation="relu")
-    )
-    x = Tensor(RNG.normal(size=(2, 1, 4, 4)), ms.float32)
-    before, weight = net(x).asnumpy(), net[3].weight
-    convert_to_thor_net(net)
-    assert isinstance(net[0], nn.Conv2dThor) and isinstance(net[3], nn.DenseThor) and net[3].weight is weight
-    np.testing.assert_array_equal(net(x).asnumpy(), before)
-    names = [p.name for p in net.get_parameters()]
-    assert len(set(names)) == len(names) == 8 and len(net.trainable_params()) == 4
-    assert [p >= 0 for p in nn.thor(net, 0.1, 0.1, 0.9).places] == [True, False, True, False]
 
 
 def test_bad_input():

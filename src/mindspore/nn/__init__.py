@@ -2,6 +2,8 @@
 
 # ruff: noqa: F401 - names are re-exported
 
+from typing import Any
+
 from mindspore.nn import utils
 from mindspore.nn.cell import Cell
 from mindspore.nn.dynamic_lr import *  # noqa: F403
@@ -27,7 +29,7 @@ _TRANSFORMER = (
 )
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """Metrics and a few others once lived here."""
     import importlib
 
