@@ -105,3 +105,24 @@ def test_long_loops_over_python_values_are_unrolled():
         return x
 
     assert int(ms.jit(run)(Tensor(0))) == int(run(Tensor(0)))
+
+
+def test_printing_follows_the_program_at_every_run(capsys):
+    def run(x):
+        print("start", x.shape)
+        print(f"sum {x.sum():.2f} of {x}", end=";\n")
+        print((x.sum(), 1), [2], sep="|")
+        if x.sum() > 2:
+            print("large")
+        return x
+
+    for arguments in ([1.0, 2.0], [0.5, 0.5]):
+        run(Tensor(arguments))
+        want = capsys.readouterr().out.replace("Tensor(shape=[], dtype=Float32, value= 3)", "3.0")
+        want = want.replace("Tensor(shape=[], dtype=Float32, value= 1)", "1.0")
+        ms.jit(run)(Tensor(arguments))
+        assert capsys.readouterr().out == want
+    compiled = ms.jit(run)
+    for _ in range(2):
+        compiled(Tensor([0.0]))
+        assert capsys.readouterr().out.startswith("start (1,)\nsum 0.00 of [0.];\n")

@@ -19,7 +19,8 @@ from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 
 class Print(Primitive):
-    """Print tensors and text. `parts` is a template in which None stands for the next tensor.
+    """Print tensors and text. `parts` is a template in which None stands for the next tensor, and a tuple of a format
+    specification for the next tensor's number in that format.
 
     The first argument is a token: each print returns a new one that the next takes, which keeps them in order.
 
@@ -36,11 +37,15 @@ class Print(Primitive):
 
     @staticmethod
     def emit(items: tuple, sep: str = " ", end: str = "\n") -> None:
-        """Add a print to the graph being built."""
+        """Add a print to the graph being built. An item may be a pair of a tensor and a format specification."""
         builder = ACTIVE.builder
         token = builder.root.__dict__.setdefault("io_token", _token())
+        formats = [i[1] if isinstance(i, tuple) else "" for i in items]
+        items = tuple(i[0] if isinstance(i, tuple) else i for i in items)
         is_data = [isinstance(i, (TensorBase, SymbolicScalarBase)) for i in items]
-        parts = tuple(None if data else str(item) for item, data in zip(items, is_data))
+        parts = tuple(
+            ((form,) if form else None) if data else str(item) for item, form, data in zip(items, formats, is_data)
+        )
         tensors = [i for i, data in zip(items, is_data) if data]
         builder.write(token, builder.node_of(Print(parts, sep, end)(token, *tensors)))
 
@@ -57,7 +62,7 @@ class Print(Primitive):
 
     def eval(self, xp: Any, token: Any, *tensors: Any) -> Any:
         supply = iter(tensors)
-        texts = [str(np.asarray(next(supply))) if p is None else p for p in self.parts]
+        texts = [p if isinstance(p, str) else _text(np.asarray(next(supply)), p) for p in self.parts]
         print(*texts, sep=self.sep, end=self.end, flush=True)
         return np.asarray(token)
 
@@ -67,6 +72,12 @@ class Print(Primitive):
 
         shape = jax.ShapeDtypeStruct((), np.int32)
         return io_callback(lambda t, *xs: self.eval(np, np.asarray(t), *xs), shape, token, *tensors, ordered=True)
+
+
+def _text(array: np.ndarray, form: tuple | None) -> str:
+    if form is None:
+        return str(array)
+    return format(array.item() if array.size == 1 else str(array), form[0])
 
 
 def _token() -> Any:

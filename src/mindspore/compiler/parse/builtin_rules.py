@@ -135,13 +135,38 @@ def _isinstance(interpreter: Any, value: Any, kinds: Any) -> bool:
     return isinstance(value, kinds)
 
 
+class Text:
+    """An f-string given to `print`: its parts, some of which only the running graph knows, with their formats."""
+
+    def __init__(self, parts: list[Any]):
+        self.parts = parts
+
+
 def _print(interpreter: Any, *items: Any, **options: Any) -> None:
     from mindspore.prims.debug import Print
 
-    if any(interpreter.is_variable(i) for i in items):
-        Print.emit(items, options.get("sep", " "), options.get("end", "\n"))
+    pieces: list[Any] = []
+    separator = options.get("sep")
+    for i, item in enumerate(items):
+        pieces += [" " if separator is None else separator] * (i > 0) + _pieces(interpreter, item)
+    if options.get("file") is None or any(isinstance(p, tuple) for p in pieces):
+        end = options.get("end")
+        Print.emit(tuple(pieces), "", "\n" if end is None else end)
     else:
-        print(*items, **options)
+        print("".join(map(str, pieces)), end=options.get("end"), file=options["file"])
+
+
+def _pieces(interpreter: Any, item: Any) -> list[Any]:
+    """What is printed for an item: text, and pairs of a run-time value and its format."""
+    if interpreter.is_variable(item):
+        return [(item, "")]
+    if isinstance(item, Text):
+        return list(item.parts)
+    if type(item) in (tuple, list) and interpreter._has_variables(item):
+        inside = [piece for i, v in enumerate(item) for piece in ([", "] * (i > 0) + _pieces(interpreter, v))]
+        opening, closing = ("(", ",)" if len(item) == 1 else ")") if isinstance(item, tuple) else ("[", "]")
+        return [opening, *inside, closing]
+    return [str(item)]
 
 
 def _getattr(interpreter: Any, owner: Any, name: str, *default: Any) -> Any:

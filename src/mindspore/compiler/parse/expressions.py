@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.compiler.parse.builtin_rules import Text
 from mindspore.compiler.parse.errors import CompileError, SliceError
 from mindspore.compiler.parse.forbidden import refuse_forbidden
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction
@@ -88,8 +89,21 @@ class ExpressionRules(Rules):
     def eval_JoinedStr(self, node: ast.JoinedStr) -> str:
         return "".join(self.eval(part) for part in node.values)
 
+    def text_parts(self, node: ast.JoinedStr) -> list[Any]:
+        """An f-string that is printed: text, and pairs of a run-time value and its format."""
+        parts: list[Any] = []
+        for part in node.values:
+            value = self.eval(part.value) if isinstance(part, ast.FormattedValue) else self.eval(part)
+            if self.is_variable(value) and isinstance(part, ast.FormattedValue) and part.conversion < 0:
+                parts.append((value, self.eval(part.format_spec) if part.format_spec is not None else ""))
+            else:
+                parts.append(self.format_value(part, value) if isinstance(part, ast.FormattedValue) else value)
+        return parts
+
     def eval_FormattedValue(self, node: ast.FormattedValue) -> str:
-        value = self.eval(node.value)
+        return self.format_value(node, self.eval(node.value))
+
+    def format_value(self, node: ast.FormattedValue, value: Any) -> str:
         if node.conversion >= 0:
             conversions: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
             value = conversions[chr(node.conversion)](value)
@@ -327,7 +341,10 @@ class ExpressionRules(Rules):
         function = self.eval(node.func)
         if not is_library(self.frame.globals.get("__name__")):
             refuse_forbidden(function)
-        args = self._elements(node.args)
+        if function is print:
+            args = [a for n in node.args for a in self._printed(n)]
+        else:
+            args = self._elements(node.args)
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -335,6 +352,9 @@ class ExpressionRules(Rules):
             else:
                 kwargs[keyword.arg] = self.eval(keyword.value)
         return self.call(function, tuple(args), kwargs)
+
+    def _printed(self, node: ast.expr) -> list[Any]:
+        return [Text(self.text_parts(node))] if isinstance(node, ast.JoinedStr) else self._elements([node])
 
     def _comprehend(self, generators: list[ast.comprehension], emit: Any) -> None:
         """Run nested `for … if …` clauses in a scope of their own."""

@@ -60,6 +60,12 @@ def _shape(node: Any) -> tuple[int, ...]:
     return tuple(node.abstract.shape)
 
 
+@rule("Print")
+def _print(g: Any, node: CNode, token: str, *tensors: str) -> str:
+    """ONNX does not print; the value that keeps prints in order passes through."""
+    return token
+
+
 # -- elementwise compositions -----------------------------------------------------------------------------------------
 @rule("NotEqual")
 def _not_equal(g: Any, node: CNode, x: str, y: str) -> str:
