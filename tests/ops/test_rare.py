@@ -7,6 +7,7 @@ import colorsys
 import numpy as np
 import pytest
 import scipy.ndimage as ndimage
+from scipy import stats
 
 import mindspore as ms
 from gradcheck import check_gradients
@@ -132,6 +133,51 @@ def test_labels_and_sequences():
 def test_layouts():
     assert ops.DataFormatDimMap()(Tensor([0, 1, 2, 3, -1])).asnumpy().tolist() == [0, 3, 1, 2, 2]
     assert ops.DataFormatVecPermute()(Tensor([1, 2, 3, 4])).asnumpy().tolist() == [1, 4, 2, 3]
+
+
+def test_normal_numbers_between_bounds():
+    mean, spread = Tensor([0.0, 5.0]), Tensor([1.0, 2.0])
+    low, high = Tensor([-0.5, 5.0]), Tensor([2.0, 9.0])
+    draw = ops.ParameterizedTruncatedNormal(seed=3)
+    x = draw(Tensor([2, 4000]), mean, spread, low, high).asnumpy()
+    for row, (m, s, a, b) in zip(x, ((0, 1, -0.5, 2), (5, 2, 5, 9))):
+        assert row.min() >= a and row.max() <= b
+        expected = stats.truncnorm((a - m) / s, (b - m) / s, m, s)
+        assert stats.kstest(row, expected.cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("layout", ["SBH", "TND"])
+def test_partial_attentions_join(layout):
+    q, k, v = (
+        RNG.normal(size=(3, 2, 4)),
+        RNG.normal(size=(6, 2, 4)),
+        RNG.normal(size=(6, 2, 4)),
+    )  # (length, heads, size)
+
+    def attention(keys, values):
+        scores = np.einsum("snd,tnd->nst", q, keys)
+        top = scores.max(-1)
+        weights = np.exp(scores - top[..., None])
+        return np.einsum("nst,tnd->snd", weights / weights.sum(-1, keepdims=True), values), top, weights.sum(-1)
+
+    def given(out, top, total):
+        if layout == "SBH":
+            return out.reshape(3, 1, 8), *(np.repeat(x[None, :, :, None], 8, -1) for x in (top, total))
+        return out, *(np.repeat(x.T[:, :, None], 8, -1) for x in (top, total))
+
+    parts = [Tensor(a) for part in ((k[:4], v[:4]), (k[4:], v[4:])) for a in given(*attention(*part))]
+    found = ops.ring_attention_update(*parts, layout=layout)
+    for f, e in zip(found, given(*attention(k, v))):
+        np.testing.assert_allclose(f.asnumpy(), e, rtol=1e-6)
+
+
+def test_one_memory():
+    x = Tensor([1.0])
+    assert ops.move_to(x, "CPU") is x
+    with pytest.raises(ValueError, match="move_to"):
+        ops.move_to(x, "disk")
+    gradients = ms.grad(lambda a, b: a * b, (0, 1), return_ids=True)(Tensor(2.0), Tensor(3.0))
+    assert ops.get_grad(gradients, 1).asnumpy() == 2
 
 
 def test_split_by_sizes():

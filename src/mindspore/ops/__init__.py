@@ -30,10 +30,12 @@ from mindspore.ops.primitive import (
     prim_attr_register,
 )
 from mindspore.ops.examples import attach as _complete
+from mindspore.ops.paths import of_mint as _of_mint
 from mindspore.ops.tensor_methods import attach as _attach
 
 from mindspore.ops.composite import *  # noqa: F403 - after the package ops.function.grad, whose name one of these shares
 
+from mindspore.common.gradient import get_grad
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function import clip_by_global_norm, clip_by_value
 
@@ -57,6 +59,10 @@ _MODULES = ("auto_generate", "functional", "op_info_register")
 def __getattr__(name: str) -> _typing.Any:
     if name in _DISTRIBUTED:
         return getattr(_importlib.import_module("mindspore.mint.distributed"), name)
+    if name.endswith("_ext"):
+        found = _of_mint(name.removesuffix("_ext"))
+        if found is not None:
+            return found
     if name in _MODULES:
         return _importlib.import_module(f"mindspore.ops.{name}")
     raise AttributeError(f"module 'mindspore.ops' has no attribute '{name}'")

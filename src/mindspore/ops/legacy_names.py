@@ -31,6 +31,13 @@ def tensordump(file_name: str, tensor: Any, mode: str = "out") -> None:
     TensorDump(mode)(file_name, tensor)
 
 
+def move_to(input: Any, to: str = "CPU", blocking: bool = True) -> Any:
+    """The tensor itself: there is one memory here."""
+    if to not in ("CPU", "Ascend", "GPU"):
+        raise ValueError(f"For 'move_to', 'to' must be CPU, GPU or Ascend, but got {to!r}.")
+    return input
+
+
 def control_depend(src: Any, dst: Any) -> None:
     """Programs run in the order they are written, so nothing is needed."""
 
@@ -82,7 +89,7 @@ __all__ = [
     "baddbmm_ext", "bernoulli_", "clamp_", "control_depend", "coo2csr", "coo_tensor_get_dense_shape",
     "coo_tensor_get_indices", "coo_tensor_get_values", "csr2coo", "csr_tensor_get_dense_shape",
     "csr_tensor_get_indices", "csr_tensor_get_indptr", "csr_tensor_get_values", "diff_ext", "einsum_ext", "erfinv_",
-    "exponential_", "float_power_ext", "floordiv", "floormod", "inplace_sigmoid", "isnan_ext", "merge",
+    "exponential_", "float_power_ext", "floordiv", "floormod", "inplace_sigmoid", "isnan_ext", "merge", "move_to",
     "neg_tensor", "normal_", "pows", "print_", "put_", "random_", "row_tensor_get_dense_shape",
     "row_tensor_get_indices", "row_tensor_get_values", "stop_gradient_", "tanh_", "tensor_add", "tensordump", "tensor_div",
     "tensor_exp", "tensor_expm1", "tensor_floordiv", "tensor_ge", "tensor_gt", "tensor_le", "tensor_lt",

@@ -29,7 +29,8 @@ from mindspore.prims.reduction import BroadcastTo, ReduceMean, Reshape
 from mindspore.prims.values import from_array
 
 __all__ = [
-    "flash_attention_score", "multi_head_attention_forward", "prompt_flash_attention", "rotary_position_embedding",
+    "flash_attention_score", "multi_head_attention_forward", "prompt_flash_attention", "ring_attention_update",
+    "rotary_position_embedding",
     "scaled_dot_product_attention", "speed_fusion_attention",
 ]  # fmt: skip
 
@@ -260,6 +261,30 @@ def speed_fusion_attention(
     )  # fmt: skip
     empty = from_array(np.zeros((1,), np.float32))
     return out, empty, empty, empty, 0, 0, 0
+
+
+def ring_attention_update(
+    prev_attn_out: Any, prev_softmax_max: Any, prev_softmax_sum: Any, cur_attn_out: Any, cur_softmax_max: Any,
+    cur_softmax_sum: Any, actual_seq_qlen: Any = None, layout: str = "SBH",
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Two partial attentions over different keys, joined: (attention, maximum, sum).
+
+    Maxima and sums are (B, N, S, copies) for SBH attentions (S, B, H), (T, N, copies) for TND attentions (T, N, D).
+    """
+    if layout not in ("SBH", "TND"):
+        raise ValueError(f"For 'ring_attention_update', 'layout' must be SBH or TND, but got {layout!r}.")
+    top = _ew.Maximum()(prev_softmax_max, cur_softmax_max)
+    before, now = (
+        _ew.Exp()(prev_softmax_max - top) * prev_softmax_sum,
+        _ew.Exp()(cur_softmax_max - top) * cur_softmax_sum,
+    )
+    total = before + now
+    first, second = (GetItem((..., slice(0, 1)))(part / total) for part in (before, now))
+    if layout == "SBH":
+        first, second = (Transpose()(share, (2, 0, 1, 3)) for share in (first, second))
+    shape = (*first.shape[:-1], -1)
+    parts = [Reshape()(x, shape) * cast(w, x.dtype) for x, w in ((prev_attn_out, first), (cur_attn_out, second))]
+    return Reshape()(parts[0] + parts[1], prev_attn_out.shape), top, total
 
 
 def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: int = 0) -> Tensor:

@@ -29,7 +29,7 @@ def find(name: str) -> Any:
         return _INNER[name]
     found = getattr(ops, name, None)
     if found is None and name.endswith("_ext"):
-        found = _of_mint(name.removesuffix("_ext"))
+        found = of_mint(name.removesuffix("_ext"))
     if found is None and name[0].isupper():
         found = _class_of(name)
     if found is None:
@@ -37,7 +37,7 @@ def find(name: str) -> Any:
     return found
 
 
-def _of_mint(name: str) -> Any:
+def of_mint(name: str) -> Any:
     mint: Any = importlib.import_module("mindspore.mint")  # stands above; only reached when its names are asked for
     return getattr(mint, name, None) or getattr(mint.nn.functional, name, None)
 
@@ -55,7 +55,7 @@ def _class_of(name: str) -> Any:
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     stem = _IRREGULAR.get(name, words.removesuffix("_ext"))
     if name.endswith("Ext"):
-        function = _of_mint(stem)
+        function = of_mint(stem)
     else:
         from mindspore import ops
 

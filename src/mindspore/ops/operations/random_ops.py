@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mindspore._base import dtype as mstype
@@ -45,6 +46,22 @@ Multinomial = _seeded(
 TruncatedNormal = composition(
     "TruncatedNormal", lambda self, shape: F.truncated_normal(static_ints("TruncatedNormal", "shape", shape), _seed(self), self.dtype),
     "Normal numbers within two standard deviations.", dtype=mstype.float32, seed=0, seed2=0,
+)  # fmt: skip
+
+
+def _bounded_normal(self: Any, shape: Any, mean: Any, stdevs: Any, min: Any, max: Any) -> Any:
+    """By the inverse of the cumulative distribution, between its values at the bounds; the parameters go with dimension 0."""
+    sizes = static_ints("ParameterizedTruncatedNormal", "shape", shape)
+    lead = lambda v: F.reshape(v, (-1,) + (1,) * (len(sizes) - 1)) if v.ndim else v
+    centre, scale, low, high = (lead(v) for v in (mean, stdevs, min, max))
+    share = lambda bound: F.erf((bound - centre) / (scale * math.sqrt(2)))
+    u = cast(F.rand(sizes, seed=_seed(self)), mean.dtype)
+    drawn = F.erfinv(share(low) + u * (share(high) - share(low)))
+    return F.clamp(drawn * scale * math.sqrt(2) + centre, low, high)
+
+
+ParameterizedTruncatedNormal = composition(
+    "ParameterizedTruncatedNormal", _bounded_normal, "Normal numbers between bounds.", seed=0, seed2=0,
 )  # fmt: skip
 MultinomialWithReplacement = composition(
     "MultinomialWithReplacement",
@@ -108,7 +125,8 @@ LogUniformCandidateSampler = composition(
 
 __all__ = [
     "Bernoulli", "Cauchy", "Gamma", "LogNormalReverse", "LogUniformCandidateSampler", "Multinomial",
-    "MultinomialWithReplacement", "NonDeterministicInts", "Poisson", "RandomCategorical", "RandomChoiceWithMask",
+    "MultinomialWithReplacement", "NonDeterministicInts", "ParameterizedTruncatedNormal", "Poisson",
+    "RandomCategorical", "RandomChoiceWithMask",
     "RandomGamma", "RandomPoisson", "RandomShuffle", "Randperm", "RandpermV2", "StandardLaplace", "StandardNormal",
     "TruncatedNormal", "UniformCandidateSampler", "UniformInt", "UniformReal",
 ]  # fmt: skip
