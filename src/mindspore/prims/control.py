@@ -20,7 +20,9 @@ class Cond(Primitive):
 
     def infer(self, predicate: Any, then: Any, otherwise: Any, *operands: Any) -> Any:
         if then.outputs != otherwise.outputs:
-            raise TypeError(f"the branches of a condition must give the same types, but got {then.outputs} and {otherwise.outputs}")
+            raise TypeError(
+                f"the branches of a condition must give the same types, but got {then.outputs} and {otherwise.outputs}"
+            )
         return AbstractTuple(then.outputs)
 
 
@@ -37,7 +39,9 @@ class While(Primitive):
     def infer(self, condition: Any, body: Any, *operands: Any) -> Any:
         before = tuple(operands[: self.carried])
         if body.outputs != before:
-            raise TypeError(f"a loop body must keep the types of its variables, but they go from {before} to {body.outputs}")
+            raise TypeError(
+                f"a loop body must keep the types of its variables, but they go from {before} to {body.outputs}"
+            )
         return AbstractTuple(before)
 
 

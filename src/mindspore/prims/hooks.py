@@ -35,7 +35,9 @@ class HookBackward(Primitive):
 
     def __init__(self, hook_fn: Callable, cell_id: str = ""):
         if not callable(hook_fn):
-            raise TypeError(f"For 'HookBackward', the type of 'hook_fn' must be a function, but got {type(hook_fn).__name__}.")
+            raise TypeError(
+                f"For 'HookBackward', the type of 'hook_fn' must be a function, but got {type(hook_fn).__name__}."
+            )
         super().__init__("HookBackward", hook_fn=hook_fn, cell_id=cell_id)
 
     def infer(self, x: Any) -> Any:
