@@ -16,6 +16,7 @@ from mindspore.compiler.fuse.loopir import Program, Value
 FREE = ("const", "iota")
 _SEQUENTIAL_LIMIT = 1 << 16
 _FEW_TILES = 8
+_LONGEST_RECIPE, _SMALLER = 3, 8  # what is computed again: so many operations, from operands so many times smaller
 _EXPENSIVE = {
     "exp", "log", "log1p", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
     "atanh", "erfc", "expm1", "log2", "log10", "pow", "atan2", "hypot", "softplus", "sigmoid", "truncmod", "floormod",
@@ -288,26 +289,39 @@ class Clustering:
 
     def _copy_to_readers(self, cluster: Cluster, value: Value) -> None:
         inside = {m.id for m in cluster.members}
-        operands = self.bases(value)
-        if any(b.id in inside for b in operands) and not all(
-            self._is_output(cluster, b) for b in operands if b.id in inside
-        ):
-            return
+        recipe = self._recipe(cluster, value, inside)
         users = [u for u in self.users.get(value.id, ()) if u.id not in inside]
         copied = [c for u in self.users.get(value.id, ()) for c in self._copied.get(u.id, ()) if c is not cluster]
         readers = list(dict.fromkeys([*(self._of[u.id].root() for u in users), *copied]))
-        if any(reader.opaque for reader in readers) or not self._pays(value, operands, readers):
+        operands = [b for v in recipe for b in self.bases(v) if all(b is not r for r in recipe)]
+        if not recipe or any(reader.opaque for reader in readers) or not self._pays(value, operands, readers):
             return
-        for reader in readers:
-            reader.copies.append(value)
-        self._copied[value.id] = readers
-        if not all(self.fits(reader) and not self._cyclic(reader) for reader in readers):
-            del self._copied[value.id]
-            for reader in readers:
-                reader.copies.remove(value)
+        added = [(reader, v) for reader in readers for v in recipe if all(c is not v for c in reader.copies)]
+        for reader, v in added:
+            reader.copies.append(v)
+            self._copied.setdefault(v.id, []).append(reader)
+        if not all(self.fits(c) and not self._cyclic(c) for c in (*readers, cluster)):
+            for reader, v in added:
+                reader.copies.remove(v)
+                self._copied[v.id].remove(reader)
 
-    def _is_output(self, cluster: Cluster, value: Value) -> bool:
-        return any(o is value for o in self.outputs(cluster))
+    def _recipe(self, cluster: Cluster, value: Value, inside: set[int]) -> list[Value]:
+        """The operations that compute a value from what is in memory, or is small and may be put there; [] if too many."""
+        stored = {o.id for o in self.outputs(cluster)}
+        found: dict[int, Value] = {}
+        stack = [value]
+        while stack:
+            v = stack.pop()
+            if v.id in found:
+                continue
+            if v.op != "map" or v.attr in _EXPENSIVE or len(found) == _LONGEST_RECIPE:
+                return []
+            found[v.id] = v
+            large = [
+                b for b in self.bases(v) if b.id in inside and b.id not in stored and b.size * _SMALLER > value.size
+            ]
+            stack.extend(large)
+        return list(found.values())
 
     def _pays(self, value: Value, operands: list[Value], readers: list[Cluster]) -> bool:
         """Whether readers computing a value move fewer bytes than storing it once and loading it in each."""
