@@ -73,7 +73,7 @@ ResizeArea = composition("ResizeArea", _resize_area, "Images (N, H, W, C) resize
 
 
 # -- suppression by overlap -----------------------------------------------------------------------------------------------
-def _suppress(scores: np.ndarray, limit: int, threshold: float, overlap: Any) -> Any:
+def _suppress(scores: np.ndarray, limit: int, threshold: float, overlap: Any) -> list[int]:
     """Greedy choice from the highest score down, leaving out what overlaps a choice too much."""
     chosen: list[int] = []
     for i in np.argsort(-scores, kind="stable"):
@@ -81,26 +81,71 @@ def _suppress(scores: np.ndarray, limit: int, threshold: float, overlap: Any) ->
             break
         if not any(overlap(int(i), j) for j in chosen):
             chosen.append(int(i))
-    return from_array(np.asarray(chosen, np.int32))
+    return chosen
 
 
 def _numbers(op: str, *values: Any) -> list[float]:
     return [float(concrete(op, v)) if hasattr(v, "asnumpy") else float(v) for v in values]
 
 
-def _nms(self: Any, boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any, score_threshold: Any) -> Any:
-    op = "NonMaxSuppressionV3"
-    corners = concrete(op, boxes).astype(np.float64)
+def _overlapping(corners: np.ndarray, iou: float) -> Any:
+    """Whether two boxes, given by two opposite corners each, overlap by more than `iou`."""
+    corners = corners.astype(np.float64)
     low, high = np.minimum(corners[:, :2], corners[:, 2:]), np.maximum(corners[:, :2], corners[:, 2:])
     areas = np.prod(high - low, 1)
-    limit, iou, least = _numbers(op, max_output_size, iou_threshold, score_threshold)
 
     def overlap(i: int, j: int) -> bool:
         shared = np.prod(np.maximum(np.minimum(high[i], high[j]) - np.maximum(low[i], low[j]), 0))
         union = areas[i] + areas[j] - shared
         return bool(union > 0 and shared / union > iou)
 
-    return _suppress(concrete(op, scores), int(limit), least, overlap)
+    return overlap
+
+
+def _nms(self: Any, boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any, score_threshold: Any) -> Any:
+    op = "NonMaxSuppressionV3"
+    limit, iou, least = _numbers(op, max_output_size, iou_threshold, score_threshold)
+    chosen = _suppress(concrete(op, scores), int(limit), least, _overlapping(concrete(op, boxes), iou))
+    return from_array(np.asarray(chosen, np.int32))
+
+
+def _combined_nms(
+    self: Any, boxes: Any, scores: Any, max_output_size_per_class: Any, max_total_size: Any, iou_threshold: Any,
+    score_threshold: Any,
+) -> tuple:  # fmt: skip
+    """Suppression for each class of each image; the best of all classes, padded with zeros."""
+    op = "CombinedNonMaxSuppression"
+    per_class, total, iou, least = _numbers(
+        op, max_output_size_per_class, max_total_size, iou_threshold, score_threshold
+    )
+    all_boxes, all_scores = concrete(op, boxes), concrete(op, scores)
+    images, _, classes = all_scores.shape
+    size = int(min(total, per_class * classes)) if self.pad_per_class else int(total)
+    out = (
+        np.zeros((images, size, 4), np.float32),
+        np.zeros((images, size), np.float32),
+        np.zeros((images, size), np.float32),
+    )
+    valid = np.zeros(images, np.int32)
+    for image in range(images):
+        found = []
+        for label in range(classes):
+            own = all_boxes[image, :, label if all_boxes.shape[2] > 1 else 0]
+            points = all_scores[image, :, label]
+            for i in _suppress(points, int(per_class), least, _overlapping(own, iou)):
+                found.append((points[i], label, own[i]))
+        found.sort(key=lambda item: -item[0])
+        valid[image] = min(len(found), size)
+        for place, (score, label, box) in enumerate(found[:size]):
+            out[0][image, place] = np.clip(box, 0, 1) if self.clip_boxes else box
+            out[1][image, place], out[2][image, place] = score, label
+    return *map(from_array, out), from_array(valid)
+
+
+CombinedNonMaxSuppression = composition(
+    "CombinedNonMaxSuppression", _combined_nms, "The boxes that are kept, of all classes.", pad_per_class=False,
+    clip_boxes=True,
+)  # fmt: skip
 
 
 def _nms_overlaps(
@@ -109,7 +154,8 @@ def _nms_overlaps(
     op = "NonMaxSuppressionWithOverlaps"
     table = concrete(op, overlaps)
     limit, most, least = _numbers(op, max_output_size, overlap, score_threshold)
-    return _suppress(concrete(op, scores), int(limit), least, lambda i, j: bool(table[i, j] > most))
+    chosen = _suppress(concrete(op, scores), int(limit), least, lambda i, j: bool(table[i, j] > most))
+    return from_array(np.asarray(chosen, np.int32))
 
 
 NonMaxSuppressionV3 = composition("NonMaxSuppressionV3", _nms, "The boxes that are kept.")
@@ -325,7 +371,8 @@ def _old_pool(name: str, kind: Any) -> Any:
 MaxPoolV1, AvgPoolV1 = _old_pool("MaxPoolV1", MaxPool), _old_pool("AvgPoolV1", AvgPool)
 
 __all__ = [
-    "AddV2", "AdjustContrastv2", "AdjustHue", "AdjustSaturation", "AllFinite", "ArgminV2", "AvgPoolV1", "CompareAndBitpack",
+    "AddV2", "AdjustContrastv2", "AdjustHue", "AdjustSaturation", "AllFinite", "ArgminV2", "AvgPoolV1",
+    "CombinedNonMaxSuppression", "CompareAndBitpack",
     "ConfusionMatrix", "DataFormatDimMap", "DataFormatVecPermute", "DeformableOffsets", "Dilation2D", "EditDistance",
     "ExtractVolumePatches", "FractionalMaxPool3DWithFixedKsize", "FractionalMaxPoolWithFixedKsize", "HSVToRGB",
     "InsertGradientOf", "Load", "MaxPoolV1", "NoRepeatNGram", "NonMaxSuppressionV3", "NonMaxSuppressionWithOverlaps",
