@@ -315,7 +315,7 @@ def grad(
         >>> ms.grad(lambda x: x * x * x)(ms.Tensor(2.0)).asnumpy().item()
         12.0
     """
-    _check(grad_position, weights, has_aux, return_ids, "grad")
+    _check(fn, grad_position, weights, has_aux, return_ids, "grad")
     grad_position = _single(grad_position)
     return Derivative(fn, grad_position, weights, has_aux=has_aux, return_ids=return_ids, sens=sens_param, unwrap=True)
 
@@ -336,7 +336,7 @@ def value_and_grad(
         >>> value.asnumpy().item(), gradient.asnumpy().item()
         (9.0, 6.0)
     """
-    _check(grad_position, weights, has_aux, return_ids, "value_and_grad")
+    _check(fn, grad_position, weights, has_aux, return_ids, "value_and_grad")
     grad_position = _single(grad_position)
     return Derivative(
         fn,
@@ -355,7 +355,9 @@ def _single(position: Any) -> Any:
     return position[0] if isinstance(position, tuple) and len(position) == 1 else position
 
 
-def _check(position: Any, weights: Any, has_aux: Any, return_ids: Any, name: str) -> None:
+def _check(fn: Any, position: Any, weights: Any, has_aux: Any, return_ids: Any, name: str) -> None:
+    if not callable(fn):
+        raise TypeError(f"For '{name}', the fn should be callable (a function or Cell), but got {type(fn).__name__}.")
     if position is None and weights is None:
         raise ValueError(f"For '{name}', 'grad_position' and 'weights' cannot both be None.")
     items = position if isinstance(position, tuple) else () if position is None else (position,)
