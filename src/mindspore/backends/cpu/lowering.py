@@ -18,6 +18,10 @@ from mindspore.compiler.fuse.domain import Atoms, Misfit, chain
 from mindspore.compiler.fuse.loopir import Program, Value
 
 
+#: oneDNN's copies element by element, for types and layouts that it has nothing better for
+_SLOW_REORDERS = ("ref", "simple:any")
+
+
 class Lowering:
     """Builds the steps of one graph."""
 
@@ -162,7 +166,11 @@ class Lowering:
         if source.dtype not in MEMORY_TYPES:  # complex and other types that kernels do not know
             self.emit(HostStep([source], [target], "host:copy", function=lambda arrays: arrays))
         elif a is not None and b is not None and (source.size > 64 or source.dims is None):
-            self._reorder(source, a, target, b)
+            walkable = source.dims is not None and target.dims is not None
+            if walkable and dnnl.reorder(a, b).implementation.startswith(_SLOW_REORDERS):
+                self.transform(source, target)
+            else:
+                self._reorder(source, a, target, b)
         else:
             self.transform(source, target)
 
