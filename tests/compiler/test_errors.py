@@ -168,16 +168,17 @@ def test_recursion_has_a_bound():
     assert "call depth" in compiled_message(unbounded_recursion, X, error=RuntimeError)
 
 
-def uses_match(x):
-    match x.shape:
-        case (2, 3):
-            return x
-    return x + 1
+def uses_except_group(x):
+    try:
+        return x + 1
+    except* ValueError:
+        x = x - 1
+    return x
 
 
 def test_unsupported_syntax():
-    text = compiled_message(uses_match, X, error=RuntimeError)
-    assert "'match' statements cannot be compiled" in text
+    text = compiled_message(uses_except_group, X, error=RuntimeError)
+    assert "'try/except*' statements cannot be compiled" in text
 
 
 def undefined_name(x):

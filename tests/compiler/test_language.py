@@ -126,3 +126,78 @@ def test_printing_follows_the_program_at_every_run(capsys):
     for _ in range(2):
         compiled(Tensor([0.0]))
         assert capsys.readouterr().out.startswith("start (1,)\nsum 0.00 of [0.];\n")
+
+
+class Point:
+    __match_args__ = ("x", "y")
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+
+def describe(subject, x):
+    match subject:
+        case None | False:
+            return x
+        case int(n) if n > 10:
+            return x + n
+        case 3 | 4 as number:
+            return x * number
+        case "text":
+            return x - 1
+        case {"a": first, **others}:
+            return first + len(others) + x
+        case [first, *middle, last]:
+            return x + first + last + len(middle)
+        case Point(px, y=2):
+            return x * px
+        case Point():
+            return -x
+        case _:
+            return x * 100
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        None,
+        False,
+        30,
+        3,
+        4,
+        5,
+        "text",
+        "other",
+        {"a": 2, "b": 3},
+        {},
+        [1, 2, 3, 4],
+        (1, 2),
+        [1],
+        Point(7, 2),
+        Point(7, 3),
+    ],
+    ids=repr,
+)
+def test_match(subject):
+    x = Tensor([1.0, 2.0])
+    got, want = ms.jit(lambda x: describe(subject, x))(x), describe(subject, x)
+    assert got.asnumpy().tolist() == want.asnumpy().tolist()
+
+
+def test_match_inside_run_time_control_flow():
+    def run(x, kind):
+        total = x * 0
+        while total.sum() < 10:
+            match kind:
+                case ("add", step):
+                    total = total + x * step
+                case "mul":
+                    if x.sum() > 2:
+                        return total + x * 50
+                    total = total + 20
+        return total
+
+    for kind in (("add", 2), "mul"):
+        for start in (1.0, 3.0):
+            x = Tensor([start])
+            assert float(ms.jit(lambda x, kind=kind: run(x, kind))(x)) == float(run(x, kind))

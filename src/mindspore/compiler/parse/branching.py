@@ -255,7 +255,7 @@ def _statement_jumps(node: ast.AST, in_loop: bool) -> bool:
     return any(
         _statement_jumps(child, inside)
         for child in ast.iter_child_nodes(node)
-        if isinstance(child, (ast.stmt, ast.excepthandler))
+        if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case))
     )
 
 

@@ -21,6 +21,7 @@ from mindspore.compiler.parse.branching import BranchRules, RaisedByUser
 from mindspore.compiler.parse.calls import CallRules
 from mindspore.compiler.parse.expressions import ExpressionRules
 from mindspore.compiler.parse.loops import LoopRules
+from mindspore.compiler.parse.matching import MatchRules
 from mindspore.compiler.parse.statements import StatementRules
 from mindspore.ir import Location
 from mindspore.prims import elementwise as ew
@@ -29,7 +30,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
 
 
-class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, LoopRules, CallRules):
+class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, LoopRules, MatchRules, CallRules):
     """Interprets user code into the active Builder's graph."""
 
     def __init__(self, max_call_depth: int = 1000, variable: frozenset[Key] = frozenset()):

@@ -586,6 +586,8 @@ def assigned_names(*nodes: ast.AST) -> list[str]:
                     base = base.value
                 if isinstance(base, ast.Name):
                     found[base.id] = None
+            elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name is not None:
+                found[node.name] = None
             elif _mutated_name(node):
                 found[_mutated_name(node)] = None
     return list(found)

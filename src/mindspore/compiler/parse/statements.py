@@ -234,5 +234,5 @@ class StatementRules(Rules):
 
 
 def _statement_name(statement: ast.stmt) -> str:
-    return {"AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with", "Match": "match",
+    return {"AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with",
             "TryStar": "try/except*", "TypeAlias": "type"}.get(type(statement).__name__, type(statement).__name__.lower())  # fmt: skip
