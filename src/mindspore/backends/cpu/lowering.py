@@ -17,7 +17,6 @@ from mindspore.compiler.fuse.cluster import Cluster, Clustering
 from mindspore.compiler.fuse.domain import Atoms, Misfit, chain
 from mindspore.compiler.fuse.loopir import Program, Value
 
-
 #: oneDNN's copies element by element, for types and layouts that it has nothing better for
 _SLOW_REORDERS = ("ref", "simple:any")
 
