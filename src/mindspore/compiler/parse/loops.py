@@ -208,7 +208,7 @@ class LoopRules(Rules):
         return carry.build(test, body)
 
 
-_FINITE = (
+_FINITE: tuple[type, ...] = (
     list, tuple, dict, set, frozenset, str, type(iter([])), type({}.items()), type({}.keys()), type({}.values()),
 )  # fmt: skip
 
