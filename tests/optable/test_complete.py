@@ -42,7 +42,7 @@ ELSEWHERE = {
 }
 #: primitives that only the library itself applies; the operations made of them are in the table
 INTERNAL = """
-    AttentionGrad AvgPoolGrad CTCCurvature CTCGrad Call Collective Cond CustomGradient DropoutMask DropoutWithKey
+    AttentionGrad AvgPoolGrad CTCCurvature CTCGrad DropoutAttention DropoutAttentionGrad Call Collective Cond CustomGradient DropoutMask DropoutWithKey
     Elementwise Later PagedAttentionMask FoldIn FourierTransform GetItem GradientHook HostCall InverseRealFourierTransform MaxPoolGrad
     MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation
     RandomPoissonSample RandomUniform RealFourierTransform RecurrentSequence RecurrentSequenceCurvature

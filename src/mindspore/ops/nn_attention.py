@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import (
     cast,
@@ -24,6 +25,7 @@ from mindspore.prims import elementwise as _ew
 from mindspore.prims.activation import Softmax
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Transpose
 from mindspore.prims.attention import MASKED, Attention, causal_bias
+from mindspore.prims.attention_dropout import DropoutAttention
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.reduction import BroadcastTo, ReduceMean, Reshape
 from mindspore.prims.values import from_array
@@ -33,6 +35,10 @@ __all__ = [
     "rotary_position_embedding",
     "scaled_dot_product_attention", "speed_fusion_attention",
 ]  # fmt: skip
+
+
+#: from this many queries on, attention with dropout keeps no scores for its backward pass
+LONG = 512
 
 
 def additive_mask(mask: Any, dtype: Any, masked_where_true: bool) -> Any:
@@ -48,6 +54,8 @@ def attend(q: Any, k: Any, v: Any, bias: Any, scale: float, causal: bool, p: flo
     """softmax(scale q kᵀ + bias) v; with dropout of the probabilities if p > 0."""
     if not p:
         return Attention(scale, causal)(q, k, v, bias)
+    if q.shape[-2] > LONG and p < 1:
+        return DropoutAttention(scale, causal, 1 - p)(q, k, v, bias, next_key())
     scores = BatchMatMul(False, True)(q * scale, k)
     scores = scores if bias is None else scores + bias
     if causal:

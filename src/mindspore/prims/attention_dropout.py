@@ -1,0 +1,89 @@
+"""Attention with dropout of its probabilities, for long sequences: nothing of the size of the score matrix is kept.
+
+Whether a probability survives is a function of the key and its place, so the backward pass draws the same mask again,
+block by block.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTuple
+from mindspore.prims.attention import (
+    Attention,
+    _blocks,
+    _has_gradient,
+    _joined,
+    _probabilities,
+    _product,
+    _sum_to,
+    _transposed,
+)
+from mindspore.prims.precision import narrow
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.random import threefry
+
+
+class _Dropping(Primitive):
+    def __init__(self, scale: float = 1.0, causal: bool = False, keep_prob: float = 0.5):
+        if not 0 < keep_prob <= 1:
+            raise ValueError(f"For '{type(self).__name__}', 'keep_prob' must be in range (0, 1], but got {keep_prob}.")
+        super().__init__(scale=float(scale), causal=bool(causal), keep_prob=float(keep_prob))
+
+    def factor(self, xp: Any, key: Any, shape: tuple[int, ...], start: int) -> Any:
+        """1 / keep_prob where a probability of rows [start, …) survives, else 0: (…, rows, keys)."""
+        rows, keys = shape[-2:]
+        heads = int(np.prod(shape[:-2]))
+        place = (xp.arange(start, start + rows)[:, None] * keys + xp.arange(keys)[None, :]).astype(np.uint32)
+        high = xp.arange(heads).astype(np.uint32)[:, None, None]
+        bits, _ = threefry(xp, xp.asarray(key).astype(np.uint32), high, place[None])
+        alive = bits < np.uint32(min(round(self.keep_prob * 2**32), 2**32 - 1))
+        return xp.reshape(alive, shape) * np.float32(1 / self.keep_prob)
+
+
+class DropoutAttention(_Dropping):
+    """dropout(softmax(scale q kᵀ + bias)) v; arguments as of `Attention`, and a random key."""
+
+    def infer(self, q: Any, k: Any, v: Any, bias: Any, key: Any) -> Any:
+        return Attention(self.scale, self.causal).infer(q, k, v, bias)
+
+    def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any, key: Any) -> Any:
+        parts = []
+        for start, stop in _blocks(xp, q.shape[-2]):
+            p = _probabilities(xp, self, q, k, bias, start, stop)
+            parts.append(_product(xp, p * self.factor(xp, key, p.shape, start), v))
+        return narrow(_joined(xp, parts), q)
+
+    def bprop(self, q: Any, k: Any, v: Any, bias: Any, key: Any, out: Any, dout: Any) -> tuple:
+        grads = DropoutAttentionGrad(self.scale, self.causal, self.keep_prob)(q, k, v, bias, key, dout)
+        return (*grads, None) if _has_gradient(bias) else (*grads, None, None)
+
+
+class DropoutAttentionGrad(_Dropping):
+    """The gradients of `DropoutAttention` by q, k, v and, where it is a float tensor, by the bias."""
+
+    def infer(self, q: Any, k: Any, v: Any, bias: Any, key: Any, dout: Any) -> Any:
+        return AbstractTuple((q, k, v, bias) if _has_gradient(bias) else (q, k, v))
+
+    def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any, key: Any, dout: Any) -> Any:
+        dq, dk, dv, dbias = [], 0, 0, []
+        for start, stop in _blocks(xp, q.shape[-2]):
+            p = _probabilities(xp, self, q, k, bias, start, stop)
+            factor = self.factor(xp, key, p.shape, start)
+            g = dout[..., start:stop, :]
+            dp = _product(xp, g, _transposed(xp, v)) * factor
+            ds = p * (dp - xp.sum(dp * p, axis=-1, keepdims=True))
+            dq.append(_product(xp, ds, k) * self.scale)
+            dk = dk + _product(xp, _transposed(xp, ds), q[..., start:stop, :]) * self.scale
+            dv = dv + _product(xp, _transposed(xp, p * factor), g)
+            if _has_gradient(bias):
+                dbias.append(ds)
+        grads = narrow(_joined(xp, dq), q), narrow(dk, k), narrow(dv, v)
+        return (*grads, narrow(_sum_to(xp, _joined(xp, dbias), bias.shape), bias)) if dbias else grads
+
+    def bprop(self, *args: Any) -> tuple:
+        raise RuntimeError(
+            "Second derivatives of attention with dropout over long sequences are not available; set the dropout to 0."
+        )
