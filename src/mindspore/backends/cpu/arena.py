@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import threading
 
 _HUGE_PAGE = 1 << 21
-_RESERVED = 1 << 36
+_RESERVED = 1 << 36  # more than any graph needs; less where the machine has less memory than that
 _WITHOUT_SWAP_SPACE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 
 
@@ -61,9 +62,10 @@ def acquire(nbytes: int) -> Arena:
 
 
 def _reserve(nbytes: int) -> Arena:
-    if nbytes <= _RESERVED:
+    most = min(_RESERVED, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    if nbytes <= most:
         try:
-            return Arena(_RESERVED, _WITHOUT_SWAP_SPACE)
+            return Arena(most, _WITHOUT_SWAP_SPACE)
         except (OSError, ValueError, OverflowError):  # a limit on address space
             pass
     return Arena(nbytes)
