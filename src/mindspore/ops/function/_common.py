@@ -103,10 +103,12 @@ def to_float(x: Any) -> Any:
 
 
 def normal_axis(op: str, axis: Any, ndim: int, name: str = "axis") -> int:
+    """One axis, counted from the front."""
     return checks.axis(op, values.static_value(axis), ndim, name)
 
 
 def normal_axes(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
+    """Axes, counted from the front; None means all."""
     return checks.axes(op, values.static_value(axis), ndim, name)
 
 
