@@ -26,7 +26,8 @@ ELSEWHERE = {
         LogUniformCandidateSampler Multinomial MultinomialWithReplacement NonDeterministicInts Poisson RandomCategorical
         RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle Randperm RandpermV2 StandardLaplace StandardNormal
         TruncatedNormal UniformCandidateSampler UniformInt UniformReal gumbel_softmax log_uniform_candidate_sampler
-        multinomial_with_replacement rand_like randint_like randn_like random_categorical random_poisson standard_laplace
+        multinomial_with_replacement rand_like randint_like randn_like random_categorical random_poisson
+        standard_laplace
         standard_normal truncated_normal uniform_candidate_sampler normal_ uniform_ exponential_""",
     "compiler/test_gradients.py": "GradOperation grad jacfwd jacrev jvp value_and_grad vjp vmap",
     "optable/test_tools.py": """
@@ -42,8 +43,10 @@ ELSEWHERE = {
 }
 #: primitives that only the library itself applies; the operations made of them are in the table
 INTERNAL = """
-    AttentionGrad AvgPoolGrad CTCCurvature CTCGrad DropoutAttention DropoutAttentionGrad Call Collective Cond CustomGradient DropoutMask DropoutWithKey
-    Elementwise Later PagedAttentionMask FoldIn FourierTransform GetItem GradientHook HostCall InverseRealFourierTransform MaxPoolGrad
+    AttentionGrad AvgPoolGrad CTCCurvature CTCGrad DropoutAttention DropoutAttentionGrad Call Collective Cond
+    CustomGradient DropoutMask DropoutWithKey
+    Elementwise Later PagedAttentionMask FoldIn FourierTransform GetItem GradientHook HostCall
+    InverseRealFourierTransform MaxPoolGrad
     MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation
     RandomPoissonSample RandomUniform RealFourierTransform RecurrentSequence RecurrentSequenceCurvature
     RecurrentSequenceGrad Reduction Reusing SelectView SetItem SparseUpdate StackInit StackPush StackRead Standardize
