@@ -22,7 +22,7 @@ def resnet50_inference():
     if _Engine.name == "openvino":
         import openvino
 
-        settings = {"INFERENCE_NUM_THREADS": 2, "PERFORMANCE_HINT": "LATENCY"}
+        settings = {"INFERENCE_NUM_THREADS": 2, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
         model = openvino.Core().compile_model(path, "CPU", settings)
         return lambda: model([X])
     import onnxruntime
