@@ -166,8 +166,10 @@ class GraphData:
         rows = []
         for node, others in zip(*self._neighbours(node_list, neg_neighbor_type)):
             strangers = np.setdiff1d(candidates, [*others, node])
-            drawn = self._rng.choice(strangers, number, replace=len(strangers) < number) if len(strangers) else []
-            rows.append([node, *drawn] if len(strangers) else [node] + [NOBODY] * number)
+            drawn = np.full(number, NOBODY)
+            if len(strangers):
+                drawn = self._rng.choice(strangers, number, replace=len(strangers) < number)
+            rows.append([node, *drawn])
         return _numbers(np.array(rows))
 
     def random_walk(
