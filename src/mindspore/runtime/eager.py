@@ -73,3 +73,15 @@ def _wrap(result: Any) -> Any:
 
 
 set_dispatch(dispatch)
+
+
+def _keep_freed_memory() -> None:
+    """Have results of operations reuse the memory of earlier ones.
+
+    The C library gives freed blocks back to the system, and fresh pages cost more than most operations, until it has seen
+    one block of a size freed: then it keeps blocks up to that size. 30 MB is just below the largest it learns from.
+    """
+    np.empty(30 << 20, np.uint8)
+
+
+_keep_freed_memory()
