@@ -231,7 +231,7 @@ def std(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> 
 
 def var_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Variance and mean over `axis`."""
-    checks.integer("var_mean", "ddof", ddof)
+    ddof = checks.integer("var_mean", "ddof", int(ddof) if isinstance(ddof, bool) else ddof)
     x = to_float(require_tensor("var", "input", input))
     axes = normal_axes("var", _axis(axis), x.ndim)
     count = math.prod(x.shape[a] for a in axes)
