@@ -18,7 +18,9 @@ HERE = Path(__file__).resolve().parent
 
 def measure(python, arguments):
     env = dict(os.environ, GLOG_v="3", PYTHONWARNINGS="ignore")
-    run = subprocess.run([python, str(HERE / "worker.py"), *arguments], env=env, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [python, str(HERE / "worker.py"), *arguments], env=env, capture_output=True, text=True, check=False
+    )
     for line in run.stdout.splitlines():
         if line.startswith("RESULT "):
             return json.loads(line[7:])

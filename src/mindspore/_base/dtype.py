@@ -204,7 +204,9 @@ def from_numpy(np_dtype: Any) -> DType:
     if found is None and np_dtype.kind in "US":
         return string
     if found is None:
-        raise TypeError(f"a tensor cannot hold elements of NumPy type {np_dtype}; convert them to a number or bool type")
+        raise TypeError(
+            f"a tensor cannot hold elements of NumPy type {np_dtype}; convert them to a number or bool type"
+        )
     return found
 
 
