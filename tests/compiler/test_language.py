@@ -176,7 +176,7 @@ def describe(subject, x):
         Point(7, 2),
         Point(7, 3),
     ],
-    ids=repr,
+    ids=lambda subject: f"Point({subject.x},{subject.y})" if isinstance(subject, Point) else repr(subject),
 )
 def test_match(subject):
     x = Tensor([1.0, 2.0])

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gradcheck import check_gradients
 
 import mindspore as ms
+from gradcheck import check_gradients
 from mindspore import Tensor, ops
 from mindspore.prims.attention import Attention
 

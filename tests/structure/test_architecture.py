@@ -123,3 +123,9 @@ def test_no_import_cycles():
 def test_files_are_of_readable_size(name_and_path):
     _, path = name_and_path
     assert len(path.read_text().splitlines()) <= MAX_LINES
+
+
+def test_names_of_test_files_are_unique():
+    """The runner imports test files by their bare names."""
+    names = [path.name for path in (SOURCE.parent / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
