@@ -229,7 +229,7 @@ def _with_gradient(function, *arrays):
 
     def step():
         value, grads = run(*arrays)
-        for g in grads:
+        for g in grads if isinstance(grads, tuple) else (grads,):  # one position gives one tensor
             g.asnumpy()
         return value.asnumpy()
 

@@ -99,7 +99,7 @@ class Instance:
                 table.append((self._callback(step), number))
         table = movers + table
         self.word_array = np.array([*self.words, 0], np.int64)
-        self.word_view = memoryview(self.word_array)
+        self.word_view = memoryview(self.word_array.data)
         base = self.word_array.ctypes.data
         resolved: list[int] = []
         for function, argument in table:
