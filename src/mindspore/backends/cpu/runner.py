@@ -3,6 +3,7 @@
 `run(table, count)` calls `function(argument)` for every pair of words and stops at the first status that is not 0,
 returning (step << 8 | status). Two helper functions let oneDNN primitives be steps: `execute` takes the words
 (primitive, stream, number of arguments, arguments), `move` the words (memory, address).
+`timed()` is the same loop for the profiler: it also stores the processor's counter before each step and at the end.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from mindspore.backends.cpu import jit, openmp
 
 STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
-_IR = """
-define i64 @graph_run(ptr %table, i64 %count) {
+_LOOP = """
+define i64 @NAME(ptr %table, i64 %countMORE) {
 entry:
   br label %head
 head:
   %i = phi i64 [ 0, %entry ], [ %next, %good ]
+STAMP
   %more = icmp slt i64 %i, %count
   br i1 %more, label %step, label %done
 step:
@@ -43,6 +45,13 @@ bad:
 done:
   ret i64 0
 }
+declare i64 @llvm.readcyclecounter()
+"""
+
+_STAMP = """
+  %now = call i64 @llvm.readcyclecounter()
+  %stamp = getelementptr i64, ptr %stamps, i64 %i
+  store i64 %now, ptr %stamp, align 8
 """
 
 _DNNL_IR = """
@@ -78,8 +87,19 @@ class Functions(NamedTuple):
 
 @functools.cache
 def functions() -> Functions:
-    address = jit.load("graph_run", _IR)
+    address = jit.load("graph_run", _loop("graph_run", "", ""))
     run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
     if openmp.onednn() is None:
         return Functions(run, 0, 0)
     return Functions(run, jit.load("graph_execute", _DNNL_IR), jit.load("graph_move", _DNNL_IR))
+
+
+@functools.cache
+def timed() -> Any:
+    """The loop that stores the counter: `run(table, count, stamps)`, with room for count + 1 stamps."""
+    address = jit.load("graph_run_timed", _loop("graph_run_timed", ", ptr %stamps", _STAMP))
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)(address)
+
+
+def _loop(name: str, more: str, stamp: str) -> str:
+    return _LOOP.replace("NAME", name).replace("MORE", more).replace("STAMP", stamp)

@@ -6,7 +6,6 @@ reading of a register and a store.
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import threading
 import time
@@ -14,50 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import jit
+from mindspore.backends.cpu import runner
 from mindspore.backends.cpu.executable import CpuExecutable, Instance
 
 _clock = time.perf_counter_ns
-
-_IR = """
-declare i64 @llvm.readcyclecounter()
-define i64 @graph_run_timed(ptr %table, i64 %count, ptr %stamps) {
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %good ]
-  %now = call i64 @llvm.readcyclecounter()
-  %stamp = getelementptr i64, ptr %stamps, i64 %i
-  store i64 %now, ptr %stamp, align 8
-  %more = icmp slt i64 %i, %count
-  br i1 %more, label %step, label %done
-step:
-  %at = shl i64 %i, 4
-  %slot = getelementptr i8, ptr %table, i64 %at
-  %function = load ptr, ptr %slot, align 8
-  %second = getelementptr i8, ptr %slot, i64 8
-  %argument = load ptr, ptr %second, align 8
-  %status = call i32 %function(ptr %argument)
-  %ok = icmp eq i32 %status, 0
-  br i1 %ok, label %good, label %bad
-good:
-  %next = add i64 %i, 1
-  br label %head
-bad:
-  %wide = zext i32 %status to i64
-  %shifted = shl i64 %i, 8
-  %result = or i64 %shifted, %wide
-  ret i64 %result
-done:
-  ret i64 0
-}
-"""
-
-
-@functools.cache
-def _run_timed() -> Any:
-    address = jit.load("graph_run_timed", _IR)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)(address)
 
 
 class NativeClock:
@@ -92,7 +51,7 @@ class NativeClock:
     def _run(self, instance: Instance, table: int, count: int) -> int:
         stamps = np.zeros(count + 1, np.int64)
         begin = _clock()
-        status = _run_timed()(table, count, stamps.ctypes.data)
+        status = runner.timed()(table, count, stamps.ctypes.data)
         self._runs.append((instance, begin, _clock(), threading.get_ident(), stamps))
         return status
 
