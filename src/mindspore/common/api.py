@@ -193,10 +193,10 @@ class Entry:
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
-        if self.device is not None:
+        arrays = self._arrays(tensors)
+        if self.device is not None and np.ndarray in map(type, arrays):
             self._move_to_device(tensors)
-        arrays = [t._data if isinstance(t, TensorBase) else np.asarray(t.plain()) for t in tensors]
-        arrays += [w._data for w in self.traced.weights]
+            arrays = self._arrays(tensors)
         for i in self.donated:
             if sys.getrefcount(arrays[i]) > _OWN_REFERENCES:  # somebody else holds it: give the graph a copy
                 arrays[i] = arrays[i].copy()
@@ -204,6 +204,11 @@ class Entry:
             with _deep_recursion():
                 return self.finish(self.executable(*arrays))
         return self.finish(self.executable(*arrays))
+
+    def _arrays(self, tensors: list[Any]) -> list[Any]:
+        """The graph's inputs."""
+        arrays = [t._data if isinstance(t, TensorBase) else np.asarray(t.plain()) for t in tensors]
+        return arrays + [w._data for w in self.traced.weights]
 
     def _move_to_device(self, tensors: list[Any]) -> None:
         """Tensors that are still on the host move to the accelerator for good: the next call finds them there."""
