@@ -62,6 +62,7 @@ class Cell(HookMixin, StateMixin):
         put("_scope", None)
         put("_pipeline_stage", None)
         put("_jit_config_dict", {})
+        put("_amp_level", "")
         put("_dynamic_inputs", None)
         put("cell_type", None)
         put("_attr_synced", False)
@@ -528,6 +529,11 @@ class Cell(HookMixin, StateMixin):
         """
         compiled = self.__dict__["_compiled"]
         return memory_report.report(compiled.entries() if compiled is not None else [], type(self).__name__)
+
+    def _get_attr_from_cell(self, network: Any) -> None:
+        """Take over the compile settings and the mixed precision level of a wrapped network."""
+        if isinstance(network, Cell):
+            self.__dict__.update(_jit_config_dict=network._jit_config_dict, _amp_level=network._amp_level)
 
     def set_jit_config(self, jit_config: Any) -> Cell:
         """Compile with these settings."""

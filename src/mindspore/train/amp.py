@@ -187,7 +187,7 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = mstyp
     if amp_level == "O0":
         return network
     earlier = getattr(network, "_amp_level", None)
-    if earlier is not None:
+    if earlier:
         logger.warning("The mixed precision level of the network is changed from %s to %s.", earlier, amp_level)
     if amp_level == "O1":
         network = _apply_white_list(network, get_white_list(), dtype)

@@ -289,6 +289,17 @@ class Optimizer(Cell):
         """The updated parameters as every device sees them; on one device they are where they belong already."""
         return [tuple(self.parameters)]
 
+    # -- what optimizers of other packages call ------------------------------------------------------------------------
+    def _is_dynamic_lr_or_weight_decay(self) -> bool:
+        return self.dynamic_lr or self.dynamic_weight_decay
+
+    def _grad_sparse_indices_deduplicate(self, gradients: Any) -> Any:
+        """The gradients as they are: updates add up repeated indices by themselves."""
+        return gradients
+
+    def _set_base_target(self, value: str) -> None:
+        Optimizer.target.fset(self, value)  # type: ignore[attr-defined]
+
     # -- settings ----------------------------------------------------------------------------------------------------
     @property
     def unique(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore import ops
+from mindspore import context, ops
 from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -109,6 +109,19 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                 f"{scale_sense.shape}."
             )
         self.scale_sense = Parameter(scale_sense, name="scale_sense")
+        self._init_tools()
+
+    def _init_tools(self) -> None:
+        """What steps written on top of this class expect to find."""
+        self.hyper_map = ops.HyperMap()
+        self.base = Tensor(1, mstype.float32)
+        self.equal, self.less_equal = ops.Equal(), ops.LessEqual()
+        self.logic_not = ops.LogicalNot()
+        self.reduce_sum, self.reduce_all = ops.ReduceSum(keep_dims=False), ops.ReduceAll(keep_dims=False)
+        self.allreduce = ops.AllReduce()
+        self.is_distributed = self.reducer_flag
+        self.gpu_target = context.get_context("device_target") == "GPU"
+        self.ascend_910a_target = self.ascend_910b_target = False
 
     def construct(self, *inputs: Any) -> Any:
         scale = self.scale_sense.value()

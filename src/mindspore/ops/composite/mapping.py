@@ -47,7 +47,7 @@ class Map:
         if first is None:
             return _call(fn, items)
         columns = [list(i.values()) if isinstance(i, dict) else i for i in items]
-        kinds: set[Any] = {type(i) for i in items}
+        kinds = {_kind(i) for i in items}
         if len(kinds) > 1:
             names = ", ".join(sorted(k.__name__ for k in kinds))
             raise TypeError(
@@ -67,6 +67,11 @@ class Map:
         if isinstance(first, dict):
             return dict(zip(first, out))
         return out if isinstance(first, list) else tuple(out)
+
+
+def _kind(item: Any) -> type:
+    """What a container counts as: a ParameterTuple or a named tuple goes with any tuple."""
+    return next((kind for kind in (tuple, list, dict) if isinstance(item, kind)), type(item))
 
 
 class HyperMap(Map):
