@@ -35,6 +35,9 @@ class Adam(Optimizer):
         check_betas(type(self).__name__, betas)
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
         super().__init__(params, {**settings, "amsgrad": amsgrad, "maximize": maximize})
+        self.make_state()
+
+    def make_state(self) -> None:
         self.slots("exp_avg")
         self.slots("exp_avg_sq")
         self.slots("max_exp_avg_sq")

@@ -48,7 +48,7 @@ class AdamW(Adam):
             square = largest
         count = self.step_count()
         root = ops.sqrt(square) / ops.sqrt(1.0 - ops.pow(beta2, count)) + group["eps"]
-        kept = parameter * (1.0 - lr * group["weight_decay"])
+        kept = parameter * (1.0 - lr * group["weight_decay"]) if self.decoupled_decay else parameter
         ops.assign(parameter, kept - lr / (1.0 - ops.pow(beta1, count)) * mean / root)
 
 

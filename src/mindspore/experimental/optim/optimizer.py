@@ -49,7 +49,7 @@ class Optimizer(Cell):
         self._slots: dict[str, Any] = {}
         self._scalar_slots: dict[str, float] = {}
         if self.step_name:
-            setattr(self, self.step_name, Parameter(Tensor(0, mstype.int32), self.step_name))
+            setattr(self, self.step_name, Parameter(self.initial_step(), self.step_name))
         groups = _as_list(params)
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
@@ -97,6 +97,10 @@ class Optimizer(Cell):
         """Make the attribute `name`: one number per parameter, called `name_parameter`."""
         self._scalar_slots[name] = value
         setattr(self, name, _scalars(name, value, self.parameters))
+
+    def initial_step(self) -> Tensor:
+        """What the Parameter that counts the steps starts from."""
+        return Tensor(0, mstype.int32)
 
     def step_count(self) -> Any:
         """The number of the step being made, from 1, as float32."""

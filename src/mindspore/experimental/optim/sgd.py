@@ -63,6 +63,9 @@ class SGD(Optimizer):
                 "grad_centralization": False,
             },
         )
+        self.make_state()
+
+    def make_state(self) -> None:
         self.slots("accum")
         self.slots("stat", "ones")
 

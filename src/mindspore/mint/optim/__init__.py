@@ -1,7 +1,6 @@
 """Optimizers with PyTorch's argument names."""
 
-from mindspore.experimental.optim import SGD, Adam, AdamW
-
-FusedAdamW = AdamW
+from mindspore.mint.optim.adam import Adam, AdamW, FusedAdamW
+from mindspore.mint.optim.sgd import SGD
 
 __all__ = ["SGD", "Adam", "AdamW", "FusedAdamW"]

@@ -265,7 +265,7 @@ class PReLU(Cell):
             )
         if value.shape != (channel,):
             raise ValueError(f"For 'PReLU', 'w' must have the shape ({channel},), but got {value.shape}.")
-        self.w = Parameter(value, name="w")
+        self.w = Parameter(value, name="a")
         self.prelu = _act.PReLU()
 
     def construct(self, x: Any) -> Any:

@@ -11,6 +11,8 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
+from mindspore.nn.containers import CellList
+from mindspore.nn.layer.conv import Conv2d
 from mindspore.prims.conv import Conv2D
 
 __all__ = ["MSSSIM", "PSNR", "SSIM", "CentralCrop", "ImageGradients", "PixelShuffle", "PixelUnshuffle"]
@@ -115,12 +117,15 @@ def _check_pair(owner: str, img1: Any, img2: Any) -> None:
     checks.rank(owner, img1, 4)
 
 
-def _gaussian(size: int, sigma: float, channels: int) -> Tensor:
-    """A Gaussian filter for every channel: (C, 1, size, size)."""
+def _gaussian(size: int, sigma: float) -> Conv2d:
+    """A convolution of one channel with a Gaussian filter, which belongs to a network's checkpoints."""
     at = np.arange(size) - (size - 1) / 2
     line = np.exp(-at * at / (2 * sigma * sigma))
     plane = np.outer(line, line)
-    return Tensor(np.tile((plane / plane.sum()).astype(np.float32), (channels, 1, 1, 1)))
+    weight = Tensor((plane / plane.sum()).astype(np.float32).reshape(1, 1, size, size))
+    conv = Conv2d(1, 1, size, weight_init=weight, padding=0, pad_mode="valid")
+    conv.weight.requires_grad = False
+    return conv
 
 
 class _Similarity(Cell):
@@ -132,12 +137,12 @@ class _Similarity(Cell):
         self.filter_sigma = checks.positive(owner, "filter_sigma", filter_sigma)
         self.k1, self.k2 = checks.positive(owner, "k1", k1), checks.positive(owner, "k2", k2)
 
-    def measure(self, x: Any, y: Any, max_val: float) -> tuple[Any, Any]:
+    def measure(self, conv: Any, x: Any, y: Any, max_val: float) -> tuple[Any, Any]:
         """Structural similarity and its contrast part, per channel (N, C) (Wang et al. 2004)."""
         channels = x.shape[1]
         if min(x.shape[2:]) < self.filter_size:
             raise ValueError(f"For '{type(self).__name__}', the image {x.shape} is smaller than the filter.")
-        kernel = ops.cast(_gaussian(self.filter_size, self.filter_sigma, channels), x.dtype)
+        kernel = ops.tile(ops.cast(conv.weight, x.dtype), (channels, 1, 1, 1))
         blur = Conv2D(channels, self.filter_size, 1, "valid", 0, 1, 1, channels)
         mean_x, mean_y = blur(x, kernel), blur(y, kernel)
         c1, c2 = (self.k1 * max_val) ** 2, (self.k2 * max_val) ** 2
@@ -162,6 +167,7 @@ class SSIM(_Similarity):
         self, max_val: float = 1.0, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03
     ):
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
+        self.conv = _gaussian(filter_size, filter_sigma)
 
     def construct(self, img1: Any, img2: Any) -> Any:
         return self.compare(img1, img2)
@@ -171,7 +177,7 @@ class SSIM(_Similarity):
         _check_pair("SSIM", img1, img2)
         x, peak = _as_float(img1, self.max_val)
         y, _ = _as_float(img2, self.max_val)
-        return ops.ReduceMean()(self.measure(x, y, peak)[0], -1)
+        return ops.ReduceMean()(self.measure(self.conv, x, y, peak)[0], -1)
 
 
 class MSSSIM(_Similarity):
@@ -192,6 +198,7 @@ class MSSSIM(_Similarity):
         if not isinstance(power_factors, (tuple, list)):
             raise TypeError(f"For 'MSSSIM', 'power_factors' must be a tuple or list, but got {power_factors!r}.")
         self.power_factors = tuple(power_factors)
+        self.multi_convs_list = CellList([_gaussian(filter_size, filter_sigma) for _ in self.power_factors])
 
     def construct(self, img1: Any, img2: Any) -> Any:
         return self.compare(img1, img2)
@@ -205,7 +212,7 @@ class MSSSIM(_Similarity):
         for scale, power in enumerate(self.power_factors):
             if scale:
                 x, y = ops.avg_pool2d(x, 2, 2), ops.avg_pool2d(y, 2, 2)
-            whole, contrast = self.measure(x, y, peak)
+            whole, contrast = self.measure(self.multi_convs_list[scale], x, y, peak)
             part = whole if scale == len(self.power_factors) - 1 else contrast
             factor = ops.pow(ops.relu(part), power)
             total = factor if total is None else total * factor

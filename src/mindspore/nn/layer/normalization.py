@@ -50,8 +50,8 @@ class _BatchNorm(Cell):
         def parameter(init: Any, name: str, trained: bool) -> Parameter:
             return Parameter(initializer(init, num_features, dtype), name=name, requires_grad=trained)
 
-        self.moving_mean = parameter(moving_mean_init, "moving_mean", False)
-        self.moving_variance = parameter(moving_var_init, "moving_variance", False)
+        self.moving_mean = parameter(moving_mean_init, "mean", False)
+        self.moving_variance = parameter(moving_var_init, "variance", False)
         self.gamma = parameter(gamma_init, "gamma", affine)
         self.beta = parameter(beta_init, "beta", affine)
         self.bn_train = _BatchNormPrimitive(True, eps, 1 - momentum, data_format)
@@ -102,8 +102,8 @@ class BatchNorm2d(_BatchNorm):
     """
 
 
-class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W).
+class BatchNorm3d(Cell):
+    """Batch normalisation of (N, C, D, H, W): the layer `bn2d` on (N, C, D * H, W).
 
     Examples:
         >>> import numpy as np
@@ -112,17 +112,22 @@ class BatchNorm3d(_BatchNorm):
         (1, 2, 4, 4, 4)
     """
 
-    ranks = (5,)
-
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True,
         gamma_init: Any = "ones", beta_init: Any = "zeros", moving_mean_init: Any = "zeros",
         moving_var_init: Any = "ones", use_batch_statistics: bool | None = None, dtype: Any = mstype.float32,
     ):  # fmt: skip
-        super().__init__(
+        super().__init__()
+        self.bn2d = BatchNorm2d(
             num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init,
             use_batch_statistics, "NCHW", dtype,
         )  # fmt: skip
+
+    def construct(self, input_x: Any) -> Any:
+        checks.rank("BatchNorm3d", input_x, 5)
+        samples, channels, depth, height, width = input_x.shape
+        flat = ops.reshape(input_x, (samples, channels, depth * height, width))
+        return ops.reshape(self.bn2d(flat), input_x.shape)
 
 
 class SyncBatchNorm(_BatchNorm):
@@ -270,10 +275,8 @@ class _InstanceNorm(Cell):
         self.num_features = checks.positive_int(owner, "num_features", num_features)
         self.eps, self.momentum = eps, checks.fraction(owner, "momentum", momentum)
         checks.boolean(owner, "affine", affine)
-        self.moving_mean = Parameter(initializer("zeros", num_features, dtype), name="moving_mean", requires_grad=False)
-        self.moving_variance = Parameter(
-            initializer("ones", num_features, dtype), name="moving_variance", requires_grad=False
-        )
+        self.moving_mean = Parameter(initializer("zeros", num_features, dtype), name="mean", requires_grad=False)
+        self.moving_variance = Parameter(initializer("ones", num_features, dtype), name="variance", requires_grad=False)
         self.gamma = Parameter(initializer(gamma_init, num_features, dtype), name="gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, num_features, dtype), name="beta", requires_grad=affine)
 

@@ -130,9 +130,9 @@ class TransformerEncoderLayer(Cell):
     ):  # fmt: skip
         super().__init__()
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, dtype=dtype)
-        self.linear1 = Dense(d_model, dim_feedforward, dtype=dtype)
+        self.dense1 = Dense(d_model, dim_feedforward, dtype=dtype)
         self.dropout = Dropout(p=dropout)
-        self.linear2 = Dense(dim_feedforward, d_model, dtype=dtype)
+        self.dense2 = Dense(dim_feedforward, d_model, dtype=dtype)
         self.norm_first = norm_first
         self.norm1 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
         self.norm2 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
@@ -155,7 +155,7 @@ class TransformerEncoderLayer(Cell):
         return self.dropout1(out)
 
     def _feed_forward(self, x: Any) -> Any:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return self.dropout2(self.dense2(self.dropout(self.activation(self.dense1(x)))))
 
 
 class TransformerDecoderLayer(Cell):
@@ -176,9 +176,9 @@ class TransformerDecoderLayer(Cell):
         super().__init__()
         self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, dtype=dtype)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, dtype=dtype)
-        self.linear1 = Dense(d_model, dim_feedforward, dtype=dtype)
+        self.dense1 = Dense(d_model, dim_feedforward, dtype=dtype)
         self.dropout = Dropout(p=dropout)
-        self.linear2 = Dense(dim_feedforward, d_model, dtype=dtype)
+        self.dense2 = Dense(dim_feedforward, d_model, dtype=dtype)
         self.norm_first = norm_first
         self.norm1 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
         self.norm2 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
@@ -212,7 +212,7 @@ class TransformerDecoderLayer(Cell):
         return self.dropout2(out)
 
     def _feed_forward(self, x: Any) -> Any:
-        return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return self.dropout3(self.dense2(self.dropout(self.activation(self.dense1(x)))))
 
 
 def _copies(layer: Cell, count: int) -> CellList:
