@@ -61,7 +61,10 @@ def adam(decay=0.0, decoupled=False, amsgrad=False, eps=1e-3):
     [
         (lambda p: mint.optim.SGD(p, lr=0.1), sgd()),
         (lambda p: mint.optim.SGD(p, 0.1, 0.9, 0.3, 0.01), sgd(0.9, 0.3, 0.01)),
-        (lambda p: mint.optim.SGD(p, 0.1, momentum=0.9, nesterov=True, maximize=True), sgd(0.9, nesterov=True, sign=-1)),
+        (
+            lambda p: mint.optim.SGD(p, 0.1, momentum=0.9, nesterov=True, maximize=True),
+            sgd(0.9, nesterov=True, sign=-1),
+        ),
         (lambda p: mint.optim.Adam(p, 0.1, (0.8, 0.9), 1e-3, 0.1), adam(0.1)),
         (lambda p: mint.optim.AdamW(p, 0.1, (0.8, 0.9), 1e-3, 0.1), adam(0.1, decoupled=True)),
         (lambda p: mint.optim.FusedAdamW(p, 0.1, (0.8, 0.9), 1e-3, 0.1, True), adam(0.1, True, True)),
@@ -83,7 +86,9 @@ def test_state_in_checkpoints():
         optimizer = kind(parameters(), 0.1)
         run(optimizer)
         state = optimizer.parameters_dict()
-        assert sorted(state) == sorted(["w", "b", "exp_avg.w", "exp_avg.b", "exp_avg_sq.w", "exp_avg_sq.b", "state_step"])
+        assert sorted(state) == sorted(
+            ["w", "b", "exp_avg.w", "exp_avg.b", "exp_avg_sq.w", "exp_avg_sq.b", "state_step"]
+        )
         assert state["state_step"].shape == (1,) and state["state_step"].asnumpy().item() == last
 
 
