@@ -318,7 +318,7 @@ def pad(
     x = tensor(arr)
     pairs = onp.broadcast_to(onp.asarray(pad_width), (x.ndim, 2)).tolist()
     simple = {"reflect": "reflect", "symmetric": "symmetric", "edge": "replicate", "wrap": "circular"}
-    from mindspore.ops.function.shape import pad_pairs
+    from mindspore.ops.function.joining import pad_pairs
 
     if mode == "empty":
         return pad_pairs(x, pairs, "constant", 0)

@@ -394,7 +394,7 @@ def _attention_bias(attn_mask: Any, padding: Any, q: Any, extra: int) -> Any:
         row = Reshape()(additive_mask(padding, q.dtype, True), (batch, 1, 1, padding.shape[-1]))
         bias = row if bias is None else bias + row
     if bias is not None and extra:
-        from mindspore.ops.function.shape import pad
+        from mindspore.ops.function.joining import pad
 
         bias = pad(bias, (0, extra))
     return bias

@@ -10,8 +10,8 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import cast, require_float, require_rank, require_tensor, static_ints
+from mindspore.ops.function.joining import pad_pairs
 from mindspore.ops.function.older_calls import older_call, renamed
-from mindspore.ops.function.shape import pad_pairs
 from mindspore.ops.separable import (
     apply_along,
     averaging_matrix,

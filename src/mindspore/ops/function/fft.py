@@ -18,7 +18,8 @@ from mindspore.ops.function._common import (
     require_tensors,
     static_ints,
 )
-from mindspore.ops.function.shape import pad_pairs, roll
+from mindspore.ops.function.joining import pad_pairs
+from mindspore.ops.function.shape import roll
 from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
 from mindspore.prims import fft as prim
@@ -316,7 +317,8 @@ def stft(
     """The short-time Fourier transform: (…, frequency, frame), with real and imaginary parts last unless complex."""
     require_tensors("stft", x=x)
     from mindspore.ops.function.elementwise import view_as_real
-    from mindspore.ops.function.shape import pad, swapaxes
+    from mindspore.ops.function.joining import pad
+    from mindspore.ops.function.shape import swapaxes
     from mindspore.prims.gather_scatter import Gather
 
     is_complex = x.dtype.kind == "c"

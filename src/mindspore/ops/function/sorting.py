@@ -313,7 +313,8 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 
 def cartesian_prod(*inputs: Any) -> Tensor:
     """All tuples with one element of each 1-D tensor, one row each."""
-    from mindspore.ops.function.shape import meshgrid, stack
+    from mindspore.ops.function.joining import stack
+    from mindspore.ops.function.shape import meshgrid
 
     if len(inputs) == 1:
         return inputs[0]

@@ -12,7 +12,7 @@ from mindspore.ops import function as F
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.function._common import concrete
 from mindspore.ops.function.gather_scatter import added_along
-from mindspore.ops.function.shape import slice_
+from mindspore.ops.function.joining import slice_
 from mindspore.ops.indexing import with_items, with_items_added
 from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 from mindspore.prims import checks, values

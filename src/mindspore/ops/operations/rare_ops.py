@@ -12,7 +12,7 @@ from mindspore.ops import nn_deformable, nn_fractional
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.function import colour
 from mindspore.ops.function._common import cast, concrete, static_ints
-from mindspore.ops.function.shape import pad_pairs
+from mindspore.ops.function.joining import pad_pairs
 from mindspore.ops.separable import apply_along
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Transpose
