@@ -378,7 +378,14 @@ def _check(fn: Any, position: Any, weights: Any, has_aux: Any, return_ids: Any, 
 
 
 def get_grad(gradients: Any, identifier: Any) -> Any:
-    """Pick one gradient out of the result of a `grad` with return_ids=True, by position or Parameter."""
+    """Pick one gradient out of the result of a `grad` with return_ids=True, by position or Parameter.
+
+    Examples:
+        >>> x, y = Tensor(2.0), Tensor(3.0)
+        >>> both = ops.grad(lambda a, b: a * b, (0, 1), return_ids=True)(x, y)
+        >>> print(ops.get_grad(both, 1))
+        2.0
+    """
     wanted = identifier.name if isinstance(identifier, Parameter) else identifier
 
     def search(item: Any) -> Any:
@@ -401,6 +408,11 @@ def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> An
     """The value of `fn` and the function from output sensitivities to input gradients.
 
     With inputs given: returns (value, vjp_fn) (and aux). `vjp_fn` gives a tuple with a gradient per input.
+
+    Examples:
+        >>> value, pull = ops.vjp(lambda x: x**2, Tensor([1.0, 3.0]))
+        >>> print(pull(Tensor([1.0, 10.0]))[0])
+        [ 2. 60.]
     """
     _require_tensors("vjp", inputs)
     back = Derivative(fn, tuple(range(len(inputs))), weights, sens=True, has_aux=has_aux)
@@ -432,6 +444,11 @@ def jvp(fn: Any, inputs: Any, v: Any, has_aux: bool = False) -> Any:
     """The value of `fn` and its directional derivative along `v`.
 
     Forward mode by two reverse passes: u -> vjp(u) is linear, and its own pullback applied to v is the Jacobian times v.
+
+    Examples:
+        >>> value, slope = ops.jvp(lambda x: x**2, Tensor([1.0, 2.0]), Tensor([1.0, 10.0]))
+        >>> print(value, slope)
+        [1. 4.] [ 2. 40.]
     """
     single = not isinstance(inputs, (tuple, list))
     points = (inputs,) if single else tuple(inputs)

@@ -281,5 +281,13 @@ def jacrev(fn: Any, grad_position: Any = 0, has_aux: bool = False) -> Jacobian:
 
 
 def jacfwd(fn: Any, grad_position: Any = 0, has_aux: bool = False) -> Jacobian:
-    """The Jacobian of `fn` by forward mode: good for few inputs."""
+    """The Jacobian of `fn` by forward mode: good for few inputs.
+
+    Examples:
+        >>> jacobian = ops.jacfwd(lambda x: x**2)(Tensor([1.0, 2.0, 3.0]))
+        >>> print(jacobian)
+        [[2. 0. 0.]
+         [0. 4. 0.]
+         [0. 0. 6.]]
+    """
     return Jacobian(fn, grad_position, has_aux, forward=True)

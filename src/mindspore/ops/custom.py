@@ -188,7 +188,18 @@ def _library_function(func: Any) -> Callable:
 
 # -- hybrid kernels ---------------------------------------------------------------------------------------------------
 def kernel(fn: Callable | None = None, reg_info: Any = None, compile_attrs: Any = None) -> Callable:
-    """Mark a hybrid kernel: plain Python over array elements, with `output_tensor`, `allocate`, `grid` … known in it."""
+    """Mark a hybrid kernel: plain Python over array elements, with `output_tensor`, `allocate`, `grid` … known in it.
+
+    Examples:
+        >>> @ops.kernel
+        ... def plus(a, b):
+        ...     c = output_tensor(a.shape, a.dtype)
+        ...     for i in range(a.shape[0]):
+        ...         c[i] = a[i] + b[i]
+        ...     return c
+        >>> print(ops.Custom(plus)(Tensor([1.0, 2.0]), Tensor([10.0, 20.0])))
+        [11. 22.]
+    """
     if fn is None:
         return lambda f: kernel(f, reg_info, compile_attrs)
     for name, value in _INTRINSICS.items():
@@ -216,7 +227,15 @@ _INTRINSICS: dict[str, Any] = {
 
 
 def custom_info_register(*reg_info: Any) -> Callable:
-    """Attach registration records to a custom function; they matter to other devices only."""
+    """Attach registration records to a custom function; they matter to other devices only.
+
+    Examples:
+        >>> @ops.custom_info_register()
+        ... def square(x):
+        ...     return x * x
+        >>> square(3)
+        9
+    """
 
     def decorate(fn: Callable) -> Callable:
         fn.reg_info = reg_info  # type: ignore[attr-defined]

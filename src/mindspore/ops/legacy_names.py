@@ -27,19 +27,36 @@ print_ = Print()
 
 
 def tensordump(file_name: str, tensor: Any, mode: str = "out") -> None:
-    """Save a tensor as `file_name_<type>_<number>.npy`."""
+    """Save a tensor as `file_name_<type>_<number>.npy`.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> ops.tensordump("weights", Tensor([1.0, 2.0]))
+        >>> len(list(Path().glob("weights_*.npy")))
+        1
+    """
     TensorDump(mode)(file_name, tensor)
 
 
 def move_to(input: Any, to: str = "CPU", blocking: bool = True) -> Any:
-    """The tensor itself: there is one memory here."""
+    """The tensor itself: there is one memory here.
+
+    Examples:
+        >>> print(ops.move_to(Tensor([1.0]), "CPU"))
+        [1.]
+    """
     if to not in ("CPU", "Ascend", "GPU"):
         raise ValueError(f"For 'move_to', 'to' must be CPU, GPU or Ascend, but got {to!r}.")
     return input
 
 
 def control_depend(src: Any, dst: Any) -> None:
-    """Programs run in the order they are written, so nothing is needed."""
+    """Programs run in the order they are written, so nothing is needed.
+
+    Examples:
+        >>> ops.control_depend(Tensor([1.0]), Tensor([2.0])) is None
+        True
+    """
 
 
 def _method(name: str) -> Callable:

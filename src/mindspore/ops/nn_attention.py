@@ -165,6 +165,11 @@ def flash_attention_score(
         keep_prob: probability with which attention probabilities survive dropout.
         input_layout: BSH, SBH, BSND, BNSD, or TND (packed sequences, whose ends `actual_seq_*len` gives).
         sparse_mode: 0 mask as given, 1 whole mask, 2 causal from the left, 3 causal from the right, 4 band.
+
+    Examples:
+        >>> x = ops.ones((1, 2, 4, 8), ms.float16)
+        >>> ops.flash_attention_score(x, x, x, head_num=2, input_layout="BNSD").shape
+        (1, 2, 4, 8)
     """
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         require_tensor("flash_attention_score", name, tensor)
@@ -245,7 +250,13 @@ def prompt_flash_attention(
     scale_value: float = 1.0, pre_tokens: int = 2147483647, next_tokens: int = 0, input_layout: str = "BSH",
     num_key_value_heads: int = 0, sparse_mode: int = 0, inner_precise: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Attention over a whole prompt, for inference."""
+    """Attention over a whole prompt, for inference.
+
+    Examples:
+        >>> x = ops.ones((1, 4, 16), ms.float16)
+        >>> ops.prompt_flash_attention(x, x, x, num_heads=2).shape
+        (1, 4, 16)
+    """
     if any(v is not None for v in (deq_scale1, quant_scale1, deq_scale2, quant_scale2, quant_offset2)):
         raise ValueError("For 'prompt_flash_attention', quantised inputs are not supported.")
     reach = next_tokens if attn_mask is None else 2147483647
@@ -262,7 +273,13 @@ def speed_fusion_attention(
     actual_seq_kvlen: Any = None, sparse_mode: int = 0, gen_mask_parallel: bool = True, sync: bool = False,
     pse_type: int = 1, q_start_idx: Any = None, kv_start_idx: Any = None,
 ) -> tuple:  # fmt: skip
-    """`flash_attention_score` under the name and arguments of a fused kernel; the attention is the first result."""
+    """`flash_attention_score` under the name and arguments of a fused kernel; the attention is the first result.
+
+    Examples:
+        >>> x = ops.ones((1, 4, 8), ms.float16)
+        >>> ops.speed_fusion_attention(x, x, x, 2, "BSH")[0].shape
+        (1, 4, 8)
+    """
     out = flash_attention_score(
         query, key, value, head_num, pse, None, padding_mask, atten_mask, prefix, actual_seq_qlen, actual_seq_kvlen,
         keep_prob, scale, pre_tokens, next_tokens, inner_precise, input_layout, sparse_mode,
@@ -278,6 +295,12 @@ def ring_attention_update(
     """Two partial attentions over different keys, joined: (attention, maximum, sum).
 
     Maxima and sums are (B, N, S, copies) for SBH attentions (S, B, H), (T, N, copies) for TND attentions (T, N, D).
+
+    Examples:
+        >>> out, high, total = ops.ones((1, 1, 4)), ops.zeros((1, 1, 1, 8)), ops.ones((1, 1, 1, 8))
+        >>> out, high, total = ops.ring_attention_update(out, high, total, 3 * out, high, total)
+        >>> print(out)
+        [[[2. 2. 2. 2.]]]
     """
     if layout not in ("SBH", "TND"):
         raise ValueError(f"For 'ring_attention_update', 'layout' must be SBH or TND, but got {layout!r}.")
@@ -296,7 +319,13 @@ def ring_attention_update(
 
 
 def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: int = 0) -> Tensor:
-    """x cos + rotate(x) sin: mode 0 rotates the halves of the last dimension, mode 1 neighbouring pairs (Su et al. 2021)."""
+    """x cos + rotate(x) sin: mode 0 rotates the halves of the last dimension, mode 1 neighbouring pairs (Su et al. 2021).
+
+    Examples:
+        >>> x = Tensor([[[[1.0, 2.0]]]])
+        >>> print(ops.rotary_position_embedding(x, ops.zeros((1, 1, 1, 2)), ops.ones((1, 1, 1, 2))))
+        [[[[-2.  1.]]]]
+    """
     require_rank("rotary_position_embedding", "x", x, 1)
     require_operands("rotary_position_embedding", cos=cos, sin=sin)
     require_tensors("rotary_position_embedding", x=x)
@@ -324,6 +353,13 @@ def multi_head_attention_forward(
     """Multi-head attention of (length, batch, size): the output and, if needed, the attention weights.
 
     `key_padding_mask` and a bool `attn_mask` are true where a key must not be attended to.
+
+    Examples:
+        >>> x = ops.ones((3, 1, 4))
+        >>> inward, outward = (ops.ones((12, 4)), ops.zeros(12)), (ops.ones((4, 4)), ops.zeros(4))
+        >>> out, weight = ops.multi_head_attention_forward(x, x, x, 4, 2, *inward, None, None, False, 0.0, *outward)
+        >>> out.shape, weight.shape
+        ((3, 1, 4), (1, 3, 3))
     """
     require_rank("multi_head_attention_forward", "value", value, 3, 3)
     require_rank("multi_head_attention_forward", "key", key, 3, 3)

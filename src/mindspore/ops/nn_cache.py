@@ -45,7 +45,15 @@ def _store(rows: Any, cache: Any, slots: Any) -> None:
 def reshape_and_cache(
     key: Any, value: Any = None, key_cache: Any = None, value_cache: Any = None, slot_mapping: Any = None
 ) -> Tensor:
-    """Write the keys and values of tokens into block-wise caches in place, each at its slot; gives the keys."""
+    """Write the keys and values of tokens into block-wise caches in place, each at its slot; gives the keys.
+
+    Examples:
+        >>> key = ops.ones((1, 1, 2), ms.float16)
+        >>> cache = Parameter(ops.zeros((2, 4, 1, 2), ms.float16), name="keys")
+        >>> _ = ops.reshape_and_cache(key, None, cache, None, Tensor([5], ms.int32))
+        >>> print(cache.asnumpy()[1, 1])
+        [[1. 1.]]
+    """
     if key_cache is None or slot_mapping is None:
         raise TypeError("For 'reshape_and_cache', 'key_cache' and 'slot_mapping' must be given.")
     _store(key, key_cache, slot_mapping)
@@ -69,6 +77,12 @@ def paged_attention(
     """Attention of one token per sequence to the first `context_lens` keys in its blocks of the cache.
 
     `bias` is added to the scores: (batch, length) or (batch, heads, 1, length).
+
+    Examples:
+        >>> query = ops.ones((1, 8), ms.float16)
+        >>> cache = ops.ones((2, 4, 1, 8), ms.float16)
+        >>> print(ops.paged_attention(query, cache, cache, Tensor([[0, 1]], ms.int32), Tensor([5], ms.int32), 1))
+        [[1. 1. 1. 1. 1. 1. 1. 1.]]
     """
     batch = block_tables.shape[0]
     q = Reshape()(query, (batch, head_num, 1, -1))
@@ -96,7 +110,13 @@ def incre_flash_attention(
     num_heads: int = 1, input_layout: str = "BSH", scale_value: float = 1.0, num_key_value_heads: int = 0,
     block_size: int = 0, inner_precise: int = 1, kv_padding_size: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Attention of one new token per sequence to the keys so far; masks are true where a key must not be attended to."""
+    """Attention of one new token per sequence to the keys so far; masks are true where a key must not be attended to.
+
+    Examples:
+        >>> query, past = ops.ones((1, 1, 8), ms.float16), ops.ones((1, 5, 8), ms.float16)
+        >>> ops.incre_flash_attention(query, [past], [past], num_heads=2).shape
+        (1, 1, 8)
+    """
     quantised = (dequant_scale1, quant_scale1, dequant_scale2, quant_scale2, quant_offset2, antiquant_scale)
     if any(v is not None for v in (*quantised, antiquant_offset)):
         raise ValueError("For 'incre_flash_attention', quantised inputs are not supported.")
@@ -126,7 +146,14 @@ def fused_infer_attention_score(
     num_key_value_heads: int = 0, sparse_mode: int = 0, inner_precise: int = 1, block_size: int = 0,
     softmax_lse_flag: bool = False, **others: Any,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Attention for inference: of a whole prompt, or of one new token per sequence; the first result is the attention."""
+    """Attention for inference: of a whole prompt, or of one new token per sequence; the first result is the attention.
+
+    Examples:
+        >>> x = ops.ones((1, 2, 4, 8), ms.float16)
+        >>> out, _ = ops.fused_infer_attention_score(x, x, x, num_heads=2, scale=0.35, input_layout="BNSD")
+        >>> out.shape
+        (1, 2, 4, 8)
+    """
     given = sorted(name for name, v in others.items() if v is not None and not isinstance(v, int))
     if given or softmax_lse_flag:
         raise ValueError(f"For 'fused_infer_attention_score', {given or 'softmax_lse_flag'} is not supported.")

@@ -51,7 +51,13 @@ def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """1-d convolution of (N, C, L) with (O, C/groups, K)."""
+    """1-d convolution of (N, C, L) with (O, C/groups, K).
+
+    Examples:
+        >>> x, kernel = Tensor([[[1.0, 2.0, 4.0, 8.0]]]), Tensor([[[1.0, -1.0]]])
+        >>> print(ops.conv1d(x, kernel))
+        [[[-1. -2. -4.]]]
+    """
     return _convolve("conv1d", 1, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
@@ -74,7 +80,12 @@ def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """3-d convolution of (N, C, D, H, W) with (O, C/groups, KD, KH, KW)."""
+    """3-d convolution of (N, C, D, H, W) with (O, C/groups, KD, KH, KW).
+
+    Examples:
+        >>> ops.conv3d(ops.ones((1, 2, 4, 4, 4)), ops.ones((3, 2, 3, 3, 3)), pad_mode="same").shape
+        (1, 3, 4, 4, 4)
+    """
     return _convolve("conv3d", 3, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
@@ -143,7 +154,12 @@ def conv_transpose1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """Transposed 1-d convolution of (N, C, L) with (C, O/groups, K)."""
+    """Transposed 1-d convolution of (N, C, L) with (C, O/groups, K).
+
+    Examples:
+        >>> print(ops.conv_transpose1d(Tensor([[[1.0, 2.0]]]), Tensor([[[1.0, 10.0]]])))
+        [[[ 1. 12. 20.]]]
+    """
     args = input, weight, bias, stride, "pad", padding, output_padding, groups, dilation
     return transposed_convolution("conv_transpose1d", 1, *args)
 
@@ -152,7 +168,12 @@ def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """Transposed 2-d convolution of (N, C, H, W) with (C, O/groups, KH, KW)."""
+    """Transposed 2-d convolution of (N, C, H, W) with (C, O/groups, KH, KW).
+
+    Examples:
+        >>> ops.conv_transpose2d(ops.ones((1, 2, 3, 3)), ops.ones((2, 4, 2, 2)), stride=2).shape
+        (1, 4, 6, 6)
+    """
     args = input, weight, bias, stride, "pad", padding, output_padding, groups, dilation
     return transposed_convolution("conv_transpose2d", 2, *args)
 
@@ -161,7 +182,12 @@ def conv_transpose3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """Transposed 3-d convolution of (N, C, D, H, W) with (C, O/groups, KD, KH, KW)."""
+    """Transposed 3-d convolution of (N, C, D, H, W) with (C, O/groups, KD, KH, KW).
+
+    Examples:
+        >>> ops.conv_transpose3d(ops.ones((1, 2, 3, 3, 3)), ops.ones((2, 4, 2, 2, 2)), stride=2).shape
+        (1, 4, 6, 6, 6)
+    """
     args = input, weight, bias, stride, "pad", padding, output_padding, groups, dilation
     return transposed_convolution("conv_transpose3d", 3, *args)
 
@@ -170,7 +196,12 @@ def conv3d_transpose(
     inputs: Any, weight: Any, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1, dilation: Any = 1,
     group: int = 1, output_padding: Any = 0,
 ) -> Tensor:  # fmt: skip
-    """Transposed 3-d convolution with the padding modes of `Conv3d`."""
+    """Transposed 3-d convolution with the padding modes of `Conv3d`.
+
+    Examples:
+        >>> ops.conv3d_transpose(ops.ones((1, 2, 3, 3, 3)), ops.ones((2, 4, 2, 2, 2)), stride=2).shape
+        (1, 4, 6, 6, 6)
+    """
     args = inputs, weight, None, stride, pad_mode, padding, output_padding, group, dilation
     return transposed_convolution("conv3d_transpose", 3, *args)
 

@@ -46,7 +46,13 @@ def deformable_offsets(
     x: Any, offsets: Any, strides: Any, pads: Any, ksize: Any, dilations: Any = (1, 1, 1, 1), deformable_groups: int = 1,
     modulated: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The samples of all taps side by side: (N, C, H' · kernel height, W' · kernel width)."""
+    """The samples of all taps side by side: (N, C, H' · kernel height, W' · kernel width).
+
+    Examples:
+        >>> x, offsets = ops.ones((1, 1, 3, 3)), ops.zeros((1, 8, 2, 2))
+        >>> ops.deformable_offsets(x, offsets, (1, 1, 1, 1), (0, 0, 0, 0), (2, 2), modulated=False).shape
+        (1, 1, 4, 4)
+    """
     require_tensor("deformable_offsets", "x", x)
     n, channels, _, _ = x.shape
     groups, (kh, kw), taps = deformable_groups, ksize, ksize[0] * ksize[1]
@@ -73,6 +79,14 @@ def deformable_conv2d(
     x: Any, weight: Any, offsets: Any, kernel_size: Any, strides: Any, padding: Any, bias: Any = None,
     dilations: Any = (1, 1, 1, 1), groups: int = 1, deformable_groups: int = 1, modulated: bool = True,
 ) -> Tensor:  # fmt: skip
-    """Convolution of (N, C, H, W) whose taps sample at their offsets."""
+    """Convolution of (N, C, H, W) whose taps sample at their offsets.
+
+    Examples:
+        >>> x, kernel, offsets = ops.ones((1, 1, 3, 3)), ops.ones((1, 1, 2, 2)), ops.zeros((1, 8, 2, 2))
+        >>> out = ops.deformable_conv2d(x, kernel, offsets, (2, 2), (1, 1, 1, 1), (0, 0, 0, 0), modulated=False)
+        >>> print(out)
+        [[[[4. 4.]
+           [4. 4.]]]]
+    """
     samples = deformable_offsets(x, offsets, strides, padding, kernel_size, dilations, deformable_groups, modulated)
     return conv2d(samples, weight, bias, tuple(kernel_size), "valid", 0, 1, groups)

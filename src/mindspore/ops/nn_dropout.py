@@ -72,17 +72,38 @@ def _drop_channels(op: str, x: Any, p: float, training: bool, ranks: tuple[int, 
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
-    """Dropout of whole channels of (N, C, L) or (C, L)."""
+    """Dropout of whole channels of (N, C, L) or (C, L).
+
+    Examples:
+        >>> x = Tensor([[[1.0, 2.0], [3.0, 4.0]]])
+        >>> print(ops.dropout1d(x, p=0.5, training=False))
+        [[[1. 2.]
+          [3. 4.]]]
+    """
     return _drop_channels("dropout1d", input, p, training, (2, 3))
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
-    """Dropout of whole channels of (N, C, H, W) or (C, H, W)."""
+    """Dropout of whole channels of (N, C, H, W) or (C, H, W).
+
+    Examples:
+        >>> x = ops.ones((1, 8, 2, 2))
+        >>> per_channel = ops.dropout2d(x, p=0.5).sum((2, 3))
+        >>> bool(ops.logical_or(per_channel == 0, per_channel == 8).all())
+        True
+    """
     return _drop_channels("dropout2d", input, p, training, (3, 4))
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
-    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).
+
+    Examples:
+        >>> x = ops.ones((1, 8, 1, 2, 2))
+        >>> per_channel = ops.dropout3d(x, p=0.5).sum((2, 3, 4))
+        >>> bool(ops.logical_or(per_channel == 0, per_channel == 8).all())
+        True
+    """
     return _drop_channels("dropout3d", input, p, training, (4, 5))
 
 
@@ -95,7 +116,13 @@ def _alpha(x: Any, p: float, shape: tuple[int, ...]) -> Tensor:
 
 
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False) -> Tensor:
-    """Dropout that keeps the mean and variance of self-normalising networks."""
+    """Dropout that keeps the mean and variance of self-normalising networks.
+
+    Examples:
+        >>> x = Tensor([0.5, -1.0])
+        >>> print(ops.alpha_dropout(x, p=0.5, training=False))
+        [ 0.5 -1. ]
+    """
     p = check_drop_probability("alpha_dropout", p)
     if not training or p == 0:
         return input
@@ -103,7 +130,13 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False) -> Tensor:
 
 
 def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False) -> Tensor:
-    """Alpha dropout of whole channels."""
+    """Alpha dropout of whole channels.
+
+    Examples:
+        >>> x = Tensor([[[1.0, 2.0]]])
+        >>> print(ops.feature_alpha_dropout(x, p=0.3, training=False))
+        [[[1. 2.]]]
+    """
     p = check_drop_probability("feature_alpha_dropout", p)
     if not training or p == 0:
         return input
@@ -112,7 +145,12 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False) ->
 
 
 def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
-    """x where positive, else x times a random slope from [lower, upper)."""
+    """x where positive, else x times a random slope from [lower, upper).
+
+    Examples:
+        >>> print(ops.rrelu(Tensor([-1.0, 2.0]), 0.5, 0.5))
+        [-0.5  2. ]
+    """
     require_numbers("rrelu", lower=lower, upper=upper)
     require_tensor("rrelu", "input", input)
     if lower > upper:
@@ -122,7 +160,13 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
 
 
 def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
-    """A differentiable sample of a category (Jang et al. 2017); with `hard` a one-hot vector with soft gradients."""
+    """A differentiable sample of a category (Jang et al. 2017); with `hard` a one-hot vector with soft gradients.
+
+    Examples:
+        >>> sample = ops.gumbel_softmax(Tensor([[0.0, 1.0, 2.0]]), hard=True)
+        >>> print(sample.sum().round())
+        1.0
+    """
     require_tensor("gumbel_softmax", "logits", logits)
     if isinstance(tau, bool) or not isinstance(tau, (int, float)) or tau <= 0:
         raise ValueError(f"For 'gumbel_softmax', 'tau' must be a positive number, but got {tau!r}.")

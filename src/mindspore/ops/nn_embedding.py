@@ -26,7 +26,14 @@ def embedding(
     input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Rows of `weight` by index. The row `padding_idx` gets no gradient; `max_norm` first shortens the rows used."""
+    """Rows of `weight` by index. The row `padding_idx` gets no gradient; `max_norm` first shortens the rows used.
+
+    Examples:
+        >>> table = Parameter(Tensor([[0.0, 0.0], [1.0, 1.5], [2.0, 2.5]]))
+        >>> print(ops.embedding(Tensor([2, 1]), table))
+        [[2.  2.5]
+         [1.  1.5]]
+    """
     require_rank("embedding", "weight", weight, 2, 2)
     require_tensor("embedding", "input", input)
     require_tensor("embedding", "weight", weight)
@@ -70,6 +77,13 @@ def ctc_loss(
     """CTC loss of log-probabilities (T, N, C) or (T, C), and the alignment's gradient by them.
 
     `targets` has the shape (N, S), (S,) without a batch, or is the concatenation of all targets.
+
+    Examples:
+        >>> log_probs = ops.log_softmax(ops.zeros((3, 1, 4)))
+        >>> target, lengths = Tensor([[1]], ms.int32), (Tensor([3], ms.int32), Tensor([1], ms.int32))
+        >>> loss, _ = ops.ctc_loss(log_probs, target, *lengths, reduction="none")
+        >>> print(loss)
+        [2.3671236]
     """
     checks.integer("ctc_loss", "blank", blank)
     require_rank("ctc_loss", "log_probs", log_probs, 2, 3)
@@ -116,6 +130,12 @@ def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool =
     """The most probable symbol at each time, repetitions merged and blanks (the last class) removed.
 
     Returns the sparse indices, values and shape of the labellings, and their negative log-probabilities.
+
+    Examples:
+        >>> scores = Tensor([[[0.1, 0.6, 0.3]], [[0.7, 0.2, 0.1]], [[0.7, 0.2, 0.1]]])
+        >>> where, symbols, shape, score = ops.ctc_greedy_decoder(scores, Tensor([3], ms.int32))
+        >>> print(symbols)
+        [1 0]
     """
     require_rank("ctc_greedy_decoder", "sequence_length", sequence_length, 1, 1)
     require_rank("ctc_greedy_decoder", "inputs", inputs, 3, 3)

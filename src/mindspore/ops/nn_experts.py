@@ -72,7 +72,14 @@ def moe_token_permute(
 def moe_token_unpermute(
     permuted_tokens: Any, sorted_indices: Any, probs: Any = None, padded_mode: bool = False, restore_shape: Any = None
 ) -> Tensor:
-    """The inverse of `moe_token_permute`: the choices of each token, weighted by `probs`, added up."""
+    """The inverse of `moe_token_permute`: the choices of each token, weighted by `probs`, added up.
+
+    Examples:
+        >>> tokens, order = ops.moe_token_permute(Tensor([[1.0], [2.0]]), Tensor([1, 0], ms.int32))
+        >>> print(ops.moe_token_unpermute(tokens, order))
+        [[1.]
+         [2.]]
+    """
     if padded_mode:
         raise ValueError("For 'moe_token_unpermute', 'padded_mode' must be False.")
     wanted, given = sorted_indices.shape[0], permuted_tokens.shape[0]
@@ -88,7 +95,13 @@ def moe_token_unpermute(
 
 
 def moe_gating_top_k_softmax(x: Any, finished: Any = None, k: int = 1) -> tuple[Tensor, Tensor, Tensor]:
-    """The k largest probabilities per token, their experts, and the number of each (choice, token)."""
+    """The k largest probabilities per token, their experts, and the number of each (choice, token).
+
+    Examples:
+        >>> weight, expert, row = ops.moe_gating_top_k_softmax(Tensor([[1.0, 3.0, 2.0]]), None, k=2)
+        >>> print(expert)
+        [[1 2]]
+    """
     weights, experts = topk(Softmax(-1)(x), k, -1)
     if finished is not None:
         stop = ExpandDims()(finished, -1)
@@ -98,7 +111,15 @@ def moe_gating_top_k_softmax(x: Any, finished: Any = None, k: int = 1) -> tuple[
 
 
 def moe_init_routing(x: Any, row_idx: Any, expert_idx: Any, active_num: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows of x sorted by expert, where each (choice, token) went, and the sorted experts."""
+    """Rows of x sorted by expert, where each (choice, token) went, and the sorted experts.
+
+    Examples:
+        >>> rows = Tensor([[1.0], [2.0]])
+        >>> row, expert = Tensor([[0], [1]], ms.int32), Tensor([[1], [0]], ms.int32)
+        >>> sorted_rows, place, expert = ops.moe_init_routing(rows, row, expert, 2)
+        >>> print(sorted_rows.tolist(), expert)
+        [[2.0], [1.0]] [0 1]
+    """
     tokens, choices = expert_idx.shape
     flat = Reshape()(expert_idx, (-1,))
     order, _ = _order(flat)
@@ -115,6 +136,12 @@ def moe_init_routing_v2(
     """Rows of x by expert, dropless (mode 0) or in `expert_capacity` places per expert (mode 1), and where each went.
 
     Then, as the flags ask: the (running) number of tokens per expert, and their number before the capacity applies.
+
+    Examples:
+        >>> rows = Tensor([[1.0], [2.0]])
+        >>> out = ops.moe_init_routing_v2(rows, Tensor([[1], [0]], ms.int32), 2, 0, 2, 0, 0, False)
+        >>> print(out[0].tolist())
+        [[2.0], [1.0]]
     """
     tokens, choices = expert_idx.shape
     flat = Reshape()(expert_idx, (-1,))
@@ -144,7 +171,15 @@ def moe_finalize_routing(
     expanded_x: Any, x1: Any, x2: Any = None, bias: Any = None, scales: Any = None, expanded_row_idx: Any = None,
     expanded_expert_idx: Any = None,
 ) -> Tensor:  # fmt: skip
-    """x1 + x2 + the experts' results of each token, with their biases and scales, added up."""
+    """x1 + x2 + the experts' results of each token, with their biases and scales, added up.
+
+    Examples:
+        >>> x = Tensor([[10.0], [20.0]])
+        >>> zero, place, expert = ops.zeros((2, 1)), Tensor([1, 0], ms.int32), Tensor([[0], [1]], ms.int32)
+        >>> print(ops.moe_finalize_routing(x, zero, None, zero, ops.ones((2, 1)), place, expert))
+        [[20.]
+         [10.]]
+    """
     tokens, choices = expanded_expert_idx.shape
     out = x1 if x2 is None else x1 + x2
     places = Transpose()(Reshape()(expanded_row_idx, (choices, tokens)), (1, 0))
@@ -157,7 +192,12 @@ def moe_finalize_routing(
 
 
 def moe_compute_expert_tokens(sorted_experts: Any, num_expert: int = 1) -> Tensor:
-    """The running number of tokens per expert."""
+    """The running number of tokens per expert.
+
+    Examples:
+        >>> print(ops.moe_compute_expert_tokens(Tensor([0, 0, 1, 2, 2], ms.int32), 3))
+        [2 3 5]
+    """
     return CumSum()(_counts(sorted_experts, num_expert), 0)
 
 
@@ -175,7 +215,14 @@ def _best_groups(scores: Any, groups: int, inner: int, kept: int) -> tuple[Any, 
 
 
 def group_topk(token: Any, idx_arr: Any, group_num: int, k: int, k_inner: int = 1) -> Tensor:
-    """Set the scores (tokens, experts) of all but the k best groups to 0, in place."""
+    """Set the scores (tokens, experts) of all but the k best groups to 0, in place.
+
+    Examples:
+        >>> scores = Tensor([[0.1, 0.2, 0.9, 0.3]], ms.float16)
+        >>> _ = ops.group_topk(scores, ops.arange(4), group_num=2, k=1)
+        >>> print(scores[0, :2])
+        [0. 0.]
+    """
     grouped, opened = _best_groups(token, group_num, k_inner, k)
     return update(token, Reshape()(ew.Select()(opened, grouped, ew.ZerosLike()(grouped)), token.shape))
 
@@ -187,6 +234,13 @@ def fused_add_topk_div(
     """Experts of grouped routing (DeepSeek-AI 2024): the best groups by the sum of their n best, then the k best experts.
 
     `add_num` shifts the choice, not the weights, which are sigmoid(x), made to sum to `scale` if `is_norm`.
+
+    Examples:
+        >>> scores = Tensor([[0.0, 0.0, 2.0, 3.0]])
+        >>> groups = {"group_num": 2, "group_topk": 1}
+        >>> weights, experts = ops.fused_add_topk_div(scores, ops.zeros(4), **groups, n=1, k=2, scale=1.0)
+        >>> print(experts)
+        [[3 2]]
     """
     if enable_expert_mapping:
         raise ValueError("For 'fused_add_topk_div', 'enable_expert_mapping' must be False.")
@@ -210,6 +264,11 @@ def grouped_matmul(
     """Products of lists of matrices (`split_item` 0), or of groups of rows with the matrices of a stack (3).
 
     `group_list` holds the running ends of the groups.
+
+    Examples:
+        >>> outs = ops.grouped_matmul([ops.ones((2, 3)), ops.ones((1, 4))], [ops.ones((3, 5)), ops.ones((4, 5))])
+        >>> [out.shape for out in outs]
+        [(2, 5), (1, 5)]
     """
     return _grouped(x, weight, bias, group_list, split_item, True, transpose_a, transpose_b)
 
@@ -220,7 +279,13 @@ def grouped_matmul_v4(
     activation_quant_scale: Any = None, activation_quant_offset: Any = None, split_item: int = 0, group_type: int = -1,
     group_list_type: int = 0, act_type: int = 0, output_dtype: Any = None,
 ) -> tuple:  # fmt: skip
-    """As `grouped_matmul`; with `group_list_type` 1 the list holds the groups' sizes instead of their ends."""
+    """As `grouped_matmul`; with `group_list_type` 1 the list holds the groups' sizes instead of their ends.
+
+    Examples:
+        >>> outs = ops.grouped_matmul_v4([ops.ones((2, 3))], [ops.ones((3, 5))])
+        >>> outs[0].shape
+        (2, 5)
+    """
     if any(v is not None for v in (scale, offset, antiquant_scale, antiquant_offset, pre_token_scale)):
         raise ValueError("For 'grouped_matmul_v4', quantised inputs are not supported.")
     return _grouped(x, weight, bias, group_list, split_item, group_list_type == 0, False, False)

@@ -92,7 +92,13 @@ def fractional_max_pool2d(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:  # fmt: skip
-    """Max pooling of (N, C, H, W) to `output_size`, or to a share `output_ratio` of the input's size."""
+    """Max pooling of (N, C, H, W) to `output_size`, or to a share `output_ratio` of the input's size.
+
+    Examples:
+        >>> x = ops.ones((1, 1, 8, 8))
+        >>> ops.fractional_max_pool2d(x, kernel_size=2, output_size=(5, 4)).shape
+        (1, 1, 5, 4)
+    """
     return _pool(
         "fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
@@ -102,7 +108,13 @@ def fractional_max_pool3d(
     input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:  # fmt: skip
-    """Max pooling of (N, C, D, H, W) to `output_size`, or to a share `output_ratio` of the input's size."""
+    """Max pooling of (N, C, D, H, W) to `output_size`, or to a share `output_ratio` of the input's size.
+
+    Examples:
+        >>> x = ops.ones((1, 1, 8, 8, 8))
+        >>> ops.fractional_max_pool3d(x, kernel_size=2, output_ratio=(0.5, 0.5, 0.5)).shape
+        (1, 1, 4, 4, 4)
+    """
     return _pool(
         "fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )

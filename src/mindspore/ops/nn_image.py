@@ -143,13 +143,25 @@ def upsample(
     input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """`interpolate` under its other name."""
+    """`interpolate` under its other name.
+
+    Examples:
+        >>> ops.upsample(Tensor([[[1.0, 2.0]]]), scale_factor=2.0, recompute_scale_factor=True).tolist()
+        [[[1.0, 1.0, 2.0, 2.0]]]
+    """
     return interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
 
 
 # -- sampling ---------------------------------------------------------------------------------------------------------
 def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
-    """Sampling positions of affine maps: theta (N, 2, 3) for size (N, C, H, W), (N, 3, 4) for (N, C, D, H, W)."""
+    """Sampling positions of affine maps: theta (N, 2, 3) for size (N, C, H, W), (N, 3, 4) for (N, C, D, H, W).
+
+    Examples:
+        >>> identity = Tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+        >>> print(ops.affine_grid(identity, (1, 1, 1, 2), True))
+        [[[[-1.  0.]
+           [ 1.  0.]]]]
+    """
     require_tensor("affine_grid", "theta", theta)
     dims = static_ints("affine_grid", "size", size)
     rank = len(dims) - 2
@@ -168,7 +180,14 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
 def grid_sample(
     input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
-    """Sample (N, C, *) at positions given in [-1, 1] by `grid` (N, *, dimensions; x first)."""
+    """Sample (N, C, *) at positions given in [-1, 1] by `grid` (N, *, dimensions; x first).
+
+    Examples:
+        >>> image = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> centre = Tensor([[[[0.0, 0.0]]]])
+        >>> print(ops.grid_sample(image, centre, align_corners=True).item())
+        2.5
+    """
     require_float("grid_sample", "input", input)
     require_float("grid_sample", "grid", grid)
     rank = input.ndim - 2
@@ -266,7 +285,13 @@ def _positive(op: str, name: str, value: Any) -> int:
 
 
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
-    """(*, C r², H, W) to (*, C, H r, W r): channels become pixels (Shi et al. 2016)."""
+    """(*, C r², H, W) to (*, C, H r, W r): channels become pixels (Shi et al. 2016).
+
+    Examples:
+        >>> x = Tensor(np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1))
+        >>> ops.pixel_shuffle(x, 2).tolist()
+        [[[[0.0, 1.0], [2.0, 3.0]]]]
+    """
     require_tensor("pixel_shuffle", "input", input)
     r = _positive("pixel_shuffle", "upscale_factor", upscale_factor)
     if input.ndim < 3 or input.shape[-3] % (r * r):
@@ -280,7 +305,13 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
-    """(*, C, H r, W r) to (*, C r², H, W): the inverse of `pixel_shuffle`."""
+    """(*, C, H r, W r) to (*, C r², H, W): the inverse of `pixel_shuffle`.
+
+    Examples:
+        >>> x = Tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+        >>> ops.pixel_unshuffle(x, 2).shape
+        (1, 4, 1, 1)
+    """
     require_tensor("pixel_unshuffle", "input", input)
     r = _positive("pixel_unshuffle", "downscale_factor", downscale_factor)
     if input.ndim < 3 or input.shape[-1] % r or input.shape[-2] % r:
@@ -294,7 +325,13 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
 
 def channel_shuffle(x: Any, groups: int) -> Tensor:
-    """Interleave groups of channels of (N, C, *)."""
+    """Interleave groups of channels of (N, C, *).
+
+    Examples:
+        >>> x = Tensor(np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1))
+        >>> ops.channel_shuffle(x, 2).flatten().tolist()
+        [0.0, 2.0, 1.0, 3.0]
+    """
     require_tensor("channel_shuffle", "x", x)
     g = _positive("channel_shuffle", "groups", groups)
     if x.ndim < 3 or x.shape[1] % g:
@@ -325,7 +362,13 @@ def _unfold_index(
 
 
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The windows of (N, C, H, W) as columns: (N, C * kernel elements, windows)."""
+    """The windows of (N, C, H, W) as columns: (N, C * kernel elements, windows).
+
+    Examples:
+        >>> x = Tensor(np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3))
+        >>> ops.unfold(x, kernel_size=2)[0, 0].tolist()
+        [0.0, 1.0, 3.0, 4.0]
+    """
     require_tensor("unfold", "input", input)
     if input.ndim != 4:
         raise ValueError(f"For 'unfold', 'input' must have 4 dimensions, but its shape is {input.shape}.")
@@ -339,7 +382,13 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """The transpose of `unfold`: columns (N, C * kernel elements, windows) added up into (N, C, H, W)."""
+    """The transpose of `unfold`: columns (N, C * kernel elements, windows) added up into (N, C, H, W).
+
+    Examples:
+        >>> columns = ops.unfold(ops.ones((1, 1, 3, 3)), kernel_size=2)
+        >>> ops.fold(columns, Tensor([3, 3], ms.int32), 2).flatten(start_dim=0).tolist()
+        [1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0, 2.0, 1.0]
+    """
     require_tensor("fold", "input", input)
     sizes = static_ints("fold", "output_size", output_size)
     sizes = sizes * 2 if len(sizes) == 1 else sizes

@@ -76,21 +76,36 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
 
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """|input - target|."""
+    """|input - target|.
+
+    Examples:
+        >>> print(ops.l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
+        1.5
+    """
     require_operands("l1_loss", target=target)
     x, y = _pair("l1_loss", input, target)
     return reduce_loss("l1_loss", _ew.Abs()(x - y), reduction)
 
 
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
-    """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta."""
+    """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta.
+
+    Examples:
+        >>> print(ops.smooth_l1_loss(Tensor([1.5, 5.0]), Tensor([1.0, 1.0])))
+        [0.125 3.5  ]
+    """
     require_operands("smooth_l1_loss", target=target)
     x, y = _pair("smooth_l1_loss", input, target)
     return reduce_loss("smooth_l1_loss", _loss.SmoothL1(beta)(x, y), reduction)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """0.5 d² where |d| <= delta, else delta (|d| - 0.5 delta)."""
+    """0.5 d² where |d| <= delta, else delta (|d| - 0.5 delta).
+
+    Examples:
+        >>> print(ops.huber_loss(Tensor([1.5, 5.0]), Tensor([1.0, 1.0]), reduction="none"))
+        [0.125 3.5  ]
+    """
     require_operands("huber_loss", target=target)
     x, y = _pair("huber_loss", input, target)
     if isinstance(delta, bool) or not isinstance(delta, (int, float)) or delta <= 0:
@@ -99,7 +114,12 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 
 def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
-    """The p-norm of x1 - x2 + eps over the last dimension."""
+    """The p-norm of x1 - x2 + eps over the last dimension.
+
+    Examples:
+        >>> print(ops.pairwise_distance(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])).round(decimals=4))
+        [5.]
+    """
     require_numbers("pairwise_distance", p=p, eps=eps)
     require_operands("pairwise_distance", x1=x1, x2=x2)
     return _vector_norm(x1 - x2 + eps, p, keepdim)
@@ -188,7 +208,12 @@ def nll_loss(
     inputs: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """Minus the log-probability of the target class: `inputs` holds log-probabilities of shape (N, C, *)."""
+    """Minus the log-probability of the target class: `inputs` holds log-probabilities of shape (N, C, *).
+
+    Examples:
+        >>> print(ops.nll_loss(Tensor([[-0.5, -1.0], [-2.0, -0.1]]), Tensor([0, 1], ms.int32)))
+        0.3
+    """
     require_numbers("nll_loss", label_smoothing=label_smoothing)
     require_operands("nll_loss", target=target)
     x, y = _pair("nll_loss", inputs, target)
@@ -222,7 +247,12 @@ def _nll(op: str, log_p: Any, y: Any, weight: Any, ignore_index: int, reduction:
 
 
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """-(y log p + (1 - y) log(1 - p)) for probabilities p."""
+    """-(y log p + (1 - y) log(1 - p)) for probabilities p.
+
+    Examples:
+        >>> print(ops.binary_cross_entropy(Tensor([0.9, 0.2]), Tensor([1.0, 0.0])))
+        0.16425204
+    """
     require_operands("binary_cross_entropy", labels=labels)
     p, y = _pair("binary_cross_entropy", logits, labels)
     if p.shape != y.shape:
@@ -242,7 +272,12 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
 def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
-    """Binary cross entropy of sigmoid(input); `pos_weight` scales the positive term."""
+    """Binary cross entropy of sigmoid(input); `pos_weight` scales the positive term.
+
+    Examples:
+        >>> print(ops.binary_cross_entropy_with_logits(Tensor([0.0, 3.0]), Tensor([1.0, 0.0]), reduction="none"))
+        [0.6931472 3.0485873]
+    """
     require_operands("binary_cross_entropy_with_logits", target=target)
     x, y = _pair("binary_cross_entropy_with_logits", input, target)
     y = cast(y, x.dtype)
@@ -256,7 +291,12 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
-    """labels (log labels - logits), where `logits` holds log-probabilities."""
+    """labels (log labels - logits), where `logits` holds log-probabilities.
+
+    Examples:
+        >>> print(ops.kl_div(Tensor([-0.6931472, -0.6931472]), Tensor([0.5, 0.5])))
+        0.0
+    """
     require_operands("kl_div", labels=labels)
     x, y = _pair("kl_div", logits, labels)
     check_reduction("kl_div", reduction, ("none", "mean", "batchmean", "sum"))
@@ -267,7 +307,12 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
 
 
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """log(1 + exp(-target input)) for targets of 1 and -1."""
+    """log(1 + exp(-target input)) for targets of 1 and -1.
+
+    Examples:
+        >>> print(ops.soft_margin_loss(Tensor([0.0, 2.0]), Tensor([1.0, -1.0]), reduction="none"))
+        [0.6931472 2.126928 ]
+    """
     x, y = _pair("soft_margin_loss", input, target)
     if x.shape != y.shape:
         raise ValueError(f"For 'soft_margin_loss', both inputs must have one shape, but got {x.shape} and {y.shape}.")
@@ -275,7 +320,12 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
 
 
 def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """The mean over classes of binary cross entropies with logits."""
+    """The mean over classes of binary cross entropies with logits.
+
+    Examples:
+        >>> print(ops.multilabel_soft_margin_loss(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]])))
+        0.6931472
+    """
     require_operands("multilabel_soft_margin_loss", target=target)
     x, y = _pair("multilabel_soft_margin_loss", input, target)
     losses = _loss.SigmoidCrossEntropyWithLogits()(x, cast(y, x.dtype))
@@ -286,7 +336,12 @@ def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, red
 def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
-    """The mean over classes of max(0, margin - x[target] + x[class])^p, the target's own class left out."""
+    """The mean over classes of max(0, margin - x[target] + x[class])^p, the target's own class left out.
+
+    Examples:
+        >>> print(ops.multi_margin_loss(Tensor([[0.1, 0.8, 0.3]]), Tensor([1])))
+        0.26666665
+    """
     require_numbers("multi_margin_loss", margin=margin)
     require_rank("multi_margin_loss", "input", input, 1, 2)
     require_operands("multi_margin_loss", target=target)
@@ -308,7 +363,12 @@ def multi_margin_loss(
 
 
 def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """Hinge loss between each target class (indices up to the first -1) and each class that is not a target."""
+    """Hinge loss between each target class (indices up to the first -1) and each class that is not a target.
+
+    Examples:
+        >>> print(ops.multilabel_margin_loss(Tensor([[0.1, 0.2, 0.4, 0.8]]), Tensor([[3, 0, -1, 1]], ms.int32)))
+        0.85
+    """
     require_operands("multilabel_margin_loss", target=target)
     x, y = _pair("multilabel_margin_loss", input, target)
     if x.shape != y.shape or x.ndim not in (1, 2):
@@ -337,7 +397,13 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
-    """1 - cos for targets of 1, max(0, cos - margin) for targets of -1."""
+    """1 - cos for targets of 1, max(0, cos - margin) for targets of -1.
+
+    Examples:
+        >>> a, b = Tensor([[1.0, 0.0], [1.0, 0.0]]), Tensor([[1.0, 0.0], [0.0, 1.0]])
+        >>> print(ops.cosine_embedding_loss(a, b, Tensor([1, 1]), reduction="none"))
+        [0. 1.]
+    """
     require_numbers("cosine_embedding_loss", margin=margin)
     require_operands("cosine_embedding_loss", input2=input2)
     require_tensors("cosine_embedding_loss", input1=input1)
@@ -352,7 +418,12 @@ def cosine_embedding_loss(
 
 
 def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
-    """x for targets of 1, max(0, margin - x) for targets of -1."""
+    """x for targets of 1, max(0, margin - x) for targets of -1.
+
+    Examples:
+        >>> print(ops.hinge_embedding_loss(Tensor([0.3, 0.4]), Tensor([1.0, -1.0]), reduction="none"))
+        [0.3 0.6]
+    """
     require_numbers("hinge_embedding_loss", margin=margin)
     require_operands("hinge_embedding_loss", targets=targets)
     x, y = _pair("hinge_embedding_loss", inputs, targets)
@@ -364,7 +435,12 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
 
 
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Tensor:
-    """max(0, -target (input1 - input2) + margin)."""
+    """max(0, -target (input1 - input2) + margin).
+
+    Examples:
+        >>> print(ops.margin_ranking_loss(Tensor([3.0, 1.0]), Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), reduction="none"))
+        [0. 1.]
+    """
     require_numbers("margin_ranking_loss", margin=margin)
     require_operands("margin_ranking_loss", input1=input1, input2=input2, target=target)
     losses = _ew.ReLU()(-target * (input1 - input2) + margin)
@@ -375,7 +451,13 @@ def triplet_margin_loss(
     anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """max(0, d(anchor, positive) - d(anchor, negative) + margin) under the p-norm."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin) under the p-norm.
+
+    Examples:
+        >>> a, near, far = Tensor([[0.0, 0.0]]), Tensor([[0.0, 1.0]]), Tensor([[3.0, 4.0]])
+        >>> print(ops.triplet_margin_loss(a, near, far, margin=5.0))
+        1.0000005
+    """
     require_numbers("triplet_margin_loss", margin=margin, eps=eps)
     require_operands("triplet_margin_loss", anchor=anchor, positive=positive, negative=negative)
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
@@ -388,7 +470,12 @@ def triplet_margin_loss(
 def gaussian_nll_loss(
     x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """Minus the log-likelihood under normal distributions of mean x and variance var."""
+    """Minus the log-likelihood under normal distributions of mean x and variance var.
+
+    Examples:
+        >>> print(ops.gaussian_nll_loss(Tensor([0.0, 1.0]), Tensor([1.0, 1.0]), Tensor([1.0, 1.0]), reduction="none"))
+        [0.5 0. ]
+    """
     require_operands("gaussian_nll_loss", target=target, var=var)
     require_tensors("gaussian_nll_loss", x=x)
     if not isinstance(full, bool):
@@ -406,7 +493,12 @@ def gaussian_nll_loss(
 def poisson_nll_loss(
     input: Any, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean"
 ) -> Tensor:
-    """Minus the log-likelihood under Poisson distributions of rate exp(input), or of rate input."""
+    """Minus the log-likelihood under Poisson distributions of rate exp(input), or of rate input.
+
+    Examples:
+        >>> print(ops.poisson_nll_loss(Tensor([0.0, 1.0]), Tensor([1.0, 1.0]), reduction="none"))
+        [1.       1.718282]
+    """
     require_operands("poisson_nll_loss", target=target)
     x, y = _pair("poisson_nll_loss", input, target)
     losses = _ew.Exp()(x) - y * x if log_input else x - y * _ew.Log()(x + eps)

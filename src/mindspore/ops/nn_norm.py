@@ -45,6 +45,12 @@ def batch_norm(
     """Normalise every channel (dimension 1) by the batch's statistics or by the running ones.
 
     In training the running statistics, if given, move a step of `momentum` towards the batch's.
+
+    Examples:
+        >>> x = Tensor([[1.0, 10.0], [3.0, 30.0]])
+        >>> print(ops.batch_norm(x, ops.ones(2), ops.ones(2), ops.ones(2), ops.zeros(2)).round(decimals=3))
+        [[ 0.  9.]
+         [ 2. 29.]]
     """
     require_numbers("batch_norm", eps=eps, momentum=momentum)
     require_tensor("batch_norm", "input_x", input_x)
@@ -62,7 +68,12 @@ def batch_norm(
 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-    """Standardise over the last dimensions, given by their shape, then scale and shift."""
+    """Standardise over the last dimensions, given by their shape, then scale and shift.
+
+    Examples:
+        >>> print(ops.layer_norm(Tensor([[1.0, 3.0]]), (2,), ops.ones(2), ops.zeros(2)).round(decimals=3))
+        [[-1.  1.]]
+    """
     require_numbers("layer_norm", eps=eps)
     require_tensor("layer_norm", "input", input)
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -78,7 +89,13 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-    """Standardise groups of channels of (N, C, *), then scale and shift every channel (Wu & He 2018)."""
+    """Standardise groups of channels of (N, C, *), then scale and shift every channel (Wu & He 2018).
+
+    Examples:
+        >>> x = Tensor([[[1.0, 3.0], [10.0, 30.0]]])
+        >>> ops.group_norm(x, num_groups=2).round(decimals=2).tolist()
+        [[[-1.0, 1.0], [-1.0, 1.0]]]
+    """
     require_numbers("group_norm", eps=eps)
     require_tensor("group_norm", "input", input)
     if input.ndim < 2 or isinstance(num_groups, bool) or not isinstance(num_groups, int) or num_groups < 1:
@@ -95,7 +112,13 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
 
 
 def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
-    """Standardise every channel of every sample, then scale and shift every channel."""
+    """Standardise every channel of every sample, then scale and shift every channel.
+
+    Examples:
+        >>> x = Tensor([[[1.0, 3.0], [10.0, 30.0]]])
+        >>> ops.instance_norm(x).round(decimals=2).tolist()
+        [[[-1.0, 1.0], [-1.0, 1.0]]]
+    """
     require_numbers("instance_norm", eps=eps)
     require_rank("instance_norm", "x", x, 2)
     require_tensor("instance_norm", "x", x)
@@ -104,13 +127,25 @@ def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-
 
 
 def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
-    """x / sqrt(mean(x²) + epsilon) * gamma over the last dimensions, and the reciprocal root."""
+    """x / sqrt(mean(x²) + epsilon) * gamma over the last dimensions, and the reciprocal root.
+
+    Examples:
+        >>> out, rstd = ops.rms_norm(Tensor([[3.0, 4.0]]), ops.ones(2))
+        >>> print(out.round(decimals=4))
+        [[0.8485 1.1314]]
+    """
     require_numbers("rms_norm", epsilon=epsilon)
     return _norm.RmsNorm(epsilon)(x, gamma)
 
 
 def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor, Tensor]:
-    """`rms_norm(x1 + x2, gamma)`, and the sum."""
+    """`rms_norm(x1 + x2, gamma)`, and the sum.
+
+    Examples:
+        >>> normed, rstd, total = ops.add_rms_norm(Tensor([[1.0, 0.0]]), Tensor([[2.0, 4.0]]), ops.ones(2))
+        >>> print(total)
+        [[3. 4.]]
+    """
     require_numbers("add_rms_norm", epsilon=epsilon)
     require_operands("add_rms_norm", x1=x1, x2=x2)
     total = x1 + x2
@@ -121,7 +156,14 @@ def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[T
 def add_layer_norm(
     x1: Any, x2: Any, gamma: Any, beta: Any, epsilon: float = 1e-5, additional_output: bool = False
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Layer normalisation of x1 + x2: the result, the mean, the reciprocal deviation and the sum."""
+    """Layer normalisation of x1 + x2: the result, the mean, the reciprocal deviation and the sum.
+
+    Examples:
+        >>> x, y = Tensor([[1.0, 2.0]]), Tensor([[1.0, 4.0]])
+        >>> out, mean, rstd, total = ops.add_layer_norm(x, y, ops.ones(2), ops.zeros(2))
+        >>> print(mean, total)
+        [[4.]] [[2. 6.]]
+    """
     require_numbers("add_layer_norm", epsilon=epsilon)
     require_operands("add_layer_norm", x1=x1, x2=x2)
     require_tensors("add_layer_norm", gamma=gamma)
@@ -135,10 +177,20 @@ def lrn(
     x: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
     norm_region: str = "ACROSS_CHANNELS",
 ) -> Tensor:  # fmt: skip
-    """Local response normalisation across channels."""
+    """Local response normalisation across channels.
+
+    Examples:
+        >>> ops.lrn(ops.ones((1, 3, 2, 2)), depth_radius=1).shape
+        (1, 3, 2, 2)
+    """
     return _norm.LRN(depth_radius, bias, alpha, beta, norm_region)(x)
 
 
 def l2_normalize(x: Any, axis: Any = 0, epsilon: float = 1e-4) -> Tensor:
-    """x / sqrt(max(sum(x²), epsilon)) along an axis."""
+    """x / sqrt(max(sum(x²), epsilon)) along an axis.
+
+    Examples:
+        >>> print(ops.l2_normalize(Tensor([3.0, 4.0])))
+        [0.6 0.8]
+    """
     return x * Rsqrt()(Maximum()(ReduceSum(True)(Square()(x), axis), epsilon))

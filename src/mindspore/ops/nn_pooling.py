@@ -53,7 +53,12 @@ def avg_pool1d(
     input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window of (N, C, L)."""
+    """The mean of each window of (N, C, L).
+
+    Examples:
+        >>> print(ops.avg_pool1d(Tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2, stride=2))
+        [[[2. 6.]]]
+    """
     return _average("avg_pool1d", 1, input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
@@ -61,7 +66,13 @@ def avg_pool2d(
     input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int = 0,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window of (N, C, H, W)."""
+    """The mean of each window of (N, C, H, W).
+
+    Examples:
+        >>> x = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+        >>> ops.avg_pool2d(x, kernel_size=2, stride=2).tolist()
+        [[[[2.5, 4.5], [10.5, 12.5]]]]
+    """
     args = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     return _average("avg_pool2d", 2, input_x, *args)
 
@@ -70,7 +81,12 @@ def avg_pool3d(
     input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int = 0,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window of (N, C, D, H, W)."""
+    """The mean of each window of (N, C, D, H, W).
+
+    Examples:
+        >>> ops.avg_pool3d(ops.ones((1, 1, 4, 4, 4)), kernel_size=2, stride=2).shape
+        (1, 1, 2, 2, 2)
+    """
     args = kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     return _average("avg_pool3d", 3, input_x, *args)
 
@@ -90,7 +106,13 @@ def max_pool2d(
     x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
     ceil_mode: bool = False,
 ) -> Any:  # fmt: skip
-    """The maximum of each window of (N, C, H, W), and with `return_indices` its flat position."""
+    """The maximum of each window of (N, C, H, W), and with `return_indices` its flat position.
+
+    Examples:
+        >>> x = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+        >>> ops.max_pool2d(x, kernel_size=2).tolist()
+        [[[[5.0, 7.0], [13.0, 15.0]]]]
+    """
     return max_pool("max_pool2d", 2, x, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
 
 
@@ -98,7 +120,13 @@ def max_pool3d(
     x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The maximum of each window of (N, C, D, H, W), and with `return_indices` its flat position."""
+    """The maximum of each window of (N, C, D, H, W), and with `return_indices` its flat position.
+
+    Examples:
+        >>> x = Tensor(np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2))
+        >>> print(ops.max_pool3d(x, kernel_size=2).item())
+        7.0
+    """
     return max_pool("max_pool3d", 3, x, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
 
 
@@ -116,12 +144,22 @@ def _power_mean(op: str, rank: int, x: Any, norm_type: float, kernel: Any, strid
 
 
 def lp_pool1d(x: Any, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window of (N, C, L)."""
+    """The p-norm of each window of (N, C, L).
+
+    Examples:
+        >>> print(ops.lp_pool1d(Tensor([[[3.0, 4.0, 6.0, 8.0]]]), 2, 2))
+        [[[ 5. 10.]]]
+    """
     return _power_mean("lp_pool1d", 1, x, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
-    """The p-norm of each window of (N, C, H, W)."""
+    """The p-norm of each window of (N, C, H, W).
+
+    Examples:
+        >>> print(ops.lp_pool2d(Tensor([[[[3.0, 0.0], [0.0, 4.0]]]]), 2, 2))
+        [[[[5.]]]]
+    """
     return _power_mean("lp_pool2d", 2, x, norm_type, kernel_size, stride, ceil_mode)
 
 
@@ -189,7 +227,12 @@ def _window_places(sizes: tuple[int, ...], wanted: tuple[int, ...]) -> np.ndarra
 
 
 def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
-    """Average pooling of (N, C, L) to a given length."""
+    """Average pooling of (N, C, L) to a given length.
+
+    Examples:
+        >>> print(ops.adaptive_avg_pool1d(Tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2))
+        [[[2. 6.]]]
+    """
     return with_batch(
         "adaptive_avg_pool1d", input, 1, lambda x: _adaptive_average("adaptive_avg_pool1d", 1, x, output_size)
     )
@@ -209,26 +252,47 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
-    """Average pooling of (N, C, D, H, W) to given sizes; None keeps a size."""
+    """Average pooling of (N, C, D, H, W) to given sizes; None keeps a size.
+
+    Examples:
+        >>> ops.adaptive_avg_pool3d(ops.ones((1, 2, 4, 4, 4)), (2, None, 1)).shape
+        (1, 2, 2, 4, 1)
+    """
     return with_batch(
         "adaptive_avg_pool3d", input, 3, lambda x: _adaptive_average("adaptive_avg_pool3d", 3, x, output_size)
     )
 
 
 def adaptive_max_pool1d(input: Any, output_size: int, return_indices: bool = False) -> Any:
-    """Max pooling of (N, C, L) to a given length."""
+    """Max pooling of (N, C, L) to a given length.
+
+    Examples:
+        >>> print(ops.adaptive_max_pool1d(Tensor([[[4.0, 1.0, 2.0, 9.0]]]), 2))
+        [[[4. 9.]]]
+    """
     name = "adaptive_max_pool1d"
     return with_batch(name, input, 1, lambda x: _adaptive_max(name, x, output_size, return_indices))
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Max pooling of (N, C, H, W) to given sizes; None keeps a size."""
+    """Max pooling of (N, C, H, W) to given sizes; None keeps a size.
+
+    Examples:
+        >>> x = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+        >>> ops.adaptive_max_pool2d(x, (2, 1)).tolist()
+        [[[[7.0], [15.0]]]]
+    """
     name = "adaptive_max_pool2d"
     return with_batch(name, input, 2, lambda x: _adaptive_max(name, x, output_size, return_indices))
 
 
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
-    """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size."""
+    """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size.
+
+    Examples:
+        >>> ops.adaptive_max_pool3d(ops.ones((1, 2, 4, 4, 4)), (2, 1, 2)).shape
+        (1, 2, 2, 1, 2)
+    """
     name = "adaptive_max_pool3d"
     return with_batch(name, input, 3, lambda x: _adaptive_max(name, x, output_size, return_indices))
 
@@ -265,7 +329,12 @@ def _unpool(
 def max_unpool1d(
     x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """The partial inverse of 1-d max pooling."""
+    """The partial inverse of 1-d max pooling.
+
+    Examples:
+        >>> print(ops.max_unpool1d(Tensor([[[5.0, 7.0]]]), Tensor([[[1, 2]]]), kernel_size=2))
+        [[[0. 5. 7. 0.]]]
+    """
     require_tensors("max_unpool1d", x=x)
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, output_size)
 
@@ -273,12 +342,24 @@ def max_unpool1d(
 def max_unpool2d(
     x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """The partial inverse of 2-d max pooling."""
+    """The partial inverse of 2-d max pooling.
+
+    Examples:
+        >>> print(ops.max_unpool2d(Tensor([[[[5.0]]]]), Tensor([[[[3]]]]), kernel_size=2))
+        [[[[0. 0.]
+           [0. 5.]]]]
+    """
     return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, output_size)
 
 
 def max_unpool3d(
     x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """The partial inverse of 3-d max pooling."""
+    """The partial inverse of 3-d max pooling.
+
+    Examples:
+        >>> out = ops.max_unpool3d(Tensor([[[[[5.0]]]]]), Tensor([[[[[7]]]]]), kernel_size=2)
+        >>> print(out.flatten())
+        [0. 0. 0. 0. 0. 0. 0. 5.]
+    """
     return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, output_size)

@@ -208,7 +208,15 @@ class AkgGpuRegOp(RegOp):
 
 
 def op_info_register(op_info: Any) -> Callable:
-    """Attach a registration record to a function; nothing here runs on the devices it speaks of."""
+    """Attach a registration record to a function; nothing here runs on the devices it speaks of.
+
+    Examples:
+        >>> @ops.op_info_register({"op_name": "Twice"})
+        ... def twice(x):
+        ...     return 2 * x
+        >>> twice(4)
+        8
+    """
 
     def decorate(fn: Callable) -> Callable:
         fn.op_info = op_info  # type: ignore[attr-defined]

@@ -14,6 +14,13 @@ def constexpr(fn: Callable | None = None, get_instance: bool = True, name: str |
     """Mark a function whose arguments are known when the graph is compiled; it runs then.
 
     Graph building executes such calls directly anyway, so the function is returned as it is.
+
+    Examples:
+        >>> @ops.constexpr
+        ... def half(n):
+        ...     return n // 2
+        >>> half(9)
+        4
     """
     if fn is None:
         return lambda f: constexpr(f, get_instance, name)

@@ -24,10 +24,24 @@ def assign(variable: Any, value: Any) -> Any:
 
 
 def assign_add(variable: Any, value: Any) -> Any:
-    """Add to the value of a Parameter."""
+    """Add to the value of a Parameter.
+
+    Examples:
+        >>> step = Parameter(Tensor([1.0, 2.0]), name="step")
+        >>> _ = ops.assign_add(step, Tensor([10.0, 10.0]))
+        >>> print(step.asnumpy())
+        [11. 12.]
+    """
     return AssignAdd()(variable, value)
 
 
 def assign_sub(variable: Any, value: Any) -> Any:
-    """Subtract from the value of a Parameter."""
+    """Subtract from the value of a Parameter.
+
+    Examples:
+        >>> step = Parameter(Tensor([1.0, 2.0]), name="step")
+        >>> _ = ops.assign_sub(step, Tensor([0.5, 0.5]))
+        >>> print(step.asnumpy())
+        [0.5 1.5]
+    """
     return AssignSub()(variable, value)

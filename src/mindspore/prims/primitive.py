@@ -314,7 +314,16 @@ class PrimitiveWithInfer(Primitive):
 
 
 def prim_attr_register(fn: Callable) -> Callable:
-    """Decorate `__init__` of a primitive so that its arguments become attributes."""
+    """Decorate `__init__` of a primitive so that its arguments become attributes.
+
+    Examples:
+        >>> class Scale(ops.Primitive):
+        ...     @ops.prim_attr_register
+        ...     def __init__(self, factor=2):
+        ...         pass
+        >>> Scale(3).factor
+        3
+    """
     import functools
     import inspect
 

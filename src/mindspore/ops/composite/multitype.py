@@ -136,7 +136,15 @@ def _matches(kind: str, value: Any) -> bool:
 
 
 def add_flags(fn: Any = None, **flags: Any) -> Any:
-    """Attach flags to a function or cell, directly or as a decorator; they change no result."""
+    """Attach flags to a function or cell, directly or as a decorator; they change no result.
+
+    Examples:
+        >>> @ops.add_flags(purpose="encoder")
+        ... def double(x):
+        ...     return 2 * x
+        >>> double(4)
+        8
+    """
     if fn is None:
         return lambda function: add_flags(function, **flags)
     fn._func_graph_flags = {**getattr(fn, "_func_graph_flags", {}), **flags}
@@ -144,5 +152,13 @@ def add_flags(fn: Any = None, **flags: Any) -> Any:
 
 
 def core(fn: Any = None, **flags: Any) -> Any:
-    """Mark a function as part of the framework's core; it changes no result."""
+    """Mark a function as part of the framework's core; it changes no result.
+
+    Examples:
+        >>> @ops.core
+        ... def identity(x):
+        ...     return x
+        >>> identity(5)
+        5
+    """
     return add_flags(fn, core=True, **flags)

@@ -14,7 +14,13 @@ from mindspore.prims.arrays import Stack
 
 
 def derivative(fn: Any, primals: Any, order: int) -> tuple:
-    """The value of `fn` and its derivative of the given order at `primals`, element by element."""
+    """The value of `fn` and its derivative of the given order at `primals`, element by element.
+
+    Examples:
+        >>> value, second = ops.derivative(ops.sin, Tensor([0.0, np.pi / 2]), order=2)
+        >>> print(second.round(decimals=3))
+        [ 0. -1.]
+    """
     points = primals if isinstance(primals, tuple) else (primals,)
     unit = tuple(Stack(0)([ones_like(x)] + [zeros_like(x)] * (order - 1)) for x in points)  # a straight line
     value, slopes = jet(fn, primals, unit)

@@ -49,19 +49,34 @@ isfinite = unary(ew.IsFinite, "isfinite", "Where an element is neither NaN nor i
 
 
 def isposinf(input: Any) -> Tensor:
-    """Where an element is plus infinity."""
+    """Where an element is plus infinity.
+
+    Examples:
+        >>> print(ops.isposinf(Tensor([float("-inf"), float("inf")])))
+        [False  True]
+    """
     require_tensors("isposinf", input=input)
     return ew.Equal()(input, math.inf) if input.dtype.kind == "f" else ew.IsInf()(input)
 
 
 def isneginf(input: Any) -> Tensor:
-    """Where an element is minus infinity."""
+    """Where an element is minus infinity.
+
+    Examples:
+        >>> print(ops.isneginf(Tensor([float("-inf"), float("inf")])))
+        [ True False]
+    """
     require_tensors("isneginf", input=input)
     return ew.Equal()(input, -math.inf) if input.dtype.kind == "f" else ew.IsInf()(input)
 
 
 def isreal(input: Any) -> Tensor:
-    """Where the imaginary part is 0."""
+    """Where the imaginary part is 0.
+
+    Examples:
+        >>> print(ops.isreal(Tensor([1 + 0j, 1 + 2j])))
+        [ True False]
+    """
     require_tensors("isreal", input=input)
     if input.dtype.kind != "c":
         return cast(ew.ones_like(input), mstype.bool_)
@@ -69,7 +84,12 @@ def isreal(input: Any) -> Tensor:
 
 
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Where |input - other| <= atol + rtol * |other|. Infinities are close to themselves alone."""
+    """Where |input - other| <= atol + rtol * |other|. Infinities are close to themselves alone.
+
+    Examples:
+        >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0 + 1e-7, 2.1])))
+        [ True False]
+    """
     require_numbers("isclose", rtol=rtol, atol=atol)
     require_operands("isclose", input=input, other=other)
     x, y = as_tensor(input), as_tensor(other)
@@ -84,7 +104,12 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether all elements are close (see `isclose`)."""
+    """Whether all elements are close (see `isclose`).
+
+    Examples:
+        >>> bool(ops.allclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.0 + 1e-7])))
+        True
+    """
     require_numbers("allclose", rtol=rtol, atol=atol)
     require_operands("allclose", input=input, other=other)
     from mindspore.prims.reduction import ReduceAll
@@ -94,7 +119,12 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
 
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
-    """Where |x - y| < tolerance."""
+    """Where |x - y| < tolerance.
+
+    Examples:
+        >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.05, 2.5]), tolerance=0.1))
+        [ True False]
+    """
     require_numbers("approximate_equal", tolerance=tolerance)
     require_operands("approximate_equal", x=x, y=y)
     return ew.Less()(ew.Abs()(x - y), tolerance)
@@ -150,34 +180,64 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
 
 # -- questions ------------------------------------------------------------------------------------------------------
 def is_tensor(obj: Any) -> bool:
-    """Whether it is a Tensor."""
+    """Whether it is a Tensor.
+
+    Examples:
+        >>> ops.is_tensor(Tensor([1.0])), ops.is_tensor([1.0])
+        (True, False)
+    """
     return isinstance(obj, Tensor)
 
 
 def is_complex(input: Any) -> bool:
-    """Whether the element type is complex."""
+    """Whether the element type is complex.
+
+    Examples:
+        >>> ops.is_complex(Tensor([1j]))
+        True
+    """
     return require_tensor("is_complex", "input", input).dtype.kind == "c"
 
 
 def is_floating_point(input: Any) -> bool:
-    """Whether the element type is a float."""
+    """Whether the element type is a float.
+
+    Examples:
+        >>> ops.is_floating_point(Tensor([1, 2]))
+        False
+    """
     return require_tensor("is_floating_point", "input", input).dtype.kind == "f"
 
 
 def is_nonzero(input: Any) -> bool:
-    """Whether the only element of a tensor is not 0."""
+    """Whether the only element of a tensor is not 0.
+
+    Examples:
+        >>> bool(ops.is_nonzero(Tensor([3])))
+        True
+    """
     if require_tensor("is_nonzero", "input", input).size != 1:
         raise ValueError(f"For 'is_nonzero', the tensor must have one element, but its shape is {input.shape}.")
     return bool(concrete("is_nonzero", input).reshape(()))
 
 
 def isconstant(x: Any) -> bool:
-    """Whether the value is known when the graph is compiled."""
+    """Whether the value is known when the graph is compiled.
+
+    Examples:
+        >>> ops.isconstant(3)
+        True
+    """
     return not values.is_symbolic(x)
 
 
 def same_type_shape(x: Any, y: Any) -> Any:
-    """x, after checking that both have one type and shape."""
+    """x, after checking that both have one type and shape.
+
+    Examples:
+        >>> print(ops.same_type_shape(Tensor([1.0, 2.0]), Tensor([5.0, 6.0])))
+        [1. 2.]
+    """
     require_tensors("same_type_shape", x=x, y=y)
     if x.dtype is not y.dtype:
         raise TypeError(f"For 'same_type_shape', the types must be equal, but got {x.dtype} and {y.dtype}.")
@@ -187,7 +247,12 @@ def same_type_shape(x: Any, y: Any) -> Any:
 
 
 def check_numerics(x: Any) -> Any:
-    """x; a concrete tensor that holds NaN or infinity is refused."""
+    """x; a concrete tensor that holds NaN or infinity is refused.
+
+    Examples:
+        >>> print(ops.check_numerics(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
     if not values.is_symbolic(x) and not bool(ew.IsFinite()(x).all()):
         raise RuntimeError("For 'CheckNumerics', the tensor holds NaN or infinity.")
     return x

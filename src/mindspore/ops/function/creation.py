@@ -65,13 +65,24 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of the given shape; its elements are 0."""
+    """A tensor of the given shape; its elements are 0.
+
+    Examples:
+        >>> ops.empty(2, 3, dtype=ms.float16).shape
+        (2, 3)
+    """
     shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     return zeros(tuple(shape), dtype)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """One number, repeated."""
+    """One number, repeated.
+
+    Examples:
+        >>> print(ops.full((2, 2), 7))
+        [[7 7]
+         [7 7]]
+    """
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else values.default_dtype(fill_value)
     return Fill()(dtype, _shape("full", size), fill_value)
@@ -92,7 +103,12 @@ def fill(type: Any, shape: Any, value: Any) -> Tensor:
 
 
 def fills(x: Any, value: Any) -> Tensor:
-    """A tensor like x with every element `value`."""
+    """A tensor like x with every element `value`.
+
+    Examples:
+        >>> print(ops.fills(Tensor([1.0, 2.0]), 9))
+        [9. 9.]
+    """
     require_tensors("fills", x=x)
     return Fill()(x.dtype, x.shape, value)
 
@@ -120,7 +136,12 @@ def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
 
 
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """One number, repeated, in the shape of the input."""
+    """One number, repeated, in the shape of the input.
+
+    Examples:
+        >>> print(ops.full_like(Tensor([1, 2, 3]), 5))
+        [5 5 5]
+    """
     require_tensors("full_like", input=input)
     return Fill()(input.dtype if dtype is None else dtype, input.shape, fill_value)
 
@@ -139,12 +160,22 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
 
 
 def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
-    """start, start + step, … before end."""
+    """start, start + step, … before end.
+
+    Examples:
+        >>> print(ops.range(0, 10, 4))
+        [0 4 8]
+    """
     return Range(maxlen)(start, end, step)
 
 
 def linspace(start: Any, end: Any, steps: int) -> Tensor:
-    """`steps` evenly spaced numbers from start to end, both included."""
+    """`steps` evenly spaced numbers from start to end, both included.
+
+    Examples:
+        >>> print(ops.linspace(0, 1, 5))
+        [0.   0.25 0.5  0.75 1.  ]
+    """
     count = checks.integer("linspace", "steps", values.static_value(steps), 1)
     if values.is_number(start) and values.is_number(end):
         return Tensor(np.linspace(start, end, count), mstype.float32)
@@ -158,7 +189,12 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
 
 
 def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Any = mstype.float32) -> Tensor:
-    """base to the power of evenly spaced exponents."""
+    """base to the power of evenly spaced exponents.
+
+    Examples:
+        >>> print(ops.logspace(0, 3, 4))
+        [   1.   10.  100. 1000.]
+    """
     count = checks.integer("logspace", "steps", steps, 0)
     if count == 0:
         return Tensor(np.zeros(0), dtype)
@@ -166,22 +202,46 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Any = m
 
 
 def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
-    """Ones on the main diagonal of an n by m matrix."""
+    """Ones on the main diagonal of an n by m matrix.
+
+    Examples:
+        >>> print(ops.eye(2, 3, ms.int32))
+        [[1 0 0]
+         [0 1 0]]
+    """
     return Eye()(n, n if m is None else m, mstype.float32 if dtype is None else dtype)
 
 
 def tril(input: Any, diagonal: int = 0) -> Tensor:
-    """The lower triangle of the last two dimensions, zeros elsewhere."""
+    """The lower triangle of the last two dimensions, zeros elsewhere.
+
+    Examples:
+        >>> print(ops.tril(Tensor([[1, 2], [3, 4]])))
+        [[1 0]
+         [3 4]]
+    """
     return Tril(diagonal)(input)
 
 
 def triu(input: Any, diagonal: int = 0) -> Tensor:
-    """The upper triangle of the last two dimensions, zeros elsewhere."""
+    """The upper triangle of the last two dimensions, zeros elsewhere.
+
+    Examples:
+        >>> print(ops.triu(Tensor([[1, 2], [3, 4]])))
+        [[1 2]
+         [0 4]]
+    """
     return Triu(diagonal)(input)
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int64) -> Tensor:
-    """The coordinates of the lower triangle: rows first, then columns."""
+    """The coordinates of the lower triangle: rows first, then columns.
+
+    Examples:
+        >>> print(ops.tril_indices(2, 2))
+        [[0 1 1]
+         [0 0 1]]
+    """
     checks.integer("tril_indices", "offset", offset)
     checks.integer("tril_indices", "col", col)
     checks.integer("tril_indices", "row", row)
@@ -189,7 +249,13 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int64) -> Tensor:
-    """The coordinates of the upper triangle: rows first, then columns."""
+    """The coordinates of the upper triangle: rows first, then columns.
+
+    Examples:
+        >>> print(ops.triu_indices(2, 2))
+        [[0 0 1]
+         [0 1 1]]
+    """
     checks.integer("triu_indices", "offset", offset)
     checks.integer("triu_indices", "col", col)
     checks.integer("triu_indices", "row", row)
@@ -197,7 +263,14 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int
 
 
 def vander(x: Any, N: int | None = None) -> Tensor:
-    """The matrix of falling powers of each element."""
+    """The matrix of falling powers of each element.
+
+    Examples:
+        >>> print(ops.vander(Tensor([1.0, 2.0, 3.0]), 3))
+        [[1. 1. 1.]
+         [4. 2. 1.]
+         [9. 3. 1.]]
+    """
     require_tensors("vander", x=x)
     count = x.shape[-1] if N is None else checks.integer("vander", "N", N, 0)
     x = cast(x, mstype.int64) if x.dtype.kind in "bui" else x
@@ -207,7 +280,13 @@ def vander(x: Any, N: int | None = None) -> Tensor:
 
 # -- diagonals ------------------------------------------------------------------------------------------------------
 def diag(input: Any, diagonal_offset: int = 0) -> Tensor:
-    """A tensor with the input on its diagonal: rank k becomes rank 2k."""
+    """A tensor with the input on its diagonal: rank k becomes rank 2k.
+
+    Examples:
+        >>> print(ops.diag(Tensor([1, 2])))
+        [[1 0]
+         [0 2]]
+    """
     require_tensor("diag", "input", input)
     n = input.size
     matrix = Eye()(n, n, mstype.bool_)
@@ -216,13 +295,26 @@ def diag(input: Any, diagonal_offset: int = 0) -> Tensor:
 
 
 def diagflat(input: Any, offset: int = 0) -> Tensor:
-    """A matrix with the flattened input on a diagonal."""
+    """A matrix with the flattened input on a diagonal.
+
+    Examples:
+        >>> print(ops.diagflat(Tensor([[7], [8]])))
+        [[7 0]
+         [0 8]]
+    """
     require_operands("diagflat", input=input)
     return diag_embed(Reshape()(as_tensor(input), (-1,)), offset)
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Matrices, in dimensions dim1 and dim2, with the last dimension of the input on a diagonal."""
+    """Matrices, in dimensions dim1 and dim2, with the last dimension of the input on a diagonal.
+
+    Examples:
+        >>> print(ops.diag_embed(Tensor([5, 6]), offset=1))
+        [[0 5 0]
+         [0 0 6]
+         [0 0 0]]
+    """
     checks.integer("diag_embed", "offset", offset)
     require_rank("diag_embed", "input", input, 1)
     require_tensor("diag_embed", "input", input)
@@ -238,14 +330,25 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 
 def trace(input: Any) -> Tensor:
-    """The sum of the main diagonal of a matrix."""
+    """The sum of the main diagonal of a matrix.
+
+    Examples:
+        >>> print(ops.trace(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+        5.0
+    """
     return ReduceSum()(diagonal(input), ())
 
 
 def matrix_diag(
     x: Any, k: Any = 0, num_rows: int = -1, num_cols: int = -1, padding_value: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
-    """Matrices with the given diagonals (see `matrix_diag_part` for k and align) and `padding_value` elsewhere."""
+    """Matrices with the given diagonals (see `matrix_diag_part` for k and align) and `padding_value` elsewhere.
+
+    Examples:
+        >>> print(ops.matrix_diag(Tensor([1, 2]), 0))
+        [[1 0]
+         [0 2]]
+    """
     require_rank("matrix_diag", "x", x, 1)
     require_tensors("matrix_diag", x=x)
     low, high = _band(k)
@@ -260,7 +363,13 @@ def matrix_diag(
 
 
 def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
-    """A copy with diagonals replaced (see `matrix_diag_part` for k and align)."""
+    """A copy with diagonals replaced (see `matrix_diag_part` for k and align).
+
+    Examples:
+        >>> print(ops.matrix_set_diag(ops.zeros((2, 2)), Tensor([5.0, 6.0])))
+        [[5. 0.]
+         [0. 6.]]
+    """
     require_rank("matrix_set_diag", "diagonal", diagonal, 1)
     require_rank("matrix_set_diag", "x", x, 2)
     require_tensors("matrix_set_diag", x=x, diagonal=diagonal)
@@ -274,6 +383,10 @@ def matrix_diag_part(x: Any, k: Any, padding_value: Any, align: str = "RIGHT_LEF
 
     `align` says on which side superdiagonals and subdiagonals stand: 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or
     'RIGHT_RIGHT'.
+
+    Examples:
+        >>> print(ops.matrix_diag_part(Tensor([[1, 2], [3, 4]]), 1, Tensor(0)))
+        [2]
     """
     require_rank("matrix_diag_part", "x", x, 2)
     require_tensors("matrix_diag_part", x=x)
@@ -326,7 +439,14 @@ def _write_diagonals(base: Any, rows: Any, low: int, high: int, align: str) -> T
 
 
 def matrix_band_part(x: Any, lower: Any, upper: Any) -> Tensor:
-    """Keep `lower` subdiagonals and `upper` superdiagonals (all when negative) and the main one; zeros elsewhere."""
+    """Keep `lower` subdiagonals and `upper` superdiagonals (all when negative) and the main one; zeros elsewhere.
+
+    Examples:
+        >>> print(ops.matrix_band_part(ops.ones((3, 3)), 1, 0))
+        [[1. 0. 0.]
+         [1. 1. 0.]
+         [0. 1. 1.]]
+    """
     lower, upper = values.static_value(lower), values.static_value(upper)
     out = x if lower < 0 else Triu(-lower)(x)
     return out if upper < 0 else Tril(upper)(out)
@@ -344,24 +464,44 @@ def _window(op: str, length: Any, periodic: bool, dtype: Any, shape: Any) -> Ten
 
 
 def bartlett_window(window_length: Any, periodic: bool = True, *, dtype: Any = None) -> Tensor:
-    """A triangle."""
+    """A triangle.
+
+    Examples:
+        >>> print(ops.bartlett_window(5, periodic=False))
+        [0.  0.5 1.  0.5 0. ]
+    """
     return _window("bartlett_window", window_length, periodic, dtype, np.bartlett)
 
 
 def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Any = None) -> Tensor:
-    """Blackman's window of three cosines."""
+    """Blackman's window of three cosines.
+
+    Examples:
+        >>> print(ops.blackman_window(5, periodic=False).round(decimals=2))
+        [-0.    0.34  1.    0.34 -0.  ]
+    """
     return _window("blackman_window", window_length, periodic, dtype, np.blackman)
 
 
 def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = None) -> Tensor:
-    """A raised cosine."""
+    """A raised cosine.
+
+    Examples:
+        >>> print(ops.hann_window(5, periodic=False).round(decimals=4))
+        [0.  0.5 1.  0.5 0. ]
+    """
     return _window("hann_window", window_length, periodic, dtype, np.hanning)
 
 
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Any = None
 ) -> Tensor:
-    """alpha - beta * cos, one period."""
+    """alpha - beta * cos, one period.
+
+    Examples:
+        >>> print(ops.hamming_window(5, periodic=False))
+        [0.08 0.54 1.   0.54 0.08]
+    """
 
     def shape(n: int) -> np.ndarray:
         return alpha - beta * np.cos(2 * math.pi * np.arange(n) / (n - 1))
@@ -370,5 +510,10 @@ def hamming_window(
 
 
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None) -> Tensor:
-    """Kaiser's window with shape parameter beta."""
+    """Kaiser's window with shape parameter beta.
+
+    Examples:
+        >>> print(ops.kaiser_window(5, periodic=False).round(decimals=4))
+        [1.000e-04 2.157e-01 1.000e+00 2.157e-01 1.000e-04]
+    """
     return _window("kaiser_window", window_length, periodic, dtype, lambda n: np.kaiser(n, beta))

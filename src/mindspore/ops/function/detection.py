@@ -29,7 +29,13 @@ def _columns(boxes: Any) -> tuple:
 
 
 def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
-    """Intersection over union ('iou') or over the ground truth's area ('iof') of all pairs, as (gt, anchors)."""
+    """Intersection over union ('iou') or over the ground truth's area ('iof') of all pairs, as (gt, anchors).
+
+    Examples:
+        >>> a, b = Tensor([[0.0, 0.0, 2.0, 2.0]]), Tensor([[1.0, 0.0, 3.0, 2.0]])
+        >>> print(ops.iou(a, b))
+        [[0.5]]
+    """
     checks.one_of("iou", "mode", mode, ("iou", "iof"))
     for name, boxes in (("anchor_boxes", anchor_boxes), ("gt_boxes", gt_boxes)):
         if require_tensor("iou", name, boxes).ndim != 2 or boxes.shape[-1] != 4:
@@ -53,7 +59,13 @@ def _centres(boxes: Any) -> tuple:
 def bounding_box_encode(
     anchor_box: Any, groundtruth_box: Any, means: tuple = (0.0,) * 4, stds: tuple = (1.0,) * 4
 ) -> Tensor:
-    """The offsets from anchors to true boxes, standardised."""
+    """The offsets from anchors to true boxes, standardised.
+
+    Examples:
+        >>> anchor = Tensor([[4.0, 4.0, 8.0, 8.0]])
+        >>> print(ops.bounding_box_encode(anchor, anchor))
+        [[0. 0. 0. 0.]]
+    """
     require_tensors("bounding_box_encode", anchor_box=anchor_box, groundtruth_box=groundtruth_box)
     px, py, pw, ph = _centres(anchor_box)
     gx, gy, gw, gh = _centres(groundtruth_box)
@@ -66,7 +78,13 @@ def bounding_box_decode(
     anchor_box: Any, deltas: Any, max_shape: tuple, means: tuple = (0.0,) * 4, stds: tuple = (1.0,) * 4,
     wh_ratio_clip: float = 0.016,
 ) -> Tensor:  # fmt: skip
-    """The boxes that offsets from anchors describe, kept within the image."""
+    """The boxes that offsets from anchors describe, kept within the image.
+
+    Examples:
+        >>> anchor = Tensor([[4.0, 4.0, 8.0, 8.0]])
+        >>> print(ops.bounding_box_decode(anchor, ops.zeros((1, 4)), max_shape=(32, 32)))
+        [[4. 4. 8. 8.]]
+    """
     mean, std = (Tensor(np.asarray(v, np.float32)) for v in (means, stds))
     offsets = cast(deltas, mstype.float32) * std + mean
     limit = abs(math.log(wh_ratio_clip))
@@ -84,7 +102,13 @@ def bounding_box_decode(
 
 
 def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
-    """Whether each box lies within the image of height, width and ratio `img_metas`."""
+    """Whether each box lies within the image of height, width and ratio `img_metas`.
+
+    Examples:
+        >>> boxes = Tensor([[1.0, 1.0, 5.0, 5.0], [1.0, 1.0, 50.0, 5.0]])
+        >>> print(ops.check_valid(boxes, Tensor([20.0, 20.0, 1.0])))
+        [ True False]
+    """
     require_tensors("check_valid", bboxes=bboxes, img_metas=img_metas)
     height, width, ratio = (img_metas[i] for i in range(3))
     x0, y0, x1, y1 = _columns(bboxes)
@@ -99,6 +123,12 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     """(boxes by falling score, their indices, which survive): a box falls if a better survivor overlaps it too much.
 
     The greedy rule needs an order, so this runs one vectorised step per box.
+
+    Examples:
+        >>> boxes = Tensor([[0.0, 0.0, 4.0, 4.0, 0.9], [0.0, 0.0, 4.0, 3.9, 0.8], [10.0, 10.0, 14.0, 14.0, 0.7]])
+        >>> ordered, index, kept = ops.nms_with_mask(boxes, 0.5)
+        >>> print(kept)
+        [ True False  True]
     """
     if require_tensor("nms_with_mask", "bboxes", bboxes).ndim != 2 or bboxes.shape[1] != 5:
         raise ValueError(f"For 'NMSWithMask', 'bboxes' must be of shape (n, 5), but got {bboxes.shape}.")
@@ -149,7 +179,13 @@ def roi_align(
     features: Any, rois: Any, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int = 2,
     roi_end_mode: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Features of regions (batch index, x0, y0, x1, y1) as grids: each bin averages sample_num² bilinear samples."""
+    """Features of regions (batch index, x0, y0, x1, y1) as grids: each bin averages sample_num² bilinear samples.
+
+    Examples:
+        >>> features = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+        >>> print(ops.roi_align(features, Tensor([[0.0, 0.0, 0.0, 2.0, 2.0]]), 1, 1, 1.0))
+        [[[[7.5]]]]
+    """
     require_rank("roi_align", "features", features, 4, 4)
     require_tensors("roi_align", features=features)
     if sample_num < 1:
@@ -182,6 +218,12 @@ def crop_and_resize(
 ) -> Tensor:
     """Boxes (y0, x0, y1, x1, in [0, 1]) of (N, H, W, C) images, resized to `crop_size`; values beyond the image are
     `extrapolation_value`.
+
+    Examples:
+        >>> image = Tensor(np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1))
+        >>> corners = ops.crop_and_resize(image, Tensor([[0.0, 0.0, 1.0, 1.0]]), Tensor([0], ms.int32), (2, 2))
+        >>> print(corners.flatten())
+        [ 0.  3. 12. 15.]
     """
     require_rank("crop_and_resize", "image", image, 4, 4)
     require_tensors("crop_and_resize", image=image)

@@ -71,12 +71,22 @@ bitwise_right_shift = binary(ew.RightShift, "bitwise_right_shift", "input >> oth
 
 
 def remainder(input: Any, other: Any) -> Tensor:
-    """The remainder of input / other with the sign of other."""
+    """The remainder of input / other with the sign of other.
+
+    Examples:
+        >>> print(ops.remainder(Tensor([7.0, -7.0]), 3.0))
+        [1. 2.]
+    """
     return ew.FloorMod()(input, other)
 
 
 def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    """input - alpha * other."""
+    """input - alpha * other.
+
+    Examples:
+        >>> print(ops.subtract(Tensor([5.0, 7.0]), Tensor([1.0, 2.0]), alpha=3))
+        [2. 1.]
+    """
     return ew.Sub()(input, other if _is_one(alpha) else ew.Mul()(other, alpha))
 
 
@@ -104,7 +114,12 @@ divide = alias(div, "divide")
 
 
 def true_divide(dividend: Any, divisor: Any) -> Tensor:
-    """dividend / divisor."""
+    """dividend / divisor.
+
+    Examples:
+        >>> print(ops.true_divide(Tensor([7, 8]), 2))
+        [3.5 4. ]
+    """
     return ew.Div()(dividend, divisor)
 
 
@@ -120,7 +135,12 @@ def pow(input: Any, exponent: Any) -> Tensor:
 
 
 def float_power(input: Any, exponent: Any) -> Tensor:
-    """input to the power of exponent, computed in float64 (complex128 for complex numbers)."""
+    """input to the power of exponent, computed in float64 (complex128 for complex numbers).
+
+    Examples:
+        >>> print(ops.float_power(Tensor([1, 2, 3]), 2))
+        [1. 4. 9.]
+    """
     require_operands("float_power", input=input, exponent=exponent)
     x, y = as_tensor(input), as_tensor(exponent)
     wide = mstype.complex128 if "c" in (x.dtype.kind, y.dtype.kind) else mstype.float64
@@ -128,33 +148,58 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 
 
 def ldexp(x: Any, other: Any) -> Tensor:
-    """x * 2**other."""
+    """x * 2**other.
+
+    Examples:
+        >>> print(ops.ldexp(Tensor([1.0, 3.0]), Tensor([3, -1])))
+        [8.  1.5]
+    """
     return ew.Mul()(x, ew.Pow()(2.0, other))
 
 
 def lerp(input: Any, end: Any, weight: Any) -> Tensor:
-    """input + weight * (end - input)."""
+    """input + weight * (end - input).
+
+    Examples:
+        >>> print(ops.lerp(Tensor([0.0, 10.0]), Tensor([10.0, 20.0]), 0.25))
+        [ 2.5 12.5]
+    """
     require_operands("lerp", end=end, weight=weight)
     require_tensor("lerp", "input", input)
     return input + weight * (end - input)
 
 
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
-    """input + value * tensor1 * tensor2."""
+    """input + value * tensor1 * tensor2.
+
+    Examples:
+        >>> print(ops.addcmul(Tensor([1.0, 1.0]), Tensor([2.0, 3.0]), Tensor([4.0, 5.0]), value=0.5))
+        [5.  8.5]
+    """
     require_numbers("addcmul", value=value)
     require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
     return input + value * (tensor1 * tensor2)
 
 
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
-    """input + value * tensor1 / tensor2."""
+    """input + value * tensor1 / tensor2.
+
+    Examples:
+        >>> print(ops.addcdiv(Tensor([1.0, 1.0]), Tensor([6.0, 9.0]), Tensor([2.0, 3.0]), value=0.5))
+        [2.5 2.5]
+    """
     require_numbers("addcdiv", value=value)
     require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
     return input + value * (tensor1 / tensor2)
 
 
 def addn(x: Any) -> Tensor:
-    """The sum of several tensors of one shape."""
+    """The sum of several tensors of one shape.
+
+    Examples:
+        >>> print(ops.addn([Tensor([1, 2]), Tensor([10, 20]), Tensor([100, 200])]))
+        [111 222]
+    """
     tensors = [x] if isinstance(x, Tensor) else list(x)
     if not tensors:
         raise ValueError("For 'addn', at least one tensor is needed.")
@@ -172,7 +217,12 @@ accumulate_n = alias(addn, "accumulate_n")
 
 
 def logaddexp(input: Any, other: Any) -> Tensor:
-    """log(exp(input) + exp(other)) without overflow."""
+    """log(exp(input) + exp(other)) without overflow.
+
+    Examples:
+        >>> print(ops.logaddexp(Tensor([0.0, 1000.0]), Tensor([0.0, 1000.0])))
+        [6.9314718e-01 1.0006932e+03]
+    """
     high, low = maximum(input, other), minimum(input, other)
     gap = low - high
     gap = ew.Select()(ew.IsNan()(gap), ew.zeros_like(gap), gap)  # both infinite
@@ -180,19 +230,34 @@ def logaddexp(input: Any, other: Any) -> Tensor:
 
 
 def logaddexp2(input: Any, other: Any) -> Tensor:
-    """log2(2**input + 2**other) without overflow."""
+    """log2(2**input + 2**other) without overflow.
+
+    Examples:
+        >>> print(ops.logaddexp2(Tensor([3.0]), Tensor([3.0])))
+        [4.]
+    """
     high, low = maximum(input, other), minimum(input, other)
     return high + ew.Log1p()(ew.Exp()((low - high) * math.log(2))) * (1 / math.log(2))
 
 
 def fmax(input: Any, other: Any) -> Tensor:
-    """The larger of each pair; NaN only where both are."""
+    """The larger of each pair; NaN only where both are.
+
+    Examples:
+        >>> print(ops.fmax(Tensor([1.0, float("nan")]), Tensor([2.0, 5.0])))
+        [2. 5.]
+    """
     x, y = _broadcast_pair(input, other)
     return ew.Select()(ew.IsNan()(x), y, ew.Select()(ew.IsNan()(y), x, maximum(x, y)))
 
 
 def fmin(input: Any, other: Any) -> Tensor:
-    """The smaller of each pair; NaN only where both are."""
+    """The smaller of each pair; NaN only where both are.
+
+    Examples:
+        >>> print(ops.fmin(Tensor([1.0, float("nan")]), Tensor([2.0, 5.0])))
+        [1. 5.]
+    """
     x, y = _broadcast_pair(input, other)
     return ew.Select()(ew.IsNan()(x), y, ew.Select()(ew.IsNan()(y), x, minimum(x, y)))
 
@@ -205,7 +270,12 @@ def _broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def copysign(x: Any, other: Any) -> Tensor:
-    """|x| with the sign of other."""
+    """|x| with the sign of other.
+
+    Examples:
+        >>> print(ops.copysign(Tensor([1.0, -2.0]), Tensor([-0.0, 5.0])))
+        [-1.  2.]
+    """
     require_operands("copysign", x=x, other=other)
     x = to_float(as_tensor(x))
     magnitude = ew.Abs()(x)
@@ -213,17 +283,32 @@ def copysign(x: Any, other: Any) -> Tensor:
 
 
 def gcd(input: Any, other: Any) -> Tensor:
-    """The greatest common divisor."""
+    """The greatest common divisor.
+
+    Examples:
+        >>> print(ops.gcd(Tensor([12, 35]), Tensor([18, 21])))
+        [6 7]
+    """
     return ew.Gcd()(input, other)
 
 
 def lcm(input: Any, other: Any) -> Tensor:
-    """The least common multiple."""
+    """The least common multiple.
+
+    Examples:
+        >>> print(ops.lcm(Tensor([4, 6]), Tensor([6, 9])))
+        [12 18]
+    """
     return ew.Lcm()(input, other)
 
 
 def heaviside(input: Any, values: Any) -> Tensor:
-    """0 for negative elements, 1 for positive ones, and `values` at 0."""
+    """0 for negative elements, 1 for positive ones, and `values` at 0.
+
+    Examples:
+        >>> print(ops.heaviside(Tensor([-1.5, 0.0, 2.0]), Tensor([0.5])))
+        [0.  0.5 1. ]
+    """
     x, at_zero = _broadcast_pair(input, values)
     step = cast(ew.Greater()(x, 0), x.dtype)
     return ew.Select()(ew.Equal()(x, 0), at_zero, step)
@@ -283,23 +368,43 @@ def sqrt(x: Any) -> Tensor:
 
 
 def exp2(input: Any) -> Tensor:
-    """2 to the power of each element."""
+    """2 to the power of each element.
+
+    Examples:
+        >>> print(ops.exp2(Tensor([0.0, 3.0, -1.0])))
+        [1.  8.  0.5]
+    """
     return ew.Pow()(2.0, input)
 
 
 def inv(x: Any) -> Tensor:
-    """1 / x."""
+    """1 / x.
+
+    Examples:
+        >>> print(ops.inv(Tensor([0.5, 4.0])))
+        [2.   0.25]
+    """
     require_operands("inv", x=x)
     return reciprocal(x)
 
 
 def invert(x: Any) -> Tensor:
-    """Every bit flipped."""
+    """Every bit flipped.
+
+    Examples:
+        >>> print(ops.invert(Tensor([0, 5], ms.int16)))
+        [-1 -6]
+    """
     return ew.Invert()(x)
 
 
 def positive(input: Any) -> Tensor:
-    """The input itself; bools are refused."""
+    """The input itself; bools are refused.
+
+    Examples:
+        >>> print(ops.positive(Tensor([-1.0, 2.0])))
+        [-1.  2.]
+    """
     require_tensor("positive", "input", input)
     if input.dtype is mstype.bool_:
         raise TypeError("For 'positive', 'input' must be of a number type, but got Bool.")
@@ -307,7 +412,12 @@ def positive(input: Any) -> Tensor:
 
 
 def round(input: Any, *, decimals: int = 0) -> Tensor:
-    """Round to `decimals` places, halves to the even neighbour."""
+    """Round to `decimals` places, halves to the even neighbour.
+
+    Examples:
+        >>> print(ops.round(Tensor([0.5, 1.5, 2.345]), decimals=1))
+        [0.5 1.5 2.3]
+    """
     require_operands("round", input=input)
     checks.integer("round", "decimals", decimals)
     if decimals == 0:
@@ -317,12 +427,22 @@ def round(input: Any, *, decimals: int = 0) -> Tensor:
 
 
 def frac(x: Any) -> Tensor:
-    """The part after the decimal point, with the sign of x."""
+    """The part after the decimal point, with the sign of x.
+
+    Examples:
+        >>> print(ops.frac(Tensor([1.75, -2.25])))
+        [ 0.75 -0.25]
+    """
     return x - ew.Trunc()(x)
 
 
 def signbit(input: Any) -> Tensor:
-    """Whether the sign bit is set, also for -0.0."""
+    """Whether the sign bit is set, also for -0.0.
+
+    Examples:
+        >>> print(ops.signbit(Tensor([-0.0, 0.0, -3.0])))
+        [ True False  True]
+    """
     require_tensors("signbit", input=input)
     if input.dtype.kind != "f":
         return ew.Less()(input, 0) if input.dtype.kind == "i" else cast(ew.zeros_like(input), mstype.bool_)
@@ -330,7 +450,12 @@ def signbit(input: Any) -> Tensor:
 
 
 def sgn(input: Any) -> Tensor:
-    """sign(x); for complex numbers x / |x|, and 0 at 0."""
+    """sign(x); for complex numbers x / |x|, and 0 at 0.
+
+    Examples:
+        >>> print(ops.sgn(Tensor([3 + 4j, 0j])))
+        [0.6+0.8j 0. +0.j ]
+    """
     require_tensors("sgn", input=input)
     if input.dtype.kind != "c":
         return ew.Sign()(input)
@@ -339,7 +464,12 @@ def sgn(input: Any) -> Tensor:
 
 
 def sinc(input: Any) -> Tensor:
-    """sin(pi x) / (pi x), and 1 at 0."""
+    """sin(pi x) / (pi x), and 1 at 0.
+
+    Examples:
+        >>> print(ops.sinc(Tensor([0.0, 0.5])))
+        [1.         0.63661975]
+    """
     require_operands("sinc", input=input)
     x = to_float(as_tensor(input)) * math.pi
     at_zero = ew.Equal()(x, 0)
@@ -349,7 +479,12 @@ def sinc(input: Any) -> Tensor:
 
 
 def logit(input: Any, eps: float | None = None) -> Tensor:
-    """log(x / (1 - x)); with `eps`, x is first kept within [eps, 1 - eps]."""
+    """log(x / (1 - x)); with `eps`, x is first kept within [eps, 1 - eps].
+
+    Examples:
+        >>> print(ops.logit(Tensor([0.5, 0.75])))
+        [0.        1.0986123]
+    """
     require_operands("logit", input=input)
     x = to_float(as_tensor(input))
     if eps is not None and eps >= 0:
@@ -358,17 +493,32 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
 
 
 def deg2rad(x: Any) -> Tensor:
-    """Degrees to radians."""
+    """Degrees to radians.
+
+    Examples:
+        >>> print(ops.deg2rad(Tensor([0.0, 90.0, 180.0])))
+        [0.        1.5707964 3.1415927]
+    """
     return to_float(require_tensor("deg2rad", "x", x)) * (math.pi / 180)
 
 
 def rad2deg(x: Any) -> Tensor:
-    """Radians to degrees."""
+    """Radians to degrees.
+
+    Examples:
+        >>> print(ops.rad2deg(Tensor([0.0, 3.1415927])))
+        [  0. 180.]
+    """
     return to_float(require_tensor("rad2deg", "x", x)) * (180 / math.pi)
 
 
 def nan_to_num(input: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
-    """Replace NaN (by 0), infinity and minus infinity (by the type's extreme values) unless told otherwise."""
+    """Replace NaN (by 0), infinity and minus infinity (by the type's extreme values) unless told otherwise.
+
+    Examples:
+        >>> print(ops.nan_to_num(Tensor([float("nan"), float("inf"), 1.0]), nan=0.0, posinf=99.0))
+        [ 0. 99.  1.]
+    """
     require_tensor("nan_to_num", "input", input)
     if input.dtype.kind != "f":
         return input
@@ -387,7 +537,12 @@ def _finfo(dtype: mstype.DType) -> Any:
 
 
 def eps(x: Any) -> Tensor:
-    """The machine epsilon of the type of x, in the shape of x."""
+    """The machine epsilon of the type of x, in the shape of x.
+
+    Examples:
+        >>> print(ops.eps(Tensor([1.0, 100.0])))
+        [1.1920929e-07 1.1920929e-07]
+    """
     require_float("eps", "x", x)
     return ew.zeros_like(x) + float(_finfo(x.dtype).eps)
 
@@ -447,18 +602,33 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
 
 # -- complex numbers ------------------------------------------------------------------------------------------------
 def complex(real: Any, imag: Any) -> Tensor:
-    """real + i imag."""
+    """real + i imag.
+
+    Examples:
+        >>> print(ops.complex(Tensor([1.0, 2.0]), Tensor([3.0, -4.0])))
+        [1.+3.j 2.-4.j]
+    """
     return ew.Complex()(real, imag)
 
 
 def polar(abs: Any, angle: Any) -> Tensor:
-    """The complex number of given magnitude and angle."""
+    """The complex number of given magnitude and angle.
+
+    Examples:
+        >>> print(ops.polar(Tensor([2.0]), Tensor([0.0])))
+        [2.+0.j]
+    """
     require_operands("polar", abs=abs)
     return ew.Complex()(abs * ew.Cos()(angle), abs * ew.Sin()(angle))
 
 
 def angle(input: Any) -> Tensor:
-    """The angle of complex numbers; 0 or pi for real ones."""
+    """The angle of complex numbers; 0 or pi for real ones.
+
+    Examples:
+        >>> print(ops.angle(Tensor([1 + 1j, -2 + 0j])))
+        [0.78539816 3.14159265]
+    """
     x = to_float(require_tensor("angle", "input", input))
     if x.dtype.kind == "c":
         return ew.Atan2()(ew.Imag()(x), ew.Real()(x))
@@ -466,7 +636,13 @@ def angle(input: Any) -> Tensor:
 
 
 def view_as_real(input: Any) -> Tensor:
-    """Real and imaginary parts in a new last dimension of size 2."""
+    """Real and imaginary parts in a new last dimension of size 2.
+
+    Examples:
+        >>> print(ops.view_as_real(Tensor([1 + 2j, 3 + 4j])))
+        [[1. 2.]
+         [3. 4.]]
+    """
     require_tensor("view_as_real", "input", input)
     if input.dtype.kind != "c":
         raise TypeError(f"For 'view_as_real', 'input' must be of a complex type, but got {input.dtype}.")
@@ -474,7 +650,12 @@ def view_as_real(input: Any) -> Tensor:
 
 
 def view_as_complex(input: Any) -> Tensor:
-    """The complex tensor whose parts are the last dimension (of size 2)."""
+    """The complex tensor whose parts are the last dimension (of size 2).
+
+    Examples:
+        >>> print(ops.view_as_complex(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+        [1.+2.j 3.+4.j]
+    """
     require_tensor("view_as_complex", "input", input)
     if not input.shape or input.shape[-1] != 2:
         raise ValueError(f"For 'view_as_complex', the last dimension must be 2, but the shape is {input.shape}.")
@@ -482,7 +663,13 @@ def view_as_complex(input: Any) -> Tensor:
 
 
 def bias_add(input_x: Any, bias: Any) -> Tensor:
-    """Add a 1-D bias along dimension 1 (channels)."""
+    """Add a 1-D bias along dimension 1 (channels).
+
+    Examples:
+        >>> print(ops.bias_add(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([10.0, 20.0])))
+        [[11. 22.]
+         [13. 24.]]
+    """
     require_tensors("bias_add", input_x=input_x, bias=bias)
     if bias.ndim != 1 or input_x.ndim < 2 or bias.shape[0] != input_x.shape[1]:
         raise ValueError(

@@ -85,13 +85,23 @@ def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None
 
 
 def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse discrete Fourier transform."""
+    """The inverse discrete Fourier transform.
+
+    Examples:
+        >>> print(ops.ifft(Tensor([4.0, 0.0, 0.0, 0.0])).real())
+        [1. 1. 1. 1.]
+    """
     require_rank("ifft", "input", input, 1)
     return _c2c("ifft", input, n, dim, norm, True)
 
 
 def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The first half of the transform of real numbers."""
+    """The first half of the transform of real numbers.
+
+    Examples:
+        >>> print(ops.rfft(Tensor([1.0, 2.0, 3.0, 4.0])))
+        [10.+0.j -2.+2.j -2.+0.j]
+    """
     require_rank("rfft", "input", input, 1)
     x = _as_real(require_tensor("rfft", "input", input))
     at = normal_axis("rfft", dim, x.ndim, "dim")
@@ -102,7 +112,12 @@ def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 
 def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """Real numbers from the first half of their transform; 2 (m - 1) of them unless `n` is given."""
+    """Real numbers from the first half of their transform; 2 (m - 1) of them unless `n` is given.
+
+    Examples:
+        >>> print(ops.irfft(ops.rfft(Tensor([1.0, 2.0, 3.0, 4.0]))))
+        [1. 2. 3. 4.]
+    """
     require_rank("irfft", "input", input, 1)
     x = _as_complex(require_tensor("irfft", "input", input))
     at = normal_axis("irfft", dim, x.ndim, "dim")
@@ -117,7 +132,12 @@ def _swapped(norm: str | None) -> str:
 
 
 def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The transform, which is real, of numbers with Hermitian symmetry, given by their first half."""
+    """The transform, which is real, of numbers with Hermitian symmetry, given by their first half.
+
+    Examples:
+        >>> print(ops.hfft(Tensor([1.0, 2.0, 3.0])))
+        [ 8. -2.  0. -2.]
+    """
     require_rank("hfft", "input", input, 1)
     require_tensors("hfft", input=input)
     checks.one_of("hfft", "norm", norm, _NORMS)
@@ -125,7 +145,12 @@ def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 
 def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of `hfft`: the first half of the inverse transform of real numbers."""
+    """The inverse of `hfft`: the first half of the inverse transform of real numbers.
+
+    Examples:
+        >>> print(ops.ihfft(Tensor([6.0, 1.0, 1.0, 1.0])).real())
+        [2.25 1.25 1.25]
+    """
     require_rank("ihfft", "input", input, 1)
     checks.one_of("ihfft", "norm", norm, _NORMS)
     return ew.Conj()(rfft(input, n, dim, _swapped(norm)))
@@ -147,7 +172,13 @@ def _plan(op: str, x: Any, s: Any, dim: Any) -> list[tuple[Any, int]]:
 
 
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The transform over several dimensions (all when `dim` is None)."""
+    """The transform over several dimensions (all when `dim` is None).
+
+    Examples:
+        >>> print(ops.fftn(ops.ones((2, 2))).real())
+        [[4. 0.]
+         [0. 0.]]
+    """
     require_rank("fftn", "input", input, 1)
     require_tensors("fftn", input=input)
     for n, axis in _plan("fftn", input, s, dim):
@@ -156,7 +187,14 @@ def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) ->
 
 
 def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The inverse of `fftn`."""
+    """The inverse of `fftn`.
+
+    Examples:
+        >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> print(ops.ifftn(ops.fftn(x)).real())
+        [[1. 2.]
+         [3. 4.]]
+    """
     require_rank("ifftn", "input", input, 1)
     require_tensors("ifftn", input=input)
     for n, axis in _plan("ifftn", input, s, dim):
@@ -165,7 +203,13 @@ def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The transform of real numbers over several dimensions; the last one is halved."""
+    """The transform of real numbers over several dimensions; the last one is halved.
+
+    Examples:
+        >>> print(ops.rfftn(Tensor([[1.0, 2.0], [3.0, 4.0]])).real())
+        [[10. -2.]
+         [-4.  0.]]
+    """
     require_rank("rfftn", "input", input, 1)
     require_tensors("rfftn", input=input)
     *rest, (n, axis) = _plan("rfftn", input, s, dim)
@@ -176,7 +220,13 @@ def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The inverse of `rfftn`."""
+    """The inverse of `rfftn`.
+
+    Examples:
+        >>> print(ops.irfftn(ops.rfftn(Tensor([[1.0, 2.0], [3.0, 4.0]]))))
+        [[1. 2.]
+         [3. 4.]]
+    """
     require_rank("irfftn", "input", input, 1)
     require_tensors("irfftn", input=input)
     *rest, (n, axis) = _plan("irfftn", input, s, dim)
@@ -186,7 +236,12 @@ def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
 
 
 def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The (real) transform over several dimensions of numbers that are Hermitian along the last one."""
+    """The (real) transform over several dimensions of numbers that are Hermitian along the last one.
+
+    Examples:
+        >>> ops.hfftn(ops.ones((2, 3))).shape
+        (2, 4)
+    """
     require_rank("hfftn", "input", input, 1)
     require_tensors("hfftn", input=input)
     *rest, (n, axis) = _plan("hfftn", input, s, dim)
@@ -196,7 +251,12 @@ def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
 
 
 def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
-    """The inverse of `hfftn`."""
+    """The inverse of `hfftn`.
+
+    Examples:
+        >>> ops.ihfftn(ops.ones((2, 4))).shape
+        (2, 3)
+    """
     require_rank("ihfftn", "input", input, 1)
     require_tensors("ihfftn", input=input)
     *rest, (n, axis) = _plan("ihfftn", input, s, dim)
@@ -207,59 +267,109 @@ def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
 
 
 def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """The transform over two dimensions."""
+    """The transform over two dimensions.
+
+    Examples:
+        >>> print(ops.fft2(Tensor([[1.0, 2.0], [3.0, 4.0]])).real())
+        [[10. -2.]
+         [-4.  0.]]
+    """
     require_rank("fft2", "input", input, 2)
     require_tensors("fft2", input=input)
     return fftn(input, s, dim, norm)
 
 
 def ifft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """The inverse of `fft2`."""
+    """The inverse of `fft2`.
+
+    Examples:
+        >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> print(ops.ifft2(ops.fft2(x)).real())
+        [[1. 2.]
+         [3. 4.]]
+    """
     require_rank("ifft2", "input", input, 2)
     require_tensors("ifft2", input=input)
     return ifftn(input, s, dim, norm)
 
 
 def rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """The transform of real numbers over two dimensions."""
+    """The transform of real numbers over two dimensions.
+
+    Examples:
+        >>> print(ops.rfft2(Tensor([[1.0, 2.0], [3.0, 4.0]])).real())
+        [[10. -2.]
+         [-4.  0.]]
+    """
     require_rank("rfft2", "input", input, 2)
     require_tensors("rfft2", input=input)
     return rfftn(input, s, dim, norm)
 
 
 def irfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """The inverse of `rfft2`."""
+    """The inverse of `rfft2`.
+
+    Examples:
+        >>> print(ops.irfft2(ops.rfft2(Tensor([[1.0, 2.0], [3.0, 4.0]]))))
+        [[1. 2.]
+         [3. 4.]]
+    """
     require_rank("irfft2", "input", input, 2)
     require_tensors("irfft2", input=input)
     return irfftn(input, s, dim, norm)
 
 
 def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """`hfftn` over two dimensions."""
+    """`hfftn` over two dimensions.
+
+    Examples:
+        >>> ops.hfft2(ops.ones((2, 3))).shape
+        (2, 4)
+    """
     require_rank("hfft2", "input", input, 2)
     require_tensors("hfft2", input=input)
     return hfftn(input, s, dim, norm)
 
 
 def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
-    """The inverse of `hfft2`."""
+    """The inverse of `hfft2`.
+
+    Examples:
+        >>> ops.ihfft2(ops.ones((2, 4))).shape
+        (2, 3)
+    """
     require_rank("ihfft2", "input", input, 2)
     require_tensors("ihfft2", input=input)
     return ihfftn(input, s, dim, norm)
 
 
 def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
-    """The frequencies of `fft`'s entries for samples `d` apart."""
+    """The frequencies of `fft`'s entries for samples `d` apart.
+
+    Examples:
+        >>> print(ops.fftfreq(4, d=0.5))
+        [ 0.   0.5 -1.  -0.5]
+    """
     return Tensor(np.fft.fftfreq(n, d), dtype or mstype.float32)
 
 
 def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
-    """The frequencies of `rfft`'s entries for samples `d` apart."""
+    """The frequencies of `rfft`'s entries for samples `d` apart.
+
+    Examples:
+        >>> print(ops.rfftfreq(4, d=0.5))
+        [0.  0.5 1. ]
+    """
     return Tensor(np.fft.rfftfreq(n, d), dtype or mstype.float32)
 
 
 def fftshift(input: Any, dim: Any = None) -> Tensor:
-    """Move frequency 0 to the middle."""
+    """Move frequency 0 to the middle.
+
+    Examples:
+        >>> print(ops.fftshift(Tensor([0.0, 1.0, -2.0, -1.0])))
+        [-2. -1.  0.  1.]
+    """
     require_rank("fftshift", "input", input, 1)
     require_tensors("fftshift", input=input)
     axes = tuple(range(input.ndim)) if dim is None else static_ints("fftshift", "dim", dim)
@@ -267,7 +377,12 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
 
 
 def ifftshift(input: Any, dim: Any = None) -> Tensor:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`.
+
+    Examples:
+        >>> print(ops.ifftshift(Tensor([-2.0, -1.0, 0.0, 1.0])))
+        [ 0.  1. -2. -1.]
+    """
     require_rank("ifftshift", "input", input, 1)
     require_tensors("ifftshift", input=input)
     axes = tuple(range(input.ndim)) if dim is None else static_ints("ifftshift", "dim", dim)
@@ -285,14 +400,24 @@ def _cosine_matrix(n: int, norm: str | None) -> np.ndarray:
 
 
 def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """The discrete cosine transform of type II, as a product with the cosine matrix."""
+    """The discrete cosine transform of type II, as a product with the cosine matrix.
+
+    Examples:
+        >>> print(ops.dct(Tensor([1.0, 1.0, 1.0, 1.0])))
+        [8. 0. 0. 0.]
+    """
     require_tensors("dct", x=x)
     checks.one_of("dct", "type", type, (2,))
     return _cosine(x, n, axis, lambda m: _cosine_matrix(m, norm))
 
 
 def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of `dct`."""
+    """The inverse of `dct`.
+
+    Examples:
+        >>> print(ops.idct(ops.dct(Tensor([1.0, 2.0, 4.0]))).round(decimals=4))
+        [1. 2. 4.]
+    """
     require_tensors("idct", x=x)
     checks.one_of("idct", "type", type, (2,))
     return _cosine(x, n, axis, lambda m: np.linalg.inv(_cosine_matrix(m, norm)))
@@ -314,7 +439,12 @@ def stft(
     center: bool = True, pad_mode: str = "REFLECT", normalized: bool = False, onesided: bool | None = None,
     return_complex: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """The short-time Fourier transform: (…, frequency, frame), with real and imaginary parts last unless complex."""
+    """The short-time Fourier transform: (…, frequency, frame), with real and imaginary parts last unless complex.
+
+    Examples:
+        >>> ops.stft(ops.ones(16), n_fft=8, hop_length=4, center=False, return_complex=True).shape
+        (5, 3)
+    """
     require_tensors("stft", x=x)
     from mindspore.ops.function.elementwise import view_as_real
     from mindspore.ops.function.joining import pad

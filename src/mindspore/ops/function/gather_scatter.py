@@ -55,7 +55,13 @@ def gather(input_params: Any, input_indices: Any, axis: Any, batch_dims: int = 0
 
 
 def gather_d(x: Any, dim: int, index: Any) -> Tensor:
-    """One position along `dim` per place of `index`."""
+    """One position along `dim` per place of `index`.
+
+    Examples:
+        >>> print(ops.gather_d(Tensor([[1, 2], [3, 4]]), 1, Tensor([[1], [0]])))
+        [[2]
+         [3]]
+    """
     return gs.GatherD()(x, dim, index)
 
 
@@ -71,12 +77,23 @@ def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
 
 
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
-    """Elements or slices at the coordinates in the last dimension of `indices`."""
+    """Elements or slices at the coordinates in the last dimension of `indices`.
+
+    Examples:
+        >>> print(ops.gather_nd(Tensor([[1, 2], [3, 4]]), Tensor([[0, 1], [1, 0]])))
+        [2 3]
+    """
     return gs.GatherNd()(input_x, indices)
 
 
 def index_select(input: Any, axis: int, index: Any) -> Tensor:
-    """Slices along `axis`, picked by a 1-D index tensor."""
+    """Slices along `axis`, picked by a 1-D index tensor.
+
+    Examples:
+        >>> print(ops.index_select(Tensor([[1, 2, 3], [4, 5, 6]]), 1, Tensor([2, 0])))
+        [[3 1]
+         [6 4]]
+    """
     require_tensor("index_select", "index", index)
     if index.ndim > 1:
         raise ValueError(f"For 'index_select', 'index' must be 1-D, but its shape is {index.shape}.")
@@ -84,7 +101,12 @@ def index_select(input: Any, axis: int, index: Any) -> Tensor:
 
 
 def take(input: Any, index: Any) -> Tensor:
-    """Elements of the flattened tensor."""
+    """Elements of the flattened tensor.
+
+    Examples:
+        >>> print(ops.take(Tensor([[10, 20], [30, 40]]), Tensor([3, 0])))
+        [40 10]
+    """
     return gs.Gather()(Reshape()(input, (-1,)), index, 0)
 
 
@@ -107,7 +129,14 @@ def masked_select(input: Any, mask: Any) -> Tensor:
 
 
 def embedding_lookup(input_params: Any, input_indices: Any, offset: int) -> Tensor:
-    """Rows at `input_indices - offset`; zeros for indices outside."""
+    """Rows at `input_indices - offset`; zeros for indices outside.
+
+    Examples:
+        >>> print(ops.embedding_lookup(Tensor([[1.0], [2.0], [3.0]]), Tensor([5, 7, 9], ms.int32), 5))
+        [[1.]
+         [3.]
+         [0.]]
+    """
     checks.integer("embedding_lookup", "offset", offset)
     require_rank("embedding_lookup", "input_params", input_params, 1)
     require_operands("embedding_lookup", input_indices=input_indices)
@@ -154,7 +183,13 @@ def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int 
 
 
 def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
-    """A copy with `src` (a tensor or number) written at one position along `axis` per place of `index`."""
+    """A copy with `src` (a tensor or number) written at one position along `axis` per place of `index`.
+
+    Examples:
+        >>> print(ops.scatter(ops.zeros((2, 3)), 1, Tensor([[2], [0]]), Tensor([[5.0], [6.0]])))
+        [[0. 0. 5.]
+         [6. 0. 0.]]
+    """
     require_operands("scatter", src=src)
     require_tensors("scatter", input=input, index=index)
     return scatter_along(input, axis, index, src, "none")
@@ -179,14 +214,25 @@ def scatter_along(input: Any, axis: int, index: Any, src: Any, reduction: str) -
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
-    """Zeros of the given shape with `updates` added at the indexed slices."""
+    """Zeros of the given shape with `updates` added at the indexed slices.
+
+    Examples:
+        >>> print(ops.scatter_nd(Tensor([[0], [2], [0]]), Tensor([1.0, 2.0, 3.0]), (4,)))
+        [4. 0. 2. 0.]
+    """
     require_tensors("scatter_nd", updates=updates)
     zero = Fill()(updates.dtype, static_ints("scatter_nd", "shape", shape), 0)
     return gs.TensorScatterAdd()(zero, indices, updates)
 
 
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
-    """A copy with `value` in all slices along `axis` that `index` names."""
+    """A copy with `value` in all slices along `axis` that `index` names.
+
+    Examples:
+        >>> print(ops.index_fill(Tensor([[1, 2], [3, 4]]), 1, Tensor([0]), -1))
+        [[-1  2]
+         [-1  4]]
+    """
     require_tensors("index_fill", x=x)
     at = normal_axis("index_fill", axis, x.ndim)
     index = Reshape()(index, (-1,))
@@ -194,28 +240,51 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
 
 
 def index_copy(input: Any, dim: int, index: Any, tensor: Any) -> Tensor:
-    """A copy with the slices of `tensor` along `dim` at the places `index` names."""
+    """A copy with the slices of `tensor` along `dim` at the places `index` names.
+
+    Examples:
+        >>> print(ops.index_copy(ops.zeros((2, 3)), 1, Tensor([2, 0]), Tensor([[1.0, 2.0], [3.0, 4.0]])))
+        [[2. 0. 1.]
+         [4. 0. 3.]]
+    """
     require_tensors("index_copy", input=input, index=index)
     at = normal_axis("index_copy", dim, input.ndim)
     return SetItem((slice(None),) * at + (TENSOR_INDEX,))(input, tensor, index)
 
 
 def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
-    """A copy with `src` as the slice `index` of dimension `axis`."""
+    """A copy with `src` as the slice `index` of dimension `axis`.
+
+    Examples:
+        >>> print(ops.select_scatter(ops.zeros((2, 2)), Tensor([5.0, 6.0]), 1, 0))
+        [[5. 0.]
+         [6. 0.]]
+    """
     require_tensors("select_scatter", input=input)
     at = normal_axis("select_scatter", axis, input.ndim)
     return SetItem((slice(None),) * at + (checks.integer("select_scatter", "index", index),))(input, src)
 
 
 def slice_scatter(input: Any, src: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
-    """A copy with `src` in the part [start:end:step] of dimension `axis`."""
+    """A copy with `src` in the part [start:end:step] of dimension `axis`.
+
+    Examples:
+        >>> print(ops.slice_scatter(ops.zeros(5), Tensor([7.0, 8.0]), start=1, end=5, step=2))
+        [0. 7. 0. 8. 0.]
+    """
     require_tensors("slice_scatter", input=input)
     at = normal_axis("slice_scatter", axis, input.ndim)
     return SetItem((slice(None),) * at + (slice(start, end, step),))(input, src)
 
 
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A copy with `src` as a diagonal of the plane of two dimensions."""
+    """A copy with `src` as a diagonal of the plane of two dimensions.
+
+    Examples:
+        >>> print(ops.diagonal_scatter(ops.zeros((2, 2)), Tensor([5.0, 6.0])))
+        [[5. 0.]
+         [0. 6.]]
+    """
     require_tensors("diagonal_scatter", input=input)
     spec, index, order = diagonal_index("diagonal_scatter", input.shape, offset, dim1, dim2)
     from mindspore.prims.arrays import Transpose
@@ -240,7 +309,12 @@ def diagonal_index(op: str, shape: tuple, offset: int, dim1: int, dim2: int) -> 
 
 
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A diagonal of the plane of two dimensions; it becomes the last dimension."""
+    """A diagonal of the plane of two dimensions; it becomes the last dimension.
+
+    Examples:
+        >>> print(ops.diagonal(Tensor([[1, 2, 3], [4, 5, 6]]), offset=1))
+        [2 6]
+    """
     require_tensor("diagonal", "input", input)
     if input.ndim < 2:
         raise ValueError(f"For 'diagonal', 'input' must have at least 2 dimensions, but its shape is {input.shape}.")
@@ -251,7 +325,12 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
 
 
 def masked_scatter(input: Any, mask: Any, tensor: Any) -> Tensor:
-    """A copy in which the places where the mask holds take the elements of `tensor` in order."""
+    """A copy in which the places where the mask holds take the elements of `tensor` in order.
+
+    Examples:
+        >>> print(ops.masked_scatter(ops.zeros(4), Tensor([True, False, True, False]), Tensor([7.0, 8.0])))
+        [7. 0. 8. 0.]
+    """
     require_tensors("masked_scatter", input=input, mask=mask, tensor=tensor)
     checks.dtype_in("masked_scatter", "mask", mask.dtype, "b")
     shape = checks.broadcast("masked_scatter", input.shape, mask.shape)
@@ -324,7 +403,16 @@ scatter_nd_min = _nd_scatter("min", "scatter_nd_min", "Lower indexed slices of a
 
 
 def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
-    """Add the slices of y along `axis` to those of x that `indices` names; a Parameter is updated in place."""
+    """Add the slices of y along `axis` to those of x that `indices` names; a Parameter is updated in place.
+
+    Examples:
+        >>> total = Parameter(ops.zeros((3, 2)), name="total")
+        >>> _ = ops.index_add(total, Tensor([0, 2], ms.int32), ops.ones((2, 2)), axis=0)
+        >>> print(total.asnumpy())
+        [[1. 1.]
+         [0. 0.]
+         [1. 1.]]
+    """
     require_tensors("index_add", x=x, indices=indices, y=y)
     out = added_along(x, indices, y, axis)
     return update(x, out) if isinstance(x, values.parameter_class()) else out
@@ -343,7 +431,16 @@ def added_along(x: Any, indices: Any, y: Any, axis: int) -> Any:
 
 
 def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor:
-    """Add slices along `axis` to a Parameter in place."""
+    """Add slices along `axis` to a Parameter in place.
+
+    Examples:
+        >>> total = Parameter(ops.zeros((3, 2)), name="total")
+        >>> _ = ops.inplace_index_add(total, Tensor([0, 2], ms.int32), ops.ones((2, 2)), axis=0)
+        >>> print(total.asnumpy())
+        [[1. 1.]
+         [0. 0.]
+         [1. 1.]]
+    """
     require_tensors("inplace_index_add", indices=indices, updates=updates)
     return update(var, added_along(var, indices, updates, axis))
 
@@ -353,19 +450,40 @@ def _rows_tensor(indices: Any) -> Tensor:
 
 
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy of x with the rows `indices` replaced by those of v."""
+    """A copy of x with the rows `indices` replaced by those of v.
+
+    Examples:
+        >>> print(ops.inplace_update(Tensor([[1.0], [2.0], [3.0]]), Tensor([[10.0]]), (1,)))
+        [[ 1.]
+         [10.]
+         [ 3.]]
+    """
     require_tensors("inplace_update", x=x)
     return SetItem((TENSOR_INDEX,))(x, v, _rows_tensor(indices))
 
 
 def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy of x with the rows of v added to its rows `indices`."""
+    """A copy of x with the rows of v added to its rows `indices`.
+
+    Examples:
+        >>> print(ops.inplace_add(Tensor([[1.0], [2.0], [3.0]]), Tensor([[10.0]]), (1,)))
+        [[ 1.]
+         [12.]
+         [ 3.]]
+    """
     require_tensors("inplace_add", x=x)
     return SetItem((TENSOR_INDEX,), accumulate=True)(x, v, _rows_tensor(indices))
 
 
 def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
-    """A copy of x with the rows of v subtracted from its rows `indices`."""
+    """A copy of x with the rows of v subtracted from its rows `indices`.
+
+    Examples:
+        >>> print(ops.inplace_sub(Tensor([[1.0], [2.0], [3.0]]), Tensor([[10.0]]), (1,)))
+        [[ 1.]
+         [-8.]
+         [ 3.]]
+    """
     require_operands("inplace_sub", v=v)
     require_tensors("inplace_sub", x=x)
     return SetItem((TENSOR_INDEX,), accumulate=True)(x, -v, _rows_tensor(indices))
@@ -401,25 +519,45 @@ def _extreme(dtype: Any, lowest: bool) -> Any:
 
 
 def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
-    """The sum of the slices of each segment."""
+    """The sum of the slices of each segment.
+
+    Examples:
+        >>> print(ops.unsorted_segment_sum(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1], ms.int32), 2))
+        [6. 2.]
+    """
     require_tensors("unsorted_segment_sum", input_x=input_x, segment_ids=segment_ids)
     return _segment_reduce("unsorted_segment_sum", input_x, segment_ids, num_segments, "add", 0)
 
 
 def unsorted_segment_prod(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
-    """The product of the slices of each segment; 1 for empty ones."""
+    """The product of the slices of each segment; 1 for empty ones.
+
+    Examples:
+        >>> print(ops.unsorted_segment_prod(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1], ms.int32), 2))
+        [5. 2.]
+    """
     require_tensors("unsorted_segment_prod", x=x, segment_ids=segment_ids)
     return _segment_reduce("unsorted_segment_prod", x, segment_ids, num_segments, "mul", 1)
 
 
 def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
-    """The maximum of each segment; the smallest value of the type for empty ones."""
+    """The maximum of each segment; the smallest value of the type for empty ones.
+
+    Examples:
+        >>> print(ops.unsorted_segment_max(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1], ms.int32), 2))
+        [5. 2.]
+    """
     require_tensors("unsorted_segment_max", x=x, segment_ids=segment_ids)
     return _segment_reduce("unsorted_segment_max", x, segment_ids, num_segments, "max", _extreme(x.dtype, True))
 
 
 def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
-    """The minimum of each segment; the largest value of the type for empty ones."""
+    """The minimum of each segment; the largest value of the type for empty ones.
+
+    Examples:
+        >>> print(ops.unsorted_segment_min(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1], ms.int32), 2))
+        [1. 2.]
+    """
     require_tensors("unsorted_segment_min", x=x, segment_ids=segment_ids)
     return _segment_reduce("unsorted_segment_min", x, segment_ids, num_segments, "min", _extreme(x.dtype, False))
 
@@ -449,7 +587,13 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
 
 
 def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
-    """Whether each position along a new last dimension lies before the given length."""
+    """Whether each position along a new last dimension lies before the given length.
+
+    Examples:
+        >>> print(ops.sequence_mask(Tensor([1, 3]), 3))
+        [[ True False False]
+         [ True  True  True]]
+    """
     require_tensors("sequence_mask", lengths=lengths)
     if maxlen is None:
         maxlen = int(concrete("sequence_mask", lengths).max(initial=0))
@@ -458,7 +602,13 @@ def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
 
 
 def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0) -> Tensor:
-    """Reverse the first `seq_lengths[i]` elements along `seq_dim` of each batch entry."""
+    """Reverse the first `seq_lengths[i]` elements along `seq_dim` of each batch entry.
+
+    Examples:
+        >>> print(ops.reverse_sequence(Tensor([[1, 2, 3], [4, 5, 6]]), Tensor([2, 3]), seq_dim=1))
+        [[2 1 3]
+         [6 5 4]]
+    """
     require_tensors("reverse_sequence", x=x, seq_lengths=seq_lengths)
     s, b = normal_axis("reverse_sequence", seq_dim, x.ndim), normal_axis("reverse_sequence", batch_dim, x.ndim)
     if s == b:
@@ -475,7 +625,13 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
 
 
 def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
-    """Pad the dimensions from 1 on, then move blocks of them into the batch dimension (the first)."""
+    """Pad the dimensions from 1 on, then move blocks of them into the batch dimension (the first).
+
+    Examples:
+        >>> x = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> ops.space_to_batch_nd(x, [2, 2], [[0, 0], [0, 0]]).shape
+        (4, 1, 1, 1)
+    """
     require_tensors("space_to_batch_nd", input_x=input_x)
     return _space_to_batch("space_to_batch_nd", input_x, block_size, paddings, 1)
 
@@ -499,7 +655,13 @@ def _space_to_batch(op: str, x: Any, block: Any, paddings: Any, first: int) -> T
 
 
 def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
-    """The inverse of `space_to_batch_nd`: move blocks out of the batch dimension, then crop."""
+    """The inverse of `space_to_batch_nd`: move blocks out of the batch dimension, then crop.
+
+    Examples:
+        >>> x = Tensor([[[[1.0]]], [[[2.0]]], [[[3.0]]], [[[4.0]]]])
+        >>> ops.batch_to_space_nd(x, [2, 2], [[0, 0], [0, 0]]).tolist()
+        [[[[1.0, 2.0], [3.0, 4.0]]]]
+    """
     require_rank("batch_to_space_nd", "input_x", input_x, 2)
     require_tensors("batch_to_space_nd", input_x=input_x)
     from mindspore.prims.arrays import Transpose
@@ -524,7 +686,13 @@ def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
 
 # -- positions ------------------------------------------------------------------------------------------------------
 def unravel_index(indices: Any, dims: Any) -> Tensor:
-    """Flat positions as coordinates: one row per dimension."""
+    """Flat positions as coordinates: one row per dimension.
+
+    Examples:
+        >>> print(ops.unravel_index(Tensor([5, 2]), Tensor([2, 3])))
+        [[1 0]
+         [2 2]]
+    """
     from mindspore.prims.arrays import Stack
 
     parts = []
@@ -535,7 +703,12 @@ def unravel_index(indices: Any, dims: Any) -> Tensor:
 
 
 def invert_permutation(x: Any) -> Any:
-    """The inverse of a permutation, given as a tuple of ints or a 1-D tensor."""
+    """The inverse of a permutation, given as a tuple of ints or a 1-D tensor.
+
+    Examples:
+        >>> ops.invert_permutation((2, 0, 1))
+        (1, 2, 0)
+    """
     if isinstance(x, (tuple, list)):
         return tuple(int(i) for i in np.argsort(x))
     zero = ew.zeros_like(x)
@@ -543,13 +716,24 @@ def invert_permutation(x: Any) -> Any:
 
 
 def list_difference(x: Any, y: Any, index_dtype: Any = mstype.int32) -> tuple[Tensor, Tensor]:
-    """The elements of x that are not in y, and where they stand."""
+    """The elements of x that are not in y, and where they stand.
+
+    Examples:
+        >>> left, where = ops.list_difference(Tensor([5, 6, 7, 8]), Tensor([6, 8]))
+        >>> print(left, where)
+        [5 7] [0 2]
+    """
     keep = np.flatnonzero(~np.isin(concrete("list_difference", x), concrete("list_difference", y)))
     return gs.Gather()(x, Tensor(keep), 0), Tensor(keep, index_dtype)
 
 
 def diag_part(x: Any) -> Tensor:
-    """The diagonal of a tensor of rank 2k whose halves have equal shapes."""
+    """The diagonal of a tensor of rank 2k whose halves have equal shapes.
+
+    Examples:
+        >>> print(ops.diag_part(Tensor([[1, 2], [3, 4]])))
+        [1 4]
+    """
     require_tensors("diag_part", x=x)
     half = x.ndim // 2
     if x.ndim == 0 or x.ndim % 2 or x.shape[:half] != x.shape[half:]:
@@ -559,7 +743,13 @@ def diag_part(x: Any) -> Tensor:
 
 
 def fill_diagonal(x: Any, fill_value: Any, wrap: bool = False) -> Tensor:
-    """A copy with one value on the main diagonal; `wrap` starts again below in tall matrices."""
+    """A copy with one value on the main diagonal; `wrap` starts again below in tall matrices.
+
+    Examples:
+        >>> print(ops.fill_diagonal(ops.zeros((2, 3)), 5.0))
+        [[5. 0. 0.]
+         [0. 5. 0.]]
+    """
     require_tensors("fill_diagonal", x=x)
     if x.ndim < 2 or (x.ndim > 2 and len(set(x.shape)) > 1):
         raise ValueError(f"For 'fill_diagonal', a matrix or a tensor of equal sizes is needed, but got {x.shape}.")

@@ -80,34 +80,70 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
 
 
 def hstack(tensors: Any) -> Tensor:
-    """Join along the second dimension (the first for 1-D tensors)."""
+    """Join along the second dimension (the first for 1-D tensors).
+
+    Examples:
+        >>> print(ops.hstack((Tensor([1, 2]), Tensor([3]))))
+        [1 2 3]
+    """
     parts = [atleast_1d(x) for x in _tensors("hstack", tensors)]
     return arr.Concat(0 if parts[0].ndim == 1 else 1)(parts)
 
 
 def vstack(inputs: Any) -> Tensor:
-    """Join rows: along the first dimension, after making everything at least 2-D."""
+    """Join rows: along the first dimension, after making everything at least 2-D.
+
+    Examples:
+        >>> print(ops.vstack((Tensor([1, 2]), Tensor([3, 4]))))
+        [[1 2]
+         [3 4]]
+    """
     return arr.Concat(0)([atleast_2d(x) for x in _tensors("vstack", inputs)])
 
 
 def row_stack(tensors: Any) -> Tensor:
-    """The same as `vstack`."""
+    """The same as `vstack`.
+
+    Examples:
+        >>> print(ops.row_stack((Tensor([1, 2]), Tensor([3, 4]))))
+        [[1 2]
+         [3 4]]
+    """
     return vstack(tensors)
 
 
 def dstack(tensors: Any) -> Tensor:
-    """Join along the third dimension."""
+    """Join along the third dimension.
+
+    Examples:
+        >>> print(ops.dstack((Tensor([1, 2]), Tensor([3, 4]))))
+        [[[1 3]
+          [2 4]]]
+    """
     return arr.Concat(2)([atleast_3d(x) for x in _tensors("dstack", tensors)])
 
 
 def column_stack(tensors: Any) -> Tensor:
-    """Join columns: 1-D tensors become columns of a matrix."""
+    """Join columns: 1-D tensors become columns of a matrix.
+
+    Examples:
+        >>> print(ops.column_stack((Tensor([1, 2]), Tensor([3, 4]))))
+        [[1 3]
+         [2 4]]
+    """
     parts = [Reshape()(x, (-1, 1)) if x.ndim < 2 else x for x in _tensors("column_stack", tensors)]
     return arr.Concat(1)(parts)
 
 
 def block_diag(*inputs: Any) -> Tensor:
-    """A matrix with the given matrices along its diagonal."""
+    """A matrix with the given matrices along its diagonal.
+
+    Examples:
+        >>> print(ops.block_diag(Tensor([[1, 2]]), Tensor([[3], [4]])))
+        [[1 2 0]
+         [0 0 3]
+         [0 0 4]]
+    """
     blocks = [atleast_2d(as_tensor(x)) for x in inputs]
     if any(b.ndim > 2 for b in blocks):
         raise ValueError("For 'block_diag', the inputs must have at most 2 dimensions.")
@@ -158,7 +194,12 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
 
 
 def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-    """Cut into at most `chunks` pieces of equal size; the last may be smaller."""
+    """Cut into at most `chunks` pieces of equal size; the last may be smaller.
+
+    Examples:
+        >>> [part.tolist() for part in ops.chunk(Tensor([1, 2, 3, 4, 5]), 2)]
+        [[1, 2, 3], [4, 5]]
+    """
     require_tensor("chunk", "input", input)
     count = checks.integer("chunk", "chunks", chunks, 1)
     at = normal_axis("chunk", axis, input.ndim)
@@ -166,7 +207,12 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
 
 def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """Cut into nearly equal sections, or at the given indices."""
+    """Cut into nearly equal sections, or at the given indices.
+
+    Examples:
+        >>> [part.tolist() for part in ops.tensor_split(Tensor([1, 2, 3, 4, 5]), 2)]
+        [[1, 2, 3], [4, 5]]
+    """
     require_rank("tensor_split", "input", input, 1)
     require_tensor("tensor_split", "input", input)
     at = normal_axis("tensor_split", axis, input.ndim)
@@ -181,23 +227,43 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
 
 
 def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Cut along the second dimension (the first for 1-D tensors)."""
+    """Cut along the second dimension (the first for 1-D tensors).
+
+    Examples:
+        >>> [part.tolist() for part in ops.hsplit(Tensor([[1, 2, 3, 4]]), 2)]
+        [[[1, 2]], [[3, 4]]]
+    """
     require_tensors("hsplit", input=input)
     return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 else 1)
 
 
 def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Cut along the first dimension."""
+    """Cut along the first dimension.
+
+    Examples:
+        >>> [part.tolist() for part in ops.vsplit(Tensor([[1, 2], [3, 4]]), 2)]
+        [[[1, 2]], [[3, 4]]]
+    """
     return tensor_split(input, indices_or_sections, 0)
 
 
 def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Cut along the third dimension."""
+    """Cut along the third dimension.
+
+    Examples:
+        >>> [part.shape for part in ops.dsplit(ops.ones((1, 2, 4)), 2)]
+        [(1, 2, 2), (1, 2, 2)]
+    """
     return tensor_split(input, indices_or_sections, 2)
 
 
 def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """The slices along a dimension, which disappears."""
+    """The slices along a dimension, which disappears.
+
+    Examples:
+        >>> [row.tolist() for row in ops.unstack(Tensor([[1, 2], [3, 4]]), axis=1)]
+        [[1, 3], [2, 4]]
+    """
     require_tensor("unstack", "input_x", input_x)
     at = normal_axis("unstack", axis, input_x.ndim)
     lead = (slice(None),) * at
@@ -205,12 +271,22 @@ def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
 
 
 def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """The slices along a dimension, which disappears."""
+    """The slices along a dimension, which disappears.
+
+    Examples:
+        >>> [row.tolist() for row in ops.unbind(Tensor([[1, 2], [3, 4]]))]
+        [[1, 2], [3, 4]]
+    """
     return unstack(input, dim)
 
 
 def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
-    """The part [start, start + length) of a dimension."""
+    """The part [start, start + length) of a dimension.
+
+    Examples:
+        >>> print(ops.narrow(Tensor([10, 20, 30, 40]), 0, 1, 2))
+        [20 30]
+    """
     require_tensor("narrow", "input", input)
     at = normal_axis("narrow", axis, input.ndim)
     n = input.shape[at]
@@ -222,7 +298,13 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
 
 
 def slice_(input_x: Any, begin: Any, size: Any) -> Tensor:
-    """The block of shape `size` at `begin`; a size of -1 runs to the end."""
+    """The block of shape `size` at `begin`; a size of -1 runs to the end.
+
+    Examples:
+        >>> print(ops.slice(Tensor([[1, 2, 3], [4, 5, 6]]), (0, 1), (2, 2)))
+        [[2 3]
+         [5 6]]
+    """
     require_tensors("slice_", input_x=input_x)
     starts, sizes = static_ints("slice", "begin", begin), static_ints("slice", "size", size)
     if not len(starts) == len(sizes) == input_x.ndim:
@@ -239,7 +321,12 @@ def strided_slice(
     input_x: Any, begin: Any, end: Any, strides: Any, begin_mask: int = 0, end_mask: int = 0,
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
 ) -> Tensor:  # fmt: skip
-    """x[begin:end:strides]; bits of the masks mark entries to ignore, new axes, dropped axes and an ellipsis."""
+    """x[begin:end:strides]; bits of the masks mark entries to ignore, new axes, dropped axes and an ellipsis.
+
+    Examples:
+        >>> print(ops.strided_slice(Tensor([0, 1, 2, 3, 4, 5]), (1,), (6,), (2,)))
+        [1 3 5]
+    """
     begins, ends = static_ints("strided_slice", "begin", begin), static_ints("strided_slice", "end", end)
     steps = static_ints("strided_slice", "strides", strides)
     if not len(begins) == len(ends) == len(steps):
@@ -318,7 +405,12 @@ def _border_index(n: int, before: int, after: int, mode: str) -> np.ndarray:
 
 
 def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Tensor:
-    """Pad by mirroring; 'REFLECT' leaves the border element out, 'SYMMETRIC' repeats it."""
+    """Pad by mirroring; 'REFLECT' leaves the border element out, 'SYMMETRIC' repeats it.
+
+    Examples:
+        >>> print(ops.mirror_pad(Tensor([[1, 2, 3]]), Tensor([[0, 0], [2, 1]]), "REFLECT"))
+        [[3 2 1 2 3 2]]
+    """
     require_rank("mirror_pad", "input_x", input_x, 1)
     require_tensors("mirror_pad", input_x=input_x)
     checks.one_of("mirror_pad", "mode", mode, ("REFLECT", "SYMMETRIC"))
@@ -326,7 +418,12 @@ def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Tensor:
 
 
 def padding(x: Any, pad_dim_size: int = 8) -> Tensor:
-    """Extend the last dimension, of size 1, to `pad_dim_size` with zeros."""
+    """Extend the last dimension, of size 1, to `pad_dim_size` with zeros.
+
+    Examples:
+        >>> print(ops.padding(Tensor([[7.0]]), 4))
+        [[7. 0. 0. 0.]]
+    """
     checks.integer("padding", "pad_dim_size", pad_dim_size)
     require_tensors("padding", x=x)
     if x.ndim < 2 or x.shape[-1] != 1:

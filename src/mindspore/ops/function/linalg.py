@@ -31,17 +31,34 @@ def _adjoint(x: Any) -> Any:
 
 
 def inverse(input: Any) -> Tensor:
-    """The inverse of square matrices."""
+    """The inverse of square matrices.
+
+    Examples:
+        >>> print(ops.inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
     return dec.MatrixInverse()(to_float(require_tensor("inverse", "input", input)))
 
 
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
-    """The x with matrix x = rhs."""
+    """The x with matrix x = rhs.
+
+    Examples:
+        >>> print(ops.matrix_solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [2.0]])))
+        [[1. ]
+         [0.5]]
+    """
     return dec.MatrixSolve(adjoint)(matrix, rhs)
 
 
 def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Tensor:
-    """The x with a x = b for triangular a; `trans` 1 or 'T' and 2 or 'C' solve with the (conjugate) transpose."""
+    """The x with a x = b for triangular a; `trans` 1 or 'T' and 2 or 'C' solve with the (conjugate) transpose.
+
+    Examples:
+        >>> print(ops.solve_triangular(Tensor([[2.0, 0.0], [1.0, 4.0]]), Tensor([2.0, 9.0]), lower=True))
+        [1. 2.]
+    """
     require_tensors("solve_triangular", a=a, b=b)
     mode = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
     checks.one_of("solve_triangular", "trans", mode, (0, 1, 2))
@@ -53,7 +70,12 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_d
 
 
 def det(input: Any) -> Tensor:
-    """The determinant of square matrices."""
+    """The determinant of square matrices.
+
+    Examples:
+        >>> print(ops.det(Tensor([[2.0, 1.0], [0.0, 3.0]])))
+        6.0
+    """
     require_tensors("det", input=input)
     return dec.MatrixDeterminant()(to_float(input))
 
@@ -62,7 +84,13 @@ matrix_determinant = det
 
 
 def slogdet(input: Any) -> tuple[Tensor, Tensor]:
-    """The sign and the logarithm of the magnitude of the determinant."""
+    """The sign and the logarithm of the magnitude of the determinant.
+
+    Examples:
+        >>> sign, size = ops.log_matrix_determinant(Tensor([[0.0, 2.0], [1.0, 0.0]]))
+        >>> print(sign, size)
+        -1.0 0.6931472
+    """
     require_tensors("slogdet", input=input)
     return dec.LogMatrixDeterminant()(to_float(input))
 
@@ -71,19 +99,36 @@ log_matrix_determinant = slogdet
 
 
 def logdet(input: Any) -> Tensor:
-    """The logarithm of the determinant; NaN where it is negative."""
+    """The logarithm of the determinant; NaN where it is negative.
+
+    Examples:
+        >>> print(ops.logdet(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        2.0794415
+    """
     require_tensors("logdet", input=input)
     sign, size = slogdet(input)
     return ew.Select()(ew.Less()(ew.Real()(sign), 0), math.nan, size)
 
 
 def cholesky(input_x: Any, upper: bool = False) -> Tensor:
-    """The triangular factor of Hermitian positive definite matrices."""
+    """The triangular factor of Hermitian positive definite matrices.
+
+    Examples:
+        >>> print(ops.cholesky(Tensor([[4.0, 2.0], [2.0, 10.0]])))
+        [[2. 0.]
+         [1. 3.]]
+    """
     return dec.Cholesky(upper)(to_float(input_x))
 
 
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
-    """The inverse of the matrix whose Cholesky factor is given."""
+    """The inverse of the matrix whose Cholesky factor is given.
+
+    Examples:
+        >>> print(ops.cholesky_inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.25   0.    ]
+         [0.     0.0625]]
+    """
     require_rank("cholesky_inverse", "input_x", input_x, 2)
     require_tensors("cholesky_inverse", input_x=input_x)
     eye = BroadcastTo(input_x.shape)(Eye()(input_x.shape[-1], input_x.shape[-1], input_x.dtype))
@@ -91,55 +136,108 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
 
 
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
-    """The x with A x = input, where input2 is the Cholesky factor of A."""
+    """The x with A x = input, where input2 is the Cholesky factor of A.
+
+    Examples:
+        >>> print(ops.cholesky_solve(Tensor([[4.0], [16.0]]), Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[1.]
+         [1.]]
+    """
     first = dec.TriangularSolve(not upper, upper)(input2, input)
     return dec.TriangularSolve(not upper, not upper)(input2, first)
 
 
 def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
-    """(q, r): an orthonormal and an upper triangular factor; `mode` is 'reduced' or 'complete'."""
+    """(q, r): an orthonormal and an upper triangular factor; `mode` is 'reduced' or 'complete'.
+
+    Examples:
+        >>> q, r = ops.qr(Tensor([[3.0, 0.0], [4.0, 5.0]]))
+        >>> print((q @ r).round(decimals=4))
+        [[3. 0.]
+         [4. 5.]]
+    """
     require_tensors("qr", input=input)
     checks.one_of("qr", "mode", mode, ("reduced", "complete"))
     return dec.Qr(mode == "complete")(to_float(input))
 
 
 def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
-    """(s, u, v) with input = u diag(s) v^H, or s alone."""
+    """(s, u, v) with input = u diag(s) v^H, or s alone.
+
+    Examples:
+        >>> s, u, v = ops.svd(Tensor([[3.0, 0.0], [0.0, 4.0]]))
+        >>> print(s)
+        [4. 3.]
+    """
     out = dec.Svd(full_matrices, compute_uv)(to_float(require_tensor("svd", "input", input)))
     return out if compute_uv else out[0]
 
 
 def svdvals(input: Any) -> Tensor:
-    """The singular values, falling."""
+    """The singular values, falling.
+
+    Examples:
+        >>> print(ops.svdvals(Tensor([[3.0, 0.0], [0.0, 4.0]])))
+        [4. 3.]
+    """
     require_tensors("svdvals", input=input)
     return dec.singular_values(to_float(input))
 
 
 def eigh(A: Any, UPLO: str = "L") -> tuple[Tensor, Tensor]:
-    """(eigenvalues, eigenvectors) of Hermitian matrices."""
+    """(eigenvalues, eigenvectors) of Hermitian matrices.
+
+    Examples:
+        >>> value, vector = ops.eigh(Tensor([[2.0, 1.0], [1.0, 2.0]]))
+        >>> print(value)
+        [1. 3.]
+    """
     checks.one_of("eigh", "UPLO", UPLO, ("L", "U"))
     return dec.Eigh(UPLO == "L")(to_float(A))
 
 
 def eigvalsh(A: Any, UPLO: str = "L") -> Tensor:
-    """The eigenvalues of Hermitian matrices, rising."""
+    """The eigenvalues of Hermitian matrices, rising.
+
+    Examples:
+        >>> print(ops.eigvalsh(Tensor([[2.0, 1.0], [1.0, 2.0]])))
+        [1. 3.]
+    """
     return eigh(A, UPLO)[0]
 
 
 def eig(A: Any) -> tuple[Tensor, Tensor]:
-    """(eigenvalues, eigenvectors) of square matrices, both complex."""
+    """(eigenvalues, eigenvectors) of square matrices, both complex.
+
+    Examples:
+        >>> value, vector = ops.eig(Tensor([[2.0, 0.0], [0.0, 3.0]]))
+        >>> print(value)
+        [2.+0.j 3.+0.j]
+    """
     require_tensors("eig", A=A)
     return dec.Eig(True)(to_float(A))
 
 
 def eigvals(A: Any) -> Tensor:
-    """The complex eigenvalues of square matrices."""
+    """The complex eigenvalues of square matrices.
+
+    Examples:
+        >>> print(ops.eigvals(Tensor([[0.0, -1.0], [1.0, 0.0]])))
+        [0.+1.j 0.-1.j]
+    """
     require_tensors("eigvals", A=A)
     return dec.Eig(False)(to_float(A))[0]
 
 
 def lu(input: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """(p, l, u) with p l u = input."""
+    """(p, l, u) with p l u = input.
+
+    Examples:
+        >>> p_, low, up = ops.lu(Tensor([[1.0, 2.0], [4.0, 6.0]]))
+        >>> print(low)
+        [[1.   0.  ]
+         [0.25 1.  ]]
+    """
     require_tensors("lu", input=input)
     packed, _, order = dec.Lu()(to_float(input))
     left, right = _unpack_factors(packed)
@@ -147,7 +245,14 @@ def lu(input: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def lu_factor(input: Any) -> tuple[Tensor, Tensor]:
-    """(packed factors, row interchanges counted from 0)."""
+    """(packed factors, row interchanges counted from 0).
+
+    Examples:
+        >>> packed, swaps = ops.lu_factor(Tensor([[1.0, 2.0], [4.0, 6.0]]))
+        >>> print(packed)
+        [[4.   6.  ]
+         [0.25 0.5 ]]
+    """
     require_tensors("lu_factor", input=input)
     packed, pivots, _ = dec.Lu()(to_float(input))
     return packed, pivots
@@ -181,7 +286,15 @@ def pivots_to_order(pivots: Any, rows: int) -> Any:
 
 
 def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """(p, l, u) from packed factors and row interchanges counted from 1."""
+    """(p, l, u) from packed factors and row interchanges counted from 1.
+
+    Examples:
+        >>> p_, low, up = ops.lu_unpack(Tensor([[4.0, 6.0], [0.25, 0.5]]), Tensor([2, 2], ms.int32))
+        >>> print(low, up)
+        [[1.   0.  ]
+         [0.25 1.  ]] [[4.  6. ]
+         [0.  0.5]]
+    """
     p = left = right = None
     if unpack_pivots:
         order = pivots_to_order(LU_pivots - 1, LU_data.shape[-2])
@@ -192,7 +305,14 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 
 def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
-    """The x with A x = b, from packed factors of A and row interchanges counted from 1."""
+    """The x with A x = b, from packed factors of A and row interchanges counted from 1.
+
+    Examples:
+        >>> packed = Tensor([[4.0, 6.0], [0.25, 0.5]])
+        >>> print(ops.lu_solve(Tensor([[5.0], [14.0]]), packed, Tensor([2, 2], ms.int32)))
+        [[-1.]
+         [ 3.]]
+    """
     require_tensors("lu_solve", b=b)
     order = pivots_to_order(LU_pivots - 1, LU_data.shape[-2])
     moved = matmul(_permutation(order, b.dtype), b)
@@ -201,7 +321,14 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
 
 
 def lstsq(input: Any, A: Any) -> Tensor:
-    """The least-squares (or least-norm) solution x of input x = A."""
+    """The least-squares (or least-norm) solution x of input x = A.
+
+    Examples:
+        >>> a = Tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+        >>> print(ops.lstsq(a, Tensor([[1.0], [3.0], [5.0]])).round(decimals=4))
+        [[1.]
+         [2.]]
+    """
     require_rank("lstsq", "input", input, 2)
     require_tensors("lstsq", input=input, A=A)
     rhs = Reshape()(A, (-1, 1)) if A.ndim == 1 else A
@@ -216,7 +343,13 @@ def lstsq(input: Any, A: Any) -> Tensor:
 
 
 def pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
-    """The Moore-Penrose inverse; singular values up to max(atol, rtol * largest) count as 0."""
+    """The Moore-Penrose inverse; singular values up to max(atol, rtol * largest) count as 0.
+
+    Examples:
+        >>> print(ops.pinv(Tensor([[2.0, 0.0], [0.0, 0.0]])))
+        [[0.5 0. ]
+         [0.  0. ]]
+    """
     x = to_float(require_tensor("pinv", "x", x))
     s, u, v = dec.Svd(False, True)(x)
     from mindspore.ops.function.elementwise import _finfo
@@ -230,7 +363,12 @@ def pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False)
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> Tensor:
-    """The number of singular values above the tolerance."""
+    """The number of singular values above the tolerance.
+
+    Examples:
+        >>> print(ops.matrix_rank(Tensor([[1.0, 2.0], [2.0, 4.0]])))
+        1
+    """
     require_tensors("matrix_rank", A=A)
     from mindspore.ops.function.elementwise import _finfo
 
@@ -241,7 +379,12 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> Tensor:
 
 
 def cond(A: Any, p: Any = None) -> Tensor:
-    """The condition number in a matrix norm (2 when None)."""
+    """The condition number in a matrix norm (2 when None).
+
+    Examples:
+        >>> print(ops.cond(Tensor([[4.0, 0.0], [0.0, 0.5]])))
+        8.0
+    """
     A = to_float(require_tensor("cond", "A", A))
     if p in (None, 2, -2):
         s = svdvals(A)
@@ -251,7 +394,13 @@ def cond(A: Any, p: Any = None) -> Tensor:
 
 
 def matrix_power(input: Any, n: int) -> Tensor:
-    """The n-th power of square matrices; negative powers are those of the inverse."""
+    """The n-th power of square matrices; negative powers are those of the inverse.
+
+    Examples:
+        >>> print(ops.matrix_power(Tensor([[1.0, 1.0], [0.0, 1.0]]), 5))
+        [[1. 5.]
+         [0. 1.]]
+    """
     require_tensors("matrix_power", input=input)
     n = checks.integer("matrix_power", "n", n)
     dec.matrix("matrix_power", "input", values.abstract_of(to_float(input)), True)
@@ -268,14 +417,26 @@ def matrix_power(input: Any, n: int) -> Tensor:
 
 
 def matrix_exp(input: Any) -> Tensor:
-    """The matrix exponential."""
+    """The matrix exponential.
+
+    Examples:
+        >>> print(ops.matrix_exp(Tensor([[0.0, 1.0], [0.0, 0.0]])))
+        [[1. 1.]
+         [0. 1.]]
+    """
     require_tensors("matrix_exp", input=input)
     return dec.MatrixExp()(to_float(input))
 
 
 # -- Householder reflections ------------------------------------------------------------------------------------------
 def geqrf(input: Any) -> tuple[Tensor, Tensor]:
-    """The QR factorisation as LAPACK packs it: r above, reflections below the diagonal, and their factors tau."""
+    """The QR factorisation as LAPACK packs it: r above, reflections below the diagonal, and their factors tau.
+
+    Examples:
+        >>> packed, tau = ops.geqrf(Tensor([[3.0, 0.0], [4.0, 5.0]]))
+        >>> print(abs(packed[0, 0].item()))
+        5.0
+    """
     require_rank("geqrf", "input", input, 2)
     a = to_float(require_tensor("geqrf", "input", input))
     *_, m, n = a.shape
@@ -317,14 +478,29 @@ def _reflect(input: Any, tau: Any, other: Any, order: Any) -> Any:
 
 
 def orgqr(input: Any, input2: Any) -> Tensor:
-    """The first n columns of the product of reflections that `geqrf` gave."""
+    """The first n columns of the product of reflections that `geqrf` gave.
+
+    Examples:
+        >>> a = Tensor([[3.0, 0.0], [4.0, 5.0]])
+        >>> q = ops.orgqr(*ops.geqrf(a))
+        >>> print((q.T @ q).round(decimals=4))
+        [[ 1. -0.]
+         [-0.  1.]]
+    """
     m, n = input.shape[-2:]
     eye = BroadcastTo((*input.shape[:-2], m, n))(Eye()(m, n, input.dtype))
     return _reflect(input, input2, eye, list(reversed(range(input2.shape[-1]))))
 
 
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Tensor:
-    """The product of the reflections that `geqrf` gave with another matrix, from the left or the right."""
+    """The product of the reflections that `geqrf` gave with another matrix, from the left or the right.
+
+    Examples:
+        >>> packed, tau = ops.geqrf(Tensor([[3.0, 0.0], [4.0, 5.0]]))
+        >>> print(ops.ormqr(packed, tau, ops.eye(2, 2, ms.float32)).abs().round(decimals=4))
+        [[0.6 0.8]
+         [0.8 0.6]]
+    """
     k = tau.shape[-1]
     if not left:
         return swapaxes(ormqr(input, tau, swapaxes(other, -1, -2), True, not transpose), -1, -2)
@@ -332,7 +508,14 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
 
 
 def tridiagonal_matmul(superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any) -> Tensor:
-    """The product of a tridiagonal matrix, given by its diagonals, with a matrix."""
+    """The product of a tridiagonal matrix, given by its diagonals, with a matrix.
+
+    Examples:
+        >>> one = ops.ones(2)
+        >>> print(ops.tridiagonal_matmul(one, 2 * one, one, Tensor([[1.0], [10.0]])))
+        [[12.]
+         [21.]]
+    """
     require_rank("tridiagonal_matmul", "rhs", rhs, 2)
     require_rank("tridiagonal_matmul", "subdiag", subdiag, 1)
     require_rank("tridiagonal_matmul", "maindiag", maindiag, 1)

@@ -66,7 +66,12 @@ def partial(*args: Any) -> Callable:
 
 
 def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
-    """Convert the float tensors in a (nested) value; everything else stays."""
+    """Convert the float tensors in a (nested) value; everything else stays.
+
+    Examples:
+        >>> ops.mixed_precision_cast(ms.float16, Tensor([1.0])).dtype
+        mindspore.float16
+    """
     if isinstance(x, (tuple, list)):
         return type(x)(mixed_precision_cast(dst_dtype, v) for v in x)
     if isinstance(x, dict):
@@ -112,7 +117,12 @@ def tuple_to_array(input_x: Any) -> Tensor:
 
 
 def scalar_cast(input_x: Any, input_y: Any) -> Any:
-    """A number converted to another kind of number."""
+    """A number converted to another kind of number.
+
+    Examples:
+        >>> ops.scalar_cast(3.7, ms.int32)
+        3
+    """
     dtype = mstype.to_dtype(input_y)
     if isinstance(input_x, values.SymbolicScalarBase):
         return cast(input_x, dtype)
@@ -120,23 +130,43 @@ def scalar_cast(input_x: Any, input_y: Any) -> Any:
 
 
 def shape_mul(input_data: Any) -> int:
-    """The product of a tuple of ints."""
+    """The product of a tuple of ints.
+
+    Examples:
+        >>> ops.shape_mul((2, 3, 4))
+        24
+    """
     return int(np.prod(input_data, dtype=np.int64))
 
 
 def reduced_shape(shape: Any, axis: Any) -> tuple:
-    """A shape with the given axes set to 1."""
+    """A shape with the given axes set to 1.
+
+    Examples:
+        >>> ops.reduced_shape((2, 3, 4), (1,))
+        (2, 1, 4)
+    """
     axes = (axis,) if isinstance(axis, int) else tuple(axis) or tuple(range(len(shape)))
     return tuple(1 if d in [a % len(shape) for a in axes] else n for d, n in enumerate(shape))
 
 
 def typeof(x: Any) -> Any:
-    """The MindSpore type of a value."""
+    """The MindSpore type of a value.
+
+    Examples:
+        >>> print(ops.typeof(Tensor([1.0])))
+        Tensor[Float32]
+    """
     return mstype.tensor_type(x.dtype) if isinstance(x, Tensor) else mstype.pytype_to_dtype(type(x))
 
 
 def hastype(x: Any, t: Any) -> bool:
-    """Whether a value is of the given MindSpore type."""
+    """Whether a value is of the given MindSpore type.
+
+    Examples:
+        >>> ops.hastype(Tensor([1.0]), ms.tensor_type(ms.float32))
+        True
+    """
     return mstype.issubclass_(typeof(x), t)
 
 
@@ -152,12 +182,22 @@ def make_range(*args: int) -> tuple:
 
 
 def is_(x: Any, y: Any) -> bool:
-    """Whether both are the same object."""
+    """Whether both are the same object.
+
+    Examples:
+        >>> ops.is_(None, None)
+        True
+    """
     return x is y
 
 
 def is_not(x: Any, y: Any) -> bool:
-    """Whether they are different objects."""
+    """Whether they are different objects.
+
+    Examples:
+        >>> ops.is_not(None, 1)
+        True
+    """
     return x is not y
 
 
@@ -174,76 +214,146 @@ zip_operation, iter_converter, ms_next = zip, iter, next
 
 
 def in_dict(x: Any, y: Any) -> bool:
-    """Whether a dictionary has the key x."""
+    """Whether a dictionary has the key x.
+
+    Examples:
+        >>> ops.in_dict("a", {"a": 1})
+        True
+    """
     return x in y
 
 
 def not_in_dict(x: Any, y: Any) -> bool:
-    """Whether a dictionary lacks the key x."""
+    """Whether a dictionary lacks the key x.
+
+    Examples:
+        >>> ops.not_in_dict("b", {"a": 1})
+        True
+    """
     return x not in y
 
 
 def scalar_log(x: float) -> float:
-    """The natural logarithm of a number."""
+    """The natural logarithm of a number.
+
+    Examples:
+        >>> ops.scalar_log(1.0)
+        0.0
+    """
     import math
 
     return math.log(x)
 
 
 def scalar_max(x: Any, y: Any) -> Any:
-    """The larger of two numbers."""
+    """The larger of two numbers.
+
+    Examples:
+        >>> ops.scalar_max(2, 5)
+        5
+    """
     return max(x, y)
 
 
 def scalar_min(x: Any, y: Any) -> Any:
-    """The smaller of two numbers."""
+    """The smaller of two numbers.
+
+    Examples:
+        >>> ops.scalar_min(2, 5)
+        2
+    """
     return min(x, y)
 
 
 def make_tuple(*args: Any) -> tuple:
-    """A tuple of the arguments."""
+    """A tuple of the arguments.
+
+    Examples:
+        >>> ops.make_tuple(1, 2)
+        (1, 2)
+    """
     return args
 
 
 def make_list(*args: Any) -> list:
-    """A list of the arguments."""
+    """A list of the arguments.
+
+    Examples:
+        >>> ops.make_list(1, 2, 3)
+        [1, 2, 3]
+    """
     return list(args)
 
 
 def make_dict(keys: Any, items: Any) -> dict:
-    """A dictionary of keys and items."""
+    """A dictionary of keys and items.
+
+    Examples:
+        >>> ops.make_dict(("a", "b"), (1, 2))
+        {'a': 1, 'b': 2}
+    """
     return dict(zip(keys, items))
 
 
 def make_slice(*args: Any) -> slice:
-    """A slice of start, stop and step."""
+    """A slice of start, stop and step.
+
+    Examples:
+        >>> ops.make_slice(1, 10, 2)
+        slice(1, 10, 2)
+    """
     return slice(*args)
 
 
 def tuple_setitem(x: tuple, index: int, value: Any) -> tuple:
-    """A tuple with one element replaced."""
+    """A tuple with one element replaced.
+
+    Examples:
+        >>> ops.tuple_setitem((1, 2, 3), 1, 20)
+        (1, 20, 3)
+    """
     items = list(x)
     items[index] = value
     return tuple(items)
 
 
 def list_setitem(x: list, index: int, value: Any) -> list:
-    """A list with one element replaced."""
+    """A list with one element replaced.
+
+    Examples:
+        >>> ops.list_setitem([1, 2, 3], 1, 20)
+        [1, 20, 3]
+    """
     items = list(x)
     items[index] = value
     return items
 
 
 def dict_setitem(x: dict, key: Any, value: Any) -> dict:
-    """A dict with one entry set."""
+    """A dict with one entry set.
+
+    Examples:
+        >>> ops.dict_setitem({"a": 1}, "b", 2)
+        {'a': 1, 'b': 2}
+    """
     return {**x, key: value}
 
 
 def tuple_reversed(x: tuple) -> tuple:
-    """The elements from last to first."""
+    """The elements from last to first.
+
+    Examples:
+        >>> ops.tuple_reversed((1, 2, 3))
+        (3, 2, 1)
+    """
     return tuple(reversed(x))
 
 
 def tail(x: tuple) -> tuple:
-    """All but the first element."""
+    """All but the first element.
+
+    Examples:
+        >>> ops.tail((1, 2, 3))
+        (2, 3)
+    """
     return x[1:]

@@ -97,7 +97,12 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
 
 
 def mv(mat: Any, vec: Any) -> Tensor:
-    """A matrix times a vector."""
+    """A matrix times a vector.
+
+    Examples:
+        >>> print(ops.mv(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, 10.0])))
+        [21. 43.]
+    """
     require_tensors("mv", mat=mat, vec=vec)
     if mat.ndim != 2 or vec.ndim != 1:
         raise ValueError(f"For 'mv', a matrix and a vector are needed, but got shapes {mat.shape} and {vec.shape}.")
@@ -105,7 +110,13 @@ def mv(mat: Any, vec: Any) -> Tensor:
 
 
 def outer(input: Any, vec2: Any) -> Tensor:
-    """The product of every element of one vector with every element of the other."""
+    """The product of every element of one vector with every element of the other.
+
+    Examples:
+        >>> print(ops.outer(Tensor([1, 2]), Tensor([3, 4, 5])))
+        [[ 3  4  5]
+         [ 6  8 10]]
+    """
     require_tensors("outer", input=input, vec2=vec2)
     if input.ndim != 1 or vec2.ndim != 1:
         raise ValueError(f"For 'outer', two vectors are needed, but got shapes {input.shape} and {vec2.shape}.")
@@ -113,13 +124,24 @@ def outer(input: Any, vec2: Any) -> Tensor:
 
 
 def ger(input: Any, vec2: Any) -> Tensor:
-    """The outer product of two vectors."""
+    """The outer product of two vectors.
+
+    Examples:
+        >>> print(ops.ger(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+        [[3. 4.]
+         [6. 8.]]
+    """
     require_tensors("ger", input=input, vec2=vec2)
     return outer(input, vec2)
 
 
 def inner(input: Any, other: Any) -> Tensor:
-    """The sum product over the last dimensions."""
+    """The sum product over the last dimensions.
+
+    Examples:
+        >>> print(ops.inner(Tensor([1.0, 2.0]), Tensor([[3.0, 4.0], [5.0, 6.0]])))
+        [11. 17.]
+    """
     require_tensors("inner", input=input, other=other)
     if input.ndim == 0 or other.ndim == 0:
         return input * other
@@ -127,7 +149,12 @@ def inner(input: Any, other: Any) -> Tensor:
 
 
 def dot(input: Any, other: Any) -> Tensor:
-    """NumPy's dot: over the last dimension of `input` and the second-last of `other`."""
+    """NumPy's dot: over the last dimension of `input` and the second-last of `other`.
+
+    Examples:
+        >>> print(ops.dot(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
     require_tensors("dot", input=input, other=other)
     if input.ndim == 0 or other.ndim == 0:
         return input * other
@@ -135,14 +162,24 @@ def dot(input: Any, other: Any) -> Tensor:
 
 
 def vecdot(x: Any, y: Any, *, axis: int = -1) -> Tensor:
-    """The sum of conj(x) * y along `axis`."""
+    """The sum of conj(x) * y along `axis`.
+
+    Examples:
+        >>> print(ops.vecdot(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[10.0, 1.0], [1.0, 1.0]])))
+        [12.  7.]
+    """
     require_operands("vecdot", y=y)
     require_tensors("vecdot", x=x)
     return ReduceSum()(ew.conj(x) * y, axis)
 
 
 def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
-    """The sum product over pairs of axes: a number (the last of x1 with the first of x2), or two lists of axes."""
+    """The sum product over pairs of axes: a number (the last of x1 with the first of x2), or two lists of axes.
+
+    Examples:
+        >>> print(ops.tensor_dot(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), 1))
+        [[11.]]
+    """
     require_tensors("tensor_dot", x1=x1, x2=x2)
     if isinstance(axes, int):
         axes = (tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes)))
@@ -162,7 +199,13 @@ def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
 
 
 def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
-    """For each batch entry the sum product over one axis of x1 and one of x2."""
+    """For each batch entry the sum product over one axis of x1 and one of x2.
+
+    Examples:
+        >>> print(ops.batch_dot(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[1.0, 1.0], [10.0, 10.0]]), axes=1))
+        [[ 3.]
+         [70.]]
+    """
     require_tensors("batch_dot", x1=x1, x2=x2)
     if axes is None:
         axes = (x1.ndim - 1, x2.ndim - 2 if x2.ndim > 2 else 1)
@@ -180,7 +223,13 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
 
 
 def kron(input: Any, other: Any) -> Tensor:
-    """The Kronecker product."""
+    """The Kronecker product.
+
+    Examples:
+        >>> print(ops.kron(Tensor([[1, 2]]), Tensor([[0, 1], [1, 0]])))
+        [[0 1 0 2]
+         [1 0 2 0]]
+    """
     require_tensors("kron", input=input, other=other)
     rank = max(input.ndim, other.ndim)
     a = Reshape()(input, (1,) * (rank - input.ndim) + input.shape)
@@ -191,7 +240,12 @@ def kron(input: Any, other: Any) -> Tensor:
 
 
 def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
-    """The vector product along a dimension of size 3 (the first such when None)."""
+    """The vector product along a dimension of size 3 (the first such when None).
+
+    Examples:
+        >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """
     require_tensors("cross", input=input, other=other)
     shape = checks.broadcast("cross", input.shape, other.shape)
     if dim is None or dim == -65530:
@@ -209,14 +263,24 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
 
 # -- sums of products -----------------------------------------------------------------------------------------------
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta * input + alpha * (mat1 @ mat2)."""
+    """beta * input + alpha * (mat1 @ mat2).
+
+    Examples:
+        >>> print(ops.addmm(ops.ones((1, 2)), Tensor([[1.0, 2.0]]), Tensor([[1.0, 0.0], [0.0, 3.0]]), beta=10))
+        [[11. 16.]]
+    """
     require_numbers("addmm", beta=beta, alpha=alpha)
     require_operands("addmm", input=input)
     return beta * input + alpha * MatMul()(mat1, mat2)
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta * input + alpha * (mat @ vec)."""
+    """beta * input + alpha * (mat @ vec).
+
+    Examples:
+        >>> print(ops.addmv(Tensor([1.0, 1.0]), Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, -1.0]), beta=0.5))
+        [-0.5 -0.5]
+    """
     require_numbers("addmv", beta=beta, alpha=alpha)
     require_operands("addmv", input=input)
     require_tensors("addmv", mat=mat, vec=vec)
@@ -224,7 +288,13 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> T
 
 
 def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta * x + alpha * outer(vec1, vec2)."""
+    """beta * x + alpha * outer(vec1, vec2).
+
+    Examples:
+        >>> print(ops.addr(ops.zeros((2, 2)), Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+        [[3. 4.]
+         [6. 8.]]
+    """
     require_numbers("addr", beta=beta, alpha=alpha)
     require_operands("addr", x=x)
     require_tensors("addr", vec1=vec1, vec2=vec2)
@@ -232,14 +302,25 @@ def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tens
 
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta * input + alpha * the sum of batch1 @ batch2 over the batch."""
+    """beta * input + alpha * the sum of batch1 @ batch2 over the batch.
+
+    Examples:
+        >>> print(ops.addbmm(ops.ones((2, 2)), ops.ones((3, 2, 4)), ops.ones((3, 4, 2)), alpha=0.5))
+        [[7. 7.]
+         [7. 7.]]
+    """
     require_numbers("addbmm", beta=beta, alpha=alpha)
     require_operands("addbmm", input=input)
     return beta * input + alpha * ReduceSum()(bmm(batch1, batch2), 0)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """beta * input + alpha * (batch1 @ batch2)."""
+    """beta * input + alpha * (batch1 @ batch2).
+
+    Examples:
+        >>> ops.baddbmm(ops.ones((1, 1, 1)), Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]]), beta=10).tolist()
+        [[[21.0]]]
+    """
     require_numbers("baddbmm", beta=beta, alpha=alpha)
     require_operands("baddbmm", input=input)
     return beta * input + alpha * bmm(batch1, batch2)
@@ -356,7 +437,12 @@ def _arrange(x: Any, labels: list[str], batch: list[str], rows: list[str], cols:
 
 # -- norms and distances --------------------------------------------------------------------------------------------
 def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
-    """The p-norm (`ord`: any number, inf or -inf) over axes of x seen as vectors."""
+    """The p-norm (`ord`: any number, inf or -inf) over axes of x seen as vectors.
+
+    Examples:
+        >>> print(ops.vector_norm(Tensor([3.0, 4.0])))
+        5.0
+    """
     require_numbers("vector_norm", ord=ord)
     x = cast(to_float(require_tensor("vector_norm", "x", x)), dtype)
     axes = normal_axes("vector_norm", axis, x.ndim)
@@ -387,7 +473,12 @@ def _root(total: Any) -> Any:
 
 
 def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None) -> Tensor:
-    """A matrix norm over two axes: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2."""
+    """A matrix norm over two axes: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2.
+
+    Examples:
+        >>> print(ops.matrix_norm(Tensor([[3.0, 0.0], [0.0, 4.0]])))
+        5.0
+    """
     A = cast(to_float(require_tensor("matrix_norm", "A", A)), dtype)
     if not isinstance(axis, (tuple, list)) or len(axis) != 2:
         raise ValueError(f"For 'matrix_norm', 'axis' must name two dimensions, but got {axis!r}.")
@@ -437,14 +528,24 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
 
 
 def dist(input: Any, other: Any, p: Any = 2) -> Tensor:
-    """The p-norm of input - other."""
+    """The p-norm of input - other.
+
+    Examples:
+        >>> print(ops.dist(Tensor([1.0, 1.0]), Tensor([4.0, 5.0])))
+        5.0
+    """
     require_numbers("dist", p=p)
     require_operands("dist", input=input, other=other)
     return vector_norm(input - other, p)
 
 
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
-    """The p-norm distances between all rows of x1 and all rows of x2."""
+    """The p-norm distances between all rows of x1 and all rows of x2.
+
+    Examples:
+        >>> print(ops.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0], [0.0, 1.0]])))
+        [[5. 1.]]
+    """
     require_numbers("cdist", p=p)
     require_rank("cdist", "x2", x2, 2)
     require_rank("cdist", "x1", x1, 2)
@@ -455,7 +556,12 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
 
 
 def pdist(input: Any, p: float = 2.0) -> Tensor:
-    """The p-norm distances between all pairs of rows."""
+    """The p-norm distances between all pairs of rows.
+
+    Examples:
+        >>> print(ops.pdist(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])))
+        [5.        1.        4.2426405]
+    """
     require_numbers("pdist", p=p)
     require_rank("pdist", "input", input, 2)
     require_tensors("pdist", input=input)
@@ -467,7 +573,12 @@ def pdist(input: Any, p: float = 2.0) -> Tensor:
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:
-    """The cosine of the angle between vectors along `dim`."""
+    """The cosine of the angle between vectors along `dim`.
+
+    Examples:
+        >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[1.0, 1.0]]), dim=1))
+        [0.70710677]
+    """
     require_numbers("cosine_similarity", eps=eps)
     require_operands("cosine_similarity", x1=x1, x2=x2)
     product = ReduceSum()(x1 * x2, dim)
@@ -477,7 +588,12 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
 
 # -- clipping by norm -----------------------------------------------------------------------------------------------
 def clip_by_norm(x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
-    """Scale tensors down together so that their common norm is at most `max_norm`."""
+    """Scale tensors down together so that their common norm is at most `max_norm`.
+
+    Examples:
+        >>> print(ops.clip_by_norm(Tensor([3.0, 4.0]), max_norm=1.0))
+        [0.5999999  0.79999983]
+    """
     require_numbers("clip_by_norm", max_norm=max_norm, norm_type=norm_type)
     require_tensors("clip_by_norm", x=x)
     tensors = [x] if isinstance(x, Tensor) else list(x)
@@ -518,7 +634,13 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
 
 
 def renorm(input: Any, p: Any, axis: int, maxnorm: float) -> Tensor:
-    """Scale each slice along `axis` down so that its p-norm is at most `maxnorm`."""
+    """Scale each slice along `axis` down so that its p-norm is at most `maxnorm`.
+
+    Examples:
+        >>> print(ops.renorm(Tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0).round(decimals=4))
+        [[0.6 0.8]
+         [0.3 0.4]]
+    """
     require_tensors("renorm", input=input)
     at = normal_axis("renorm", axis, input.ndim)
     rest = tuple(d for d in range(input.ndim) if d != at)
@@ -528,7 +650,12 @@ def renorm(input: Any, p: Any, axis: int, maxnorm: float) -> Tensor:
 
 
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """input @ weight^T + bias."""
+    """input @ weight^T + bias.
+
+    Examples:
+        >>> print(ops.dense(Tensor([[1.0, 2.0]]), Tensor([[1.0, 1.0], [0.0, 3.0]]), Tensor([0.5, 0.5])))
+        [[3.5 6.5]]
+    """
     require_tensors("dense", input=input, weight=weight)
     if weight.ndim == 1:
         out = matmul(input, weight)
@@ -542,6 +669,12 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
 
 
 def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
-    """x1^T W_k x2 + b_k for each output k."""
+    """x1^T W_k x2 + b_k for each output k.
+
+    Examples:
+        >>> weight = Tensor([[[1.0, 0.0], [0.0, 1.0]]])
+        >>> print(ops.bidense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), weight, Tensor([0.5])))
+        [[11.5]]
+    """
     out = einsum("...i,kij,...j->...k", input1, weight, input2)
     return out if bias is None else out + bias

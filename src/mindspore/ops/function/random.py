@@ -42,17 +42,33 @@ def _sizes(size: tuple) -> tuple[int, ...]:
 
 # -- uniform --------------------------------------------------------------------------------------------------------
 def rand(*size: Any, dtype: Any = None, seed: Any = None) -> Tensor:
-    """Uniform numbers in [0, 1)."""
+    """Uniform numbers in [0, 1).
+
+    Examples:
+        >>> ops.rand(2, 3).shape
+        (2, 3)
+    """
     return rnd.RandomUniform()(_key(seed), _sizes(size), mstype.float32 if dtype is None else dtype)
 
 
 def rand_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
-    """Uniform numbers in [0, 1) in the shape of the input."""
+    """Uniform numbers in [0, 1) in the shape of the input.
+
+    Examples:
+        >>> ops.rand_like(ops.ones((2, 3))).shape
+        (2, 3)
+    """
     return rnd.RandomUniform()(_key(seed), input.shape, input.dtype if dtype is None else dtype)
 
 
 def uniform(shape: Any, minval: Any, maxval: Any, seed: Any = None, dtype: Any = mstype.float32) -> Tensor:
-    """Uniform numbers in [minval, maxval); integers when `dtype` is an integer type."""
+    """Uniform numbers in [minval, maxval); integers when `dtype` is an integer type.
+
+    Examples:
+        >>> x = ops.uniform((2, 3), Tensor(-1.0), Tensor(1.0), seed=1)
+        >>> bool((x.abs() <= 1).all())
+        True
+    """
     low, high = as_tensor(minval), as_tensor(maxval)
     dims = checks.broadcast("uniform", static_ints("uniform", "shape", shape), low.shape, high.shape)
     dtype = mstype.to_dtype(dtype)
@@ -63,7 +79,13 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: Any = None, dtype: Any =
 
 
 def randint(low: Any, high: Any, size: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
-    """Uniform integers in [low, high)."""
+    """Uniform integers in [low, high).
+
+    Examples:
+        >>> x = ops.randint(5, 8, (2, 3))
+        >>> bool(((x >= 5) & (x < 8)).all())
+        True
+    """
     low, high = values.static_value(low), values.static_value(high)
     for name, value in (("low", low), ("high", high)):
         if not isinstance(value, values.TensorBase):
@@ -77,18 +99,34 @@ def randint(low: Any, high: Any, size: Any, seed: Any = None, *, dtype: Any = No
 
 
 def randint_like(input: Any, low: Any, high: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
-    """Uniform integers in [low, high) in the shape of the input."""
+    """Uniform integers in [low, high) in the shape of the input.
+
+    Examples:
+        >>> x = ops.randint_like(ops.ones((2, 3)), 5, 8)
+        >>> bool(((x >= 5) & (x < 8)).all())
+        True
+    """
     return cast(randint(low, high, input.shape, seed), input.dtype if dtype is None else dtype)
 
 
 def randperm(n: int, seed: Any = 0, offset: int = 0, dtype: Any = mstype.int64) -> Tensor:
-    """A random order of 0 … n - 1."""
+    """A random order of 0 … n - 1.
+
+    Examples:
+        >>> print(ops.sort(ops.randperm(4).astype(ms.float32))[0])
+        [0. 1. 2. 3.]
+    """
     count = checks.integer("randperm", "n", values.static_value(n), 0)
     return rnd.RandomPermutation()(_key(seed or None), count, mstype.to_dtype(dtype))
 
 
 def shuffle(x: Any, seed: Any = None) -> Tensor:
-    """The slices along the first dimension in random order."""
+    """The slices along the first dimension in random order.
+
+    Examples:
+        >>> print(ops.sort(ops.shuffle(Tensor([1.0, 2.0, 3.0]), seed=1))[0])
+        [1. 2. 3.]
+    """
     if x.ndim == 0:
         return x
     order = rnd.RandomPermutation()(_key(seed), x.shape[0], mstype.int64)
@@ -108,7 +146,12 @@ def randn(*size: Any, dtype: Any = None, seed: Any = None) -> Tensor:
 
 
 def randn_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
-    """Standard normal numbers in the shape of the input."""
+    """Standard normal numbers in the shape of the input.
+
+    Examples:
+        >>> ops.randn_like(ops.ones((2, 3))).shape
+        (2, 3)
+    """
     return rnd.RandomNormal()(_key(seed), input.shape, input.dtype if dtype is None else dtype)
 
 
@@ -138,44 +181,80 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: Any = None) -> Tensor:
 
 
 def log_normal(shape: Any, mean: float = 1.0, std: float = 2.0, seed: Any = None) -> Tensor:
-    """exp of normal numbers."""
+    """exp of normal numbers.
+
+    Examples:
+        >>> bool((ops.log_normal((2, 3), seed=1) > 0).all())
+        True
+    """
     return ew.Exp()(normal(shape, mean, std, seed))
 
 
 def truncated_normal(shape: Any, seed: Any = None, dtype: Any = mstype.float32) -> Tensor:
-    """Standard normal numbers conditioned on lying in [-2, 2]."""
+    """Standard normal numbers conditioned on lying in [-2, 2].
+
+    Examples:
+        >>> bool((ops.truncated_normal((100,), seed=1).abs() <= 2).all())
+        True
+    """
     edge = math.erf(2 / math.sqrt(2))
     u = rnd.RandomUniform()(_key(seed), shape, dtype) * (2 * edge) - edge
     return ew.Erfinv()(u) * math.sqrt(2)
 
 
 def laplace(shape: Any, mean: Any, lambda_param: Any, seed: Any = None) -> Tensor:
-    """Laplace numbers with the given mean and scale."""
+    """Laplace numbers with the given mean and scale.
+
+    Examples:
+        >>> ops.laplace((2, 3), Tensor(1.0), Tensor(0.5), seed=1).shape
+        (2, 3)
+    """
     centre, scale = to_float(as_tensor(mean)), to_float(as_tensor(lambda_param))
     dims = checks.broadcast("laplace", static_ints("laplace", "shape", shape), centre.shape, scale.shape)
     return standard_laplace(dims, seed) * scale + centre
 
 
 def standard_laplace(shape: Any, seed: Any = None) -> Tensor:
-    """Laplace numbers with mean 0 and scale 1."""
+    """Laplace numbers with mean 0 and scale 1.
+
+    Examples:
+        >>> ops.standard_laplace((2, 3), seed=1).shape
+        (2, 3)
+    """
     u = rnd.RandomUniform()(_key(seed), shape, mstype.float32) - 0.5
     return -ew.Sign()(u) * ew.Log1p()(ew.Maximum()(ew.Abs()(u) * -2.0, -0.99999994))
 
 
 def cauchy(size: Any, median: float = 0.0, sigma: float = 1.0) -> Tensor:
-    """Cauchy numbers."""
+    """Cauchy numbers.
+
+    Examples:
+        >>> ms.set_seed(0)
+        >>> ops.cauchy((2, 3), median=1.0, sigma=0.5).shape
+        (2, 3)
+    """
     u = rnd.RandomUniform()(_key(None), static_ints("cauchy", "size", size), mstype.float32)
     return ew.Tan()((u - 0.5) * math.pi) * sigma + median
 
 
 def exponential(shape: Any, lambd: Any = 1.0, seed: Any = None, generator: Any = None) -> Tensor:
-    """Exponential numbers with the given rate."""
+    """Exponential numbers with the given rate.
+
+    Examples:
+        >>> ops.exponential((2, 3), lambd=0.5, seed=1).shape
+        (2, 3)
+    """
     u = rnd.RandomUniform()(_key(seed, generator), shape, mstype.float32)
     return -ew.Log1p()(-u) / lambd
 
 
 def gamma(shape: Any, alpha: Any, beta: Any, seed: Any = None) -> Tensor:
-    """Gamma numbers with shape parameter alpha and rate beta; the result's shape is `shape` + alpha.shape."""
+    """Gamma numbers with shape parameter alpha and rate beta; the result's shape is `shape` + alpha.shape.
+
+    Examples:
+        >>> ops.gamma((3,), Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), seed=1).shape
+        (3, 2)
+    """
     a, b = to_float(as_tensor(alpha)), to_float(as_tensor(beta))
     inner = checks.broadcast("gamma", a.shape, b.shape)
     dims = static_ints("gamma", "shape", shape) + inner
@@ -183,19 +262,34 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: Any = None) -> Tensor:
 
 
 def random_gamma(shape: Any, alpha: Any, seed: Any = None) -> Tensor:
-    """Gamma numbers with rate 1; the result's shape is `shape` + alpha.shape."""
+    """Gamma numbers with rate 1; the result's shape is `shape` + alpha.shape.
+
+    Examples:
+        >>> ops.random_gamma(Tensor([3]), Tensor([1.0, 2.0]), seed=1).shape
+        (3, 2)
+    """
     return gamma(shape, alpha, Tensor(1.0, alpha.dtype), seed)
 
 
 def poisson(shape: Any, mean: Any, seed: Any = None) -> Tensor:
-    """Poisson numbers (int32) with the given means, which broadcast with `shape`."""
+    """Poisson numbers (int32) with the given means, which broadcast with `shape`.
+
+    Examples:
+        >>> ops.poisson((2, 3), Tensor(4.0), seed=1).shape
+        (2, 3)
+    """
     rate = to_float(as_tensor(mean))
     dims = checks.broadcast("poisson", static_ints("poisson", "shape", shape), rate.shape)
     return rnd.RandomPoissonSample()(_key(seed), dims, mstype.int32, rate)
 
 
 def random_poisson(shape: Any, rate: Any, seed: Any = None, dtype: Any = mstype.float32) -> Tensor:
-    """Poisson numbers; the result's shape is `shape` + rate.shape."""
+    """Poisson numbers; the result's shape is `shape` + rate.shape.
+
+    Examples:
+        >>> ops.random_poisson(Tensor([3]), Tensor([1.0, 2.0]), seed=1).shape
+        (3, 2)
+    """
     rate = to_float(as_tensor(rate))
     dims = static_ints("random_poisson", "shape", shape) + rate.shape
     return rnd.RandomPoissonSample()(_key(seed), dims, mstype.to_dtype(dtype), rate)
@@ -203,7 +297,12 @@ def random_poisson(shape: Any, rate: Any, seed: Any = None, dtype: Any = mstype.
 
 # -- choices --------------------------------------------------------------------------------------------------------
 def bernoulli(input: Any, p: Any = 0.5, seed: Any = None) -> Tensor:
-    """1 with probability p, else 0, in the shape and type of the input."""
+    """1 with probability p, else 0, in the shape and type of the input.
+
+    Examples:
+        >>> print(ops.bernoulli(ops.ones(3), p=1.0))
+        [1. 1. 1.]
+    """
     require_tensor("bernoulli", "input", input)
     if values.is_number(p) and not 0 <= p <= 1:
         raise ValueError(f"For 'bernoulli', 'p' must be in [0, 1], but got {p}.")
@@ -212,7 +311,12 @@ def bernoulli(input: Any, p: Any = 0.5, seed: Any = None) -> Tensor:
 
 
 def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: Any = None) -> Tensor:
-    """Indices drawn with probabilities proportional to each row of the input."""
+    """Indices drawn with probabilities proportional to each row of the input.
+
+    Examples:
+        >>> print(ops.multinomial(Tensor([0.0, 1.0, 0.0]), 3))
+        [1 1 1]
+    """
     weights = to_float(require_tensor("multinomial", "input", input))
     count = checks.integer("multinomial", "num_samples", values.static_value(num_samples), 1)
     if weights.ndim not in (1, 2):
@@ -238,12 +342,22 @@ def _without_replacement(weights: Any, count: int, seed: Any) -> Tensor:
 
 
 def multinomial_with_replacement(x: Any, seed: Any, offset: int, numsamples: int, replacement: bool = False) -> Tensor:
-    """Indices drawn with probabilities proportional to each row."""
+    """Indices drawn with probabilities proportional to each row.
+
+    Examples:
+        >>> print(ops.multinomial_with_replacement(Tensor([[0.0, 1.0, 0.0]]), 2, 5, 3, True))
+        [[1 1 1]]
+    """
     return multinomial(x, numsamples, replacement, seed or None)
 
 
 def random_categorical(logits: Any, num_sample: int, seed: Any = 0, dtype: Any = mstype.int64) -> Tensor:
-    """Indices drawn with probabilities softmax(logits), `num_sample` per row."""
+    """Indices drawn with probabilities softmax(logits), `num_sample` per row.
+
+    Examples:
+        >>> print(ops.random_categorical(Tensor([[0.0, 100.0]]), 3, seed=1))
+        [[1 1 1]]
+    """
     if logits.ndim != 2:
         raise ValueError(f"For 'random_categorical', 'logits' must be 2-D, but its shape is {logits.shape}.")
     from mindspore.ops.function.reduce import amax
@@ -256,6 +370,11 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: Any = None) -> tuple[
     """`count` coordinates drawn from the places where a bool tensor holds, and which of them are real.
 
     If fewer places hold, the rest of the rows are padding, marked False in the second result.
+
+    Examples:
+        >>> where, real = ops.choice_with_mask(Tensor([[True, False], [False, False]]), count=2)
+        >>> print(where[0], real)
+        [0 0] [ True False]
     """
     require_tensor("choice_with_mask", "input_x", input_x)
     flat = Reshape()(input_x, (-1,))
@@ -286,7 +405,13 @@ def _unravel(index: Any, shape: tuple[int, ...]) -> Tensor:
 def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5, seed: Any = 0
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes drawn from a log-uniform (Zipf) distribution, with expected counts of true and sampled classes."""
+    """Classes drawn from a log-uniform (Zipf) distribution, with expected counts of true and sampled classes.
+
+    Examples:
+        >>> drawn, expected_true, expected = ops.log_uniform_candidate_sampler(Tensor([[1], [3]]), 1, 3, True, 5)
+        >>> drawn.shape, expected_true.shape
+        ((3,), (2, 1))
+    """
     steps = as_tensor(np.arange(range_max, dtype=np.float32))
     probability = ew.Log()((steps + 2) / (steps + 1)) / math.log(range_max + 1)
     return _candidates(true_classes, num_sampled, unique, range_max, seed, probability)
@@ -296,7 +421,13 @@ def uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: Any = 0,
     remove_accidental_hits: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Classes drawn uniformly, with expected counts of true and sampled classes."""
+    """Classes drawn uniformly, with expected counts of true and sampled classes.
+
+    Examples:
+        >>> drawn, expected_true, expected = ops.uniform_candidate_sampler(Tensor([[1], [3]]), 1, 3, False, 5)
+        >>> drawn.shape
+        (3,)
+    """
     probability = as_tensor(np.full(range_max, 1 / range_max, np.float32))
     return _candidates(true_classes, num_sampled, unique, range_max, seed, probability)
 

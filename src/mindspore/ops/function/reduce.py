@@ -73,18 +73,33 @@ def mean_cast(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any =
 
 
 def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
-    """The product over `axis` (all dimensions when None)."""
+    """The product over `axis` (all dimensions when None).
+
+    Examples:
+        >>> print(ops.prod(Tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1))
+        [ 2. 12.]
+    """
     x = _accumulation_type(require_tensor("prod", "input", input), dtype)
     return red.ReduceProd(keep_dims)(x, _axis(axis))
 
 
 def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    """Whether all elements hold."""
+    """Whether all elements hold.
+
+    Examples:
+        >>> print(ops.all(Tensor([[True, False], [True, True]]), axis=1))
+        [False  True]
+    """
     return red.ReduceAll(keep_dims)(require_tensor("all", "input", input), _axis(axis))
 
 
 def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    """Whether any element holds."""
+    """Whether any element holds.
+
+    Examples:
+        >>> print(ops.any(Tensor([[True, False], [False, False]]), axis=1))
+        [ True False]
+    """
     return red.ReduceAny(keep_dims)(require_tensor("any", "input", input), _axis(axis))
 
 
@@ -100,22 +115,42 @@ def reduce_sum(x: Any, axis: Any = ()) -> Tensor:
 
 
 def reduce_mean(x: Any, axis: Any = ()) -> Tensor:
-    """The mean over `axis`."""
+    """The mean over `axis`.
+
+    Examples:
+        >>> print(ops.reduce_mean(Tensor([[1.0, 7.0], [4.0, 2.0]]), 1))
+        [4. 3.]
+    """
     return red.ReduceMean()(x, _axis(axis))
 
 
 def reduce_max(x: Any, axis: Any = ()) -> Tensor:
-    """The maximum over `axis`."""
+    """The maximum over `axis`.
+
+    Examples:
+        >>> print(ops.reduce_max(Tensor([[1.0, 7.0], [4.0, 2.0]]), 1))
+        [7. 4.]
+    """
     return red.ReduceMax()(x, _axis(axis))
 
 
 def reduce_min(x: Any, axis: Any = ()) -> Tensor:
-    """The minimum over `axis`."""
+    """The minimum over `axis`.
+
+    Examples:
+        >>> print(ops.reduce_min(Tensor([[1.0, 7.0], [4.0, 2.0]]), 1))
+        [1. 2.]
+    """
     return red.ReduceMin()(x, _axis(axis))
 
 
 def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = mstype.int32) -> Tensor:
-    """The number of elements that are not 0."""
+    """The number of elements that are not 0.
+
+    Examples:
+        >>> print(ops.count_nonzero(Tensor([[0, 3], [5, 7]]), axis=1))
+        [1 2]
+    """
     require_tensor("count_nonzero", "x", x)
     return red.ReduceSum(keep_dims)(cast(ew.NotEqual()(x, 0), dtype), _axis(axis))
 
@@ -131,19 +166,35 @@ def _masked(x: Any, initial: Any, where: Any, extreme: Any) -> Any:
 
 
 def amax(input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
-    """The maximum over `axis` (all dimensions when None)."""
+    """The maximum over `axis` (all dimensions when None).
+
+    Examples:
+        >>> print(ops.amax(Tensor([[1.0, 7.0], [4.0, 2.0]]), axis=1))
+        [7. 4.]
+    """
     require_tensor("amax", "input", input)
     return red.ReduceMax(keepdims)(_masked(input, initial, where, ew.Maximum), _axis(axis))
 
 
 def amin(input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
-    """The minimum over `axis` (all dimensions when None)."""
+    """The minimum over `axis` (all dimensions when None).
+
+    Examples:
+        >>> print(ops.amin(Tensor([[1.0, 7.0], [4.0, 2.0]]), axis=0))
+        [1. 2.]
+    """
     require_tensor("amin", "input", input)
     return red.ReduceMin(keepdims)(_masked(input, initial, where, ew.Minimum), _axis(axis))
 
 
 def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The minimum and the maximum over `axis`."""
+    """The minimum and the maximum over `axis`.
+
+    Examples:
+        >>> low, high = ops.aminmax(Tensor([[1.0, 7.0], [4.0, 2.0]]), axis=1)
+        >>> print(low, high)
+        [1. 2.] [7. 4.]
+    """
     return amin(input, axis, keepdims), amax(input, axis, keepdims)
 
 
@@ -178,7 +229,13 @@ def max(
 def min(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """(values, indices) of the smallest elements along `axis`; over everything, with index 0, when `axis` is None."""
+    """(values, indices) of the smallest elements along `axis`; over everything, with index 0, when `axis` is None.
+
+    Examples:
+        >>> value, index = ops.min(Tensor([[3.0, 8.0], [6.0, 5.0]]), axis=1)
+        >>> print(value, index)
+        [3. 5.] [0 1]
+    """
     require_tensor("min", "input", input)
     if axis is None:
         return red.ReduceMin(False)(_masked(input, initial, where, ew.Minimum), ()), Tensor(0, mstype.int64)
@@ -197,40 +254,78 @@ def _arg(prim: Any, name: str, input: Any, axis: Any, keepdims: bool) -> Tensor:
 
 
 def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Where the largest element stands; in the flattened tensor when `dim` is None."""
+    """Where the largest element stands; in the flattened tensor when `dim` is None.
+
+    Examples:
+        >>> print(ops.argmax(Tensor([[3.0, 8.0], [6.0, 5.0]]), dim=1))
+        [1 0]
+    """
     return _arg(Argmax, "argmax", input, dim, keepdim)
 
 
 def argmin(input: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Where the smallest element stands (int32); in the flattened tensor when `axis` is None."""
+    """Where the smallest element stands (int32); in the flattened tensor when `axis` is None.
+
+    Examples:
+        >>> print(ops.argmin(Tensor([[3.0, 8.0], [6.0, 5.0]]), axis=0))
+        [0 1]
+    """
     return cast(_arg(Argmin, "argmin", input, axis, keepdims), mstype.int32)
 
 
 def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """(indices, values) of the largest elements along `axis`."""
+    """(indices, values) of the largest elements along `axis`.
+
+    Examples:
+        >>> index, value = ops.argmax_with_value(Tensor([[3.0, 8.0], [6.0, 5.0]]), axis=1)
+        >>> print(index, value)
+        [1 0] [8. 6.]
+    """
     value, index = extreme_along(Argmax, require_tensor("argmax_with_value", "input", input), axis, keep_dims)
     return index, value
 
 
 def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """(indices, values) of the smallest elements along `axis`."""
+    """(indices, values) of the smallest elements along `axis`.
+
+    Examples:
+        >>> index, value = ops.argmin_with_value(Tensor([[3.0, 8.0], [6.0, 5.0]]), axis=1)
+        >>> print(index, value)
+        [0 1] [3. 5.]
+    """
     value, index = extreme_along(Argmin, require_tensor("argmin_with_value", "input", input), axis, keep_dims)
     return index, value
 
 
 # -- spread ---------------------------------------------------------------------------------------------------------
 def var(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The variance over `axis`, divided by N - ddof."""
+    """The variance over `axis`, divided by N - ddof.
+
+    Examples:
+        >>> print(ops.var(Tensor([1.0, 3.0, 5.0, 7.0]), ddof=1))
+        6.6666665
+    """
     return var_mean(input, axis, ddof, keepdims)[0]
 
 
 def std(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation over `axis`, with N - ddof in the variance."""
+    """The standard deviation over `axis`, with N - ddof in the variance.
+
+    Examples:
+        >>> print(ops.std(Tensor([1.0, 3.0, 5.0, 7.0]), ddof=1))
+        2.5819888
+    """
     return ew.Sqrt()(var(input, axis, ddof, keepdims))
 
 
 def var_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Variance and mean over `axis`."""
+    """Variance and mean over `axis`.
+
+    Examples:
+        >>> variance, mean = ops.var_mean(Tensor([1.0, 3.0]))
+        >>> print(variance, mean)
+        1.0 2.0
+    """
     ddof = checks.integer("var_mean", "ddof", int(ddof) if isinstance(ddof, bool) else ddof)
     x = to_float(require_tensor("var", "input", input))
     axes = normal_axes("var", _axis(axis), x.ndim)
@@ -244,14 +339,25 @@ def var_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False
 
 
 def std_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Standard deviation and mean over `axis`."""
+    """Standard deviation and mean over `axis`.
+
+    Examples:
+        >>> deviation, mean = ops.std_mean(Tensor([1.0, 3.0]))
+        >>> print(deviation, mean)
+        1.0 2.0
+    """
     variance, centre = var_mean(input, axis, ddof, keepdims)
     return ew.Sqrt()(variance), centre
 
 
 @renamed(input_x="input", x="input", axis="dim", keep_dims="keepdim")
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Tensor:
-    """log(sum(exp(input))) over `dim` without overflow."""
+    """log(sum(exp(input))) over `dim` without overflow.
+
+    Examples:
+        >>> print(ops.logsumexp(Tensor([[0.0, 0.0], [1.0, 1.0]]), 1))
+        [0.6931472 1.6931472]
+    """
     x = to_float(require_tensor("logsumexp", "input", input))
     axes = _axis(dim)
     if x.size == 0:
@@ -268,7 +374,12 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Tensor:
 
 # -- NaN aware ------------------------------------------------------------------------------------------------------
 def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
-    """The sum that counts NaN as 0."""
+    """The sum that counts NaN as 0.
+
+    Examples:
+        >>> print(ops.nansum(Tensor([1.0, float("nan"), 3.0])))
+        4.0
+    """
     x = require_tensor("nansum", "input", input)
     if x.dtype.kind == "f":
         x = ew.Select()(ew.IsNan()(x), ew.zeros_like(x), x)
@@ -276,7 +387,12 @@ def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any =
 
 
 def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
-    """The mean of the elements that are not NaN."""
+    """The mean of the elements that are not NaN.
+
+    Examples:
+        >>> print(ops.nanmean(Tensor([[1.0, float("nan")], [3.0, 5.0]]), axis=1))
+        [1. 4.]
+    """
     x = to_float(require_tensor("nanmean", "input", input))
     count = red.ReduceSum(keepdims)(cast(ew.LogicalNot()(ew.IsNan()(x)), x.dtype), _axis(axis))
     return cast(nansum(x, axis, keepdims) / count, dtype)
@@ -291,12 +407,24 @@ def _rows(x: Any, axis: Any) -> tuple[Any, int]:
 
 
 def median(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """(values, indices) of the lower median along `axis`; NaN wins."""
+    """(values, indices) of the lower median along `axis`; NaN wins.
+
+    Examples:
+        >>> value, index = ops.median(Tensor([[3.0, 1.0, 2.0]]))
+        >>> print(value, index)
+        [2.] [2]
+    """
     return _order_statistic("median", input, axis, keepdims, lambda n: (n - 1) // 2)
 
 
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """(values, indices) of the k-th smallest elements along `dim`; k counts from 1."""
+    """(values, indices) of the k-th smallest elements along `dim`; k counts from 1.
+
+    Examples:
+        >>> value, index = ops.kthvalue(Tensor([30.0, 10.0, 20.0]), 2)
+        >>> print(value, index)
+        20.0 2
+    """
     return _order_statistic("kthvalue", input, dim, keepdim, lambda n: checks.integer("kthvalue", "k", k, 1) - 1)
 
 
@@ -318,7 +446,13 @@ def _order_statistic(op: str, input: Any, axis: Any, keepdims: bool, place: Any)
 
 
 def nanmedian(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """(values, indices) of the lower median of the elements that are not NaN."""
+    """(values, indices) of the lower median of the elements that are not NaN.
+
+    Examples:
+        >>> value, index = ops.nanmedian(Tensor([float("nan"), 4.0, 1.0, 3.0]))
+        >>> print(value, index)
+        3.0 3
+    """
     require_tensor("nanmedian", "input", input)
     if input.dtype.kind != "f" or input.ndim == 0:
         return median(input, axis, keepdims)
@@ -334,12 +468,22 @@ def nanmedian(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Tenso
 
 
 def quantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The q-quantiles along `axis`, by linear interpolation; several q give a new first dimension. NaN wins."""
+    """The q-quantiles along `axis`, by linear interpolation; several q give a new first dimension. NaN wins.
+
+    Examples:
+        >>> print(ops.quantile(Tensor([0.0, 10.0, 20.0]), Tensor([0.25, 0.5])))
+        [ 5. 10.]
+    """
     return _quantile("quantile", input, q, axis, keepdims, False)
 
 
 def nanquantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """`quantile` of the elements that are not NaN."""
+    """`quantile` of the elements that are not NaN.
+
+    Examples:
+        >>> print(ops.nanquantile(Tensor([float("nan"), 0.0, 10.0]), 0.25))
+        2.5
+    """
     return _quantile("nanquantile", input, q, axis, keepdims, True)
 
 
@@ -386,7 +530,13 @@ def _stack(tensors: list) -> Any:
 
 # -- shapes of distributions ----------------------------------------------------------------------------------------
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-    """The covariance matrix of variables (rows) observed in columns, perhaps weighted."""
+    """The covariance matrix of variables (rows) observed in columns, perhaps weighted.
+
+    Examples:
+        >>> print(ops.cov(Tensor([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])))
+        [[ 1. -1.]
+         [-1.  1.]]
+    """
     require_numbers("cov", correction=correction)
     x = to_float(require_tensor("cov", "input", input))
     if x.ndim > 2:
@@ -424,7 +574,12 @@ def cumulative_trapezoid_sum(y: Any, dx: Any, axis: int) -> Any:
 
 
 def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
-    """The integral of y over `dim` by the trapezoid rule, at points x or `dx` apart."""
+    """The integral of y over `dim` by the trapezoid rule, at points x or `dx` apart.
+
+    Examples:
+        >>> print(ops.trapz(Tensor([1.0, 2.0, 4.0]), dx=2.0))
+        9.0
+    """
     y = to_float(require_tensor("trapz", "y", y))
     at = normal_axis("trapz", dim, y.ndim, "dim")
     if x is None:

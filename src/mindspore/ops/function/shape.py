@@ -55,23 +55,43 @@ shape_ = alias(shape, "shape_")
 
 
 def dyn_shape(input_x: Any) -> Tensor:
-    """The shape as an int64 tensor."""
+    """The shape as an int64 tensor.
+
+    Examples:
+        >>> print(ops.dyn_shape(ops.ones((2, 5))))
+        [2 5]
+    """
     require_tensors("dyn_shape", input_x=input_x)
     return Tensor(np.asarray(input_x.shape, np.int64))
 
 
 def size(input_x: Any) -> int:
-    """The number of elements."""
+    """The number of elements.
+
+    Examples:
+        >>> ops.size(ops.ones((2, 3)))
+        6
+    """
     return require_tensor("size", "input_x", input_x).size
 
 
 def numel(input: Any) -> int:
-    """The number of elements."""
+    """The number of elements.
+
+    Examples:
+        >>> ops.numel(ops.ones((2, 3)))
+        6
+    """
     return require_tensor("numel", "input", input).size
 
 
 def rank(input_x: Any) -> int:
-    """The number of dimensions."""
+    """The number of dimensions.
+
+    Examples:
+        >>> ops.rank(ops.ones((2, 3)))
+        2
+    """
     return require_tensor("rank", "input_x", input_x).ndim
 
 
@@ -98,7 +118,12 @@ def cast(input: Any, dtype: Any) -> Tensor:
 
 
 def type_as(input: Any, other: Any) -> Tensor:
-    """input converted to the element type of other."""
+    """input converted to the element type of other.
+
+    Examples:
+        >>> ops.type_as(Tensor([1.7]), Tensor([1], ms.int32)).dtype
+        mindspore.int32
+    """
     require_tensors("type_as", input=input, other=other)
     return _cast(input, other.dtype)
 
@@ -115,13 +140,26 @@ def identity(x: Any) -> Any:
 
 
 def deepcopy(input_x: Any) -> Tensor:
-    """A tensor with its own data."""
+    """A tensor with its own data.
+
+    Examples:
+        >>> x = Tensor([1.0, 2.0])
+        >>> y = ops.deepcopy(x)
+        >>> y[0] = 7.0
+        >>> print(x, y)
+        [1. 2.] [7. 2.]
+    """
     require_tensors("deepcopy", input_x=input_x)
     return input_x.copy()
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """The common shape under broadcasting."""
+    """The common shape under broadcasting.
+
+    Examples:
+        >>> ops.broadcast_shapes((3, 1), (1, 4), (4,))
+        (3, 4)
+    """
     return checks.broadcast("broadcast_shapes", *(static_ints("broadcast_shapes", "shapes", s) for s in shapes))
 
 
@@ -138,18 +176,33 @@ def reshape(input: Any, shape: Any) -> Tensor:
 
 
 def view_as(input: Any, other: Any) -> Tensor:
-    """input in the shape of other."""
+    """input in the shape of other.
+
+    Examples:
+        >>> ops.view_as(Tensor([1, 2, 3, 4]), ops.ones((2, 2))).shape
+        (2, 2)
+    """
     require_tensors("view_as", other=other)
     return Reshape()(input, other.shape)
 
 
 def ravel(input: Any) -> Tensor:
-    """All elements in one dimension."""
+    """All elements in one dimension.
+
+    Examples:
+        >>> print(ops.ravel(Tensor([[1, 2], [3, 4]])))
+        [1 2 3 4]
+    """
     return Reshape()(input, (-1,))
 
 
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Merge the dimensions from `start_dim` to `end_dim`; order 'F' reverses the dimensions first."""
+    """Merge the dimensions from `start_dim` to `end_dim`; order 'F' reverses the dimensions first.
+
+    Examples:
+        >>> ops.flatten(ops.ones((2, 3, 4))).shape
+        (2, 12)
+    """
     require_tensor("flatten", "input", input)
     if not isinstance(order, str):
         raise TypeError(f"For 'flatten', 'order' must be a string, but got {order!r}.")
@@ -210,19 +263,34 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
 
 
 def atleast_1d(inputs: Any) -> Any:
-    """Tensors with at least one dimension."""
+    """Tensors with at least one dimension.
+
+    Examples:
+        >>> ops.atleast_1d(Tensor(3.0)).shape
+        (1,)
+    """
     require_operands("atleast_1d", inputs=inputs)
     return _atleast(inputs, lambda x: Reshape()(x, (1,)) if x.ndim == 0 else x)
 
 
 def atleast_2d(inputs: Any) -> Any:
-    """Tensors with at least two dimensions; new ones come first."""
+    """Tensors with at least two dimensions; new ones come first.
+
+    Examples:
+        >>> ops.atleast_2d(Tensor([1.0, 2.0])).shape
+        (1, 2)
+    """
     require_operands("atleast_2d", inputs=inputs)
     return _atleast(inputs, lambda x: Reshape()(x, (1,) * (2 - x.ndim) + x.shape) if x.ndim < 2 else x)
 
 
 def atleast_3d(inputs: Any) -> Any:
-    """Tensors with at least three dimensions: (N,) becomes (1, N, 1), (M, N) becomes (M, N, 1)."""
+    """Tensors with at least three dimensions: (N,) becomes (1, N, 1), (M, N) becomes (M, N, 1).
+
+    Examples:
+        >>> ops.atleast_3d(Tensor([[1.0, 2.0]])).shape
+        (1, 2, 1)
+    """
     require_operands("atleast_3d", inputs=inputs)
 
     def lift(x: Any) -> Any:
@@ -253,7 +321,12 @@ def transpose(input: Any, dims: Any) -> Tensor:
 
 
 def permute(input: Any, axis: Any) -> Tensor:
-    """Permute the dimensions."""
+    """Permute the dimensions.
+
+    Examples:
+        >>> ops.permute(ops.ones((2, 3, 4)), (2, 0, 1)).shape
+        (4, 2, 3)
+    """
     return arr.Transpose()(input, static_ints("permute", "axis", axis))
 
 
@@ -274,12 +347,22 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
 
 
 def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
-    """Exchange two dimensions."""
+    """Exchange two dimensions.
+
+    Examples:
+        >>> ops.swapdims(ops.ones((2, 3, 4)), 0, 2).shape
+        (4, 3, 2)
+    """
     return swapaxes(input, dim0, dim1)
 
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
-    """Move dimensions to new places; the others keep their order."""
+    """Move dimensions to new places; the others keep their order.
+
+    Examples:
+        >>> ops.moveaxis(ops.ones((2, 3, 4)), 0, -1).shape
+        (3, 4, 2)
+    """
     require_tensors("moveaxis", x=x)
     src = tuple(normal_axis("moveaxis", a, x.ndim, "source") for a in static_ints("moveaxis", "source", source))
     dst = tuple(normal_axis("moveaxis", a, x.ndim, "destination") for a in static_ints("moveaxis", "d", destination))
@@ -298,19 +381,37 @@ movedim = alias(moveaxis, "movedim")
 
 
 def t(input: Any) -> Tensor:
-    """The transpose of a tensor of at most 2 dimensions."""
+    """The transpose of a tensor of at most 2 dimensions.
+
+    Examples:
+        >>> print(ops.t(Tensor([[1, 2], [3, 4]])))
+        [[1 3]
+         [2 4]]
+    """
     if require_tensor("t", "input", input).ndim > 2:
         raise ValueError(f"For 't', 'input' must have at most 2 dimensions, but its shape is {input.shape}.")
     return arr.Transpose()(input, (1, 0)) if input.ndim == 2 else input
 
 
 def adjoint(x: Any) -> Tensor:
-    """The conjugate transpose of the last two dimensions."""
+    """The conjugate transpose of the last two dimensions.
+
+    Examples:
+        >>> print(ops.adjoint(Tensor([[1 + 2j, 3], [0, 4j]])))
+        [[1.-2.j 0.-0.j]
+         [3.-0.j 0.-4.j]]
+    """
     return ew.conj(swapaxes(x, -1, -2))
 
 
 def flip(input: Any, dims: Any) -> Tensor:
-    """Reverse the order along dimensions."""
+    """Reverse the order along dimensions.
+
+    Examples:
+        >>> print(ops.flip(Tensor([[1, 2], [3, 4]]), (0, 1)))
+        [[4 3]
+         [2 1]]
+    """
     require_tensor("flip", "input", input)
     axes = normal_axes("flip", dims, input.ndim, "dims") if dims != () else ()
     spec = tuple(slice(None, None, -1) if a in axes else slice(None) for a in range(input.ndim))
@@ -318,22 +419,45 @@ def flip(input: Any, dims: Any) -> Tensor:
 
 
 def reverse(x: Any, axis: Any) -> Tensor:
-    """Reverse the order along dimensions."""
+    """Reverse the order along dimensions.
+
+    Examples:
+        >>> print(ops.reverse(Tensor([1, 2, 3]), (0,)))
+        [3 2 1]
+    """
     return flip(x, axis)
 
 
 def fliplr(input: Any) -> Tensor:
-    """Reverse the columns."""
+    """Reverse the columns.
+
+    Examples:
+        >>> print(ops.fliplr(Tensor([[1, 2], [3, 4]])))
+        [[2 1]
+         [4 3]]
+    """
     return flip(input, (1,))
 
 
 def flipud(input: Any) -> Tensor:
-    """Reverse the rows."""
+    """Reverse the rows.
+
+    Examples:
+        >>> print(ops.flipud(Tensor([[1, 2], [3, 4]])))
+        [[3 4]
+         [1 2]]
+    """
     return flip(input, (0,))
 
 
 def rot90(input: Any, k: int, dims: Any) -> Tensor:
-    """Rotate by k times 90 degrees in the plane of two dimensions."""
+    """Rotate by k times 90 degrees in the plane of two dimensions.
+
+    Examples:
+        >>> print(ops.rot90(Tensor([[1, 2], [3, 4]]), 1, (0, 1)))
+        [[2 4]
+         [1 3]]
+    """
     require_tensors("rot90", input=input)
     a, b = (normal_axis("rot90", d, input.ndim, "dims") for d in dims)
     if a == b:
@@ -347,7 +471,12 @@ def rot90(input: Any, k: int, dims: Any) -> Tensor:
 
 
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
-    """Move elements along dimensions; those that leave at the end enter at the start."""
+    """Move elements along dimensions; those that leave at the end enter at the start.
+
+    Examples:
+        >>> print(ops.roll(Tensor([1, 2, 3, 4]), 1, 0))
+        [4 1 2 3]
+    """
     require_tensor("roll", "input", input)
     if dims is None:
         flat = roll(Reshape()(input, (-1,)), shifts, 0)
@@ -378,7 +507,13 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
 
 
 def expand(input_x: Any, size: Any) -> Tensor:
-    """Repeat along new or size-1 dimensions; -1 keeps a dimension."""
+    """Repeat along new or size-1 dimensions; -1 keeps a dimension.
+
+    Examples:
+        >>> print(ops.expand(Tensor([[1], [2]]), Tensor([-1, 3])))
+        [[1 1 1]
+         [2 2 2]]
+    """
     return BroadcastTo(static_ints("expand", "size", size))(input_x)
 
 
@@ -451,13 +586,24 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
 
 
 def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:
-    """Repeat each element `rep` times along `axis`."""
+    """Repeat each element `rep` times along `axis`.
+
+    Examples:
+        >>> print(ops.repeat_elements(Tensor([[1, 2]]), 2, axis=1))
+        [[1 1 2 2]]
+    """
     require_rank("repeat_elements", "x", x, 1)
     return repeat_interleave(x, checks.integer("repeat_elements", "rep", rep, 1), axis)
 
 
 def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """Coordinate grids from 1-D tensors."""
+    """Coordinate grids from 1-D tensors.
+
+    Examples:
+        >>> x, y = ops.meshgrid(Tensor([1, 2]), Tensor([7, 8]))
+        >>> print(x.tolist(), y.tolist())
+        [[1, 2], [1, 2]] [[7, 7], [8, 8]]
+    """
     if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
         inputs = tuple(inputs[0])
     checks.one_of("meshgrid", "indexing", indexing, ("xy", "ij"))

@@ -36,12 +36,23 @@ __all__ = [
 
 
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """(sorted values, their indices) along `axis`; stable."""
+    """(sorted values, their indices) along `axis`; stable.
+
+    Examples:
+        >>> value, index = ops.sort(Tensor([30.0, 10.0, 20.0]))
+        >>> print(value, index)
+        [10. 20. 30.] [1 2 0]
+    """
     return Sort(values.static_value(axis), descending)(require_tensor("sort", "input_x", input_x))
 
 
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
-    """The indices that sort along `axis`."""
+    """The indices that sort along `axis`.
+
+    Examples:
+        >>> print(ops.argsort(Tensor([30, 10, 20])))
+        [1 2 0]
+    """
     return Sort(axis, descending)(require_tensor("argsort", "input", input))[1]
 
 
@@ -56,7 +67,13 @@ def argsort_stable(input: Any, axis: int = -1, descending: bool = False, stable:
 
 
 def msort(input: Any) -> Tensor:
-    """Sorted along the first dimension."""
+    """Sorted along the first dimension.
+
+    Examples:
+        >>> print(ops.msort(Tensor([[3, 1], [2, 9]])))
+        [[2 1]
+         [3 9]]
+    """
     return Sort(0)(input)[0]
 
 
@@ -100,7 +117,12 @@ def top_k(input_x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
 
 
 def intopk(x1: Any, x2: Any, k: int) -> Tensor:
-    """Whether each target class is among the k largest entries of its row."""
+    """Whether each target class is among the k largest entries of its row.
+
+    Examples:
+        >>> print(ops.intopk(Tensor([[0.1, 0.9, 0.5], [0.7, 0.2, 0.1]]), Tensor([2, 2], ms.int32), 2))
+        [ True False]
+    """
     targets = Reshape()(x2, (-1, 1))
     own = GatherD()(x1, 1, cast(targets, mstype.int64))
     above = cast(ew.Greater()(x1, own), mstype.int32)
@@ -114,7 +136,12 @@ def searchsorted(
     sorted_sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Where each value would be inserted to keep the rows of `sorted_sequence` sorted."""
+    """Where each value would be inserted to keep the rows of `sorted_sequence` sorted.
+
+    Examples:
+        >>> print(ops.searchsorted(Tensor([1.0, 3.0, 5.0]), Tensor([0.0, 3.0, 9.0])))
+        [0 1 3]
+    """
     require_operands("searchsorted", values=values)
     checks.one_of("searchsorted", "side", side, (None, "left", "right"))
     if side == "left" and right:
@@ -126,7 +153,12 @@ def searchsorted(
 
 
 def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
-    """The bucket between sorted boundaries that each element falls into; with `right`, intervals are [a, b)."""
+    """The bucket between sorted boundaries that each element falls into; with `right`, intervals are [a, b).
+
+    Examples:
+        >>> print(ops.bucketize(Tensor([1, 4, 9]), [2, 4, 8]))
+        [0 1 3]
+    """
     require_tensors("bucketize", input=input)
     bounds = as_tensor(boundaries)
     if bounds.ndim != 1:
@@ -136,7 +168,13 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
 
 # -- running values -------------------------------------------------------------------------------------------------
 def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
-    """The running sum along `axis`."""
+    """The running sum along `axis`.
+
+    Examples:
+        >>> print(ops.cumsum(Tensor([[1, 2], [3, 4]]), axis=0))
+        [[1 2]
+         [4 6]]
+    """
     require_tensor("cumsum", "x", x)
     x = cast(x, dtype)
     return scan.CumSum()(cast(x, mstype.int64) if x.dtype is mstype.bool_ else x, axis)
@@ -148,28 +186,55 @@ def cumsum_flat(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
 
 
 def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
-    """The running product along `dim`."""
+    """The running product along `dim`.
+
+    Examples:
+        >>> print(ops.cumprod(Tensor([1.0, 2.0, 3.0, 4.0]), dim=0))
+        [ 1.  2.  6. 24.]
+    """
     wide = mstype.int64 if require_tensor("cumprod", "input", input).dtype.kind in "bui" else None  # as `prod`
     return cast(scan.CumProd()(cast(input, wide), dim), dtype)
 
 
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
-    """The running maximum along `axis` and where it stands."""
+    """The running maximum along `axis` and where it stands.
+
+    Examples:
+        >>> value, index = ops.cummax(Tensor([1.0, 3.0, 2.0, 5.0]), axis=0)
+        >>> print(value, index)
+        [1. 3. 3. 5.] [0 1 1 3]
+    """
     return scan.Cummax(axis)(input)
 
 
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
-    """The running minimum along `axis` and where it stands."""
+    """The running minimum along `axis` and where it stands.
+
+    Examples:
+        >>> value, index = ops.cummin(Tensor([4.0, 3.0, 5.0, 1.0]), axis=0)
+        >>> print(value, index)
+        [4. 3. 3. 1.] [0 1 1 3]
+    """
     return scan.Cummin(axis)(input)
 
 
 def logcumsumexp(input: Any, axis: int) -> Tensor:
-    """log of the running sum of exponentials along `axis`."""
+    """log of the running sum of exponentials along `axis`.
+
+    Examples:
+        >>> print(ops.logcumsumexp(Tensor([0.0, 0.0, 0.0]), 0))
+        [0.        0.6931472 1.0986123]
+    """
     return scan.CumulativeLogsumexp()(input, axis)
 
 
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """Differences of neighbours along `axis`, n times over."""
+    """Differences of neighbours along `axis`, n times over.
+
+    Examples:
+        >>> print(ops.diff(Tensor([1, 4, 9, 16])))
+        [3 5 7]
+    """
     require_tensors("diff", x=x)
     from mindspore.prims.arrays import Concat
 
@@ -185,7 +250,13 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 # -- results whose size depends on values (known outside graphs only) -------------------------------------------------
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The coordinates of the elements that are not 0: one row each, or one tensor per dimension."""
+    """The coordinates of the elements that are not 0: one row each, or one tensor per dimension.
+
+    Examples:
+        >>> print(ops.nonzero(Tensor([[0, 5], [7, 0]])))
+        [[0 1]
+         [1 0]]
+    """
     found = np.nonzero(np.atleast_1d(concrete("nonzero", input)))
     if as_tuple:
         return tuple(Tensor(i) for i in found)
@@ -193,12 +264,24 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 
 
 def argwhere(input: Any) -> Tensor:
-    """The coordinates of the elements that are not 0, one row each."""
+    """The coordinates of the elements that are not 0, one row each.
+
+    Examples:
+        >>> print(ops.argwhere(Tensor([[0, 5], [7, 0]])))
+        [[0 1]
+         [1 0]]
+    """
     return nonzero(input)
 
 
 def unique(input: Any) -> tuple[Tensor, Tensor]:
-    """The values that occur, in order of first appearance, and for each element the index of its value."""
+    """The values that occur, in order of first appearance, and for each element the index of its value.
+
+    Examples:
+        >>> value, index = ops.unique(Tensor([5, 3, 5, 7]))
+        >>> print(value, index)
+        [5 3 7] [0 1 0 2]
+    """
     flat = concrete("unique", input).reshape(-1)
     found, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -226,7 +309,13 @@ def unique_sorted(
 
 
 def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
-    """`unique` with the values padded by `pad_num` to the length of x."""
+    """`unique` with the values padded by `pad_num` to the length of x.
+
+    Examples:
+        >>> value, index = ops.unique_with_pad(Tensor([5, 3, 5, 7]), -1)
+        >>> print(value, index)
+        [ 5  3  7 -1] [0 1 0 2]
+    """
     found, index = unique(x)
     array = found.asnumpy()
     padded = np.full(x.size, np.asarray(values.static_value(pad_num)).reshape(()), array.dtype)
@@ -237,7 +326,12 @@ def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """Drop elements equal to the one before; perhaps with each element's new index and the run lengths."""
+    """Drop elements equal to the one before; perhaps with each element's new index and the run lengths.
+
+    Examples:
+        >>> print(ops.unique_consecutive(Tensor([1, 1, 2, 2, 1])))
+        [1 2 1]
+    """
     data = concrete("unique_consecutive", input)
     rows = data.reshape(-1) if dim is None else np.moveaxis(data, normal_axis("unique_consecutive", dim, data.ndim), 0)
     n = len(rows)
@@ -256,7 +350,12 @@ def unique_consecutive(
 
 
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often (or with what total weight) each of 0, 1, 2 … occurs."""
+    """How often (or with what total weight) each of 0, 1, 2 … occurs.
+
+    Examples:
+        >>> print(ops.bincount(Tensor([0, 2, 2, 3])))
+        [1. 0. 2. 1.]
+    """
     data = concrete("bincount", input)
     if data.ndim != 1 or data.dtype.kind not in "ui":
         raise ValueError(f"For 'bincount', 'input' must be a 1-D tensor of ints, but got {input.dtype} {input.shape}.")
@@ -269,7 +368,12 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
 
 
 def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
-    """Counts in `bins` equal intervals of [min, max] (the data's own range when both are 0)."""
+    """Counts in `bins` equal intervals of [min, max] (the data's own range when both are 0).
+
+    Examples:
+        >>> print(ops.histc(Tensor([1.0, 2.0, 2.5, 4.0]), bins=3, min=1.0, max=4.0))
+        [1. 2. 1.]
+    """
     require_numbers("histc", min=min, max=max)
     require_tensor("histc", "input", input)
     count = checks.integer("histc", "bins", bins, 1)
@@ -294,14 +398,26 @@ def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Te
 
 
 def isin(elements: Any, test_elements: Any) -> Tensor:
-    """Whether each element occurs in `test_elements`."""
+    """Whether each element occurs in `test_elements`.
+
+    Examples:
+        >>> print(ops.isin(Tensor([1, 2, 3]), Tensor([3, 1])))
+        [ True False  True]
+    """
     require_operands("isin", elements=elements, test_elements=test_elements)
     x, y = as_tensor(elements), as_tensor(test_elements)
     return ReduceAny()(ew.Equal()(Reshape()(x, (*x.shape, 1)), Reshape()(y, (-1,))), -1)
 
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All combinations of r elements of a 1-D tensor, one row each."""
+    """All combinations of r elements of a 1-D tensor, one row each.
+
+    Examples:
+        >>> print(ops.combinations(Tensor([1, 2, 3]), 2))
+        [[1 2]
+         [1 3]
+         [2 3]]
+    """
     import itertools
 
     if require_tensor("combinations", "input", input).ndim != 1:
@@ -312,7 +428,15 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 
 
 def cartesian_prod(*inputs: Any) -> Tensor:
-    """All tuples with one element of each 1-D tensor, one row each."""
+    """All tuples with one element of each 1-D tensor, one row each.
+
+    Examples:
+        >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([7, 8])))
+        [[1 7]
+         [1 8]
+         [2 7]
+         [2 8]]
+    """
     from mindspore.ops.function.joining import stack
     from mindspore.ops.function.shape import meshgrid
 
@@ -322,7 +446,12 @@ def cartesian_prod(*inputs: Any) -> Tensor:
 
 
 def population_count(input_x: Any) -> Tensor:
-    """The number of set bits of each integer."""
+    """The number of set bits of each integer.
+
+    Examples:
+        >>> print(ops.population_count(Tensor([0, 7, 8], ms.int16)))
+        [0 3 1]
+    """
     require_tensors("population_count", input_x=input_x)
     bits = input_x.dtype.bits
     steps = Range(dtype=input_x.dtype)(0, bits, 1)
@@ -333,7 +462,12 @@ def population_count(input_x: Any) -> Tensor:
 
 
 def histogram_fixed_width(x: Any, bounds: Any, nbins: int) -> Tensor:
-    """Counts in `nbins` equal intervals of [bounds[0], bounds[1]]; elements outside count in the outermost ones."""
+    """Counts in `nbins` equal intervals of [bounds[0], bounds[1]]; elements outside count in the outermost ones.
+
+    Examples:
+        >>> print(ops.histogram_fixed_width(Tensor([-1.0, 0.5, 2.0, 9.0]), Tensor([0.0, 4.0]), 2))
+        [2 2]
+    """
     checks.integer("histogram_fixed_width", "nbins", nbins)
     require_rank("histogram_fixed_width", "bounds", bounds, 1, 1)
     low, high = (float(v) for v in concrete("histogram_fixed_width", bounds))
@@ -349,5 +483,10 @@ def histogram_fixed_width(x: Any, bounds: Any, nbins: int) -> Tensor:
 
 
 def static_int(value: Any) -> int:
-    """A number that must be known when the graph is compiled."""
+    """A number that must be known when the graph is compiled.
+
+    Examples:
+        >>> ops.static_int(Tensor(5))
+        5
+    """
     return int(np.asarray(values.static_value(value)).item())

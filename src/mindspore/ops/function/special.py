@@ -34,7 +34,12 @@ bessel_k1e = unary_float(sf.BesselK1e, "bessel_k1e", "exp(x) times bessel_k1.")
 
 
 def polygamma(n: Any, input: Any) -> Tensor:
-    """The n-th derivative of digamma."""
+    """The n-th derivative of digamma.
+
+    Examples:
+        >>> print(ops.polygamma(Tensor(1, ms.int64), Tensor([1.0])))
+        [1.644934]
+    """
     x = to_float(require_tensor("polygamma", "input", input))
     order = as_tensor(n)
     if not order.shape and not isinstance(n, Tensor) and n == 0:
@@ -43,7 +48,12 @@ def polygamma(n: Any, input: Any) -> Tensor:
 
 
 def mvlgamma(input: Any, p: int) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension p."""
+    """The logarithm of the multivariate gamma function of dimension p.
+
+    Examples:
+        >>> print(ops.mvlgamma(Tensor([3.0, 5.0]), p=2))
+        [1.550195 6.204155]
+    """
     x = to_float(require_tensor("mvlgamma", "input", input))
     p = checks.integer("mvlgamma", "p", p, 1)
     total = sf.Lgamma()(x)
@@ -53,20 +63,40 @@ def mvlgamma(input: Any, p: int) -> Tensor:
 
 
 def zeta(input: Any, other: Any) -> Tensor:
-    """The Hurwitz zeta function: the sum of (other + k) ** -input over k = 0, 1, …"""
+    """The Hurwitz zeta function: the sum of (other + k) ** -input over k = 0, 1, …
+
+    Examples:
+        >>> print(ops.zeta(Tensor([2.0]), Tensor([1.0])))
+        [1.644934]
+    """
     return sf.Zeta()(input, other)
 
 
 def igamma(input: Any, other: Any) -> Tensor:
-    """The regularised lower incomplete gamma function with parameter `input` at `other`."""
+    """The regularised lower incomplete gamma function with parameter `input` at `other`.
+
+    Examples:
+        >>> print(ops.igamma(Tensor([1.0, 2.0]), Tensor([1.0, 1.0])))
+        [0.63212055 0.26424113]
+    """
     return sf.Igamma()(input, other)
 
 
 def igammac(input: Any, other: Any) -> Tensor:
-    """1 - igamma."""
+    """1 - igamma.
+
+    Examples:
+        >>> print(ops.igammac(Tensor([1.0, 2.0]), Tensor([1.0, 1.0])))
+        [0.36787945 0.7357589 ]
+    """
     return sf.Igammac()(input, other)
 
 
 def betainc(a: Any, b: Any, x: Any) -> Tensor:
-    """The regularised incomplete beta function."""
+    """The regularised incomplete beta function.
+
+    Examples:
+        >>> print(ops.betainc(Tensor([2.0]), Tensor([3.0]), Tensor([0.5])))
+        [0.6875]
+    """
     return sf.Betainc()(a, b, x)

@@ -75,7 +75,13 @@ class custom_vjp:
 
 
 def linearize(fn: Any, inputs: Any) -> tuple[Any, Callable]:
-    """The value of `fn` at `inputs` and the function from directions to directional derivatives there."""
+    """The value of `fn` at `inputs` and the function from directions to directional derivatives there.
+
+    Examples:
+        >>> value, slope_along = ops.linearize(lambda x: x**2, Tensor([1.0, 3.0]))
+        >>> print(slope_along(Tensor([1.0, 1.0])))
+        [2. 6.]
+    """
     points = inputs if isinstance(inputs, tuple) else (inputs,)
     value = parse.call(fn, points) if ACTIVE.builder is not None else fn(*points)
 
