@@ -1,8 +1,7 @@
 """The API reference: its examples run, the most used names have one, and every page can be written."""
 
-import doctest
-import importlib.util
 import inspect
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 import mindspore as ms
 
 HERE = Path(__file__).parent
-GENERATOR = HERE.parent.parent / "docs" / "generate_api.py"
+DOCS = HERE.parent.parent / "docs"
 #: names that are data, not operations; and those whose example needs files, several processes or a device
 WITHOUT_EXAMPLE = {
     "mindspore.float16", "mindspore.float32", "mindspore.float64", "mindspore.bfloat16", "mindspore.int8", "mindspore.int32",
@@ -20,17 +19,10 @@ WITHOUT_EXAMPLE = {
 }  # fmt: skip
 
 
-def _generator():
-    spec = importlib.util.spec_from_file_location("generate_api", GENERATOR)
-    module = importlib.util.module_from_spec(spec)
-    import sys
+sys.path.insert(0, str(DOCS))
+import generate_api as api  # noqa: E402
+import reference_examples as examples  # noqa: E402
 
-    sys.modules["generate_api"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-api = _generator()
 CHECKED = (
     "mindspore",
     "tensor",
@@ -46,7 +38,7 @@ CHECKED = (
 )
 
 
-def examples():
+def shown():
     """Every docstring with an example on the checked pages, once."""
     seen = {}
     for page, path, _ in api.PAGES:
@@ -57,7 +49,7 @@ def examples():
     return [(name, text) for text, name in seen.items()]
 
 
-EXAMPLES = examples()
+EXAMPLES = shown()
 
 
 @pytest.fixture(autouse=True)
@@ -72,11 +64,8 @@ def same_settings_afterwards(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name,text", EXAMPLES, ids=[n for n, _ in EXAMPLES])
 def test_example(name, text):
-    case = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
-    report = []
-    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    doctest.DocTestRunner(optionflags=options).run(case, out=report.append)
-    assert not report, "".join(report)
+    example = examples.runnable(examples.parts(text)[1])
+    assert not examples.failure(name, example)
 
 
 def test_the_most_used_names_have_words_and_an_example():
