@@ -1,12 +1,11 @@
 """Native kernels for the heavy operations of PyNative mode.
 
-A heavy operation (convolution, matrix product, normalisation …) on arguments of the same shapes as before is compiled as
-a graph of its own by the CPU backend: the same kernels as in graph mode, kept per operation and shapes. Its gradient rule,
-applied to the whole call, is compiled the same way, so that a backward step is one native call too, and gradients
-that nobody asked for are not computed.
+A heavy operation (convolution, matrix product, normalisation …) is compiled as a graph of its own by the CPU backend: the
+same kernels as in graph mode, kept per operation and shapes. Its gradient rule, applied to the whole call, is compiled the
+same way, so that a backward step is one native call too, and gradients that nobody asked for are not computed.
 
-What is small, of a type native code is not made for, or called for the first time runs on NumPy: compiling costs
-milliseconds and pays only for shapes that come again. Without oneDNN and LLVM everything runs on NumPy.
+What is small or of a type native code is not made for runs on NumPy. The choice depends on shapes and types alone, never
+on what ran before: the same call gives the same bits each time. Without oneDNN and LLVM everything runs on NumPy.
 """
 
 from __future__ import annotations
@@ -49,17 +48,16 @@ THRESHOLDS: dict[str, int] = {
 #: operations whose gradient rule is worth compiling although they themselves run on NumPy (they check their input)
 GRADIENTS: dict[str, int] = {**THRESHOLDS, "SparseCrossEntropy": _ROWS}
 
-#: calls with the same shapes before code is made
-_PATIENCE = 1
 _FLOAT = np.dtype(np.float32)
 _NONE = object()  # in the cache: stays on NumPy
+_MISSING = object()
 
 
 class _State:
-    """Kernels by operation and shapes, and how often those without one were asked for."""
+    """Kernels by operation and shapes."""
 
     kernels: dict[tuple, Any] = {}
-    lock = threading.Lock()
+    lock = threading.RLock()
     limit = 4096
 
 
@@ -124,17 +122,14 @@ def _key(prim: Any) -> tuple:
 def _find(key: tuple, make: Callable[[], Any]) -> Any:
     kernels = _State.kernels
     try:
-        known = kernels.get(key, 0)
+        known = kernels.get(key, _MISSING)
     except TypeError:  # an argument that cannot be a key
         return None
-    if type(known) is not int:
+    if known is not _MISSING:
         return None if known is _NONE or _backend() is None else known
     with _State.lock:
         if len(kernels) >= _State.limit:
             kernels.clear()
-        if known < _PATIENCE:
-            kernels[key] = known + 1
-            return None
         if _backend() is None:
             return None
         try:
