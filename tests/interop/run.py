@@ -1,10 +1,13 @@
-"""Files exchanged with official MindSpore 2.10, in both directions: `make interop`.
+"""Files exchanged with official MindSpore 2.10, in both directions, and shown by MindInsight: `make interop`.
 
-    python tests/interop/run.py                       makes a virtual environment with the official package
-    python tests/interop/run.py --official PYTHON     uses an interpreter that has it (or MS_OFFICIAL_PYTHON)
-    python tests/interop/run.py --keep FOLDER         leaves the files there
+    python tests/interop/run.py                         makes virtual environments with the official packages
+    python tests/interop/run.py --environments FOLDER   makes them there, or uses those that are there
+    python tests/interop/run.py --official PYTHON       uses an interpreter that has it (or MS_OFFICIAL_PYTHON)
+    python tests/interop/run.py --dashboards PYTHON     the same for MindInsight and TensorBoard (or MS_DASHBOARDS_PYTHON)
+    python tests/interop/run.py --keep FOLDER           leaves the files there
 
-Each side runs `exchange.py`, first to write, then to read what the other wrote. Prints a table; fails if a file does.
+Each side runs `exchange.py`, first to write, then to read what the other wrote; and `observed.py`, whose traces
+`dashboards.py` looks at. Prints a table; fails if a file does.
 """
 
 from __future__ import annotations
@@ -18,30 +21,35 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ENVIRONMENT = HERE.parents[1] / ".venv-official"
-OFFICIAL = ("mindspore==2.10.0", "setuptools<80")
+#: what the environments hold; MindInsight's last release needs older versions of what it is built on
+PACKAGES = {
+    "official": ("mindspore==2.10.0", "setuptools<80"),
+    "dashboards": ("mindinsight==2.3.1", "numpy<2", "pandas<2.2", "marshmallow<4", "setuptools<80", "tensorboard"),
+}
 
 
-def official_python(given: str | None) -> str:
-    """The interpreter with the official package; made when none is given."""
+def interpreter(name: str, given: str | None, folder: Path) -> str:
+    """The interpreter with certain packages; made when none is given."""
     if given:
         return given
-    python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", *OFFICIAL], check=True)
+    place = folder / name
+    python, finished = place / "bin" / "python", place / ".installed"
+    if not finished.exists():
+        print(f"installing {', '.join(PACKAGES[name])} in {place}", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-q", *PACKAGES[name]], check=True)
+        finished.touch()
     return str(python)
 
 
-def side(python: str, action: str, folder: str, own: bool) -> list[dict]:
+def side(python: str, program: str, *arguments: str, own: bool = False, folder: Path | None = None) -> list[dict]:
     """Run one side; returns its reports."""
     environment = {**os.environ, "GLOG_v": "3", "PYTHONPATH": str(HERE.parents[1] / "src") if own else ""}
-    done = subprocess.run(
-        [python, str(HERE / "exchange.py"), action, folder], env=environment, cwd=folder, text=True, capture_output=True
-    )
+    command = [python, str(HERE / program), *arguments]
+    done = subprocess.run(command, env=environment, cwd=folder, text=True, capture_output=True)
     if done.returncode:
         print(done.stdout[-2000:], done.stderr[-4000:])
-        raise SystemExit(f"{python} failed to {action} (code {done.returncode})")
+        raise SystemExit(f"{' '.join(command)} failed (code {done.returncode})")
     mark = "EXCHANGE "
     return [json.loads(line[len(mark) :]) for line in done.stdout.splitlines() if line.startswith(mark)]
 
@@ -53,25 +61,38 @@ def exchange(official: str, folder: Path) -> list[tuple[str, dict]]:
     for direction, writer, reader in pairs:
         place = folder / direction.split()[0]
         place.mkdir(parents=True, exist_ok=True)
-        side(writer, "write", str(place), writer is sys.executable)
-        reports = side(reader, "read", str(place), reader is sys.executable)
+        side(writer, "exchange.py", "write", str(place), own=writer is sys.executable, folder=place)
+        reports = side(reader, "exchange.py", "read", str(place), own=reader is sys.executable, folder=place)
         found += [(direction, report) for report in reports]
     return found
+
+
+def shown(official: str, dashboards: str, folder: Path) -> list[tuple[str, dict]]:
+    """What the dashboards find of a run of each side."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, python in (("ours", sys.executable), ("theirs", official)):
+        side(python, "observed.py", str(folder / name), own=python is sys.executable, folder=folder)
+    return [("ours = theirs", report) for report in side(dashboards, "dashboards.py", str(folder))]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--official", default=os.environ.get("MS_OFFICIAL_PYTHON"))
+    parser.add_argument("--dashboards", default=os.environ.get("MS_DASHBOARDS_PYTHON"))
+    parser.add_argument("--environments", type=Path, default=HERE.parents[1] / ".venv-interop")
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
-    official = official_python(arguments.official)
+    folder = arguments.environments.resolve()
+    official = interpreter("official", arguments.official, folder)
+    dashboards = interpreter("dashboards", arguments.dashboards, folder)
     with tempfile.TemporaryDirectory() as temporary:
-        found = exchange(official, arguments.keep or Path(temporary))
+        place = (arguments.keep or Path(temporary)).resolve()
+        found = exchange(official, place) + shown(official, dashboards, place / "observed")
     width = max(len(report["file"]) for _, report in found)
     for direction, report in found:
         print(f"{direction}  {report['file']:{width}}  {'ok  ' if report['ok'] else 'FAIL'}  {report['note'][:160]}")
     failures = sum(not report["ok"] for _, report in found)
-    print(f"{len(found) - failures} of {len(found)} files exchanged")
+    print(f"{len(found) - failures} of {len(found)} files and pages as they should be")
     raise SystemExit(1 if failures else 0)
 
 

@@ -14,11 +14,14 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn
+from mindspore import dataset as ds
+from mindspore.dataset import transforms
 from mindspore.mindrecord.crc32c import crc32c, mask
 from mindspore.ops import operations as P
+from mindspore.train import Model, ModelCheckpoint, SummaryCollector
 from mindspore.train.summary import SummaryRecord
 from mindspore.train.summary.event_file import checksum, frame, read_records
-from mindspore.train.summary.messages import Event
+from mindspore.train.summary.messages import Event, LineageEvent
 from mindspore.train.summary.values import bucket_count, histogram, png
 
 
@@ -215,3 +218,34 @@ def test_bad_arguments(tmp_path, options, error):
         SummaryRecord(**{"log_dir": str(tmp_path), **options})
     with SummaryRecord(str(tmp_path)):
         pass
+
+
+def test_lineage_of_a_run(tmp_path):
+    """The pipeline with its operations, the checkpoint that was written, and the graph under the names people know."""
+    data = ds.NumpySlicesDataset({"x": np.ones((8, 2), np.float32), "y": np.ones((8, 1), np.float32)}, shuffle=False)
+    data = data.map(transforms.TypeCast(ms.float32), "x").batch(4)
+    net = nn.SequentialCell(nn.Dense(2, 1))
+    model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+    saver = ModelCheckpoint("net", str(tmp_path / "ckpt"))
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        model.train(1, data, [SummaryCollector(str(tmp_path)), saver])
+    finally:
+        ms.set_context(mode=before)
+    (name,) = [n for n in os.listdir(tmp_path) if n.endswith("_lineage")]
+    found = [LineageEvent.decode(bytes(r)) for r in read_records((tmp_path / name).read_bytes())]
+    (pipeline,) = [e.dataset_graph for e in found if e.dataset_graph]
+    (mapped,) = pipeline.children
+    assert {e.key: e.value for e in mapped.parameter.mapStr}["op_type"] == "Map"
+    assert {e.key: e.value.strValue for e in mapped.parameter.mapStrList}["input_columns"] == ['"x"']
+    (operation,) = mapped.operations
+    assert {e.key: e.value for e in operation.operationParam.mapStr} == {
+        "tensor_op_name": "TypeCast", "tensor_op_params": '{"data_type": "float32"}',
+    }  # fmt: skip
+    (trained,) = [e.train_lineage for e in found if e.train_lineage]
+    assert trained.model.size == os.path.getsize(saver.latest_ckpt_file_name)
+    (graph,) = [e.graph_def for e in events_in(tmp_path) if e.graph_def]
+    names = [n.full_name for n in graph.node]
+    assert len(set(names)) == len(names) and any(n.endswith("0-Dense/MatMul-op0") for n in names), names
+    assert not any("TrainOneStepCell" in n for n in names)

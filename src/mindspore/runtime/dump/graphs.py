@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from mindspore.backends.interp import InterpBackend
 from mindspore.ir import CNode, FuncGraph
+from mindspore.ir.naming import full_names
 from mindspore.ir.printer import graph_text
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.structural import MakeTuple, TupleGetItem
@@ -28,7 +28,7 @@ class DumpedGraph:
     def __init__(self, graph: FuncGraph, executable: Any):
         self.graph = graph
         self.executable = executable
-        self._names = full_names(graph)
+        self._names = shown_names(graph)
         self._stepwise: Callable[..., Any] | None = None
         self._run: Run | None = None
 
@@ -75,26 +75,9 @@ class DumpedGraph:
         return run
 
 
-def full_names(graph: FuncGraph) -> dict[int, str]:
-    """Names such as "Default/fc-Dense/MatMul-op0", counted per scope and operation, in the order of execution."""
-    seen: Counter[str] = Counter()
-    names = {}
-    for owner in graph.all_graphs():
-        for node in owner.nodes():
-            if not isinstance(node.op, _SILENT):
-                stem = f"{_shown_scope(node.scope)}/{node.op.name}"
-                names[node.id] = f"{stem}-op{seen[stem]}"
-                seen[stem] += 1
-    return names
-
-
-def _shown_scope(scope: str) -> str:
-    """Without the segment of the outermost cell, which no attribute names."""
-    parts = scope.split("/")
-    start = 2 if parts[0] == "Gradients" else 1
-    if len(parts) > start and "-" not in parts[start]:
-        del parts[start]
-    return "/".join(p for p in parts if p) or "Default"
+def shown_names(graph: FuncGraph) -> dict[int, str]:
+    """The names of the nodes that are dumped, in the order of execution."""
+    return full_names(n for owner in graph.all_graphs() for n in owner.nodes() if not isinstance(n.op, _SILENT))
 
 
 def _is_marked(node: CNode, graph: FuncGraph) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from mindspore.common.tensor import Tensor
 from mindspore.train._checkpoint.save import save_checkpoint
 from mindspore.train.callback._callback import Callback, handle_loss
-from mindspore.train.callback._checkpoint import make_directory
+from mindspore.train.callback._checkpoint import ModelCheckpoint, make_directory
 from mindspore.train.callback._monitored import check_bool
 from mindspore.train.summary.dataset_record import dataset_message
 from mindspore.train.summary.landscape_plan import FOLDER, check_landscape, write_metadata
@@ -218,8 +218,8 @@ def _train_lineage(params: Any) -> TrainLineage:
     data = TrainDataset(train_dataset_size=_batch_size(params) * params.get("batch_num", 0))
     network = type(params.get("network") or params.train_network).__name__
     algorithm = Algorithm(network=network, loss=loss if isinstance(loss, float) else None)
-    checkpoint = params.get("latest_ckpt_file")
-    model = ModelFile(path=json.dumps({"ckpt": checkpoint}), size=_size(checkpoint))
+    checkpoint = _last_checkpoint(params)
+    model = ModelFile(path=json.dumps({"ckpt": checkpoint}), size=os.path.getsize(checkpoint) if checkpoint else 0)
     return TrainLineage(hyper_parameters=hyper, train_dataset=data, algorithm=algorithm, model=model)
 
 
@@ -228,8 +228,10 @@ def _batch_size(params: Any) -> int:
     return int(dataset.get_batch_size()) if hasattr(dataset, "get_batch_size") else 1
 
 
-def _size(path: Any) -> int:
-    return os.path.getsize(path) if isinstance(path, str) and os.path.exists(path) else 0
+def _last_checkpoint(params: Any) -> str | None:
+    """The file that the run's ModelCheckpoint wrote last."""
+    written = [c.latest_ckpt_file_name for c in params.get("list_callback") or () if isinstance(c, ModelCheckpoint)]
+    return next((os.path.realpath(path) for path in written if path and os.path.exists(path)), None)
 
 
 def _eval_lineage(params: Any) -> EvaluationLineage:

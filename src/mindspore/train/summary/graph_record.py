@@ -8,6 +8,7 @@ import numpy as np
 
 from mindspore._base.dtype import DType
 from mindspore.ir import Abstract, AbstractScalar, AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
+from mindspore.ir.naming import full_names, shown_scope
 from mindspore.train.summary.messages import (
     DATA_TYPES,
     DT_GRAPH,
@@ -44,9 +45,10 @@ def graph_message(graph: FuncGraph) -> GraphMessage:
     for parameter in graph.parameters:
         message.parameters.append(ParameterMessage(name=parameter.name, type=type_message(parameter.abstract)))
     names = {node.id: str(i) for i, node in enumerate(graph.nodes(), start=1)}
+    shown = full_names(graph.nodes())
     for node in graph.nodes():
         inputs = [InputMessage(name=_name(a, names, constants, message), type=0) for a in node.args]
-        message.node.append(_node_message(node, names[node.id], inputs))
+        message.node.append(_node_message(node, names[node.id], shown[node.id], inputs))
     output = graph.output
     message.outputs.append(
         OutputMessage(name=_name(output, names, constants, message), type=type_message(output.abstract))
@@ -54,12 +56,11 @@ def graph_message(graph: FuncGraph) -> GraphMessage:
     return message
 
 
-def _node_message(node: CNode, name: str, inputs: list[InputMessage]) -> NodeMessage:
-    scope = node.scope or "Default"
+def _node_message(node: CNode, name: str, full_name: str, inputs: list[InputMessage]) -> NodeMessage:
     attributes = [AttributeMessage(name=k, value=value_message(v)) for k, v in node.op.attrs.items()]
     return NodeMessage(
-        input=inputs, name=name, op_type=node.op.name, scope=scope, attribute=attributes,
-        output_type=type_message(node.abstract), full_name=f"{scope}/{node.op.name}-op{name}", instance_name="",
+        input=inputs, name=name, op_type=node.op.name, scope=shown_scope(node.scope), attribute=attributes,
+        output_type=type_message(node.abstract), full_name=full_name, instance_name="",
     )  # fmt: skip
 
 
