@@ -72,9 +72,11 @@ class Dataset(Getters):
         """Apply operations to columns of every row.
 
         Keywords: `python_multiprocessing`, `max_rowsize` (MiB a row may need in shared memory), `cache`,
-        `callbacks`, `offload`.
+        `callbacks`, `offload`; `column_order` (of MindSpore 1.x) keeps these columns, in this order.
         """
-        return self._then("MapDataset", operations, input_columns, output_columns, num_parallel_workers, **kwargs)
+        order = kwargs.pop("column_order", None)
+        mapped = self._then("MapDataset", operations, input_columns, output_columns, num_parallel_workers, **kwargs)
+        return mapped if order is None else mapped.project(order)
 
     def batch(
         self,

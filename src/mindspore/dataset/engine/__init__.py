@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from typing import Any
 
 from mindspore import dataset as _dataset
+
+_MODULES = {module.name for module in pkgutil.iter_modules(__path__)}
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     return getattr(_dataset, name)
 
 
