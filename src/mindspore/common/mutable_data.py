@@ -35,6 +35,16 @@ class MutableFloat(Mutable, float):
         return float(self)
 
 
+class MutableBool(Mutable, int):
+    """`bool` cannot be subclassed; compiled code sees a bool."""
+
+    def plain(self) -> bool:
+        return bool(self)
+
+    def __repr__(self) -> str:
+        return repr(self.plain())
+
+
 class Dynamic:
     """Mixed into the sequences below."""
 
@@ -148,15 +158,18 @@ def _map(value: Any, leaf: Callable[[Any], Any]) -> Any:
 def _marked(value: Any) -> Any:
     if isinstance(value, np.number):
         value = value.item()
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, Mutable):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return MutableBool(value)
+    if isinstance(value, int):
         return MutableInt(value)
     if isinstance(value, float):
         return MutableFloat(value)
     if hasattr(value, "asnumpy"):
         return value
     raise TypeError(
-        "For 'mutable', 'input_data' must be a number, tensor, tuple, list or dict of them, but got "
-        f"{'a bool' if isinstance(value, bool) else type(value).__name__}."
+        f"For 'mutable', 'input_data' must be a number, tensor, tuple, list or dict of them, but got {type(value).__name__}."
     )
 
 
@@ -166,9 +179,29 @@ def _known_at_run_time(value: Any) -> Any:
         return value
     if isinstance(value, TensorBase):
         return values.from_node(ACTIVE.builder.node_of(value))
-    if values.is_number(value) and not isinstance(value, bool):
+    if values.is_number(value):
         return values.symbolic_number(value.item() if isinstance(value, np.number) else value)
     return _map(value, _known_at_run_time) if isinstance(value, (list, tuple, dict)) else _marked(value)
+
+
+def plain(value: Any) -> Any:
+    """Arguments with their mutable numbers and sequences as ordinary Python values."""
+    if isinstance(value, Mutable):
+        return value.plain()
+    if not holds_mutable(value):
+        return value
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return list(map(plain, value)) if isinstance(value, list) else tuple(map(plain, value))
+
+
+def holds_mutable(value: Any) -> bool:
+    """Whether arguments contain mutable numbers or sequences of variable length."""
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, (tuple, list)):
+        return isinstance(value, Dynamic) or any(map(holds_mutable, value))
+    return isinstance(value, Mutable)
 
 
 # -- questions about sequences ---------------------------------------------------------------------------------------------

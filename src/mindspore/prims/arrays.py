@@ -32,7 +32,7 @@ class Transpose(Primitive):
 
     def prepare(self, args: tuple) -> tuple:
         x, perm = args
-        return x, checks.shape(self.name, perm, "input_perm")
+        return x, checks.shape(self.name, values.static_value(perm), "input_perm")
 
     def infer(self, x: Any, perm: Any) -> Any:
         checks.tensor(self.name, "x", x)
@@ -66,6 +66,10 @@ class ExpandDims(Primitive):
 
     def __init__(self) -> None:
         super().__init__("ExpandDims")
+
+    def prepare(self, args: tuple) -> tuple:
+        x, axis = args
+        return x, values.static_value(axis)
 
     def infer(self, x: Any, axis: Any) -> Any:
         checks.tensor(self.name, "x", x)

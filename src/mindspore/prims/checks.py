@@ -6,7 +6,7 @@ from typing import Any
 
 from mindspore._base.dtype import DType
 from mindspore.ir import AbstractScalar, AbstractTensor
-from mindspore.prims.values import ValueUnknownError
+from mindspore.prims.values import SizeUnknownError, TensorBase, is_symbolic
 
 TENSOR_LIKE = (AbstractTensor, AbstractScalar)
 
@@ -24,13 +24,17 @@ def describe(value: Any) -> str:
 
 
 def _not_an_int(op: str, name: str, value: Any) -> TypeError:
-    """A tensor in the place of an int is one whose value only the running graph knows."""
-    if isinstance(value, TENSOR_LIKE):
-        return ValueUnknownError(
-            f"For '{op}', '{name}' decides the shape of the result, but is only known when the compiled graph runs: got "
-            f"{describe(value)}. Give it as an int or run in PYNATIVE_MODE."
-        )
+    require_known(op, name, value)
     return TypeError(f"For '{op}', '{name}' must be an int, but got {describe(value)}.")
+
+
+def require_known(op: str, name: str, value: Any) -> None:
+    """A tensor in the place of a number is one whose value only the running graph knows."""
+    if isinstance(value, TENSOR_LIKE) or is_symbolic(value):
+        raise SizeUnknownError(
+            f"For '{op}', '{name}' decides the shape of the result, but is only known when the compiled graph runs: got "
+            f"{describe(value)}. Give it as a number or run in PYNATIVE_MODE."
+        )
 
 
 def dtype_in(op: str, name: str, dtype: DType, kinds: str) -> None:
@@ -88,6 +92,8 @@ def axes(op: str, value: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
 
 def shape(op: str, value: Any, name: str = "shape") -> tuple[int, ...]:
     """A shape given as an int or a sequence of ints."""
+    if isinstance(value, (TensorBase, *TENSOR_LIKE)) and value.shape:
+        require_known(op, name, value)
     if hasattr(value, "__index__") and not isinstance(value, bool):
         value = (value,)
     if not isinstance(value, (tuple, list)):

@@ -29,6 +29,7 @@ class Range(Primitive):
         dtypes = [values.dtype_of(a) for a in args if isinstance(a, values.TensorBase)]
         start, limit, delta = (values.static_value(a) for a in args)
         for name, value in (("start", start), ("limit", limit), ("delta", delta)):
+            checks.require_known("Range", name, value)
             if not values.is_number(value) or isinstance(value, (bool, complex)):
                 raise TypeError(f"For 'Range', '{name}' must be an int or a float, but got {checks.describe(value)}.")
         if delta == 0:

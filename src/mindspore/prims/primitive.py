@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from mindspore._base import dtype as mstype
 from mindspore.ir import Abstract
 from mindspore.prims import explain, values
+from mindspore.prims.active import ACTIVE
 
 _REGISTRY: dict[str, type[Primitive]] = {}
 
@@ -64,6 +65,11 @@ class Primitive:
     if TYPE_CHECKING:  # attributes given to the constructor
 
         def __getattr__(self, name: str) -> Any: ...
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if ACTIVE.builder is not None:
+            _require_known(cls.__name__, (*args, *kwargs.values()))
+        return super().__new__(cls)
 
     def __init__(self, name: str = "", **attrs: Any):
         self.name = name or type(self).__name__
@@ -186,6 +192,18 @@ class Primitive:
     @property
     def update_parameter(self) -> bool:
         return bool(self.writes)
+
+
+def _require_known(name: str, settings: tuple) -> None:
+    """Settings of an operation are part of the graph, so they must be known while it is built."""
+    for value in settings:
+        if isinstance(value, (tuple, list)):
+            _require_known(name, tuple(value))
+        elif isinstance(value, values.SymbolicScalarBase):
+            raise values.SizeUnknownError(
+                f"For '{name}', a setting of the operation is only known when the compiled graph runs. Give it as a constant or "
+                "run in PYNATIVE_MODE."
+            )
 
 
 def _hashable(value: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor
-from mindspore.prims import checks
+from mindspore.prims import checks, values
 from mindspore.prims.precision import is_half
 from mindspore.prims.primitive import Primitive
 
@@ -24,7 +24,7 @@ class Reduction(Primitive):
         super().__init__(keep_dims=bool(keep_dims))
 
     def prepare(self, args: tuple) -> tuple:
-        axis = args[1] if len(args) > 1 else ()
+        axis = values.static_value(args[1]) if len(args) > 1 else ()
         return args[0], tuple(axis) if isinstance(axis, list) else axis
 
     def infer(self, x: Any, axis: Any) -> Any:
@@ -211,9 +211,7 @@ class Reshape(Primitive):
 
     def prepare(self, args: tuple) -> tuple:
         x, shape = args
-        if hasattr(shape, "asnumpy") and getattr(shape, "_node", None) is None:
-            shape = tuple(int(v) for v in np.atleast_1d(shape.asnumpy()))
-        return x, checks.shape(self.name, shape)
+        return x, checks.shape(self.name, values.static_value(shape))
 
     def infer(self, x: Any, shape: Any) -> Any:
         checks.tensor(self.name, "x", x)

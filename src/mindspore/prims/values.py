@@ -14,10 +14,15 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
 from mindspore.ir import Abstract, AbstractScalar, AbstractTensor, Node, ValueNode
+from mindspore.prims.active import ACTIVE
 
 
 class ValueUnknownError(TypeError):
     """Python asked for the value of something that is only known when the compiled graph runs."""
+
+
+class SizeUnknownError(ValueUnknownError):
+    """The value asked for is a setting of an operation (size, axis …), not something that the user's Python looks at."""
 
 
 class TensorBase:
@@ -102,6 +107,12 @@ def is_symbolic(value: Any) -> bool:
     return isinstance(value, SymbolicScalarBase)
 
 
+def answer(value: Any) -> Any:
+    """The value of a symbolic tensor or number as an array, where the graph may be made for it; None where it may not."""
+    oracle = ACTIVE.builder.root.oracle if ACTIVE.builder is not None else None
+    return None if oracle is None else oracle.value(ACTIVE.builder.node_of(value))
+
+
 def abstract_of(value: Any) -> Abstract:
     """The abstract value of a tensor or symbolic scalar."""
     if value._node is not None:
@@ -176,9 +187,12 @@ def scalar_sample(dtype: DType) -> Any:
 
 
 def static_value(value: Any) -> Any:
-    """A setting (axis, size …) given as a concrete tensor, as the Python number or list it holds; others unchanged."""
+    """A setting (axis, size …) given as a tensor of known value, as the Python number or list it holds; others unchanged."""
     if isinstance(value, TensorBase) and value._node is None:
         return np.asarray(value._data).tolist()
+    if is_symbolic(value):
+        known = answer(value)
+        return value if known is None else known.tolist()
     if isinstance(value, (tuple, list)) and any(isinstance(v, TensorBase) for v in value):
         return tuple(static_value(v) for v in value)
     return value

@@ -30,6 +30,7 @@ __all__ = [
 
 def _key(seed: Any, generator: Any = None) -> Tensor:
     seed = values.static_value(seed)
+    checks.require_known("random", "seed", seed)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
         raise ValueError(f"A seed must be None or an int of at least 0, but got {seed!r}.")
     return next_key(None if seed is None else int(seed), generator)
