@@ -46,14 +46,23 @@ def _named(function: Callable, name: str, doc: str) -> Callable:
     return function
 
 
-def unary(name: str, apply: Callable, doc: str, floats: bool = False) -> Callable:
-    """A NumPy function of one array with an optional result type; `floats` turns integers into float32 first."""
+def unary(name: str, apply: Callable, doc: str, floats: bool = False, argument: str = "x") -> Callable:
+    """A NumPy function of one array with an optional result type; `floats` turns integers into float32 first.
+
+    The array's name is "x", or "a" or "input" where `argument` says so.
+    """
 
     def function(x: Any, dtype: Any = None) -> Tensor:
         x = tensor(x)
         return cast(apply(to_float(x) if floats else x), dtype)
 
-    return _named(function, name, doc)
+    def of_a(a: Any, dtype: Any = None) -> Tensor:
+        return function(a, dtype)
+
+    def of_input(input: Any, dtype: Any = None) -> Tensor:
+        return function(input, dtype)
+
+    return _named({"x": function, "a": of_a, "input": of_input}[argument], name, doc)
 
 
 def binary(name: str, apply: Callable, doc: str) -> Callable:

@@ -87,6 +87,44 @@ def _extreme(plain: Callable, paired: Callable) -> Callable:
     return method
 
 
+def _argmax_with_value(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """(values, indices) of the largest elements along `axis`.
+
+    Examples:
+        >>> values, indices = Tensor([[3.0, 8.0], [6.0, 5.0]]).argmax_with_value(axis=1)
+        >>> print(values, indices)
+        [8. 6.] [1 0]
+    """
+    return F.max(self, axis, keep_dims)
+
+
+def _argmin_with_value(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """(values, indices) of the smallest elements along `axis`.
+
+    Examples:
+        >>> values, indices = Tensor([[3.0, 8.0], [6.0, 5.0]]).argmin_with_value(axis=1)
+        >>> print(values, indices)
+        [3. 5.] [0 1]
+    """
+    return F.min(self, axis, keep_dims)
+
+
+def _second_name(function: Callable, other: str) -> Callable:
+    """A method of one argument, `other`, that has a second name from an older signature."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if other in kwargs:
+            kwargs["other"] = kwargs.pop(other)
+        return function(self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    return method
+
+
+_expand_as = _second_name(F.expand_as, "x")
+_remainder = _second_name(F.remainder, "divisor")
+
+
 def _spread(function: Callable) -> Callable:
     """std and var: by `axis` with ddof 0, by `dim` with correction 1."""
 
@@ -129,6 +167,13 @@ def _inplace(function: Callable) -> Callable:
 
 
 # -- shapes ---------------------------------------------------------------------------------------------------------
+def _reverse_sequence(self: Tensor, seq_lengths: Any, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
+    return F.reverse_sequence(self, seq_lengths, seq_dim, batch_dim)
+
+
+_reverse_sequence.__doc__ = F.reverse_sequence.__doc__
+
+
 def _reshape(self: Tensor, *shape: Any) -> Tensor:
     """The same elements in another shape; one dimension may be -1.
 
@@ -271,7 +316,7 @@ def _sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 def _stride(self: Tensor, dim: int | None = None) -> Any:
     """How many elements apart neighbours along each dimension (or one) are."""
-    steps = tuple(s // self.itemsize for s in self.strides)
+    steps = [s // self.itemsize for s in self.strides]
     return steps if dim is None else steps[dim]
 
 
@@ -654,7 +699,7 @@ _SAME = [
     "ceil", "cholesky", "cholesky_inverse", "cholesky_solve", "clamp", "clip", "conj", "copysign", "cos", "cosh",
     "cov", "cross", "cummax", "cummin", "deg2rad", "det", "diag_embed", "diagflat", "diagonal_scatter", "diff",
     "digamma", "div", "divide", "dot", "dsplit", "eigvals", "eq", "equal", "erf", "erfc", "erfinv", "exp",
-    "expand_as", "expand_dims", "expm1", "fill_diagonal", "flip", "fliplr", "flipud", "float_power", "floor",
+    "expand_dims", "expm1", "fill_diagonal", "flip", "fliplr", "flipud", "float_power", "floor",
     "floor_divide", "fmax", "fmin", "fmod", "frac", "gather_elements", "gather_nd", "gcd", "ge", "geqrf", "ger",
     "greater", "greater_equal", "gt", "heaviside", "histc", "hsplit", "hypot", "i0", "igamma", "igammac", "imag",
     "index_fill", "inner", "inplace_update", "inverse", "invert", "is_complex", "is_floating_point", "isclose",
@@ -665,7 +710,7 @@ _SAME = [
     "minimum", "mm", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
     "nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "ne", "neg", "negative", "nextafter",
     "nonzero", "norm", "not_equal", "numel", "orgqr", "ormqr", "outer", "pinv", "positive", "pow", "quantile",
-    "rad2deg", "random_categorical", "ravel", "real", "reciprocal", "remainder", "renorm", "repeat_interleave",
+    "rad2deg", "random_categorical", "ravel", "real", "reciprocal", "renorm", "repeat_interleave",
     "reverse", "reverse_sequence", "roll", "rot90", "round", "rsqrt", "scatter_div", "scatter_max", "scatter_min",
     "scatter_mul", "scatter_sub", "select_scatter", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
     "slice_scatter", "slogdet", "sqrt", "square", "subtract", "svd", "swapaxes", "swapdims", "t", "tan", "tanh",
@@ -704,6 +749,11 @@ _ADAPTED: dict[str, Callable] = {
     "sort": _renamed(sort_stable, dim="axis"),
     "argsort": _renamed(argsort_stable, dim="axis"),
     "topk": F.topk,
+    "approximate_equal": _renamed(F.approximate_equal, other="y"),
+    "float_power": _renamed(F.float_power, other="exponent"),
+    "multiply": _renamed(F.multiply, value="other"),
+    "ormqr": _renamed(F.ormqr, input2="tau", input3="other"),
+    "reverse_sequence": _reverse_sequence,
     "diagonal": _renamed(F.diagonal, axis1="dim1", axis2="dim2"),
     "unsqueeze": F.unsqueeze,
     "reshape": _reshape, "view": _view, "transpose": _transpose, "permute": _permute, "squeeze": _squeeze,
@@ -722,8 +772,8 @@ _ADAPTED: dict[str, Callable] = {
     "is_signed": lambda self: self.dtype.kind in "ifc", "detach": F.stop_gradient, "value": lambda self: self,
     "cpu": lambda self: self, "move_to": lambda self, to="CPU", blocking=True: self,
     "set_const_arg": lambda self, const_arg=True: self, "storage_offset": lambda self: 0,
-    "tensor_add": F.add, "tensor_mul": F.mul, "argmax_with_value": F.argmax_with_value,
-    "argmin_with_value": F.argmin_with_value, "normal_": _normal_, "uniform": _uniform, "bernoulli": _bernoulli,
+    "tensor_add": F.add, "tensor_mul": F.mul, "argmax_with_value": _argmax_with_value,
+    "argmin_with_value": _argmin_with_value, "expand_as": _expand_as, "remainder": _remainder, "normal_": _normal_, "uniform": _uniform, "bernoulli": _bernoulli,
     "bernoulli_": _bernoulli_, "exponential_": _exponential_, "random_": _random_, "log_normal": _log_normal,
     "to_coo": dense_to_coo, "to_csr": dense_to_csr, "cauchy": _cauchy, "softmax": _softmax,
     "searchsorted": _searchsorted, "qr": _qr, "lu_solve": _lu_solve,

@@ -18,7 +18,6 @@ from mindspore.ops.nn_func import (
     adaptive_avg_pool3d,
     adaptive_max_pool1d,
     adaptive_max_pool2d,
-    batch_norm,
     conv_transpose2d,
     cosine_embedding_loss,
     cross_entropy,
@@ -33,7 +32,6 @@ from mindspore.ops.nn_func import (
     l1_loss,
     layer_norm,
     linear,
-    max_unpool2d,
     mse_loss,
     pixel_shuffle,
     prelu,
@@ -115,9 +113,24 @@ def hardtanh_(input: Any, min_val: float = -1, max_val: float = 1) -> Tensor:
     return hardtanh(input, float(min_val), float(max_val), True)
 
 
-def threshold_(input: Any, threshold_value: float, value: float) -> Tensor:
+def threshold_(input: Any, threshold: float, value: float) -> Tensor:
     """`threshold`, with the result stored in the input."""
-    return threshold(input, threshold_value, value, True)
+    return update(input, nf.threshold(input, threshold, value))
+
+
+def batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
+    momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
+    """Normalise every channel (dimension 1) by the batch's statistics in training, by the running ones otherwise."""
+    return nf.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def max_unpool2d(
+    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
+    """The partial inverse of 2-d max pooling."""
+    return nf.max_unpool2d(input, indices, kernel_size, stride, padding, output_size)
 
 
 def selu(input: Any) -> Tensor:

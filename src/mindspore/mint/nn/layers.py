@@ -130,10 +130,28 @@ class ConvTranspose2d(nn.Cell):
             bound = 1 / math.sqrt(math.prod(shape[1:]))
             self.bias = Parameter(initializer(Uniform(bound), (out_channels,), kind), name="bias")
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Any, output_size: Any = None) -> Any:
+        extra = self.output_padding if output_size is None else self._extra(input.shape[2:], output_size)
         return conv_transpose2d(
-            input, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation
+            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )
+
+    def _extra(self, size: tuple, wanted: Any) -> tuple[int, ...]:
+        """The output padding that gives the wanted height and width."""
+        wanted = tuple(wanted)[-2:]
+        per = [
+            window.per_dimension("ConvTranspose2d", n, getattr(self, n), 2) for n in ("stride", "padding", "dilation")
+        ]
+        extra = []
+        for n, w, k, stride, padding, dilation in zip(size, wanted, self.kernel_size, *per):
+            least = (n - 1) * stride - 2 * padding + dilation * (k - 1) + 1
+            if not least <= w < least + stride:
+                raise ValueError(
+                    f"For 'ConvTranspose2d', an 'output_size' from {least} to {least + stride - 1} is possible where {w} "
+                    "was asked for."
+                )
+            extra.append(w - least)
+        return tuple(extra)
 
 
 class _BatchNorm(nn.Cell):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from mindspore import nn
@@ -44,11 +45,21 @@ def _layer(name: str, function: Any, doc: str, **defaults: Any) -> Any:
     def apply_function(self: Any, input: Any) -> Any:
         return function(input, **dict(self.settings))
 
+    init.__signature__ = _signature(defaults)  # type: ignore[attr-defined]
     members = {"__init__": init, "apply_function": apply_function, "__doc__": doc, "__module__": __name__}
     return type(name, (_Pointwise,), members)
 
 
 _NEEDED = object()
+
+
+def _signature(defaults: dict[str, Any]) -> inspect.Signature:
+    """What a constructor with these arguments shows to readers and tools."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    arguments = [inspect.Parameter("self", kind)]
+    for name, value in defaults.items():
+        arguments.append(inspect.Parameter(name, kind, default=inspect.Parameter.empty if value is _NEEDED else value))
+    return inspect.Signature(arguments)
 
 
 def _without_inplace(function: Any) -> Any:
@@ -180,6 +191,12 @@ class Identity(nn.Cell):
         return input
 
 
+def _reduction(owner: str, value: Any) -> str:
+    if value not in ("none", "mean", "sum", "batchmean"):
+        raise ValueError(f"For 'mint.nn.{owner}', 'reduction' must be 'none', 'mean' or 'sum', but got {value!r}.")
+    return value
+
+
 def _loss(name: str, function: Any, doc: str, **defaults: Any) -> Any:
     """A loss class: `function(input, target, **arguments)`."""
     names = tuple(defaults)
@@ -190,15 +207,12 @@ def _loss(name: str, function: Any, doc: str, **defaults: Any) -> Any:
             self.settings = {**defaults, **dict(zip(names, args)), **kwargs}
             if kwargs.keys() - set(names) or len(args) > len(names):
                 raise TypeError(f"For 'mint.nn.{name}', the arguments are {names}, but got {args} and {kwargs}.")
-            if self.settings["reduction"] not in ("none", "mean", "sum", "batchmean"):
-                raise ValueError(
-                    f"For 'mint.nn.{name}', 'reduction' must be 'none', 'mean' or 'sum', but got "
-                    f"{self.settings['reduction']!r}."
-                )
+            _reduction(name, self.settings["reduction"])
 
-        def construct(self, *inputs: Any) -> Any:
-            return function(*inputs, **self.settings)
+        def construct(self, input: Any, target: Any) -> Any:
+            return function(input, target, **self.settings)
 
+    Loss.__init__.__signature__ = _signature(defaults)  # type: ignore[attr-defined]
     Loss.__name__ = Loss.__qualname__ = name
     Loss.__doc__, Loss.__module__ = doc, __name__
     return Loss
@@ -221,8 +235,24 @@ NLLLoss = _loss(
 )  # fmt: skip
 KLDivLoss = _loss("KLDivLoss", mf.kl_div, "Kullback-Leibler divergence.", reduction="mean", log_target=False)
 SoftMarginLoss = _loss("SoftMarginLoss", mf.soft_margin_loss, "log(1 + exp(-y x)).", reduction="mean")
-CosineEmbeddingLoss = _loss(
-    "CosineEmbeddingLoss", mf.cosine_embedding_loss, "By the cosine of two vectors.", margin=0.0, reduction="mean",
-)  # fmt: skip
+
+
+class CosineEmbeddingLoss(nn.Cell):
+    """By the cosine of two vectors.
+
+    Examples:
+        >>> from mindspore import Tensor, mint
+        >>> loss = mint.nn.CosineEmbeddingLoss()
+        >>> loss(Tensor([[1.0, 0.0]]), Tensor([[0.0, 1.0]]), Tensor([1])).item()
+        1.0
+    """
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean"):
+        super().__init__()
+        self.margin, self.reduction = margin, _reduction("CosineEmbeddingLoss", reduction)
+
+    def construct(self, input1: Any, input2: Any, target: Any) -> Any:
+        return mf.cosine_embedding_loss(input1, input2, target, self.margin, self.reduction)
+
 
 __all__ = [name for name in globals() if name[0].isupper() and name != "Any"]

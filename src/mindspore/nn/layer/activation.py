@@ -153,8 +153,8 @@ class HShrink(Cell):
         super().__init__()
         self.hshrink = _act.HShrink(lambd)
 
-    def construct(self, input_x: Any) -> Any:
-        return self.hshrink(input_x)
+    def construct(self, input: Any) -> Any:
+        return self.hshrink(input)
 
 
 class SoftShrink(Cell):
@@ -170,8 +170,8 @@ class SoftShrink(Cell):
         super().__init__()
         self.softshrink = _act.SoftShrink(lambd)
 
-    def construct(self, input_x: Any) -> Any:
-        return self.softshrink(input_x)
+    def construct(self, input: Any) -> Any:
+        return self.softshrink(input)
 
 
 class Tanhshrink(Cell):
@@ -306,8 +306,8 @@ class RReLU(Cell):
             raise ValueError(f"For 'RReLU', 'lower' must not exceed 'upper', but got {lower} and {upper}.")
         self.lower, self.upper = lower, upper
 
-    def construct(self, input_x: Any) -> Any:
-        return rrelu(input_x, self.lower, self.upper)
+    def construct(self, x: Any) -> Any:
+        return rrelu(x, self.lower, self.upper)
 
 
 class Softmax(Cell):
@@ -323,8 +323,8 @@ class Softmax(Cell):
         super().__init__()
         self.softmax = _act.Softmax(axis)
 
-    def construct(self, x: Any) -> Any:
-        return self.softmax(x)
+    def construct(self, input: Any) -> Any:
+        return self.softmax(input)
 
 
 class Softmax2d(Cell):

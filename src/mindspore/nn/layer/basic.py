@@ -45,8 +45,8 @@ class Identity(Cell):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__()
 
-    def construct(self, x: Any) -> Any:
-        return x
+    def construct(self, input: Any) -> Any:
+        return input
 
 
 class Dense(Cell):
@@ -181,8 +181,8 @@ class DropoutExt(Cell):
         super().__init__()
         self.p, self.inplace = p, inplace
 
-    def construct(self, x: Any) -> Any:
-        return ops.dropout(x, self.p, self.training)
+    def construct(self, input: Any) -> Any:
+        return ops.dropout(input, self.p, self.training)
 
 
 class _ChannelDropout(Cell):
@@ -236,8 +236,8 @@ class Dropout2dExt(_ChannelDropout):
         super().__init__(p)
         self.inplace = inplace
 
-    def construct(self, x: Any) -> Any:
-        return ops.dropout2d(x, self.p, self.training)
+    def construct(self, input: Any) -> Any:
+        return ops.dropout2d(input, self.p, self.training)
 
 
 class Dropout3d(_ChannelDropout):

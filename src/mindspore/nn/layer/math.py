@@ -131,8 +131,8 @@ class MatInverse(Cell):
         (2, 2)
     """
 
-    def construct(self, x: Any) -> Any:
-        return ops.inverse(x)
+    def construct(self, a: Any) -> Any:
+        return ops.inverse(a)
 
 
 class MatDet(Cell):
@@ -144,5 +144,5 @@ class MatDet(Cell):
         8.0
     """
 
-    def construct(self, x: Any) -> Any:
-        return ops.det(x)
+    def construct(self, a: Any) -> Any:
+        return ops.det(a)

@@ -123,11 +123,11 @@ class BatchNorm3d(Cell):
             use_batch_statistics, "NCHW", dtype,
         )  # fmt: skip
 
-    def construct(self, input_x: Any) -> Any:
-        checks.rank("BatchNorm3d", input_x, 5)
-        samples, channels, depth, height, width = input_x.shape
-        flat = ops.reshape(input_x, (samples, channels, depth * height, width))
-        return ops.reshape(self.bn2d(flat), input_x.shape)
+    def construct(self, x: Any) -> Any:
+        checks.rank("BatchNorm3d", x, 5)
+        samples, channels, depth, height, width = x.shape
+        flat = ops.reshape(x, (samples, channels, depth * height, width))
+        return ops.reshape(self.bn2d(flat), x.shape)
 
 
 class SyncBatchNorm(_BatchNorm):

@@ -383,8 +383,8 @@ class AdaptiveMaxPool1d(Cell):
         super().__init__()
         self.output_size = checks.positive_int("AdaptiveMaxPool1d", "output_size", output_size)
 
-    def construct(self, input: Any) -> Any:
-        return ops.adaptive_max_pool1d(input, self.output_size)
+    def construct(self, x: Any) -> Any:
+        return ops.adaptive_max_pool1d(x, self.output_size)
 
 
 class AdaptiveMaxPool2d(Cell):

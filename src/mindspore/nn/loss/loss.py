@@ -105,8 +105,8 @@ class L1LossExt(_Loss2):
         2.0
     """
 
-    def construct(self, input: Any, target: Any) -> Any:
-        return ops.l1_loss(input, target, self.reduction)
+    def construct(self, logits: Any, labels: Any) -> Any:
+        return ops.l1_loss(logits, labels, self.reduction)
 
 
 class MAELoss(LossBase):
@@ -289,8 +289,8 @@ class BCEWithLogitsLoss(LossBase):
                 raise TypeError(f"For 'BCEWithLogitsLoss', '{name}' must not be a Parameter.")
         self.weight, self.pos_weight = weight, pos_weight
 
-    def construct(self, logits: Any, labels: Any) -> Any:
-        return ops.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
+    def construct(self, input: Any, target: Any) -> Any:
+        return ops.binary_cross_entropy_with_logits(input, target, self.weight, self.pos_weight, self.reduction)
 
 
 class KLDivLoss(LossBase):

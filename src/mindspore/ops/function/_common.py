@@ -14,7 +14,8 @@ from mindspore.common.tensor import Tensor
 from mindspore.prims import checks, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast
-from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.prims.measured import measure
+from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
 
 
 def require_tensor(op: str, name: str, value: Any) -> Any:
@@ -84,9 +85,22 @@ def concrete(op: str, value: Any) -> np.ndarray:
     """The data of a tensor whose values decide the shape of the result."""
     require_tensor(op, "input", value)
     if is_variable(value):
-        node = ACTIVE.builder.node_of(value)
-        raise unknown_value(f"ops.{op}", values.from_node(node))
+        answer = values.answer(value)
+        if answer is None:
+            node = ACTIVE.builder.node_of(value)
+            raise unknown_value(f"ops.{op}", values.from_node(node), SizeUnknownError)
+        return answer
     return np.asarray(value._data)
+
+
+def measured(op: str, function: Callable[..., tuple], *inputs: Any) -> tuple:
+    """The tensors that `function`, written for NumPy arrays, finds in the values of some tensors.
+
+    How much it finds decides the shapes of the results: a graph with such an operation runs in stages around it.
+    """
+    for value in inputs:
+        require_tensor(op, "input", value)
+    return measure(op, function, *inputs)
 
 
 def cast(x: Any, dtype: Any) -> Any:
@@ -115,7 +129,10 @@ def normal_axes(op: str, axis: Any, ndim: int, name: str = "axis") -> tuple[int,
 def static_ints(op: str, name: str, value: Any) -> tuple[int, ...]:
     """An int, sequence of ints or concrete int tensor as a tuple."""
     if isinstance(value, TensorBase) and value._node is not None and value.ndim:
-        raise unknown_value(f"'{name}' of '{op}'", value)
+        answer = values.answer(value)
+        if answer is None:
+            raise unknown_value(f"'{name}' of '{op}'", value, SizeUnknownError)
+        value = answer.tolist()
     return checks.shape(op, values.static_value(value), name)
 
 
@@ -135,8 +152,8 @@ def unary(prim: Any, name: str, doc: str) -> Callable:
     return _named(function, name, doc)
 
 
-def unary_float(prim: Any, name: str, doc: str) -> Callable:
-    """Like `unary`, for functions that turn integers into float32 first."""
+def unary_float(prim: Any, name: str, doc: str, argument: str = "input") -> Callable:
+    """Like `unary`, for functions that turn integers into float32 first; `argument` is "input" or "x"."""
     apply = prim()
 
     def function(input: Any) -> Tensor:
@@ -145,7 +162,10 @@ def unary_float(prim: Any, name: str, doc: str) -> Callable:
             input = as_tensor(input)
         return apply(to_float(input))
 
-    return _named(function, name, doc)
+    def of_x(x: Any) -> Tensor:
+        return function(x)
+
+    return _named(of_x if argument == "x" else function, name, doc)
 
 
 def binary(prim: Any, name: str, doc: str) -> Callable:
