@@ -76,8 +76,7 @@ def test_tensors_as_indices():
 def test_indices_known_only_to_the_graph():
     f = ms.jit(lambda x, i: x[i])
     assert np.array_equal(f(Tensor(X), Tensor(I)).asnumpy(), X[I])
-    with pytest.warns(UserWarning, match="mask"):
-        assert np.array_equal(ms.jit(lambda x: x[x > 0])(Tensor(X)).asnumpy(), X[X > 0])
+    assert np.array_equal(ms.jit(lambda x: x[x > 0])(Tensor(X)).asnumpy(), X[X > 0])
 
     @ms.jit
     def through_mask(x, v):

@@ -20,7 +20,7 @@ import numpy as np
 from mindspore import context
 from mindspore.common import memory_report
 from mindspore.common.guards import Guards
-from mindspore.common.mutable_data import Mutable
+from mindspore.common.mutable_data import Mutable, holds_mutable, plain
 from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
 from mindspore.prims import values
@@ -29,15 +29,20 @@ from mindspore.prims.control import Call
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, executor
+from mindspore.runtime.staged import OtherAnswers, StagedExecutable, run_node
 
 #: references to a Parameter's array when nobody but the Parameter and the call at hand holds it
 _OWN_REFERENCES = 3
 #: graphs kept per kind of arguments; more come into being only when attributes keep changing
 MAX_ENTRIES = 64
+#: graphs kept per kind of arguments for different values and shapes that the arguments lead to
+MAX_ANSWERS = 8
 #: Python calls under way while a graph that calls itself runs: well within the stack of a thread
 RECURSION_LIMIT = 10_000
 #: stands for an entry that is not a graph: the function needs values that only a run gives
 EAGER = object()
+#: the same, where the values are those of mutable arguments: it is compiled for each of them
+BY_VALUE = object()
 
 
 class CompiledFunction:
@@ -50,6 +55,7 @@ class CompiledFunction:
         self._cache: dict[Any, list[Any]] = {}
         self._bound: dict[int, tuple[Any, CompiledFunction]] = {}
         self._variable: dict[Any, Any] = {}  # attributes that change between calls and so are inputs: key -> Read
+        self._by_value = False  # whether the values of mutable arguments are needed when compiling
         self._fixed: set[Any] = set()  # attributes that must be known when compiling, even if they change
         functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(
             function, "__name__"
@@ -58,9 +64,20 @@ class CompiledFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if ACTIVE.builder is not None:
             return parse.call(self.function, args, kwargs)
+        if self._by_value:
+            args, kwargs = plain(args), plain(kwargs)
         entry = self.entry(args, kwargs)
         if entry is EAGER:
             return self._run_eagerly(args, kwargs)
+        if entry is BY_VALUE:
+            self._by_value = True
+            return self(*args, **kwargs)
+        try:
+            return self._run(entry, args, kwargs)
+        except OtherAnswers as met:
+            return self._run_other(met.answers, args, kwargs)
+
+    def _run(self, entry: Entry, args: tuple, kwargs: dict) -> Any:
         tensors = tensors_in(args)
         if kwargs:
             tensors_in(kwargs, tensors)
@@ -69,6 +86,32 @@ class CompiledFunction:
 
             return run_recorded(self, entry, args, kwargs, tensors)
         return entry.run_plain(tensors)
+
+    def _run_other(self, answers: list[tuple], args: tuple, kwargs: dict) -> Any:
+        """Run the graph that is made for the values met on the way; compile it if there is none yet.
+
+        Where there would be too many of them, the function runs as plain Python.
+        """
+        candidates = self._cache[self._key(args, kwargs)]
+        made = [e for e in candidates if isinstance(e, Entry) and e.answers]
+        fitting = next((e for e in made if e.answers[: len(answers)] == answers and e.guards.hold()), None)
+        if fitting is None and len(made) < MAX_ANSWERS:
+            fitting = self._build(args, kwargs)
+        if fitting is None:
+            warnings.warn(f"'{self.name}' runs as plain Python from now on: its shapes change too often.", stacklevel=3)
+            fitting = EAGER
+            candidates.clear()
+        elif fitting in candidates:
+            candidates.remove(fitting)
+        candidates.insert(0, fitting)  # the next call probably has the same values
+        if not isinstance(fitting, Entry):
+            return self._run_eagerly(args, kwargs)
+        try:
+            return self._run(fitting, args, kwargs)
+        except OtherAnswers as met:
+            if len(met.answers) <= len(answers):  # the same arguments give different values each time
+                return self._run_eagerly(args, kwargs)
+            return self._run_other(met.answers, args, kwargs)
 
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
         return interpreter.call(self.function, args, kwargs)
@@ -85,18 +128,21 @@ class CompiledFunction:
 
     def compile(self, *args: Any, **kwargs: Any) -> Entry:
         """Compile for these arguments without running."""
-        return self.entry(args, kwargs)
+        if self._by_value:
+            args, kwargs = plain(args), plain(kwargs)
+        entry = self.entry(args, kwargs)
+        if entry is BY_VALUE:
+            self._by_value = True
+            return self.compile(*args, **kwargs)
+        return entry
 
     def entry(self, args: tuple, kwargs: dict) -> Any:
-        try:
-            key = (_key(args), _key(kwargs) if kwargs else None, executor.backend_key())
-        except RecursionError:
-            raise RuntimeError("Detect recursion when converting python object. An argument contains itself.") from None
+        key = self._key(args, kwargs)
         candidates = self._cache.get(key)
         if candidates is None:
             candidates = self._cache[key] = []
         for entry in candidates:
-            if entry is EAGER or entry.guards.hold():
+            if entry is EAGER or entry is BY_VALUE or entry.guards.hold():
                 return entry
         for entry in candidates[-1:]:
             self._note_variable({(id(r.owner), r.name): r for r in entry.guards.changed() if _may_change(r.value)})
@@ -105,11 +151,22 @@ class CompiledFunction:
         del candidates[:-MAX_ENTRIES]
         return entry
 
+    @staticmethod
+    def _key(args: tuple, kwargs: dict) -> tuple:
+        """The kind of some arguments."""
+        try:
+            return (_key(args), _key(kwargs) if kwargs else None, executor.backend_key())
+        except RecursionError:
+            raise RuntimeError("Detect recursion when converting python object. An argument contains itself.") from None
+
     def _build(self, args: tuple, kwargs: dict) -> Any:
         try:
             traced = self._trace(args, kwargs)
         except values.ValueUnknownError as error:
-            if context.get_context("jit_syntax_level") == context.STRICT:
+            is_size = isinstance(error, values.SizeUnknownError)
+            if holds_mutable(args) or holds_mutable(kwargs):
+                return BY_VALUE
+            if context.get_context("jit_syntax_level") == context.STRICT and not is_size:
                 raise
             warnings.warn(f"'{self.name}' cannot be compiled and runs as plain Python: {error}", stacklevel=4)
             return EAGER
@@ -127,17 +184,37 @@ class CompiledFunction:
             return traced
 
     def _trace_with(self, args: tuple, kwargs: dict) -> Traced:
+        """Trace for any values of the arguments or, if that is not possible, for those they have (staging.py)."""
+        try:
+            return self._trace_for(args, kwargs)
+        except values.ValueUnknownError as error:
+            strict = context.get_context("jit_syntax_level") == context.STRICT
+            if (
+                strict
+                and not isinstance(error, values.SizeUnknownError)
+                or holds_mutable(args)
+                or holds_mutable(kwargs)
+            ):
+                raise  # mutable numbers are simply made constants: BY_VALUE
+        try:
+            return self._trace_for(args, kwargs, run_node)
+        except values.ValueUnknownError:
+            return self._trace_for(args, kwargs, run_node, decides=True)
+
+    def _trace_for(self, args: tuple, kwargs: dict, run_node: Any = None, decides: bool = False) -> Traced:
         """Trace with as many of the changing attributes as inputs as the function allows: all, the tensors, none."""
         depth = context.get_context("max_call_depth")
         tensors = {key: read for key, read in self._variable.items() if isinstance(read.value, TensorBase)}
         for inputs in (self._variable, tensors) if self._variable else ():
             try:
-                traced = parse.trace(self.function, args, kwargs, self.name, depth, frozenset(inputs))
+                traced = parse.trace(
+                    self.function, args, kwargs, self.name, depth, frozenset(inputs), run_node, decides
+                )
             except Exception:
                 continue  # a value was needed, or the program is wrong: the trace without inputs tells
             self._fix(set(self._variable) - set(inputs))
             return traced
-        traced = parse.trace(self.function, args, kwargs, self.name, depth)
+        traced = parse.trace(self.function, args, kwargs, self.name, depth, frozenset(), run_node, decides)
         self._fix(set(self._variable))
         return traced
 
@@ -162,7 +239,7 @@ class CompiledFunction:
 
     def entries(self) -> list[Entry]:
         """The graphs compiled so far, oldest first."""
-        return [e for candidates in self._cache.values() for e in candidates if e is not EAGER]
+        return [e for candidates in self._cache.values() for e in candidates if isinstance(e, Entry)]
 
     def memory_report(self) -> dict[str, float]:
         """Working memory of the graph compiled last: "peak_bytes", "total_bytes" without reuse, and their "ratio"."""
@@ -189,7 +266,13 @@ class Entry:
         self.guards = Guards(traced)
         self.device = devices.accelerator()
         self.recursive = any(isinstance(n.op, Call) for g in traced.graph.all_graphs() for n in g.nodes())
-        self.executable = executor.compile_graph(traced.graph, donated, driver.Options(level, path))
+        options = driver.Options(level, path)
+        self.answers = [q.answer for q in traced.questions]  # the values and shapes it is made for
+        if traced.questions:  # found unfit half-way it must have changed nothing: no input is given away
+            self.donated = ()
+            self.executable = StagedExecutable(traced.graph, traced.questions, options)
+        else:
+            self.executable = executor.compile_graph(traced.graph, donated, options)
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""

@@ -6,16 +6,24 @@ from typing import Any
 
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
-from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
+from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase, ValueUnknownError
 
 
-def unknown_value(what: str, value: Any) -> ValueUnknownError:
+def unknown_value(what: str, value: Any, kind: type[ValueUnknownError] = ValueUnknownError) -> ValueUnknownError:
     abstract = value._node.abstract
-    return ValueUnknownError(
+    return kind(
         f"{what} needs the value of a {abstract.dtype} tensor of shape {getattr(abstract, 'shape', ())}, which is only known when the "
         "compiled graph runs. Use tensor operations instead, move this code out of the compiled function, or run in "
         "PYNATIVE_MODE."
     )
+
+
+def python_number(what: str, value: Any, kind: type[ValueUnknownError] = ValueUnknownError) -> Any:
+    """The number that a symbolic value has, in a graph that may be made for it."""
+    answer = values.answer(value)
+    if answer is None:
+        raise unknown_value(what, value, kind)
+    return answer.item()
 
 
 def _operator(prim: Any, reflected: bool = False) -> Any:
@@ -90,16 +98,16 @@ class SymbolicScalar(SymbolicScalarBase):
         return _ew.Abs()(self)
 
     def __bool__(self) -> bool:
-        raise unknown_value("bool()", self)
+        return bool(python_number("bool()", self))
 
     def __int__(self) -> int:
-        raise unknown_value("int()", self)
+        return int(python_number("int()", self))
 
     def __float__(self) -> float:
         raise unknown_value("float()", self)
 
     def __index__(self) -> int:
-        raise unknown_value("using it as an index or a size", self)
+        return int(python_number("using it as an index or a size", self, SizeUnknownError))
 
     def __str__(self) -> str:
         raise unknown_value("str()", self)

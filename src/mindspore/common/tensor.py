@@ -16,7 +16,7 @@ from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
 from mindspore._base.tensor_hook import set_tensor_factory
 from mindspore.common.symbol import Symbol
-from mindspore.common.symbolic import unknown_value
+from mindspore.common.symbolic import python_number, unknown_value
 from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import arrays as _arrays
 from mindspore.prims import elementwise as _ew
@@ -427,15 +427,12 @@ class Tensor(TensorBase):
         return bool(_EQ(self, element).any())
 
     def __bool__(self) -> bool:
-        if self._node is not None:
-            raise unknown_value("bool()", self)
-        array = np.asarray(self._data)
-        if array.size != 1:
+        if self.size != 1:
             raise ValueError(
-                f"The truth value of a tensor should have only one element to be known, but got {array.size} in shape {self.shape}: "
+                f"The truth value of a tensor should have only one element to be known, but got {self.size} in shape {self.shape}: "
                 "more than one element is ambiguous. Use .any() or .all() to reduce it first."
             )
-        return bool(array.reshape(()))
+        return bool(self._python_number("bool()"))
 
     def __int__(self) -> int:
         return int(self._python_number("int()"))
@@ -464,13 +461,11 @@ class Tensor(TensorBase):
         return format(self.item(), spec) if self.size == 1 and self._node is None else format(str(self), spec)
 
     def _python_number(self, what: str) -> Any:
-        if self._node is not None:
-            raise unknown_value(what, self)
         if self.size != 1:
             raise ValueError(
                 f"Only one element tensors can be converted to Python scalars by {what}, but this one has shape {self.shape}."
             )
-        return np.asarray(self._data).item()
+        return np.asarray(self._data).item() if self._node is None else python_number(what, self)
 
     def __hash__(self) -> int:
         return id(self)

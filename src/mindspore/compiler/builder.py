@@ -32,6 +32,7 @@ from mindspore.ir import (
 )
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.measured import Measured
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
@@ -58,6 +59,7 @@ class Builder:
         self._constants: dict[int, tuple[Any, ValueNode]] = {}
         self.region: Any = None  # of the root: the call whose nodes the backward pass computes again, if in one
         self.regions: dict[int, Any] = {}  # of the root: node -> its region
+        self.oracle: Any = None  # of the root: a staging.Oracle, if the graph may be made for values of its arguments
 
     # -- activation -----------------------------------------------------------------------------------------------
     @contextlib.contextmanager
@@ -92,7 +94,7 @@ class Builder:
             if folded is not None:
                 return folded
         nodes = tuple(self.node_of(a) for a in args)
-        result = self.emit(prim, nodes)
+        result = self.emit(prim, nodes) if not isinstance(prim, Measured) else self._measure(prim, nodes)
         public = self.public(result)
         if prim.writes:
             outputs = public if isinstance(public, tuple) else (public,)
@@ -107,6 +109,15 @@ class Builder:
         node = CNode(prim, nodes, abstract, self.graph, locations, scope)
         if self.root.region is not None:
             self.root.regions[node.id] = self.root.region
+        return node
+
+    def _measure(self, prim: Measured, nodes: tuple[Node, ...]) -> Node:
+        """Add a node whose type only its evaluation tells; never within branches and loops."""
+        abstract = self.oracle.measure(prim, nodes) if self.oracle is not None and self.parent is None else None
+        if abstract is None:
+            return self.emit(prim, nodes)  # which explains why not
+        node = CNode(prim, nodes, abstract, self.graph, *self.origin())
+        self.oracle.note_measured(node)
         return node
 
     @contextlib.contextmanager

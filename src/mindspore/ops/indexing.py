@@ -18,6 +18,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import TENSOR_INDEX, GetItem, ScalarToTensor, SetItem
 from mindspore.prims.elementwise import Cast, Select
 from mindspore.prims.inplace import update
+from mindspore.prims.measured import measure
 from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.scan import CumSum
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
@@ -122,6 +123,9 @@ def _bound(value: Any) -> Any:
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, SymbolicScalarBase) or is_variable(value):
+        answer = values.answer(value)
+        if answer is not None and answer.size == 1:
+            return int(answer.item())
         raise ValueUnknownError(
             "the bounds of a slice decide the shape of the result, so they must be known when the graph is compiled; "
             "use constants, or gather with an index tensor"
@@ -139,12 +143,7 @@ def _index_tensors(x: Any, part: Any) -> Any:
         part = _sequence_index(part)
     dtype = values.dtype_of(part)
     if dtype is mstype.bool_:
-        if is_variable(part):
-            raise ValueUnknownError(
-                "a mask decides the shape of x[mask], so it must be known when the graph is compiled; use ops.where or "
-                "ops.masked_fill, or run in PYNATIVE_MODE"
-            )
-        return [values.from_array(i) for i in np.nonzero(np.asarray(part._data))] if part.ndim else [_scalar_mask(part)]
+        return list(measure("x[mask]", np.nonzero, part)) if part.ndim else [_scalar_mask(part)]
     if dtype.kind not in "ui":
         raise IndexError(f"tensors used as indices must be of an integer or bool type, but got {dtype}.")
     if part.ndim == 0 and not is_variable(part):

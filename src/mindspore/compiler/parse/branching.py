@@ -52,7 +52,7 @@ class BranchRules(Rules):
     """Mixed into the interpreter."""
 
     def exec_If(self, node: ast.If, rest: Any) -> Any:
-        condition = self.eval(node.test)
+        condition = self.decided(self.eval(node.test))
         if not self.is_variable(condition):
             return self.run_block(node.body if condition else node.orelse, rest)
         condition = self.truth(condition)

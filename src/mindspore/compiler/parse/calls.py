@@ -30,7 +30,7 @@ from mindspore.prims.control import Call
 from mindspore.prims.hooks import CustomGradient
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.structure import parts_of, with_parts
-from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
 
 #: how many levels of recursion under run-time conditions are interpreted one by one
 RECURSION_LEVELS = 16
@@ -62,7 +62,7 @@ class CallRules(Rules):
         if rule is not None:
             return rule(self, *args, **kwargs)
         if isinstance(function, Primitive):
-            return function(*args, **kwargs)
+            return self._call_library(function, args, kwargs)
         if hasattr(function, "run_around") and not isinstance(function, type):
             overridden = type(function).__call__
             if self.should_interpret(overridden):
@@ -76,13 +76,13 @@ class CallRules(Rules):
         if isinstance(function, types.MethodType):
             if self.should_interpret(function.__func__) or isinstance(function.__func__, InterpretedFunction):
                 return self.call(function.__func__, (function.__self__, *args), kwargs)
-            return function(*args, **kwargs)
+            return self._call_library(function, args, kwargs)
         if isinstance(function, functools.partial):
             return self.call(function.func, function.args + args, {**function.keywords, **kwargs})
         if isinstance(function, types.FunctionType):
             if self.should_interpret(function):
                 return self.call_function(function, args, kwargs)
-            return function(*args, **kwargs)
+            return self._call_library(function, args, kwargs)
         if isinstance(function, type):
             return self.call_class(function, args, kwargs)
         if isinstance(function, types.BuiltinMethodType) and isinstance(function.__self__, (list, tuple)):
@@ -100,7 +100,17 @@ class CallRules(Rules):
         return not is_generator(function) and source_of(function) is not None
 
     def call_class(self, cls: type, args: tuple, kwargs: dict) -> Any:
-        return cls(*args, **kwargs)
+        return self._call_library(cls, args, kwargs)
+
+    def _call_library(self, function: Any, args: tuple, kwargs: dict) -> Any:
+        """Call what is not interpreted. Sizes and axes among the arguments that it must know are asked for."""
+        try:
+            return function(*args, **kwargs)
+        except SizeUnknownError:
+            positional, named = list(map(_known_size, args)), {k: _known_size(v) for k, v in kwargs.items()}
+            if all(a is b for a, b in zip((*positional, *named.values()), (*args, *kwargs.values()))):
+                raise
+            return function(*positional, **named)
 
     def iterate(self, value: Any) -> Any:
         """The items of anything that can be looped over."""
@@ -306,6 +316,20 @@ class CallRules(Rules):
         outputs = [values.from_node(n) for n in nodes]
         chosen = CustomGradient(rule, len(nodes))(*outputs, *(args[i] for i in places))
         return _unflatten(template, list(chosen))
+
+
+def _known_size(value: Any) -> Any:
+    """An argument with the ints in it that only the running graph knows replaced by their values, where they may be."""
+    if type(value) in (tuple, list):
+        known = [_known_size(v) for v in value]
+        return value if all(a is b for a, b in zip(known, value)) else type(value)(known)
+    is_size = isinstance(value, SymbolicScalarBase) or (isinstance(value, TensorBase) and value._node is not None)
+    if not is_size or values.dtype_of(value).kind not in "iu" or len(value.shape) > 1:
+        return value
+    answer = values.answer(value)
+    if answer is None:
+        return value
+    return tuple(answer.tolist()) if answer.ndim else answer.item()
 
 
 def _hashable(value: Any) -> bool:

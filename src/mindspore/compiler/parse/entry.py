@@ -18,6 +18,7 @@ from mindspore.compiler.parse.branching import RaisedByUser
 from mindspore.compiler.parse.errors import located
 from mindspore.compiler.parse.frames import InterpretedFunction, Undefined
 from mindspore.compiler.parse.interpreter import Interpreter
+from mindspore.compiler.staging import Oracle, Question
 from mindspore.ir import AbstractScalar, FuncGraph, Node
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
@@ -46,6 +47,7 @@ class Traced(NamedTuple):
     error_output: int  # output index of the error code, or -1
     cells: list[tuple[Any, tuple]]  # the cells met, and the signature of each that the graph is made for
     reads: dict[Key, Read]  # attributes that the graph is specialised to
+    questions: list[Question]  # values and shapes that the graph is specialised to
 
 
 def tensors_in(value: Any, found: list[Any] | None = None) -> list[Any]:
@@ -72,19 +74,38 @@ def trace(
     name: str = "",
     max_call_depth: int = 1000,
     variable: frozenset[Key] = frozenset(),
+    run_node: Callable | None = None,
+    decides: bool = False,
 ) -> Traced:
-    """Interpret `function(*args, **kwargs)` into a graph. Attributes in `variable` become inputs instead of constants."""
-    interpreter = Interpreter(max_call_depth, variable)
+    """Interpret `function(*args, **kwargs)` into a graph. Attributes in `variable` become inputs instead of constants.
+
+    With `run_node`, which computes a node, the graph may be made for values that the arguments have (staging.py); if it
+    `decides`, also for the way they take through branches and loops.
+    """
+    interpreter = Interpreter(max_call_depth, variable, decides)
     names = argument_names(function, len(args))
     return run_trace(
-        interpreter, lambda a, k: interpreter.call(function, a, k), args, kwargs, name or _name(function), names
+        interpreter,
+        lambda a, k: interpreter.call(function, a, k),
+        args,
+        kwargs,
+        name or _name(function),
+        names,
+        run_node,
     )
 
 
 def run_trace(
-    interpreter: Interpreter, run: Callable, args: tuple, kwargs: dict, name: str, names: list[str] | None = None
+    interpreter: Interpreter,
+    run: Callable,
+    args: tuple,
+    kwargs: dict,
+    name: str,
+    names: list[str] | None = None,
+    run_node: Callable | None = None,
 ) -> Traced:
     builder = Builder(FuncGraph(name))
+    builder.oracle = Oracle(builder.graph, run_node) if run_node is not None else None
     builder.interpreter = interpreter  # type: ignore[attr-defined]
     builder.location_source = interpreter.origin
     limit = sys.getrecursionlimit()
@@ -163,18 +184,22 @@ class _Inputs:
         if isinstance(value, TensorBase):
             if isinstance(value, values.parameter_class()):
                 return value
-            return self._parameter(values.abstract_of(value), name)
+            return self._parameter(values.abstract_of(value), name, value._data)
         if getattr(value, "__ms_mutable__", False):
-            return self._parameter(AbstractScalar(values.scalar_dtype(value.plain())), name)
+            plain = value.plain()
+            return self._parameter(AbstractScalar(values.scalar_dtype(plain)), name, plain)
         parts = parts_of(value)
         if parts is None:
             return value
         keys = value if isinstance(value, dict) else range(len(parts))
         return with_parts(value, [self.replace(part, f"{name}_{key}") for key, part in zip(keys, parts)])
 
-    def _parameter(self, abstract: Any, name: str) -> Any:
+    def _parameter(self, abstract: Any, name: str, value: Any) -> Any:
         self.count += 1
-        return values.from_node(self.builder.graph.add_parameter(name, abstract))
+        node = self.builder.graph.add_parameter(name, abstract)
+        if self.builder.oracle is not None:
+            self.builder.oracle.give(node, value)
+        return values.from_node(node)
 
 
 def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: Any) -> Traced:
@@ -193,12 +218,16 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
         elif getattr(target, "_ms_keep", False):
             outputs.append(node)
     builder.graph.output = builder.make_tuple(outputs)
+    place = {id(p.default): i for i, p in enumerate(builder.graph.parameters) if p.default is not None}
+    builder.graph.attrs["updates"] = {place[id(p)]: index for p, index in written if id(p) in place}  # input -> output
     weights = [p.default for p in builder.graph.parameters if p.default is not None]
     cells = list(interpreter.cells.values())
     reads = {k: r for k, r in interpreter.reads.items() if k not in interpreter.attribute_inputs}
+    questions = builder.oracle.questions if builder.oracle is not None else []
     return Traced(
-        builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output, cells, reads
-    )
+        builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output, cells, reads,
+        questions,
+    )  # fmt: skip
 
 
 def _in_order_of_inputs(builder: Builder) -> list[tuple[Any, Node]]:

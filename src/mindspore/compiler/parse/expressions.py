@@ -248,7 +248,7 @@ class ExpressionRules(Rules):
         return ew.LogicalAnd()(self.truth(left), self.truth(right))
 
     def eval_IfExp(self, node: ast.IfExp) -> Any:
-        condition = self.eval(node.test)
+        condition = self.decided(self.eval(node.test))
         if not self.is_variable(condition):
             return self.eval(node.body if condition else node.orelse)
         return self.choose(self.truth(condition), lambda: self.eval(node.body), lambda: self.eval(node.orelse))

@@ -33,7 +33,7 @@ from mindspore.prims.values import TensorBase
 class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, LoopRules, MatchRules, CallRules):
     """Interprets user code into the active Builder's graph."""
 
-    def __init__(self, max_call_depth: int = 1000, variable: frozenset[Key] = frozenset()):
+    def __init__(self, max_call_depth: int = 1000, variable: frozenset[Key] = frozenset(), decides: bool = False):
         self.frame: Any = None
         self.max_call_depth = max_call_depth
         self.scope = "Default"
@@ -42,6 +42,7 @@ class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, 
         self.attributes: dict[Key, tuple[Any, str, Any]] = {}  # attribute stores made while interpreting
         self.reads: dict[Key, Read] = {}  # attributes read
         self.variable = variable  # attributes that are inputs of the graph rather than constants
+        self.decides = decides  # conditions are asked for, so that the graph is made for one way through the program
         self.attribute_inputs: dict[Key, Any] = {}
         self.cells: dict[int, tuple[Any, tuple]] = {}  # cells met, with their signature
         self.recursion: dict[Any, Any] = {}
@@ -57,6 +58,13 @@ class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, 
         if isinstance(value, (TensorBase, values.SymbolicScalarBase)):
             return builder.is_variable(value)
         return False
+
+    def decided(self, condition: Any) -> Any:
+        """A condition as a plain bool if the graph is to be made for one way through the program."""
+        if not self.decides or not self.is_variable(condition):
+            return condition
+        answer = values.answer(self.truth(condition))
+        return condition if answer is None else bool(answer)
 
     def origin(self) -> tuple[tuple[Location, ...], str]:
         """Where the node being made comes from."""

@@ -9,7 +9,8 @@ body interpreted again, until nothing changes.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mindspore._base import flags
@@ -44,6 +45,8 @@ class LoopRules(Rules):
     # -- for --------------------------------------------------------------------------------------------------------
     def exec_For(self, node: ast.For, rest: Any) -> Any:
         source = self.eval(node.iter)
+        if isinstance(source, SymbolicRange) and self.decides:
+            source = source.known()
         if isinstance(source, SymbolicRange):
             return self._counted_loop(node, source, rest)
         items = self.iterate(source)
@@ -173,7 +176,7 @@ class LoopRules(Rules):
 
     def _run_while(self, node: ast.While) -> Any:
         for _ in range(unroll_limit()):
-            test = self.eval(node.test)
+            test = self.decided(self.eval(node.test))
             if self.is_variable(test):
                 return self._while_node(node, Mixed(False, False, DEAD))
             if not test:
@@ -223,6 +226,13 @@ class SymbolicRange:
 
     def __init__(self, start: Any, stop: Any, step: Any = 1):
         self.start, self.stop, self.step = start, stop, step
+
+    def known(self) -> range:
+        """As a range of ints, in a graph that may be made for them."""
+        return range(*map(operator.index, (self.start, self.stop, self.step)))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.known())
 
 
 class Variable:

@@ -29,6 +29,7 @@ class MatchRules(Rules):
         return None
 
     def _known(self, condition: Any) -> bool:
+        condition = self.decided(condition)
         if self.is_variable(condition):
             raise ValueUnknownError("which case of a 'match' applies depends on run-time values; write it with 'if'.")
         return bool(condition)

@@ -12,6 +12,7 @@ from mindspore.ops.function._common import (
     as_tensor,
     cast,
     concrete,
+    measured,
     normal_axis,
     require_operands,
     require_rank,
@@ -119,13 +120,13 @@ def masked_select(input: Any, mask: Any) -> Tensor:
         [1, 3]
     """
     require_tensor("masked_select", "input", input)
-    hold = concrete("masked_select", mask)
-    if hold.dtype != np.bool_:
+    require_tensor("masked_select", "mask", mask)
+    if mask.dtype is not mstype.bool_:
         raise TypeError(f"For 'masked_select', 'mask' must be of bool type, but got {mask.dtype}.")
     shape = checks.broadcast("masked_select", input.shape, mask.shape)
     spread = BroadcastTo(shape)(input) if shape != input.shape else input
-    flat = np.flatnonzero(np.broadcast_to(hold, shape))
-    return gs.Gather()(Reshape()(spread, (-1,)), Tensor(flat), 0)
+    (flat,) = measured("masked_select", lambda hold: (np.flatnonzero(np.broadcast_to(hold, shape)),), mask)
+    return gs.Gather()(Reshape()(spread, (-1,)), flat, 0)
 
 
 def embedding_lookup(input_params: Any, input_indices: Any, offset: int) -> Tensor:
@@ -354,6 +355,12 @@ def _check_updates(op: str, target: Any, updates: Any) -> None:
         )
 
 
+def _written(target: Any, value: Any) -> Tensor:
+    """Hand `value` to the Parameter; the result of the call is a tensor, not the Parameter itself."""
+    update(target, value)
+    return value
+
+
 def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
     """input_x[indices] = input_x[indices] (op) updates, along the first dimension, in place."""
 
@@ -364,7 +371,7 @@ def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
             updates = BroadcastTo(indices.shape + input_x.shape[1:])(as_tensor(updates, input_x.dtype))
         depth = Reshape()(indices, (*indices.shape, 1))
         _check_updates(name, input_x, updates)
-        return update(input_x, gs.TENSOR_SCATTERS[reduction]()(input_x, depth, updates))
+        return _written(input_x, gs.TENSOR_SCATTERS[reduction]()(input_x, depth, updates))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -379,7 +386,7 @@ def _nd_scatter(reduction: str, name: str, doc: str) -> Any:
             raise ValueError(
                 f"For '{name}', the dimension of 'indices' must be greater than or equal to 2, but its shape is {indices.shape}."
             )
-        return update(input_x, gs.TENSOR_SCATTERS[reduction]()(input_x, indices, updates))
+        return _written(input_x, gs.TENSOR_SCATTERS[reduction]()(input_x, indices, updates))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
@@ -415,7 +422,7 @@ def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, ch
     """
     require_tensors("index_add", x=x, indices=indices, y=y)
     out = added_along(x, indices, y, axis)
-    return update(x, out) if isinstance(x, values.parameter_class()) else out
+    return _written(x, out) if isinstance(x, values.parameter_class()) else out
 
 
 def added_along(x: Any, indices: Any, y: Any, axis: int) -> Any:
@@ -442,7 +449,7 @@ def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor
          [1. 1.]]
     """
     require_tensors("inplace_index_add", indices=indices, updates=updates)
-    return update(var, added_along(var, indices, updates, axis))
+    return _written(var, added_along(var, indices, updates, axis))
 
 
 def _rows_tensor(indices: Any) -> Tensor:

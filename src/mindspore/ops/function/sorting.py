@@ -12,6 +12,7 @@ from mindspore.ops.function._common import (
     as_tensor,
     cast,
     concrete,
+    measured,
     normal_axis,
     require_numbers,
     require_operands,
@@ -257,10 +258,9 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
         [[0 1]
          [1 0]]
     """
-    found = np.nonzero(np.atleast_1d(concrete("nonzero", input)))
     if as_tuple:
-        return tuple(Tensor(i) for i in found)
-    return Tensor(np.stack(found, -1).astype(np.int64).reshape(-1, max(len(input.shape), 1)))
+        return measured("nonzero", lambda a: np.nonzero(np.atleast_1d(a)), input)
+    return measured("nonzero", lambda a: (np.argwhere(np.atleast_1d(a)).astype(np.int64),), input)[0]
 
 
 def argwhere(input: Any) -> Tensor:
@@ -282,29 +282,32 @@ def unique(input: Any) -> tuple[Tensor, Tensor]:
         >>> print(value, index)
         [5 3 7] [0 1 0 2]
     """
-    flat = concrete("unique", input).reshape(-1)
-    found, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
+    return measured("unique", _unique, input)  # type: ignore[return-value]
+
+
+def _unique(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    found, first, inverse = np.unique(data.reshape(-1), return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    dtype = np.int64 if flat.dtype == np.int64 else np.int32
-    return Tensor(found[order]), Tensor(place[inverse].reshape(-1).astype(dtype))
+    dtype = np.int64 if data.dtype == np.int64 else np.int32
+    return found[order], place[inverse].reshape(-1).astype(dtype)
 
 
 def unique_sorted(
     input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """The distinct elements (or slices along `dim`) in rising order, perhaps with inverse indices and counts."""
-    data = concrete("unique", input)
-    dim = dim if dim is None else normal_axis("unique", dim, data.ndim, "dim")
-    out = np.unique(data, return_inverse=True, return_counts=True, axis=dim)
-    found, inverse, counts = out
-    shape = data.shape if dim is None else (data.shape[dim],)
-    result = [Tensor(found)]
-    if return_inverse:
-        result.append(Tensor(inverse.reshape(shape).astype(np.int64)))
-    if return_counts:
-        result.append(Tensor(counts.astype(np.int64)))
+    require_tensor("unique", "input", input)
+    dim = dim if dim is None else normal_axis("unique", dim, input.ndim, "dim")
+
+    def find(data: np.ndarray) -> tuple:
+        found, inverse, counts = np.unique(data, return_inverse=True, return_counts=True, axis=dim)
+        shape = data.shape if dim is None else (data.shape[dim],)
+        return found, inverse.reshape(shape).astype(np.int64), counts.astype(np.int64)
+
+    found, inverse, counts = measured("unique", find, input)
+    result = [found, *([inverse] if return_inverse else ()), *([counts] if return_counts else ())]
     return tuple(result) if len(result) > 1 else result[0]
 
 
@@ -332,20 +335,20 @@ def unique_consecutive(
         >>> print(ops.unique_consecutive(Tensor([1, 1, 2, 2, 1])))
         [1 2 1]
     """
-    data = concrete("unique_consecutive", input)
-    rows = data.reshape(-1) if dim is None else np.moveaxis(data, normal_axis("unique_consecutive", dim, data.ndim), 0)
-    n = len(rows)
-    changed = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
-    starts = np.concatenate([[True], changed]) if n else np.zeros(0, np.bool_)
-    inverse = np.cumsum(starts) - 1
-    at = 0 if dim is None else dim
-    kept = Tensor(np.flatnonzero(starts))
-    flat = Reshape()(input, (-1,)) if dim is None else input
-    out = [Gather()(flat, kept, at)]
-    if return_inverse:
-        out.append(Tensor(inverse.reshape(data.shape if dim is None else -1).astype(np.int64)))
-    if return_counts:
-        out.append(Tensor(np.diff(np.append(np.flatnonzero(starts), n)).astype(np.int64)))
+    require_tensor("unique_consecutive", "input", input)
+    at = None if dim is None else normal_axis("unique_consecutive", dim, input.ndim)
+
+    def find(data: np.ndarray) -> tuple:
+        rows = data.reshape(-1) if at is None else np.moveaxis(data, at, 0)
+        changed = (rows[1:] != rows[:-1]).any(tuple(range(1, rows.ndim)))
+        starts = np.concatenate([[True], changed]) if len(rows) else np.zeros(0, np.bool_)
+        inverse = (np.cumsum(starts) - 1).astype(np.int64)
+        kept = np.flatnonzero(starts)
+        return kept, inverse.reshape(data.shape if at is None else -1), np.diff(np.append(kept, len(rows)))
+
+    kept, inverse, counts = measured("unique_consecutive", find, input)
+    flat = Reshape()(input, (-1,)) if at is None else input
+    out = [Gather()(flat, kept, at or 0), *([inverse] if return_inverse else ()), *([counts] if return_counts else ())]
     return tuple(out) if len(out) > 1 else out[0]
 
 
@@ -356,14 +359,19 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
         >>> print(ops.bincount(Tensor([0, 2, 2, 3])))
         [1. 0. 2. 1.]
     """
-    data = concrete("bincount", input)
-    if data.ndim != 1 or data.dtype.kind not in "ui":
+    require_tensor("bincount", "input", input)
+    if input.ndim != 1 or input.dtype.kind not in "ui":
         raise ValueError(f"For 'bincount', 'input' must be a 1-D tensor of ints, but got {input.dtype} {input.shape}.")
-    if data.size and data.min() < 0:
-        raise ValueError("For 'bincount', 'input' must not be negative.")
-    length = max(int(data.max()) + 1 if data.size else 0, checks.integer("bincount", "minlength", minlength, 0))
-    weight = Tensor(np.ones(data.shape, np.float32)) if weights is None else as_tensor(weights)
-    zero = Tensor(np.zeros(length, weight.dtype.np))
+    least = checks.integer("bincount", "minlength", minlength, 0)
+    weight = Tensor(np.ones(input.shape, np.float32)) if weights is None else as_tensor(weights)
+    dtype = weight.dtype.np
+
+    def empty_bins(data: np.ndarray) -> tuple:
+        if data.size and data.min() < 0:
+            raise ValueError("For 'bincount', 'input' must not be negative.")
+        return (np.zeros(max(int(data.max()) + 1 if data.size else 0, least), dtype),)
+
+    (zero,) = measured("bincount", empty_bins, input)
     return TENSOR_SCATTERS["add"]()(zero, Reshape()(input, (-1, 1)), weight)
 
 
