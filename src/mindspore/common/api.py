@@ -94,7 +94,7 @@ class CompiledFunction:
         """
         candidates = self._cache[self._key(args, kwargs)]
         made = [e for e in candidates if isinstance(e, Entry) and e.answers]
-        fitting = next((e for e in made if e.answers[: len(answers)] == answers and e.guards.hold()), None)
+        fitting: Any = next((e for e in made if e.answers[: len(answers)] == answers and e.guards.hold()), None)
         if fitting is None and len(made) < MAX_ANSWERS:
             fitting = self._build(args, kwargs)
         if fitting is None:
@@ -190,8 +190,8 @@ class CompiledFunction:
         except values.ValueUnknownError as error:
             strict = context.get_context("jit_syntax_level") == context.STRICT
             if (
-                strict
-                and not isinstance(error, values.SizeUnknownError)
+                (strict
+                and not isinstance(error, values.SizeUnknownError))
                 or holds_mutable(args)
                 or holds_mutable(kwargs)
             ):

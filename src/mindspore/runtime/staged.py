@@ -48,7 +48,7 @@ class StagedExecutable:
         self.inputs = [p.id for p in graph.parameters]
         self.questions = questions
         self.answers = [q.answer for q in questions]
-        self.stages = [
+        self.stages: list[tuple[Any, list[int], list[int]]] = [
             (executor.compile_graph(s.graph, frozenset(), options) if s.outputs else None, s.inputs, s.outputs)
             for s in staging.cut(graph, questions)
         ]
