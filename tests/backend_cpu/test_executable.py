@@ -20,8 +20,11 @@ from tests.backend_cpu.helpers import build, check
 import mindspore
 from mindspore.backends.cpu import CpuBackend, cache, jit
 from mindspore.compiler.fuse import flags
-from mindspore.prims import activation, gather_scatter, sorting
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import activation, gather_scatter, sorting, special_functions, values
 from mindspore.prims import elementwise as ew
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -118,10 +121,36 @@ def test_wrong_shape_is_an_error():
 
 
 def test_host_steps_inside_a_graph():
-    """Sorting has no kernel: it runs on the host, between kernels, within the one native call."""
+    """Bessel functions have no kernel: they run on the host, between kernels, within the one native call."""
     x = np.random.default_rng(0).standard_normal((4, 9)).astype(np.float32)
-    executable = check(lambda a: ew.Exp()(sorting.Sort()(a * 2)[0]) + 1, x)
+    executable = check(lambda a: ew.Exp()(special_functions.BesselJ0()(a * 2)) + 1, x)
     assert [name.split(":")[0] for name in executable.steps()] == ["fused", "host", "fused"]
+
+
+class _Inner(Primitive):
+    """`prim((a, b), c)`: the sum of a * b, and c: tensors inside a tuple, and a function that loops do not have."""
+
+    def __init__(self) -> None:
+        super().__init__("Inner")
+
+    def infer(self, pair, c):
+        return AbstractTuple((AbstractTensor(c.dtype, ()), AbstractTensor(c.dtype, c.shape)))
+
+    def eval(self, xp, pair, c):
+        return np.vdot(np.asarray(pair[0]), np.asarray(pair[1])), np.asarray(c)
+
+
+def test_tensors_inside_a_tuple():
+    a, b, c = (np.arange(n, n + 5, dtype=np.float32) for n in range(3))
+
+    def function(x, y, z):
+        builder = ACTIVE.builder
+        pair = builder.make_tuple([builder.node_of(x * 2), builder.node_of(y)])
+        out = builder.emit(_Inner(), (pair, builder.node_of(z)))
+        return tuple(values.from_node(builder.get_item(out, i)) for i in range(2))
+
+    executable = check(function, a, b, c)
+    assert "host:Inner" in executable.steps()
 
 
 def test_errors_of_host_steps_reach_the_caller():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import dnnl, layout, points, scatter
+from mindspore.backends.cpu import dnnl, layout, points, products, scatter
 from mindspore.backends.cpu.handlers import HANDLERS, handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
@@ -74,13 +74,9 @@ def host(lowering: Lowering, call: Value, operands: list[View], items: list[Valu
             writes.append(view)
     numbers = [i.attr for i in items if i.dtype]
     evaluate = lowering.rule(attr.prim)
-    template, positions = attr.template, attr.tensors
 
     def run(arrays: list[np.ndarray]) -> list[Any]:
-        arguments = list(template)
-        for position, array in zip(positions, arrays):
-            arguments[position] = array
-        out = list(_flat(evaluate(np, *arguments)))
+        out = list(_flat(evaluate(np, *attr.arguments(arrays))))
         return [out[n] for n in numbers]
 
     lowering.emit(HostStep(reads, writes, f"host:{attr.prim.name}", function=run))
@@ -367,7 +363,7 @@ def _matrix(lowering: Lowering, view: View, transpose: bool, rank: int) -> View:
     """A (batched) matrix of the given rank with strides that oneDNN multiplies fast."""
     n = len(view.shape)
     if transpose:
-        view = _permuted(view if view.dims is not None else lowering.plain(view), (*range(n - 2), n - 1, n - 2))
+        view = _permuted(view if view.dims is not None else lowering.plain(view), _matrix_order(view, True))
     found = layout.strides(view)
     good = found is not None and all(s > 0 or d == 1 for s, d in zip(found, view.shape))
     if good and found is not None:
@@ -378,9 +374,21 @@ def _matrix(lowering: Lowering, view: View, transpose: bool, rank: int) -> View:
     return View(view.buffer, view.dtype, shape, ((),) * (rank - n) + (view.dims or ()), view.offset)
 
 
+def _matrix_order(view: View, transposed: bool) -> tuple[int, ...]:
+    n = len(view.shape)
+    return (*range(n - 2), n - 1, n - 2) if transposed else tuple(range(n))
+
+
 @handles("MatMul", "BatchMatMul")
 def _matrix_product(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
+    if operands[0].dtype in products.TYPES:
+        x, y = (
+            _permuted(lowering.plain(v) if layout.strides(v) is None else v, _matrix_order(v, transposed))
+            for v, transposed in zip(operands, (prim.transpose_a, prim.transpose_b))
+        )
+        products.multiply(lowering, x, y, items[0])
+        return
     _dtype(operands[0])
     rank = len(items[0].shape)
     x = _matrix(lowering, operands[0], prim.transpose_a, rank)

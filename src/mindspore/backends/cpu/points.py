@@ -1,4 +1,4 @@
-"""Scatters of every kind and running sums: loops whose addresses or values depend on what came before.
+"""Scatters of every kind: loops whose addresses are values.
 
 A scatter visits the places of its index tensors in order, so that of several updates of one element the last wins and
 sums do not depend on the number of threads; threads share out what cannot collide: the columns of a row, or an outer
@@ -7,24 +7,21 @@ dimension that the indices do not choose. Positions outside the target are skipp
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from mindspore.backends.cpu import jit, kernels, openmp
-from mindspore.backends.cpu.codegen import loops, memory, scalar
+from mindspore.backends.cpu import jit
+from mindspore.backends.cpu.codegen import memory, scalar
 from mindspore.backends.cpu.codegen.memory import Mask
-from mindspore.backends.cpu.codegen.text import ITEMSIZE, LLVM_TYPES, Function, computed, number, vector
+from mindspore.backends.cpu.codegen.text import ITEMSIZE, MEMORY_TYPES, Function, computed
 from mindspore.backends.cpu.dnnl import row_major
 from mindspore.backends.cpu.handlers import handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
-from mindspore.backends.cpu.steps import KernelStep
+from mindspore.backends.cpu.written import compiled, emit, moved, own_share, pointers
 from mindspore.compiler.fuse.loopir import Unsupported, Value
 from mindspore.prims.arrays import TENSOR_INDEX
 
-_TYPES = ("float32", "float64", "int32", "int64")
 _INDEX_TYPES = ("int32", "int64")
 _COMBINE = {"none": "", "add": "add", "sub": "sub", "mul": "mul", "max": "max", "min": "min", "div": "div"}
 
@@ -70,42 +67,8 @@ class Scatter:
         return "places" if self.places and self.places[0].target and self.places[0].extent > 1 else ""
 
 
-class Compiled:
-    """Machine code for one description; looks like a compiled kernel."""
-
-    def __init__(self, name: str, ir: str):
-        self.address = jit.load(name, ir)
-
-
-def _named(prefix: str, description: Any) -> str:
-    return prefix + hashlib.sha256(repr(description).encode()).hexdigest()[:20]
-
-
-@functools.lru_cache(maxsize=512)
-def _scatter_code(scatter: Scatter) -> Compiled:
-    name = _named("p", scatter)
-    return Compiled(name, loops.module(name, _ScatterWriter(scatter).write()))
-
-
-def _pointers(f: Function, count: int) -> list[str]:
-    slots = (f.op(f"getelementptr i8, ptr %args, i64 {8 * (loops.FIRST_BUFFER + n)}") for n in range(count))
-    return [f.op(f"load ptr, ptr {slot}, align 8") for slot in slots]
-
-
-def _own_share(f: Function, total: int) -> tuple[str, str]:
-    """The part of range(total) that belongs to this thread."""
-    others = f.op("sub i64 %threads, 1")
-    chunk = f.op(f"udiv i64 {f.op(f'add i64 {total}, {others}')}, %threads")
-    low = f.op(f"mul i64 %tid, {chunk}")
-    end = f.op(f"add i64 {low}, {chunk}")
-    return low, f.op(f"select i1 {f.op(f'icmp slt i64 {end}, {total}')}, i64 {end}, i64 {total}")
-
-
-def _moved(f: Function, offset: str, index: str, step: int) -> str:
-    if step == 0:
-        return offset
-    scaled = index if step == 1 else f.op(f"mul i64 {index}, {step}")
-    return scaled if offset == "0" else f.op(f"add i64 {offset}, {scaled}")
+def _write(scatter: Scatter) -> Function:
+    return _ScatterWriter(scatter).write()
 
 
 class _ScatterWriter:
@@ -116,9 +79,9 @@ class _ScatterWriter:
 
     def write(self) -> Function:
         f, s = self.f, self.s
-        self.target, self.value, *self.indices = _pointers(f, 2 + s.sources)
+        self.target, self.value, *self.indices = pointers(f, 2 + s.sources)
         steps = -(-s.columns // self.width)
-        self.low, self.high = _own_share(f, steps) if s.shared == "columns" else ("0", str(steps))
+        self.low, self.high = own_share(f, steps) if s.shared == "columns" else ("0", str(steps))
         self._loop(0, "0", "0", "0")
         f.do("ret void")
         return f
@@ -129,13 +92,11 @@ class _ScatterWriter:
             self._visit(target, value, index)
             return
         loop = s.places[depth]
-        low, high = _own_share(f, loop.extent) if depth == 0 and s.shared == "places" else ("0", str(loop.extent))
+        low, high = own_share(f, loop.extent) if depth == 0 and s.shared == "places" else ("0", str(loop.extent))
 
         def body(i: str, _: list[str]) -> list[str]:
-            moved = (
-                _moved(f, o, i, step) for o, step in ((target, loop.target), (value, loop.value), (index, loop.index))
-            )
-            self._loop(depth + 1, *moved)
+            steps = ((target, loop.target), (value, loop.value), (index, loop.index))
+            self._loop(depth + 1, *(moved(f, o, i, step) for o, step in steps))
             return []
 
         f.loop(low, high, "1", [], body)
@@ -153,7 +114,7 @@ class _ScatterWriter:
             at = f.op(f"select i1 {f.op(f'icmp slt i64 {at}, 0')}, i64 {wrapped}, i64 {at}")
             good = f.op(f"icmp ult i64 {at}, {pick.extent}")
             inside = good if not inside else f.op(f"and i1 {inside}, {good}")
-            target = _moved(f, target, at, pick.stride)
+            target = moved(f, target, at, pick.stride)
         size = ITEMSIZE[s.dtype]
         f.when(
             inside,
@@ -198,16 +159,13 @@ def _emit_scatter(lowering: Lowering, x: View, value: View, indices: list[View],
     target = lowering.result_view(item)
     lowering.copy(x, target)
     value, indices = lowering.plain(value), [lowering.plain(i) for i in indices]
-    step = KernelStep([value, *indices, target], [target], f"scatter_{scatter.combine or 'set'}")
-    step.compiled = _scatter_code(scatter)  # type: ignore[assignment]
-    step.operands = [target, value, *indices]
-    step.threads = openmp.threads() if scatter.shared and visits > kernels.SERIAL_WORK else 1
-    lowering.emit(step)
+    name = f"scatter_{scatter.combine or 'set'}"
+    emit(lowering, name, compiled(_write, scatter), [target], [value, *indices], visits if scatter.shared else 0)
     lowering.views[item.id] = target
 
 
 def _check_types(x: View, value: View, indices: list[View], reduction: str) -> None:
-    if x.dtype not in _TYPES or value.dtype != x.dtype or (reduction == "div" and "int" in x.dtype):
+    if x.dtype not in MEMORY_TYPES or value.dtype != x.dtype or (reduction == "div" and "float" not in x.dtype):
         raise Unsupported(f"a scatter of {x.dtype}")
     if any(i.dtype not in _INDEX_TYPES or i.dtype != indices[0].dtype for i in indices):
         raise Unsupported("indices of this type")
@@ -270,81 +228,3 @@ def set_at(lowering: Lowering, prim: Any, x: View, value: View, indices: list[Vi
     combine = "add" if prim.accumulate else ""
     scatter = Scatter(x.dtype, indices[0].dtype, places, picks, columns, combine)
     _emit_scatter(lowering, x, value, indices, item, scatter)
-
-
-# -- running sums and products --------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Scan:
-    """Along the middle of (outer, steps, inner)."""
-
-    dtype: str
-    outer: int
-    steps: int
-    inner: int
-    combine: str
-    exclusive: bool
-    reverse: bool
-
-
-@functools.lru_cache(maxsize=256)
-def _scan_code(scan: Scan) -> Compiled:
-    name = _named("r", scan)
-    return Compiled(name, loops.module(name, _write_scan(scan)))
-
-
-def _write_scan(scan: Scan) -> Function:
-    f = Function()
-    source, target = _pointers(f, 2)
-    width = min(32, jit.vector_bits() // 16) if scan.inner >= 8 else 1
-    size, kind = ITEMSIZE[scan.dtype], vector(LLVM_TYPES[computed(scan.dtype)], width)
-    strips = -(-scan.inner // width)
-    low, high = _own_share(f, scan.outer * strips)
-
-    def run(place: str, mask: Mask) -> None:
-        """One strip of `width` columns, from the first step to the last."""
-
-        def step(i: str, carried: list[str]) -> list[str]:
-            t = f.op(f"sub i64 {scan.steps - 1}, {i}") if scan.reverse else i
-            at = f.op(f"add i64 {place}, {f.op(f'mul i64 {t}, {scan.inner}')}")
-            value = memory.load(f, scan.dtype, memory.offset(f, source, at, size), 1, mask)
-            total = scalar.OPS[scan.combine](f, computed(scan.dtype), width, carried[0], value)
-            memory.store(
-                f, scan.dtype, memory.offset(f, target, at, size), 1, mask, carried[0] if scan.exclusive else total
-            )
-            return [total]
-
-        start = f.splat(LLVM_TYPES[computed(scan.dtype)], number(0 if scan.combine == "add" else 1, scan.dtype), width)
-        f.loop("0", str(scan.steps), "1", [(kind, start)], step)
-
-    def strip(i: str, _: list[str]) -> list[str]:
-        row, part = f.op(f"udiv i64 {i}, {strips}"), f.op(f"urem i64 {i}, {strips}")
-        place = f.op(f"mul i64 {row}, {scan.steps * scan.inner}")
-        place = f.op(f"add i64 {place}, {f.op(f'mul i64 {part}, {width}')}")
-        if scan.inner % width == 0:
-            run(place, Mask(width))
-            return []
-        is_whole = f.op(f"icmp slt i64 {part}, {scan.inner // width}")
-        f.when(is_whole, lambda: run(place, Mask(width)))
-        f.when(f.op(f"xor i1 {is_whole}, true"), lambda: run(place, Mask.first(f, width, scan.inner % width)))
-        return []
-
-    f.loop(low, high, "1", [], strip)
-    f.do("ret void")
-    return f
-
-
-@handles("CumSum", "CumProd")
-def _running(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
-    prim, x = call.attr.prim, operands[0]
-    if x.dtype not in _TYPES or not x.shape:
-        raise Unsupported(f"a running sum of {x.dtype}")
-    axis = call.attr.template[1] % len(x.shape)
-    combine = "add" if prim.name == "CumSum" else "mul"
-    sizes = _size(x.shape[:axis]), x.shape[axis], _size(x.shape[axis + 1 :])
-    scan = Scan(x.dtype, *sizes, combine, prim.exclusive, prim.reverse)
-    source, target = lowering.plain(x), lowering.result_view(items[0])
-    step = KernelStep([source], [target], "scan")
-    step.compiled, step.operands = _scan_code(scan), [source, target]  # type: ignore[assignment]
-    step.threads = openmp.threads() if x.size > kernels.SERIAL_WORK else 1
-    lowering.emit(step)
-    lowering.views[items[0].id] = target

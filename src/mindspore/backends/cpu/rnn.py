@@ -28,14 +28,6 @@ _LONGEST = 4096
 _GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
 
 
-def _arguments(call: Value, operands: list[View]) -> list[Any]:
-    """Views for tensors, None for what was left out."""
-    arguments = list(call.attr.template)
-    for position, view in zip(call.attr.tensors, operands):
-        arguments[position] = view
-    return arguments
-
-
 def _rows(view: View, start: int, count: int, columns: int, first: int = 0, width: int = 0) -> View:
     """Rows of a row-major view seen as a matrix with so many columns; `first` and `width` choose some columns."""
     width = width or columns - first
@@ -216,7 +208,7 @@ class _Layer:
 
 @handles("RecurrentSequence")
 def _sequence(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
-    gates, h0, c0, weight, bias, lengths = _arguments(call, operands)
+    gates, h0, c0, weight, bias, lengths = call.attr.arguments(operands)
     layer = _Layer(lowering, call, gates, h0, lengths)
     gates, h, c, weight = (lowering.plain(v) for v in (gates, h0, c0, weight))
     steps, batch, hidden = layer.steps, layer.batch, layer.hidden
@@ -281,7 +273,7 @@ def _forward_step(
 
 @handles("RecurrentSequenceGrad")
 def _sequence_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
-    gates, h0, c0, weight, _, lengths, out, saved, dout, dh, dc = _arguments(call, operands)
+    gates, h0, c0, weight, _, lengths, out, saved, dout, dh, dc = call.attr.arguments(operands)
     layer = _Layer(lowering, call, gates, h0, lengths)
     h0, c0, weight, out, saved, dout, dh, dc = (lowering.plain(v) for v in (h0, c0, weight, out, saved, dout, dh, dc))
     steps, batch, hidden = layer.steps, layer.batch, layer.hidden

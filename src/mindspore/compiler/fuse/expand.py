@@ -14,19 +14,32 @@ from typing import Any
 import numpy as np
 
 from mindspore.compiler.fuse.flags import GraphKernelFlags
-from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Program, Unsupported, Value
+from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Program, Slot, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace, name_of
 from mindspore.ir import AbstractScalar, AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
+from mindspore.prims.random import threefry
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 
-#: rules whose evaluation reaches for a library; here they are one operation
+
+def _next_key(xp: Any, prim: Any, state: Any) -> tuple:
+    """`NextKey` without joining its words, which would take copies of one element."""
+    x0, x1 = threefry(xp, state[:2], state[2:], xp.zeros((1,), np.uint32))
+    return xp.where(xp.arange(2) == 0, x0, x1), state + (xp.arange(3) == 2).astype(np.uint32)
+
+
+#: rules whose evaluation reaches for a library, or that loops express better
 _OWN_RULES: dict[str, Callable[..., Any]] = {
     "Erf": lambda xp, prim, x: xp.erf(x),
     "Erfc": lambda xp, prim, x: xp.erfc(x),
     "GeLUErf": lambda xp, prim, x: (
         (w := x.astype(np.float32) if x.dtype.itemsize < 4 else x) * 0.5 * (xp.erf(w * math.sqrt(0.5)) + 1)
     ).astype(x.dtype),
+    "NextKey": _next_key,
 }
+
+
+#: no effect, or one that the graph's results show: a random state goes in and comes out
+_PURE = ("", "random")
 
 
 class _Stay(Exception):
@@ -101,7 +114,7 @@ class Expander:
 
     def _expanded(self, node: CNode, arguments: list[Any]) -> Any:
         prim = node.op
-        if prim.effect or self.keep(node) or prim.name in self.flags.disable_expand_ops:
+        if prim.effect not in _PURE or self.keep(node) or prim.name in self.flags.disable_expand_ops:
             raise _Stay
         if any(isinstance(a, tuple) and _has_values(a) for a in arguments) or not _is_array(node.abstract):
             raise _Stay
@@ -125,18 +138,8 @@ class Expander:
 
     def _opaque(self, node: CNode, arguments: list[Any]) -> Any:
         flat: list[Value] = []
-        template: list[Any] = []
-        positions: list[int] = []
-        for position, a in enumerate(arguments):
-            if isinstance(a, Value):
-                flat.append(a)
-                positions.append(position)
-                template.append(None)
-            else:
-                template.append(a)
-        if any(isinstance(a, tuple) and _has_values(a) for a in template):
-            raise NotImplementedError(f"{node.op.name} takes a tuple of tensors as one argument")
-        call = self.make.opaque(node.op, template, positions, tuple(flat))
+        template = [_template(a, flat) for a in arguments]
+        call = self.make.opaque(node.op, template, tuple(flat))
         return self._items(call, node.abstract, [0])
 
     def _items(self, call: Value, abstract: Any, counter: list[int]) -> Any:
@@ -153,6 +156,14 @@ def _is_array(abstract: Any) -> bool:
     if isinstance(abstract, AbstractTuple):
         return all(_is_array(e) for e in abstract.elements)
     return isinstance(abstract, (AbstractTensor, AbstractScalar))
+
+
+def _template(argument: Any, found: list[Value]) -> Any:
+    """An argument with a `Slot` in the place of each tensor, which joins `found`; tuples may hold tensors, too."""
+    if isinstance(argument, Value):
+        found.append(argument)
+        return Slot(len(found) - 1)
+    return tuple(_template(a, found) for a in argument) if type(argument) is tuple else argument
 
 
 def _has_values(value: Any) -> bool:

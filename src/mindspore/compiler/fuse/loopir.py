@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,13 +82,29 @@ class Value:
         return f"%{self.id}:{self.op}{self.shape}"
 
 
+@dataclass(frozen=True)
+class Slot:
+    """Where operand `number` goes in the arguments of an operation."""
+
+    number: int
+
+
 @dataclass
 class OpaqueCall:
-    """An operation kept as it is. `template` has the plain arguments, with None where a tensor operand goes."""
+    """An operation kept as it is. `template` has its arguments, with a Slot for each tensor, also inside tuples."""
 
     prim: Any
     template: list[Any]
-    tensors: list[int]  # positions of the operands in the argument list
+
+    def arguments(self, operands: Sequence[Any]) -> list[Any]:
+        """The arguments with operands in their places."""
+        return [_filled(a, operands) for a in self.template]
+
+
+def _filled(argument: Any, operands: Sequence[Any]) -> Any:
+    if type(argument) is Slot:
+        return operands[argument.number]
+    return tuple(_filled(a, operands) for a in argument) if type(argument) is tuple else argument
 
 
 @dataclass
@@ -241,8 +258,8 @@ class Maker:
         return self.broadcast(self.reshape(small, tuple(extents.get(k, 1) for k in range(len(shape)))), shape)
 
     # -- operations that loops cannot express ---------------------------------------------------------------------
-    def opaque(self, prim: Any, template: list[Any], tensors: list[int], operands: tuple[Value, ...]) -> Value:
-        return self.add("opaque", (), "", operands, OpaqueCall(prim, template, tensors))
+    def opaque(self, prim: Any, template: list[Any], operands: tuple[Value, ...]) -> Value:
+        return self.add("opaque", (), "", operands, OpaqueCall(prim, template))
 
     def item(self, call: Value, number: int, shape: tuple[int, ...], dtype: str) -> Value:
         return self.add("item", shape, dtype, (call,), number)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Unsupported, Value
+from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Slot, Unsupported, Value
 from mindspore.prims.arrays import Concat, SetItem
 from mindspore.prims.linalg import BatchMatMul
 
@@ -621,8 +621,7 @@ class Namespace:
 
     # -- operations of their own: the rule's loops go on around them -----------------------------------------------
     def _operation(self, prim: Any, operands: list[Value], shape: tuple[int, ...], dtype: str) -> LazyArray:
-        count = len(operands)
-        call = self.make.opaque(prim, [None] * count, list(range(count)), tuple(operands))
+        call = self.make.opaque(prim, [Slot(n) for n in range(len(operands))], tuple(operands))
         return self._wrap(self.make.item(call, 0, shape, dtype))
 
     def matmul(self, a: Any, b: Any) -> LazyArray:
