@@ -74,8 +74,15 @@ def _split(self: Any, x: Any) -> tuple[Tensor, ...]:
 
 
 Split = composition("Split", _split, "Cut into equal parts.", axis=0, output_num=1)
+
+
+def _split_v(self: Any, x: Any) -> tuple:
+    rest = x.shape[self.split_dim] - sum(size for size in self.size_splits if size != -1)
+    return F.split(x, tuple(rest if size == -1 else size for size in self.size_splits), self.split_dim)
+
+
 SplitV = composition(
-    "SplitV", lambda self, x: F.split(x, tuple(self.size_splits), self.split_dim), "Cut into parts of given sizes.",
+    "SplitV", _split_v, "Cut into parts of given sizes, of which one may be -1: what is left.",
     size_splits=REQUIRED, split_dim=REQUIRED, num_split=REQUIRED,
 )  # fmt: skip
 Unstack = composition("Unstack", lambda self, x: F.unstack(x, self.axis), axis=0, num=None)

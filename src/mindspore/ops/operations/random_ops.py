@@ -84,16 +84,22 @@ def _choice(self: Any, x: Any) -> tuple[Tensor, Tensor]:
     return cast(index, mstype.int32), valid
 
 
+def _count(n: Any) -> int:
+    """A number, or the only element of a tensor."""
+    return F.static_int(n if not isinstance(n, Tensor) or n.ndim == 0 else n[0])
+
+
 def _randperm(self: Any, n: Any) -> Tensor:
     """A random order of 0 … n - 1, padded to `max_length`."""
-    count = F.static_int(n if not isinstance(n, Tensor) or n.ndim == 0 else n[0])
+    count = _count(n)
     order = F.randperm(count, dtype=self.dtype)
     return order if count >= self.max_length else F.pad(order, (0, self.max_length - count), value=self.pad)
 
 
 Randperm = composition("Randperm", _randperm, "A random order.", max_length=1, pad=-1, dtype=mstype.int32)
 RandpermV2 = composition(
-    "RandpermV2", lambda self, n: F.randperm(n, max(self.seed, 0), dtype=self.dtype), seed=0, offset=0, dtype=mstype.int64,
+    "RandpermV2", lambda self, n: F.randperm(_count(n), max(self.seed, 0), dtype=self.dtype), seed=0, offset=0,
+    dtype=mstype.int64,
 )  # fmt: skip
 Bernoulli = composition(
     "Bernoulli", lambda self, x, p: F.bernoulli(x, p, self.seed if self.seed > 0 else None), seed=-1, offset=0,
