@@ -35,16 +35,6 @@ class MutableFloat(Mutable, float):
         return float(self)
 
 
-class MutableBool(Mutable, int):
-    """`bool` cannot be subclassed; compiled code sees a bool."""
-
-    def plain(self) -> bool:
-        return bool(self)
-
-    def __repr__(self) -> str:
-        return repr(self.plain())
-
-
 class Dynamic:
     """Mixed into the sequences below."""
 
@@ -161,7 +151,7 @@ def _marked(value: Any) -> Any:
     if isinstance(value, Mutable):
         return value
     if isinstance(value, (bool, np.bool_)):
-        return MutableBool(value)
+        return bool(value)  # a graph for each of the two values is cheap, and `bool` cannot be subclassed
     if isinstance(value, int):
         return MutableInt(value)
     if isinstance(value, float):

@@ -14,7 +14,7 @@ import numpy as np
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.values import ValueUnknownError
+from mindspore.prims.values import SizeUnknownError
 
 
 class Measured(Primitive):
@@ -24,7 +24,7 @@ class Measured(Primitive):
         super().__init__(name, function=function)
 
     def infer(self, *args: Any) -> Any:
-        raise ValueUnknownError(
+        raise SizeUnknownError(
             f"the shape of the result of '{self.name}' depends on values that are only known when the compiled graph runs. "
             "Move it out of the compiled function (or out of the loop or branch it is in), or run in PYNATIVE_MODE."
         )
