@@ -80,7 +80,13 @@ def _checked(op: str, value: Any, abstract: Abstract) -> np.ndarray:
 
 
 class PyFunc(Primitive):
-    """A Python function of NumPy arrays as an operation: `PyFunc(fn, in_types, in_shapes, out_types, out_shapes)`."""
+    """A Python function of NumPy arrays as an operation: `PyFunc(fn, in_types, in_shapes, out_types, out_shapes)`.
+
+    Examples:
+        >>> add = ops.PyFunc(lambda x: x + 1, [ms.float32], [(2,)], [ms.float32], [(2,)])
+        >>> print(add(Tensor([1.0, 2.0]))[0])
+        [2. 3.]
+    """
 
     def __init__(
         self, fn: Callable, in_types: Any, in_shapes: Any, out_types: Any, out_shapes: Any, stateful: bool = True

@@ -104,7 +104,12 @@ def _known(**facts: Any) -> dict:
 
 
 class TBERegOp(RegOp):
-    """Registration of a tensor-boost-engine operator."""
+    """Registration of a tensor-boost-engine operator.
+
+    Examples:
+        >>> ops.TBERegOp("Twice").input(0, "x").output(0, "y").get_op_info()["op_name"]
+        'Twice'
+    """
 
     kind = "TBE"
 
@@ -184,25 +189,46 @@ class CustomRegOp(RegOp):
 
 
 class AiCPURegOp(RegOp):
-    """Registration of an AI-CPU operator."""
+    """Registration of an AI-CPU operator.
+
+    Examples:
+        >>> info = ops.AiCPURegOp("Twice").input(0, "x").output(0, "y").get_op_info()
+        >>> info["op_name"]
+        'Twice'
+    """
 
     kind = "AiCPU"
 
 
 class CpuRegOp(RegOp):
-    """Registration of a CPU operator."""
+    """Registration of a CPU operator.
+
+    Examples:
+        >>> ops.CpuRegOp("Twice").input(0, "x").output(0, "y").get_op_info()["op_name"]
+        'Twice'
+    """
 
     kind = "CPU"
 
 
 class AkgAscendRegOp(RegOp):
-    """Registration of a generated operator for Ascend."""
+    """Registration of a generated operator for Ascend.
+
+    Examples:
+        >>> ops.AkgAscendRegOp("Twice").input(0, "x").output(0, "y").get_op_info()["op_name"]
+        'Twice'
+    """
 
     kind = "AKG"
 
 
 class AkgGpuRegOp(RegOp):
-    """Registration of a generated operator for GPUs."""
+    """Registration of a generated operator for GPUs.
+
+    Examples:
+        >>> ops.AkgGpuRegOp("Twice").input(0, "x").output(0, "y").get_op_info()["op_name"]
+        'Twice'
+    """
 
     kind = "AKG"
 

@@ -250,7 +250,12 @@ class SoftplusBeta(Elementwise):
 
 
 class PReLU(Primitive):
-    """x where positive, else x times a learnt weight: one weight, or one per channel (dimension 1)."""
+    """x where positive, else x times a learnt weight: one weight, or one per channel (dimension 1).
+
+    Examples:
+        >>> print(ops.PReLU()(Tensor([[-2.0, 4.0]]), Tensor([0.25, 0.5])))
+        [[-0.5  4. ]]
+    """
 
     def __init__(self) -> None:
         super().__init__("PReLU")

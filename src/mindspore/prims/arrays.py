@@ -412,7 +412,12 @@ class TensorToScalar(Primitive):
 
 
 class ScalarToTensor(Primitive):
-    """A number as a 0-d tensor."""
+    """A number as a 0-d tensor.
+
+    Examples:
+        >>> print(ops.ScalarToTensor()(3, ms.float32))
+        3.0
+    """
 
     def __init__(self) -> None:
         super().__init__("ScalarToTensor")

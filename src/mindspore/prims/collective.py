@@ -21,7 +21,12 @@ WORLD = world.WORLD_GROUPS[0]
 
 
 class ReduceOp:
-    """Names of the ways in which `AllReduce`, `Reduce` and `ReduceScatter` combine values."""
+    """Names of the ways in which `AllReduce`, `Reduce` and `ReduceScatter` combine values.
+
+    Examples:
+        >>> ops.ReduceOp.SUM, ops.ReduceOp.MAX
+        ('sum', 'max')
+    """
 
     SUM = "sum"
     MAX = "max"

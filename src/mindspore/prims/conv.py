@@ -270,13 +270,24 @@ class Conv1D(_Forward):
 
 
 class Conv2D(_Forward):
-    """2-d convolution of (N, C, H, W) with (O, C/group, KH, KW)."""
+    """2-d convolution of (N, C, H, W) with (O, C/group, KH, KW).
+
+    Examples:
+        >>> x, kernel = ops.ones((1, 2, 8, 8)), ops.ones((4, 2, 3, 3))
+        >>> ops.Conv2D(out_channel=4, kernel_size=3, pad_mode="same")(x, kernel).shape
+        (1, 4, 8, 8)
+    """
 
     eval = _Forward.eval
 
 
 class Conv3D(_Forward):
-    """3-d convolution of (N, C, D, H, W) with (O, C/group, KD, KH, KW)."""
+    """3-d convolution of (N, C, D, H, W) with (O, C/group, KD, KH, KW).
+
+    Examples:
+        >>> ops.Conv3D(out_channel=4, kernel_size=3)(ops.ones((1, 2, 4, 4, 4)), ops.ones((4, 2, 3, 3, 3))).shape
+        (1, 4, 2, 2, 2)
+    """
 
     rank = 3
     eval = _Forward.eval
@@ -288,7 +299,15 @@ class Conv1DBackpropInput(_InputGradient):
 
 
 class Conv2DBackpropInput(_InputGradient):
-    """The gradient of Conv2D by its input."""
+    """The gradient of Conv2D by its input.
+
+    Examples:
+        >>> grad, kernel = ops.ones((1, 1, 2, 2)), ops.ones((1, 1, 2, 2))
+        >>> print(ops.Conv2DBackpropInput(1, 2)(grad, kernel, (1, 1, 3, 3)))
+        [[[[1. 2. 1.]
+           [2. 4. 2.]
+           [1. 2. 1.]]]]
+    """
 
     eval = _InputGradient.eval
 
@@ -310,7 +329,13 @@ class Conv2DBackpropInput(_InputGradient):
 
 
 class Conv2DTranspose(Conv2DBackpropInput):
-    """Transposed 2-d convolution: `prim(dout, weight, input_size)`."""
+    """Transposed 2-d convolution: `prim(dout, weight, input_size)`.
+
+    Examples:
+        >>> grad, kernel = ops.ones((1, 1, 2, 2)), ops.ones((1, 1, 2, 2))
+        >>> ops.Conv2DTranspose(1, 2, stride=2)(grad, kernel, (1, 1, 4, 4)).shape
+        (1, 1, 4, 4)
+    """
 
     eval = _InputGradient.eval
 
@@ -328,12 +353,27 @@ class Conv1DBackpropFilter(_FilterGradient):
 
 
 class Conv2DBackpropFilter(_FilterGradient):
-    """The gradient of Conv2D by its filter."""
+    """The gradient of Conv2D by its filter.
+
+    Examples:
+        >>> image, grad = ops.ones((1, 1, 3, 3)), ops.ones((1, 1, 2, 2))
+        >>> print(ops.Conv2DBackpropFilter(1, 2)(grad, image, (1, 1, 2, 2)))
+        [[[[4. 4.]
+           [4. 4.]]]]
+    """
 
     eval = _FilterGradient.eval
 
 
 class Conv3DBackpropFilter(_FilterGradient):
+    """The gradient of a 3-d convolution by its weight: `prim(out_grad, input, weight_shape)`.
+
+    Examples:
+        >>> image, grad = ops.ones((1, 1, 3, 3, 3)), ops.ones((1, 1, 2, 2, 2))
+        >>> ops.Conv3DBackpropFilter(1, 2)(grad, image, (1, 1, 2, 2, 2)).shape
+        (1, 1, 2, 2, 2)
+    """
+
     rank = 3
     eval = _FilterGradient.eval
 

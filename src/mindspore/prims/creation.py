@@ -20,7 +20,12 @@ def range_length(start: Any, stop: Any, step: Any) -> int:
 
 
 class Range(Primitive):
-    """`prim(start, limit, delta)`: start, start + delta, … before limit. `dtype` defaults by the numbers' kind."""
+    """`prim(start, limit, delta)`: start, start + delta, … before limit. `dtype` defaults by the numbers' kind.
+
+    Examples:
+        >>> print(ops.Range()(Tensor(0, ms.int32), Tensor(10, ms.int32), Tensor(4, ms.int32)))
+        [0 4 8]
+    """
 
     def __init__(self, maxlen: int = 1000000, dtype: Any = None):
         super().__init__(maxlen=maxlen, dtype=None if dtype is None else mstype.to_dtype(dtype))
@@ -88,12 +93,24 @@ class _Triangle(Primitive):
 
 
 class Tril(_Triangle):
-    """The lower triangle of matrices in the last two dimensions; zeros elsewhere."""
+    """The lower triangle of matrices in the last two dimensions; zeros elsewhere.
+
+    Examples:
+        >>> print(ops.Tril()(Tensor([[1, 2], [3, 4]])))
+        [[1 0]
+         [3 4]]
+    """
 
     function = "tril"
 
 
 class Triu(_Triangle):
-    """The upper triangle of matrices in the last two dimensions; zeros elsewhere."""
+    """The upper triangle of matrices in the last two dimensions; zeros elsewhere.
+
+    Examples:
+        >>> print(ops.Triu()(Tensor([[1, 2], [3, 4]])))
+        [[1 2]
+         [0 4]]
+    """
 
     function = "triu"

@@ -91,7 +91,13 @@ def _safe_inverse(x: Any) -> Any:
 
 # -- systems ----------------------------------------------------------------------------------------------------------
 class MatrixInverse(Primitive):
-    """The inverse of square matrices (of their conjugate transposes when `adjoint`)."""
+    """The inverse of square matrices (of their conjugate transposes when `adjoint`).
+
+    Examples:
+        >>> print(ops.MatrixInverse()(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
 
     def __init__(self, adjoint: bool = False):
         super().__init__(adjoint=checks.boolean("MatrixInverse", "adjoint", adjoint))
@@ -110,7 +116,13 @@ class MatrixInverse(Primitive):
 
 
 class MatrixSolve(Primitive):
-    """`prim(a, b)`: the x with a x = b (a^H x = b when `adjoint`); batches broadcast."""
+    """`prim(a, b)`: the x with a x = b (a^H x = b when `adjoint`); batches broadcast.
+
+    Examples:
+        >>> print(ops.MatrixSolve()(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [2.0]])))
+        [[1. ]
+         [0.5]]
+    """
 
     promote = (0, 1)
 
@@ -189,7 +201,12 @@ class TriangularSolve(Primitive):
 
 
 class MatrixDeterminant(Primitive):
-    """The determinant of square matrices."""
+    """The determinant of square matrices.
+
+    Examples:
+        >>> print(ops.MatrixDeterminant()(Tensor([[2.0, 1.0], [0.0, 3.0]])))
+        6.0
+    """
 
     def __init__(self) -> None:
         super().__init__("MatrixDeterminant")
@@ -207,7 +224,13 @@ class MatrixDeterminant(Primitive):
 
 
 class LogMatrixDeterminant(Primitive):
-    """(sign, log|det|) of square matrices."""
+    """(sign, log|det|) of square matrices.
+
+    Examples:
+        >>> sign, size = ops.LogMatrixDeterminant()(Tensor([[0.0, 2.0], [1.0, 0.0]]))
+        >>> print(sign, size)
+        -1.0 0.6931472
+    """
 
     def __init__(self) -> None:
         super().__init__("LogMatrixDeterminant")
@@ -229,7 +252,13 @@ class LogMatrixDeterminant(Primitive):
 
 # -- factorisations ---------------------------------------------------------------------------------------------------
 class Cholesky(Primitive):
-    """The lower triangular L with L L^H = x (U with U^H U = x when `upper`)."""
+    """The lower triangular L with L L^H = x (U with U^H U = x when `upper`).
+
+    Examples:
+        >>> print(ops.Cholesky()(Tensor([[4.0, 2.0], [2.0, 10.0]])))
+        [[2. 0.]
+         [1. 3.]]
+    """
 
     def __init__(self, upper: bool = False):
         super().__init__(upper=checks.boolean("Cholesky", "upper", upper))
@@ -275,7 +304,13 @@ class Eigh(Primitive):
 
 
 class Svd(Primitive):
-    """(s, u, v) with x = u diag(s) v^H; s falls. With compute_uv=False, s and two empty placeholders."""
+    """(s, u, v) with x = u diag(s) v^H; s falls. With compute_uv=False, s and two empty placeholders.
+
+    Examples:
+        >>> s, u, v = ops.Svd()(Tensor([[3.0, 0.0], [0.0, 4.0]]))
+        >>> print(s)
+        [4. 3.]
+    """
 
     def __init__(self, full_matrices: bool = False, compute_uv: bool = True):
         super().__init__(
@@ -342,7 +377,14 @@ def singular_values(x: Any) -> Any:
 
 
 class Qr(Primitive):
-    """(q, r) with q r = x: q has orthonormal columns, r is upper triangular."""
+    """(q, r) with q r = x: q has orthonormal columns, r is upper triangular.
+
+    Examples:
+        >>> q, r = ops.Qr()(Tensor([[3.0, 0.0], [4.0, 5.0]]))
+        >>> print((q @ r).round(decimals=4))
+        [[3. 0.]
+         [4. 5.]]
+    """
 
     def __init__(self, full_matrices: bool = False):
         super().__init__(full_matrices=checks.boolean("Qr", "full_matrices", full_matrices))
@@ -447,7 +489,13 @@ def _lu_in_place(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Eig(Primitive):
-    """(eigenvalues, eigenvectors in columns) of general square matrices, both complex."""
+    """(eigenvalues, eigenvectors in columns) of general square matrices, both complex.
+
+    Examples:
+        >>> value, vector = ops.Eig(compute_v=True)(Tensor([[2.0, 0.0], [0.0, 3.0]]))
+        >>> print(value)
+        [2.+0.j 3.+0.j]
+    """
 
     def __init__(self, compute_v: bool = False):
         super().__init__(compute_v=checks.boolean("Eig", "compute_v", compute_v))
@@ -479,7 +527,13 @@ class Eig(Primitive):
 
 
 class MatrixExp(Primitive):
-    """The matrix exponential: Padé approximation of degree 13 with scaling and squaring (Higham, 2005)."""
+    """The matrix exponential: Padé approximation of degree 13 with scaling and squaring (Higham, 2005).
+
+    Examples:
+        >>> print(ops.MatrixExp()(Tensor([[0.0, 1.0], [0.0, 0.0]])))
+        [[1. 1.]
+         [0. 1.]]
+    """
 
     def __init__(self) -> None:
         super().__init__("MatrixExp")

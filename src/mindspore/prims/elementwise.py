@@ -391,7 +391,12 @@ ReLU = unary(
 
 
 class ReluGrad(Elementwise):
-    """dout where the forward output is positive, else 0."""
+    """dout where the forward output is positive, else 0.
+
+    Examples:
+        >>> print(ops.ReluGrad()(Tensor([10.0, 20.0]), Tensor([0.0, 3.0])))
+        [ 0. 20.]
+    """
 
     def __init__(self) -> None:
         super().__init__("ReluGrad")
@@ -437,6 +442,13 @@ class Abs(_ComplexPart):
 
 
 class Real(_ComplexPart):
+    """The real part of complex numbers.
+
+    Examples:
+        >>> print(ops.Real()(Tensor([1 + 2j])))
+        [1.]
+    """
+
     def __init__(self) -> None:
         super().__init__("Real")
 
@@ -448,6 +460,13 @@ class Real(_ComplexPart):
 
 
 class Imag(_ComplexPart):
+    """The imaginary part of complex numbers.
+
+    Examples:
+        >>> print(ops.Imag()(Tensor([1 + 2j])))
+        [2.]
+    """
+
     def __init__(self) -> None:
         super().__init__("Imag")
 
@@ -459,7 +478,12 @@ class Imag(_ComplexPart):
 
 
 class Complex(Elementwise):
-    """real + i imag."""
+    """real + i imag.
+
+    Examples:
+        >>> print(ops.Complex()(Tensor([1.0]), Tensor([-2.0])))
+        [1.-2.j]
+    """
 
     promote = "all"
     kinds = "f"
@@ -562,7 +586,12 @@ class Select(Elementwise):
 
 
 class Bitcast(Primitive):
-    """The same bytes read as another type; the last dimension shrinks or grows with the size of an element."""
+    """The same bytes read as another type; the last dimension shrinks or grows with the size of an element.
+
+    Examples:
+        >>> print(ops.Bitcast(ms.int32)(Tensor([1.0, 0.0])))
+        [1065353216          0]
+    """
 
     def __init__(self, type: Any):
         super().__init__(type=mstype.to_dtype(type))
@@ -583,7 +612,13 @@ class Bitcast(Primitive):
 
 
 class StopGradient(Elementwise):
-    """The identity, through which no gradient flows."""
+    """The identity, through which no gradient flows.
+
+    Examples:
+        >>> stop = ops.StopGradient()
+        >>> print(ops.grad(lambda x: x * stop(x))(Tensor(3.0)))
+        3.0
+    """
 
     def __init__(self) -> None:
         super().__init__("StopGradient")

@@ -289,43 +289,78 @@ class _TensorScatter(_Scatter):
 
 
 class TensorScatterUpdate(_TensorScatter):
-    """A copy of `input_x` with the indexed slices replaced by `updates`."""
+    """A copy of `input_x` with the indexed slices replaced by `updates`.
+
+    Examples:
+        >>> print(ops.TensorScatterUpdate()(Tensor([8.0, 9.0]), Tensor([[1]]), Tensor([2.0])))
+        [8. 2.]
+    """
 
     reduction = "none"
 
 
 class TensorScatterAdd(_TensorScatter):
-    """A copy of `input_x` with `updates` added at the indexed slices; duplicates add up."""
+    """A copy of `input_x` with `updates` added at the indexed slices; duplicates add up.
+
+    Examples:
+        >>> print(ops.TensorScatterAdd()(ops.zeros(4), Tensor([[1], [3], [1]]), Tensor([1.0, 2.0, 3.0])))
+        [0. 4. 0. 2.]
+    """
 
     reduction = "add"
 
 
 class TensorScatterSub(_TensorScatter):
-    """A copy of `input_x` with `updates` subtracted at the indexed slices."""
+    """A copy of `input_x` with `updates` subtracted at the indexed slices.
+
+    Examples:
+        >>> print(ops.TensorScatterSub()(Tensor([8.0, 9.0]), Tensor([[1]]), Tensor([2.0])))
+        [8. 7.]
+    """
 
     reduction = "sub"
 
 
 class TensorScatterMul(_TensorScatter):
-    """A copy of `input_x` with the indexed slices multiplied by `updates`."""
+    """A copy of `input_x` with the indexed slices multiplied by `updates`.
+
+    Examples:
+        >>> print(ops.TensorScatterMul()(Tensor([8.0, 9.0]), Tensor([[1]]), Tensor([2.0])))
+        [ 8. 18.]
+    """
 
     reduction = "mul"
 
 
 class TensorScatterDiv(_TensorScatter):
-    """A copy of `input_x` with the indexed slices divided by `updates`."""
+    """A copy of `input_x` with the indexed slices divided by `updates`.
+
+    Examples:
+        >>> print(ops.TensorScatterDiv()(Tensor([8.0, 9.0]), Tensor([[1]]), Tensor([3.0])))
+        [8. 3.]
+    """
 
     reduction = "div"
 
 
 class TensorScatterMax(_TensorScatter):
-    """A copy of `input_x` with the maximum of each indexed slice and its updates."""
+    """A copy of `input_x` with the maximum of each indexed slice and its updates.
+
+    Examples:
+        >>> print(ops.TensorScatterMax()(Tensor([8.0, 9.0]), Tensor([[0], [1]]), Tensor([10.0, 1.0])))
+        [10.  9.]
+    """
 
     reduction = "max"
 
 
 class TensorScatterMin(_TensorScatter):
-    """A copy of `input_x` with the minimum of each indexed slice and its updates."""
+    """A copy of `input_x` with the minimum of each indexed slice and its updates.
+
+    Examples:
+        >>> print(ops.TensorScatterMin()(Tensor([8.0, 9.0]), Tensor([[0], [1]]), Tensor([10.0, 1.0])))
+        [8. 1.]
+    """
 
     reduction = "min"
 
@@ -340,7 +375,13 @@ TENSOR_SCATTERS = {
 
 
 class TensorScatterElements(_Scatter):
-    """A copy of `data` combined with `updates` at one position along `axis` per place of `indices`."""
+    """A copy of `data` combined with `updates` at one position along `axis` per place of `indices`.
+
+    Examples:
+        >>> add = ops.TensorScatterElements(axis=0, reduction="add")
+        >>> print(add(Tensor([1, 2, 3]), Tensor([0, 2]), Tensor([10, 20])))
+        [11  2 23]
+    """
 
     def __init__(self, axis: int = 0, reduction: str = "none"):
         checks.one_of("TensorScatterElements", "reduction", reduction, ("none", *_UFUNC))

@@ -29,7 +29,14 @@ class GradientHook(Primitive):
 
 
 class HookBackward(Primitive):
-    """The 1.x operation for hooks: `HookBackward(hook_fn)(x)` is x; `hook_fn((grad,))` sees and may replace its gradient."""
+    """The 1.x operation for hooks: `HookBackward(hook_fn)(x)` is x; `hook_fn((grad,))` sees and may replace its gradient.
+
+    Examples:
+        >>> seen = []
+        >>> hook = ops.HookBackward(lambda grads: seen.append(grads[0].item()))
+        >>> print(ops.grad(lambda x: 3 * hook(x))(Tensor(2.0)), seen)
+        3.0 [3.0]
+    """
 
     effect = "hook"
 

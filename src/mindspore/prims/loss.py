@@ -35,7 +35,13 @@ def _check_logits(op: str, logits: Any) -> None:
 
 
 class SoftmaxCrossEntropyWithLogits(Primitive):
-    """-sum(labels * log_softmax(logits)) per row, and the gradient of that by the logits."""
+    """-sum(labels * log_softmax(logits)) per row, and the gradient of that by the logits.
+
+    Examples:
+        >>> loss, grad = ops.SoftmaxCrossEntropyWithLogits()(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]]))
+        >>> print(loss, grad)
+        [0.6931472] [[-0.5  0.5]]
+    """
 
     def __init__(self) -> None:
         super().__init__("SoftmaxCrossEntropyWithLogits")

@@ -95,7 +95,13 @@ class Standardize(Primitive):
 
 
 class LayerNorm(Primitive):
-    """Standardise over the axes from `begin_norm_axis` on, then scale by gamma and shift by beta."""
+    """Standardise over the axes from `begin_norm_axis` on, then scale by gamma and shift by beta.
+
+    Examples:
+        >>> out, mean, variance = ops.LayerNorm()(Tensor([[1.0, 3.0]]), ops.ones(2), ops.zeros(2))
+        >>> print(out.round(decimals=3), mean)
+        [[-1.  1.]] [[2.]]
+    """
 
     def __init__(self, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7):
         for name, value in (("begin_norm_axis", begin_norm_axis), ("begin_params_axis", begin_params_axis)):
@@ -140,7 +146,13 @@ def _sum(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 class RmsNorm(Primitive):
-    """x * r * gamma with r = 1 / sqrt(mean(x²) + epsilon) over the last dimensions, and r (Zhang & Sennrich 2019)."""
+    """x * r * gamma with r = 1 / sqrt(mean(x²) + epsilon) over the last dimensions, and r (Zhang & Sennrich 2019).
+
+    Examples:
+        >>> out, rstd = ops.RmsNorm()(Tensor([[3.0, 4.0]]), ops.ones(2))
+        >>> print(out.round(decimals=4))
+        [[0.8485 1.1314]]
+    """
 
     def __init__(self, epsilon: float = 1e-6):
         super().__init__(epsilon=float(epsilon))
@@ -183,6 +195,14 @@ class BatchNorm(Primitive):
     Training: normalise with the batch's statistics, and move the `mean` and `variance` Parameters a step of `momentum`
     towards them (the variance unbiased). Inference: normalise with `mean` and `variance`.
     Results: the output, the new mean and variance, and the mean and (biased) variance used.
+
+    Examples:
+        >>> x = Tensor([[1.0, 10.0], [3.0, 30.0]])
+        >>> one, zero = ops.ones(2), ops.zeros(2)
+        >>> out = ops.BatchNorm(is_training=False)(x, one, zero, zero, one)[0]
+        >>> print(out.round(decimals=3))
+        [[ 1. 10.]
+         [ 3. 30.]]
     """
 
     def __init__(
@@ -277,7 +297,12 @@ class BatchNorm(Primitive):
 
 
 class LRN(Primitive):
-    """Local response normalisation across channels of (N, C, H, W) (Krizhevsky et al. 2012)."""
+    """Local response normalisation across channels of (N, C, H, W) (Krizhevsky et al. 2012).
+
+    Examples:
+        >>> ops.LRN(depth_radius=1)(ops.ones((1, 3, 2, 2))).shape
+        (1, 3, 2, 2)
+    """
 
     def __init__(
         self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,

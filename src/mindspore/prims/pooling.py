@@ -153,7 +153,13 @@ class _Max(Pooling):
 
 
 class MaxPool(_Max):
-    """The maximum of each 2-d window."""
+    """The maximum of each 2-d window.
+
+    Examples:
+        >>> x = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+        >>> ops.MaxPool(kernel_size=2, strides=2)(x).tolist()
+        [[[[5.0, 7.0], [13.0, 15.0]]]]
+    """
 
     pad_modes = ("same", "valid")
     eval = _Max.eval
@@ -163,7 +169,12 @@ class MaxPool(_Max):
 
 
 class MaxPool3D(_Max):
-    """The maximum of each 3-d window."""
+    """The maximum of each 3-d window.
+
+    Examples:
+        >>> ops.MaxPool3D(kernel_size=2, strides=2)(ops.ones((1, 1, 4, 4, 4))).shape
+        (1, 1, 2, 2, 2)
+    """
 
     rank = 3
     eval = _Max.eval
@@ -294,7 +305,13 @@ class MaxPoolWithIndices(Pooling):
 
 
 class MaxPoolWithArgmax(MaxPoolWithIndices):
-    """The maximum of each 2-d window and its position."""
+    """The maximum of each 2-d window and its position.
+
+    Examples:
+        >>> value, index = ops.MaxPoolWithArgmax(kernel_size=2, strides=2)(Tensor([[[[1.0, 5.0], [2.0, 3.0]]]]))
+        >>> value.item(), index.item()
+        (5.0, 1)
+    """
 
     eval = MaxPoolWithIndices.eval
 
@@ -353,7 +370,13 @@ class _Average(Pooling):
 
 
 class AvgPool(_Average):
-    """The mean of each 2-d window; padding does not count."""
+    """The mean of each 2-d window; padding does not count.
+
+    Examples:
+        >>> x = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+        >>> ops.AvgPool(kernel_size=2, strides=2)(x).tolist()
+        [[[[2.5, 4.5], [10.5, 12.5]]]]
+    """
 
     pad_modes = ("same", "valid")
     eval = _Average.eval
@@ -363,7 +386,12 @@ class AvgPool(_Average):
 
 
 class AvgPool3D(_Average):
-    """The mean of each 3-d window."""
+    """The mean of each 3-d window.
+
+    Examples:
+        >>> ops.AvgPool3D(kernel_size=2, strides=2)(ops.ones((1, 1, 4, 4, 4))).shape
+        (1, 1, 2, 2, 2)
+    """
 
     rank = 3
     eval = _Average.eval

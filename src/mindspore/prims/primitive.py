@@ -41,7 +41,15 @@ def set_dispatch(call: Callable[[Primitive, tuple], Any]) -> None:
 
 
 class Primitive:
-    """An operation with fixed attributes. Subclass it, or subclass `PrimitiveWithInfer`, to add your own."""
+    """An operation with fixed attributes. Subclass it, or subclass `PrimitiveWithInfer`, to add your own.
+
+    Examples:
+        >>> class Halve(ops.Primitive):
+        ...     def __call__(self, x):
+        ...         return x / 2
+        >>> print(Halve()(Tensor([4.0])))
+        [2.]
+    """
 
     #: registry key; defaults to the class name
     name: str
@@ -302,7 +310,18 @@ def _as_dtype(value: Any, dtype: mstype.DType) -> Any:
 
 
 class PrimitiveWithCheck(Primitive):
-    """A user primitive that states checks by `__check__`/`check_shape`/`check_dtype` and reuses another's inference."""
+    """A user primitive that states checks by `__check__`/`check_shape`/`check_dtype` and reuses another's inference.
+
+    Examples:
+        >>> class Twice(ops.PrimitiveWithCheck):
+        ...     def __check__(self, x):
+        ...         pass
+        ...
+        ...     def __call__(self, x):
+        ...         return x + x
+        >>> print(Twice()(Tensor([4.0])))
+        [8.]
+    """
 
     def infer(self, *args: Any) -> Any:
         if hasattr(self, "check_shape"):
@@ -313,7 +332,18 @@ class PrimitiveWithCheck(Primitive):
 
 
 class PrimitiveWithInfer(Primitive):
-    """A user primitive that infers by `infer_shape` and `infer_dtype` (or `__infer__`)."""
+    """A user primitive that infers by `infer_shape` and `infer_dtype` (or `__infer__`).
+
+    Examples:
+        >>> class Rows(ops.PrimitiveWithInfer):
+        ...     def infer_shape(self, x):
+        ...         return x[:1]
+        ...
+        ...     def infer_dtype(self, x):
+        ...         return x
+        >>> Rows().infer_shape((5, 2))
+        (5,)
+    """
 
     def infer(self, *args: Any) -> Any:
         from mindspore.ir import AbstractTensor, AbstractTuple

@@ -147,14 +147,25 @@ class ReduceMax(_Extremum):
 
 
 class ReduceMin(_Extremum):
-    """Minimum over axes."""
+    """Minimum over axes.
+
+    Examples:
+        >>> print(ops.ReduceMin()(Tensor([[1.0, 7.0], [4.0, 2.0]]), 1))
+        [1. 2.]
+    """
 
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
         return xp.min(x, axis=axes, keepdims=self.keep_dims)
 
 
 class ReduceProd(Reduction):
-    """Product over axes."""
+    """Product over axes.
+
+    Examples:
+        >>> print(ops.ReduceProd(keep_dims=True)(Tensor([[1.0, 7.0], [4.0, 2.0]]), 1))
+        [[7.]
+         [8.]]
+    """
 
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return mstype.int64 if dtype is mstype.bool_ else dtype
@@ -184,14 +195,24 @@ class _Logical(Reduction):
 
 
 class ReduceAll(_Logical):
-    """Whether all elements hold."""
+    """Whether all elements hold.
+
+    Examples:
+        >>> print(ops.ReduceAll()(Tensor([[True, False], [True, True]]), 1))
+        [False  True]
+    """
 
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
         return xp.all(x, axis=axes, keepdims=self.keep_dims)
 
 
 class ReduceAny(_Logical):
-    """Whether any element holds."""
+    """Whether any element holds.
+
+    Examples:
+        >>> print(ops.ReduceAny()(Tensor([[True, False], [False, False]]), 1))
+        [ True False]
+    """
 
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
         return xp.any(x, axis=axes, keepdims=self.keep_dims)
@@ -244,7 +265,13 @@ def resolve_shape(op: str, old: tuple[int, ...], new: tuple[int, ...]) -> tuple[
 
 
 class BroadcastTo(Primitive):
-    """Repeat along new or size-1 dimensions; -1 keeps a dimension."""
+    """Repeat along new or size-1 dimensions; -1 keeps a dimension.
+
+    Examples:
+        >>> print(ops.BroadcastTo((2, -1))(Tensor([1, 2, 3])))
+        [[1 2 3]
+         [1 2 3]]
+    """
 
     def __init__(self, shape: Any):
         super().__init__(shape=checks.shape("BroadcastTo", shape))

@@ -57,7 +57,12 @@ class _Scan(Primitive):
 
 
 class CumSum(_Scan):
-    """Running sum."""
+    """Running sum.
+
+    Examples:
+        >>> print(ops.CumSum(reverse=True)(Tensor([1.0, 2.0, 3.0]), 0))
+        [6. 5. 3.]
+    """
 
     def accumulate(self, xp: Any, x: Any, axis: int) -> Any:
         return xp.cumsum(x, axis, dtype=x.dtype)
@@ -67,7 +72,12 @@ class CumSum(_Scan):
 
 
 class CumProd(_Scan):
-    """Running product."""
+    """Running product.
+
+    Examples:
+        >>> print(ops.CumProd(exclusive=True)(Tensor([2.0, 3.0, 4.0]), 0))
+        [1. 2. 6.]
+    """
 
     identity = 1
 
@@ -85,7 +95,12 @@ class CumProd(_Scan):
 
 
 class CumulativeLogsumexp(_Scan):
-    """log of the running sum of exponentials."""
+    """log of the running sum of exponentials.
+
+    Examples:
+        >>> print(ops.CumulativeLogsumexp()(Tensor([0.0, 0.0]), Tensor(0)))
+        [0.        0.6931472]
+    """
 
     kinds = "f"
     identity = -np.inf
@@ -141,13 +156,25 @@ class _RunningExtremum(Primitive):
 
 
 class Cummax(_RunningExtremum):
-    """Running maximum and where it stands."""
+    """Running maximum and where it stands.
+
+    Examples:
+        >>> value, index = ops.Cummax(axis=0)(Tensor([1.0, 3.0, 2.0, 5.0]))
+        >>> print(value, index)
+        [1. 3. 3. 5.] [0 1 1 3]
+    """
 
     ufunc = "maximum"
 
 
 class Cummin(_RunningExtremum):
-    """Running minimum and where it stands."""
+    """Running minimum and where it stands.
+
+    Examples:
+        >>> value, index = ops.Cummin(axis=0)(Tensor([4.0, 3.0, 5.0, 1.0]))
+        >>> print(value, index)
+        [4. 3. 3. 1.] [0 1 1 3]
+    """
 
     ufunc = "minimum"
 

@@ -30,7 +30,13 @@ def _stable_order(xp: Any, x: Any, axis: int, descending: bool) -> Any:
 
 
 class Sort(Primitive):
-    """`prim(x)` -> (sorted values, their indices); stable."""
+    """`prim(x)` -> (sorted values, their indices); stable.
+
+    Examples:
+        >>> value, index = ops.Sort(descending=True)(Tensor([30.0, 10.0, 20.0]))
+        >>> print(value, index)
+        [30. 20. 10.] [0 2 1]
+    """
 
     def __init__(self, axis: int = -1, descending: bool = False):
         super().__init__(
@@ -149,13 +155,23 @@ class Argmax(_ArgExtremum):
 
 
 class Argmin(_ArgExtremum):
-    """The position of the smallest element."""
+    """The position of the smallest element.
+
+    Examples:
+        >>> print(ops.Argmin(axis=1)(Tensor([[3.0, 8.0], [6.0, 5.0]])))
+        [0 1]
+    """
 
     function = "argmin"
 
 
 class SearchSorted(Primitive):
-    """`prim(sorted_sequence, values)` -> where each value would be inserted to keep the rows sorted."""
+    """`prim(sorted_sequence, values)` -> where each value would be inserted to keep the rows sorted.
+
+    Examples:
+        >>> print(ops.SearchSorted()(Tensor([1.0, 3.0, 5.0]), Tensor([0.0, 3.0, 9.0])))
+        [0 1 3]
+    """
 
     def __init__(self, dtype: Any = mstype.int64, right: bool = False):
         super().__init__(dtype=mstype.to_dtype(dtype), right=checks.boolean("SearchSorted", "right", right))

@@ -86,7 +86,15 @@ class SparseUpdate(Update):
 
 
 class FusedSparseAdam(SparseUpdate):
-    """Adam; the moments of all rows decay."""
+    """Adam; the moments of all rows decay.
+
+    Examples:
+        >>> weight, m, v = (Parameter(ops.zeros((2, 1)), name=name) for name in "wmv")
+        >>> grad, rows = Tensor([[1.0]]), Tensor([1], ms.int32)
+        >>> _ = ops.FusedSparseAdam()(weight, m, v, 0.9, 0.999, 0.1, 0.9, 0.999, 1e-8, grad, rows)
+        >>> print(weight.asnumpy().flatten().round(4))
+        [ 0.  -0.1]
+    """
 
     arguments = (*Adam.arguments, "indices")
     state = ("var", "m", "v")
@@ -101,7 +109,15 @@ class FusedSparseAdam(SparseUpdate):
 
 
 class FusedSparseLazyAdam(FusedSparseAdam):
-    """Adam of the rows named only."""
+    """Adam of the rows named only.
+
+    Examples:
+        >>> weight, m, v = (Parameter(ops.zeros((2, 1)), name=name) for name in "wmv")
+        >>> grad, rows = Tensor([[1.0]]), Tensor([1], ms.int32)
+        >>> _ = ops.FusedSparseLazyAdam()(weight, m, v, 0.9, 0.999, 0.1, 0.9, 0.999, 1e-8, grad, rows)
+        >>> print(weight.asnumpy().flatten().round(4))
+        [ 0.  -0.1]
+    """
 
     arguments = FusedSparseAdam.arguments
     state = FusedSparseAdam.state
@@ -109,7 +125,14 @@ class FusedSparseLazyAdam(FusedSparseAdam):
 
 
 class SparseApplyAdagrad(SparseUpdate):
-    """Adagrad of the rows named."""
+    """Adagrad of the rows named.
+
+    Examples:
+        >>> weight, accum = (Parameter(ops.zeros((2, 1)), name=name) for name in "wa")
+        >>> _ = ops.SparseApplyAdagrad(lr=0.1)(weight, accum, Tensor([[2.0]]), Tensor([1], ms.int32))
+        >>> accum.asnumpy().tolist()
+        [[0.0], [4.0]]
+    """
 
     arguments = ("var", "accum", "grad", "indices")
     state = ("var", "accum")
@@ -123,7 +146,14 @@ class SparseApplyAdagrad(SparseUpdate):
 
 
 class SparseApplyAdagradV2(SparseUpdate):
-    """Adagrad with a constant in the denominator, of the rows named."""
+    """Adagrad with a constant in the denominator, of the rows named.
+
+    Examples:
+        >>> weight, accum = (Parameter(ops.zeros((2, 1)), name=name) for name in "wa")
+        >>> _ = ops.SparseApplyAdagradV2(lr=0.1, epsilon=1e-6)(weight, accum, Tensor([[2.0]]), Tensor([1], ms.int32))
+        >>> accum.asnumpy().tolist()
+        [[0.0], [4.0]]
+    """
 
     arguments = ("var", "accum", "grad", "indices")
     state = ("var", "accum")
@@ -138,7 +168,14 @@ class SparseApplyAdagradV2(SparseUpdate):
 
 
 class SparseApplyFtrl(SparseUpdate):
-    """FTRL of the rows named."""
+    """FTRL of the rows named.
+
+    Examples:
+        >>> weight, accum, linear = (Parameter(ops.zeros((2, 1)), name=name) for name in "wal")
+        >>> _ = ops.SparseApplyFtrl(0.1, 0.0, 0.0, -0.5)(weight, accum, linear, Tensor([[2.0]]), Tensor([1], ms.int32))
+        >>> accum.asnumpy().tolist()
+        [[0.0], [4.0]]
+    """
 
     arguments = ("var", "accum", "linear", "grad", "indices")
     state = ("var", "accum", "linear")
@@ -153,7 +190,15 @@ class SparseApplyFtrl(SparseUpdate):
 
 
 class SparseApplyFtrlV2(SparseUpdate):
-    """FTRL of the rows named, with a shrinkage of the weights in the gradient."""
+    """FTRL of the rows named, with a shrinkage of the weights in the gradient.
+
+    Examples:
+        >>> weight, accum, linear = (Parameter(ops.zeros((2, 1)), name=name) for name in "wal")
+        >>> grad, rows = Tensor([[2.0]]), Tensor([1], ms.int32)
+        >>> _ = ops.SparseApplyFtrlV2(0.1, 0.0, 0.0, 0.0, -0.5)(weight, accum, linear, grad, rows)
+        >>> accum.asnumpy().tolist()
+        [[0.0], [4.0]]
+    """
 
     arguments = SparseApplyFtrl.arguments
     state = SparseApplyFtrl.state
@@ -171,14 +216,28 @@ class SparseApplyFtrlV2(SparseUpdate):
 
 
 class FusedSparseFtrl(SparseApplyFtrl):
-    """FTRL of the rows named."""
+    """FTRL of the rows named.
+
+    Examples:
+        >>> weight, accum, linear = (Parameter(ops.zeros((2, 1)), name=name) for name in "wal")
+        >>> _ = ops.FusedSparseFtrl(0.1, 0.0, 0.0, -0.5)(weight, accum, linear, Tensor([[2.0]]), Tensor([1], ms.int32))
+        >>> accum.asnumpy().tolist()
+        [[0.0], [4.0]]
+    """
 
     arguments = SparseApplyFtrl.arguments
     state = SparseApplyFtrl.state
 
 
 class SparseApplyProximalAdagrad(SparseUpdate):
-    """Proximal Adagrad of the rows named."""
+    """Proximal Adagrad of the rows named.
+
+    Examples:
+        >>> weight, accum = (Parameter(ops.zeros((2, 1)), name=name) for name in "wa")
+        >>> _ = ops.SparseApplyProximalAdagrad()(weight, accum, 0.1, 0.0, 0.0, Tensor([[2.0]]), Tensor([1], ms.int32))
+        >>> accum.asnumpy().tolist()
+        [[0.0], [4.0]]
+    """
 
     arguments = (*ApplyProximalAdagrad.arguments, "indices")
     state = ("var", "accum")
@@ -192,14 +251,28 @@ class SparseApplyProximalAdagrad(SparseUpdate):
 
 
 class FusedSparseProximalAdagrad(SparseApplyProximalAdagrad):
-    """Proximal Adagrad of the rows named."""
+    """Proximal Adagrad of the rows named.
+
+    Examples:
+        >>> weight, accum = (Parameter(ops.zeros((2, 1)), name=name) for name in "wa")
+        >>> _ = ops.FusedSparseProximalAdagrad()(weight, accum, 0.1, 0.0, 0.0, Tensor([[2.0]]), Tensor([1], ms.int32))
+        >>> print(weight.asnumpy().flatten().round(4))
+        [ 0.  -0.1]
+    """
 
     arguments = SparseApplyProximalAdagrad.arguments
     state = SparseApplyProximalAdagrad.state
 
 
 class SparseApplyAdadelta(SparseUpdate):
-    """Adadelta of the rows named."""
+    """Adadelta of the rows named.
+
+    Examples:
+        >>> weight, accum, updates = (Parameter(ops.zeros((2, 1)), name=name) for name in "wau")
+        >>> _ = ops.SparseApplyAdadelta(1e-6)(weight, accum, updates, 0.1, 0.5, Tensor([[2.0]]), Tensor([1], ms.int32))
+        >>> accum.asnumpy().tolist()
+        [[0.0], [2.0]]
+    """
 
     arguments = ("var", "accum", "accum_update", "lr", "rho", "grad", "indices")
     state = ("var", "accum", "accum_update")
@@ -214,7 +287,15 @@ class SparseApplyAdadelta(SparseUpdate):
 
 
 class SparseApplyRMSProp(SparseUpdate):
-    """RMSProp of the rows named."""
+    """RMSProp of the rows named.
+
+    Examples:
+        >>> weight, square, moment = (Parameter(ops.zeros((2, 1)), name=name) for name in "wsm")
+        >>> grad, rows = Tensor([[2.0]]), Tensor([1], ms.int32)
+        >>> _ = ops.SparseApplyRMSProp(0.5, 0.0, 1e-6)(weight, square, moment, 0.1, grad, rows)
+        >>> square.asnumpy().tolist()
+        [[0.0], [2.0]]
+    """
 
     arguments = ("var", "ms", "mom", "lr", "grad", "indices")
     state = ("var", "ms", "mom")
@@ -240,7 +321,16 @@ class SparseApplyRMSProp(SparseUpdate):
 
 
 class SparseApplyCenteredRMSProp(SparseUpdate):
-    """RMSProp around the gradients' mean, of the rows named."""
+    """RMSProp around the gradients' mean, of the rows named.
+
+    Examples:
+        >>> weight, mean, square, moment = (Parameter(ops.zeros((2, 1)), name=name) for name in "wgsm")
+        >>> rate, grad, rows = Tensor(0.1), Tensor([[2.0]]), Tensor([1], ms.int32)
+        >>> rule = ops.SparseApplyCenteredRMSProp()
+        >>> _ = rule(weight, mean, square, moment, rate, Tensor(0.9), Tensor(0.0), Tensor(1e-6), grad, rows)
+        >>> print(square.asnumpy().flatten().round(4))
+        [0.  0.4]
+    """
 
     arguments = ("var", "mg", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad", "indices")
     state = ("var", "mg", "ms", "mom")
@@ -255,7 +345,15 @@ class SparseApplyCenteredRMSProp(SparseUpdate):
 
 
 class SparseApplyMomentum(SparseUpdate):
-    """Momentum of the rows named."""
+    """Momentum of the rows named.
+
+    Examples:
+        >>> weight, accum = (Parameter(ops.zeros((2, 1)), name=name) for name in "wa")
+        >>> grad, rows = Tensor([[2.0]]), Tensor([1], ms.int32)
+        >>> _ = ops.SparseApplyMomentum()(weight, accum, Tensor(0.1), grad, rows, Tensor(0.9))
+        >>> accum.asnumpy().tolist()
+        [[0.0], [2.0]]
+    """
 
     arguments = ("var", "accum", "lr", "grad", "indices", "momentum")
     state = ("var", "accum")
@@ -272,7 +370,15 @@ class SparseApplyMomentum(SparseUpdate):
 
 
 class SparseApplyProximalGradientDescent(SparseUpdate):
-    """Gradient descent with l1 and l2 penalties (FOBOS), of the rows named."""
+    """Gradient descent with l1 and l2 penalties (FOBOS), of the rows named.
+
+    Examples:
+        >>> weight = Parameter(ops.zeros((2, 1)), name="w")
+        >>> rule = ops.SparseApplyProximalGradientDescent()
+        >>> _ = rule(weight, Tensor(0.5), Tensor(0.0), Tensor(0.0), Tensor([[2.0]]), Tensor([1], ms.int32))
+        >>> weight.asnumpy().tolist()
+        [[0.0], [-1.0]]
+    """
 
     arguments = ("var", "alpha", "l1", "l2", "grad", "indices")
     state = ("var",)

@@ -116,7 +116,12 @@ def _ratio(numerator: Any, denominator: Any, at_zero: float) -> Any:
 
 
 class Betainc(Elementwise):
-    """The regularised incomplete beta function I_x(a, b)."""
+    """The regularised incomplete beta function I_x(a, b).
+
+    Examples:
+        >>> print(ops.Betainc()(Tensor([2.0]), Tensor([3.0]), Tensor([0.5])))
+        [0.6875]
+    """
 
     promote = "all"
     kinds = "f"

@@ -72,7 +72,14 @@ class Assign(_Assignment):
 
 
 class AssignAdd(_Assignment):
-    """variable = variable + value."""
+    """variable = variable + value.
+
+    Examples:
+        >>> total = Parameter(Tensor([1.0, 2.0]), name="total")
+        >>> _ = ops.AssignAdd()(total, Tensor([10.0, 10.0]))
+        >>> print(total.asnumpy())
+        [11. 12.]
+    """
 
     def eval(self, xp: Any, variable: Any, value: Any) -> Any:
         return variable + value
@@ -82,7 +89,14 @@ class AssignAdd(_Assignment):
 
 
 class AssignSub(_Assignment):
-    """variable = variable - value."""
+    """variable = variable - value.
+
+    Examples:
+        >>> total = Parameter(Tensor([1.0, 2.0]), name="total")
+        >>> _ = ops.AssignSub()(total, Tensor([0.5, 0.5]))
+        >>> print(total.asnumpy())
+        [0.5 1.5]
+    """
 
     def infer(self, variable: Any, value: Any) -> Any:
         checks.dtype_in(self.name, "variable", checks.tensor(self.name, "variable", variable).dtype, "uifc")

@@ -103,21 +103,36 @@ class ScalarSummary(_Summary):
 
 
 class ImageSummary(_Summary):
-    """`ImageSummary()(name, value)`: record images (N, C, H, W)."""
+    """`ImageSummary()(name, value)`: record images (N, C, H, W).
+
+    Examples:
+        >>> ops.ImageSummary()("picture", ops.ones((1, 3, 4, 4))) is None
+        True
+    """
 
     kind = "image"
     eval = _Summary.eval
 
 
 class TensorSummary(_Summary):
-    """`TensorSummary()(name, value)`: record a tensor."""
+    """`TensorSummary()(name, value)`: record a tensor.
+
+    Examples:
+        >>> ops.TensorSummary()("activations", Tensor([1.0])) is None
+        True
+    """
 
     kind = "tensor"
     eval = _Summary.eval
 
 
 class HistogramSummary(_Summary):
-    """`HistogramSummary()(name, value)`: record the distribution of values."""
+    """`HistogramSummary()(name, value)`: record the distribution of values.
+
+    Examples:
+        >>> ops.HistogramSummary()("weights", Tensor([1.0, 2.0])) is None
+        True
+    """
 
     kind = "histogram"
     eval = _Summary.eval

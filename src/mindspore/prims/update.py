@@ -70,7 +70,14 @@ def _soft_threshold(xp: Any, x: Any, bound: Any) -> Any:
 
 # -- gradient descent and momentum ----------------------------------------------------------------------------------
 class ApplyGradientDescent(Update):
-    """var -= alpha * delta."""
+    """var -= alpha * delta.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="w")
+        >>> _ = ops.ApplyGradientDescent()(weight, 0.1, Tensor([2.0]))
+        >>> print(weight.asnumpy())
+        [0.8]
+    """
 
     arguments = ("var", "alpha", "grad")
 
@@ -79,7 +86,14 @@ class ApplyGradientDescent(Update):
 
 
 class ApplyProximalGradientDescent(Update):
-    """Gradient descent followed by the proximal step of l1 and l2 regularisation (Duchi & Singer 2009)."""
+    """Gradient descent followed by the proximal step of l1 and l2 regularisation (Duchi & Singer 2009).
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="w")
+        >>> _ = ops.ApplyProximalGradientDescent()(weight, 0.1, 1.0, 0.0, Tensor([2.0]))
+        >>> print(weight.asnumpy().round(4))
+        [0.7]
+    """
 
     arguments = ("var", "alpha", "l1", "l2", "grad")
 
@@ -88,7 +102,14 @@ class ApplyProximalGradientDescent(Update):
 
 
 class ApplyMomentum(Update):
-    """accum = momentum * accum + grad; var -= lr * accum."""
+    """accum = momentum * accum + grad; var -= lr * accum.
+
+    Examples:
+        >>> weight, accum = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([0.0]), name="a")
+        >>> _ = ops.ApplyMomentum()(weight, accum, 0.1, Tensor([2.0]), 0.9)
+        >>> print(weight.asnumpy(), accum.asnumpy())
+        [0.8] [2.]
+    """
 
     arguments = ("var", "accum", "lr", "grad", "momentum")
     state = ("var", "accum")
@@ -104,7 +125,14 @@ class ApplyMomentum(Update):
 
 
 class FusedWeightScaleApplyMomentum(Update):
-    """Momentum on loss_scale-free gradients with weight decay: grad * scale + decay * var."""
+    """Momentum on loss_scale-free gradients with weight decay: grad * scale + decay * var.
+
+    Examples:
+        >>> weight, accum = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([0.0]), name="a")
+        >>> _ = ops.FusedWeightScaleApplyMomentum()(Tensor(0.0), Tensor(0.5), weight, accum, 0.1, Tensor([2.0]), 0.9)
+        >>> print(weight.asnumpy().round(4))
+        [0.9]
+    """
 
     arguments = ("weight_decay", "loss_scale", "var", "accum", "lr", "grad", "momentum")
     state = ("var", "accum")
@@ -117,7 +145,14 @@ class FusedWeightScaleApplyMomentum(Update):
 
 
 class ApplyKerasMomentum(Update):
-    """accum = momentum * accum - lr * grad; var += accum."""
+    """accum = momentum * accum - lr * grad; var += accum.
+
+    Examples:
+        >>> weight, accum = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([0.0]), name="a")
+        >>> _ = ops.ApplyKerasMomentum()(weight, accum, 0.1, Tensor([2.0]), 0.9)
+        >>> print(weight.asnumpy(), accum.asnumpy())
+        [0.8] [-0.2]
+    """
 
     arguments = ("var", "accum", "lr", "grad", "momentum")
     state = ("var", "accum")
@@ -135,6 +170,12 @@ class SGD(Update):
     """Stochastic gradient descent with momentum, dampening and Nesterov momentum (Sutskever et al. 2013).
 
     `stat` is 1 before a parameter's first update (the momentum buffer then starts as the gradient) and 0 afterwards.
+
+    Examples:
+        >>> weight, accum, stat = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "a"), (1.0, "s")))
+        >>> _ = ops.SGD()(weight, Tensor([2.0]), Tensor(0.1), accum, Tensor(0.0), stat)
+        >>> print(weight.asnumpy())
+        [0.8]
     """
 
     arguments = ("var", "grad", "lr", "accum", "momentum", "stat")
@@ -161,7 +202,14 @@ def _moments(m: Any, v: Any, beta1: Any, beta2: Any, grad: Any) -> tuple:
 
 
 class Adam(Update):
-    """Adam with bias correction folded into the learning rate (Kingma & Ba 2015, section 2)."""
+    """Adam with bias correction folded into the learning rate (Kingma & Ba 2015, section 2).
+
+    Examples:
+        >>> weight, m, v = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "m"), (0.0, "v")))
+        >>> _ = ops.Adam()(weight, m, v, 0.9, 0.999, 0.1, 0.9, 0.999, 1e-8, Tensor([1.0]))
+        >>> print(weight.asnumpy().round(4))
+        [0.9]
+    """
 
     arguments = ("var", "m", "v", "beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "grad")
     state = ("var", "m", "v")
@@ -181,7 +229,13 @@ class Adam(Update):
 
 
 class AdamNoUpdateParam(Primitive):
-    """The step Adam would add to the variable: both moments are updated, the variable is not."""
+    """The step Adam would add to the variable: both moments are updated, the variable is not.
+
+    Examples:
+        >>> m, v = (Parameter(Tensor([0.0]), name=name) for name in "mv")
+        >>> print(ops.AdamNoUpdateParam()(m, v, 0.9, 0.999, 0.1, 0.9, 0.999, 1e-8, Tensor([1.0])).round(decimals=4))
+        [-0.1]
+    """
 
     writes = ((0, 1), (1, 2))
 
@@ -200,7 +254,14 @@ class AdamNoUpdateParam(Primitive):
 
 
 class ApplyAdamWithAmsgradV2(Update):
-    """AMSGrad: the denominator never shrinks (Reddi, Kale & Kumar 2018)."""
+    """AMSGrad: the denominator never shrinks (Reddi, Kale & Kumar 2018).
+
+    Examples:
+        >>> weight, m, v, peak = (Parameter(Tensor([x]), name=n) for x, n in zip((1.0, 0.0, 0.0, 0.0), "wmvp"))
+        >>> _ = ops.ApplyAdamWithAmsgradV2()(weight, m, v, peak, 0.9, 0.999, 0.1, 0.9, 0.999, 1e-8, Tensor([2.0]))
+        >>> print(weight.asnumpy().round(4))
+        [0.9]
+    """
 
     arguments = ("var", "m", "v", "vhat", "beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "grad")
     state = ("var", "m", "v", "vhat")
@@ -220,7 +281,14 @@ class ApplyAdamWithAmsgradV2(Update):
 
 
 class ApplyAdamWithAmsgrad(Update):
-    """AMSGrad with fixed decay rates."""
+    """AMSGrad with fixed decay rates.
+
+    Examples:
+        >>> weight, m, v, peak = (Parameter(Tensor([x]), name=n) for x, n in zip((1.0, 0.0, 0.0, 0.0), "wmvp"))
+        >>> _ = ops.ApplyAdamWithAmsgrad()(weight, m, v, peak, 0.9, 0.999, 0.1, Tensor([2.0]))
+        >>> print(weight.asnumpy().round(4))
+        [0.9]
+    """
 
     arguments = ("var", "m", "v", "vhat", "beta1_power", "beta2_power", "lr", "grad")
     state = ("var", "m", "v", "vhat")
@@ -238,7 +306,14 @@ class ApplyAdamWithAmsgrad(Update):
 
 
 class AdamWeightDecay(Update):
-    """Adam without bias correction and with decoupled weight decay, as BERT was trained."""
+    """Adam without bias correction and with decoupled weight decay, as BERT was trained.
+
+    Examples:
+        >>> weight, m, v = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "m"), (0.0, "v")))
+        >>> _ = ops.AdamWeightDecay()(weight, m, v, 0.1, 0.9, 0.999, 1e-8, 0.0, Tensor([1.0]))
+        >>> print(m.asnumpy().round(4))
+        [0.1]
+    """
 
     arguments = ("var", "m", "v", "lr", "beta1", "beta2", "epsilon", "decay", "grad")
     state = ("var", "m", "v")
@@ -255,13 +330,28 @@ class AdamWeightDecay(Update):
 
 
 class FusedCastAdamWeightDecay(AdamWeightDecay):
-    """AdamWeightDecay whose gradient may be of another float type than the variable."""
+    """AdamWeightDecay whose gradient may be of another float type than the variable.
+
+    Examples:
+        >>> weight, m, v = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "m"), (0.0, "v")))
+        >>> grad = Tensor([1.0], ms.float16)
+        >>> _ = ops.FusedCastAdamWeightDecay()(weight, m, v, 0.1, 0.9, 0.999, 1e-8, 0.0, grad)
+        >>> print(m.asnumpy().round(4))
+        [0.1]
+    """
 
     arguments = AdamWeightDecay.arguments
 
 
 class ApplyAdaMax(Update):
-    """AdaMax: Adam under the infinity norm (Kingma & Ba 2015, section 7.1)."""
+    """AdaMax: Adam under the infinity norm (Kingma & Ba 2015, section 7.1).
+
+    Examples:
+        >>> weight, m, v = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "m"), (0.0, "v")))
+        >>> _ = ops.ApplyAdaMax()(weight, m, v, 0.9, 0.1, 0.9, 0.99, 1e-8, Tensor([2.0]))
+        >>> print(weight.asnumpy().round(4))
+        [0.9]
+    """
 
     arguments = ("var", "m", "v", "beta1_power", "lr", "beta1", "beta2", "epsilon", "grad")
     state = ("var", "m", "v")
@@ -286,7 +376,14 @@ class ApplyAdaMax(Update):
 
 
 class ApplyAddSign(Update):
-    """AddSign: steps grow where gradient and momentum agree in sign (Bello et al. 2017)."""
+    """AddSign: steps grow where gradient and momentum agree in sign (Bello et al. 2017).
+
+    Examples:
+        >>> weight, m = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([0.0]), name="m")
+        >>> _ = ops.ApplyAddSign()(weight, m, 0.1, 1.0, 0.5, 0.9, Tensor([2.0]))
+        >>> print(weight.asnumpy().round(4))
+        [0.7]
+    """
 
     arguments = ("var", "m", "lr", "alpha", "sign_decay", "beta", "grad")
     state = ("var", "m")
@@ -298,7 +395,14 @@ class ApplyAddSign(Update):
 
 
 class ApplyPowerSign(Update):
-    """PowerSign: like AddSign with an exponential factor (Bello et al. 2017)."""
+    """PowerSign: like AddSign with an exponential factor (Bello et al. 2017).
+
+    Examples:
+        >>> weight, m = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([0.0]), name="m")
+        >>> _ = ops.ApplyPowerSign()(weight, m, 0.1, 2.0, 0.5, 0.9, Tensor([2.0]))
+        >>> print(m.asnumpy().round(4))
+        [0.2]
+    """
 
     arguments = ("var", "m", "lr", "logbase", "sign_decay", "beta", "grad")
     state = ("var", "m")
@@ -311,7 +415,14 @@ class ApplyPowerSign(Update):
 
 # -- accumulated squares ----------------------------------------------------------------------------------------------
 class ApplyAdagrad(Update):
-    """accum += grad²; var -= lr * grad / sqrt(accum) (Duchi, Hazan & Singer 2011)."""
+    """accum += grad²; var -= lr * grad / sqrt(accum) (Duchi, Hazan & Singer 2011).
+
+    Examples:
+        >>> weight, accum = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([0.0]), name="a")
+        >>> _ = ops.ApplyAdagrad()(weight, accum, 0.1, Tensor([2.0]))
+        >>> print(weight.asnumpy(), accum.asnumpy())
+        [0.9] [4.]
+    """
 
     arguments = ("var", "accum", "lr", "grad")
     state = ("var", "accum")
@@ -327,7 +438,14 @@ class ApplyAdagrad(Update):
 
 
 class ApplyAdagradV2(ApplyAdagrad):
-    """Adagrad with a constant added to the denominator."""
+    """Adagrad with a constant added to the denominator.
+
+    Examples:
+        >>> weight, accum = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([0.0]), name="a")
+        >>> _ = ops.ApplyAdagradV2(epsilon=1e-6)(weight, accum, 0.1, Tensor([2.0]))
+        >>> print(weight.asnumpy().round(4))
+        [0.9]
+    """
 
     arguments = ApplyAdagrad.arguments
 
@@ -336,7 +454,14 @@ class ApplyAdagradV2(ApplyAdagrad):
 
 
 class ApplyProximalAdagrad(Update):
-    """Adagrad with the proximal step of l1 and l2 regularisation (Duchi & Singer 2009)."""
+    """Adagrad with the proximal step of l1 and l2 regularisation (Duchi & Singer 2009).
+
+    Examples:
+        >>> weight, accum = Parameter(Tensor([1.0]), name="w"), Parameter(Tensor([0.0]), name="a")
+        >>> _ = ops.ApplyProximalAdagrad()(weight, accum, 0.1, 0.0, 0.0, Tensor([2.0]))
+        >>> print(weight.asnumpy().round(4))
+        [0.9]
+    """
 
     arguments = ("var", "accum", "lr", "l1", "l2", "grad")
     state = ("var", "accum")
@@ -352,7 +477,14 @@ class ApplyProximalAdagrad(Update):
 
 
 class ApplyAdagradDA(Update):
-    """Adagrad by dual averaging: the variable is recomputed from sums of gradients."""
+    """Adagrad by dual averaging: the variable is recomputed from sums of gradients.
+
+    Examples:
+        >>> weight, total, squares = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "g"), (0.0, "s")))
+        >>> _ = ops.ApplyAdagradDA()(weight, total, squares, Tensor([2.0]), 0.1, 0.0, 0.0, 1)
+        >>> print(total.asnumpy(), squares.asnumpy())
+        [2.] [4.]
+    """
 
     arguments = ("var", "accum", "squared", "grad", "lr", "l1", "l2", "global_step")
     state = ("var", "accum", "squared")
@@ -370,7 +502,14 @@ class ApplyAdagradDA(Update):
 
 
 class ApplyAdadelta(Update):
-    """Steps scaled by the ratio of running updates to running gradients (Zeiler 2012)."""
+    """Steps scaled by the ratio of running updates to running gradients (Zeiler 2012).
+
+    Examples:
+        >>> weight, accum, updates = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "a"), (0.0, "u")))
+        >>> _ = ops.ApplyAdadelta()(weight, accum, updates, 0.1, 0.5, 1e-6, Tensor([2.0]))
+        >>> print(accum.asnumpy())
+        [2.]
+    """
 
     arguments = ("var", "accum", "accum_update", "lr", "rho", "epsilon", "grad")
     state = ("var", "accum", "accum_update")
@@ -385,7 +524,14 @@ class ApplyAdadelta(Update):
 
 
 class ApplyRMSProp(Update):
-    """Steps divided by the running root mean square of gradients (Tieleman & Hinton 2012)."""
+    """Steps divided by the running root mean square of gradients (Tieleman & Hinton 2012).
+
+    Examples:
+        >>> weight, square, moment = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "s"), (0.0, "m")))
+        >>> _ = ops.ApplyRMSProp()(weight, square, moment, 0.1, Tensor([2.0]), 0.9, 0.0, 1e-6)
+        >>> print(square.asnumpy().round(4))
+        [0.4]
+    """
 
     arguments = ("var", "mean_square", "moment", "lr", "grad", "decay", "momentum", "epsilon")
     state = ("var", "mean_square", "moment")
@@ -411,7 +557,15 @@ class ApplyRMSProp(Update):
 
 
 class ApplyCenteredRMSProp(Update):
-    """RMSProp with the variance of the gradient in place of its mean square."""
+    """RMSProp with the variance of the gradient in place of its mean square.
+
+    Examples:
+        >>> names = ("w", "mean", "square", "moment")
+        >>> weight, mean, square, moment = (Parameter(Tensor([float(name == "w")]), name=name) for name in names)
+        >>> _ = ops.ApplyCenteredRMSProp()(weight, mean, square, moment, Tensor([2.0]), 0.1, 0.9, 0.0, 1e-6)
+        >>> print(mean.asnumpy().round(4), square.asnumpy().round(4))
+        [0.2] [0.4]
+    """
 
     arguments = ("var", "mean_gradient", "mean_square", "moment", "grad", "lr", "decay", "momentum", "epsilon")
     state = ("var", "mean_gradient", "mean_square", "moment")
@@ -431,7 +585,14 @@ class ApplyCenteredRMSProp(Update):
 
 
 class ApplyFtrl(Update):
-    """Follow the regularised leader, per coordinate (McMahan et al. 2013)."""
+    """Follow the regularised leader, per coordinate (McMahan et al. 2013).
+
+    Examples:
+        >>> weight, accum, linear = (Parameter(Tensor([x]), name=n) for x, n in ((1.0, "w"), (0.0, "a"), (0.0, "l")))
+        >>> _ = ops.ApplyFtrl()(weight, accum, linear, Tensor([2.0]), 0.1, 0.0, 0.0, -0.5)
+        >>> print(accum.asnumpy())
+        [4.]
+    """
 
     arguments = ("var", "accum", "linear", "grad", "lr", "l1", "l2", "lr_power")
     state = ("var", "accum", "linear")
@@ -450,7 +611,13 @@ class ApplyFtrl(Update):
 
 
 class LARSUpdate(Primitive):
-    """The gradient rescaled by the layer-wise trust ratio (You, Gitman & Ginsburg 2017); nothing is written."""
+    """The gradient rescaled by the layer-wise trust ratio (You, Gitman & Ginsburg 2017); nothing is written.
+
+    Examples:
+        >>> weight, grad = Tensor([3.0, 4.0]), Tensor([0.6, 0.8])
+        >>> print(ops.LARSUpdate(hyperpara=0.5)(weight, grad, Tensor(25.0), Tensor(1.0), 0.0, 1.0).round(decimals=4))
+        [1.5 2. ]
+    """
 
     def __init__(self, epsilon: float = 1e-05, hyperpara: float = 0.001, use_clip: bool = False):
         super().__init__(epsilon=epsilon, hyperpara=hyperpara, use_clip=use_clip)

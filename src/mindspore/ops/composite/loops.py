@@ -63,7 +63,12 @@ class WhileLoop(_Loop):
 
 
 class ForiLoop(_Loop):
-    """`ForiLoop()(lower, upper, loop_func, init_val, unroll=True)`: value = loop_func(i, value) for i in [lower, upper)."""
+    """`ForiLoop()(lower, upper, loop_func, init_val, unroll=True)`: value = loop_func(i, value) for i in [lower, upper).
+
+    Examples:
+        >>> ops.ForiLoop()(0, 4, lambda i, total: total + i, 100)
+        106
+    """
 
     def __call__(self, lower: Any, upper: Any, loop_func: Any, init_val: Any, unroll: bool = True) -> Any:
         _check_functions("ForiLoop", loop_func=loop_func)
@@ -71,7 +76,13 @@ class ForiLoop(_Loop):
 
 
 class Scan(_Loop):
-    """`Scan()(loop_func, init, xs, length=None, unroll=True)`: loop_func(carry, x) -> (carry, y); returns (carry, ys)."""
+    """`Scan()(loop_func, init, xs, length=None, unroll=True)`: loop_func(carry, x) -> (carry, y); returns (carry, ys).
+
+    Examples:
+        >>> total, squares = ops.Scan()(lambda carry, x: (carry + x, x * x), Tensor(0.0), Tensor([1.0, 2.0, 3.0]))
+        >>> print(total, squares)
+        6.0 [1. 4. 9.]
+    """
 
     def __call__(self, loop_func: Any, init: Any, xs: Any, length: int | None = None, unroll: bool = True) -> Any:
         _check_functions("Scan", loop_func=loop_func)

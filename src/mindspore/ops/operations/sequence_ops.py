@@ -29,7 +29,13 @@ __all__ = [
 
 # -- attention --------------------------------------------------------------------------------------------------------
 class FlashAttentionScore(Primitive):
-    """Attention without keeping the scores; the results are (…, …, …, attention), the first three for training."""
+    """Attention without keeping the scores; the results are (…, …, …, attention), the first three for training.
+
+    Examples:
+        >>> x = ops.ones((1, 4, 8), ms.float16)
+        >>> ops.FlashAttentionScore(head_num=2)(x, x, x, None, None, None, None)[3].shape
+        (1, 4, 8)
+    """
 
     def __init__(
         self, head_num: int, keep_prob: float = 1.0, scale_value: float = 1.0, pre_tokens: int = 2147483647,
@@ -160,7 +166,15 @@ FusedAddTopKDiv = plain("FusedAddTopKDiv", nn_experts.fused_add_topk_div)
 
 # -- recurrent --------------------------------------------------------------------------------------------------------
 class LSTM(Primitive):
-    """A stack of LSTM layers whose weights are one flat vector (w_ih, w_hh per layer and direction, then biases)."""
+    """A stack of LSTM layers whose weights are one flat vector (w_ih, w_hh per layer and direction, then biases).
+
+    Examples:
+        >>> lstm = ops.LSTM(input_size=2, hidden_size=3, num_layers=1, has_bias=False, bidirectional=False, dropout=0.0)
+        >>> x, h, c = ops.ones((4, 1, 2)), ops.zeros((1, 1, 3)), ops.zeros((1, 1, 3))
+        >>> out, h, c = lstm(x, h, c, ops.ones((60, 1, 1)))[:3]
+        >>> out.shape, h.shape
+        ((4, 1, 3), (1, 1, 3))
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int, has_bias: bool, bidirectional: bool, dropout: float,
