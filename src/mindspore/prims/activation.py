@@ -233,7 +233,12 @@ Threshold = activation(
 
 
 class SoftplusBeta(Elementwise):
-    """log(1 + exp(beta x)) / beta, and x itself beyond the threshold."""
+    """log(1 + exp(beta x)) / beta, and x itself beyond the threshold.
+
+    Examples:
+        >>> print(ops.SoftplusBeta()(Tensor([0.0, 30.0])))
+        [ 0.6931472 30.       ]
+    """
 
     kinds = "f"
 

@@ -103,7 +103,13 @@ def _flash(jax: Any, scale: float, causal: bool) -> Any:
 
 
 class Attention(Primitive):
-    """softmax(scale q kᵀ + bias) v for q (…, S, D), k (…, T, D), v (…, T, E); bias: (…, S, T), broadcast, or None."""
+    """softmax(scale q kᵀ + bias) v for q (…, S, D), k (…, T, D), v (…, T, E); bias: (…, S, T), broadcast, or None.
+
+    Examples:
+        >>> x = ops.ones((1, 4, 8))
+        >>> ops.Attention()(x, x, x, None).shape
+        (1, 4, 8)
+    """
 
     def __init__(self, scale: float = 1.0, causal: bool = False):
         super().__init__(scale=float(scale), causal=bool(causal))

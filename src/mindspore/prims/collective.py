@@ -156,7 +156,12 @@ def _product_of_others(x: Any, group: str) -> Any:
 
 
 class AllGather(Collective):
-    """The tensors of all members, one after the other along the first axis."""
+    """The tensors of all members, one after the other along the first axis.
+
+    Examples:
+        >>> print(ops.AllGather()(Tensor([[1.0, 2.0]])))
+        [[1. 2.]]
+    """
 
     def __init__(self, group: str = WORLD):
         super().__init__(group)
@@ -178,7 +183,12 @@ class AllGather(Collective):
 
 
 class ReduceScatter(Collective):
-    """Combine the tensors of all members; each keeps its equal part along the first axis."""
+    """Combine the tensors of all members; each keeps its equal part along the first axis.
+
+    Examples:
+        >>> print(ops.ReduceScatter()(Tensor([[1.0, 2.0]])))
+        [[1. 2.]]
+    """
 
     def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD):
         super().__init__(group, op=_reduction("ReduceScatter", op))
@@ -209,7 +219,12 @@ class ReduceScatter(Collective):
 
 # -- one member is special --------------------------------------------------------------------------------------------
 class Broadcast(Collective):
-    """The tensors of the member of rank `root_rank`, everywhere. Takes and returns a tuple."""
+    """The tensors of the member of rank `root_rank`, everywhere. Takes and returns a tuple.
+
+    Examples:
+        >>> print(ops.Broadcast(0)((Tensor([1.0, 2.0]),))[0])
+        [1. 2.]
+    """
 
     variadic = True
 
@@ -236,7 +251,12 @@ class Broadcast(Collective):
 
 
 class Reduce(Collective):
-    """Combine the tensors of all members at the member of rank `dest_rank`; the others keep their own."""
+    """Combine the tensors of all members at the member of rank `dest_rank`; the others keep their own.
+
+    Examples:
+        >>> print(ops.Reduce(0)(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
 
     def __init__(self, dest_rank: int, op: str = ReduceOp.SUM, group: str = WORLD):
         super().__init__(group, dest_rank=_rank_in("Reduce", "dest_rank", dest_rank), op=_reduction("Reduce", op))
@@ -263,7 +283,12 @@ class Reduce(Collective):
 
 
 class CollectiveScatter(Collective):
-    """Equal parts along the first axis of the tensor of rank `src_rank`, one for each member."""
+    """Equal parts along the first axis of the tensor of rank `src_rank`, one for each member.
+
+    Examples:
+        >>> print(ops.CollectiveScatter(0)(Tensor([[1.0, 2.0]])))
+        [[1. 2.]]
+    """
 
     def __init__(self, src_rank: int = 0, group: str = WORLD):
         super().__init__(group, src_rank=_rank_in("CollectiveScatter", "src_rank", src_rank))
@@ -286,7 +311,12 @@ class CollectiveScatter(Collective):
 
 
 class CollectiveGather(Collective):
-    """The tensors of all members along the first axis, at rank `dest_rank`; a zero elsewhere."""
+    """The tensors of all members along the first axis, at rank `dest_rank`; a zero elsewhere.
+
+    Examples:
+        >>> print(ops.CollectiveGather(0)(Tensor([[1.0, 2.0]])))
+        [[1. 2.]]
+    """
 
     def __init__(self, dest_rank: int, group: str = WORLD):
         super().__init__(group, dest_rank=_rank_in("CollectiveGather", "dest_rank", dest_rank))
@@ -312,7 +342,12 @@ class CollectiveGather(Collective):
 
 
 class Barrier(Collective):
-    """Wait until every member has come here. The result is a zero."""
+    """Wait until every member has come here. The result is a zero.
+
+    Examples:
+        >>> print(ops.Barrier()())
+        0
+    """
 
     def __init__(self, group: str = WORLD):
         super().__init__(group)

@@ -263,7 +263,12 @@ def _static_shape(op: str, size: Any) -> tuple[int, ...]:
 
 # -- the families -----------------------------------------------------------------------------------------------------
 class Conv1D(_Forward):
-    """1-d convolution of (N, C, L) with (O, C/group, K)."""
+    """1-d convolution of (N, C, L) with (O, C/group, K).
+
+    Examples:
+        >>> print(ops.Conv1D(1, 2)(Tensor([[[1.0, 2.0, 4.0]]]), Tensor([[[1.0, -1.0]]])))
+        [[[-1. -2.]]]
+    """
 
     rank = 1
     eval = _Forward.eval

@@ -147,7 +147,13 @@ class MatrixSolve(Primitive):
 
 
 class TriangularSolve(Primitive):
-    """`prim(a, b)`: the x with op(a) x = b, where only one triangle of `a` counts."""
+    """`prim(a, b)`: the x with op(a) x = b, where only one triangle of `a` counts.
+
+    Examples:
+        >>> print(ops.TriangularSolve()(Tensor([[2.0, 0.0], [1.0, 4.0]]), Tensor([[2.0], [9.0]])))
+        [[1.]
+         [2.]]
+    """
 
     promote = (0, 1)
 
@@ -280,7 +286,13 @@ class Cholesky(Primitive):
 
 
 class Eigh(Primitive):
-    """(eigenvalues in rising order, eigenvectors in columns) of Hermitian matrices; the lower triangle counts."""
+    """(eigenvalues in rising order, eigenvectors in columns) of Hermitian matrices; the lower triangle counts.
+
+    Examples:
+        >>> value, vector = ops.Eigh()(Tensor([[2.0, 1.0], [1.0, 2.0]]))
+        >>> print(value)
+        [1. 3.]
+    """
 
     def __init__(self, lower: bool = True):
         super().__init__(lower=bool(lower))
@@ -425,7 +437,14 @@ def _qr_gradient(q: Any, r: Any, dq: Any, dr: Any) -> Any:
 
 
 class Lu(Primitive):
-    """(lu, pivots, permutation) of matrices: both factors packed in one, row interchanges, and the row order."""
+    """(lu, pivots, permutation) of matrices: both factors packed in one, row interchanges, and the row order.
+
+    Examples:
+        >>> packed, swaps, order = ops.Lu()(Tensor([[1.0, 2.0], [4.0, 6.0]]))
+        >>> print(packed)
+        [[4.   6.  ]
+         [0.25 0.5 ]]
+    """
 
     def __init__(self) -> None:
         super().__init__("Lu")

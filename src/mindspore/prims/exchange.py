@@ -40,7 +40,12 @@ def _pieces(array: np.ndarray, counts: list[int]) -> list[np.ndarray]:
 
 
 class AlltoAll(Collective):
-    """Cut along `split_dim`, give part i to member i, join what came along `concat_dim`."""
+    """Cut along `split_dim`, give part i to member i, join what came along `concat_dim`.
+
+    Examples:
+        >>> print(ops.AlltoAll(1, 0, 0)(Tensor([[1.0, 2.0]])))
+        [[1. 2.]]
+    """
 
     def __init__(self, split_count: int, split_dim: int, concat_dim: int, group: str = WORLD):
         checks.integer("AlltoAll", "split_count", split_count, 1)
@@ -80,7 +85,12 @@ class AlltoAll(Collective):
 
 
 class AlltoAllV(Collective):
-    """Give each member its own number of elements of a flat tensor: `op(x, send_numel_list, recv_numel_list)`."""
+    """Give each member its own number of elements of a flat tensor: `op(x, send_numel_list, recv_numel_list)`.
+
+    Examples:
+        >>> print(ops.AlltoAllV()(Tensor([1.0, 2.0]), [2], [2]))
+        [1. 2.]
+    """
 
     def __init__(self, group: str = WORLD, block_size: int = 1):
         super().__init__(group, block_size=checks.integer("AlltoAllV", "block_size", block_size, 1))
@@ -107,7 +117,12 @@ class AlltoAllV(Collective):
 
 
 class AlltoAllVC(AlltoAllV):
-    """The same with one matrix for all: row i holds the numbers of elements that member i sends to each."""
+    """The same with one matrix for all: row i holds the numbers of elements that member i sends to each.
+
+    Examples:
+        >>> print(ops.AlltoAllVC()(Tensor([1.0, 2.0]), Tensor([[2]])))
+        [1. 2.]
+    """
 
     def __init__(self, group: str = WORLD, block_size: int = 1, transpose: bool = False):
         Collective.__init__(self, group, block_size=block_size, transpose=transpose)
@@ -139,7 +154,12 @@ class AlltoAllVC(AlltoAllV):
 
 
 class AllGatherV(Collective):
-    """Flat tensors of different sizes of all members, one after the other: `op(x, output_split_sizes)`."""
+    """Flat tensors of different sizes of all members, one after the other: `op(x, output_split_sizes)`.
+
+    Examples:
+        >>> print(ops.AllGatherV()(Tensor([1.0, 2.0]), [2]))
+        [1. 2.]
+    """
 
     def __init__(self, group: str = WORLD):
         super().__init__(group)
@@ -162,7 +182,12 @@ class AllGatherV(Collective):
 
 
 class ReduceScatterV(Collective):
-    """Combine flat tensors of all members; member i keeps `input_split_sizes[i]` elements."""
+    """Combine flat tensors of all members; member i keeps `input_split_sizes[i]` elements.
+
+    Examples:
+        >>> print(ops.ReduceScatterV()(Tensor([1.0, 2.0]), [2]))
+        [1. 2.]
+    """
 
     def __init__(self, op: str = "sum", group: str = WORLD):
         super().__init__(group, op=_reduction("ReduceScatterV", op))
@@ -191,7 +216,13 @@ class ReduceScatterV(Collective):
 
 
 class NeighborExchange(Collective):
-    """Send tensor i to `send_rank_ids[i]`; tensor j of the result comes from `recv_rank_ids[j]`."""
+    """Send tensor i to `send_rank_ids[i]`; tensor j of the result comes from `recv_rank_ids[j]`.
+
+    Examples:
+        >>> exchange = ops.NeighborExchange([0], [0], [(2,)], [(2,)], ms.float32)
+        >>> print(exchange((Tensor([1.0, 2.0]),))[0])
+        [1. 2.]
+    """
 
     variadic = True
 
@@ -234,7 +265,12 @@ class NeighborExchange(Collective):
 
 
 class Send(Collective):
-    """Send a tensor to the member of rank `dest_rank`; the result is the tensor."""
+    """Send a tensor to the member of rank `dest_rank`; the result is the tensor.
+
+    Examples:
+        >>> print(ops.Send(0, 0)(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
 
     def __init__(self, sr_tag: int, dest_rank: int, group: str = WORLD, group_back: str = WORLD):
         super().__init__(
@@ -258,7 +294,12 @@ class Send(Collective):
 
 
 class Receive(Collective):
-    """A tensor that the member of rank `src_rank` sends; the input, if any, only orders the call."""
+    """A tensor that the member of rank `src_rank` sends; the input, if any, only orders the call.
+
+    Examples:
+        >>> print(ops.Receive(0, 0, [2], ms.float32)(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
 
     def __init__(self, sr_tag: int, src_rank: int, shape: Any, dtype: Any, group: str = WORLD, group_back: str = WORLD):
         super().__init__(
@@ -288,7 +329,14 @@ class Receive(Collective):
 
 
 class BatchISendIRecv(Collective):
-    """Several sends and receives at once: `op_types` holds "isend" and "irecv"; one input for each "isend"."""
+    """Several sends and receives at once: `op_types` holds "isend" and "irecv"; one input for each "isend".
+
+    Examples:
+        >>> exchange = ops.BatchISendIRecv(["isend", "irecv"], [0, 0], [(2,)], (ms.float32,))
+        >>> sent, received = exchange((Tensor([1.0, 2.0]),))
+        >>> print(received)
+        [1. 2.]
+    """
 
     variadic = True
 

@@ -39,7 +39,12 @@ def _not_empty(shape: tuple[int, ...], axis: int) -> None:
 
 
 class FourierTransform(Primitive):
-    """sum_k x[k] exp(∓2πi jk/n) along `axis`: minus forward, plus when `inverse`; no factor either way."""
+    """sum_k x[k] exp(∓2πi jk/n) along `axis`: minus forward, plus when `inverse`; no factor either way.
+
+    Examples:
+        >>> print(ops.FourierTransform()(Tensor([1 + 0j, 2, 3, 4])))
+        [10.+0.j -2.+2.j -2.+0.j -2.-2.j]
+    """
 
     def __init__(self, axis: int = -1, inverse: bool = False):
         super().__init__(axis=axis, inverse=bool(inverse))
@@ -60,7 +65,12 @@ class FourierTransform(Primitive):
 
 
 class RealFourierTransform(Primitive):
-    """The first half (n // 2 + 1 entries) of the transform of real numbers."""
+    """The first half (n // 2 + 1 entries) of the transform of real numbers.
+
+    Examples:
+        >>> print(ops.RealFourierTransform()(Tensor([1.0, 2.0, 3.0, 4.0])))
+        [10.+0.j -2.+2.j -2.+0.j]
+    """
 
     def __init__(self, axis: int = -1):
         super().__init__(axis=axis)
@@ -84,7 +94,12 @@ class RealFourierTransform(Primitive):
 
 
 class InverseRealFourierTransform(Primitive):
-    """n real numbers from the first half of their transform, without the factor 1/n."""
+    """n real numbers from the first half of their transform, without the factor 1/n.
+
+    Examples:
+        >>> print(ops.InverseRealFourierTransform(4)(Tensor([10 + 0j, -2 + 2j, -2 + 0j])) / 4)
+        [1. 2. 3. 4.]
+    """
 
     def __init__(self, n: int, axis: int = -1):
         super().__init__(n=checks.integer("InverseRealFourierTransform", "n", n, 1), axis=axis)

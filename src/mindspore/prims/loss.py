@@ -74,7 +74,12 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
 
 
 class SparseCrossEntropy(Primitive):
-    """-log_softmax(logits)[label] per row, for integer labels."""
+    """-log_softmax(logits)[label] per row, for integer labels.
+
+    Examples:
+        >>> print(ops.SparseCrossEntropy()(Tensor([[0.0, 0.0]]), Tensor([1], ms.int32)))
+        [0.6931472]
+    """
 
     def __init__(self) -> None:
         super().__init__("SparseCrossEntropy")
@@ -121,7 +126,12 @@ SigmoidCrossEntropyWithLogits = binary(
 
 
 class SmoothL1(Elementwise):
-    """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta, with d = x - y (Girshick 2015)."""
+    """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta, with d = x - y (Girshick 2015).
+
+    Examples:
+        >>> print(ops.SmoothL1()(Tensor([1.5, 5.0]), Tensor([1.0, 1.0])))
+        [0.125 3.5  ]
+    """
 
     promote = "all"
     kinds = "f"

@@ -73,7 +73,13 @@ def _standardized_grad(x: Any, mean: Any, var: Any, g: Any, axes: tuple, eps: fl
 
 
 class Standardize(Primitive):
-    """`Standardize(axes, epsilon)(x)`: (x - mean) / sqrt(variance + epsilon) over `axes`, the mean and the variance."""
+    """`Standardize(axes, epsilon)(x)`: (x - mean) / sqrt(variance + epsilon) over `axes`, the mean and the variance.
+
+    Examples:
+        >>> out, mean, variance = ops.Standardize((1,))(Tensor([[1.0, 3.0]]))
+        >>> print(out.round(decimals=3), mean)
+        [[-1.  1.]] [[2.]]
+    """
 
     def __init__(self, axes: tuple[int, ...], epsilon: float = 1e-5):
         super().__init__(axes=tuple(axes), epsilon=float(epsilon))

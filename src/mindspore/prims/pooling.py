@@ -187,7 +187,12 @@ class MaxPool3D(_Max):
 
 
 class MaxPoolNd(_Max):
-    """The maximum of each window in 1, 2 or 3 dimensions, with every option."""
+    """The maximum of each window in 1, 2 or 3 dimensions, with every option.
+
+    Examples:
+        >>> print(ops.MaxPoolNd(1, (2,), (2,))(Tensor([[[1.0, 3.0, 5.0, 7.0]]])))
+        [[[3. 7.]]]
+    """
 
     eval = _Max.eval
 
@@ -255,7 +260,13 @@ class MaxPoolGradGrad(_AtMaxima):
 
 
 class MaxPoolWithIndices(Pooling):
-    """The maximum of each window and the flat position of it in the (unpadded) spatial plane."""
+    """The maximum of each window and the flat position of it in the (unpadded) spatial plane.
+
+    Examples:
+        >>> value, index = ops.MaxPoolWithIndices(1, (2,), (2,))(Tensor([[[1.0, 3.0, 5.0, 7.0]]]))
+        >>> print(value, index)
+        [[[3. 7.]]] [[[1 3]]]
+    """
 
     kinds = "uif"
 
@@ -405,7 +416,12 @@ class AvgPool3D(_Average):
 
 
 class AvgPoolNd(_Average):
-    """The mean of each window in 1, 2 or 3 dimensions, with every option."""
+    """The mean of each window in 1, 2 or 3 dimensions, with every option.
+
+    Examples:
+        >>> print(ops.AvgPoolNd(1, (2,), (2,))(Tensor([[[1.0, 3.0, 5.0, 7.0]]])))
+        [[[2. 6.]]]
+    """
 
     eval = _Average.eval
 
