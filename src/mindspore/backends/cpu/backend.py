@@ -7,7 +7,7 @@ from typing import Any
 
 from mindspore._base import flags
 from mindspore._base.optional import available as available_module
-from mindspore.backends.cpu import jit, native, openmp
+from mindspore.backends.cpu import jit, native, openmp, postops
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.interp import InterpBackend
@@ -70,6 +70,9 @@ class _Session:
 
     def executable(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
         program = expand(graph, native.keep, self.flags)
+        constant = [i for i, p in enumerate(graph.parameters) if p.default is not None and i not in donated]
+        if self.flags.opt_level >= 1:
+            postops.absorb(program, native.plan, constant)
         clustering = Clustering(program, self.flags)
         order = schedule(clustering, clustering.run(), [program.inputs[i] for i in sorted(donated)])
         if self.flags.dump_as_text:

@@ -27,6 +27,7 @@ DTYPES = {"float16": 1, "bfloat16": 2, "float32": 3, "int32": 4, "int8": 5, "uin
 SRC, DST, WEIGHTS, BIAS, WORKSPACE, SCRATCHPAD = 1, 17, 33, 41, 64, 80
 SRC_1, SRC_2, DST_1, DST_2, WEIGHTS_1 = 2, 3, 18, 19, 34
 DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
+_POST_OPERATION = 32768  # times (number + 1): the operands of post-operations
 
 _FORWARD_TRAINING, _FORWARD_INFERENCE = 64, 96
 _QUERY_IMPL = 8
@@ -45,7 +46,10 @@ MD_OF = {
 
 POOL_MAX, POOL_AVG_WITH_PADDING, POOL_AVG = 0x1FF, 0x2FF, 0x3FF
 _CONVOLUTION_DIRECT, _DECONVOLUTION_DIRECT = 1, 0xA
-ELTWISE_RELU = 0x20
+_ELTWISE = {"gelu_tanh": (0x2B, 0.0, 0.0), "gelu_erf": (0x31, 0.0, 0.0)}
+#: oneDNN's own ReLU turns NaN into 0. x * clip(c x, 0, 1) with a huge c does not; adding 0 makes +0 of -0.
+_RELU = ((0x34, 3e38, 0.0), (0x26, 1.0, 0.0))
+_BINARY = {"add": 0x1FFF0, "mul": 0x1FFF1}
 
 _STATUS = {
     1: "out of memory", 2: "invalid arguments", 3: "unimplemented", 4: "last implementation reached", 5: "runtime error",
@@ -76,6 +80,7 @@ def library() -> ctypes.CDLL:
     lib.dnnl_memory_set_data_handle.argtypes = [c_void_p, c_void_p]
     lib.dnnl_post_ops_append_eltwise.argtypes = [c_void_p, c_int, c_float, c_float]
     lib.dnnl_post_ops_append_sum.argtypes = [c_void_p, c_float, c_int, c_int]
+    lib.dnnl_post_ops_append_binary.argtypes = [c_void_p, c_int, c_void_p]
     for name in ("memory_desc", "primitive_desc", "primitive", "memory", "primitive_attr", "post_ops"):
         getattr(lib, f"dnnl_{name}_destroy").argtypes = [c_void_p]
     return lib
@@ -182,6 +187,11 @@ class Desc(_Handle):
         return self._query_dims(_QUERY_DIMS, self.ndim)
 
     @property
+    def dtype(self) -> str:
+        number = self._query(_QUERY_TYPE, c_int()).value
+        return next(name for name, found in DTYPES.items() if found == number)
+
+    @property
     def padded_shape(self) -> tuple[int, ...]:
         return self._query_dims(_QUERY_PADDED, self.ndim)
 
@@ -233,18 +243,34 @@ class _Attributes(_Handle):
             self._append(post_ops)
 
     def _append(self, post_ops: Sequence[tuple]) -> None:
+        """`post_ops`: ("add" | "mul", description of the operand), or a name alone: "relu", "gelu_tanh", "gelu_erf",
+        "sum" (what is in the target already)."""
         lib = library()
         handle = c_void_p()
         check(lib.dnnl_post_ops_create(byref(handle)), "create post-operations")
-        for name, *args in post_ops:
-            if name == "sum":
-                check(lib.dnnl_post_ops_append_sum(handle, 1.0, 0, 0), "append a sum")
-            elif name == "relu":
-                check(lib.dnnl_post_ops_append_eltwise(handle, ELTWISE_RELU, 0.0, 0.0), "append a relu")
-            else:
-                raise ValueError(f"unknown post-operation {name!r} {args}")
-        check(lib.dnnl_primitive_attr_set_post_ops(self, handle), "set post-operations")
-        lib.dnnl_post_ops_destroy(handle)
+        try:
+            for name, *operand in post_ops:
+                if name == "sum":
+                    check(lib.dnnl_post_ops_append_sum(handle, 1.0, 0, 0), "append a sum")
+                    continue
+                if name in _BINARY:
+                    check(lib.dnnl_post_ops_append_binary(handle, _BINARY[name], operand[0]), f"append {name}")
+                    continue
+                for algorithm, alpha, beta in _RELU if name == "relu" else (_ELTWISE[name],):
+                    check(lib.dnnl_post_ops_append_eltwise(handle, algorithm, alpha, beta), f"append {name}")
+            check(lib.dnnl_primitive_attr_set_post_ops(self, handle), "set post-operations")
+        finally:
+            lib.dnnl_post_ops_destroy(handle)
+
+
+def post_op_arguments(post_ops: Sequence[tuple]) -> list[int]:
+    """The execution arguments of the operands that post-operations have, in order."""
+    found, number = [], 0
+    for name, *_ in post_ops:
+        if name in _BINARY:
+            found.append((_POST_OPERATION * (number + 1)) | SRC_1)
+        number += len(_RELU) if name == "relu" else 1
+    return found
 
 
 class Op(_Handle):

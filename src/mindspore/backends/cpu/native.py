@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import dnnl, layout, points, products, scatter
+from mindspore.backends.cpu import dnnl, layout, points, postops, products, scatter
 from mindspore.backends.cpu.handlers import HANDLERS, handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
@@ -29,12 +29,13 @@ def keep(node: CNode) -> bool:
 
 def lower(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     """Emit the steps of an opaque operation."""
-    handler = HANDLERS.get(call.attr.prim.name)
+    prim, _ = postops.parts(call.attr.prim)
+    handler = HANDLERS.get(prim.name)
     empty = any(0 in v.shape for v in operands) or any(0 in i.shape for i in items)
     if handler is not None and not empty and items:
         mark = len(lowering.steps)
         try:
-            if call.attr.prim.name in _IN_FLOAT32 and any(v.dtype == "float16" for v in operands):
+            if prim.name in _IN_FLOAT32 and any(v.dtype == "float16" for v in operands):
                 _in_float32(handler, lowering, call, operands, items)
             else:
                 handler(lowering, call, operands, items)
@@ -91,12 +92,48 @@ def _flat(value: Any) -> Any:
 
 
 # -- oneDNN ---------------------------------------------------------------------------------------------------------------
-def _run(lowering: Lowering, op: dnnl.Op, reads: dict[int, View], writes: dict[int, View], name: str) -> None:
-    """Emit a primitive whose operands are in the layouts it wants."""
+def _run(
+    lowering: Lowering,
+    op: dnnl.Op,
+    reads: dict[int, View],
+    writes: dict[int, View],
+    name: str,
+    more: dict[int, tuple[dnnl.Desc, View]] | None = None,
+) -> None:
+    """Emit a primitive whose operands are in the layouts it wants. `more`: operands of its post-operations."""
     operands = {argument: (op.desc(argument), view) for argument, view in {**reads, **writes}.items()}
-    step = DnnlStep(list(reads.values()), list(writes.values()), f"{name} {op.implementation}", op.scratch_bytes)
+    operands |= more or {}
+    sources = [*reads.values(), *(view for _, view in (more or {}).values())]
+    step = DnnlStep(sources, list(writes.values()), f"{name} {op.implementation}", op.scratch_bytes)
     step.op, step.operands = op, operands
     lowering.emit(step)
+
+
+def _absorbed(
+    lowering: Lowering, posts: tuple[postops.Post, ...], views: list[View], target: dnnl.Desc, axis: int
+) -> tuple[View | None, dict[int, tuple[dnnl.Desc, View]]]:
+    """The bias of a step, and the operands of its post-operations by execution argument."""
+    told = postops.descriptions(posts, target, axis)
+    places = iter(dnnl.post_op_arguments(told))
+    described = iter(t[1] for t in told if len(t) > 1)
+    bias: View | None = None
+    more: dict[int, tuple[dnnl.Desc, View]] = {}
+    for post, view in zip((p for p in posts if p.has_operand), views):
+        if post.kind == "bias":
+            bias = _reshaped(lowering, view, (view.size,))
+            continue
+        desc = next(described)
+        if post.per_channel:
+            more[next(places)] = (desc, _reshaped(lowering, view, desc.shape))
+        else:
+            more[next(places)] = (desc, lowering.as_desc(view, desc))
+    return bias, more
+
+
+def _reshaped(lowering: Lowering, view: View, shape: tuple[int, ...]) -> View:
+    seen = layout.apply(lowering.plain(view), Value("reshape", shape, view.dtype))
+    assert seen is not None  # a row-major tensor has every shape
+    return seen
 
 
 def _permuted(view: View, order: tuple[int, ...]) -> View:
@@ -190,24 +227,71 @@ def _group_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
     return shape if groups == 1 else (groups, shape[0] // groups, *shape[1:])
 
 
-@handles("Conv1D", "Conv2D", "Conv3D")
-def _convolution(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
-    prim = call.attr.prim
-    x, w = (_to_first(prim, v) for v in operands)
-    w = _grouped(w, prim.group)
-    y_shape = _first_shape(prim, items[0].shape)
-    _, window = _window(prim, operands[0].shape)
-    dtype = _dtype(x)
+def _forward(
+    prim: Any, window: dnnl.Window, x: tuple, w: tuple, y: tuple, dtype: str, posts: tuple[postops.Post, ...]
+) -> dnnl.Op:
+    """The forward convolution of channels-first shapes, in the layouts it likes best without post-operations."""
 
     def make(channels_last: bool) -> dnnl.Op:
-        plan = _ConvolutionPlan(x.shape, w.shape, y_shape, dtype, channels_last)
+        plan = _ConvolutionPlan(x, w, y, dtype, channels_last)
         return dnnl.Convolution(window).forward(plan.x, plan.w, plan.y, training=True)
 
     op = _without_padding(make, dnnl.DST)
+    if not posts:
+        return op
+    target = op.desc(dnnl.DST)
+    bias = dnnl.Desc.strided((y[1],), dtype) if posts[0].kind == "bias" else None
+    fused = dnnl.Convolution(window).forward(
+        op.desc(dnnl.SRC), op.desc(dnnl.WEIGHTS), target, bias, True, postops.descriptions(posts, target, 1)
+    )
+    if fused.implementation != op.implementation:
+        raise Unsupported(f"{op.implementation} with {posts}")
+    return fused
+
+
+@handles("Conv1D", "Conv2D", "Conv3D")
+def _convolution(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim, posts = postops.parts(call.attr.prim)
+    x, w = (_to_first(prim, v) for v in operands[:2])
+    w = _grouped(w, prim.group)
+    _, window = _window(prim, operands[0].shape)
+    op = _forward(prim, window, x.shape, w.shape, _first_shape(prim, items[0].shape), _dtype(x), posts)
+    target = op.desc(dnnl.DST)
     reads = {dnnl.SRC: lowering.as_desc(x, op.desc(dnnl.SRC)), dnnl.WEIGHTS: lowering.as_desc(w, op.desc(dnnl.WEIGHTS))}
-    y = lowering.allocate_desc(x.dtype, op.desc(dnnl.DST))
-    _run(lowering, op, reads, {dnnl.DST: y}, "conv")
+    others = [
+        v if p.per_channel or p.kind == "bias" else _to_first(prim, v) for p, v in _with_operands(posts, operands)
+    ]
+    bias, more = _absorbed(lowering, posts, others, target, 1)
+    if bias is not None:
+        reads[dnnl.BIAS] = bias
+    y = lowering.allocate_desc(x.dtype, target)
+    _run(lowering, op, reads, {dnnl.DST: y}, "conv" + _suffix(posts), more)
     _publish(lowering, prim, items[0], y)
+
+
+def _with_operands(posts: tuple[postops.Post, ...], operands: list[View]) -> list[tuple[postops.Post, View]]:
+    return list(zip((p for p in posts if p.has_operand), operands[2:]))
+
+
+def _suffix(posts: tuple[postops.Post, ...]) -> str:
+    return "".join("+" + p.kind for p in posts)
+
+
+def plan(
+    prim: Any, posts: tuple[postops.Post, ...], shapes: list[tuple[int, ...]], y: tuple[int, ...], dtype: str
+) -> None:
+    """Whether a convolution or product can absorb operations: raises where oneDNN has nothing fast for them."""
+    dtype = "float32" if dtype == "float16" else dtype
+    if prim.name in postops.PRODUCTS:
+        _product(
+            *(dnnl.Desc.strided(s, dtype) for s in _product_shapes(prim, shapes, len(y))),
+            dnnl.Desc.strided(y, dtype),
+            posts,
+        )
+        return
+    _, window = _window(prim, shapes[0])
+    x, w, y = (_first_shape(prim, s) for s in (*shapes, y))
+    _forward(prim, window, x, _group_shape(w, prim.group), y, dtype, posts)
 
 
 @handles(
@@ -390,14 +474,41 @@ def _matrix_product(lowering: Lowering, call: Value, operands: list[View], items
         products.multiply(lowering, x, y, items[0])
         return
     _dtype(operands[0])
-    rank = len(items[0].shape)
+    prim, posts = postops.parts(prim)
+    shape = call.attr.prim.shape if posts else items[0].shape
+    rank = len(shape)
     x = _matrix(lowering, operands[0], prim.transpose_a, rank)
     y = _matrix(lowering, operands[1], prim.transpose_b, rank)
-    target = lowering.result_view(items[0])
+    result = lowering.result_view(items[0])
+    target = _reshaped(lowering, result, shape)
     descs = [layout.to_desc(v) for v in (x, y, target)]
-    op = dnnl.matmul(*descs)  # type: ignore[arg-type]
-    _run(lowering, op, {dnnl.SRC: x, dnnl.WEIGHTS: y}, {dnnl.DST: target}, "matmul")
-    lowering.views[items[0].id] = target
+    op = _product(*descs, posts)  # type: ignore[arg-type]
+    reads = {dnnl.SRC: x, dnnl.WEIGHTS: y}
+    others = [
+        v if p.per_channel or p.kind == "bias" else _reshaped(lowering, v, shape)
+        for p, v in _with_operands(posts, operands)
+    ]
+    bias, more = _absorbed(lowering, posts, others, descs[2], rank - 1)  # type: ignore[arg-type]
+    if bias is not None:
+        reads[dnnl.BIAS] = _reshaped(lowering, bias, (1,) * (rank - 1) + bias.shape)
+    _run(lowering, op, reads, {dnnl.DST: target}, "matmul" + _suffix(posts), more)
+    lowering.views[items[0].id] = result
+
+
+def _product(x: dnnl.Desc, y: dnnl.Desc, target: dnnl.Desc, posts: tuple[postops.Post, ...]) -> dnnl.Op:
+    axis = len(target.shape) - 1
+    told = postops.descriptions(posts, target, axis)
+    bias = postops.channel_desc(target, axis) if posts and posts[0].kind == "bias" else None
+    return dnnl.matmul(x, y, target, bias, told)
+
+
+def _product_shapes(prim: Any, shapes: list[tuple[int, ...]], rank: int) -> list[tuple[int, ...]]:
+    """The operands' shapes, transposed as they are multiplied and of the result's rank."""
+    found = []
+    for shape, transposed in zip(shapes, (prim.transpose_a, prim.transpose_b)):
+        shape = (*shape[:-2], shape[-1], shape[-2]) if transposed else tuple(shape)
+        found.append((1,) * (rank - len(shape)) + shape)
+    return found
 
 
 # -- joining, setting, scattering -------------------------------------------------------------------------------------------

@@ -1,0 +1,324 @@
+"""Operations that a convolution or matrix product applies to its own result before it stores it.
+
+A pass over the loop program: what follows a convolution or product and is its only user moves into it, as far as
+oneDNN has a fast implementation of the combination: adding a bias or another tensor (the residual), scaling channels,
+ReLU, GELU. A normalisation with fixed statistics is a scaling and a shift per channel; where the filters and the
+statistics are weights that do not change from call to call, the scaling goes into the filters (`Lowering` computes
+what depends on weights alone once), and nothing is left of it at run time.
+
+What cannot be absorbed stays where it was, so every combination has an unfused fallback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from mindspore.backends.cpu import dnnl
+from mindspore.compiler.fuse.loopir import OpaqueCall, Program, Slot, Unsupported, Value
+
+CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
+PRODUCTS = ("MatMul", "BatchMatMul")
+_ACTIVATIONS = {"GeLU": "gelu_tanh", "GeLUErf": "gelu_erf"}
+_LONGEST = 8  # operations absorbed by one step
+_TYPES = ("float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class Post:
+    """`kind`: "bias", "add" or "mul" (with an operand), "relu", "gelu_tanh" or "gelu_erf" (without).
+
+    `per_channel`: the operand has one number per channel, instead of the result's shape.
+    """
+
+    kind: str
+    per_channel: bool = False
+
+    @property
+    def has_operand(self) -> bool:
+        return self.kind in ("bias", "add", "mul")
+
+
+class Fused:
+    """A primitive together with what it absorbed; stands where a primitive would."""
+
+    effect = False
+
+    def __init__(self, prim: Any, posts: tuple[Post, ...], shape: tuple[int, ...]):
+        self.prim = prim
+        self.posts = posts
+        self.shape = shape  # of the primitive's own result; absorbed reshapes only split its leading dimensions
+        self.name = "+".join([prim.name, *(p.kind for p in posts)])
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def parts(prim: Any) -> tuple[Any, tuple[Post, ...]]:
+    """A primitive and what it absorbed."""
+    return (prim.prim, prim.posts) if isinstance(prim, Fused) else (prim, ())
+
+
+def channel_desc(target: dnnl.Desc, axis: int) -> dnnl.Desc:
+    """One number per channel of a result."""
+    return dnnl.Desc.strided(tuple(d if i == axis else 1 for i, d in enumerate(target.shape)), target.dtype)
+
+
+def descriptions(posts: tuple[Post, ...], target: dnnl.Desc, axis: int) -> list[tuple]:
+    """What a primitive with the given result is told about its post-operations; a bias is not one of them."""
+    found: list[tuple] = []
+    for post in posts:
+        if post.kind == "bias":
+            continue
+        if post.has_operand:
+            found.append((post.kind, channel_desc(target, axis) if post.per_channel else target))
+        else:
+            found.append((post.kind,))
+    return found
+
+
+#: plan(prim, posts, operand shapes, result shape, dtype): raises where oneDNN has nothing fast for the combination
+Plan = Callable[[Any, tuple[Post, ...], list[tuple[int, ...]], tuple[int, ...], str], Any]
+
+
+def absorb(program: Program, plan: Plan, constant: Iterable[int]) -> None:
+    """Rewrite a program in place. `constant`: numbers of the parameters that stay the same from call to call."""
+    _Absorbing(program, plan, frozenset(constant)).run()
+
+
+class _Absorbing:
+    def __init__(self, program: Program, plan: Plan, constant: frozenset[int]):
+        self.program = program
+        self.plan = plan
+        self.constant = constant
+        self.users: dict[int, list[Value]] = {}
+        for value in program.values:
+            for operand in value.args:
+                self.users.setdefault(operand.id, []).append(value)
+        self.outputs = {o.id for o in program.outputs}
+        self._fixed: dict[int, bool] = {}
+        self._possible: dict[tuple, bool] = {}
+        self.before: dict[int, list[Value]] = {}  # value -> values to compute just before it
+        self.gone: set[int] = set()
+
+    def run(self) -> None:
+        for value in list(self.program.values):
+            if value.op == "opaque" and value.attr.prim.name in (*CONVOLUTIONS, *PRODUCTS):
+                self._call(value)
+        if self.gone:
+            found: list[Value] = []
+            for value in self.program.values:
+                if value.id not in self.gone:
+                    found += self.before.get(value.id, ())
+                    found.append(value)
+            self.program.values[:] = found
+
+    def _call(self, call: Value) -> None:
+        items = self.users.get(call.id, [])
+        if len(items) != 1 or len(call.args) != 2 or any(v.dtype not in _TYPES for v in (items[0], *call.args)):
+            return
+        if any(0 in v.shape for v in (items[0], *call.args)):
+            return
+        chain = _Chain(self, call, items[0])
+        chain.grow()
+        chain.shorten(self._is_possible)
+        if chain.links:
+            chain.rewrite()
+
+    def _is_possible(self, prim: Any, posts: tuple[Post, ...], shapes: list[Any], result: Any, dtype: str) -> bool:
+        """Whether oneDNN can do it; networks repeat themselves, so answers are kept."""
+        key = (prim.key(), posts, tuple(shapes), result, dtype)
+        if key not in self._possible:
+            try:
+                self.plan(prim, posts, shapes, result, dtype)
+                self._possible[key] = True
+            except (dnnl.DnnlError, Unsupported):
+                self._possible[key] = False
+        return self._possible[key]
+
+    def is_fixed(self, value: Value) -> bool:
+        """Whether a value depends on nothing but constants and weights that stay the same."""
+        found = self._fixed.get(value.id)
+        if found is None:
+            if value.op == "input":
+                kind, which = value.attr
+                found = kind == "constant" or which in self.constant
+            else:
+                found = value.op not in ("opaque", "item") and all(map(self.is_fixed, value.args))
+            self._fixed[value.id] = found
+        return found
+
+
+@dataclass
+class _Link:
+    """One absorbed operation: what it is, its operand, the value it gives, and what it makes superfluous."""
+
+    post: Post | None  # None: a reshape
+    operand: Value | None
+    result: Value
+    replaced: list[Value]
+
+
+class _Chain:
+    """A convolution or product and what follows it."""
+
+    def __init__(self, owner: _Absorbing, call: Value, item: Value):
+        self.owner = owner
+        self.call = call
+        self.item = item
+        self.prim = call.attr.prim
+        self.is_product = self.prim.name in PRODUCTS
+        rank = len(item.shape)
+        self.axis = rank - 1 if self.is_product or self.prim.channels_last else 1
+        self.links: list[_Link] = []
+
+    # -- finding --------------------------------------------------------------------------------------------------
+    def grow(self) -> None:
+        value = self.item
+        while len(self.links) < _LONGEST and value.id not in self.owner.outputs:
+            link = self._next(value)
+            if link is None:
+                return
+            self.links.append(link)
+            value = link.result
+
+    def _next(self, value: Value) -> _Link | None:
+        users = self.owner.users.get(value.id, [])
+        if len({id(u.origin) for u in users}) == 1 and users[0].origin is not None:
+            kind = _ACTIVATIONS.get(users[0].origin.op.name)
+            if kind is not None and users[0].op == "map":
+                return self._activation(value, kind, users[0].origin)
+        if len(users) != 1:
+            return None
+        user = users[0]
+        if user.op == "reshape" and self.is_product and len(user.shape) > 1 and user.shape[-1] == value.shape[-1]:
+            return _Link(None, None, user, [user])
+        if user.op != "map" or user.dtype != value.dtype or len(user.args) != 2:
+            return None
+        return self._arithmetic(value, user)
+
+    def _arithmetic(self, value: Value, user: Value) -> _Link | None:
+        other = user.args[1] if user.args[0] is value else user.args[0]
+        if user.attr == "max":
+            zero = other.op == "const" and other.attr == 0
+            return _Link(Post("relu"), None, user, [user]) if zero else None
+        if user.attr not in ("add", "mul") or other.dtype != value.dtype or other.op == "const":
+            return None
+        if other.op != "broadcast":
+            whole = user.attr == "add" and other.shape == value.shape
+            return _Link(Post("add"), other, user, [user]) if whole else None
+        small = other.args[0]
+        axis = len(value.shape) - 1 if self.is_product else self.axis
+        channels = value.shape[axis]
+        if small.size != channels or small.shape[axis] != channels:
+            return None
+        return _Link(Post(user.attr, per_channel=True), small, user, [user])
+
+    def _activation(self, value: Value, kind: str, origin: Any) -> _Link | None:
+        """All that a primitive computes from the value, if nothing but its result is used elsewhere."""
+        inside: dict[int, Value] = {}
+        stack = list(self.owner.users.get(value.id, []))
+        exits = []
+        while stack:
+            v = stack.pop()
+            if v.id in inside:
+                continue
+            inside[v.id] = v
+            following = [u for u in self.owner.users.get(v.id, []) if u.origin is origin]
+            if len(following) != len(self.owner.users.get(v.id, [])) or not following or v.id in self.owner.outputs:
+                exits.append(v)
+            stack += following
+        fits = len(exits) == 1 and exits[0].shape == value.shape and exits[0].dtype == value.dtype == "float32"
+        known = all(a.op == "const" or a is value or a.id in inside for v in inside.values() for a in v.args)
+        if not fits or not known or any(v.op != "map" for v in inside.values()):
+            return None
+        return _Link(Post(kind), None, exits[0], list(inside.values()))
+
+    # -- deciding -------------------------------------------------------------------------------------------------
+    def shorten(self, possible: Callable[..., bool]) -> None:
+        """Drop links from the end until oneDNN can do the rest."""
+        shapes = [a.shape for a in self.call.args]
+        while self.links:
+            posts = tuple(post for post, _ in self._posts()[0])
+            if self.links[-1].post is not None and possible(self.prim, posts, shapes, self.item.shape, self.item.dtype):
+                return
+            self.links.pop()
+
+    def _posts(self) -> tuple[list[tuple[Post, Any]], list[Value]]:
+        """The operations to apply with their operands, and the factors that go into the filters instead.
+
+        What a convolution adds to its channels before such a factor is scaled, too: a bias is a list of (operand, factors).
+        """
+        found: list[tuple[Post, Any]] = []
+        bias: list[tuple[Value, list[Value]]] = []
+        factors: list[Value] = []
+        for link in self.links:
+            operand = link.operand
+            if link.post is None:
+                continue
+            if operand is not None and link.post.per_channel and not found and self._is_fixed(operand):
+                if link.post.kind == "add":
+                    bias.append((operand, []))
+                    continue
+                if self._filters_are_fixed():
+                    factors.append(operand)
+                    for _, scales in bias:
+                        scales.append(operand)
+                    continue
+            found.append((link.post, operand))
+        if bias:
+            found.insert(0, (Post("bias"), bias))
+        elif found and found[0][0] == Post("add", per_channel=True):
+            found[0] = (Post("bias"), [(found[0][1], [])])
+        return found, factors
+
+    def _is_fixed(self, operand: Value) -> bool:
+        return self.item.dtype == "float32" and self.owner.is_fixed(operand)
+
+    def _filters_are_fixed(self) -> bool:
+        return not self.is_product and self.owner.is_fixed(self.call.args[1])
+
+    # -- rewriting ------------------------------------------------------------------------------------------------
+    def rewrite(self) -> None:
+        posts, factors = self._posts()
+        added: list[Value] = []
+        x, weights = self.call.args
+        for factor in factors:
+            weights = self._scaled(weights, factor, added)
+        found = [self._bias(o, added) if p.kind == "bias" else o for p, o in posts if o is not None]
+        operands = (x, weights, *found)
+        last = self.links[-1].result
+        fused: Any = Fused(self.prim, tuple(p for p, _ in posts), self.item.shape) if posts else self.prim
+        attr = OpaqueCall(fused, list(map(Slot, range(len(operands)))))
+        call = Value("opaque", (), "", operands, attr, self.call.origin)
+        self.owner.gone |= {self.call.id, self.item.id}
+        self.owner.gone |= {v.id for link in self.links for v in link.replaced if v is not last}
+        self.owner.before[last.id] = [*added, call]
+        last.op, last.args, last.attr = "item", (call,), 0
+        for value in (*added, call, last):  # later calls look at who uses what
+            for operand in value.args:
+                self.owner.users.setdefault(operand.id, []).append(value)
+
+    def _map(self, name: str, a: Value, b: Value, added: list[Value]) -> Value:
+        added.append(Value("map", a.shape, a.dtype, (a, b), name, self.call.origin))
+        return added[-1]
+
+    def _view(self, op: str, shape: tuple[int, ...], x: Value, added: list[Value]) -> Value:
+        added.append(Value(op, shape, x.dtype, (x,), None, self.call.origin))
+        return added[-1]
+
+    def _bias(self, terms: list[tuple[Value, list[Value]]], added: list[Value]) -> Value:
+        """The sum of what is added to the channels, each part scaled as the filters are."""
+        found: Value | None = None
+        for operand, factors in terms:
+            for factor in factors:
+                operand = self._map("mul", operand, factor, added)
+            found = operand if found is None else self._map("add", found, operand, added)
+        assert found is not None
+        return found
+
+    def _scaled(self, weights: Value, factor: Value, added: list[Value]) -> Value:
+        """Filters (O, …) times a factor per output channel."""
+        column = self._view("reshape", (factor.size,) + (1,) * (len(weights.shape) - 1), factor, added)
+        return self._map("mul", weights, self._view("broadcast", weights.shape, column, added), added)
