@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore._base import dtype as mstype
+from mindspore._base.dtype import DType
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, values
 from mindspore.prims.elementwise import Cast
@@ -15,8 +17,18 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import Reshape, sum_to_shape
 
 
+def kept_by(op: str, name: str, kept: DType, given: DType) -> None:
+    """A Parameter keeps its element type, so what is stored in it must not need a wider one."""
+    if mstype.promote(kept, given) is not kept:
+        raise TypeError(
+            "Data type conversion is not supported for a 'Parameter', nor for the input tensor of an in-place operator, the "
+            f"argument[{name}]'s data type of primitive[{op}] is {kept}, which cannot be converted to data type {given} "
+            "automatically. Convert the value first."
+        )
+
+
 class _Assignment(Primitive):
-    """`prim(variable, value)`: the value is converted to the variable's element type and broadcast to its shape."""
+    """`prim(variable, value)`: the value takes the variable's element type, if that is no narrower, and its shape."""
 
     writes = ((0, 0),)
 
@@ -29,10 +41,13 @@ class _Assignment(Primitive):
             raise TypeError(f"For '{self.name}', 'variable' must be a Parameter or a Tensor, but got {variable!r}.")
         dtype = values.dtype_of(variable)
         if values.is_number(value):
+            kept_by(self.name, "variable", dtype, mstype.promote_scalar(dtype, value))
             value = values.number_tensor(value, dtype)
         elif not isinstance(value, (values.TensorBase, values.SymbolicScalarBase)):
             value = values.tensor_class()(value, dtype)
         if values.dtype_of(value) is not dtype:
+            if isinstance(value, values.TensorBase):
+                kept_by(self.name, "variable", dtype, values.dtype_of(value))
             value = Cast()(value, dtype)
         return variable, value
 

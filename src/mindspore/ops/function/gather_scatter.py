@@ -27,6 +27,7 @@ from mindspore.prims.arrays import TENSOR_INDEX, Fill, GetItem, SetItem
 from mindspore.prims.creation import Range
 from mindspore.prims.inplace import update
 from mindspore.prims.reduction import BroadcastTo, Reshape
+from mindspore.prims.state import kept_by
 
 __all__ = [
     "batch_to_space_nd", "diag_part", "diagonal", "diagonal_scatter", "embedding_lookup", "fill_diagonal", "gather",
@@ -346,13 +347,8 @@ def masked_scatter(input: Any, mask: Any, tensor: Any) -> Tensor:
 
 # -- parameters updated in place ------------------------------------------------------------------------------------
 def _check_updates(op: str, target: Any, updates: Any) -> None:
-    """A Parameter keeps its element type, so updates must not need a wider one."""
-    given, kept = values.dtype_of(updates), values.dtype_of(target)
-    if mstype.promote(kept, given) is not kept:
-        raise TypeError(
-            f"For '{op}', Data type conversion is not supported for a 'Parameter': updates of {given} cannot be stored in "
-            f"a Parameter of {kept}. Convert them first."
-        )
+    camel = "".join(word.capitalize() for word in op.split("_"))
+    kept_by(camel, "x", values.dtype_of(target), values.dtype_of(updates))
 
 
 def _written(target: Any, value: Any) -> Tensor:
