@@ -1,0 +1,52 @@
+"""Examples, and words, of operations that factories make: those have no docstring of their own to hold them.
+
+Each module of this package holds a table by subject, as text:
+
+    name: what it computes (left out where the operation says so itself)
+        >>> a call
+        its result
+
+`attach` puts them into the docstrings, where `help`, the API reference and the doctests find them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+SUBJECTS = (
+    "array_classes", "elementwise", "elementwise_classes", "functions", "math_classes", "network_classes",
+    "random_classes", "sparse", "sparse_classes", "tensor", "updates",
+)  # fmt: skip
+
+
+def attach(ops: Any, tensor: type) -> None:
+    """Complete the docstrings of the operations in `ops` and of methods of `tensor`."""
+    for subject in SUBJECTS:
+        for name, words, example in entries(importlib.import_module(f"{__name__}.{subject}").TABLE):
+            owner, attribute = (tensor, name[7:]) if name.startswith("Tensor.") else (ops, name)
+            target = getattr(owner, attribute)
+            target = target.fget if isinstance(target, property) else target
+            words = words or (target.__doc__ or "").rstrip()
+            if ">>>" not in words:  # else an alias of one that has been completed
+                target.__doc__ = f"{words}\n\n    Examples:\n{example}\n    "
+    _share_with_aliases(ops)
+
+
+def entries(table: str) -> Iterator[tuple[str, str, str]]:
+    """The entries of a table: name, words, and the lines of the example."""
+    for entry in re.split(r"\n(?=\S)", table.strip("\n")):
+        head, _, example = entry.partition("\n")
+        name, _, words = head.partition(": ")
+        yield name, words, textwrap.indent(example, "    ")
+
+
+def _share_with_aliases(ops: Any) -> None:
+    """The second name of a function (see `function._common.alias`) has the words and the example of the first."""
+    for name, target in vars(ops).items():
+        first = getattr(target, "__wrapped__", None)
+        if first is not None and first.__doc__ and getattr(ops, first.__name__, None) is first:
+            target.__doc__ = first.__doc__.replace(f"ops.{first.__name__}(", f"ops.{name}(")
