@@ -268,7 +268,8 @@ class Send(Collective):
     """Send a tensor to the member of rank `dest_rank`; the result is the tensor.
 
     Examples:
-        >>> print(ops.Send(0, 0)(Tensor([1.0, 2.0])))
+        >>> sent = ops.Send(0, 0)(Tensor([1.0, 2.0]))
+        >>> print(ops.Receive(0, 0, [2], ms.float32)(sent))
         [1. 2.]
     """
 
@@ -297,8 +298,9 @@ class Receive(Collective):
     """A tensor that the member of rank `src_rank` sends; the input, if any, only orders the call.
 
     Examples:
-        >>> print(ops.Receive(0, 0, [2], ms.float32)(Tensor([1.0, 2.0])))
-        [1. 2.]
+        >>> sent = ops.Send(0, 0)(Tensor([3.0, 4.0]))
+        >>> print(ops.Receive(0, 0, [2], ms.float32)(sent))
+        [3. 4.]
     """
 
     def __init__(self, sr_tag: int, src_rank: int, shape: Any, dtype: Any, group: str = WORLD, group_back: str = WORLD):
