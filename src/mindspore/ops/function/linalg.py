@@ -481,8 +481,8 @@ def orgqr(input: Any, input2: Any) -> Tensor:
     """The first n columns of the product of reflections that `geqrf` gave.
 
     Examples:
-        >>> a = Tensor([[3.0, 0.0], [4.0, 5.0]])
-        >>> q = ops.orgqr(*ops.geqrf(a))
+        >>> packed, tau = ops.geqrf(Tensor([[3.0, 0.0], [4.0, 5.0]]))
+        >>> q = ops.orgqr(packed, tau)
         >>> print((q.T @ q).round(decimals=4))
         [[ 1. -0.]
          [-0.  1.]]
