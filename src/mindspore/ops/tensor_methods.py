@@ -20,7 +20,7 @@ from mindspore.ops.function._common import as_tensor, cast
 from mindspore.ops.function.gather_scatter import added_along, scatter_along
 from mindspore.ops.function.reduce import mean_cast
 from mindspore.ops.function.sorting import argsort_stable, cumsum_flat, sort_stable, unique_sorted
-from mindspore.prims import checks, values
+from mindspore.prims import active, checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
 from mindspore.prims.inplace import update
@@ -64,12 +64,18 @@ _sum.__name__, _sum.__doc__ = "sum", F.sum.__doc__
 
 
 def _extreme(plain: Callable, paired: Callable) -> Callable:
-    """x.max() and x.max(axis=…) give values; x.max(dim) and x.max(dim=…) give values and indices."""
+    """x.max() and x.max(axis=…) give values; x.max(dim=…) gives values and indices.
+
+    What x.max(1) means depends on the mode in official MindSpore, and scripts rely on it: in a graph it is the axis,
+    in PyNative mode the dim.
+    """
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         with_indices = kwargs.pop("return_indices", False)
-        if "dim" in kwargs or (args and args[0] is not None and not isinstance(args[0], (tuple, list))):
+        if "dim" in kwargs or "keepdim" in kwargs:
             with_indices = True
+        elif args and isinstance(args[0], int) and not {"keepdims", "initial", "where"} & kwargs.keys():
+            with_indices = with_indices or not (active.building() or active.ACTIVE.eagerly)
         settings = {_SYNONYMS.get(k, k): v for k, v in kwargs.items()}
         settings.update(zip(("axis", "keepdims"), args))
         if settings.get("where") is True:

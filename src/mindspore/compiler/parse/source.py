@@ -38,10 +38,18 @@ def is_generator(function: types.FunctionType) -> bool:
 
 
 def _find(code: types.CodeType) -> Source | None:
-    lines = linecache.getlines(code.co_filename)
-    if not lines:
+    """The function in the text of its file: as it is now, or as it was read before somebody edited it."""
+    known = linecache.getlines(code.co_filename)
+    linecache.checkcache(code.co_filename)
+    now = linecache.getlines(code.co_filename)
+    found = [node for lines in ([now, known] if now != known else [now]) if (node := _find_in("".join(lines), code))]
+    if not found:
         return None
-    text = "".join(lines)
+    node = next((n for n in found if set(code.co_names) <= _identifiers(n)), found[0])
+    return Source(node, code.co_filename, code.co_name)
+
+
+def _find_in(text: str, code: types.CodeType) -> FunctionNode | None:
     key = (code.co_filename, hash(text))
     if key not in _trees:
         try:
@@ -52,7 +60,13 @@ def _find(code: types.CodeType) -> Source | None:
     if len(candidates) > 1:
         candidates = [n for n in candidates if _contains_code(n, code)] or candidates
         candidates.sort(key=_extent)  # of nested ones, the innermost that holds all instructions
-    return Source(candidates[0], code.co_filename, code.co_name) if candidates else None
+    return candidates[0] if candidates else None
+
+
+def _identifiers(node: ast.AST) -> set[str]:
+    """Every name that stands in a piece of code."""
+    fields = ("id", "attr", "name", "arg", "module")
+    return {value for n in ast.walk(node) for f in fields if isinstance(value := getattr(n, f, None), str)}
 
 
 def _functions_by_line(tree: ast.AST) -> dict[int, list[FunctionNode]]:
