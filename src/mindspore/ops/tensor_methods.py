@@ -36,6 +36,13 @@ def _flat(args: tuple) -> Any:
 _SYNONYMS = {"dim": "axis", "keepdim": "keepdims", "keep_dims": "keepdims"}
 
 
+def _as_method_of(function: Callable, method: Callable) -> Callable:
+    """`method` with the name, the words and the signature of the function it adapts."""
+    method.__name__, method.__doc__ = function.__name__, function.__doc__
+    method.__wrapped__ = function  # type: ignore[attr-defined]
+    return method
+
+
 def _reduction(function: Callable, *order: str, **renamed: str) -> Callable:
     """A method that accepts every spelling of axis and keepdims; `order` names its positional arguments."""
 
@@ -51,8 +58,7 @@ def _reduction(function: Callable, *order: str, **renamed: str) -> Callable:
             settings[name] = value
         return function(self, **{renamed.get(k, k): v for k, v in settings.items()})
 
-    method.__name__, method.__doc__ = function.__name__, function.__doc__
-    return method
+    return _as_method_of(function, method)
 
 
 def _sum(self: Tensor, axis: Any = None, keepdims: bool = False, dtype: Any = None, initial: Any = None) -> Tensor:
@@ -142,8 +148,7 @@ def _spread(function: Callable) -> Callable:
             raise TypeError(f"Tensor.{function.__name__} has no argument {next(iter(kwargs))!r}.")
         return function(self, axis, ddof, keepdims)
 
-    method.__name__, method.__doc__ = function.__name__, function.__doc__
-    return method
+    return _as_method_of(function, method)
 
 
 def _renamed(function: Callable, **synonyms: str) -> Callable:
@@ -152,8 +157,7 @@ def _renamed(function: Callable, **synonyms: str) -> Callable:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **{synonyms.get(k, k): v for k, v in kwargs.items()})
 
-    method.__name__, method.__doc__ = function.__name__, function.__doc__
-    return method
+    return _as_method_of(function, method)
 
 
 def _inplace(function: Callable) -> Callable:
@@ -167,8 +171,9 @@ def _inplace(function: Callable) -> Callable:
             )
         return update(self, cast(out, self.dtype))
 
-    method.__name__ = f"{function.__name__}_"
-    method.__doc__ = f"`{function.__name__}`, with the result stored in this tensor."
+    name = function.__name__.removeprefix("_")
+    _as_method_of(function, method).__doc__ = f"`{name}`, with the result stored in this tensor, which keeps its type."
+    method.__name__ = f"{name}_"
     return method
 
 
