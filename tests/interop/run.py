@@ -15,15 +15,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-#: what the environments hold; MindInsight's last release needs older versions of what it is built on
+#: what the environments hold; both packages were built against NumPy 1, MindInsight also against older libraries
 PACKAGES = {
-    "official": ("mindspore==2.10.0", "setuptools<80"),
+    "official": ("mindspore==2.10.0", "numpy<2", "setuptools<80"),
     "dashboards": ("mindinsight==2.3.1", "numpy<2", "pandas<2.2", "marshmallow<4", "setuptools<80", "tensorboard"),
 }
 
@@ -34,11 +35,12 @@ def interpreter(name: str, given: str | None, folder: Path) -> str:
         return given
     place = folder / name
     python, finished = place / "bin" / "python", place / ".installed"
-    if not finished.exists():
-        print(f"installing {', '.join(PACKAGES[name])} in {place}", flush=True)
+    wanted = " ".join(PACKAGES[name])
+    if not finished.exists() or finished.read_text() != wanted:
+        print(f"installing {wanted} in {place}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
         subprocess.run([str(python), "-m", "pip", "install", "-q", *PACKAGES[name]], check=True)
-        finished.touch()
+        finished.write_text(wanted)
     return str(python)
 
 
@@ -54,13 +56,19 @@ def side(python: str, program: str, *arguments: str, own: bool = False, folder: 
     return [json.loads(line[len(mark) :]) for line in done.stdout.splitlines() if line.startswith(mark)]
 
 
+def empty(folder: Path) -> Path:
+    """A folder without the files of an earlier run."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
 def exchange(official: str, folder: Path) -> list[tuple[str, dict]]:
     """Both directions; returns (direction, report) pairs."""
     found = []
     pairs = (("ours → theirs", sys.executable, official), ("theirs → ours", official, sys.executable))
     for direction, writer, reader in pairs:
-        place = folder / direction.split()[0]
-        place.mkdir(parents=True, exist_ok=True)
+        place = empty(folder / direction.split()[0])
         side(writer, "exchange.py", "write", str(place), own=writer is sys.executable, folder=place)
         reports = side(reader, "exchange.py", "read", str(place), own=reader is sys.executable, folder=place)
         found += [(direction, report) for report in reports]
@@ -69,7 +77,7 @@ def exchange(official: str, folder: Path) -> list[tuple[str, dict]]:
 
 def shown(official: str, dashboards: str, folder: Path) -> list[tuple[str, dict]]:
     """What the dashboards find of a run of each side."""
-    folder.mkdir(parents=True, exist_ok=True)
+    empty(folder)
     for name, python in (("ours", sys.executable), ("theirs", official)):
         side(python, "observed.py", str(folder / name), own=python is sys.executable, folder=folder)
     return [("ours = theirs", report) for report in side(dashboards, "dashboards.py", str(folder))]

@@ -13,6 +13,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
+from mindspore.ir.graph_messages import ModelMessage
 from mindspore.prims import primitive
 from mindspore.runtime import executor
 from mindspore.runtime.dump import eager
@@ -83,7 +84,7 @@ def test_graph_mode_on_every_backend(dump, backend):
     root = dump(iteration="0|2")
     net = Net()
     results = [net(Tensor(X + i)).asnumpy() for i in range(4)]
-    assert sorted(p.name for p in (root / "Net" / "0").iterdir()) == ["0", "2"]
+    assert sorted(p.name for p in (root / "Net" / "0").iterdir()) == ["0", "2", "constants"]
     for i in (0, 2):
         found = tensors(root / "Net" / "0" / str(i))
         weight = found["fc_weight", "output", 0]
@@ -98,6 +99,34 @@ def test_graph_mode_on_every_backend(dump, backend):
     assert (root / "execution_order" / "ms_global_execution_order_graph_0.csv").read_text() == "0\n2\n"
     assert "MatMul" in (root / "graphs" / "ms_output_trace_code_graph_0.ir").read_text()
     assert json.loads((root / ".dump_metadata" / "config.json").read_text())["device_target"] == "CPU"
+
+
+def test_constants_and_the_graph(dump):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    root = dump()
+    Net()(Tensor(X))
+    (constant,) = tensors(root / "Net" / "0" / "constants").values()
+    assert constant == 2
+    graph = ModelMessage.decode((root / "graphs" / "ms_output_trace_code_graph_0.pb").read_bytes()).graph
+    names = {node.full_name for node in graph.node}
+    assert {"Default/fc-Dense/MatMul-op0", "Default/relu-ReLU/ReLU-op0"} <= names
+    assert {"fc.weight", "fc.bias"} <= {p.name for p in graph.parameters}
+
+
+def test_parameters_have_the_value_at_the_end(dump):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net = Net()
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.Momentum(net.trainable_params(), 0.125, 0.9))
+    root = dump()
+    for i in (0, 1):
+        step(Tensor(X), Tensor(np.zeros((1, 2), np.float32)))
+        found = tensors(root / "Net" / "0" / str(i))
+        for parameter in step.get_parameters():
+            stored = found[parameter.name.replace(".", "_"), "output", 0]
+            np.testing.assert_array_equal(stored, parameter.asnumpy())
+        assert found["global_step", "output", 0] == i + 1
+        gradient = "Gradients_Default_network-WithLossCell__backbone-Net_fc-Dense_Grad_MatMul_MatMul-op0"
+        assert (gradient, "output", 0) in found
 
 
 def test_a_training_step_in_both_modes(dump):

@@ -1,4 +1,4 @@
-"""The graph of a network as a message for the dashboard."""
+"""A graph as a message for dashboards and debuggers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.dtype import DType
-from mindspore.ir import Abstract, AbstractScalar, AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
-from mindspore.ir.naming import full_names, shown_scope
-from mindspore.train.summary.messages import (
+from mindspore.ir.abstract import Abstract, AbstractScalar, AbstractTensor, AbstractTuple
+from mindspore.ir.graph import CNode, FuncGraph, Node, ValueNode
+from mindspore.ir.graph_messages import (
     DATA_TYPES,
     DT_GRAPH,
     DT_NONE,
@@ -20,6 +20,7 @@ from mindspore.train.summary.messages import (
     Dimension,
     GraphMessage,
     InputMessage,
+    ModelMessage,
     NamedValue,
     NodeMessage,
     OutputMessage,
@@ -29,13 +30,7 @@ from mindspore.train.summary.messages import (
     TensorTypeMessage,
     TypeMessage,
 )
-
-
-def graph_of(network: Any) -> FuncGraph | None:
-    """The graph that a Cell was compiled to last, or None when it has not been compiled."""
-    compiled = network.__dict__.get("_compiled")
-    entries = compiled.entries() if compiled is not None else []
-    return entries[-1].traced.graph if entries else None
+from mindspore.ir.naming import full_names, shown_scope
 
 
 def graph_message(graph: FuncGraph) -> GraphMessage:
@@ -110,3 +105,8 @@ def value_message(value: Any) -> AnyValue:
 
 
 DATA_TYPES_BOOL, DATA_TYPES_INT, DATA_TYPES_FLOAT = 1, 5, 11
+
+
+def model_file(graph: FuncGraph) -> bytes:
+    """The content of a file that holds a graph."""
+    return ModelMessage(ir_version=1, graph=graph_message(graph)).encode()

@@ -147,8 +147,11 @@ def _is_placed(span: Span) -> bool:
 
 
 def _place(scope: str) -> str:
-    backward = scope.startswith("Gradients/")
-    return scope.removeprefix("Gradients/").removeprefix("Default/") + (" (backward)" if backward else "")
+    """The cell of a kernel; what belongs to the gradients of its operations is one place."""
+    if not scope.startswith("Gradients/"):
+        return scope.removeprefix("Default/")
+    cell = scope.removeprefix("Gradients/").removeprefix("Default/").partition("/Grad_")[0]
+    return f"{cell} (backward)"
 
 
 def _table(title: str, spans: list[Span], wall: int, longest: int = 20) -> list[str]:

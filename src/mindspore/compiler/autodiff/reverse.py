@@ -60,7 +60,7 @@ class Backward:
                 continue
             dout = self.grads.pop(node.id, None)
             if dout is not None:
-                with self.builder.at(node.location, _gradient_scope(node.scope)):
+                with self.builder.at(node.location, _gradient_scope(node)):
                     self._visit(node, dout)
         return [self.grads.get(i.id) for i in self.inputs]
 
@@ -168,5 +168,6 @@ def _nodes_between(outputs: list[Node], inputs: list[Node]) -> list[CNode]:
     return order
 
 
-def _gradient_scope(scope: str) -> str:
-    return scope if scope.startswith("Gradients/") else f"Gradients/{scope}"
+def _gradient_scope(node: CNode) -> str:
+    """Where the gradient of a node is found in dumps and profiles; gradients of gradients stay there."""
+    return node.scope if node.scope.startswith("Gradients/") else f"Gradients/{node.scope}/Grad_{node.op.name}"

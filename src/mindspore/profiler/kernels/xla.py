@@ -33,6 +33,7 @@ class XlaClock:
         options = jax.profiler.ProfileOptions()
         options.host_tracer_level = _HOST_EVENTS
         options.python_tracer_level = 0
+        self._wait()  # what began before does not belong to the recording
         jax.profiler.start_trace(self._folder.name, profiler_options=options)
         self._begin = time.perf_counter_ns()
         with jax.profiler.TraceAnnotation(_MARK):

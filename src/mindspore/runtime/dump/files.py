@@ -3,8 +3,9 @@
 {path}/rank_{r}/.dump_metadata/{data_dump,config}.json
 {path}/rank_{r}/{net}/{graph}/{iteration}/{type}.{name}.{task}.{stream}.{time}.{input|output}.{slot}.{format}.{dtype}.npy
 {path}/rank_{r}/{net}/{graph}/{iteration}/statistic.csv
+{path}/rank_{r}/{net}/{graph}/constants/Parameter.data-{number}.….npy
 {path}/rank_{r}/execution_order/ms_{,global_}execution_order_graph_{graph}.csv
-{path}/rank_{r}/graphs/ms_output_trace_code_graph_{graph}.ir
+{path}/rank_{r}/graphs/ms_output_trace_code_graph_{graph}.{ir,pb}
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base.files import atomic_write
 from mindspore.runtime.dump.config import CATEGORIES, DumpConfig
 from mindspore.version import __version__
 
@@ -49,9 +51,16 @@ class DumpFiles:
         """Where the tensors of one run of a graph go."""
         return os.path.join(self.root, self.config.net_name, str(graph), str(iteration))
 
-    def graph_text(self, graph: int, text: str) -> None:
-        """The graph as text, beside its tensors."""
-        self._append(os.path.join("graphs", f"ms_output_trace_code_graph_{graph}.ir"), text)
+    def constants_folder(self, graph: int) -> str:
+        """Where the tensors go that are part of a graph."""
+        return os.path.join(self.root, self.config.net_name, str(graph), "constants")
+
+    def graph(self, number: int, text: str, message: bytes) -> None:
+        """The graph beside its tensors: for people, and for debuggers."""
+        stem = os.path.join("graphs", f"ms_output_trace_code_graph_{number}")
+        self._append(f"{stem}.ir", text)
+        with atomic_write(os.path.join(self.root, f"{stem}.pb")) as stream:
+            stream.write(message)
 
     def execution_order(self, graph: int, names: list[str]) -> None:
         lines = ["NodeExecutionOrder-FullNameWithScope", *names]

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mindspore.backends.interp import InterpBackend
-from mindspore.ir import CNode, FuncGraph
+from mindspore.ir import CNode, FuncGraph, ValueNode
+from mindspore.ir.graph_record import model_file
 from mindspore.ir.naming import full_names
 from mindspore.ir.printer import graph_text
 from mindspore.prims.control import Call, Cond, While
@@ -41,9 +44,11 @@ class DumpedGraph:
             return self.executable(*arrays)
         if self._stepwise is None:
             self._stepwise = InterpBackend(self._watched).compile(self.graph)
-        for parameter, array in zip(self.graph.parameters, arrays):
-            self._run.parameter(parameter.name, array)
-        return self._stepwise(*arrays)
+        results = self._stepwise(*arrays)
+        updates = self.graph.attrs.get("updates", {})
+        for place, (parameter, array) in enumerate(zip(self.graph.parameters, arrays)):
+            self._run.parameter(parameter.name, results[updates[place]] if place in updates else array)
+        return results
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.executable, name)
@@ -51,8 +56,9 @@ class DumpedGraph:
     def _number(self, session: Session) -> int:
         number, new = session.number(self)
         if new:
-            session.files.graph_text(number, graph_text(self.graph))
+            session.files.graph(number, graph_text(self.graph), model_file(self.graph))
             session.files.execution_order(number, list(self._names.values()))
+            session.constants(number, constants_of(self.graph))
         return number
 
     def _watched(self, node: CNode, kernel: Callable) -> Callable:
@@ -78,6 +84,17 @@ class DumpedGraph:
 def shown_names(graph: FuncGraph) -> dict[int, str]:
     """The names of the nodes that are dumped, in the order of execution."""
     return full_names(n for owner in graph.all_graphs() for n in owner.nodes() if not isinstance(n.op, _SILENT))
+
+
+def constants_of(graph: FuncGraph) -> list[np.ndarray]:
+    """The tensors that are part of the graph, each once, in the order in which they are used."""
+    found: dict[int, np.ndarray] = {}
+    for owner in graph.all_graphs():
+        for node in owner.nodes():
+            for argument in node.args:
+                if isinstance(argument, ValueNode) and isinstance(argument.value, np.ndarray):
+                    found.setdefault(id(argument.value), argument.value)
+    return list(found.values())
 
 
 def _is_marked(node: CNode, graph: FuncGraph) -> bool:

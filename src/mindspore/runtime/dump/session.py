@@ -46,7 +46,7 @@ class Run:
             self._store(name, "input", arrays_of(inputs))
 
     def parameter(self, name: str, array: Any) -> None:
-        """Store a parameter of the graph, with the value the run began with."""
+        """Store a parameter of the graph, with the value it has when the run is over."""
         if not self.config.debug_mode and self.config.outputs and self.config.wants_node(name):
             for slot, value in arrays_of((array,)):
                 self.files.tensor(self.folder, "Parameter", name, "output", slot, value)
@@ -83,6 +83,13 @@ class Session:
             return found[0], False
         self._graphs[id(owner)] = (len(self._graphs), owner)
         return len(self._graphs) - 1, True
+
+    def constants(self, graph: int, arrays: Sequence[np.ndarray]) -> None:
+        """Store the tensors that are part of a graph, if everything is dumped."""
+        if self.config.mode == settings.ALL and not self.config.debug_mode and self.config.outputs:
+            folder = self.files.constants_folder(graph)
+            for number, array in enumerate(arrays):
+                self.files.tensor(folder, "Parameter", f"data-{number}", "output", 0, array)
 
     def launch(self, graph: int) -> Run | None:
         """Begin the next iteration; None when it is not to be dumped."""

@@ -11,13 +11,13 @@ from typing import Any
 from mindspore import log as logger
 from mindspore._base.files import atomic_write
 from mindspore.common.tensor import Tensor
+from mindspore.ir.graph_record import model_file
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
 from mindspore.train._checkpoint.save import FORMATS, save_checkpoint, wait_async_saves
+from mindspore.train._compiled_graph import graph_of
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._monitored import check_bool, check_count
-from mindspore.train.summary.graph_record import graph_message, graph_of
-from mindspore.train.summary.messages import ModelMessage
 
 _COUNTERS = ("epoch_num", "step_num")
 _BREAKPOINT = "_breakpoint"
@@ -222,7 +222,7 @@ class ModelCheckpoint(Callback):
         graph = graph_of(params.train_network)
         if graph is not None:
             with atomic_write(os.path.join(self._directory, f"{self._prefix}-graph.meta")) as stream:
-                stream.write(ModelMessage(ir_version=1, graph=graph_message(graph)).encode())
+                stream.write(model_file(graph))
         self._graph_saved = True
 
     def end(self, run_context: Any) -> None:

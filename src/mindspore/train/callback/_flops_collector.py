@@ -6,10 +6,10 @@ import time
 from typing import Any
 
 from mindspore.ir import FuncGraph
+from mindspore.train._compiled_graph import graph_of
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._monitored import check_bool
 from mindspore.train.flops import count_flops
-from mindspore.train.summary.graph_record import graph_of
 
 
 class FlopsUtilizationCollector(Callback):
