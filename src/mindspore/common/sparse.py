@@ -316,13 +316,24 @@ def _dense_to_csr(x: Any) -> CSRTensor:
 
 
 def dense_to_coo(x: Any) -> COOTensor:
-    """The elements of a dense tensor that are not 0, by coordinates."""
+    """The elements of a dense tensor that are not 0, by coordinates.
+
+    Examples:
+        >>> print(Tensor([[0.0, 5.0], [6.0, 0.0]]).to_coo().indices)
+        [[0 1]
+         [1 0]]
+    """
     places = Tensor(np.argwhere(_known("dense_to_coo", x)).astype(np.int64))
     return COOTensor(places, GatherNd()(x, places), x.shape)
 
 
 def dense_to_csr(x: Any) -> CSRTensor:
-    """The elements of a dense matrix that are not 0, by compressed rows."""
+    """The elements of a dense matrix that are not 0, by compressed rows.
+
+    Examples:
+        >>> print(Tensor([[0.0, 5.0], [6.0, 0.0]]).to_csr().indptr)
+        [0 1 2]
+    """
     if x.ndim != 2:
         raise ValueError(f"For 'dense_to_csr', a matrix is needed, but the shape is {x.shape}.")
     return _dense_to_csr(x)

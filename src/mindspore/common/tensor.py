@@ -214,17 +214,32 @@ class Tensor(TensorBase):
 
     @property
     def itemsize(self) -> int:
-        """The bytes of one element."""
+        """The bytes of one element.
+
+        Examples:
+            >>> Tensor([1.0]).itemsize
+            4
+        """
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements."""
+        """The bytes of all elements.
+
+        Examples:
+            >>> Tensor([1.0, 2.0]).nbytes
+            8
+        """
         return self.size * self.itemsize
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The bytes to step in each dimension."""
+        """The bytes to step in each dimension.
+
+        Examples:
+            >>> ops.ones((2, 3)).strides
+            (12, 4)
+        """
         out, step = [], self.itemsize
         for d in reversed(self.shape):
             out.append(step)
@@ -244,12 +259,22 @@ class Tensor(TensorBase):
 
     @property
     def has_init(self) -> bool:
-        """Whether an initializer still has to fill the tensor."""
+        """Whether an initializer still has to fill the tensor.
+
+        Examples:
+            >>> Tensor([1.0]).has_init
+            False
+        """
         return False
 
     @property
     def device(self) -> str:
-        """Where the tensor lies, as text."""
+        """Where the tensor lies, as text.
+
+        Examples:
+            >>> Tensor([1.0]).device
+            'CPU'
+        """
         return "CPU"
 
     # -- conversion -----------------------------------------------------------------------------------------------
@@ -306,7 +331,12 @@ class Tensor(TensorBase):
         return self.asnumpy().tolist()
 
     def asnumpy_of_slice_persistent_data(self, param_key: int, slice_index: int) -> np.ndarray:
-        """A slice of a tensor that is kept outside of memory, as an array."""
+        """A slice of a tensor that is kept outside of memory, as an array.
+
+        Examples:
+            >>> print(Tensor([1.0, 2.0]).asnumpy_of_slice_persistent_data(0, 0))
+            [1. 2.]
+        """
         return self.asnumpy()
 
     @staticmethod
@@ -339,7 +369,13 @@ class Tensor(TensorBase):
         return values.from_array(np.array(self._data))
 
     def init_data(self, slice_index: Any = None, shape: Any = None, opt_shard_group: Any = None) -> Tensor:
-        """Fill the tensor from its initializer, if it has one."""
+        """Fill the tensor from its initializer, if it has one.
+
+        Examples:
+            >>> x = Tensor(shape=(2,), dtype=ms.float32, init=ms.common.initializer.One())
+            >>> print(x.init_data())
+            [1. 1.]
+        """
         init = self.__dict__.pop("init", None)
         if init is not None:
             array = np.empty(tuple(self.__dict__.pop("_init_shape")), self._data.dtype)
@@ -348,14 +384,26 @@ class Tensor(TensorBase):
         return self
 
     def set_dtype(self, dtype: Any) -> Tensor:
-        """Change the element type of this tensor in place."""
+        """Change the element type of this tensor in place.
+
+        Examples:
+            >>> x = Tensor([1.7])
+            >>> print(x.set_dtype(ms.int32))
+            [1]
+        """
         if self._node is not None:
             raise unknown_value("set_dtype()", self)
         self._data = np.asarray(self._data).astype(mstype.to_dtype(dtype).np)
         return self
 
     def assign_value(self, value: Any) -> Tensor:
-        """Replace the data by that of another tensor of the same shape."""
+        """Replace the data by that of another tensor of the same shape.
+
+        Examples:
+            >>> x = Tensor([1.0, 2.0])
+            >>> print(x.assign_value(Tensor([7.0, 8.0])))
+            [7. 8.]
+        """
         if ACTIVE.builder is not None:
             ACTIVE.builder.write(self, ACTIVE.builder.node_of(value))
             return self
@@ -363,13 +411,28 @@ class Tensor(TensorBase):
         return self
 
     def data_sync(self, wait: bool = True) -> None:
-        """Wait until the data is there; eager CPU tensors always have it."""
+        """Wait until the data is there; eager CPU tensors always have it.
+
+        Examples:
+            >>> Tensor([1.0]).data_sync() is None
+            True
+        """
 
     def flush_from_cache(self) -> None:
-        """Kept for scripts that call it; tensors here have no separate cache."""
+        """Kept for scripts that call it; tensors here have no separate cache.
+
+        Examples:
+            >>> Tensor([1.0]).flush_from_cache() is None
+            True
+        """
 
     def is_contiguous(self) -> bool:
-        """True: tensors always lie in one piece of memory."""
+        """True: tensors always lie in one piece of memory.
+
+        Examples:
+            >>> Tensor([1.0]).is_contiguous()
+            True
+        """
         return True
 
     def contiguous(self) -> Tensor:
@@ -383,7 +446,16 @@ class Tensor(TensorBase):
         return self
 
     def register_hook(self, hook: Any) -> Any:
-        """Call `hook(grad)` when the gradient of this tensor is known; a returned value replaces it."""
+        """Call `hook(grad)` when the gradient of this tensor is known; a returned value replaces it.
+
+        Examples:
+            >>> def loss(x):
+            ...     y = 3 * x
+            ...     y.register_hook(lambda grad: 10 * grad)
+            ...     return y
+            >>> print(ops.grad(loss)(Tensor(2.0)))
+            30.0
+        """
         if not callable(hook):
             raise TypeError(f"a hook must be a function, but got {type(hook).__name__}.")
         if self._node is not None:
