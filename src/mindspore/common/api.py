@@ -19,6 +19,8 @@ import numpy as np
 
 from mindspore import context
 from mindspore.common import memory_report
+from mindspore.common.autograd import _no_grad  # noqa: F401 - programs import it from here
+from mindspore.common.executors import _cell_graph_executor, _pynative_executor  # noqa: F401 - likewise
 from mindspore.common.guards import Guards
 from mindspore.common.mutable_data import Mutable, holds_mutable, plain
 from mindspore.compiler import driver, parse
@@ -273,6 +275,7 @@ class Entry:
             self.executable = StagedExecutable(traced.graph, traced.questions, options)
         else:
             self.executable = executor.compile_graph(traced.graph, donated, options)
+        self.kept = getattr(self.executable, "kept_inputs", ())  # weights that the executable keeps copies of
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
@@ -286,6 +289,9 @@ class Entry:
         if self.recursive:
             with _deep_recursion():
                 return self.finish(self.executable(*arrays))
+        if self.kept:
+            own = all(sys.getrefcount(arrays[i]) <= _OWN_REFERENCES for i in self.kept)
+            return self.finish(self.executable(*arrays, own=own))
         return self.finish(self.executable(*arrays))
 
     def _arrays(self, tensors: list[Any]) -> list[Any]:
@@ -519,6 +525,11 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
 
 def ms_memory_recycle() -> None:
     """Kept for scripts that call it; memory is freed by reference counting."""
+
+
+def _function_forbid_reuse(fn: Any) -> Any:
+    """Kept for libraries that decorate with it: what a function draws at random is drawn anew by every call anyway."""
+    return fn
 
 
 def no_inline(fn: Any = None) -> Any:

@@ -196,6 +196,9 @@ class Cell(HookMixin, StateMixin):
         backward = self._backward_entry(args) if self._has_backward_hooks() else None
         if backward is not None:
             args = backward.watch_inputs(args)
+        strategy = self.__dict__.get("amp_strategy")
+        if strategy is not None:
+            construct = strategy.around(construct)
         self.__dict__["_running"] += 1
         try:
             if ACTIVE.builder is None and ACTIVE.tapes and hasattr(type(self), "bprop"):
@@ -357,14 +360,14 @@ class Cell(HookMixin, StateMixin):
                 )
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict:
-        """Parameters are filled when they are made, so there is nothing left to do; returns no replacements.
+        """Every parameter and what replaces it: itself, as parameters are filled when they are made.
 
         Examples:
             >>> from mindspore import nn
             >>> sorted(p.name for p in nn.Dense(2, 3).init_parameters_data().values())
-            []
+            ['bias', 'weight']
         """
-        return {}
+        return {parameter: parameter for parameter in self.get_parameters()}
 
     def apply(self, fn: Callable[[Cell], Any]) -> Cell:
         """Call `fn` on every child cell, then on this one."""
@@ -630,6 +633,7 @@ class Cell(HookMixin, StateMixin):
         return (
             own["training"],
             own["_amp_dtype"],
+            own.get("amp_strategy"),
             own["_flags"].get("recompute"),
             *self._hook_keys(),
             *own["_cells"].values(),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import re
+import types
 from typing import Any
 
 from mindspore.ops._primitive_cache import _get_cache_prim
@@ -28,6 +29,12 @@ def find(name: str) -> Any:
     if name in _INNER:
         return _INNER[name]
     found = getattr(ops, name, None)
+    if isinstance(found, types.ModuleType):
+        found = None  # a submodule of the same name is imported instead
+    if found is None and name[0] == "_":
+        from mindspore.ops import attention_parts
+
+        found = getattr(attention_parts, name, None)
     if found is None and name.endswith("_ext"):
         found = of_mint(name.removesuffix("_ext"))
     if found is None and name[0].isupper():

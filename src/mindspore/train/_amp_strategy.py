@@ -7,6 +7,7 @@ primitives themselves, so they become graph nodes and have gradients like any ot
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Collection
 from typing import Any
@@ -54,6 +55,16 @@ class AmpStrategy:
     def __exit__(self, *exc: Any) -> None:
         _current.strategies = _current.strategies[:-1]
 
+    def around(self, function: Callable) -> Callable:
+        """The function, run under this strategy."""
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return run
+
     def call(self, prim: Primitive, args: tuple, dispatch: Callable[[Primitive, tuple], Any]) -> Any:
         if prim.name in self.white_list:
             out = dispatch(prim, cast_floats(args, self.dtype))
@@ -61,6 +72,17 @@ class AmpStrategy:
         if prim.name in self.black_list:
             args = cast_floats(args, mstype.float32)
         return dispatch(prim, args)
+
+
+class CastAll(AmpStrategy):
+    """Everything computes in `dtype`, except what is on the black list."""
+
+    def __init__(self, dtype: Any, black_list: Collection[str] = ()):
+        super().__init__(dtype, (), black_list)
+
+    def call(self, prim: Primitive, args: tuple, dispatch: Callable[[Primitive, tuple], Any]) -> Any:
+        wide = prim.name in self.black_list or prim.writes  # what updates a parameter keeps its type
+        return super().call(prim, args, dispatch) if wide else dispatch(prim, cast_floats(args, self.dtype))
 
 
 def cast_floats(value: Any, dtype: Any) -> Any:

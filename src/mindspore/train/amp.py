@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +16,7 @@ from mindspore import nn
 from mindspore._base import dtype as mstype
 from mindspore.nn.cell import Cell
 from mindspore.prims.primitive import Primitive
-from mindspore.train._amp_strategy import AmpStrategy, cast_floats
+from mindspore.train._amp_strategy import AmpStrategy, CastAll, cast_floats
 from mindspore.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
 
 _WHITE_PRIMITIVES = (
@@ -99,10 +98,6 @@ class _StrategyCell(nn.Cell):
         self._backbone = backbone
         self.amp_strategy = strategy
 
-    def run_around(self, construct: Callable, args: tuple, kwargs: dict) -> Any:
-        with self.amp_strategy:
-            return super().run_around(construct, args, kwargs)
-
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         return self._backbone(*args, **kwargs)
 
@@ -152,6 +147,24 @@ def _keep_float32(network: Cell, kinds: tuple[type, ...], dtype: Any) -> None:
             _keep_float32(cell, kinds, dtype)
 
 
+def _auto_black_list(network: Cell, black_list: list[type], dtype: Any) -> Cell:
+    """Level O2 with a list of one's own, as libraries call it."""
+    _apply_black_list(network, black_list, dtype)
+    return network
+
+
+def _auto_mixed_precision_rewrite(
+    network: Cell, dtype: Any, *, white_list: list[type] | None = None, black_list: list[type] | None = None
+) -> Cell:
+    """`custom_mixed_precision`, as libraries call it."""
+    if (white_list is None) == (black_list is None):
+        raise ValueError("For '_auto_mixed_precision_rewrite', give one of 'white_list' and 'black_list'.")
+    if white_list is not None:
+        return _apply_white_list(network, white_list, dtype)
+    _apply_black_list(network, black_list or [], dtype)
+    return _OutputTo32(network)
+
+
 def _apply_white_list(network: Cell, white_list: list[type], dtype: Any) -> Cell:
     """Compute in `dtype` inside cells of the white list and in primitives of it; results go back to float32."""
     kinds = tuple(kind for kind in white_list if issubclass(kind, Cell))
@@ -193,21 +206,12 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = mstyp
         network = _apply_white_list(network, get_white_list(), dtype)
     elif amp_level == "auto":
         strategy = AmpStrategy(dtype, _AUTO_WHITE, _AUTO_BLACK)
-        network = _StrategyCell(network, strategy) if isinstance(network, Cell) else _under(network, strategy)
+        network = _StrategyCell(network, strategy) if isinstance(network, Cell) else strategy.around(network)
     else:
         _apply_black_list(network, get_black_list() if amp_level == "O2" else [], dtype)
         network = _OutputTo32(network)
     network._amp_level = amp_level
     return network
-
-
-def _under(function: Callable, strategy: AmpStrategy) -> Callable:
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with strategy:
-            return function(*args, **kwargs)
-
-    return wrapper
 
 
 def custom_mixed_precision(
@@ -353,6 +357,13 @@ class AmpDecorator(AmpStrategy):
     def __init__(self, amp_level: Any, amp_dtype: Any, white_list: Any, black_list: Any):
         super().__init__(amp_dtype, _names(white_list), _names(black_list))
         self.amp_level = amp_level
+
+
+def strategy_of_level(level: str, dtype: Any, white_list: Any, black_list: Any) -> AmpStrategy:
+    """The strategy of an `AmpLevel` by its name: lists of primitives (O1, Auto), all but a list (O2, O3), nothing (O0)."""
+    if level in ("AmpO2", "AmpO3"):
+        return CastAll(dtype, _names(black_list))
+    return AmpStrategy(dtype, _names(white_list), _names(black_list)) if level != "AmpO0" else AmpStrategy(dtype, ())
 
 
 def _names(entries: Any) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindspore import context, nn
 from mindspore.common.tensor import Tensor
+from mindspore.context import ParallelMode  # noqa: F401 - older scripts import it from here
 from mindspore.nn.cell import Cell
 from mindspore.train import amp
 from mindspore.train._progress import ProgressBar

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from mindspore import context  # noqa: F401 - older scripts import it and Tensor from here
+from mindspore._base import dtype as mstype
 from mindspore.common.file_system import mindio_preload, set_mindio_server_info
+from mindspore.common.tensor import Tensor
 from mindspore.train._checkpoint.convert import ckpt_to_safetensors, safetensors_to_ckpt
 from mindspore.train._checkpoint.load import (
     ParamDictFuture,
@@ -26,11 +29,31 @@ from mindspore.train._unsupported import (
 TOTAL_SAVE = 1024 * 1024
 PARAMETER_SPLIT_SIZE = 1024 * 1024 * 1024
 
+#: element types by their names in checkpoint files
+tensor_to_ms_type = {
+    "Int8": mstype.int8, "UInt8": mstype.uint8, "Int16": mstype.int16, "UInt16": mstype.uint16, "Int32": mstype.int32,
+    "UInt32": mstype.uint32, "Int64": mstype.int64, "UInt64": mstype.uint64, "Float16": mstype.float16,
+    "Float32": mstype.float32, "Float64": mstype.float64, "Bool": mstype.bool_, "str": mstype.string,
+    "BFloat16": mstype.bfloat16, "Int4": mstype.qint4x2,
+}  # fmt: skip
+
 _PARALLEL = frozenset((
     "build_searched_strategy", "convert_checkpoints", "get_ckpt_path_with_strategy", "load_distributed_checkpoint",
     "merge_pipeline_strategys", "merge_sliced_parameter", "rank_list_for_transform", "restore_group_info_list",
     "transform_checkpoint_by_rank", "transform_checkpoints",
 ))  # fmt: skip
+
+
+def _update_param(param: Any, new_param: Any, strict_load: bool = False) -> None:
+    """Put the value of one parameter into another of the same shape, as `load_param_into_net` does."""
+    if param.shape != new_param.shape:
+        raise RuntimeError(
+            f"For 'load_param_into_net', {param.name} in the argument 'net' should have the same shape as in the argument "
+            f"'parameter_dict', but got {param.shape} and {new_param.shape}."
+        )
+    if strict_load and param.dtype is not new_param.dtype:
+        raise RuntimeError(f"{param.name} has the type {param.dtype}, but its new value {new_param.dtype}.")
+    param.set_data(Tensor(new_param.asnumpy(), param.dtype))
 
 
 def __getattr__(name: str) -> Any:

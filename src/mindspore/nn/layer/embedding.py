@@ -108,6 +108,10 @@ class EmbeddingLookup(Cell):
         (2, 4)
     """
 
+    # how several devices may share the table
+    BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"
+    TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = "table_row_slice", "table_column_slice"
+
     def __init__(
         self, vocab_size: int, embedding_size: int, param_init: Any = "normal", target: str = "CPU",
         slice_mode: str = "batch_slice", manual_shapes: Any = None, max_norm: float | None = None, sparse: bool = True,

@@ -1,0 +1,88 @@
+"""The two objects through which libraries steer official MindSpore: one for eager calls, one for compiled cells.
+
+Eager operations have been computed when they return, so there is nothing to wait for; compiling is a method of cells.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from mindspore.prims.active import ACTIVE
+
+
+class _Suspended(threading.local):
+    """Tapes that were recording when gradients were switched off; None while they are on."""
+
+    tapes: tuple | None = None
+
+
+class _PyNativeExecutor:
+    """Eager execution: whether gradients are recorded, and waiting for results.
+
+    Examples:
+        >>> from mindspore.common.api import _pynative_executor
+        >>> _pynative_executor.set_enable_grad(False)
+        >>> _pynative_executor.enable_grad()
+        False
+        >>> _pynative_executor.set_enable_grad(True)
+    """
+
+    def __init__(self) -> None:
+        self._suspended = _Suspended()
+
+    def sync(self) -> None:
+        """Wait until every operation has been computed: they have been."""
+
+    def set_async_for_graph(self, flag: bool) -> None:
+        """Kept for programs that call it: results of graphs are there when the call returns."""
+
+    def enable_grad(self) -> bool:
+        """Whether operations are recorded where a gradient is being taken."""
+        return self._suspended.tapes is None
+
+    def set_enable_grad(self, flag: bool) -> None:
+        """Switch recording off, or on again."""
+        if bool(flag) == self.enable_grad():
+            return
+        if flag:
+            ACTIVE.tapes, self._suspended.tapes = self._suspended.tapes or (), None
+        else:
+            ACTIVE.tapes, self._suspended.tapes = (), ACTIVE.tapes
+
+    def grad_flag(self) -> bool:
+        """Whether a gradient is being taken."""
+        return bool(ACTIVE.tapes)
+
+    def requires_grad(self) -> bool:
+        """Whether a gradient is being taken and recording is on."""
+        return self.enable_grad() and self.grad_flag()
+
+    def set_grad_flag(self, flag: bool) -> None:
+        """Kept for programs that call it: `mindspore.grad` and its kin decide when to record."""
+
+
+class _CellGraphExecutor:
+    """Compiled cells."""
+
+    def compile(
+        self, obj: Any, *args: Any, phase: str = "predict", do_convert: bool = True, jit_config_dict: Any = None,
+        **kwargs: Any,
+    ) -> tuple[str, bool]:  # fmt: skip
+        """Compile a cell for these arguments without running it; the name of the graph and whether it is new.
+
+        Examples:
+            >>> import mindspore as ms
+            >>> from mindspore import nn
+            >>> from mindspore.common.api import _cell_graph_executor
+            >>> _cell_graph_executor.compile(nn.ReLU(), ms.Tensor([1.0]))[1]
+            True
+        """
+        obj.compile(*args, **kwargs)
+        return f"{phase}.{id(obj)}", True
+
+
+_pynative_executor = _PyNativeExecutor()
+_cell_graph_executor = _CellGraphExecutor()
+
+__all__ = ["_cell_graph_executor", "_pynative_executor"]
