@@ -77,6 +77,9 @@ ge
 gt
     >>> print(ops.gt(Tensor([1, 2, 3]), 2))
     [False False  True]
+i0
+    >>> print(ops.i0(Tensor([0.0, 1.0])))
+    [1.        1.2660658]
 inplace_sigmoid
     >>> x = Tensor([0.0, 2.0])
     >>> print(ops.inplace_sigmoid(x))
