@@ -6,6 +6,7 @@ the backward nodes to that graph; in graph mode it compiles itself. All three us
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from mindspore import context
@@ -49,7 +50,9 @@ class Derivative:
         self.sens = sens
         self.return_ids = return_ids
         self.by_use = by_use  # PyNative: the weights that were used, in the order of use
-        self.unwrap = unwrap  # one gradient comes alone, not in a tuple
+        self.unwrap = (
+            unwrap  # as `grad` has it: one gradient comes alone, not in a tuple; auxiliary results always in one
+        )
         self._compiled: CompiledFunction | None = None
         self.__name__ = getattr(fn, "__name__", type(fn).__name__)
 
@@ -77,6 +80,8 @@ class Derivative:
                 raise ValueError("the gradient function with 'sens_param' needs the sensitivity as its last argument.")
             else:
                 args, sens = args[:-1], args[-1]
+        if kwargs:
+            args, kwargs = _by_position(self.fn, args, kwargs, self.positions)
         places = self._places(args)
         weights = self._weights()
         with mode:
@@ -125,7 +130,7 @@ class Derivative:
             raise ValueError(
                 "For 'grad' with has_aux=True, the function must return a tuple: the value, then the auxiliary results."
             )
-        return out[0], tuple(out[1:]) if len(out) > 2 else out[1]
+        return out[0], tuple(out[1:]) if self.unwrap or len(out) > 2 else out[1]
 
     def _sensitivities(self, primary: Any, outputs: list[Any], sens: Any) -> list[Any]:
         if sens is None:
@@ -163,6 +168,19 @@ class Derivative:
         if self.weights is None:
             return inputs
         return params if self.positions is None else (inputs, params)
+
+
+def _by_position(fn: Any, args: tuple, kwargs: dict, positions: Any) -> tuple[tuple, dict]:
+    """Arguments given by name in their places, if positions are asked for that are not among the others."""
+    wanted = positions if isinstance(positions, tuple) else (positions,)
+    if not any(isinstance(p, int) and p >= len(args) for p in wanted):
+        return args, kwargs
+    target = fn.construct if hasattr(fn, "construct") else fn
+    try:
+        bound = inspect.signature(target).bind(*args, **kwargs)
+    except (TypeError, ValueError):  # the call itself will say what is wrong
+        return args, kwargs
+    return bound.args, bound.kwargs
 
 
 class _TapeMode:
@@ -306,7 +324,7 @@ def grad(
     Args:
         grad_position: which arguments to differentiate: an index, a tuple of indices, or None for none.
         weights: Parameters to differentiate as well.
-        has_aux: `fn` returns extra values after the first, which are passed through.
+        has_aux: `fn` returns extra values after the first, which are passed through as a tuple.
         return_ids: pair every gradient with the argument's position or the Parameter's name.
         sens_param: the last argument of the gradient function is the sensitivity of the output.
 

@@ -134,6 +134,8 @@ def _example(child: Any, arg: Any, axis: Any, batched: list) -> Any:
 def _place(result: Any, out_axes: Any, size: int, next_value: Any) -> Any:
     if isinstance(result, (TensorBase, values.SymbolicScalarBase)):
         value, is_batched = next_value(result)
+        if isinstance(out_axes, (tuple, list)) and len(out_axes) == 1:
+            out_axes = out_axes[0]
         if out_axes is None:
             return value
         if not is_batched:

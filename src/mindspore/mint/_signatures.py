@@ -184,7 +184,19 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
 
 def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The lower median: of all elements when `dim` is None, else (values, indices)."""
-    return F.median(Reshape()(input, (-1,)), 0)[0] if dim is None else F.median(input, dim, keepdim)
+    return _median_of_all(input) if dim is None else F.median(input, dim, keepdim)
+
+
+def _median_of_all(input: Any) -> Tensor:
+    """The median of all elements; equal elements share the gradient."""
+    flat = Reshape()(require_tensor("median", "input", input), (-1,))
+    value = ew.StopGradient()(F.median(flat, 0)[0])
+    if not flat.size or flat.dtype.kind != "f":
+        return value
+    hits = cast(ew.LogicalOr()(flat == value, ew.IsNan()(flat)), flat.dtype)
+    share = ew.StopGradient()(hits / hits.sum())
+    still = ew.Select()(hits > 0, flat - ew.StopGradient()(flat), ew.zeros_like(flat))  # 0, but with a gradient
+    return value + (still * share).sum()
 
 
 def std(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:

@@ -52,13 +52,14 @@ def embedding(
 
 
 def _shorten(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
-    """Scale the rows that are used and too long, in place."""
+    """Scale the rows that are used and too long, in place; to gradients the rows are what they were."""
     flat = Reshape()(index, (-1, 1))
     used = _ew.Equal()(flat, from_array(np.arange(weight.shape[0], dtype=index.dtype.np)))
     is_used = ReduceSum()(cast(used, mstype.float32), 0) > 0
     size = _ew.Pow()(ReduceSum(True)(_ew.Pow()(_ew.Abs()(weight), float(norm_type)), -1), 1.0 / norm_type)
     factor = _ew.Minimum()(max_norm / (size + 1e-7), 1.0)
-    update(weight, _ew.Select()(Reshape()(is_used, (-1, 1)), weight * factor, weight + 0.0))
+    shorter = _ew.Select()(Reshape()(is_used, (-1, 1)), weight * factor, weight + 0.0)
+    update(weight, weight + _ew.StopGradient()(shorter - weight))
 
 
 def _scale_by_frequency(out: Any, index: Any) -> Any:

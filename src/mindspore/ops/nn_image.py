@@ -133,8 +133,8 @@ def _nearest(size: int, want: int, mode: str, align_corners: bool, half_pixel: b
     elif mode == "nearest-exact":
         at = np.floor(source_positions(size, want, False, True, scale) + 0.5)
     else:
-        # float32, as kernels compute it: the product must round the same way at exact boundaries
-        step = np.float32(size / want if scale is None else 1.0 / scale)
+        # by the ratio of sizes, whatever the factor was, and in float32: kernels round so at exact boundaries
+        step = np.float32(size / want)
         at = np.floor(np.arange(want, dtype=np.float32) * step)
     return np.clip(at, 0, size - 1).astype(np.int64)
 

@@ -16,7 +16,7 @@ from mindspore.ops.function._common import (
 )
 from mindspore.prims import norm as _norm
 from mindspore.prims.arrays import Fill
-from mindspore.prims.elementwise import Maximum, Rsqrt, Square
+from mindspore.prims.elementwise import Maximum, Rsqrt, Square, StopGradient
 from mindspore.prims.reduction import ReduceSum, Reshape
 
 __all__ = [
@@ -135,7 +135,8 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
         [[0.8485 1.1314]]
     """
     require_numbers("rms_norm", epsilon=epsilon)
-    return _norm.RmsNorm(epsilon)(x, gamma)
+    out, inverse = _norm.RmsNorm(epsilon)(x, gamma)
+    return out, StopGradient()(inverse)  # statistics carry no gradient
 
 
 def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor, Tensor]:
@@ -150,7 +151,7 @@ def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[T
     require_operands("add_rms_norm", x1=x1, x2=x2)
     total = x1 + x2
     out, inverse = _norm.RmsNorm(epsilon)(total, gamma)
-    return out, inverse, total
+    return out, StopGradient()(inverse), total
 
 
 def add_layer_norm(
@@ -170,7 +171,7 @@ def add_layer_norm(
     total = x1 + x2
     start = total.ndim - gamma.ndim
     out, mean, var = _norm.LayerNorm(start, start, epsilon)(total, gamma, beta)
-    return out, mean, Rsqrt()(var + epsilon), total
+    return out, StopGradient()(mean), StopGradient()(Rsqrt()(var + epsilon)), total
 
 
 def lrn(

@@ -279,7 +279,7 @@ def _expand(self: Tensor, *size: Any) -> Tensor:
     return F.broadcast_to(self, _flat(size))
 
 
-def _repeat(self: Tensor, *repeats: Any, axis: int | None = None) -> Tensor:
+def _repeat(self: Tensor, *given: Any, repeats: Any = None, axis: int | None = None) -> Tensor:
     """Repeat the whole tensor along its dimensions; with `axis`, repeat each element along it.
 
     Examples:
@@ -287,9 +287,13 @@ def _repeat(self: Tensor, *repeats: Any, axis: int | None = None) -> Tensor:
         >>> Tensor([1.0, 2.0]).repeat(2).tolist()
         [1.0, 2.0, 1.0, 2.0]
     """
+    if repeats is not None:
+        given = (repeats,)
+    if len(given) == 2 and isinstance(given[0], (tuple, list)):
+        given, axis = given[:1], given[1]
     if axis is not None:
-        return F.repeat_interleave(self, repeats[0], axis)
-    return F.tile(self, _flat(repeats))
+        return F.repeat_interleave(self, given[0], axis)
+    return F.tile(self, _flat(given))
 
 
 def _tile(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
@@ -784,7 +788,8 @@ _ADAPTED: dict[str, Callable] = {
     "cpu": lambda self: self, "move_to": lambda self, to="CPU", blocking=True: self,
     "set_const_arg": lambda self, const_arg=True: self, "storage_offset": lambda self: 0,
     "tensor_add": F.add, "tensor_mul": F.mul, "argmax_with_value": _argmax_with_value,
-    "argmin_with_value": _argmin_with_value, "expand_as": _expand_as, "remainder": _remainder, "normal_": _normal_, "uniform": _uniform, "bernoulli": _bernoulli,
+    "argmin_with_value": _argmin_with_value, "expand_as": _expand_as, "remainder": _remainder,
+    "normal_": _normal_, "uniform": _uniform, "bernoulli": _bernoulli,
     "bernoulli_": _bernoulli_, "exponential_": _exponential_, "random_": _random_, "log_normal": _log_normal,
     "to_coo": dense_to_coo, "to_csr": dense_to_csr, "cauchy": _cauchy, "softmax": _softmax,
     "searchsorted": _searchsorted, "qr": _qr, "lu_solve": _lu_solve,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import string
 from typing import Any
 
 import numpy as np
@@ -91,8 +92,8 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
         (5, 2, 4)
     """
     for name, x in (("input_x", input_x), ("mat2", mat2)):
-        if require_tensor("bmm", name, x).ndim < 3:
-            raise ValueError(f"For 'bmm', '{name}' must have at least 3 dimensions, but its shape is {x.shape}.")
+        if require_tensor("bmm", name, x).ndim < 2:
+            raise ValueError(f"For 'bmm', '{name}' must have at least 2 dimensions, but its shape is {x.shape}.")
     return BatchMatMul()(input_x, mat2)
 
 
@@ -330,6 +331,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1)
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Sums of products by Einstein's notation, e.g. "ij,jk->ik"; "..." stands for broadcast dimensions.
 
+    Labels may also follow each operand as a list of ints (and `...`): `einsum(x, [0, 1], y, [1, 2], [0, 2])`.
     Pairs of operands are contracted from left to right, each by one batched matrix product.
 
     Examples:
@@ -337,6 +339,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         >>> ops.einsum("ij,j->i", Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])).tolist()
         [11.0]
     """
+    if isinstance(equation, TensorBase) and operands:
+        equation, operands = _from_sublists((equation, *operands))
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     if not isinstance(equation, str):
@@ -352,6 +356,23 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         current = ReduceSum()(current, gone)
         labels = [c for c in labels if c in output]
     return Transpose()(current, tuple(labels.index(c) for c in output)) if labels != output else current
+
+
+def _from_sublists(given: tuple) -> tuple[str, tuple]:
+    """Operands with lists of labels behind each, and perhaps one for the result, as an equation in letters."""
+
+    def term(labels: Any) -> str:
+        if not isinstance(labels, (list, tuple)) or not all(v is ... or v in range(52) for v in labels):
+            raise ValueError(
+                f"For 'einsum', the labels of an operand must be a list of ints from 0 to 51 and ..., but got {labels}."
+            )
+        return "".join("..." if v is ... else string.ascii_letters[v] for v in labels)
+
+    pairs = len(given) // 2
+    equation = ",".join(term(labels) for labels in given[1 : 2 * pairs : 2])
+    if len(given) % 2:
+        equation += "->" + term(given[-1])
+    return equation, given[: 2 * pairs : 2]
 
 
 def _parse_equation(equation: str, operands: tuple) -> tuple[list[list[str]], list[str]]:

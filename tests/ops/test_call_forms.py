@@ -1,0 +1,144 @@
+"""Forms of calls and results that programs rely on: settings as tensors and mutable numbers, arguments by name, shared gradients."""
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, mint, nn, ops
+
+X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+MODES = pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
+
+
+class Apply(nn.Cell):
+    """A network of one function."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def construct(self, *args):
+        return self.function(*args)
+
+
+def call(mode, function, *args):
+    ms.set_context(mode=mode)
+    try:
+        return Apply(function)(*args)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+SETTINGS = {
+    "ReduceSum": (ops.ReduceSum(), [1], X.sum(1)),
+    "ReduceMax of two": (ops.ReduceMax(True), [0, 2], X.max((0, 2), keepdims=True)),
+    "ReduceMean by a scalar": (ops.ReduceMean(), 1, X.mean(1)),
+    "ExpandDims": (ops.ExpandDims(), 1, X[:, None]),
+    "Reshape": (ops.Reshape(), [4, 6], X.reshape(4, 6)),
+    "Transpose": (ops.Transpose(), [2, 0, 1], X.transpose(2, 0, 1)),
+    "Tile": (ops.Tile(), [1, 2, 1], np.tile(X, (1, 2, 1))),
+    "CumSum": (ops.CumSum(), 1, X.cumsum(1)),
+}
+
+
+@MODES
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_as_tensors(mode, name):
+    prim, setting, expected = SETTINGS[name]
+    np.testing.assert_allclose(call(mode, prim, Tensor(X), Tensor(setting)).asnumpy(), expected, rtol=1e-6)
+
+
+def _tiled(x, count):
+    return ops.tile(x, (1, count, 1))
+
+
+def _pooled(x, size):
+    return ops.AvgPool(size, size)(x)
+
+
+def test_mutable_sizes_compile_once_per_value():
+    ms.set_context(mode=ms.GRAPH_MODE, jit_syntax_level=ms.STRICT)
+    try:
+        tiled = ms.jit(_tiled)
+        for count in (2, 3, 2):
+            np.testing.assert_array_equal(tiled(Tensor(X), ms.mutable(count)).asnumpy(), np.tile(X, (1, count, 1)))
+        assert len(tiled.entries()) == 2
+        pooled = ms.jit(_pooled)(Tensor(X[None, :, :2]), ms.mutable(2)).asnumpy()
+        np.testing.assert_allclose(pooled, X[None, :, :2].reshape(1, 2, 1, 2, 2, 2).mean((3, 5)))
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE, jit_syntax_level=ms.LAX)
+
+
+@pytest.mark.parametrize("kept, given", [("float16", "float32"), ("int32", "float32"), ("int32", "int64")])
+@pytest.mark.parametrize("prim", [ops.Assign, ops.AssignAdd])
+def test_a_parameter_refuses_wider_values(prim, kept, given):
+    variable = Parameter(Tensor(np.ones(3), getattr(ms, kept)), name="kept")
+    with pytest.raises(TypeError, match="Data type conversion is not supported for a 'Parameter'"):
+        prim()(variable, Tensor(np.ones(3), getattr(ms, given)))
+    narrower = Parameter(Tensor(np.zeros(3), getattr(ms, given)), name="wide")
+    prim()(narrower, Tensor(np.ones(3), getattr(ms, kept)))
+    assert narrower.asnumpy().tolist() == [1, 1, 1]
+
+
+@MODES
+def test_positions_count_arguments_given_by_name(mode):
+    ms.set_context(mode=mode)
+    try:
+        dx, dy = ms.grad(lambda x, y: x * y, (0, 1))(Tensor([2.0]), y=Tensor([3.0]))
+        assert (dx.asnumpy().item(), dy.asnumpy().item()) == (3.0, 2.0)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_einsum_with_lists_of_labels():
+    a, b = X, X.transpose(0, 2, 1).copy()
+    out = ops.einsum(Tensor(a), [..., 0, 1], Tensor(b), [..., 1, 2], [..., 0, 2])
+    np.testing.assert_allclose(out.asnumpy(), a @ b)
+    with pytest.raises(ValueError, match="from 0 to 51"):
+        ops.einsum(Tensor(a), [0, 1, 60])
+
+
+def test_repeat_by_name():
+    x = X[0]
+    np.testing.assert_array_equal(Tensor(x).repeat(repeats=(2, 1)).asnumpy(), np.tile(x, (2, 1)))
+    np.testing.assert_array_equal(Tensor(x).repeat([1, 2, 0], 0).asnumpy(), np.repeat(x, [1, 2, 0], 0))
+
+
+def test_equal_elements_share_the_gradient_of_a_median():
+    x = Tensor([[2.0, 4.0, 1.0], [0.0, 2.0, 9.0]])
+    assert mint.median(x).asnumpy() == 2.0
+    np.testing.assert_allclose(ms.grad(mint.median)(x).asnumpy(), [[0.5, 0, 0], [0, 0.5, 0]])
+    with_nan = Tensor([1.0, np.nan, 3.0])
+    assert np.isnan(mint.median(with_nan).asnumpy())
+
+
+def test_nearest_follows_the_ratio_of_sizes():
+    x = np.arange(1, 7, dtype=np.float32).reshape(1, 1, 2, 3)
+    out = ops.interpolate(Tensor(x), scale_factor=(1.7, 2.3), mode="nearest").asnumpy()
+    rows, columns = np.arange(3) * 2 // 3, np.arange(6) * 3 // 6
+    np.testing.assert_array_equal(out[0, 0], x[0, 0][rows][:, columns])
+
+
+def test_statistics_of_norms_carry_no_gradient():
+    x, one = Tensor(X[0]), Tensor(np.ones(4, np.float32))
+    assert not ms.grad(lambda x: ops.rms_norm(x, one)[1])(x).asnumpy().any()
+    through_sum = ms.grad(lambda x: ops.add_layer_norm(x, x, one, one)[1:])(x).asnumpy()
+    np.testing.assert_allclose(through_sum, np.full((3, 4), 2.0))  # the sum alone
+
+
+@MODES
+def test_shortened_rows_get_the_gradient_of_rows(mode):
+    ms.set_context(mode=mode)
+    try:
+        table = Parameter(Tensor(np.arange(12, dtype=np.float32).reshape(4, 3)), name="table")
+        index = Tensor([0, 2, 2])
+        gradient = ms.grad(lambda: ops.embedding(index, table, None, 1.0), None, table)()
+        np.testing.assert_allclose(gradient.asnumpy(), [[1] * 3, [0] * 3, [2] * 3, [0] * 3])
+        assert np.linalg.norm(table.asnumpy()[2]) == pytest.approx(1.0, rel=1e-5)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_vmap_takes_a_tuple_for_one_result():
+    out = ops.vmap(lambda x: x * 2, in_axes=(0,), out_axes=(1,))(Tensor(X[0]))
+    np.testing.assert_array_equal(out.asnumpy(), X[0].T * 2)
