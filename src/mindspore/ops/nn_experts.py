@@ -270,6 +270,8 @@ def grouped_matmul(
         >>> [out.shape for out in outs]
         [(2, 5), (1, 5)]
     """
+    if any(v is not None for v in (scale, offset, antiquant_scale, antiquant_offset)):
+        raise ValueError("For 'grouped_matmul', quantised inputs are not supported.")
     return _grouped(x, weight, bias, group_list, split_item, True, transpose_a, transpose_b)
 
 

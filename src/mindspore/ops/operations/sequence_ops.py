@@ -233,6 +233,7 @@ def _dynamic_rnn(
     order = np.concatenate([np.arange(hidden) + k * hidden for k in (0, 2, 1, 3)])  # to i, f, g, o
     w = gather(w, from_array(order), 1)
     b = gather(b, from_array(order), 0)
+    _only(p, cell_type="LSTM", cell_depth=1, use_peephole=False, num_proj=0, time_major=True, activation="tanh")
     w_x, w_h = GetItem((slice(0, x.shape[2]),))(w), GetItem((slice(x.shape[2], None),))(w)
     extra = np.zeros(4 * hidden, np.float32)
     extra[hidden : 2 * hidden] = p.forget_bias
@@ -244,6 +245,13 @@ def _dynamic_rnn(
     out, _, _, saved = prim(gates, h0, c0, Transpose()(w_h, (1, 0)), None, seq_length)
     i, f, g, o, c = (GetItem((..., slice(k * hidden, (k + 1) * hidden)))(saved) for k in range(5))
     return out, out, c, i, g, f, o, ew.Tanh()(c)
+
+
+def _only(p: Any, **settings: Any) -> None:
+    """Settings that other devices' kernels have, of which one value is possible here."""
+    for name, value in settings.items():
+        if getattr(p, name) != value:
+            raise ValueError(f"For '{p.name}', '{name}' must be {value!r}, but got {getattr(p, name)!r}.")
 
 
 DynamicRNN = composition(
@@ -264,6 +272,7 @@ def _dynamic_gru(
     init_h: Any = None,
 ) -> tuple:
     """Weights (input, 3 hidden) and (hidden, 3 hidden), gates in the order `gate_order` ('rzh' or 'zrh')."""
+    _only(p, direction="UNIDIRECTIONAL", cell_depth=1, num_proj=0, time_major=True, activation="tanh")
     hidden = w_hid.shape[0]
     if p.gate_order == "zrh":
         order = np.concatenate([np.arange(hidden) + k * hidden for k in (1, 0, 2)])
