@@ -104,14 +104,14 @@ def scalar_to_array(input_x: Any) -> Tensor:
 
 
 def tuple_to_array(input_x: Any) -> Tensor:
-    """A tuple of numbers as a 1-D tensor.
+    """A tuple (or range) of numbers as a 1-D tensor.
 
     Examples:
         >>> from mindspore import ops
-        >>> ops.tuple_to_array((1, 2, 3)).tolist()
+        >>> ops.tuple_to_array(range(1, 4)).tolist()
         [1, 2, 3]
     """
-    if not isinstance(input_x, (tuple, list)):
+    if not isinstance(input_x, (tuple, list, range)):
         raise TypeError(f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}.")
     return as_tensor(list(input_x))
 
