@@ -40,7 +40,7 @@ def test_positions_weights_aux_and_ids():
         return (x * w + y * b).sum(), x + 1
 
     x, y = Tensor(X + 1), Tensor(X + 2)
-    grads, aux = ms.grad(f, (0, 1), has_aux=True)(x, y)
+    grads, (aux,) = ms.grad(f, (0, 1), has_aux=True)(x, y)
     close(grads[0], X)
     close(grads[1], np.full(3, 2.0))
     close(aux, X + 2)

@@ -73,7 +73,7 @@ def test_boxes():
     np.testing.assert_allclose(decoded.asnumpy(), boxes + 2, 1e-4)
     scored = np.concatenate([boxes, [[0.5], [0.9], [0.7]]], 1).astype(np.float32)
     _, index, kept = ops.NMSWithMask(0.4)(Tensor(scored))
-    assert index.tolist() == [1, 2, 0] and kept.tolist() == [True, True, False]
+    assert index.tolist() == [0, 1, 2] and kept.tolist() == [True, True, False]
     assert ops.CheckValid()(Tensor(boxes), Tensor([25.0, 25.0, 1.0])).tolist() == [True, True, False]
 
 

@@ -93,7 +93,7 @@ OPS = [
     (ValueError, "columns", lambda: ops.MatMul()(X, Y)),
     (ValueError, "2", lambda: ops.MatMul()(IMAGE, X)),
     (ValueError, "", lambda: ops.BatchMatMul()(IMAGE, X)),
-    (ValueError, "", lambda: ops.bmm(X, X)),
+    (ValueError, "", lambda: ops.bmm(V, X)),
     (ValueError, "", lambda: ops.mm(X, V)),
     (ValueError, "", lambda: ops.tensor_dot(X, Y, ((0,), (0,)))),
     (ValueError, "", lambda: ops.einsum("ij,jk->ik", X, Y)),

@@ -14,6 +14,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.symbolic import unknown_value
 from mindspore.common.tensor import Tensor
+from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values as _values
 from mindspore.prims.arrays import Fill, Stack, Transpose
@@ -39,6 +40,10 @@ def _check_shape(owner: str, shape: Any, rank: int | None = None) -> tuple[int, 
 
 def _cast(x: Any, dtype: Any) -> Any:
     return x if x.dtype is dtype else ew.Cast()(x, dtype)
+
+
+def _part_text(part: Tensor) -> str:
+    return repr(part) if part._node is not None else tensor_text(np.asarray(part._data), part.dtype, comma="")
 
 
 class _Part:
@@ -108,7 +113,8 @@ class _Sparse:
         return self.with_values(-self.values)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(shape={list(self.shape)}, dtype={self.dtype}, size={self.size})"
+        parts = ", ".join(f"{name}={_part_text(part)}" for name, part in zip(self._parts, self.__ms_parts__()))
+        return f"{type(self).__name__}(shape={list(self.shape)}, dtype={self.dtype}, {parts})"
 
 
 class COOTensor(_Sparse):

@@ -18,17 +18,17 @@ _EDGE = 3
 _FULL_LIMIT = 1000
 
 
-def tensor_text(array: np.ndarray, dtype: mstype.DType) -> str:
-    """The text of a tensor that holds `array`."""
+def tensor_text(array: np.ndarray, dtype: mstype.DType, comma: str = ",") -> str:
+    """The text of a tensor that holds `array`; parts of sparse tensors are written without commas."""
     head = f"Tensor(shape={list(array.shape)}, dtype={dtype}, value="
     if array.ndim == 0:
         return f"{head} {_plain(array.item())})"
-    lead = " " if array.ndim == 1 else "\n"
+    lead = "\n" if array.ndim > 1 else " " if comma else ""
     if array.size == 0:
         return f"{head}{lead})"
     shown = array[np.ix_(*(_shown(n, array.size, axis == array.ndim - 1) for axis, n in enumerate(array.shape)))]
     element = _elements(shown, dtype)
-    return f"{head}{lead}{_rows(shown, array.shape, array.size, element, 1)})"
+    return f"{head}{lead}{_rows(shown, array.shape, array.size, element, 1, comma)})"
 
 
 def _plain(value: Any) -> str:
@@ -65,13 +65,15 @@ def _elements(shown: np.ndarray, dtype: mstype.DType) -> Callable[[Any], str]:
     return lambda value: _plain(value).rjust(width)
 
 
-def _rows(shown: np.ndarray, shape: tuple[int, ...], size: int, element: Callable[[Any], str], indent: int) -> str:
+def _rows(
+    shown: np.ndarray, shape: tuple[int, ...], size: int, element: Callable[[Any], str], indent: int, comma: str
+) -> str:
     innermost = shown.ndim == 1
     if innermost:
         parts = [element(v) for v in shown.tolist()]
     else:
-        parts = [_rows(part, shape[1:], size, element, indent + 1) for part in shown]
-    separator = ", " if innermost else ",\n" + " " * indent
+        parts = [_rows(part, shape[1:], size, element, indent + 1, comma) for part in shown]
+    separator = f"{comma} " if innermost else f"{comma}\n" + " " * indent
     if not _abridged(shape[0], size, innermost):
         return f"[{separator.join(parts)}]"
     first, last = separator.join(parts[:_EDGE]), separator.join(parts[_EDGE:])

@@ -210,9 +210,9 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[Tens
     return tuple(Reshape()(a, tuple(-1 if d == p else 1 for d in range(n))) for a, p in zip(arrays, places))
 
 
-def indices(dimensions: Any, dtype: Any = mstype.int32, sparse: bool = False) -> tuple[Tensor, ...]:
+def indices(dimensions: Any, dtype: Any = mstype.int32, sparse: bool = False) -> list[Tensor]:
     """The coordinates of every place of a grid."""
-    return meshgrid(*(arange(d, dtype=dtype) for d in dimensions), sparse=sparse, indexing="ij")
+    return list(meshgrid(*(arange(d, dtype=dtype) for d in dimensions), sparse=sparse, indexing="ij"))
 
 
 class _Grid:

@@ -488,7 +488,6 @@ class ApplyAdagradDA(Update):
 
     arguments = ("var", "accum", "squared", "grad", "lr", "l1", "l2", "global_step")
     state = ("var", "accum", "squared")
-    shown = 3
 
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)

@@ -120,7 +120,8 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
 
 
 def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
-    """(boxes by falling score, their indices, which survive): a box falls if a better survivor overlaps it too much.
+    """(boxes by falling score, their places in that order, which survive): a box falls if a better survivor overlaps it
+    too much.
 
     The greedy rule needs an order, so this runs one vectorised step per box.
 
@@ -150,7 +151,7 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     alive = cast(ew.ones_like(x0), mstype.bool_)
     for i in range(count):
         alive = ew.LogicalAnd()(alive, ew.LogicalNot()(ew.LogicalAnd()(alive[i], kills[i])))
-    return ordered, order, alive
+    return ordered, cast(Range()(0, count, 1), mstype.int32), alive
 
 
 # -- crops ------------------------------------------------------------------------------------------------------------
@@ -193,7 +194,9 @@ def roi_align(
     boxes = rois[:, 1:] * spatial_scale
     x0, y0, x1, y1 = _columns(boxes)
     end = float(roi_end_mode) * spatial_scale
-    width, height = ew.Maximum()(x1 + end - x0, 1.0), ew.Maximum()(y1 + end - y0, 1.0)
+    width, height = x1 + end - x0, y1 + end - y0
+    if roi_end_mode == 0:  # regions that leave out their last pixel are at least one pixel large
+        width, height = ew.Maximum()(width, 1.0), ew.Maximum()(height, 1.0)
     n, samples = rois.shape[0], sample_num
     steps_y = (np.arange(pooled_height * samples) + 0.5) / (pooled_height * samples)
     steps_x = (np.arange(pooled_width * samples) + 0.5) / (pooled_width * samples)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -413,9 +414,11 @@ def log_uniform_candidate_sampler(
         >>> drawn.shape, expected_true.shape
         ((3,), (2, 1))
     """
-    steps = as_tensor(np.arange(range_max, dtype=np.float32))
-    probability = ew.Log()((steps + 2) / (steps + 1)) / math.log(range_max + 1)
-    return _candidates(true_classes, num_sampled, unique, range_max, seed, probability)
+
+    def chance(classes: Any) -> Any:
+        return ew.Log()((classes + 2) / (classes + 1)) / math.log(range_max + 1)
+
+    return _candidates(true_classes, num_sampled, unique, range_max, seed, chance)
 
 
 def uniform_candidate_sampler(
@@ -429,17 +432,21 @@ def uniform_candidate_sampler(
         >>> drawn.shape
         (3,)
     """
-    probability = as_tensor(np.full(range_max, 1 / range_max, np.float32))
-    return _candidates(true_classes, num_sampled, unique, range_max, seed, probability)
+    return _candidates(
+        true_classes, num_sampled, unique, range_max, seed, lambda classes: ew.ones_like(classes) / range_max
+    )
 
 
-def _candidates(true: Any, count: int, unique: bool, range_max: int, seed: Any, probability: Any) -> tuple:
+def _candidates(
+    true: Any, count: int, unique: bool, range_max: int, seed: Any, chance: Callable[[Any], Any]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Draw `count` classes below `range_max`; `chance` is the probability of a class in one draw, of any class number."""
     if unique and count > range_max:
         raise ValueError(f"at most {range_max} different classes can be sampled, but 'num_sampled' is {count}.")
-    sampled = multinomial(probability, count, not unique, seed or None)
-    if unique:
-        expected = -ew.Expm1()(ew.Log1p()(-probability) * float(count))
-    else:
-        expected = probability * float(count)
-    dtype = true.dtype
-    return cast(sampled, dtype), Gather()(expected, true, 0), Gather()(expected, sampled, 0)
+    sampled = multinomial(chance(as_tensor(np.arange(range_max, dtype=np.float32))), count, not unique, seed or None)
+
+    def expected(classes: Any) -> Any:
+        probability = chance(cast(classes, mstype.float32))
+        return -ew.Expm1()(ew.Log1p()(-probability) * float(count)) if unique else probability * float(count)
+
+    return cast(sampled, true.dtype), expected(true), expected(sampled)

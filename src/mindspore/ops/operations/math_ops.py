@@ -205,8 +205,8 @@ Trace = plain("Trace", F.trace)
 def _median(self: Any, x: Any) -> tuple:
     if self.global_median:
         flat = Reshape()(x, (-1,))
-        value, index = (F.nanmedian if self.ignore_nan else F.median)(flat, 0)
-        return value, index
+        value, _ = (F.nanmedian if self.ignore_nan else F.median)(flat, 0)
+        return value, Tensor(0, mstype.int64)  # a position along an axis has no meaning here
     return (F.nanmedian if self.ignore_nan else F.median)(x, self.axis, self.keep_dims)
 
 
