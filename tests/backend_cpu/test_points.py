@@ -18,7 +18,7 @@ RNG = np.random.default_rng(9)
 
 
 def normal(*shape, dtype="float32"):
-    return (RNG.standard_normal(shape) * 4).astype(dtype)
+    return np.asarray(RNG.standard_normal(shape) * 4).astype(dtype)
 
 
 def check(function, *arrays, tolerance=3e-5):
@@ -83,6 +83,22 @@ def test_items_by_tensors(spec, add):
     shape = np.zeros((5, 6, 7))[tuple(i if p is TENSOR_INDEX else p for p in parts[spec])].shape
     prim = SetItem(parts[spec], add)
     check(lambda a, v, *k: prim(a, v, *k), x, normal(*shape), *indices)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int8", "uint16", "bool_", "float64"])
+@pytest.mark.parametrize("add", [False, True])
+def test_items_by_tensors_that_repeat(dtype, add):
+    """`...` before the index tensors, indices that broadcast with each other, and values repeated over their place."""
+    if dtype == "bool_" and add:
+        return
+    x, i, j = normal(3, 5, 7, dtype=dtype), np.array([[4], [0]], np.int64), np.array([1, 5, 3], np.int64)
+    diagonal = SetItem((Ellipsis, TENSOR_INDEX, TENSOR_INDEX), add)
+    rows = SetItem((TENSOR_INDEX,), add)
+    first = np.array([2, 0], np.int64)
+    check(
+        lambda a, v, w, k, m, r: (diagonal(a, v, k, m), diagonal(a, w, k, m), rows(a, w, r)),
+        x, normal(2, 3, dtype=dtype), normal(dtype=dtype), i, j, first, tolerance=4e-3,
+    )  # fmt: skip
 
 
 @settings(max_examples=25, deadline=None)

@@ -7,10 +7,13 @@ dimension that the indices do not choose. Positions outside the target are skipp
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from mindspore.backends.cpu import jit
+import numpy as np
+
+from mindspore.backends.cpu import jit, layout
 from mindspore.backends.cpu.codegen import memory, scalar
 from mindspore.backends.cpu.codegen.memory import Mask
 from mindspore.backends.cpu.codegen.text import ITEMSIZE, MEMORY_TYPES, Function, computed
@@ -19,7 +22,8 @@ from mindspore.backends.cpu.handlers import handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, emit, moved, own_share, pointers
-from mindspore.compiler.fuse.loopir import Unsupported, Value
+from mindspore.compiler.fuse.domain import chain
+from mindspore.compiler.fuse.loopir import Maker, Unsupported, Value
 from mindspore.prims.arrays import TENSOR_INDEX
 
 _INDEX_TYPES = ("int32", "int64")
@@ -167,15 +171,10 @@ def _emit_scatter(lowering: Lowering, x: View, value: View, indices: list[View],
 def _check_types(x: View, value: View, indices: list[View], reduction: str) -> None:
     if x.dtype not in MEMORY_TYPES or value.dtype != x.dtype or (reduction == "div" and "float" not in x.dtype):
         raise Unsupported(f"a scatter of {x.dtype}")
+    if x.dtype == "bool_" and reduction != "none":
+        raise Unsupported("arithmetic on bools")
     if any(i.dtype not in _INDEX_TYPES or i.dtype != indices[0].dtype for i in indices):
         raise Unsupported("indices of this type")
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    n = 1
-    for d in shape:
-        n *= d
-    return n
 
 
 @handles("TensorScatterElements")
@@ -200,29 +199,53 @@ def _slices(lowering: Lowering, call: Value, operands: list[View], items: list[V
     prim, (x, indices, value) = call.attr.prim, operands
     _check_types(x, value, [indices], prim.reduction)
     depth, steps = indices.shape[-1], row_major(x.shape)
-    columns = _size(x.shape[depth:])
+    columns = math.prod(x.shape[depth:])
     picks = tuple(Pick(0, d, x.shape[d], steps[d]) for d in range(depth))
     if not picks:
         raise Unsupported("a scatter without coordinates")
-    places = (Loop(_size(indices.shape[:-1]), 0, columns, depth),)
+    places = (Loop(math.prod(indices.shape[:-1]), 0, columns, depth),)
     scatter = Scatter(x.dtype, indices.dtype, places, picks, columns, _COMBINE[prim.reduction])
     _emit_scatter(lowering, x, value, [indices], items[0], scatter)
 
 
+def _spread(lowering: Lowering, view: View, shape: tuple[int, ...]) -> View:
+    """A view repeated to a shape."""
+    try:
+        target = Maker().broadcast(Value("input", view.shape, view.dtype), shape)
+        if np.broadcast_shapes(view.shape, shape) != shape:
+            raise ValueError
+    except ValueError:
+        raise Unsupported("a value with more dimensions than its place") from None
+    for operation in chain(target)[1]:
+        seen = layout.apply(view, operation)
+        view = seen if seen is not None else layout.apply(lowering.plain(view), operation)  # type: ignore[assignment]
+    return view
+
+
+def _whole_spec(spec: tuple, rank: int) -> list[Any]:
+    """An index with slices for `...`."""
+    parts: list[Any] = []
+    for part in spec:
+        parts += [slice(None)] * (rank - len(spec) + 1) if part is Ellipsis else [part]
+    return parts
+
+
 def set_at(lowering: Lowering, prim: Any, x: View, value: View, indices: list[View], item: Value) -> None:
-    """x[…, i, j, …] = value (or += value) for index tensors of one shape side by side, whole slices elsewhere."""
-    chosen = [n for n, part in enumerate(prim.spec) if part is TENSOR_INDEX]
-    whole = all(n in chosen or part == slice(None) for n, part in enumerate(prim.spec))
+    """x[…, i, j, …] = value (or += value) for index tensors side by side, whole slices elsewhere."""
+    spec = _whole_spec(prim.spec, len(x.shape))
+    chosen = [n for n, part in enumerate(spec) if part is TENSOR_INDEX]
+    whole = all(n in chosen or (type(part) is slice and part == slice(None)) for n, part in enumerate(spec))
     side_by_side = chosen == list(range(chosen[0], chosen[0] + len(chosen))) if chosen else False
-    if not whole or not side_by_side or len(chosen) != len(indices) or len({i.shape for i in indices}) != 1:
+    if not whole or not side_by_side or len(chosen) != len(indices):
         raise Unsupported("this way of setting items")
     _check_types(x, value, indices, "add" if prim.accumulate else "none")
     first, steps = chosen[0], row_major(x.shape)
     lead, tail = x.shape[:first], x.shape[first + len(chosen) :]
-    count, columns = _size(indices[0].shape), _size(tail)
-    if value.shape != (*lead, *indices[0].shape, *tail):
-        raise Unsupported("a value that is repeated")
-    outer = [Loop(n, steps[d], _size(lead[d + 1 :]) * count * columns, 0) for d, n in enumerate(lead)]
+    block = np.broadcast_shapes(*(i.shape for i in indices))
+    indices = [_spread(lowering, i, block) for i in indices]
+    value = _spread(lowering, value, (*lead, *block, *tail))
+    count, columns = math.prod(block), math.prod(tail)
+    outer = [Loop(n, steps[d], math.prod(lead[d + 1 :]) * count * columns, 0) for d, n in enumerate(lead)]
     picks = tuple(Pick(n, 0, x.shape[first + n], steps[first + n]) for n in range(len(chosen)))
     places = (*outer, Loop(count, 0, columns, 1))
     combine = "add" if prim.accumulate else ""

@@ -20,6 +20,7 @@ _LONGEST_RECIPE, _SMALLER = 3, 8  # what is computed again: so many operations, 
 _EXPENSIVE = {
     "exp", "log", "log1p", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
     "atanh", "erfc", "expm1", "log2", "log10", "pow", "atan2", "hypot", "softplus", "sigmoid", "truncmod", "floormod",
+    "lgamma",
 }  # fmt: skip
 
 

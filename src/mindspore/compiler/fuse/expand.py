@@ -7,7 +7,6 @@ backend has a better implementation of it (convolution, matrix product), or beca
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,27 +15,9 @@ import numpy as np
 from mindspore.compiler.fuse.flags import GraphKernelFlags
 from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Program, Slot, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace, name_of
+from mindspore.compiler.fuse.rules import RULES
 from mindspore.ir import AbstractScalar, AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
-from mindspore.prims.random import threefry
 from mindspore.prims.structural import MakeTuple, TupleGetItem
-
-
-def _next_key(xp: Any, prim: Any, state: Any) -> tuple:
-    """`NextKey` without joining its words, which would take copies of one element."""
-    x0, x1 = threefry(xp, state[:2], state[2:], xp.zeros((1,), np.uint32))
-    return xp.where(xp.arange(2) == 0, x0, x1), state + (xp.arange(3) == 2).astype(np.uint32)
-
-
-#: rules whose evaluation reaches for a library, or that loops express better
-_OWN_RULES: dict[str, Callable[..., Any]] = {
-    "Erf": lambda xp, prim, x: xp.erf(x),
-    "Erfc": lambda xp, prim, x: xp.erfc(x),
-    "GeLUErf": lambda xp, prim, x: (
-        (w := x.astype(np.float32) if x.dtype.itemsize < 4 else x) * 0.5 * (xp.erf(w * math.sqrt(0.5)) + 1)
-    ).astype(x.dtype),
-    "NextKey": _next_key,
-}
-
 
 #: no effect, or one that the graph's results show: a random state goes in and comes out
 _PURE = ("", "random")
@@ -121,7 +102,7 @@ class Expander:
         if any(isinstance(a, Value) and a.dtype not in ELEMENT_TYPES for a in arguments):
             raise _Stay
         lazy = [LazyArray(self.xp, a) if isinstance(a, Value) else a for a in arguments]
-        rule = _OWN_RULES.get(prim.name)
+        rule = RULES.get(prim.name)
         result = rule(self.xp, prim, *lazy) if rule else prim.eval(self.xp, *lazy)
         return self._checked(result, node.abstract)
 

@@ -406,6 +406,9 @@ class Namespace:
     def sign(self, x: Any) -> LazyArray:
         return self._unary("sign", x)
 
+    def signbit(self, x: Any) -> LazyArray:
+        return self._unary("signbit", x, "bool_")
+
     def square(self, x: Any) -> LazyArray:
         return self.multiply(x, x)
 
@@ -631,6 +634,24 @@ class Namespace:
         shape = (*np.broadcast_shapes(x.shape[:-2], y.shape[:-2]), x.shape[-2], y.shape[-1])
         return self._operation(BatchMatMul(), [x, y], shape, name_of(dtype))
 
+    def einsum(self, rule: str, a: Any, b: Any) -> LazyArray:
+        """A product of two arrays as one of matrices: axes of both are summed over, unless the result has them."""
+        left, right, out = rule.replace(",", "->").split("->")
+        batch = [c for c in left if c in right and c in out]
+        summed = [c for c in left if c in right and c not in out]
+        free = [[c for c in labels if c not in batch and c not in summed] for labels in (left, right)]
+        sizes = dict(zip(left + right, self.asarray(a).shape + self.asarray(b).shape))
+
+        def matrix(x: Any, labels: str, *groups: list[str]) -> LazyArray:
+            turned = self.transpose(x, [labels.index(c) for group in groups for c in group])
+            lead = tuple(sizes[c] for c in batch)
+            return self.reshape(turned, lead + tuple(math.prod(sizes[c] for c in group) for group in groups[1:]))
+
+        product = self.matmul(matrix(a, left, batch, free[0], summed), matrix(b, right, batch, summed, free[1]))
+        order = [*batch, *free[0], *free[1]]
+        whole = self.reshape(product, tuple(sizes[c] for c in order))
+        return self.transpose(whole, [order.index(c) for c in out])
+
     def concatenate(self, arrays: Any, axis: int = 0) -> LazyArray:
         dtype, values = self._operands(*arrays)
         at = axis % len(values[0].shape)
@@ -748,7 +769,7 @@ def _install_functions() -> None:
         "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log2": "log2", "log10": "log10", "sqrt": "sqrt",
         "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sinh": "sinh",
         "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "erf": "erf",
-        "erfc": "erfc",
+        "erfc": "erfc", "lgamma": "lgamma",
     }  # fmt: skip
     for name, op in floats.items():
         setattr(Namespace, name, lambda self, x, op=op: self._float_unary(op, x))

@@ -161,6 +161,13 @@ def _isnan(f: Function, dtype: str, width: int, a: str) -> str:
     return f.op(f"fcmp uno {kind_of(dtype, width)} {a}, {a}")
 
 
+@define("signbit")
+def _signbit(f: Function, dtype: str, width: int, a: str) -> str:
+    bits = vector("i64" if computed(dtype) == "float64" else "i32", width)
+    raw = f.op(f"bitcast {kind_of(dtype, width)} {a} to {bits}")
+    return f.op(f"icmp slt {bits} {raw}, {'zeroinitializer' if width > 1 else '0'}")
+
+
 @define("isinf")
 def _isinf(f: Function, dtype: str, width: int, a: str) -> str:
     return compare(f, "eq", dtype, width, _abs(f, dtype, width, a), f.constant(float("inf"), computed(dtype), width))

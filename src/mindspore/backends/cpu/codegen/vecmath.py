@@ -247,7 +247,7 @@ VECTOR_FUNCTIONS = {
 #: functions of libm, called once per lane
 LIBM = (
     "exp", "log", "log1p", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
-    "atanh", "erfc", "expm1", "log2", "log10", "pow", "atan2", "hypot", "fmod", "exp2",
+    "atanh", "erfc", "expm1", "log2", "log10", "pow", "atan2", "hypot", "fmod", "exp2", "lgamma",
 )  # fmt: skip
 
 
