@@ -115,6 +115,7 @@ def test_cells_write_parameters_once_per_call(graph_mode):
 
 def test_training_with_a_mask(graph_mode):
     net = Chooser()
+    net.dense.weight.set_data(Tensor(np.ones((3, 3), np.float32)))
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1))
     before = net.dense.weight.asnumpy().copy()
     x = Tensor(np.abs(data(5, 3)))
@@ -206,3 +207,13 @@ def test_random_numbers_before_a_mask():
         kept, noise = f(Tensor(np.zeros(10, np.float32)))
         noise = noise.asnumpy()
         np.testing.assert_array_equal(kept.asnumpy(), noise[noise > 0.5])
+
+
+def test_mutable_numbers_made_in_the_function():
+    @ms.jit
+    def f(x):
+        return x[: ms.mutable(2)] * 2, [1, 2, 3][: ms.mutable(2)]
+
+    found, part = f(Tensor([1.0, 2.0, 3.0]))
+    assert found.asnumpy().tolist() == [2.0, 4.0]
+    assert list(part) == [1, 2]
