@@ -355,8 +355,9 @@ def schedule(clustering: Clustering, clusters: list[Cluster], donated: list[Valu
     Kernels that can overwrite an input of `donated` with its new value run after all other readers of that input.
     """
     preds = {c: set(clustering.preds(c)) for c in clusters}
+    forced: list[Cluster] = []  # kernels made to wait for others that they do not read from
     for value in donated or ():
-        _write_last(clustering, value, preds)
+        _write_last(clustering, value, preds, forced)
     succs: dict[Cluster, list[Cluster]] = {c: [] for c in clusters}
     for c, ps in preds.items():
         for p in ps:
@@ -381,25 +382,30 @@ def schedule(clustering: Clustering, clusters: list[Cluster], donated: list[Valu
     return result
 
 
-def _write_last(clustering: Clustering, value: Value, preds: dict[Cluster, set[Cluster]]) -> None:
+def _write_last(
+    clustering: Clustering, value: Value, preds: dict[Cluster, set[Cluster]], forced: list[Cluster]
+) -> None:
     users = [c for u in clustering.users.get(value.id, ()) if (c := clustering.cluster_of(u)) is not None]
     readers = [c for c in dict.fromkeys(users) if c in preds]
     for writer in readers:
         results = [m for m in writer.members if m.id in clustering.needed_outside]
         if any(r.shape == value.shape and r.dtype == value.dtype for r in results):
             others = [r for r in readers if r is not writer]
-            if not any(_depends(r, writer, preds) for r in others):
+            first = min((c.low for c in forced), default=len(clustering.order))
+            if not any(_depends(r, writer, preds, first) for r in others):
                 preds[writer] |= set(others)
+                forced.append(writer)
             return
 
 
-def _depends(cluster: Cluster, on: Cluster, preds: dict[Cluster, set[Cluster]]) -> bool:
+def _depends(cluster: Cluster, on: Cluster, preds: dict[Cluster, set[Cluster]], first_forced: int) -> bool:
+    """Whether a cluster waits for another. What ends before `on` begins cannot, unless through a forced edge."""
     stack, seen = [cluster], {cluster}
     while stack:
         for p in preds[stack.pop()]:
             if p is on:
                 return True
-            if p not in seen and p.high > on.low:
+            if p not in seen and (p.high > on.low or p.high > first_forced):
                 seen.add(p)
                 stack.append(p)
     return False
