@@ -283,3 +283,39 @@ NETWORK = nn.Dense(2, 2)
 )
 def test_what_compiled_code_may_not_do(function, error, words):
     assert words in message(ms.jit(function), X, error=error)
+
+
+METHOD_MISTAKES = {
+    "unknown keyword": (lambda x: x.max(a=1), ["Tensor.max(dim=<int>, keepdim=<bool>)", "incorrect keyword name: a"]),
+    "wrong type": (lambda x: x.max(1, [1]), ["invalid types: (int, list<int>)", " " * 46 + "~" * 11]),
+    "too many": (lambda x: x.add(x, 1), ['Failed calling add with "add(Tensor, int)"', "~" * 13]),
+    "missing": (lambda x: x.add(), ["The valid calling should be:", "missing 1 required positional argument"]),
+    "one way only": (lambda x: x.max(0, 1, initial=None), ["'keepdims' (position 2) must be bool, not int"]),
+    "no arguments": (lambda x: x.abs(1), ["abs() takes 0 positional arguments but 1 was given. Call it as Tensor.abs()."]),
+    "sizes": (lambda x: x.reshape(1, 1.1), ["'shape' (position 2) must be tuple of int, not float"]),
+    "by class": (lambda x: Tensor.add([1], x), ["must be given a Tensor first"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", METHOD_MISTAKES)
+def test_wrong_calls_of_tensor_methods_show_the_right_ones(name):
+    function, expected = METHOD_MISTAKES[name]
+    text = compiled_message(function, X, error=TypeError)
+    assert all(part in text for part in expected), text
+
+
+def test_right_calls_of_tensor_methods_are_left_alone():
+    @ms.jit
+    def f(x, i):
+        y = x.view(3, 2).permute(1, 0).reshape((2, -1)).reshape(-1, i.shape[0]).tile((1, 1))
+        z = (
+            x.max(1)[0]
+            + x.max(axis=1)
+            + x.sum(0).sum()
+            + x.mean((0, 1))
+            + x.std(0).sum()
+            + x.min(axis=0, keepdims=True).sum()
+        )
+        return y.clamp(0, 1), z.add(1).sub(x.mean(), alpha=2).pow(2).div(3, rounding_mode="floor"), x.transpose(1, 0)
+
+    assert f(X, Tensor([1, 2]))[0].shape == (3, 2)

@@ -129,6 +129,8 @@ class AttributeRules(Rules):
             if type(stored[2]) is Undefined:
                 raise stored[2].error(AttributeError)
             return stored[2]
+        if name == "has_key" and isinstance(owner, dict):  # part of the graph language, as in older Python
+            return owner.__contains__
         static = getattr(type(owner), name, None)
         if isinstance(static, property) and static.fget is not None and self.should_interpret(static.fget):
             return self.call(static.fget, (owner,), {})

@@ -62,7 +62,8 @@ def _unless_dynamic(sequence: Any, number: int) -> Any:
 
 
 def _map(interpreter: Any, function: Any, *sequences: Any) -> Any:
-    return iter([interpreter.call(function, items, {}) for items in zip(*(interpreter.iterate(s) for s in sequences))])
+    out = [interpreter.call(function, items, {}) for items in zip(*(interpreter.iterate(s) for s in sequences))]
+    return iter(out if any(isinstance(s, list) for s in sequences) else tuple(out))
 
 
 def _filter(interpreter: Any, function: Any, sequence: Any) -> Any:
@@ -77,11 +78,11 @@ def _filter(interpreter: Any, function: Any, sequence: Any) -> Any:
 
 
 def _zip(interpreter: Any, *sequences: Any, strict: bool = False) -> Any:
-    return iter(list(zip(*(interpreter.iterate(s) for s in sequences), strict=strict)))
+    return iter(tuple(zip(*(interpreter.iterate(s) for s in sequences), strict=strict)))
 
 
 def _enumerate(interpreter: Any, sequence: Any, start: int = 0) -> Any:
-    return iter(list(enumerate(interpreter.iterate(sequence), start)))
+    return iter(tuple(enumerate(interpreter.iterate(sequence), start)))
 
 
 def _sum(interpreter: Any, sequence: Any, start: Any = 0) -> Any:

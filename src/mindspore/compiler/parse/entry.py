@@ -241,18 +241,21 @@ def _in_order_of_inputs(builder: Builder) -> list[tuple[Any, Node]]:
 
 
 def _result(value: Any) -> Any:
-    """What a compiled function may return: iterators come as tuples, functions are refused."""
+    """What a compiled function may return: what iterators and ranges run through, but no functions."""
     if isinstance(value, (types.FunctionType, types.MethodType, InterpretedFunction)):
         raise RuntimeError(
             f"Function in output is not supported. Return the values it gives instead of {value.__name__!r}."
         )
-    if isinstance(value, _ITERATOR):
+    if isinstance(value, (_TUPLE_ITERATOR, range)):
         value = tuple(value)
+    elif isinstance(value, _LIST_ITERATOR):
+        value = list(value)
     parts = parts_of(value) if isinstance(value, (list, tuple)) else None
     return value if parts is None else with_parts(value, [_result(part) for part in parts])
 
 
-_ITERATOR: Any = type(iter([]))
+_LIST_ITERATOR: Any = type(iter([]))
+_TUPLE_ITERATOR: Any = type(iter(()))
 
 
 def _defined(value: Any) -> Any:

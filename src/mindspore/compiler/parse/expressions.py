@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from mindspore.compiler.parse.builtin_rules import Text
 from mindspore.compiler.parse.errors import CompileError, SliceError
 from mindspore.compiler.parse.forbidden import refuse_forbidden
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction
+from mindspore.compiler.parse.overloads import complaint
 from mindspore.compiler.parse.rules import Rules
 from mindspore.compiler.parse.source import is_library
 from mindspore.prims import elementwise as ew
@@ -351,7 +353,24 @@ class ExpressionRules(Rules):
                 kwargs.update(self.eval(keyword.value))
             else:
                 kwargs[keyword.arg] = self.eval(keyword.value)
-        return self.call(function, tuple(args), kwargs)
+        given = _method_arguments(node.func, function, tuple(args))
+        if given is None:
+            return self.call(function, tuple(args), kwargs)
+        return self._call_tensor_method(node.func.attr, given, function, tuple(args), kwargs)  # type: ignore[attr-defined]
+
+    def _call_tensor_method(self, name: str, given: tuple, function: Any, args: tuple, kwargs: dict) -> Any:
+        """What is wrong with the call of a Tensor method is told by the ways in which it may be called."""
+        wrong = complaint(name, given, kwargs) if not is_library(self.frame.globals.get("__name__")) else None
+        if wrong is not None:
+            raise TypeError(wrong)
+        try:
+            return self.call(function, args, kwargs)
+        except TypeError as error:
+            lacks = "required positional argument" in str(error)
+            wrong = complaint(name, given, kwargs, failed=True) if lacks else None
+            if wrong is None:
+                raise
+            raise TypeError(f"{wrong}\n{name}() {str(error).partition('() ')[2]}") from None
 
     def _printed(self, node: ast.expr) -> list[Any]:
         return [Text(self.text_parts(node))] if isinstance(node, ast.JoinedStr) else self._elements([node])
@@ -406,6 +425,22 @@ class ExpressionRules(Rules):
         out: list[Any] = []
         self._comprehend(node.generators, lambda: out.append(self.eval(node.elt)))
         return iter(out)
+
+
+def _method_arguments(target: ast.expr, function: Any, args: tuple) -> tuple | None:
+    """What a call gives to a Tensor method besides the tensor, called as `x.f(…)` or `Tensor.f(x, …)`; None for other calls."""
+    if not isinstance(target, ast.Attribute):
+        return None
+    if isinstance(function, types.MethodType):
+        return args if isinstance(function.__self__, TensorBase) else None
+    is_method = isinstance(target.value, ast.Name) and target.value.id == "Tensor"
+    if not is_method or function is not getattr(values.tensor_class(), target.attr, None):
+        return None
+    if not args or not isinstance(args[0], TensorBase):
+        raise TypeError(
+            f"Tensor.{target.attr}() must be given a Tensor first, but got {args[0] if args else 'nothing'}."
+        )
+    return args[1:]
 
 
 def _compares_elementwise(value: Any) -> bool:
