@@ -12,6 +12,7 @@ import functools
 import inspect
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,6 +36,10 @@ from mindspore.runtime.staged import OtherAnswers, StagedExecutable, run_node
 
 #: references to a Parameter's array when nobody but the Parameter and the call at hand holds it
 _OWN_REFERENCES = 3
+#: kinds of arguments a function is compiled for; the oldest is forgotten when there are more
+MAX_KINDS = 1024
+#: so many that the program probably does not mean it
+MANY_KINDS = 100
 #: graphs kept per kind of arguments; more come into being only when attributes keep changing
 MAX_ENTRIES = 64
 #: graphs kept per kind of arguments for different values and shapes that the arguments lead to
@@ -55,7 +60,7 @@ class CompiledFunction:
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.options = options or {}
         self._cache: dict[Any, list[Any]] = {}
-        self._bound: dict[int, tuple[Any, CompiledFunction]] = {}
+        self._bound: dict[int, dict] = {}  # what objects without a __dict__ would keep
         self._variable: dict[Any, Any] = {}  # attributes that change between calls and so are inputs: key -> Read
         self._by_value = False  # whether the values of mutable arguments are needed when compiling
         self._fixed: set[Any] = set()  # attributes that must be known when compiling, even if they change
@@ -122,11 +127,15 @@ class CompiledFunction:
         """As a decorated method: one CompiledFunction per object, so that attributes are specialised to."""
         if instance is None:
             return self
-        found = self._bound.get(id(instance))
-        if found is None or found[0] is not instance:
+        kept = instance.__dict__ if hasattr(instance, "__dict__") else self._bound.setdefault(id(instance), {})
+        methods = kept.setdefault("_jit_methods", JitMethods(instance))
+        if methods.owner() is not instance:  # a shallow copy has got them
+            methods = kept["_jit_methods"] = JitMethods(instance)
+        found = methods.get(id(self))
+        if found is None:
             method = self.function.__get__(instance, owner)
-            found = self._bound[id(instance)] = (instance, CompiledFunction(method, self.name, self.options))
-        return found[1]
+            found = methods[id(self)] = CompiledFunction(method, self.name, self.options)
+        return found
 
     def compile(self, *args: Any, **kwargs: Any) -> Entry:
         """Compile for these arguments without running."""
@@ -142,6 +151,7 @@ class CompiledFunction:
         key = self._key(args, kwargs)
         candidates = self._cache.get(key)
         if candidates is None:
+            self._make_room()
             candidates = self._cache[key] = []
         for entry in candidates:
             if entry is EAGER or entry is BY_VALUE or entry.guards.hold():
@@ -152,6 +162,17 @@ class CompiledFunction:
         candidates.append(entry)
         del candidates[:-MAX_ENTRIES]
         return entry
+
+    def _make_room(self) -> None:
+        """Forget the kind of arguments met first when there are too many; say so before."""
+        if len(self._cache) == MANY_KINDS:
+            warnings.warn(
+                f"'{self.name}' has been compiled for {MANY_KINDS} kinds of arguments. Numbers that change from call to call should "
+                "be Tensors (or mutable), and shapes that change should be padded.",
+                stacklevel=5,
+            )
+        if len(self._cache) >= MAX_KINDS:
+            del self._cache[next(iter(self._cache))]
 
     @staticmethod
     def _key(args: tuple, kwargs: dict) -> tuple:
@@ -192,8 +213,7 @@ class CompiledFunction:
         except values.ValueUnknownError as error:
             strict = context.get_context("jit_syntax_level") == context.STRICT
             if (
-                (strict
-                and not isinstance(error, values.SizeUnknownError))
+                (strict and not isinstance(error, values.SizeUnknownError))
                 or holds_mutable(args)
                 or holds_mutable(kwargs)
             ):
@@ -253,6 +273,23 @@ class CompiledFunction:
         return sum(len(entries) for entries in self._cache.values())
 
 
+class JitMethods(dict):
+    """The compiled methods of one object, kept in the object so that both go together. Copies of it start with none."""
+
+    def __init__(self, owner: Any = None):
+        super().__init__()
+        try:
+            self.owner: Callable[[], Any] = weakref.ref(owner)
+        except TypeError:  # None, or a class without weak references
+            self.owner = lambda: owner
+
+    def __deepcopy__(self, memo: dict) -> JitMethods:
+        return JitMethods()
+
+    def __reduce__(self) -> tuple:
+        return JitMethods, ()
+
+
 class Entry:
     """One compiled kind of arguments."""
 
@@ -287,12 +324,20 @@ class Entry:
             if sys.getrefcount(arrays[i]) > _OWN_REFERENCES:  # somebody else holds it: give the graph a copy
                 arrays[i] = arrays[i].copy()
         if self.recursive:
-            with _deep_recursion():
-                return self.finish(self.executable(*arrays))
+            return self.finish(self._run_deep(arrays))
         if self.kept:
             own = all(sys.getrefcount(arrays[i]) <= _OWN_REFERENCES for i in self.kept)
             return self.finish(self.executable(*arrays, own=own))
         return self.finish(self.executable(*arrays))
+
+    def _run_deep(self, arrays: list[Any]) -> Any:
+        with _deep_recursion():
+            try:
+                return self.executable(*arrays)
+            except RecursionError:
+                raise RuntimeError(
+                    f"Exceed function call depth limit: a function in '{self.name}' calls itself too often. Does its recursion end?"
+                ) from None
 
     def _arrays(self, tensors: list[Any]) -> list[Any]:
         """The graph's inputs."""

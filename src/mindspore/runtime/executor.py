@@ -11,6 +11,7 @@ from mindspore._base.optional import available
 from mindspore.backends.interp import InterpBackend
 from mindspore.compiler import driver
 from mindspore.ir import FuncGraph
+from mindspore.prims.control import Call
 from mindspore.runtime import devices
 
 
@@ -123,10 +124,15 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
     backend = current_backend()
     driver.optimise(graph, options)
     supports = getattr(backend, "supports", None)
-    if supports is not None and not supports(graph):
+    if (supports is not None and not supports(graph)) or _calls_itself(graph):
         backend = InterpBackend()
     executable = backend.compile(graph, donated)
     return _dumped(graph, executable) if flags.text("MINDSPORE_DUMP_CONFIG") else executable
+
+
+def _calls_itself(graph: FuncGraph) -> bool:
+    """Calls that optimisation left are recursive. Native code would need memory of its own for each level."""
+    return any(isinstance(n.op, Call) for g in graph.all_graphs() for n in g.nodes())
 
 
 def _dumped(graph: FuncGraph, executable: Any) -> Any:

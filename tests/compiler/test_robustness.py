@@ -1,0 +1,117 @@
+"""Compiled functions under load: many kinds of arguments, threads, copies, deep recursion, interrupts, forks."""
+
+import copy
+import gc
+import multiprocessing
+import pickle
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+from mindspore.common import api
+
+
+class Scaler:
+    def __init__(self, factor):
+        self.factor = factor
+
+    @ms.jit
+    def scale(self, x):
+        return x * self.factor
+
+
+def test_objects_with_compiled_methods_are_freed():
+    scaler = Scaler(2.0)
+    assert scaler.scale(Tensor([1.0])).asnumpy() == [2.0]
+    gone = weakref.ref(scaler)
+    del scaler
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
+def test_copies_of_objects_with_compiled_methods_are_their_own(duplicate):
+    scaler = Scaler(2.0)
+    scaler.scale(Tensor([1.0]))
+    other = duplicate(scaler)
+    other.factor = 3.0
+    assert other.scale(Tensor([1.0])).asnumpy() == [3.0]
+    assert scaler.scale(Tensor([1.0])).asnumpy() == [2.0]
+
+
+def test_kinds_of_arguments_are_bounded(monkeypatch):
+    monkeypatch.setattr(api, "MAX_KINDS", 5)
+    monkeypatch.setattr(api, "MANY_KINDS", 4)
+    compiled = ms.jit(lambda x, n: x * n)
+    with pytest.warns(UserWarning, match="compiled for 4 kinds of arguments"):
+        for n in range(9):
+            assert compiled(Tensor([1.0]), n).asnumpy() == [n]
+    assert compiled.compile_cache_size == 5
+
+
+def test_threads_call_and_compile_at_once():
+    @ms.jit
+    def f(x, y):
+        return ops.matmul(x, y).sum() + x.mean()
+
+    failures = []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        try:
+            for _ in range(10):
+                n = int(rng.integers(2, 6))
+                a, b = rng.standard_normal((n, 4)).astype("f4"), rng.standard_normal((4, n)).astype("f4")
+                np.testing.assert_allclose(
+                    f(Tensor(a), Tensor(b)).asnumpy(), (a @ b).sum() + a.mean(), rtol=1e-4, atol=1e-4
+                )
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_recursion_without_end_is_told():
+    @ms.jit
+    def down(x, n):
+        if n < 1:
+            return x
+        return down(x, n - 1) + 1
+
+    assert down(Tensor(1.0), Tensor(500)) == 501
+    with pytest.raises(RuntimeError, match="call depth limit"):
+        down(Tensor(1.0), Tensor(10**6))
+
+
+def test_a_thousand_layers():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        net = nn.SequentialCell([nn.Dense(2, 2) for _ in range(300)] + [nn.ReLU() for _ in range(700)])
+        assert net(Tensor(np.ones((1, 2), np.float32))).shape == (1, 2)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def _in_child(queue, function):
+    queue.put(float(function(Tensor(np.ones(4, np.float32)))))
+
+
+def test_a_forked_child_computes():
+    compiled = ms.jit(lambda x: (x * 2).sum())
+    assert float(compiled(Tensor(np.ones(4, np.float32)))) == 8
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_child, args=(queue, compiled))
+    child.start()
+    assert queue.get(timeout=60) == 8
+    child.join(60)
+    assert child.exitcode == 0
