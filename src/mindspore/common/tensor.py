@@ -14,6 +14,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
+from mindspore._base.quiet import QUIET
 from mindspore._base.tensor_hook import set_tensor_factory
 from mindspore.common.symbol import Symbol
 from mindspore.common.symbolic import python_number, unknown_value
@@ -33,7 +34,7 @@ _EQ, _NE, _LT, _LE, _GT, _GE = (
 )  # fmt: skip
 _NEG, _ABS, _NOT, _ROUND = _ew.Neg(), _ew.Abs(), _ew.LogicalNot(), _ew.Round()
 _AND, _OR, _XOR = _ew.BitwiseAnd(), _ew.BitwiseOr(), _ew.BitwiseXor()
-_ndarray, _quiet = np.ndarray, np.errstate
+_ndarray = np.ndarray
 
 
 def _no_text(prim: Any, given: str) -> TypeError:
@@ -51,15 +52,16 @@ def _binary(prim: Any, ufunc: Any) -> Any:
         if type(other) is float and takes_numbers and ACTIVE.builder is None and not ACTIVE.tapes:
             a = self._data
             if type(a) is _ndarray and a.dtype.char in "fd":  # a Python number takes the array's type
-                with _quiet(all="ignore"):
-                    return values.from_array(ufunc(a, other))
+                try:
+                    return values.from_array(QUIET.run(ufunc, a, other))
+                except RuntimeError:  # a finaliser, within another operation
+                    return prim(self, other)
         if type(other) is Tensor and ACTIVE.builder is None and not ACTIVE.tapes:
             a, b = self._data, other._data
             if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
                 try:
-                    with _quiet(all="ignore"):
-                        out = ufunc(a, b)
-                except ValueError:
+                    out = QUIET.run(ufunc, a, b)
+                except (ValueError, RuntimeError):
                     return prim(self, other)  # says which shapes do not fit
                 tensor = Tensor.__new__(Tensor)
                 tensor._data = out if type(out) is _ndarray else np.asarray(out)

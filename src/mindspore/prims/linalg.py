@@ -79,6 +79,8 @@ class MatMul(_MatrixProduct):
     factors = "mk,kn->mn"
 
     def check_rank(self, x: Any, y: Any) -> None:
+        if x.ndim == 2 == y.ndim:
+            return
         for name, value in (("x", x), ("y", y)):
             if value.ndim != 2:
                 raise ValueError(f"For '{self.name}', '{name}' must have 2 dimensions, but its shape is {value.shape}.")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base.quiet import QUIET
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive, set_dispatch
@@ -19,11 +20,62 @@ from mindspore.runtime import devices, eager_kernels
 
 def dispatch(prim: Primitive, args: tuple) -> Any:
     """Carry out `prim(*args)` in the mode this thread is in."""
-    args = prim.prepare(args)
     builder = ACTIVE.builder
     if builder is not None:
-        return builder.apply(prim, args)
-    return execute(prim, args)
+        return builder.apply(prim, prim.prepare(args))
+    if not prim.light:
+        return execute(prim, prim.prepare(args))
+    out = _light(prim, args)
+    if out is None:
+        prepared = prim.prepare(args)
+        out = _light(prim, prepared) if prepared is not args else None
+        if out is None:
+            return execute(prim, prepared)
+    return out
+
+
+def _light(prim: Primitive, args: tuple) -> Any:
+    """The common case, told cheaply: tensors of one type on the host, of a primitive that needs no preparation.
+
+    None where it is another case, or a mistake, which the long way then says in words.
+    """
+    plan = _PLANS.get(type(prim))
+    if plan is None:
+        plan = _PLANS[type(prim)] = _plan(prim)
+    kinds, least, most = plan
+    if not kinds or not 0 < len(args) < 3:
+        return None
+    first, last = args[0], args[-1]
+    if not isinstance(first, TensorBase) or not isinstance(last, TensorBase):
+        return None
+    a, b = first._data, last._data
+    if type(a) is not np.ndarray or type(b) is not np.ndarray or a.dtype is not b.dtype or a.dtype.kind not in kinds:
+        return None
+    if least and a.size >= least and a.size * max(b.shape, default=1) > most:
+        return None
+    if type(devices.current()) is not devices.NumpyDevice:
+        return None
+    try:
+        evaluate = QUIET.run
+        result = evaluate(prim.eval, np, a) if len(args) == 1 else evaluate(prim.eval, np, a, b)
+    except Exception:
+        return None
+    out = values.from_array(result) if type(result) is np.ndarray else _wrap(result)
+    for tape in ACTIVE.tapes:
+        tape.record(prim, args, out)
+    return out
+
+
+#: class of primitives -> see `_plan`
+_PLANS: dict[type[Primitive], tuple[str, int, int]] = {}
+
+
+def _plan(prim: Primitive) -> tuple[str, int, int]:
+    """The kinds of element types a primitive knows ("": its arguments need preparation), and the sizes from which native
+    code does it: elements of the first argument (0: never), and then multiplications."""
+    cls = type(prim)
+    same_way = cls.prepare is Primitive.prepare and not cls.variadic and not cls.writes
+    return cls.kinds if same_way else "", *eager_kernels.sizes(prim.name)
 
 
 def execute(prim: Primitive, args: tuple) -> Any:

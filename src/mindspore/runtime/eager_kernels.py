@@ -101,6 +101,12 @@ def _wanted(prim: Primitive, arrays: list[Any], least: int) -> bool:
     return all(type(a) is not np.ndarray or a.dtype is _FLOAT or a.dtype.kind in "iu" for a in arrays)
 
 
+def sizes(name: str) -> tuple[int, int]:
+    """How large an operation must be for native code: elements of the first argument (0: always NumPy), multiplications."""
+    least = THRESHOLDS.get(name, 0)
+    return least, _PRODUCT if least == _MATRIX else 0
+
+
 def _multiplications(prim: Any, arrays: list[Any]) -> int:
     """Of a matrix product or a convolution, roughly; of others the elements of the first argument."""
     a, b = arrays[0], arrays[1] if len(arrays) > 1 else None
