@@ -20,6 +20,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
 from mindspore.nn.cell_hooks import HookMixin
 from mindspore.nn.cell_state import Registry, StateMixin
+from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast
 from mindspore.runtime import tape as tapes
@@ -120,6 +121,8 @@ class Cell(HookMixin, StateMixin):
     def _assign_parameter(self, name: str, value: Any) -> None:
         """`self.weight = tensor` writes into the Parameter called `weight`."""
         parameter = self._params[name]
+        if ACTIVE.builder is not None and parameter is not None and prim_values.is_number(value):
+            value = Tensor(value, parameter.dtype)
         if isinstance(value, Tensor) and parameter is not None:
             from mindspore.prims.inplace import update
 
@@ -241,7 +244,7 @@ class Cell(HookMixin, StateMixin):
         return self._compiled_function()(*args, **kwargs)
 
     def _compiled_function(self) -> CompiledFunction:
-        compiled = self.__dict__["_compiled"]
+        compiled = self._compiled
         if compiled is None:
             if type(self).construct is Cell.construct:
                 self.construct()
@@ -578,8 +581,8 @@ class Cell(HookMixin, StateMixin):
             >>> net(Tensor([[-1.0, 2.0]])).tolist()
             [[0.0, 2.0]]
         """
-        if not inputs and not kwargs:
-            raise ValueError("For 'set_inputs', give at least one input.")
+        if inputs and kwargs:
+            raise ValueError("For 'set_inputs', give the inputs either by position or by name, not both.")
         self.__dict__["_dynamic_inputs"] = kwargs or inputs
 
     def get_inputs(self) -> Any:

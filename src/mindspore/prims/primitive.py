@@ -22,6 +22,7 @@ from mindspore._base import dtype as mstype
 from mindspore.ir import Abstract
 from mindspore.prims import explain, values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.argument_names import positional
 
 _REGISTRY: dict[str, type[Primitive]] = {}
 
@@ -101,7 +102,9 @@ class Primitive:
     eval_xla: Any = None
 
     # -- application ----------------------------------------------------------------------------------------------
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        if named:
+            args = positional(self, args, named)
         try:
             return _Dispatch.call(self, args)
         except explain.UNFORESEEN as error:

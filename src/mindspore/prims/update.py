@@ -34,8 +34,8 @@ class Update(Primitive):
     def __init__(self, **attrs: Any):
         super().__init__(type(self).__name__, **attrs)
 
-    def __call__(self, *args: Any) -> Any:
-        out = super().__call__(*args)
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        out = super().__call__(*args, **named)
         return out[0] if self.shown == 1 else out[: self.shown]
 
     def infer(self, *args: Any) -> Any:

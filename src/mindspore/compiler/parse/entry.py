@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any, NamedTuple
 
 from mindspore.compiler.builder import Builder
@@ -246,9 +246,11 @@ def _result(value: Any) -> Any:
         raise RuntimeError(
             f"Function in output is not supported. Return the values it gives instead of {value.__name__!r}."
         )
-    if isinstance(value, (_TUPLE_ITERATOR, range)):
+    if isinstance(value, (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)):
+        raise _unfinished(value)
+    if isinstance(value, (_TUPLE_ITERATOR, range, KeysView, ValuesView)):
         value = tuple(value)
-    elif isinstance(value, _LIST_ITERATOR):
+    elif isinstance(value, (_LIST_ITERATOR, ItemsView)):
         value = list(value)
     parts = parts_of(value) if isinstance(value, (list, tuple)) else None
     return value if parts is None else with_parts(value, [_result(part) for part in parts])
@@ -256,6 +258,17 @@ def _result(value: Any) -> Any:
 
 _LIST_ITERATOR: Any = type(iter([]))
 _TUPLE_ITERATOR: Any = type(iter(()))
+
+
+def _unfinished(value: Any) -> Exception:
+    """What to say about a function that has not run when it returns."""
+    code = next(c for c in (getattr(value, f"{kind}_code", None) for kind in ("gi", "cr", "ag")) if c is not None)
+    if isinstance(value, types.CoroutineType):
+        value.close()
+    return RuntimeError(
+        f"'{value.__name__}' contains 'yield' or is 'async', which cannot be compiled. Return a tuple or list of all results.\n\n"
+        f"  In file {code.co_filename}:{code.co_firstlineno}"
+    )
 
 
 def _defined(value: Any) -> Any:

@@ -212,7 +212,7 @@ class LoopRules(Rules):
 
 
 _FINITE: tuple[type, ...] = (
-    list, tuple, dict, set, frozenset, str, type(iter([])), type({}.items()), type({}.keys()), type({}.values()),
+    list, tuple, dict, set, frozenset, str, type(iter([])), type(iter(())), type({}.items()), type({}.keys()), type({}.values()),
 )  # fmt: skip
 
 
@@ -305,6 +305,7 @@ class LoopCarry:
         if self._widen(after, body_builder) or stored is None:
             return None
         if keep_going is True:
+            self.frame.node = self.node
             raise CompileError(
                 "this loop never ends: its condition is always true and nothing in it breaks or returns."
             )

@@ -55,6 +55,8 @@ class Sampler:
                 yield from range(self.dataset_size - 1, -1, -1)
     """
 
+    _all_rows = False  # no number of rows was asked for
+
     def __init__(self, num_samples: int | None = None):
         check_num_samples(num_samples)
         self.num_samples = num_samples
@@ -115,11 +117,12 @@ class Sampler:
     def positions(self, n: int, draw: Draw) -> np.ndarray:
         self.dataset_size = n
         if self.num_samples is None:
-            self.num_samples = n
+            self.num_samples, self._all_rows = n, True
+        limit = 0 if self._all_rows and getattr(draw.reader, "samplers_decide", False) else self.num_samples
         chosen = []
         for index in self:
             chosen.append(as_index(index))
-            if 0 < self.num_samples <= len(chosen):
+            if 0 < limit <= len(chosen):
                 break
         return check_positions(np.array(chosen, dtype=np.int64), n, type(self).__name__)
 

@@ -354,13 +354,16 @@ class WeightedRandomSampler(BuiltinSampler):
 
 
 class IterSampler(Sampler):
-    """A sampler over any iterable or callable that gives row numbers."""
+    """A sampler over anything that gives row numbers: an iterable, a function, an object with `[i]` and a length."""
 
     def __init__(self, sampler: Any, num_samples: int | None = None):
         super().__init__(num_samples)
         self.sampler = sampler
 
     def __iter__(self) -> Iterator[int]:
-        return iter(
-            self.sampler() if callable(self.sampler) and not hasattr(self.sampler, "__iter__") else self.sampler
-        )
+        sampler = self.sampler
+        if hasattr(sampler, "__iter__"):
+            return iter(sampler)
+        if hasattr(sampler, "__getitem__") and hasattr(sampler, "__len__"):
+            return (sampler[i] for i in range(len(sampler)))
+        return iter(sampler())

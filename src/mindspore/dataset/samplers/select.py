@@ -42,7 +42,8 @@ def _given_sampler(sampler: Any, num_samples: int | None) -> Sampler:
         return sampler
     if isinstance(sampler, (list, tuple, np.ndarray)):
         return SubsetSampler(sampler, num_samples)
-    if not isinstance(sampler, str) and (isinstance(sampler, Iterable) or callable(sampler)):
+    indexed = hasattr(sampler, "__getitem__") and hasattr(sampler, "__len__")
+    if not isinstance(sampler, str) and (indexed or isinstance(sampler, Iterable) or callable(sampler)):
         return IterSampler(sampler, num_samples)
     if isinstance(sampler, int):
         return SubsetSampler([sampler])

@@ -85,6 +85,7 @@ class GeneratorReader(Reader):
     """Rows of an object with `__getitem__` and `__len__`."""
 
     releases_gil = False
+    samplers_decide = True
 
     def __init__(self, source: Any, row_format: RowFormat):
         self.source, self.format, self.columns = source, row_format, row_format.columns
@@ -329,6 +330,8 @@ def check_batch_sampler(batch_sampler, collate_fn, num_samples, shuffle, num_sha
 
 class SlicesReader(Reader):
     """Rows of arrays of equal length. Whole batches are gathered with one indexing operation."""
+
+    samplers_decide = True
 
     def __init__(self, arrays: Sequence[Any], columns: Sequence[str]):
         self.arrays, self.columns = list(arrays), list(columns)

@@ -53,8 +53,8 @@ def depend(value: Any, expr: Any) -> Any:
     return value
 
 
-def partial(*args: Any) -> Callable:
-    """A function with its first arguments fixed.
+def partial(*args: Any, **kwargs: Any) -> Callable:
+    """A function with its first arguments, or some by name, fixed.
 
     Examples:
         >>> from mindspore import Tensor, ops
@@ -62,7 +62,7 @@ def partial(*args: Any) -> Callable:
         [3.0]
     """
     function, *fixed = args
-    return functools.partial(function, *fixed)
+    return functools.partial(function, *fixed, **kwargs)
 
 
 def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
