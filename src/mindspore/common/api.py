@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
+from mindspore._base import flags
 from mindspore.common import memory_report
 from mindspore.common.autograd import _no_grad  # noqa: F401 - programs import it from here
 from mindspore.common.executors import _cell_graph_executor, _pynative_executor  # noqa: F401 - likewise
@@ -26,6 +27,7 @@ from mindspore.common.guards import Guards
 from mindspore.common.mutable_data import Mutable, holds_mutable, plain
 from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
+from mindspore.compiler.parse.errors import is_located
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import Call
@@ -158,7 +160,12 @@ class CompiledFunction:
                 return entry
         for entry in candidates[-1:]:
             self._note_variable({(id(r.owner), r.name): r for r in entry.guards.changed() if _may_change(r.value)})
-        entry = self._build(args, kwargs)
+        try:
+            entry = self._build(args, kwargs)
+        except Exception as error:
+            if is_located(error) and not flags.switch("MS_DEV_FULL_TRACEBACK"):
+                error.__traceback__ = None  # how the compiler came to it is not the user's concern
+            raise
         candidates.append(entry)
         del candidates[:-MAX_ENTRIES]
         return entry

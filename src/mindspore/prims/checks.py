@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from mindspore._base.dtype import DType
 from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims.values import SizeUnknownError, TensorBase, is_symbolic
 
 TENSOR_LIKE = (AbstractTensor, AbstractScalar)
+
+
+class OutOfRangeError(IndexError, RuntimeError, ValueError):
+    """An index beyond the data. Programs expect any of the three: Python's own error, or one of those that kernels report."""
+
+
+class UnfitError(ValueError, RuntimeError):
+    """An argument of the right type that the operation cannot work with: checks report one, kernels the other."""
 
 
 def tensor(op: str, name: str, value: Any) -> AbstractTensor:
@@ -20,7 +30,12 @@ def tensor(op: str, name: str, value: Any) -> AbstractTensor:
 def describe(value: Any) -> str:
     if isinstance(value, TENSOR_LIKE):
         return f"a Tensor of {value.dtype} with shape {value.shape}"
-    return f"{value!r} of type {type(value).__name__}" if value is not None else "None"
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return f"a NumPy array of {value.dtype} with shape {value.shape} (make it a Tensor first)"
+    text = repr(value)
+    return f"{text if len(text) <= 200 else text[:200] + ' …'} of type {type(value).__name__}"
 
 
 def _not_an_int(op: str, name: str, value: Any) -> TypeError:
@@ -85,7 +100,7 @@ def axes(op: str, value: Any, ndim: int, name: str = "axis") -> tuple[int, ...]:
             return tuple(range(ndim))
         out = tuple(axis(op, v, ndim, name) for v in value)
         if len(set(out)) != len(out):
-            raise ValueError(f"For '{op}', '{name}' must not repeat an axis, but got {tuple(value)}.")
+            raise UnfitError(f"For '{op}', '{name}' must not repeat an axis, but got {tuple(value)}.")
         return out if ndim else ()
     return (axis(op, value, ndim, name),) if ndim else (axis(op, value, ndim, name),)[:0]
 

@@ -351,9 +351,18 @@ def _bound(function: types.FunctionType, args: tuple, kwargs: dict) -> inspect.B
         bound = signature.bind(*args, **kwargs)
     except TypeError as error:
         name = function.__qualname__.rpartition("<locals>.")[2]
-        raise TypeError(f"{name}() {error}. It is declared as {function.__name__}{signature}.") from None
+        reason = _unknown_keyword(signature, kwargs) or str(error)
+        raise TypeError(f"{name}() {reason}. It is declared as {function.__name__}{signature}.") from None
     bound.apply_defaults()
     return bound
+
+
+def _unknown_keyword(signature: inspect.Signature, kwargs: dict) -> str:
+    """A misspelt name explains more than the argument that is missing because of it."""
+    if any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values()):
+        return ""
+    unknown = next((k for k in kwargs if k not in signature.parameters), None)
+    return f"got an unexpected keyword argument {unknown!r}" if unknown is not None else ""
 
 
 def _bind(function: InterpretedFunction, args: tuple, kwargs: dict) -> dict[str, Any]:
