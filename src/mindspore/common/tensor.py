@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base import watch
 from mindspore._base.dtype import DType
 from mindspore._base.quiet import QUIET
 from mindspore._base.tensor_hook import set_tensor_factory
@@ -297,6 +298,8 @@ class Tensor(TensorBase):
                 self._data = data
         elif not data.flags.writeable:
             data = self._data = data.copy()
+        if watch.WATCHED:
+            watch.touched(data)
         return data
 
     numpy = asnumpy

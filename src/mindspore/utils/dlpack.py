@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import watch
 from mindspore.common.tensor import Tensor
 
 _CPU = (1, 0)  # DLPack's code of the host
@@ -30,6 +31,7 @@ def to_dlpack(tensor: Any) -> Any:
         raise TypeError(f"For 'to_dlpack', the argument 'tensor' must be a Tensor, but got {type(tensor).__name__}.")
     if tensor._node is not None:
         raise TypeError("For 'to_dlpack', the tensor has no value yet: it belongs to a graph being compiled.")
+    watch.touched(tensor._data)  # the consumer may write to it
     return tensor._data.__dlpack__()
 
 

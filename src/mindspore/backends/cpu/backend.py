@@ -70,9 +70,9 @@ class _Session:
 
     def executable(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
         program = expand(graph, native.keep, self.flags)
-        constant = [i for i, p in enumerate(graph.parameters) if p.default is not None and i not in donated]
+        weights = frozenset(i for i, p in enumerate(graph.parameters) if p.default is not None) - donated
         if self.flags.opt_level >= 1:
-            postops.absorb(program, native.plan, constant)
+            postops.absorb(program, native.plan, weights)
         clustering = Clustering(program, self.flags)
         order = schedule(clustering, clustering.run(), [program.inputs[i] for i in sorted(donated)])
         if self.flags.dump_as_text:
@@ -83,7 +83,7 @@ class _Session:
         lowering.run(order)
         inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
         results = [lowering.results.get(i) for i in range(len(program.outputs))]
-        return CpuExecutable(Blueprint(graph.name, lowering.steps, inputs, results), donated)
+        return CpuExecutable(Blueprint(graph.name, lowering.steps, inputs, results, weights), donated)
 
     def rule(self, prim: Any) -> Any:
         """How an operation is evaluated on the host."""

@@ -44,7 +44,7 @@ class DirectCall:
         self.serial = serial
         executable = self._alone(compile) if serial else compile()
         blueprint = executable.blueprint
-        if any(isinstance(s, HostStep) for s in blueprint.steps):
+        if blueprint.preparation or any(isinstance(s, HostStep) for s in blueprint.steps):
             raise ValueError(f"the graph {blueprint.name!r} has steps that need Python")
         if any(v is None or v.buffer.kind != "output" for v in blueprint.results):
             raise ValueError(f"the graph {blueprint.name!r} has results that are not new arrays")

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import arena, dnnl, runner
+from mindspore._base import watch
+from mindspore.backends.cpu import arena, dnnl, preparation, runner
 from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
 from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step
@@ -30,20 +31,27 @@ class Blueprint:
     """Everything about a compiled graph that does not depend on addresses."""
 
     def __init__(
-        self, name: str, steps: list[Step], inputs: list[tuple[tuple[int, ...], str]], results: list[View | None]
+        self,
+        name: str,
+        steps: list[Step],
+        inputs: list[tuple[tuple[int, ...], str]],
+        results: list[View | None],
+        weights: frozenset[int] = frozenset(),
     ):
+        """`weights`: inputs that are likely to be the same in the next call."""
         self.name = name
-        self.steps = steps
         self.inputs = inputs
         self.results = results
-        self.arena = self._arena_buffers()
+        self.preparation, self.steps, self.kept_inputs = preparation.split(steps, weights)
+        self.arena = self._buffers("arena")
+        self.kept = self._buffers("kept")
         self.plan: Plan = plan([Interval(b.nbytes, b.first, b.last) for b in self.arena])
 
-    def _arena_buffers(self) -> list[Buffer]:
+    def _buffers(self, kind: str) -> list[Buffer]:
         found: dict[int, Buffer] = {}
-        for step in self.steps:
+        for step in (*self.preparation, *self.steps):
             for buffer in (*(v.buffer for v in step.views), *((step.scratch,) if step.scratch else ())):
-                if buffer.kind == "arena":
+                if buffer.kind == kind:
                     found[id(buffer)] = buffer
         return list(found.values())
 
@@ -56,6 +64,7 @@ class Instance:
         self.arena = shared or arena.Arena(blueprint.plan.peak)
         self.arena.join()
         self.places = {id(b): self.arena.address + o for b, o in zip(blueprint.arena, blueprint.plan.offsets)}
+        self.kept = preparation.Kept(blueprint.kept, self.places)
         self.external: dict[tuple[str, int], int] = {}  # of this call: ("input" | "output", number) -> address
         self.patches: list[tuple[tuple[str, int], int, int]] = []  # (whose address, byte offset, word to set)
         self.words: list[int] = []
@@ -71,7 +80,7 @@ class Instance:
     def _address(self, view: View) -> int | None:
         """Where a view is, or None when only a call will tell."""
         buffer = view.buffer
-        if buffer.kind == "arena":
+        if buffer.kind in ("arena", "kept"):
             return self.places[id(buffer)] + view.byte_offset
         if buffer.kind == "constant":
             return buffer.source.ctypes.data + view.byte_offset
@@ -86,28 +95,44 @@ class Instance:
         return len(self.words) - 1
 
     def _build(self) -> None:
-        table: list[tuple[int, Any]] = []  # (function, argument), argument a word number or an address
-        native = runner.functions()
-        movers: list[tuple[int, Any]] = []
-        for number, step in enumerate(self.blueprint.steps):
-            if isinstance(step, KernelStep):
-                table.append((step.compiled.address, self._kernel_block(step)))  # type: ignore[union-attr]
-            elif isinstance(step, DnnlStep):
-                table.append((native.execute, self._dnnl_block(step, movers, native.move)))
-            else:
-                assert isinstance(step, HostStep)
-                table.append((self._callback(step), number))
-        table = movers + table
+        rows = [self._rows(steps) for steps in (self.blueprint.preparation, self.blueprint.steps)]
         self.word_array = np.array([*self.words, 0], np.int64)
         self.word_view = memoryview(self.word_array.data)
+        self.preparation, self.table = map(self._resolved, rows)
+        self.count = len(rows[1])
+        self.table_address = self.table.ctypes.data
+        self.run = runner.functions().run
+
+    def _rows(self, steps: list[Step]) -> list[tuple[int, Any]]:
+        """(function, argument) of every step; the argument is a word number or an address. First, what moves memories."""
+        rows: list[tuple[int, Any]] = []
+        native = runner.functions()
+        movers: list[tuple[int, Any]] = []
+        for number, step in enumerate(steps):
+            if isinstance(step, KernelStep):
+                rows.append((step.compiled.address, self._kernel_block(step)))  # type: ignore[union-attr]
+            elif isinstance(step, DnnlStep):
+                rows.append((native.execute, self._dnnl_block(step, movers, native.move)))
+            else:
+                assert isinstance(step, HostStep)
+                rows.append((self._callback(step), number))
+        return movers + rows
+
+    def _resolved(self, rows: list[tuple[int, Any]]) -> np.ndarray:
         base = self.word_array.ctypes.data
         resolved: list[int] = []
-        for function, argument in table:
+        for function, argument in rows:
             resolved.extend((function, base + 8 * argument[0] if isinstance(argument, tuple) else argument))
-        self.table = np.array([*resolved, 0], np.int64)
-        self.count = len(table)
-        self.table_address = self.table.ctypes.data
-        self.run = native.run
+        return np.array([*resolved, 0], np.int64)
+
+    def _prepare(self, weights: Sequence[Any], own: bool) -> None:
+        """Compute what depends on weights alone, unless it is there from an earlier call."""
+        if self.kept.are_valid(weights):
+            return
+        self.kept.forget()
+        if runner.functions().run(self.preparation.ctypes.data, len(self.preparation) // 2):
+            raise RuntimeError(f"preparing the weights of the graph {self.blueprint.name!r} failed")
+        self.kept.were_made(weights, own)
 
     def _kernel_block(self, step: KernelStep) -> tuple[int]:
         start = len(self.words)
@@ -177,11 +202,14 @@ class Instance:
         return np.ndarray(view.shape, dtype, memory, -low, steps)  # type: ignore[arg-type]
 
     # -- a call ---------------------------------------------------------------------------------------------------
-    def __call__(self, external: dict[tuple[str, int], int]) -> None:
+    def __call__(self, external: dict[tuple[str, int], int], weights: Sequence[Any] = (), own: bool = False) -> None:
+        """`weights`: the arrays that kept values come from; `own`: nobody else refers to them."""
         self.external = external
         words = self.word_view
         for whose, offset, word in self.patches:
             words[word] = external[whose] + offset
+        if self.blueprint.preparation:
+            self._prepare(weights, own)
         self.error = None
         status = self.run(self.table_address, self.count)
         if self.error is not None:
@@ -258,8 +286,10 @@ class CpuExecutable:
             if v is not None and v.buffer.kind == "input"
         }
         self._overwritten = frozenset(self._in_place.values())
+        self.kept_inputs = blueprint.kept_inputs
 
-    def __call__(self, *arrays: Any) -> tuple:
+    def __call__(self, *arrays: Any, own: bool = False) -> tuple:
+        """`own`: only the caller refers to the arrays of `kept_inputs`; what was made from them lasts until they are touched."""
         external: dict[tuple[str, int], int] = {}
         held: dict[int, np.ndarray] = {}
         for number, (array, (shape, dtype)) in enumerate(zip(arrays, self._inputs)):
@@ -282,10 +312,13 @@ class CpuExecutable:
         for number, result in enumerate(results):
             if result is not None:
                 external["output", number] = address_of(result)
+        if watch.WATCHED:
+            for number in self._overwritten:
+                watch.touched(held[number])
         if instance is None:
             instance = self._new_instance()
         try:
-            instance(external)
+            instance(external, [held[n] for n in self.kept_inputs], own)
         finally:
             instance.arena.lock.release()
             with self._lock:
@@ -314,4 +347,4 @@ class CpuExecutable:
 
     def steps(self) -> Sequence[str]:
         """The names of the steps in order, for reports."""
-        return [s.name for s in self.blueprint.steps]
+        return [s.name for s in (*self.blueprint.preparation, *self.blueprint.steps)]

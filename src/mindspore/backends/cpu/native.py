@@ -283,11 +283,7 @@ def plan(
     """Whether a convolution or product can absorb operations: raises where oneDNN has nothing fast for them."""
     dtype = "float32" if dtype == "float16" else dtype
     if prim.name in postops.PRODUCTS:
-        _product(
-            *(dnnl.Desc.strided(s, dtype) for s in _product_shapes(prim, shapes, len(y))),
-            dnnl.Desc.strided(y, dtype),
-            posts,
-        )
+        _product([dnnl.Desc.strided(s, dtype) for s in (*_product_shapes(prim, shapes, len(y)), y)], posts)
         return
     _, window = _window(prim, shapes[0])
     x, w, y = (_first_shape(prim, s) for s in (*shapes, y))
@@ -482,7 +478,7 @@ def _matrix_product(lowering: Lowering, call: Value, operands: list[View], items
     result = lowering.result_view(items[0])
     target = _reshaped(lowering, result, shape)
     descs = [layout.to_desc(v) for v in (x, y, target)]
-    op = _product(*descs, posts)  # type: ignore[arg-type]
+    op = _product(descs, posts)  # type: ignore[arg-type]
     reads = {dnnl.SRC: x, dnnl.WEIGHTS: y}
     others = [
         v if p.per_channel or p.kind == "bias" else _reshaped(lowering, v, shape)
@@ -495,11 +491,12 @@ def _matrix_product(lowering: Lowering, call: Value, operands: list[View], items
     lowering.views[items[0].id] = result
 
 
-def _product(x: dnnl.Desc, y: dnnl.Desc, target: dnnl.Desc, posts: tuple[postops.Post, ...]) -> dnnl.Op:
+def _product(descs: list[dnnl.Desc], posts: tuple[postops.Post, ...]) -> dnnl.Op:
+    """`descs`: left, right and result."""
+    target = descs[2]
     axis = len(target.shape) - 1
-    told = postops.descriptions(posts, target, axis)
     bias = postops.channel_desc(target, axis) if posts and posts[0].kind == "bias" else None
-    return dnnl.matmul(x, y, target, bias, told)
+    return dnnl.matmul(descs[0], descs[1], target, bias, postops.descriptions(posts, target, axis))
 
 
 def _product_shapes(prim: Any, shapes: list[tuple[int, ...]], rank: int) -> list[tuple[int, ...]]:

@@ -38,11 +38,11 @@ class NativeClock:
         self._runs.clear()
 
     def _timed_call(self, call: Any) -> Any:
-        def timed(instance: Instance, external: dict) -> None:
+        def timed(instance: Instance, *args: Any) -> None:
             plain = instance.run
             instance.run = functools.partial(self._run, instance)
             try:
-                call(instance, external)
+                call(instance, *args)
             finally:
                 instance.run = plain
 
