@@ -101,3 +101,17 @@ def test_samplers_may_visit_rows_again(source, sampler, rows):
     data = source([4, 5, 6], ["x"], sampler=sampler)
     assert [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] == rows
     assert data.get_dataset_size() == 5
+
+
+def test_random_tensors_of_a_shape_and_a_type():
+    assert ms.mint.randn((2, 3), ms.float32).shape == ms.mint.rand([2, 3], ms.float32).shape == (2, 3)
+
+
+def test_a_profiler_may_be_started_again_and_write_by_default(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    profiler = ms.profiler.profile(on_trace_ready=ms.profiler.tensorboard_trace_handler)
+    profiler.start()
+    ops.exp(Tensor([1.0]))
+    profiler.step()
+    profiler.stop()
+    assert any((tmp_path / "data").iterdir())

@@ -439,6 +439,11 @@ def _size(size: tuple, op: str) -> tuple[int, ...]:
     return static_ints(op, "size", shape)
 
 
+def _leading(size: tuple) -> tuple:
+    """A whole shape as the first argument counts alone, whatever follows it."""
+    return size[:1] if size and isinstance(size[0], (tuple, list)) else size
+
+
 def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
     """A tensor of the given shape; its elements are 0."""
     return F.zeros(_size(size, "empty"), dtype)
@@ -457,12 +462,12 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:
 # -- random ---------------------------------------------------------------------------------------------------------
 def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
     """Uniform numbers in [0, 1)."""
-    return rnd.RandomUniform()(next_key(None, generator), _size(size, "rand"), dtype or mstype.float32)
+    return rnd.RandomUniform()(next_key(None, generator), _size(_leading(size), "rand"), dtype or mstype.float32)
 
 
 def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
     """Standard normal numbers."""
-    return rnd.RandomNormal()(next_key(None, generator), _size(size, "randn"), dtype or mstype.float32)
+    return rnd.RandomNormal()(next_key(None, generator), _size(_leading(size), "randn"), dtype or mstype.float32)
 
 
 def rand_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:

@@ -77,9 +77,10 @@ class profile:
 
     # -- running --------------------------------------------------------------------------------------------------
     def start(self) -> None:
-        """Begin to record (as the schedule says)."""
+        """Begin to record (as the schedule says). The constructor has done so unless it was told not to."""
         if self._running:
-            raise RuntimeError("For 'profile', it is running already.")
+            logger.warning("For 'profile.start', the profiler is running already.")
+            return
         self._running = True
         self._step_start = now()
         self._follow(self._action())
@@ -246,9 +247,18 @@ def analyse(
 
 
 def tensorboard_trace_handler(
-    dir_name: str | None = None, worker_name: str | None = None, analyse_flag: bool = True, async_mode: bool = False
+    dir_name: str | profile | None = None,
+    worker_name: str | None = None,
+    analyse_flag: bool = True,
+    async_mode: bool = False,
 ) -> Callable[[profile], None]:
-    """A function for `on_trace_ready` that writes the results to a folder."""
+    """A function for `on_trace_ready` that writes the results to a folder.
+
+    It is also one itself: `on_trace_ready=tensorboard_trace_handler` writes to the folder "data".
+    """
+    if isinstance(dir_name, profile):
+        tensorboard_trace_handler()(dir_name)
+        dir_name = None
     folder = dir_name if dir_name is not None else os.path.join(".", "data")
     if not isinstance(folder, str):
         raise TypeError(f"For 'tensorboard_trace_handler', 'dir_name' must be a string, not {type(folder).__name__}.")

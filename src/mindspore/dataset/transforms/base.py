@@ -175,9 +175,7 @@ class DeviceTransform(Transform):
 
     @checked(device_target=choice(["CPU", "Ascend"]))
     def device(self, device_target: str = "CPU") -> DeviceTransform:
-        """Ask for a device. Only "CPU" exists here; the call is kept so that scripts run unchanged."""
-        if device_target != "CPU":
-            raise ValueError(f"{type(self).__name__} runs on CPU here, but got device_target={device_target!r}.")
+        """Ask for a device. The name is kept for files; the work is done by the CPU with the same result."""
         self.device_target = device_target
         return self
 
