@@ -14,7 +14,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractScalar, AbstractTensor
-from mindspore.prims import checks
+from mindspore.prims import checks, values
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import sum_to_shape
 from mindspore.prims.special import erf, erfc, erfinv
@@ -142,13 +142,23 @@ class _Division(Elementwise):
 
 
 class RealDiv(_Division):
-    """x / y.
+    """x / y; that of integers is cut to an integer.
 
     Examples:
         >>> from mindspore import Tensor, ops
         >>> ops.RealDiv()(Tensor([1.0]), Tensor([4.0])).tolist()
         [0.25]
     """
+
+    def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
+        return mstype.float32 if dtype.kind == "b" else dtype
+
+    def eval(self, xp: Any, x: Any, y: Any) -> Any:
+        return _truncdiv(xp, x, y) if x.dtype.kind in "ui" else super().eval(xp, x, y)
+
+    def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+        grads = super().bprop(x, y, out, dout)
+        return grads if x.dtype.kind in "fc" else tuple(Cast()(g, x.dtype) for g in grads)
 
 
 class Div(_Division):
@@ -159,6 +169,16 @@ class Div(_Division):
         >>> ops.Div()(Tensor([1.0]), Tensor([4.0])).tolist()
         [0.25]
     """
+
+    def prepare(self, args: tuple) -> tuple:
+        """An int that does not fit the other operand's type takes part as the number it is: the result is a float anyway."""
+        x, y = args
+        for number, tensor in ((x, y), (y, x)):
+            if type(number) is int and isinstance(tensor, values.TensorBase):
+                dtype = values.dtype_of(tensor)
+                if dtype.kind in "ui" and not values.fits(number, dtype):
+                    args = tuple(float(a) if a is number else a for a in args)
+        return super().prepare(args)
 
 
 def _floordiv(xp: Any, x: Any, y: Any) -> Any:
@@ -233,11 +253,14 @@ POWER = functools.partial(_power, np)
 
 
 def _half_split(x: Any, y: Any, d: Any, wins: Any) -> tuple:
-    """The gradient of max/min: to the winner, shared equally at ties."""
+    """The gradient of max/min: to the winner, shared equally at ties; to both where the result is NaN."""
     tie = Equal()(x, y)
     half = d * Cast()(tie, d.dtype) * 0.5
     dx = d * Cast()(wins, d.dtype) + half
-    return dx, d - dx
+    if x.dtype.kind != "f":
+        return dx, d - dx
+    lost = LogicalOr()(IsNan()(x), IsNan()(y))
+    return Select()(lost, d, dx), Select()(lost, d, d - dx)
 
 
 Maximum = binary("Maximum", _numpy("maximum"), lambda x, y, out, d: _half_split(x, y, d, Greater()(x, y)), REAL)
@@ -362,7 +385,7 @@ Sqrt = unary("Sqrt", _quiet("sqrt"), lambda x, out, d: d / (conj(out) * 2), FLOA
 Rsqrt = unary("Rsqrt", _rsqrt, lambda x, out, d: d * conj(out * out * out) * -0.5, FLOAT)
 Square = unary("Square", lambda xp, x: x * x, lambda x, out, d: d * conj(x) * 2, NUMERIC)
 Reciprocal = unary("Reciprocal", _reciprocal, lambda x, out, d: -d * conj(out * out), FLOAT)
-Inv = Reciprocal
+Inv = unary("Inv", _reciprocal, lambda x, out, d: -d * conj(out * out), "uifc", doc="1 / x; that of integers is cut.")
 Sin = unary("Sin", _numpy("sin"), lambda x, out, d: d * conj(Cos()(x)), FLOAT)
 Cos: Any = unary("Cos", _numpy("cos"), lambda x, out, d: -d * conj(Sin()(x)), FLOAT)
 Tan = unary("Tan", _numpy("tan"), lambda x, out, d: d * conj(out * out + 1), FLOAT)
@@ -409,7 +432,7 @@ class ReluGrad(Elementwise):
 
 
 # -- complex --------------------------------------------------------------------------------------------------------
-Conj: Any = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d), NUMERIC)
+Conj: Any = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d), ANY)
 
 
 class _ComplexPart(Elementwise):
@@ -520,8 +543,6 @@ class Cast(Primitive):
         super().__init__("Cast")
 
     def prepare(self, args: tuple) -> tuple:
-        from mindspore.prims import values
-
         x, dtype = args
         if values.is_number(x):
             x = values.number_tensor(x, values.default_dtype(x))
@@ -538,7 +559,7 @@ class Cast(Primitive):
             return xp.asarray(x).astype(dtype.np)
 
     def bprop(self, x: Any, dtype: Any, out: Any, dout: Any) -> tuple:
-        if x.dtype.kind == "b" or dtype.kind == "b":
+        if dtype.kind == "b":
             return None, None
         return Cast()(dout, x.dtype), None
 

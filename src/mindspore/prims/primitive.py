@@ -92,7 +92,9 @@ class Primitive:
 
     # -- rules, overridden by subclasses --------------------------------------------------------------------------
     def infer(self, *args: Any) -> Any:
-        raise NotImplementedError(f"primitive {self.name} has no infer rule")
+        raise NotImplementedError(
+            f"Operator '{self.name}' is invalid: it is no operation of this library and has no infer rule."
+        )
 
     def eval(self, xp: Any, *args: Any) -> Any:
         raise NotImplementedError(f"primitive {self.name} has no evaluation rule")

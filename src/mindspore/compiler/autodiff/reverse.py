@@ -107,7 +107,7 @@ class Backward:
             for i, g in enumerate(grad):
                 self._accumulate_element(node, i, g)
             return
-        if not differentiable(node):
+        if not differentiable(node) and not any(node is i for i in self.inputs):  # an input of bools wants bools
             return
         known = self.grads.get(node.id)
         self.grads[node.id] = grad if known is None else known + grad

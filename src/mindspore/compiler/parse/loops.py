@@ -54,11 +54,19 @@ class LoopRules(Rules):
         saved_state = dict(ACTIVE.builder.state)
         try:
             flow = self._run_items(node, iter(items), 0 if _may_roll_up(source) else None)
+            self._mark_undefined()
         except TooLong:
             self._restore(before)
             ACTIVE.builder.state = saved_state
             return self._roll_up(node, source, rest)
         return self._after_loop(node, flow, rest)
+
+    def _mark_undefined(self) -> None:
+        """Names that some trip may not define: say so by the loop, which is what the user looks at after it."""
+        for name, value in self.frame.locals.items():
+            if type(value) is Undefined and not value.dynamic and "loop body" not in value.message:
+                outside = f"The local variable '{name}' defined in the 'for' loop body cannot be used outside of the loop body. "
+                self.frame.locals[name] = Undefined(outside + value.message)
 
     def _run_items(self, node: ast.For, items: Any, count: int | None) -> Any:
         """Unroll; returns None (ran to the end), BREAK, a Return, or Mixed. `count` None: however many there are."""
