@@ -161,27 +161,62 @@ def get_seed() -> int | None:
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generator."""
+    """Seed the default generator.
+
+    Examples:
+        >>> _ = mint.manual_seed(7)
+        >>> a = mint.rand(2)
+        >>> _ = mint.manual_seed(7)
+        >>> bool((mint.rand(2) == a).all())
+        True
+    """
     return _seeded_default().manual_seed(seed)
 
 
 def seed() -> int:
-    """Give the default generator an unforeseeable seed; returns it."""
+    """Give the default generator an unforeseeable seed; returns it.
+
+    Examples:
+        >>> isinstance(mint.seed(), int)
+        True
+    """
     return _seeded_default().seed()
 
 
 def initial_seed() -> int:
-    """The seed of the default generator."""
+    """The seed of the default generator.
+
+    Examples:
+        >>> _ = mint.manual_seed(7)
+        >>> mint.initial_seed()
+        7
+    """
     return _Streams.default.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """The state of the default generator."""
+    """The state of the default generator.
+
+    Examples:
+        >>> state = mint.get_rng_state()
+        >>> a = mint.rand(2)
+        >>> mint.set_rng_state(state)
+        >>> bool((mint.rand(2) == a).all())
+        True
+    """
     return _Streams.default.get_state()
 
 
 def set_rng_state(state: Tensor) -> None:
-    """Set the state of the default generator."""
+    """Set the state of the default generator.
+
+    Examples:
+        >>> state = mint.get_rng_state()
+        >>> a = mint.randn(2)
+        >>> mint.set_rng_state(state)
+        >>> bool((mint.randn(2) == a).all())
+        True
+    """
     _seeded_default().set_state(state)
 
 

@@ -19,7 +19,13 @@ def _row(values: Any, like: Any) -> Any:
 
 
 def batch_norm_stats(input: Any, eps: float) -> tuple[Tensor, Tensor]:
-    """The mean, and 1 / standard deviation, of each channel of (N, C, …)."""
+    """The mean, and 1 / standard deviation, of each channel of (N, C, …).
+
+    Examples:
+        >>> mean, invstd = mint.batch_norm_stats(Tensor([[1.0, 10.0], [3.0, 30.0]]), 0.0)
+        >>> print(mean, invstd)
+        [ 2. 20.] [1.  0.1]
+    """
     axes = (0, *range(2, input.ndim))
     mean = ops.ReduceMean()(input, axes)
     variance = ops.ReduceMean()(ops.square(input - _row(mean, input)), axes)
@@ -29,7 +35,15 @@ def batch_norm_stats(input: Any, eps: float) -> tuple[Tensor, Tensor]:
 def batch_norm_elemt(
     input: Any, weight: Any = None, bias: Any = None, mean: Any = None, invstd: Any = None, eps: float = 1e-5
 ) -> Tensor:
-    """(input - mean) * invstd * weight + bias, channel by channel."""
+    """(input - mean) * invstd * weight + bias, channel by channel.
+
+    Examples:
+        >>> x = Tensor([[1.0, 10.0], [3.0, 30.0]])
+        >>> mean, invstd = mint.batch_norm_stats(x, 1e-5)
+        >>> print(mint.batch_norm_elemt(x, mean=mean, invstd=invstd).round(decimals=3))
+        [[-1. -1.]
+         [ 1.  1.]]
+    """
     out = (input - _row(mean, input)) * _row(invstd, input)
     out = out if weight is None else out * _row(weight, input)
     return out if bias is None else out + _row(bias, input)
@@ -39,7 +53,14 @@ def batch_norm_gather_stats_with_counts(
     input: Any, mean: Any, invstd: Any, running_mean: Any = None, running_var: Any = None, momentum: float = 0.1,
     eps: float = 1e-5, counts: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The statistics of the whole batch from those (processes, channels) of its parts; running ones follow in place."""
+    """The statistics of the whole batch from those (processes, channels) of its parts; running ones follow in place.
+
+    Examples:
+        >>> x, mean, invstd = mint.ones((2, 1)), Tensor([[1.0], [3.0]]), Tensor([[1.0], [1.0]])
+        >>> whole, _ = mint.batch_norm_gather_stats_with_counts(x, mean, invstd, counts=Tensor([1.0, 1.0]))
+        >>> print(whole)
+        [2.]
+    """
     weights = ops.reshape(counts, (-1, 1))
     total = ops.ReduceSum()(weights, ())
     whole = ops.ReduceSum()(mean * weights, 0) / total
@@ -68,10 +89,22 @@ def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Tensor:
 
 
 def addr_(input: Any, vec1: Any, vec2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """input = beta * input + alpha * the outer product of two vectors, in place."""
+    """input = beta * input + alpha * the outer product of two vectors, in place.
+
+    Examples:
+        >>> x = mint.zeros((2, 2))
+        >>> print(mint.addr_(x, Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+        [[3. 4.]
+         [6. 8.]]
+    """
     return update(input, ops.addr(input, vec1, vec2, beta=beta, alpha=alpha))
 
 
 def npu_gelu(input: Any, approximate: str = "none") -> Tensor:
-    """x times the normal distribution's cumulative function; "tanh" approximates it."""
+    """x times the normal distribution's cumulative function; "tanh" approximates it.
+
+    Examples:
+        >>> print(mint.npu_gelu(Tensor([-1.0, 0.0, 2.0])))
+        [-0.15865526  0.          1.9544997 ]
+    """
     return ops.gelu(input, approximate)

@@ -83,7 +83,15 @@ class Adam(AdamW):
 
 
 class FusedAdamW(AdamW):
-    """AdamW; every optimizer here is compiled into one program, so there is nothing more to fuse."""
+    """AdamW; every optimizer here is compiled into one program, so there is nothing more to fuse.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> step = mint.optim.FusedAdamW([weight], lr=0.1, weight_decay=0.0)
+        >>> _ = step((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(3))
+        [0.9]
+    """
 
 
 __all__ = ["Adam", "AdamW", "FusedAdamW"]

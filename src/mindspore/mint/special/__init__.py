@@ -12,7 +12,12 @@ __all__ = ["erfc", "exp2", "expm1", "log1p", "log_softmax", "round", "sinc"]
 
 
 def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Tensor:
-    """The logarithm of softmax."""
+    """The logarithm of softmax.
+
+    Examples:
+        >>> print(mint.special.log_softmax(Tensor([0.0, 0.0]), dim=0))
+        [-0.6931472 -0.6931472]
+    """
     from mindspore.ops.nn_activation import log_softmax as apply
 
     return apply(cast(input, dtype), -1 if dim is None else dim)
