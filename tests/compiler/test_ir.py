@@ -52,9 +52,20 @@ def test_dumps_one_file_per_stage(tmp_path, graph_mode):
     ms.set_context(save_graphs=2, save_graphs_path=str(tmp_path))
     Net()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))
     stages = [p.name for p in sorted(tmp_path.iterdir())]
-    assert [s.split("_", 1)[1].split("_Net")[0] for s in stages] == [
-        "trace", *(name for name, _ in driver.STAGES), "optimised",
+    assert [re.fullmatch(r"\d+_(.*)_\d+\.ir", s)[1] for s in stages] == [
+        "trace", *(name for name, _ in driver.STAGES), "validate",
     ]  # fmt: skip
+
+
+def test_dumps_of_chosen_stages_with_drawings(tmp_path, graph_mode, monkeypatch):
+    monkeypatch.setenv("MS_DEV_DUMP_IR_PASSES", "_validate")
+    ms.set_context(save_graphs=3, save_graphs_path=str(tmp_path))
+    Net()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))
+    text, drawing = sorted(tmp_path.iterdir(), key=lambda p: p.suffix, reverse=True)
+    assert text.suffix == ".ir" and "validate" in text.name
+    drawn = drawing.read_text()
+    assert drawn.startswith("digraph") and drawn.count("{") == drawn.count("}")
+    assert "Add(" in drawn and "if_true" in drawn
 
 
 def test_the_verifier_notices_broken_graphs():

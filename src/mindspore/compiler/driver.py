@@ -18,6 +18,7 @@ from mindspore._base import flags
 from mindspore._base.files import atomic_write
 from mindspore.compiler.rewrite.passes import PASSES
 from mindspore.ir import FuncGraph
+from mindspore.ir.drawing import graph_drawing
 from mindspore.ir.printer import graph_text
 from mindspore.ir.verify import verify
 
@@ -35,7 +36,7 @@ STAGES: list[tuple[str, Callable[[FuncGraph], None]]] = list(PASSES)
 
 def optimise(graph: FuncGraph, options: Options = Options()) -> FuncGraph:
     """Run every stage in place."""
-    dump = Dump(options, graph.name)
+    dump = Dump(options)
     dump.write("trace", graph, main=True)
     check = flags.verify_each_pass()
     if check:
@@ -46,7 +47,7 @@ def optimise(graph: FuncGraph, options: Options = Options()) -> FuncGraph:
             if check:
                 verify(graph, name)
             dump.write(name, graph)
-    dump.write("optimised", graph, main=True)
+    dump.write("validate", graph, main=True)  # the name under which MindSpore's users look for the final graph
     return graph
 
 
@@ -58,19 +59,25 @@ def compile_graph(
 
 
 class Dump:
-    """Writes one numbered text file per stage."""
+    """Writes one numbered text file per stage; from level 3 on a drawing for Graphviz beside it.
 
-    def __init__(self, options: Options, name: str):
+    `MS_DEV_DUMP_IR_PASSES` names the stages wanted, separated by commas.
+    """
+
+    def __init__(self, options: Options):
         self.options = options
-        self.name = "".join(c if c.isalnum() or c in "_-." else "_" for c in name)
         self.count = 0
 
     def write(self, stage: str, graph: FuncGraph, main: bool = False) -> None:
         level = self.options.dump_level
-        if level == 0 or (level == 1 and not main):
+        wanted = [w.strip(" _") for w in flags.text("MS_DEV_DUMP_IR_PASSES").split(",") if w.strip(" _")]
+        if level == 0 or (level == 1 and not main) or (wanted and not any(w in stage for w in wanted)):
             return
         os.makedirs(self.options.dump_path, exist_ok=True)
-        path = os.path.join(self.options.dump_path, f"{self.count:02d}_{stage}_{self.name}_{graph.id:04d}.ir")
+        path = os.path.join(self.options.dump_path, f"{self.count:02d}_{stage}_{graph.id:04d}")
         self.count += 1
-        with atomic_write(path, "w") as stream:
+        with atomic_write(path + ".ir", "w") as stream:
             stream.write(graph_text(graph))
+        if level >= 3:
+            with atomic_write(path + ".dot", "w") as stream:
+                stream.write(graph_drawing(graph))
