@@ -142,3 +142,92 @@ def test_shortened_rows_get_the_gradient_of_rows(mode):
 def test_vmap_takes_a_tuple_for_one_result():
     out = ops.vmap(lambda x: x * 2, in_axes=(0,), out_axes=(1,))(Tensor(X[0]))
     np.testing.assert_array_equal(out.asnumpy(), X[0].T * 2)
+
+
+# -- values and errors at the edges ---------------------------------------------------------------------------------------
+BEYOND = {
+    "Gather": lambda x: ops.gather(x, Tensor([9]), 0),
+    "GatherD": lambda x: ops.gather_elements(x, 0, Tensor([[9, 0, 0, 0]])),
+    "GatherNd": lambda x: ops.gather_nd(x, Tensor([[9]])),
+    "TensorScatterUpdate": lambda x: ops.tensor_scatter_elements(x, Tensor([[9]]), Tensor([[1.0]])),
+    "getitem": lambda x: x[Tensor([9])],
+    "labels": lambda x: ops.cross_entropy(x, Tensor([0, 9, 1], ms.int32)),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+@pytest.mark.parametrize("kind", [IndexError, RuntimeError, ValueError])
+def test_an_index_beyond_the_data_is_any_of_the_usual_errors(name, kind):
+    with pytest.raises(kind, match="9"):
+        BEYOND[name](Tensor(X[0]))
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, ValueError])
+def test_what_an_operation_cannot_work_with(kind):
+    with pytest.raises(kind, match="repeat"):
+        ops.ReduceSum()(Tensor(X), (1, 1))
+    with pytest.raises(kind, match="Cholesky"):
+        ops.cholesky(Tensor([[1.0, 2.0], [2.0, 1.0]]))
+
+
+@pytest.mark.parametrize(
+    "start, limit, delta, reason", [(0, 5, 0, "zero"), (5, 0, 1, "positive"), (0, 5, -1, "negative")]
+)
+def test_ranges_that_lead_nowhere(start, limit, delta, reason):
+    with pytest.raises(ValueError, match=f"delta cannot be .*{reason}"):
+        ops.Range()(start, limit, delta)
+
+
+@MODES
+def test_running_extremes_keep_nan(mode):
+    x = np.array([2.0, np.nan, 1.0, np.nan, 3.0], np.float32)
+    value, index = call(mode, lambda x: ops.cummin(x, 0), Tensor(x))
+    np.testing.assert_array_equal(value.asnumpy(), [2.0] + [np.nan] * 4)
+    assert index.asnumpy().tolist() == [0, 1, 1, 3, 3]
+    assert index.dtype == ms.int32
+
+
+@MODES
+def test_both_operands_of_a_maximum_that_is_nan_get_the_gradient(mode):
+    x, y = Tensor([np.nan, 1.0, 2.0, 3.0]), Tensor([1.0, np.nan, 1.0, 3.0])
+    dx, dy = call(mode, ms.grad(ops.maximum, (0, 1)), x, y)
+    assert dx.asnumpy().tolist() == [1, 1, 1, 0.5]
+    assert dy.asnumpy().tolist() == [1, 1, 0, 0.5]
+
+
+@MODES
+def test_integers_divided_by_primitives_stay_integers(mode):
+    x, y = Tensor([-7, 7, 9], ms.int32), Tensor([2, 2, -4], ms.int32)
+    out = call(mode, ops.RealDiv(), x, y)
+    assert (out.dtype, out.asnumpy().tolist()) == (ms.int32, [-3, 3, -2])
+    assert call(mode, ops.Inv(), Tensor([1, 2, -1], ms.int32)).asnumpy().tolist() == [1, 0, -1]
+    np.testing.assert_allclose(call(mode, ops.Div(), Tensor([1, 2], ms.uint8), -1).asnumpy(), [-1.0, -2.0])
+
+
+def test_divergence_ignores_labels_that_are_not_positive():
+    x, y = np.array([-1.0, -2.0], np.float32), np.array([-1.0, 0.5], np.float32)
+    out = ops.kl_div(Tensor(x), Tensor(y), "none").asnumpy()
+    np.testing.assert_allclose(out, [0.0, 0.5 * (np.log(0.5) + 2.0)], rtol=1e-6)
+
+
+def test_indices_of_distinct_values_have_the_shape_of_the_data():
+    data = np.array([[5, 3], [5, 7]], np.int32)
+    value, index = ops.unique(Tensor(data))
+    np.testing.assert_array_equal(value.asnumpy()[index.asnumpy()], data)
+
+
+def test_a_lone_diagonal_makes_a_square_matrix():
+    x = np.array([1.0, 2.0, 3.0], np.float32)
+    for k in (-1, 0, 2):
+        out = ops.matrix_diag(Tensor(x), Tensor(k, ms.int32), Tensor(-1, ms.int32), Tensor(-1, ms.int32), Tensor(0.0))
+        np.testing.assert_array_equal(out.asnumpy(), np.diag(x, k))
+
+
+def test_a_tensor_has_its_own_data():
+    array = np.zeros(3, np.float32)
+    tensor = Tensor(array)
+    array[0] = 5
+    assert tensor.asnumpy().tolist() == [0, 0, 0]
+    shared = Tensor.from_numpy(array)
+    array[1] = 6
+    assert shared.asnumpy().tolist() == [5, 6, 0]

@@ -504,7 +504,7 @@ def initializer(init: Any, shape: Any = None, dtype: Any = mstype.float32) -> Te
     array = np.zeros(dims, dtype.np)
     if not _SKIP.get():
         init(array)
-    return Tensor(array)
+    return Tensor.from_numpy(array)
 
 
 def _check_shape(shape: Any) -> tuple[int, ...]:

@@ -667,11 +667,8 @@ def _to_array(data: Any, dtype: Any) -> np.ndarray:
         return array
     if isinstance(data, np.ndarray):
         _check_element_type(data)
-        return (
-            data.astype(mstype.to_dtype(dtype).np)
-            if dtype is not None
-            else np.ascontiguousarray(data).reshape(data.shape)
-        )
+        # a copy in each case: what becomes of the array later is no matter of the tensor (`from_numpy` shares)
+        return np.array(data, order="C") if dtype is None else data.astype(mstype.to_dtype(dtype).np, order="C")
     if isinstance(data, (list, tuple)) and _contains_tensor(data):
         data = _plain(data)
     if not isinstance(data, (list, tuple, bool, int, float, complex, np.generic)) and not hasattr(data, "__array__"):

@@ -300,7 +300,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     require_operands("kl_div", labels=labels)
     x, y = _pair("kl_div", logits, labels)
     check_reduction("kl_div", reduction, ("none", "mean", "batchmean", "sum"))
-    losses = _ew.Xlogy()(y, y) - y * x
+    losses = _ew.Select()(_ew.Greater()(y, 0), _ew.Xlogy()(y, y) - y * x, _ew.zeros_like(y * x))
     if reduction == "batchmean":
         return ReduceSum()(losses, ()) / float(max(x.shape[0] if x.ndim else 1, 1))
     return reduce_loss("kl_div", losses, reduction)

@@ -123,6 +123,7 @@ SeLU = activation(
     lambda xp, x: _SELU_SCALE * _elu(xp, x, _SELU_ALPHA),
     lambda x, out: _where(Greater()(x, 0), ones_like(x), _negative_exp(x) * _SELU_ALPHA) * _SELU_SCALE,
     doc="Self-normalising exponential linear unit (Klambauer et al. 2017).",
+    kinds="if",
 )
 
 
@@ -195,10 +196,12 @@ def _hswish_slope(x: Any, out: Any) -> Any:
     return _where(Greater()(x, 3.0), ones_like(x), _where(Less()(x, -3.0), zeros_like(x), ramp))
 
 
-HSwish = activation("HSwish", lambda xp, x: x * xp.clip(x + 3, 0, 6) / 6, _hswish_slope, doc="x * relu6(x + 3) / 6.")
+HSwish = activation(
+    "HSwish", lambda xp, x: x * xp.clip(x + 3, 0, 6) / 6, _hswish_slope, doc="x * relu6(x + 3) / 6.", kinds="if"
+)
 HSigmoid = activation(
     "HSigmoid", lambda xp, x: xp.clip(x / 6 + 0.5, 0, 1), lambda x, out: _between(x, -3.0, 3.0) * (1 / 6),
-    doc="relu6(x + 3) / 6.",
+    doc="relu6(x + 3) / 6.", kinds="if",
 )  # fmt: skip
 HShrink = activation(
     "HShrink",

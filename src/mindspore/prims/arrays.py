@@ -316,7 +316,7 @@ class _Indexing(Primitive):
         try:
             return stand_in[_indices(self.spec, zeros)].shape
         except IndexError as error:
-            raise IndexError(f"For indexing a tensor of shape {shape}: {error}.") from None
+            raise checks.OutOfRangeError(f"For indexing a tensor of shape {shape}: {error}.") from None
 
 
 class GetItem(_Indexing):
@@ -330,7 +330,7 @@ class GetItem(_Indexing):
         try:
             out = x[_indices(self.spec, arrays)]
         except IndexError as error:  # values that are out of range
-            raise IndexError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
+            raise checks.OutOfRangeError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
         if xp is np and arrays == () and isinstance(out, np.ndarray) and out.base is not None:
             return out.copy()  # tensors never share memory with one another: an update of one must not show in another
         return out
@@ -384,7 +384,7 @@ class SetItem(_Indexing):
             else:
                 out[index] = value
         except IndexError as error:
-            raise IndexError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
+            raise checks.OutOfRangeError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
         return out
 
     def bprop(self, x: Any, value: Any, *rest: Any) -> tuple:

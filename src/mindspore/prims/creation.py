@@ -38,7 +38,12 @@ class Range(Primitive):
             if not values.is_number(value) or isinstance(value, (bool, complex)):
                 raise TypeError(f"For 'Range', '{name}' must be an int or a float, but got {checks.describe(value)}.")
         if delta == 0:
-            raise ValueError("For 'Range', 'delta' must not be 0.")
+            raise ValueError("For 'Range', delta cannot be equal to zero.")
+        if (limit - start) * delta < 0:
+            raise ValueError(
+                f"For 'Range', delta cannot be {'positive when limit < start' if delta > 0 else 'negative when limit > start'}, but "
+                f"got start {start}, limit {limit} and delta {delta}."
+            )
         dtype = self.dtype or (dtypes[0] if dtypes else None)
         if dtype is None:
             dtype = mstype.float32 if any(isinstance(v, float) for v in (start, limit, delta)) else mstype.int64

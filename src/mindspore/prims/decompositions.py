@@ -39,12 +39,12 @@ def matrix(op: str, name: str, x: Any, square: bool = False) -> AbstractTensor:
 
 
 def lapack(op: str, compute: Callable) -> Any:
-    """Run a LAPACK routine; its failures become ValueErrors in the user's terms."""
+    """Run a LAPACK routine; its failures become errors in the user's terms."""
     try:
         with np.errstate(all="ignore"):
             return compute()
     except np.linalg.LinAlgError as error:
-        raise ValueError(f"For '{op}', the matrix does not allow it: {error}.") from None
+        raise checks.UnfitError(f"For '{op}', the matrix does not allow it: {error}.") from None
 
 
 def _real(dtype: mstype.DType) -> mstype.DType:

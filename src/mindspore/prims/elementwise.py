@@ -432,7 +432,7 @@ class ReluGrad(Elementwise):
 
 
 # -- complex --------------------------------------------------------------------------------------------------------
-Conj: Any = unary("Conj", lambda xp, x: xp.conj(x), lambda x, out, d: Conj()(d), ANY)
+Conj: Any = unary("Conj", lambda xp, x: xp.conj(x) if x.dtype.kind == "c" else x, lambda x, out, d: Conj()(d), ANY)
 
 
 class _ComplexPart(Elementwise):

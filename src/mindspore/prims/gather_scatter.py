@@ -61,7 +61,7 @@ def check_range(op: str, indices: Any, size: int) -> None:
     """Concrete indices must lie in [-size, size)."""
     if indices.size and (indices.min() < -size or indices.max() >= size):
         bad = indices.max() if indices.max() >= size else indices.min()
-        raise IndexError(f"For '{op}', every index must be in range [{-size}, {size}), but got {int(bad)}.")
+        raise checks.OutOfRangeError(f"For '{op}', every index must be in range [{-size}, {size}), but got {int(bad)}.")
 
 
 def _check_indices(op: str, indices: Any, name: str = "indices") -> None:

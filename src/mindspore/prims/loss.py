@@ -97,7 +97,7 @@ class SparseCrossEntropy(Primitive):
     def eval(self, xp: Any, logits: Any, labels: Any) -> Any:
         classes = logits.shape[1]
         if xp is np and labels.size and not (labels.min() >= 0 and labels.max() < classes):
-            raise ValueError(
+            raise checks.OutOfRangeError(
                 f"For '{self.name}', labels must be in range [0, {classes}), but got {labels.min()} to {labels.max()}."
             )
         log_p = _log_softmax(xp, widen(logits))

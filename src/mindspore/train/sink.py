@@ -91,7 +91,7 @@ class SunkSteps:
     def _loop(self, kind: Any, batches: list[tuple]) -> Any:
         loop, outputs, capacity = self._loops[kind]
         padded = batches + [batches[-1]] * (capacity - len(batches))  # one shape, so one executable; never looked at
-        stacks = tuple(Tensor(np.stack([np.asarray(column._data) for column in columns])) for columns in zip(*padded))
+        stacks = tuple(Tensor.from_numpy(np.stack([np.asarray(c._data) for c in columns])) for columns in zip(*padded))
         arguments = (Tensor(len(batches)), outputs, stacks)
         if loop.entry(arguments, {}) is EAGER or isinstance(loop.entry(arguments, {}).executable, Program):
             del self._loops[kind]  # XLA cannot express it

@@ -86,6 +86,9 @@ def _write(scan: Scan) -> Function:
             found = [_combined(f, scan, width, known[0], value)]
             if scan.places:
                 hit = scalar.compare(f, "eq", dtype, width, value, found[0])
+                if dtype.startswith("float"):  # NaN is the extreme from there on
+                    lost = scalar.compare(f, "ne", dtype, width, value, value)
+                    hit = f.op(f"or {vector('i1', width)} {hit}, {lost}")
                 found.append(scalar.select(f, "int64", width, hit, f.splat("i64", t, width), known[1]))
             for target, kind, out in zip(targets, (scan.dtype, "int64"), known if scan.exclusive else found):
                 memory.store(f, kind, memory.offset(f, target, at, ITEMSIZE[kind]), 1, mask, out)

@@ -131,7 +131,7 @@ class ConvTranspose2d(nn.Cell):
             self.bias = Parameter(initializer(Uniform(bound), (out_channels,), kind), name="bias")
 
     def construct(self, input: Any, output_size: Any = None) -> Any:
-        extra = self.output_padding if output_size is None else self._extra(input.shape[2:], output_size)
+        extra = self.output_padding if output_size is None else self._extra(input.shape[-2:], output_size)
         return conv_transpose2d(
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )

@@ -355,8 +355,10 @@ def matrix_diag(
     rows, cols = values.static_value(num_rows), values.static_value(num_cols)
     longest = x.shape[-1]
     lead = x.shape[:-1] if low == high else x.shape[:-2]
-    rows = rows if rows != -1 else max(longest - min(high, 0), (cols if cols != -1 else 0) - high if cols != -1 else 0)
-    cols = cols if cols != -1 else max(longest + max(low, 0), 0 if rows == -1 else longest + max(low, 0))
+    least = longest - min(high, 0), longest + max(low, 0)  # rows and columns that hold the diagonals
+    if rows == cols == -1:
+        rows = cols = max(least)
+    rows, cols = least[0] if rows == -1 else rows, least[1] if cols == -1 else cols
     x = Reshape()(x, (*lead, high - low + 1, longest))
     base = Fill()(x.dtype, (*lead, rows, cols), values.static_value(padding_value))
     return _write_diagonals(base, x, low, high, align)

@@ -28,6 +28,7 @@ from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Stack
 from mindspore.prims.reduction import Reshape
+from mindspore.prims.values import TensorBase
 
 __all__ = [
     "abs", "absolute", "accumulate_n", "acos", "acosh", "add", "addcdiv", "addcmul", "addn", "angle", "arccos",
@@ -61,7 +62,17 @@ atan2 = binary(ew.Atan2, "atan2", "The angle of the point (other, input), in rad
 arctan2 = alias(atan2, "arctan2")
 hypot = binary(ew.Hypot, "hypot", "sqrt(input**2 + other**2) without overflow.")
 nextafter = binary(ew.NextAfter, "nextafter", "The next float after input towards other.")
-xlogy = binary(ew.Xlogy, "xlogy", "input * log(other), and 0 where input is 0.")
+
+
+def xlogy(input: Any, other: Any) -> Tensor:
+    """input * log(other), and 0 where input is 0. Beside a number a tensor of ints becomes one of floats."""
+    if values.is_number(input) and isinstance(other, TensorBase):
+        other = to_float(other)
+    if values.is_number(other) and isinstance(input, TensorBase):
+        input = to_float(input)
+    return ew.Xlogy()(input, other)
+
+
 xdivy = binary_xy(ew.Xdivy, "xdivy", "x / y, and 0 where x is 0.")
 bitwise_and = binary(ew.BitwiseAnd, "bitwise_and", "Bits set in both.")
 bitwise_or = binary(ew.BitwiseOr, "bitwise_or", "Bits set in either.")
@@ -399,16 +410,13 @@ def invert(x: Any) -> Tensor:
 
 
 def positive(input: Any) -> Tensor:
-    """The input itself; bools are refused.
+    """The input itself.
 
     Examples:
         >>> print(ops.positive(Tensor([-1.0, 2.0])))
         [-1.  2.]
     """
-    require_tensor("positive", "input", input)
-    if input.dtype is mstype.bool_:
-        raise TypeError("For 'positive', 'input' must be of a number type, but got Bool.")
-    return input
+    return require_tensor("positive", "input", input)
 
 
 def round(input: Any, *, decimals: int = 0) -> Tensor:

@@ -216,7 +216,8 @@ def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
         >>> print(value, index)
         [4. 3. 3. 1.] [0 1 1 3]
     """
-    return scan.Cummin(axis)(input)
+    value, index = scan.Cummin(axis)(input)
+    return value, cast(index, mstype.int32)
 
 
 def logcumsumexp(input: Any, axis: int) -> Tensor:
@@ -291,7 +292,7 @@ def _unique(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     dtype = np.int64 if data.dtype == np.int64 else np.int32
-    return found[order], place[inverse].reshape(-1).astype(dtype)
+    return found[order], place[inverse].reshape(data.shape).astype(dtype)
 
 
 def unique_sorted(
