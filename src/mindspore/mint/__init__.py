@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from mindspore.common.tensor import Tensor
+from mindspore.mint._reductions import *  # noqa: F403
 from mindspore.mint._signatures import *  # noqa: F403
 from mindspore.mint._statistics import *  # noqa: F403
 from mindspore.ops import (

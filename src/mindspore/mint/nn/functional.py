@@ -11,7 +11,7 @@ from mindspore.ops import function as F
 from mindspore.ops import nn_func as nf
 from mindspore.ops.function import pad as _pad
 from mindspore.ops.function import sigmoid, tanh
-from mindspore.ops.function._common import cast
+from mindspore.ops.function._common import cast as _cast
 from mindspore.ops.nn_func import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
@@ -45,7 +45,7 @@ from mindspore.ops.nn_func import (
     upsample,
 )  # fmt: skip
 from mindspore.prims import elementwise as ew
-from mindspore.prims.inplace import update
+from mindspore.prims.inplace import update as _update
 
 
 # -- activations ----------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
         >>> print(mint.nn.functional.softmax(Tensor([0.0, 0.0]), dim=0))
         [0.5 0.5]
     """
-    return nf.softmax(cast(input, dtype), -1 if dim is None else dim)
+    return nf.softmax(_cast(input, dtype), -1 if dim is None else dim)
 
 
 def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Tensor:
@@ -66,7 +66,7 @@ def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Ten
         >>> print(mint.nn.functional.log_softmax(Tensor([0.0, 0.0]), dim=0))
         [-0.6931472 -0.6931472]
     """
-    return nf.log_softmax(cast(input, dtype), -1 if dim is None else dim)
+    return nf.log_softmax(_cast(input, dtype), -1 if dim is None else dim)
 
 
 def gelu(input: Any, *, approximate: str = "none") -> Tensor:
@@ -90,7 +90,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
 
 
 def _stored(input: Any, out: Tensor, inplace: bool) -> Tensor:
-    return update(input, out) if inplace else out
+    return _update(input, out) if inplace else out
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -142,7 +142,7 @@ def relu_(input: Any) -> Tensor:
         >>> print(x)
         [0. 2.]
     """
-    return update(input, nf.relu(input))
+    return _update(input, nf.relu(input))
 
 
 def sigmoid_(input: Any) -> Tensor:
@@ -154,7 +154,7 @@ def sigmoid_(input: Any) -> Tensor:
         >>> print(x)
         [0.5      0.880797]
     """
-    return update(input, sigmoid(input))
+    return _update(input, sigmoid(input))
 
 
 def elu_(input: Any, alpha: float = 1.0) -> Tensor:
@@ -190,7 +190,7 @@ def threshold_(input: Any, threshold: float, value: float) -> Tensor:
         >>> print(x)
         [-1.  5.]
     """
-    return update(input, nf.threshold(input, threshold, value))
+    return _update(input, nf.threshold(input, threshold, value))
 
 
 def batch_norm(
@@ -441,7 +441,8 @@ def binary_cross_entropy_with_logits(
     """Cross entropy of logits.
 
     Examples:
-        >>> print(mint.nn.functional.binary_cross_entropy_with_logits(Tensor([0.0, 3.0]), Tensor([1.0, 0.0]), reduction="none"))
+        >>> loss = mint.nn.functional.binary_cross_entropy_with_logits
+        >>> print(loss(Tensor([0.0, 3.0]), Tensor([1.0, 0.0]), reduction="none"))
         [0.6931472 3.0485873]
     """
     return nf.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
