@@ -15,6 +15,7 @@ import rows_rare
 import rows_reduction
 import rows_shape
 import rows_sparse
+import rows_sparse_attention
 import rows_special
 import rows_windows
 from table import ROWS

@@ -11,15 +11,15 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops.function._common import cast, require_rank, require_tensor, require_tensors, static_ints
 from mindspore.ops.nn_conv import conv2d
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Transpose
 from mindspore.prims.gather_scatter import GatherD
-from mindspore.prims.reduction import BroadcastTo, Reshape
+from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
-__all__ = ["deformable_conv2d", "deformable_offsets"]
+__all__ = ["deformable_conv2d", "deformable_offsets", "multi_scale_deformable_attn_function"]
 
 
 def _bilinear(x: Any, rows: Any, columns: Any) -> Any:
@@ -90,3 +90,49 @@ def deformable_conv2d(
     """
     samples = deformable_offsets(x, offsets, strides, padding, kernel_size, dilations, deformable_groups, modulated)
     return conv2d(samples, weight, bias, tuple(kernel_size), "valid", 0, 1, groups)
+
+
+def multi_scale_deformable_attn_function(value: Any, shape: Any, offset: Any, locations: Any, weight: Any) -> Tensor:
+    """Weighted samples of several feature maps at places between their pixels (Zhu et al. 2021).
+
+    Args:
+        value: (N, keys, heads, D): the maps one after the other, row by row.
+        shape: (levels, 2): the height and width of each map.
+        offset: (levels,): where each map begins among the keys.
+        locations: (N, queries, heads, levels, points, 2): x and y from 0 to 1.
+        weight: (N, queries, heads, levels, points).
+
+    Returns:
+        (N, queries, heads * D).
+
+    Examples:
+        >>> value, places = ops.ones((1, 4, 2, 8)), ops.ones((1, 3, 2, 1, 5, 2)) * 0.5
+        >>> sizes, starts = Tensor([[2, 2]]), Tensor([0])
+        >>> ops.multi_scale_deformable_attn_function(value, sizes, starts, places, ops.ones((1, 3, 2, 1, 5))).shape
+        (1, 3, 16)
+    """
+    op = "multi_scale_deformable_attn_function"
+    require_tensors(op, value=value, locations=locations, weight=weight)
+    require_rank(op, "value", value, 4, 4)
+    require_rank(op, "locations", locations, 6, 6)
+    sizes = np.reshape(
+        static_ints(op, "shape", Reshape()(shape, (-1,)) if isinstance(shape, Tensor) else shape), (-1, 2)
+    )
+    starts = static_ints(op, "offset", offset)
+    batch, _, heads, width = value.shape
+    _, queries, _, levels, points, _ = locations.shape
+    if len(sizes) != levels or len(starts) != levels:
+        raise ValueError(
+            f"For '{op}', 'shape' and 'offset' must name {levels} maps, but got {sizes.tolist()} and {starts}."
+        )
+    total = None
+    for level, ((high, wide), start) in enumerate(zip(sizes.tolist(), starts)):
+        planes = Transpose()(value[:, start : start + high * wide], (0, 2, 3, 1))
+        planes = Reshape()(planes, (batch * heads, width, high, wide))
+        at = Reshape()(Transpose()(locations[:, :, :, level], (0, 2, 1, 3, 4)), (batch * heads, queries * points, 2))
+        found = _bilinear(planes, at[..., 1] * float(high) - 0.5, at[..., 0] * float(wide) - 0.5)
+        share = Reshape()(Transpose()(weight[:, :, :, level], (0, 2, 1, 3)), (batch * heads, 1, queries, points))
+        part = ReduceSum()(Reshape()(found, (batch * heads, width, queries, points)) * share, 3)
+        total = part if total is None else total + part
+    out = Transpose()(Reshape()(total, (batch, heads * width, queries)), (0, 2, 1))
+    return cast(out, value.dtype)

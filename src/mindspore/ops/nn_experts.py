@@ -8,7 +8,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops.function._common import at_least_single, cast, require_rank, require_tensor
 from mindspore.ops.function.gather_scatter import gather, gather_elements
 from mindspore.ops.function.product import matmul
 from mindspore.ops.function.sorting import argsort_stable, topk
@@ -24,6 +24,7 @@ from mindspore.prims.values import from_array
 
 __all__ = [
     "fused_add_topk_div", "group_topk", "grouped_matmul", "grouped_matmul_v4", "moe_compute_expert_tokens", "moe_finalize_routing",
+    "moe_distribute_combine", "moe_distribute_dispatch",
     "moe_gating_top_k_softmax", "moe_init_routing", "moe_init_routing_v2", "moe_token_permute", "moe_token_unpermute",
 ]  # fmt: skip
 
@@ -318,3 +319,86 @@ def _grouped(
         group = ew.Minimum()(ReduceSum()(cast(behind, mstype.int64), 1), matrices.shape[0] - 1)
         out = out + gather(bias[0], group, 0)
     return (out,)
+
+
+def _token_choices(op: str, tokens: Any, expert_ids: Any) -> None:
+    require_rank(op, "x", tokens, 2, 2)
+    require_rank(op, "expert_ids", expert_ids, 2, 2)
+
+
+def _one_process(op: str, ep_world_size: int, tp_world_size: int) -> None:
+    if ep_world_size != 1 or tp_world_size > 1:
+        raise ValueError(
+            f"For '{op}', the experts must be in one process ('ep_world_size' 1, 'tp_world_size' 0 or 1), but got "
+            f"{ep_world_size} and {tp_world_size}: between processes use 'moe_init_routing_v2' and 'AlltoAllV'."
+        )
+
+
+def moe_distribute_dispatch(
+    x: Any, expert_ids: Any, ep_world_size: int, ep_rank_id: int, moe_expert_num: int, expert_scales: Any = None,
+    scales: Any = None, x_active_mask: Any = None, group_ep: str | None = None, group_tp: str | None = None,
+    tp_world_size: int = 0, tp_rank_id: int = 0, expert_shard_type: int = 0, shared_expert_num: int = 0,
+    shared_expert_rank_num: int = 0, quant_mode: int = 0, global_bs: int = 0, expert_token_nums_type: int = 0,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """Tokens (BS, H) sent to their experts `expert_ids` (BS, K), all of them in this process: rows sorted by expert.
+
+    Returns:
+        The rows (BS * K, H); scales of quantised rows (ones); the place of each (token, choice) among the rows of its
+        expert; the number of rows per expert (type 1) or its running sum (type 0); the running sum again as counts of
+        what was received; the same for tensor parallelism (zeros); and the rows' weights.
+
+    Examples:
+        >>> x, experts = Tensor([[1.0], [2.0]]), Tensor([[1, 0], [1, 2]], ms.int32)
+        >>> rows, _, places, counts, *_ = ops.moe_distribute_dispatch(x, experts, 1, 0, 3, expert_token_nums_type=1)
+        >>> print(rows.flatten(start_dim=0), places, counts)
+        [1. 1. 2. 2.] [0 0 1 0] [1 2 1]
+    """
+    op = "moe_distribute_dispatch"
+    _token_choices(op, x, expert_ids)
+    _one_process(op, ep_world_size, tp_world_size)
+    if quant_mode or shared_expert_num:
+        raise ValueError(f"For '{op}', quantised rows and shared experts are not supported.")
+    choices = expert_ids.shape[1]
+    flat = Reshape()(expert_ids, (-1,))
+    order, places = _order(flat)
+    counts = _counts(flat, moe_expert_num)
+    ends = CumSum()(counts, 0)
+    within = places - gather(ends - counts, flat, 0)
+    rows = gather(x, ew.FloorDiv()(order, choices), 0)
+    ones = from_array(np.ones(rows.shape[0], np.float32))
+    weights = ones if expert_scales is None else gather(Reshape()(expert_scales, (-1,)), order, 0)
+    numbers = cast(ends if expert_token_nums_type == 0 else counts, mstype.int64)
+    nothing = from_array(np.zeros(1, np.int32))
+    return rows, ones, cast(within, mstype.int32), numbers, cast(ends, mstype.int32), nothing, weights
+
+
+def moe_distribute_combine(
+    expand_x: Any, expert_ids: Any, expand_idx: Any, ep_send_counts: Any, expert_scales: Any, ep_world_size: int,
+    ep_rank_id: int, moe_expert_num: int, tp_send_counts: Any = None, x_active_mask: Any = None, activate_scale: Any = None,
+    weight_scale: Any = None, group_list: Any = None, expand_scales: Any = None, group_ep: str | None = None,
+    group_tp: str | None = None, tp_world_size: int = 0, tp_rank_id: int = 0, expert_shard_type: int = 0,
+    shared_expert_num: int = 0, shared_export_rank_num: int = 0, global_bs: int = 0, out_dtype: int = 0,
+    common_quant_mode: int = 0, group_list_type: int = 0,
+) -> Tensor:  # fmt: skip
+    """What the experts made of the rows of `moe_distribute_dispatch`, back at the tokens: sums weighted by `expert_scales`.
+
+    Examples:
+        >>> x, experts, share = Tensor([[1.0], [2.0]]), Tensor([[1, 0], [1, 2]], ms.int32), ops.ones((2, 2)) * 0.5
+        >>> rows, _, places, _, counts, *_ = ops.moe_distribute_dispatch(x, experts, 1, 0, 3)
+        >>> print(ops.moe_distribute_combine(rows, experts, places, counts, share, 1, 0, 3).flatten(start_dim=0))
+        [1. 2.]
+    """
+    op = "moe_distribute_combine"
+    _token_choices(op, expand_x, expert_ids)
+    if expert_scales.shape != expert_ids.shape:
+        raise ValueError(
+            f"For '{op}', 'expert_scales' must have the shape {expert_ids.shape} of 'expert_ids', but got "
+            f"{expert_scales.shape}."
+        )
+    _one_process(op, ep_world_size, tp_world_size)
+    flat = Reshape()(expert_ids, (-1,))
+    starts = ep_send_counts - _counts(flat, moe_expert_num)
+    rows = gather(expand_x, expand_idx + gather(starts, flat, 0), 0)
+    rows = Reshape()(at_least_single(rows), (*expert_ids.shape, -1))
+    share = Reshape()(at_least_single(expert_scales), (*expert_ids.shape, 1))
+    return cast(ReduceSum()(rows * share, 1), expand_x.dtype)

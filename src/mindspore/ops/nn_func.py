@@ -26,8 +26,13 @@ from mindspore.ops.nn_norm import *  # noqa: F403
 from mindspore.ops.nn_norm import __all__ as _norm
 from mindspore.ops.nn_pooling import *  # noqa: F403
 from mindspore.ops.nn_pooling import __all__ as _pooling
+from mindspore.ops.nn_rotated import *  # noqa: F403
+from mindspore.ops.nn_rotated import __all__ as _rotated
+from mindspore.ops.nn_sparse_attention import *  # noqa: F403
+from mindspore.ops.nn_sparse_attention import __all__ as _sparse_attention
 
 __all__ = [  # noqa: PLE0604 - lists of names
     *_activation, *_attention, *_cache, *_conv, *_deformable, *_dropout,
     *_embedding, *_experts, *_fractional, *_image, *_loss, *_norm, *_pooling,
+    *_rotated, *_sparse_attention,
 ]  # fmt: skip

@@ -29,7 +29,7 @@ from mindspore.prims.reduction import Reshape
 from mindspore.prims.values import from_array
 
 __all__ = [
-    "affine_grid", "channel_shuffle", "fold", "grid_sample", "interpolate", "pixel_shuffle",
+    "affine_grid", "channel_shuffle", "col2im", "fold", "grid_sample", "interpolate", "pixel_shuffle",
     "pixel_unshuffle", "unfold", "upsample",
 ]  # fmt: skip
 
@@ -410,3 +410,19 @@ def fold(
     inner = tuple(slice(lo, lo + n) for n, (lo, _) in zip(sizes, pads))
     out = GetItem((slice(None), slice(None), *inner))(image)
     return out if batched else Squeeze(0)(out)
+
+
+def col2im(input_x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding_value: Any, stride: Any) -> Tensor:
+    """`fold` of columns whose channels and kernel elements have an axis each: (N, C, elements, windows) to (N, C, H, W).
+
+    Examples:
+        >>> columns = ops.ones((1, 1, 4, 4))
+        >>> ops.col2im(columns, Tensor([3, 3], ms.int32), 2, 1, 0, 1).flatten(start_dim=0).tolist()
+        [1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0, 2.0, 1.0]
+    """
+    require_tensor("col2im", "input_x", input_x)
+    if input_x.ndim != 4:
+        raise ValueError(f"For 'col2im', 'input_x' must have 4 dimensions, but got {input_x.ndim}.")
+    samples, channels, elements, windows = input_x.shape
+    columns = Reshape()(input_x, (samples, channels * elements, windows))
+    return fold(columns, output_size, kernel_size, dilation, padding_value, stride)

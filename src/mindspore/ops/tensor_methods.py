@@ -794,7 +794,7 @@ _ADAPTED: dict[str, Callable] = {
     "to_coo": dense_to_coo, "to_csr": dense_to_csr, "cauchy": _cauchy, "softmax": _softmax,
     "searchsorted": _searchsorted, "qr": _qr, "lu_solve": _lu_solve,
     "triangular_solve": _triangular_solve, "hardshrink": _from_nn("hardshrink"), "unfold": _from_nn("unfold"),
-    "fold": _from_nn("fold"), "relu": _from_nn("relu"), "log_softmax": _from_nn("log_softmax"),
+    "fold": _from_nn("fold"), "col2im": _from_nn("col2im"), "relu": _from_nn("relu"), "log_softmax": _from_nn("log_softmax"),
 }  # fmt: skip
 
 _CONVERTERS = {

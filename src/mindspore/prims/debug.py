@@ -39,7 +39,7 @@ class Print(Primitive):
     def emit(items: tuple, sep: str = " ", end: str = "\n") -> None:
         """Add a print to the graph being built. An item may be a pair of a tensor and a format specification."""
         builder = ACTIVE.builder
-        token = builder.root.__dict__.setdefault("io_token", _token())
+        token = io_token()
         formats = [i[1] if isinstance(i, tuple) else "" for i in items]
         items = tuple(i[0] if isinstance(i, tuple) else i for i in items)
         is_data = [isinstance(i, (TensorBase, SymbolicScalarBase)) for i in items]
@@ -80,10 +80,14 @@ def _text(array: np.ndarray, form: tuple | None) -> str:
     return format(array.item() if array.size == 1 else str(array), form[0])
 
 
-def _token() -> Any:
-    token = values.from_array(np.zeros((), np.int32))
-    token._ms_keep = True
-    return token
+def io_token() -> Any:
+    """The value that keeps effects in order in the graph being built: each takes it and writes a new one."""
+    root = ACTIVE.builder.root
+    if "io_token" not in root.__dict__:
+        token = values.from_array(np.zeros((), np.int32))
+        token._ms_keep = True
+        root.io_token = token
+    return root.io_token
 
 
 _DUMPS = itertools.count()
@@ -120,7 +124,7 @@ class TensorDump(Primitive):
         if builder is None:
             _save(file, np.asarray(x._data))
         else:
-            token = builder.root.__dict__.setdefault("io_token", _token())
+            token = io_token()
             builder.write(token, builder.node_of(TensorDump(self.input_output, file)(token, x)))
         return None
 

@@ -14,7 +14,7 @@ from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.debug import _token
+from mindspore.prims.debug import io_token
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import TensorBase
 
@@ -55,7 +55,7 @@ class _Summary(Primitive):
         if builder is None:
             self._keep(label, np.array(value._data))
             return None
-        token = builder.root.__dict__.setdefault("io_token", _token())
+        token = io_token()
         builder.write(token, builder.node_of(type(self)(label)(token, value)))
         return None
 

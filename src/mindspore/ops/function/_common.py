@@ -111,6 +111,11 @@ def cast(x: Any, dtype: Any) -> Any:
     return x if values.dtype_of(x) is dtype else Cast()(x, dtype)
 
 
+def at_least_single(x: Any) -> Any:
+    """Floating point numbers of 16 bits as float32, where sums are taken."""
+    return cast(x, mstype.float32) if x.dtype.np.itemsize < 4 else x
+
+
 def to_float(x: Any) -> Any:
     """Integers and bools as float32; floats and complex numbers as they are."""
     return x if x.dtype.kind in "fc" else Cast()(x, mstype.float32)

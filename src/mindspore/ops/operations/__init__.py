@@ -15,6 +15,7 @@ from mindspore import prims as _prims
 from mindspore.ops.operations import manually_defined
 from mindspore.ops.operations.array_ops import *  # noqa: F403
 from mindspore.ops.operations.comm_ops import *  # noqa: F403
+from mindspore.ops.operations.deprecated_ops import *  # noqa: F403
 from mindspore.ops.operations.image_ops import *  # noqa: F403
 from mindspore.ops.operations.linalg_ops import *  # noqa: F403
 from mindspore.ops.operations.math_ops import *  # noqa: F403
