@@ -316,7 +316,7 @@ class Entry:
         self.answers = [q.answer for q in traced.questions]  # the values and shapes it is made for
         if traced.questions:  # found unfit half-way it must have changed nothing: no input is given away
             self.donated = ()
-            self.executable = StagedExecutable(traced.graph, traced.questions, options)
+            self.executable: Any = StagedExecutable(traced.graph, traced.questions, options)
         else:
             self.executable = executor.compile_graph(traced.graph, donated, options)
         self.kept = getattr(self.executable, "kept_inputs", ())  # weights that the executable keeps copies of

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import dnnl, layout, points, postops, products, scatter
+from mindspore.backends.cpu import dnnl, layout, points, postops, products, scatter, winograd
 from mindspore.backends.cpu.handlers import HANDLERS, handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
@@ -262,10 +262,14 @@ def _convolution(lowering: Lowering, call: Value, operands: list[View], items: l
         v if p.per_channel or p.kind == "bias" else _to_first(prim, v) for p, v in _with_operands(posts, operands)
     ]
     bias, more = _absorbed(lowering, posts, others, target, 1)
-    if bias is not None:
-        reads[dnnl.BIAS] = bias
     y = lowering.allocate_desc(x.dtype, target)
-    _run(lowering, op, reads, {dnnl.DST: y}, "conv" + _suffix(posts), more)
+    if winograd.suits(lowering, window, prim.group, op, (dnnl.SRC, dnnl.WEIGHTS, dnnl.DST), posts):
+        others = [bias] if bias is not None else []
+        winograd.forward(lowering, op, window, reads, y, posts, [*others, *(view for _, view in more.values())])
+    else:
+        if bias is not None:
+            reads[dnnl.BIAS] = bias
+        _run(lowering, op, reads, {dnnl.DST: y}, "conv" + _suffix(posts), more)
     _publish(lowering, prim, items[0], y)
 
 
@@ -312,7 +316,10 @@ def _convolution_input_gradient(lowering: Lowering, call: Value, operands: list[
         dnnl.WEIGHTS: lowering.as_desc(w, op.desc(dnnl.WEIGHTS)),
     }
     dx = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_SRC))
-    _run(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
+    if winograd.suits(lowering, window, prim.group, op, (dnnl.DIFF_DST, dnnl.WEIGHTS, dnnl.DIFF_SRC)):
+        winograd.backward_data(lowering, op, window, reads, dx)
+    else:
+        _run(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
     _publish(lowering, prim, items[0], dx)
 
 
@@ -335,7 +342,10 @@ def _convolution_filter_gradient(lowering: Lowering, call: Value, operands: list
         dnnl.DIFF_DST: lowering.as_desc(dy, op.desc(dnnl.DIFF_DST)),
     }
     dw = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_WEIGHTS), lead=False)
-    _run(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
+    if winograd.suits(lowering, window, prim.group, op, (dnnl.SRC, dnnl.DIFF_WEIGHTS, dnnl.DIFF_DST)):
+        winograd.backward_weights(lowering, op, window, reads, dw)
+    else:
+        _run(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
     _publish(lowering, prim, items[0], _ungrouped(lowering, dw, prim.group))
 
 
