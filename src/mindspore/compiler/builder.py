@@ -44,6 +44,10 @@ _TUPLE_GET = TupleGetItem()
 _MAKE_TUPLE = MakeTuple()
 
 
+class _OwnRegion:
+    """Calls of primitives after `recompute()` that feed one another: the backward pass computes them again together."""
+
+
 class Builder:
     """Adds nodes to one graph."""
 
@@ -107,9 +111,18 @@ class Builder:
         abstract = prim.infer(*(infer_argument(n) for n in nodes))
         locations, scope = self.origin()
         node = CNode(prim, nodes, abstract, self.graph, locations, scope)
-        if self.root.region is not None:
-            self.root.regions[node.id] = self.root.region
+        root = self.root
+        if root.region is not None:
+            root.regions[node.id] = root.region
+        elif prim.attrs.get("recompute"):
+            root.regions[node.id] = self._region_of_own(nodes)
         return node
+
+    def _region_of_own(self, args: tuple[Node, ...]) -> Any:
+        """The region of a primitive after `recompute()`: that of an argument made by another such one, else a new one."""
+        regions = self.root.regions
+        own = (regions[a.id] for a in args if isinstance(regions.get(a.id), _OwnRegion))
+        return next(own, None) or _OwnRegion()
 
     def _measure(self, prim: Measured, nodes: tuple[Node, ...]) -> Node:
         """Add a node whose type only its evaluation tells; never within branches and loops."""
