@@ -94,7 +94,15 @@ class FusedAdaFactor(Update):
 
 
 class FusedAdaFactorWithGlobalNorm(FusedAdaFactor):
-    """`FusedAdaFactor` of gradients divided by a global norm, which is the last argument."""
+    """`FusedAdaFactor` of gradients divided by a global norm, which is the last argument.
+
+    Examples:
+        >>> weight, m, rows, columns, v = (Parameter(ops.ones(s) * (s == 2), name="state") for s in (2, 1, 1, 1, 2))
+        >>> step = ops.FusedAdaFactorWithGlobalNorm()
+        >>> _ = step((1e-30, 1e-3), 1.0, 0.9, 0.8, 0.0, 0.5, ops.ones(2), weight, m, rows, columns, v, Tensor(2.0))
+        >>> print(weight.asnumpy())
+        [0.7288369 0.7288369]
+    """
 
     arguments = (*FusedAdaFactor.arguments, "global_norm")
 

@@ -130,7 +130,13 @@ class FakeQuantWithMinMaxObserver(Cell):
 
 
 class QuantConfig(NamedTuple):
-    """How to make the observers of weights and of activations."""
+    """How to make the observers of weights and of activations.
+
+    Examples:
+        >>> config = nn.QuantConfig()
+        >>> nn.DenseQuant(3, 4, quant_config=config)(ops.ones((2, 3))).shape
+        (2, 4)
+    """
 
     weight: Any = FakeQuantWithMinMaxObserver
     activation: Any = FakeQuantWithMinMaxObserver
@@ -152,7 +158,13 @@ def _weight_observer(config: QuantConfig, quant_dtype: Any, channels: int) -> An
 
 
 class ActQuant(Cell):
-    """An activation whose result is rounded; with `fake_before` its input too."""
+    """An activation whose result is rounded; with `fake_before` its input too.
+
+    Examples:
+        >>> relu = nn.ActQuant(nn.ReLU())
+        >>> relu(Tensor([-1.0, 0.5])).shape
+        (2,)
+    """
 
     def __init__(
         self, activation: Any, ema: bool = False, ema_decay: float = 0.999, fake_before: bool = False,
@@ -194,19 +206,37 @@ class _QuantisedSum(Cell):
 
 
 class TensorAddQuant(_QuantisedSum):
-    """x1 + x2, rounded."""
+    """x1 + x2, rounded.
+
+    Examples:
+        >>> net = nn.TensorAddQuant()
+        >>> net(ops.ones(2), ops.ones(2)).shape
+        (2,)
+    """
 
     operation = staticmethod(ops.add)
 
 
 class MulQuant(_QuantisedSum):
-    """x1 * x2, rounded."""
+    """x1 * x2, rounded.
+
+    Examples:
+        >>> net = nn.MulQuant()
+        >>> net(ops.ones(2), ops.ones(2)).shape
+        (2,)
+    """
 
     operation = staticmethod(ops.mul)
 
 
 class DenseQuant(Dense):
-    """A dense layer with rounded weights."""
+    """A dense layer with rounded weights.
+
+    Examples:
+        >>> net = nn.DenseQuant(3, 4)
+        >>> net(ops.ones((2, 3))).shape
+        (2, 4)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, weight_init: Any = "normal", bias_init: Any = "zeros",
@@ -223,7 +253,13 @@ class DenseQuant(Dense):
 
 
 class Conv2dQuant(Conv2d):
-    """A 2-d convolution with rounded weights."""
+    """A 2-d convolution with rounded weights.
+
+    Examples:
+        >>> net = nn.Conv2dQuant(1, 2, kernel_size=3)
+        >>> net(ops.ones((1, 1, 4, 4))).shape
+        (1, 2, 4, 4)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
@@ -242,7 +278,13 @@ class Conv2dQuant(Conv2d):
 
 
 class Conv2dBnWithoutFoldQuant(Cell):
-    """A convolution with rounded weights, and batch normalisation behind it."""
+    """A convolution with rounded weights, and batch normalisation behind it.
+
+    Examples:
+        >>> net = nn.Conv2dBnWithoutFoldQuant(1, 2, kernel_size=3)
+        >>> net(ops.ones((1, 1, 4, 4))).shape
+        (1, 2, 4, 4)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
@@ -266,6 +308,11 @@ class Conv2dBnFoldQuant(Cell):
 
     In training the batch's own statistics normalise (the convolution runs once more to find them); otherwise, and once
     `freeze_bn` steps have passed, the running ones.
+
+    Examples:
+        >>> net = nn.Conv2dBnFoldQuant(1, 2, kernel_size=3)
+        >>> net(ops.ones((1, 1, 4, 4))).shape
+        (1, 2, 4, 4)
     """
 
     def __init__(
@@ -317,4 +364,10 @@ class Conv2dBnFoldQuant(Cell):
 
 
 class Conv2dBnFoldQuantOneConv(Conv2dBnFoldQuant):
-    """As Conv2dBnFoldQuant."""
+    """As Conv2dBnFoldQuant.
+
+    Examples:
+        >>> net = nn.Conv2dBnFoldQuantOneConv(1, 2, kernel_size=3)
+        >>> net(ops.ones((1, 1, 4, 4))).shape
+        (1, 2, 4, 4)
+    """

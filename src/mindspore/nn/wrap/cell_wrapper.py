@@ -222,7 +222,15 @@ class ParameterUpdate(Cell):
 
 
 class VirtualDatasetCellTriple(Cell):
-    """A network of three inputs, called as it is. Deprecated."""
+    """A network of three inputs, called as it is. Deprecated.
+
+    Examples:
+        >>> class Sum(nn.Cell):
+        ...     def construct(self, x, y, z):
+        ...         return x + y + z
+        >>> print(nn.VirtualDatasetCellTriple(Sum())(Tensor([1.0]), Tensor([2.0]), Tensor([3.0])))
+        [6.]
+    """
 
     def __init__(self, backbone: Cell):
         super().__init__(auto_prefix=False)

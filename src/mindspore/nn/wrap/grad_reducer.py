@@ -50,6 +50,11 @@ class PipelineGradReducer(Cell):
     """Divide gradients summed over the parts of a batch by the scale of their loss.
 
     `construct(grads)` serves pipeline training, where `grads` are sums over micro-batches.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> print(nn.PipelineGradReducer([weight], scale_sense=4.0)((Tensor([8.0]),))[0])
+        [2.]
     """
 
     def __init__(self, parameters: Any, scale_sense: float = 1.0, opt_shard: bool | None = None):
