@@ -87,7 +87,12 @@ class _Conv(nn.Cell):
 
 
 class Conv1d(_Conv):
-    """1-d convolution of (N, C, L)."""
+    """1-d convolution of (N, C, L).
+
+    Examples:
+        >>> mint.nn.Conv1d(2, 4, kernel_size=3, padding=1)(mint.ones((1, 2, 8))).shape
+        (1, 4, 8)
+    """
 
     rank = 1
 
@@ -103,13 +108,23 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """3-d convolution of (N, C, D, H, W)."""
+    """3-d convolution of (N, C, D, H, W).
+
+    Examples:
+        >>> mint.nn.Conv3d(2, 4, kernel_size=3)(mint.ones((1, 2, 5, 5, 5))).shape
+        (1, 4, 3, 3, 3)
+    """
 
     rank = 3
 
 
 class ConvTranspose2d(nn.Cell):
-    """2-d transposed convolution of (N, C, H, W)."""
+    """2-d transposed convolution of (N, C, H, W).
+
+    Examples:
+        >>> mint.nn.ConvTranspose2d(2, 4, kernel_size=2, stride=2)(mint.ones((1, 2, 3, 3))).shape
+        (1, 4, 6, 6)
+    """
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -191,25 +206,47 @@ class _BatchNorm(nn.Cell):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L)."""
+    """Batch normalisation of (N, C) or (N, C, L).
+
+    Examples:
+        >>> print(mint.nn.BatchNorm1d(2)(Tensor([[1.0, 10.0], [3.0, 30.0]])).round(decimals=3))
+        [[ 1. 10.]
+         [ 3. 30.]]
+    """
 
     ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of (N, C, H, W)."""
+    """Batch normalisation of (N, C, H, W).
+
+    Examples:
+        >>> mint.nn.BatchNorm2d(3)(mint.ones((2, 3, 4, 4))).shape
+        (2, 3, 4, 4)
+    """
 
     ranks = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W)."""
+    """Batch normalisation of (N, C, D, H, W).
+
+    Examples:
+        >>> mint.nn.BatchNorm3d(3)(mint.ones((2, 3, 4, 4, 4))).shape
+        (2, 3, 4, 4, 4)
+    """
 
     ranks = (5,)
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation; on one device it is `BatchNorm`."""
+    """Batch normalisation; on one device it is `BatchNorm`.
+
+    Examples:
+        >>> print(mint.nn.SyncBatchNorm(2)(Tensor([[1.0, 10.0], [3.0, 30.0]])).round(decimals=3))
+        [[ 1. 10.]
+         [ 3. 30.]]
+    """
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
@@ -219,7 +256,13 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class GroupNorm(nn.Cell):
-    """Standardise groups of channels, then scale and shift every channel."""
+    """Standardise groups of channels, then scale and shift every channel.
+
+    Examples:
+        >>> x = Tensor([[[1.0, 3.0], [10.0, 30.0]]])
+        >>> mint.nn.GroupNorm(2, 2)(x).round(decimals=2).tolist()
+        [[[-1.0, 1.0], [-1.0, 1.0]]]
+    """
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: Any = None):
         super().__init__()

@@ -146,7 +146,13 @@ MaxPool2d = _layer(
 
 
 class MaxUnpool2d(nn.Cell):
-    """Put maxima back where they came from."""
+    """Put maxima back to the places they came from; zeros elsewhere.
+
+    Examples:
+        >>> print(mint.nn.MaxUnpool2d(2)(Tensor([[[[5.0]]]]), Tensor([[[[3]]]])))
+        [[[[0. 0.]
+           [0. 5.]]]]
+    """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0):
         super().__init__()
@@ -182,7 +188,12 @@ ReplicationPad3d = _pad_layer("ReplicationPad3d", 3, "replicate")
 
 
 class Identity(nn.Cell):
-    """The input itself; all arguments are ignored."""
+    """The input itself; all arguments are ignored.
+
+    Examples:
+        >>> print(mint.nn.Identity()(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__()
