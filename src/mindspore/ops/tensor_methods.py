@@ -740,8 +740,8 @@ _INPLACE = [
     "fill_diagonal", "floor", "floor_divide", "fmod", "index_add", "index_copy", "index_fill", "index_put", "lerp",
     "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "masked_fill", "masked_scatter",
     "mul", "multiply", "neg", "pow", "put", "reciprocal", "relu", "remainder", "round", "rsqrt", "scatter",
-    "scatter_add", "sigmoid", "sign", "sin", "sqrt", "square", "squeeze", "sub", "subtract", "tan", "tanh",
-    "transpose", "tril", "triu", "trunc", "uniform", "unsqueeze",
+    "scatter_add", "sigmoid", "sign", "sin", "sqrt", "square", "sub", "subtract", "tan", "tanh",
+    "transpose", "tril", "triu", "trunc", "uniform",
 ]  # fmt: skip
 
 _ADAPTED: dict[str, Callable] = {
