@@ -86,7 +86,9 @@ def _called_on_first(source: str, function: str, method: str) -> str:
 
 
 def _is_call(node: ast.AST, function: str) -> bool:
-    if not (isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute)):
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    if not node.args or isinstance(node.args[0], ast.Starred):
         return False
     return node.func.attr == function and isinstance(node.func.value, ast.Name) and node.func.value.id == "ops"
 

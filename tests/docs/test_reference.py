@@ -1,16 +1,23 @@
-"""The API reference: its examples run, the most used names have one, and every page can be written."""
+"""The API reference: every public name says what it does and shows an example, the examples run, and the pages hold together."""
 
 import inspect
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 import mindspore as ms
 
 HERE = Path(__file__).parent
-DOCS = HERE.parent.parent / "docs"
-#: names that are data, not operations; and those whose example needs files, several processes or a device
+sys.path.insert(0, str(HERE.parent.parent / "docs"))
+import generate_api  # noqa: E402
+from reference import examples, names  # noqa: E402
+
+#: namespaces of which every name has words, an example, and an explanation of every argument
+COMPLETE = ("tensor", "ops", "primitives", "nn")
+#: names that are data, or whose example would need files, several processes or a device: of the most used ones
 WITHOUT_EXAMPLE = {
     "mindspore.float16", "mindspore.float32", "mindspore.float64", "mindspore.bfloat16", "mindspore.int8", "mindspore.int32",
     "mindspore.int64", "mindspore.uint8", "mindspore.bool_", "mindspore.GRAPH_MODE", "mindspore.PYNATIVE_MODE", "mindspore.__version__",
@@ -18,38 +25,17 @@ WITHOUT_EXAMPLE = {
     "mindspore.data_sink", "mindspore.ops.DataType", "mindspore.ParallelMode",
 }  # fmt: skip
 
-
-sys.path.insert(0, str(DOCS))
-import generate_api as api  # noqa: E402
-import reference_examples as examples  # noqa: E402
-
-CHECKED = (
-    "mindspore",
-    "tensor",
-    "cell",
-    "nn",
-    "ops",
-    "primitives",
-    "mint",
-    "mint_nn",
-    "mint_functional",
-    "initializer",
-    "amp",
-)
+ENTRIES = {page.name: names.entries(page) for page in names.PAGES}
 
 
-def shown():
-    """Every docstring with an example on the checked pages, once."""
-    seen = {}
-    for page, path, _ in api.PAGES:
-        if page in CHECKED:
-            for entry in api.entries(path, page):
-                if ">>>" in entry.text:
-                    seen.setdefault(entry.text, f"{path}.{entry.name}")
-    return [(name, text) for text, name in seen.items()]
-
-
-EXAMPLES = shown()
+def shown() -> list:
+    """Every example that a page shows, once."""
+    seen: dict[str, str] = {}
+    for found in ENTRIES.values():
+        for entry in found:
+            if entry.example:
+                seen.setdefault(entry.example, entry.full_name)
+    return [pytest.param(name, example, id=name) for example, name in seen.items()]
 
 
 @pytest.fixture(autouse=True)
@@ -62,17 +48,33 @@ def same_settings_afterwards(tmp_path, monkeypatch):
     ms.reset_auto_parallel_context()
 
 
-@pytest.mark.parametrize("name,text", EXAMPLES, ids=[n for n, _ in EXAMPLES])
-def test_example(name, text):
-    example = examples.runnable(examples.parts(text)[1])
+@pytest.mark.parametrize("name,example", shown())
+def test_example(name, example):
     assert not examples.failure(name, example)
+
+
+@pytest.mark.parametrize("page", COMPLETE)
+def test_every_name_has_words_and_an_example(page):
+    lacking = [e.full_name for e in ENTRIES[page] if not e.words or not e.example]
+    assert not lacking, f"no docstring, or none with an example: {' '.join(lacking)}"
+
+
+@pytest.mark.parametrize("page", COMPLETE)
+def test_every_argument_is_explained(page):
+    lacking = [f"{e.full_name}({a.name})" for e in ENTRIES[page] for a in e.parameters if not a.explained]
+    assert not lacking, f"neither the docstring nor docs/reference/glossary.txt explains: {' '.join(lacking)}"
+
+
+def test_every_name_says_what_it_does():
+    silent = [e.full_name for found in ENTRIES.values() for e in found if not e.words]
+    assert not silent, f"no docstring: {' '.join(silent)}"
 
 
 def test_the_most_used_names_have_words_and_an_example():
     lacking = []
     for name in (HERE / "most_used.txt").read_text().split():
-        target = inspect.getattr_static(api.resolve(name.rpartition(".")[0]), name.rpartition(".")[2], None)
-        target = api.resolve(name) if target is None else target
+        target = inspect.getattr_static(names.resolve(name.rpartition(".")[0]), name.rpartition(".")[2], None)
+        target = names.resolve(name) if target is None else target
         target = getattr(target, "__func__", getattr(target, "fget", target)) if not callable(target) else target
         text = inspect.getdoc(target) or ""
         if not text or (">>>" not in text and name not in WITHOUT_EXAMPLE):
@@ -80,26 +82,46 @@ def test_the_most_used_names_have_words_and_an_example():
     assert not lacking, f"no docstring with an example: {' '.join(lacking)}"
 
 
-def test_every_layer_has_an_example():
-    """All but the layers of quantisation-aware training, which older scripts build by configuration."""
-    lacking = [e.name for e in api.entries("mindspore.nn", "nn") if ">>>" not in e.text and "Quant" not in e.name]
-    assert set(lacking) <= {"PipelineGradReducer", "VirtualDatasetCellTriple"}, f"no example: {' '.join(lacking)}"
+class Links(HTMLParser):
+    """Where a page's links lead, and whether its elements are closed in the order they were opened."""
+
+    EMPTY = {"meta", "link", "input"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for key, value in attrs if key in ("href", "src") and value]
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
 
 
-def test_every_operation_says_what_it_does():
-    silent = [
-        f"{path}.{e.name}"
-        for page, path, _ in api.PAGES
-        if page in CHECKED
-        for e in api.entries(path, page)
-        if not e.text
-    ]
-    assert not silent, f"no docstring: {' '.join(silent)}"
+def test_the_pages_hold_together(tmp_path):
+    counts = generate_api.generate(tmp_path)
+    assert all(counts.values())
+    pages = {path.relative_to(tmp_path).as_posix(): path for path in tmp_path.rglob("*.html")}
+    assert len(pages) == sum(counts.values()) + len(counts) + 1  # one per name, one per namespace, the index
+    for name, path in pages.items():
+        parser = Links()
+        parser.feed(path.read_text(encoding="utf-8"))
+        assert not parser.open, f"{name} leaves {parser.open} open"
+        missing = [link for link in parser.links if not (path.parent / unquote(link)).is_file()]
+        assert not missing, f"{name} leads to {missing[:3]}, which are not there"
 
 
-def test_every_page_is_written(tmp_path):
-    counts = api.generate(tmp_path)
-    index = (tmp_path / "index.md").read_text()
-    for page, count in counts.items():
-        assert count > 0 and f"({page}.md)" in index
-        assert (tmp_path / f"{page}.md").read_text().count("\n### ") == count
+def test_an_example_shows_the_method_and_the_alias():
+    function = ">>> print(ops.add(Tensor([1]), ops.abs(x)))\n[2]"
+    assert examples.as_method(function, "add", "add") == ">>> print(Tensor([1]).add(ops.abs(x)))\n[2]"
+    assert examples.renamed(function, "ops.abs", "mint.abs") == ">>> print(ops.add(Tensor([1]), mint.abs(x)))\n[2]"
+    assert examples.runnable(">>> ops.abs(x)").splitlines()[0] == ">>> from mindspore import ops"
+
+
+def test_an_example_with_another_result_fails():
+    assert examples.failure("sum", ">>> 1.0 + 1.0\n2.0000001") == ""
+    assert "Expected" in examples.failure("sum", ">>> 1.0 + 1.0\n2.1")
+    assert "Expected" in examples.failure("words", ">>> 'this'\n'that'")

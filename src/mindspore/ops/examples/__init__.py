@@ -12,6 +12,7 @@ Each module of this package holds a table by subject, as text:
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import textwrap
 from collections.abc import Iterator
@@ -34,6 +35,14 @@ def attach(ops: Any, tensor: type) -> None:
             if ">>>" not in words:  # else an alias of one that has been completed
                 target.__doc__ = f"{words}\n\n    Examples:\n{example}\n    "
     _share_with_aliases(ops)
+    _share_with_methods(ops, tensor)
+
+
+def complete(owner: Any, table: str) -> None:
+    """Complete the docstrings of what `owner` holds."""
+    for name, words, example in entries(table):
+        target = getattr(owner, name)
+        target.__doc__ = f"{words or (target.__doc__ or '').rstrip()}\n\n    Examples:\n{example}\n    "
 
 
 def entries(table: str) -> Iterator[tuple[str, str, str]]:
@@ -50,3 +59,11 @@ def _share_with_aliases(ops: Any) -> None:
         first = getattr(target, "__wrapped__", None)
         if first is not None and first.__doc__ and getattr(ops, first.__name__, None) is first:
             target.__doc__ = first.__doc__.replace(f"ops.{first.__name__}(", f"ops.{name}(")
+
+
+def _share_with_methods(ops: Any, tensor: type) -> None:
+    """Methods that find their function when they are called (see `tensor_methods`) have its words and signature."""
+    for name, method in vars(tensor).items():
+        function = vars(ops).get(name)
+        if inspect.isfunction(method) and not method.__doc__ and inspect.isfunction(function):
+            method.__doc__, method.__wrapped__ = function.__doc__, function  # type: ignore[attr-defined]

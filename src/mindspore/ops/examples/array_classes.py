@@ -55,7 +55,7 @@ FillV2: A tensor of the given shape with one value everywhere.
     >>> print(ops.FillV2()(Tensor([2, 2], ms.int32), Tensor(7.0)))
     [[7. 7.]
      [7. 7.]]
-Flatten
+Flatten: Merge all dimensions behind the first.
     >>> ops.Flatten()(Tensor(np.ones((2, 3, 4), np.float32))).shape
     (2, 12)
 Identity
@@ -152,7 +152,7 @@ ReverseSequence: Reverse the first elements, as many as given for each batch ent
     >>> print(ops.ReverseSequence(seq_dim=1)(Tensor([[1, 2, 3], [4, 5, 6]]), Tensor([2, 3])))
     [[2 1 3]
      [6 5 4]]
-ReverseV2
+ReverseV2: Reverse the order along dimensions.
     >>> ops.ReverseV2([0])(Tensor([1, 2, 3])).tolist()
     [3, 2, 1]
 Roll: Move elements along dimensions; those that leave at the end enter at the start.
@@ -259,7 +259,7 @@ Split
 SplitV
     >>> [part.tolist() for part in ops.SplitV([1, -1], 0, 2)(Tensor([1, 2, 3]))]
     [[1], [2, 3]]
-StridedSlice
+StridedSlice: x[begin:end:strides]; bits of the masks mark entries to ignore, new axes, dropped axes and an ellipsis.
     >>> ops.StridedSlice()(Tensor([1, 2, 3, 4]), (0,), (4,), (2,)).tolist()
     [1, 3]
 TensorToList: The elements of a tensor as a list of numbers.

@@ -148,6 +148,9 @@ InsertGradientOf
     >>> halve = ops.InsertGradientOf(lambda grad: grad / 2)
     >>> print(ops.grad(lambda x: 3 * halve(x))(Tensor(2.0)))
     1.5
+Inv
+    >>> print(ops.Inv()(Tensor([0.5, 4.0])))
+    [2.   0.25]
 Lgamma: The logarithm of the size of the gamma function.
     >>> ops.Lgamma()(Tensor([1.0])).tolist()
     [0.0]

@@ -53,7 +53,7 @@ Tensor.cumsum
     >>> print(Tensor([[1, 2], [3, 4]]).cumsum(axis=1))
     [[1 3]
      [3 7]]
-Tensor.data
+Tensor.data: The tensor itself.
     >>> Tensor([1.0]).data.tolist()
     [1.0]
 Tensor.diag
@@ -79,9 +79,6 @@ Tensor.fill_
 Tensor.float
     >>> Tensor([1, 2]).float().dtype
     mindspore.float32
-Tensor.fold: Put columns of blocks together again.
-    >>> Tensor(np.ones((1, 4, 4), np.float32)).fold((4, 4), 2, stride=2).shape
-    (1, 1, 4, 4)
 Tensor.gather
     >>> print(Tensor([[1, 2], [3, 4]]).gather(1, Tensor([[1], [0]])))
     [[2]
@@ -89,9 +86,6 @@ Tensor.gather
 Tensor.half
     >>> Tensor([1, 2]).half().dtype
     mindspore.float16
-Tensor.hardshrink: 0 where |x| is at most `lambd`, else x.
-    >>> Tensor([0.1, 2.0]).hardshrink().tolist()
-    [0.0, 2.0]
 Tensor.index_add
     >>> print(ops.zeros(3).index_add(0, Tensor([0, 2]), Tensor([5.0, 6.0])))
     [5. 0. 6.]
@@ -110,9 +104,9 @@ Tensor.is_signed: Whether elements can be negative.
 Tensor.itemset
     >>> print(Tensor([1, 2, 3]).itemset(1, 20))
     [ 1 20  3]
-Tensor.log_softmax: The logarithm of softmax along an axis.
-    >>> Tensor([[0.0, 0.0]]).log_softmax(-1).shape
-    (1, 2)
+Tensor.log_normal
+    >>> bool((ops.zeros(4).log_normal() > 0).all())
+    True
 Tensor.long
     >>> Tensor([1.7]).long().dtype
     mindspore.int64
@@ -170,9 +164,6 @@ Tensor.new_zeros
 Tensor.normal_
     >>> bool(ops.zeros(100).normal_(5.0, 0.1).mean() > 4)
     True
-Tensor.not_equal
-    >>> Tensor([1, 2]).not_equal(2).tolist()
-    [True, False]
 Tensor.ptp
     >>> print(Tensor([3.0, 8.0, 5.0]).ptp())
     5.0
@@ -187,9 +178,6 @@ Tensor.qr
 Tensor.random_
     >>> bool((ops.zeros(5).random_(2, 4) >= 2).all())
     True
-Tensor.relu: max(x, 0).
-    >>> Tensor([-1.0, 2.0]).relu().tolist()
-    [0.0, 2.0]
 Tensor.requires_grad_
     >>> print(Parameter(Tensor([1.0]), name="w").requires_grad_(False).requires_grad)
     False
@@ -252,6 +240,11 @@ Tensor.take
 Tensor.trace
     >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).trace())
     5.0
+Tensor.transpose_
+    >>> x = Tensor([[1, 2], [3, 4]])
+    >>> print(x.transpose_(0, 1))
+    [[1 3]
+     [2 4]]
 Tensor.triangular_solve
     >>> x, _ = Tensor([[2.0], [8.0]]).triangular_solve(Tensor([[1.0, 0.0], [0.0, 4.0]]))
     >>> print(x)
@@ -260,9 +253,6 @@ Tensor.triangular_solve
 Tensor.type
     >>> Tensor([1.0]).type()
     'Float32'
-Tensor.unfold: Blocks of an image, or of an axis, as columns.
-    >>> Tensor(np.ones((1, 1, 4, 4), np.float32)).unfold(2).shape
-    (1, 4, 9)
 Tensor.uniform
     >>> x = ops.zeros(4).uniform(2.0, 3.0)
     >>> bool(((x >= 2) & (x < 3)).all())
@@ -273,7 +263,7 @@ Tensor.uniform_
 Tensor.unique
     >>> print(Tensor([5, 3, 5, 7]).unique())
     [3 5 7]
-Tensor.value
+Tensor.value: The tensor itself.
     >>> Tensor([1.0]).value().tolist()
     [1.0]
 Tensor.where
