@@ -1,7 +1,10 @@
 """Looking at and changing the operations of a network (see `SymbolTree`). Façade: re-exports only."""
 
 from mindspore.rewrite.node import Node
+from mindspore.rewrite.pattern import PatternEngine, PatternNode, Replacement, VarNode
 from mindspore.rewrite.symbol_tree import SymbolTree
 from mindspore.rewrite.values import NodeType, ScopedValue, ValueType
 
-__all__ = ["Node", "NodeType", "ScopedValue", "SymbolTree", "ValueType"]
+__all__ = [
+    "Node", "NodeType", "PatternEngine", "PatternNode", "Replacement", "ScopedValue", "SymbolTree", "ValueType", "VarNode",
+]  # fmt: skip

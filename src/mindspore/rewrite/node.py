@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mindspore.nn.cell import Cell
+from mindspore.prims.primitive import Primitive
 from mindspore.rewrite.statement import Statement
 from mindspore.rewrite.values import NodeType, ScopedValue, ValueType
 
@@ -36,7 +37,12 @@ class Node:
     # -- making -------------------------------------------------------------------------------------------------------
     @staticmethod
     def create_call_cell(
-        cell: Cell, targets: list, args: Any = None, kwargs: Any = None, name: str = "", is_sub_net: bool = False
+        cell: Cell | Primitive,
+        targets: list,
+        args: Any = None,
+        kwargs: Any = None,
+        name: str = "",
+        is_sub_net: bool = False,
     ) -> Node:
         """A call of a cell, to be inserted into a SymbolTree.
 
@@ -46,11 +52,11 @@ class Node:
             >>> Node.create_call_cell(nn.ReLU(), ["y"], [ScopedValue.create_naming_value("x")], name="act")
             Node('act', NodeType.CallCell)
         """
-        if not isinstance(cell, Cell):
+        if not isinstance(cell, (Cell, Primitive)):
             raise TypeError(f"For 'create_call_cell', 'cell' must be a Cell, but got {type(cell).__name__}.")
         call = _call("create_call_cell", targets, args, kwargs)
-        label = name or type(cell).__name__.lower()
-        return Node(Statement(NodeType.CallCell, call, label, cell))
+        kind = NodeType.CallCell if isinstance(cell, Cell) else NodeType.CallPrimitive
+        return Node(Statement(kind, call, name or type(cell).__name__, cell))
 
     @staticmethod
     def create_call_function(function: Callable, targets: list, args: Any = None, kwargs: Any = None) -> Node:

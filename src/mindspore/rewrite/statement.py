@@ -36,6 +36,14 @@ class Statement:
         return list(self.body if self.method is None else self.method.statements)
 
     @property
+    def _next(self) -> Statement | None:
+        return self.tree.beside(self, 1)
+
+    @property
+    def _prev(self) -> Statement | None:
+        return self.tree.beside(self, -1)
+
+    @property
     def symbol_tree(self) -> Any:
         """The tree of the network that is called."""
         return self.subtree

@@ -68,9 +68,28 @@ class Tree:
         self.inputs = [self._input(a) for a in self._arguments()]
         flattener = Flattener(self.variables)
         self.statements = self._read(self.definition.body, flattener)
+        self._write_back()
 
     def get_origin_network(self) -> Cell:
         return self.network
+
+    @property
+    def _root_ast(self) -> ast.FunctionDef:
+        return self.definition
+
+    @property
+    def _nodes(self) -> dict[str, Statement]:
+        return {n.name: n for n in [*self.inputs, *self.statements]}
+
+    def nodes(self) -> list[Statement]:
+        """Inputs and statements, in order."""
+        return [*self.inputs, *self.statements]
+
+    def beside(self, node: Statement, step: int) -> Statement | None:
+        """The statement before (-1) or behind (1) another."""
+        order = self.nodes()
+        at = next((i for i, n in enumerate(order) if n is node), -1) + step
+        return order[at] if 0 <= at < len(order) else None
 
     # -- reading ------------------------------------------------------------------------------------------------------
     def _arguments(self) -> list[ast.arg]:
@@ -208,13 +227,19 @@ class Tree:
                 raise RuntimeError("For 'insert', only inputs can be put before an input.")
             node = self._adopt(node)
             self.statements.insert(0, node)
+            self._write_back()
             return node
         else:
             block = self.block_of(place)
         at = next(i for i, n in enumerate(block) if n is place) + (0 if before else 1)
         node = self._adopt(node)
         block.insert(at, node)
+        self._write_back()
         return node
+
+    def _write_back(self) -> None:
+        """Keep the syntax tree of construct like the statements."""
+        self.definition.body[:] = _written(self.statements) or [ast.Pass()]
 
     def _adopt(self, node: Statement) -> Statement:
         """Give a new statement its name in this tree, and the tree what it calls."""
@@ -241,6 +266,7 @@ class Tree:
     def erase(self, node: Statement) -> None:
         block = self.block_of(node)
         block[:] = [n for n in block if n is not node]
+        self._write_back()
         if node.kind is NodeType.Input:
             given = self.definition.args
             at = given.args.index(node.syntax)
