@@ -25,7 +25,7 @@ from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.hooks import GradientHook
-from mindspore.prims.values import TensorBase
+from mindspore.prims.values import SizeUnknownError, TensorBase, ValueUnknownError
 from mindspore.runtime import devices
 
 _ADD, _SUB, _MUL, _DIV = _ew.Add(), _ew.Sub(), _ew.Mul(), _ew.Div()
@@ -526,7 +526,7 @@ class Tensor(TensorBase):
                 "Only integer tensors of a single element can be converted to an index, but got "
                 f"a {self.dtype} tensor of shape {self.shape}."
             )
-        return int(self._python_number("index()"))
+        return int(self._python_number("using it as an index or a size", SizeUnknownError))
 
     def __round__(self, digits: int | None = None) -> Tensor:
         scale = 10.0 ** (digits or 0)
@@ -537,12 +537,12 @@ class Tensor(TensorBase):
             return str(self)
         return format(self.item(), spec) if self.size == 1 and self._node is None else format(str(self), spec)
 
-    def _python_number(self, what: str) -> Any:
+    def _python_number(self, what: str, kind: type[ValueUnknownError] = ValueUnknownError) -> Any:
         if self.size != 1:
             raise ValueError(
                 f"Only one element tensors can be converted to Python scalars by {what}, but this one has shape {self.shape}."
             )
-        return np.asarray(self._data).item() if self._node is None else python_number(what, self)
+        return np.asarray(self._data).item() if self._node is None else python_number(what, self, kind)
 
     def __hash__(self) -> int:
         return id(self)
@@ -621,6 +621,11 @@ class TensorHook:
 
     def __init__(self, hooks: dict, key: int):
         self._hooks, self._key = hooks, key
+
+    @property
+    def handle_id(self) -> int:
+        """The number of the hook among those of its tensor."""
+        return self._key
 
     def remove(self) -> None:
         self._hooks.pop(self._key, None)

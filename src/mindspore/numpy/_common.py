@@ -18,6 +18,8 @@ _DEFAULTS = {mstype.int64: mstype.int32, mstype.float64: mstype.float32}
 
 def tensor(a: Any, dtype: Any = None) -> Tensor:
     """A tensor from anything array-like; Python ints become int32, floats float32."""
+    if a is None:
+        raise TypeError("an array, a number, a list or a tuple is needed, but got None.")
     if isinstance(a, TensorBase):
         return cast(a, dtype)
     if isinstance(a, SymbolicScalarBase):

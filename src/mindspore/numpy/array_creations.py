@@ -198,21 +198,23 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
     return F.flip(out, (1,)) if increasing else out
 
 
-def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[Tensor, ...]:
+def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> list[Tensor]:
     """Coordinate grids; sparse ones keep size 1 where they do not vary."""
+    if indexing not in ("xy", "ij"):
+        raise TypeError(f"For 'meshgrid', 'indexing' must be 'xy' or 'ij', but got {indexing!r}.")
     arrays = [Reshape()(tensor(x), (-1,)) for x in xi]
     if not sparse:
-        return F.meshgrid(*arrays, indexing=indexing)
+        return list(F.meshgrid(*arrays, indexing=indexing))
     n = len(arrays)
     places = list(range(n))
     if indexing == "xy" and n > 1:
         places[0], places[1] = 1, 0
-    return tuple(Reshape()(a, tuple(-1 if d == p else 1 for d in range(n))) for a, p in zip(arrays, places))
+    return [Reshape()(a, tuple(-1 if d == p else 1 for d in range(n))) for a, p in zip(arrays, places)]
 
 
 def indices(dimensions: Any, dtype: Any = mstype.int32, sparse: bool = False) -> list[Tensor]:
     """The coordinates of every place of a grid."""
-    return list(meshgrid(*(arange(d, dtype=dtype) for d in dimensions), sparse=sparse, indexing="ij"))
+    return meshgrid(*(arange(d, dtype=dtype) for d in dimensions), sparse=sparse, indexing="ij")
 
 
 class _Grid:

@@ -189,14 +189,15 @@ def column_stack(tup: Any) -> Tensor:
     return F.column_stack(sequence(tup))
 
 
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Cut into equal sections, or at indices."""
     x = tensor(x)
     if isinstance(indices_or_sections, int) and x.shape[axis] % indices_or_sections:
         raise ValueError(
             f"For 'split', a dimension of size {x.shape[axis]} cannot be cut into {indices_or_sections} equal sections."
         )
-    return F.tensor_split(x, indices_or_sections, axis)
+    parts = F.tensor_split(x, indices_or_sections, axis)
+    return parts if isinstance(indices_or_sections, int) else list(parts)
 
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
@@ -226,7 +227,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     condition = tensor(condition)
     if x is None and y is None:
         return F.nonzero(condition, as_tuple=True)
-    return F.where(condition, operand(x), operand(y))
+    numbers = all(isinstance(v, (bool, int, float)) for v in (x, y))
+    return F.where(condition, tensor(x) if numbers else operand(x), tensor(y) if numbers else operand(y))
 
 
 def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:

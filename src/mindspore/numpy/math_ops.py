@@ -13,6 +13,7 @@ from mindspore.ops import function as F
 from mindspore.ops.function._common import cast, normal_axes, normal_axis, to_float
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import Reshape
+from mindspore.prims.scan import CumProd, CumSum
 
 __all__ = [
     "abs", "absolute", "add", "amax", "amin", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
@@ -239,6 +240,8 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         total = F.full_like(out, x.size / builtins.max(out.size, 1))
     else:
         w = cast(tensor(weights), x.dtype)
+        if w.shape != x.shape and axis is None:
+            raise TypeError("For 'average', 'axis' must be given when the shapes of 'x' and 'weights' differ.")
         if w.shape != x.shape and isinstance(axis, int):
             w = Reshape()(w, tuple(w.size if d == axis % x.ndim else 1 for d in range(x.ndim)))
         w = F.broadcast_to(w, x.shape)
@@ -259,14 +262,20 @@ def sometrue(a: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """The running sum; of the flattened array when `axis` is None."""
-    x = cast(tensor(a), dtype)
-    return F.cumsum(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
+    x = _accumulated(a, dtype)
+    return CumSum()(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """The running product; of the flattened array when `axis` is None."""
+    x = _accumulated(a, dtype)
+    return CumProd()(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
+
+
+def _accumulated(a: Any, dtype: Any) -> Tensor:
+    """An array in the type in which its elements are added up: bools and small integers as int32."""
     x = cast(tensor(a), dtype)
-    return F.cumprod(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
+    return cast(x, mstype.int32) if x.dtype.kind in "bui" and x.dtype.bits < 32 else x
 
 
 def _without_nan(a: Any, value: Any) -> tuple[Any, Any]:
@@ -595,6 +604,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
     """How often each of 0, 1, 2 … occurs; `length` fixes the size of the result."""
+    if tensor(x).dtype.kind not in "biu":
+        raise TypeError(f"For 'bincount', 'x' must be an array of ints, but got {tensor(x).dtype}.")
     out = F.bincount(tensor(x), None if weights is None else tensor(weights), builtins.max(minlength, length or 0))
     return out if length is None else out[:length]
 

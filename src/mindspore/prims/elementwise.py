@@ -183,7 +183,10 @@ class Div(_Division):
 
 def _floordiv(xp: Any, x: Any, y: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _cast_like(xp, xp.floor_divide(x, y), x) if x.dtype.kind in "bui" else xp.floor(x / y)
+        if x.dtype.kind in "bui":
+            return _cast_like(xp, xp.floor_divide(x, y), x)
+        # in float64: a quotient rounded up to an integer would be one too many
+        return xp.floor(x.astype(np.float64) / y.astype(np.float64)).astype(x.dtype)
 
 
 def _floormod(xp: Any, x: Any, y: Any) -> Any:

@@ -48,7 +48,7 @@ class _MatrixProduct(Primitive):
         m, k = reversed(x.shape[-2:]) if self.transpose_a else x.shape[-2:]
         k2, n = reversed(y.shape[-2:]) if self.transpose_b else y.shape[-2:]
         if k != k2:
-            raise ValueError(
+            raise checks.UnfitError(
                 f"For '{self.name}', the columns of 'x' must equal the rows of 'y', but got {k} and {k2}: shapes {x.shape}"
                 f"{' (transposed)' if self.transpose_a else ''} and {y.shape}{' (transposed)' if self.transpose_b else ''}."
             )
