@@ -127,12 +127,19 @@ _LAZY: dict[str, str] = {
          "load_segmented_checkpoints", "convert_checkpoints", "remove_redundancy"], "mindspore.train.serialization"),
     **dict.fromkeys(
         ["transform_checkpoints", "transform_checkpoint_by_rank", "rank_list_for_transform", "merge_pipeline_strategys",
-         "sync_pipeline_shared_parameters", "unified_safetensors", "set_algo_parameters", "get_algo_parameters", "reset_algo_parameters", "Layout", "shard",
+         "sync_pipeline_shared_parameters", "unified_safetensors",
+         "set_algo_parameters", "get_algo_parameters", "reset_algo_parameters", "Layout", "shard",
          "reshard", "parameter_broadcast"], "mindspore.parallel"),
     **dict.fromkeys(
         ["Model", "DatasetHelper", "connect_network_with_dataset", "data_sink", "SummaryRecord", "SummaryCollector",
          "SummaryLandscape", "FixedLossScaleManager", "DynamicLossScaleManager", "LossScaleManager", "LossMonitor", "TimeMonitor",
-         "ModelCheckpoint", "CheckpointConfig", "Callback", "RunContext", "ReduceLROnPlateau", "Metric"], "mindspore.train"),
+         "ModelCheckpoint", "CheckpointConfig", "Callback", "RunContext", "ReduceLROnPlateau", "Metric", "LearningRateScheduler",
+         "History", "LambdaCallback", "EarlyStopping", "OnRequestExit", "BackupAndRestore", "FlopsUtilizationCollector",
+         "TrainFaultTolerance", "ConvertNetUtils", "ConvertModelUtils", "names", "get_metric_fn", "Accuracy", "MAE", "MSE",
+         "rearrange_inputs", "Precision", "HausdorffDistance", "Recall", "Fbeta", "BleuScore", "CosineSimilarity",
+         "OcclusionSensitivity", "F1", "Dice", "ROC", "auc", "TopKCategoricalAccuracy", "Top1CategoricalAccuracy",
+         "Top5CategoricalAccuracy", "Loss", "MeanSurfaceDistance", "RootMeanSquareDistance", "Perplexity",
+         "ConfusionMatrix", "ConfusionMatrixMetric"], "mindspore.train"),
     **dict.fromkeys(["build_train_network"], "mindspore.train.amp"),
     **dict.fromkeys(
         ["set_seed", "get_seed", "Generator", "manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state",

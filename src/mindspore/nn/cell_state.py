@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mindspore._base.dtype import to_dtype
 from mindspore.common.changes import note_change
 from mindspore.common.tensor import Tensor
 
@@ -126,6 +127,45 @@ class StateMixin:
             out = hook(self, out, prefix, {}) or out
         return out
 
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """Convert parameters and buffers of floating point or complex numbers to another type.
+
+        Called as `to(dtype)`, `to(device, dtype)` or `to(tensor)`; graphs place data on devices themselves, so a device is
+        checked and has no further effect.
+
+        Examples:
+            >>> import mindspore as ms
+            >>> from mindspore import nn
+            >>> nn.Dense(2, 2).to(ms.float16).weight.dtype
+            mindspore.float16
+        """
+        dtype = _wanted_type(*args, **kwargs)
+        if dtype is not None:
+            if dtype.kind not in "fc":
+                raise TypeError(f"For 'Cell.to', 'dtype' must be floating point or complex, but got {dtype}.")
+            for param in self.get_parameters():
+                if param.dtype.kind in "fc":
+                    param.set_dtype(dtype)
+            for _, cell in self.cells_and_names():
+                for name, value in cell._buffers.items():
+                    if value is not None and value.dtype.kind in "fc":
+                        cell._buffers[name] = value.astype(dtype)
+            note_change()
+        return self
+
+    def run_construct(self, cast_inputs: tuple, kwargs: dict) -> Any:
+        """Call `construct` with these arguments.
+
+        Examples:
+            >>> from mindspore import Tensor, nn
+            >>> nn.ReLU().run_construct((Tensor([-1.0]),), {}).tolist()
+            [0.0]
+        """
+        return self.construct(*cast_inputs, **kwargs)
+
+    def remove_redundant_parameters(self) -> None:
+        """Kept for scripts that call it: a cell holds each parameter once."""
+
     def load_state_dict(self, state_dict: dict, strict: bool = True) -> IncompatibleKeys:
         """Copy values from a dictionary made by `state_dict`."""
         state = dict(state_dict)
@@ -152,6 +192,21 @@ class StateMixin:
         for hook in self._state_hooks("_load_state_dict_post_hooks"):
             hook(self, result)
         return result
+
+
+def _wanted_type(
+    first: Any = None, second: Any = None, non_blocking: bool = False, *, device: Any = None, dtype: Any = None,
+    tensor: Any = None,
+) -> Any:  # fmt: skip
+    """The element type among the arguments of `Cell.to`; devices are looked at by `Tensor.to`."""
+    for given in (first, second, device, dtype, tensor):
+        if isinstance(given, Tensor):
+            return given.dtype
+        if isinstance(given, str):
+            Tensor(0.0).to(given)
+        elif given is not None and not isinstance(given, bool):
+            dtype = to_dtype(given)
+    return dtype
 
 
 def _appended(hooks: list, hook: Callable) -> Any:

@@ -32,6 +32,7 @@ from mindspore.ops.primitive import (
 from mindspore.ops.examples import attach as _complete
 from mindspore.ops.paths import of_mint as _of_mint
 from mindspore.ops.tensor_methods import attach as _attach
+from mindspore.ops.tensor_state import attach as _attach_state
 
 from mindspore.ops.composite import *  # noqa: F403 - after the package ops.function.grad, whose name one of these shares
 
@@ -41,6 +42,7 @@ from mindspore.ops.function import clip_by_global_norm, clip_by_value
 
 P = operations
 _attach()
+_attach_state()
 _complete(_sys.modules[__name__], Tensor)
 
 #: operations of several processes, of `mint.distributed`, which stands above and is imported on first use

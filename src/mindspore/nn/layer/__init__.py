@@ -15,6 +15,7 @@ from mindspore.nn.layer.pooling import *  # noqa: F403
 from mindspore.nn.layer.quant import *  # noqa: F403
 from mindspore.nn.layer.rnn_cells import *  # noqa: F403
 from mindspore.nn.layer.rnns import *  # noqa: F403
+from mindspore.nn.layer.sparse import *  # noqa: F403
 from mindspore.nn.layer.thor_layer import *  # noqa: F403
 from mindspore.nn.layer.timedistributed import *  # noqa: F403
 from mindspore.nn.layer.transformer import *  # noqa: F403

@@ -5,6 +5,7 @@ from mindspore.nn.optim.adadelta import Adadelta
 from mindspore.nn.optim.adafactor import AdaFactor
 from mindspore.nn.optim.adam import Adam, AdamOffload, AdamWeightDecay
 from mindspore.nn.optim.adamax import AdaMax
+from mindspore.nn.optim.adasum import AdaSumByDeltaWeightWrapCell, AdaSumByGradWrapCell
 from mindspore.nn.optim.asgd import ASGD
 from mindspore.nn.optim.ftrl import FTRL
 from mindspore.nn.optim.lamb import Lamb
@@ -19,6 +20,7 @@ from mindspore.nn.optim.sgd import SGD
 from mindspore.nn.optim.thor import thor
 
 __all__ = [
-    "ASGD", "AdaFactor", "AdaMax", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay", "FTRL", "LARS",
-    "Lamb", "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "SGD", "thor",
+    "ASGD", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell", "AdaSumByGradWrapCell", "Adadelta",
+    "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay", "FTRL", "LARS", "Lamb",
+    "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "SGD", "thor",
 ]  # fmt: skip
