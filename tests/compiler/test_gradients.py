@@ -272,3 +272,16 @@ def test_a_tape_through_compiled_functions():
         return v * n
 
     assert [float(ms.grad(lambda v, n=n: scaled(v, ms.mutable(n)))(x)) for n in (2, 3, 4)] == [2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_gradients_flow_into_tensors_in_a_list(mode):
+    ms.set_context(mode=mode)
+    try:
+        weight = Tensor([[1.0, 2.0], [3.0, 4.0]])
+        left, right = ms.grad(lambda x, y: ((x, y) + weight * [x, y]).sum(), (0, 1))(
+            Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+        )
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    assert left.asnumpy().tolist() == [2.0, 3.0] and right.asnumpy().tolist() == [4.0, 5.0]

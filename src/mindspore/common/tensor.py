@@ -70,7 +70,7 @@ def _binary(prim: Any, ufunc: Any) -> Any:
                 return tensor
         if not isinstance(other, _OPERANDS):
             if isinstance(other, (list, tuple)) or hasattr(other, "__array__"):
-                other = Tensor(other)
+                other = _operand(other)
             elif isinstance(other, str):
                 raise _no_text(prim, "input=Tensor, other=string")
             else:
@@ -84,7 +84,7 @@ def _reflected(prim: Any) -> Any:
     def method(self: Tensor, other: Any) -> Any:
         if not isinstance(other, _OPERANDS):
             if isinstance(other, (list, tuple)) or hasattr(other, "__array__"):
-                other = Tensor(other)
+                other = _operand(other)
             elif isinstance(other, str):
                 raise _no_text(prim, "input=string, other=Tensor")
             else:
@@ -647,6 +647,13 @@ def _has_symbolic(data: Any) -> bool:
     if isinstance(data, (list, tuple)):
         return any(_has_symbolic(d) for d in data)
     return values.is_symbolic(data)
+
+
+def _operand(data: Any) -> Tensor:
+    """What stands beside a tensor in an expression as a tensor; gradients flow into tensors in a list."""
+    if ACTIVE.tapes and isinstance(data, (list, tuple)) and _contains_tensor(data):
+        return _stack_symbolic(data, None)
+    return Tensor(data)
 
 
 def _stack_symbolic(data: Any, dtype: Any) -> Tensor:
