@@ -96,14 +96,19 @@ def next_key(seed: int | None = None, generator: Generator | None = None) -> Ten
     if generator is not None:
         return generator.next_key()
     if seed is None or seed == 0:
-        if not _Streams.seeded:
-            _seeded_default().seed()
-        return _Streams.default.next_key()
+        return _in_use().next_key()
     stream = _Streams.by_seed.get(seed)
     if stream is None:
         stream = _Streams.by_seed[seed] = Generator()
         _restart_stream(stream, seed)
     return stream.next_key()
+
+
+def _in_use() -> Generator:
+    """The default generator; one that nobody has seeded gets an unforeseeable seed."""
+    if not _Streams.seeded:
+        _seeded_default().seed()
+    return _Streams.default
 
 
 def _seeded_default() -> Generator:
@@ -191,7 +196,7 @@ def initial_seed() -> int:
         >>> mint.initial_seed()
         7
     """
-    return _Streams.default.initial_seed()
+    return _in_use().initial_seed()
 
 
 def get_rng_state() -> Tensor:
@@ -204,7 +209,7 @@ def get_rng_state() -> Tensor:
         >>> bool((mint.rand(2) == a).all())
         True
     """
-    return _Streams.default.get_state()
+    return _in_use().get_state()
 
 
 def set_rng_state(state: Tensor) -> None:
