@@ -31,9 +31,14 @@ class FileReader:
         RuntimeError: if a file or its index is missing or damaged.
 
     Examples:
+        >>> from mindspore.mindrecord import FileReader, FileWriter
+        >>> writer = FileWriter("test.mindrecord", overwrite=True)
+        >>> _ = writer.add_schema({"label": {"type": "int32"}}, "labels")
+        >>> _ = writer.write_raw_data([{"label": 7}])
+        >>> _ = writer.commit()
         >>> reader = FileReader("test.mindrecord")
-        >>> for row in reader.get_next():
-        ...     print(row)
+        >>> [int(row["label"]) for row in reader.get_next()]
+        [7]
         >>> reader.close()
     """
 

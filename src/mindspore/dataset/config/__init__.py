@@ -78,6 +78,7 @@ def set_seed(seed: int) -> None:
 
 
 def get_seed() -> int:
+    """The seed of the data pipeline."""
     return _settings.seed
 
 

@@ -59,6 +59,7 @@ class Transform:
 
     Examples:
         >>> import numpy as np
+        >>> from mindspore.dataset.transforms.base import Transform
         >>> class Double(Transform):
         ...     def apply(self, column):
         ...         return column * 2

@@ -19,7 +19,7 @@ class Cifar100ToMR(CifarToMR):
         PathNotExistsError: if the files are not there.
 
     Examples:
-        >>> Cifar100ToMR("cifar-100-python", "cifar100.mindrecord").transform(["fine_label"])
+        >>> Cifar100ToMR("cifar-100-python", "cifar100.mindrecord").transform(["fine_label"])  # doctest: +SKIP
     """
 
     label_names = {"fine_label": b"fine_labels", "coarse_label": b"coarse_labels"}

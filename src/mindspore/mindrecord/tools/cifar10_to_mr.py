@@ -19,7 +19,7 @@ class Cifar10ToMR(CifarToMR):
         PathNotExistsError: if the files are not there.
 
     Examples:
-        >>> Cifar10ToMR("cifar-10-batches-py", "cifar10.mindrecord").transform(["label"])
+        >>> Cifar10ToMR("cifar-10-batches-py", "cifar10.mindrecord").transform(["label"])  # doctest: +SKIP
     """
 
     label_names = {"label": b"labels"}

@@ -34,7 +34,12 @@ class CsvToMR:
         ValueError: if an argument is not valid.
 
     Examples:
-        >>> CsvToMR("sales.csv", "sales.mindrecord", ["Age", "Sales"]).transform()
+        >>> from pathlib import Path
+        >>> from mindspore.mindrecord import CsvToMR, FileReader
+        >>> _ = Path("sales.csv").write_text("Age,Sales\\n3,9.5\\n")
+        >>> _ = CsvToMR("sales.csv", "sales.mindrecord", ["Age", "Sales"]).transform()
+        >>> [int(row["Age"]) for row in FileReader("sales.mindrecord").get_next()]
+        [3]
     """
 
     def __init__(self, source: str, destination: str, columns_list: list[str] | None = None, partition_number: int = 1):

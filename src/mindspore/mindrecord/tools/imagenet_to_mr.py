@@ -36,7 +36,7 @@ class ImageNetToMR:
         ValueError: if an argument is not valid.
 
     Examples:
-        >>> ImageNetToMR("labels_map.txt", "imagenet/train", "imagenet.mindrecord", 8).transform()
+        >>> ImageNetToMR("labels_map.txt", "imagenet/train", "imagenet.mindrecord", 8).transform()  # doctest: +SKIP
     """
 
     def __init__(self, map_file: str, image_dir: str, destination: str, partition_number: int = 1):

@@ -37,7 +37,7 @@ class MnistToMR:
         ValueError: if an argument is not valid.
 
     Examples:
-        >>> MnistToMR("mnist", "mnist_mr").transform()
+        >>> MnistToMR("mnist", "mnist_mr").transform()  # doctest: +SKIP
     """
 
     def __init__(self, source: str, destination: str, partition_number: int = 1):

@@ -59,7 +59,7 @@ class TFRecordToMR:
     Examples:
         >>> from mindspore.mindrecord.tools.tfrecord_to_mr import FixedLenFeature, TFRecordToMR
         >>> features = {"image": FixedLenFeature([], "string"), "label": FixedLenFeature([], "int64")}
-        >>> TFRecordToMR("a.tfrecord", "a.mindrecord", features, ["image"]).transform()
+        >>> TFRecordToMR("a.tfrecord", "a.mindrecord", features, ["image"]).transform()  # doctest: +SKIP
     """
 
     def __init__(

@@ -61,7 +61,7 @@ class Adam(AdamW):
         >>> weight = ms.Parameter(ms.Tensor([1.0]), name="weight")
         >>> mint.optim.Adam([weight], lr=0.5)((ms.Tensor([2.0]),))
         True
-        >>> weight.asnumpy().tolist()
+        >>> print(weight.asnumpy().round(3))
         [0.5]
     """
 
