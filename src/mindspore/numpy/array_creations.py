@@ -39,39 +39,77 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
 
 
 def asarray(a: Any, dtype: Any = None) -> Tensor:
-    """A tensor; tensors are passed through."""
+    """A tensor; tensors are passed through.
+
+    Examples:
+        >>> print(mnp.asarray([1, 2]))
+        [1 2]
+    """
     return tensor(a, dtype)
 
 
 def asfarray(a: Any, dtype: Any = mstype.float32) -> Tensor:
-    """A tensor of floats."""
+    """A tensor of floats.
+
+    Examples:
+        >>> print(mnp.asfarray([1, 2]))
+        [1. 2.]
+    """
     kind = mstype.to_dtype(dtype) if dtype is not None else mstype.float32
     return tensor(a, kind if kind.kind == "f" else mstype.float32)
 
 
 def copy(a: Any) -> Tensor:
-    """A tensor with its own data."""
+    """A tensor with its own data.
+
+    Examples:
+        >>> print(mnp.copy(mnp.array([1, 2])))
+        [1 2]
+    """
     out = tensor(a)
     return out.copy() if out is a else out
 
 
 def zeros(shape: Any, dtype: Any = mstype.float32) -> Tensor:
-    """Zeros."""
+    """Zeros.
+
+    Examples:
+        >>> print(mnp.zeros((2, 2)))
+        [[0. 0.]
+         [0. 0.]]
+    """
     return F.zeros(shape, dtype)
 
 
 def ones(shape: Any, dtype: Any = mstype.float32) -> Tensor:
-    """Ones."""
+    """Ones.
+
+    Examples:
+        >>> print(mnp.ones((2, 2)))
+        [[1. 1.]
+         [1. 1.]]
+    """
     return F.ones(shape, dtype)
 
 
 def empty(shape: Any, dtype: Any = mstype.float32) -> Tensor:
-    """A tensor of the given shape; its elements are 0."""
+    """A tensor of the given shape; its elements are 0.
+
+    Examples:
+        >>> mnp.empty((2, 3)).shape
+        (2, 3)
+    """
     return F.zeros(shape, dtype)
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-    """One value, repeated and broadcast."""
+    """One value, repeated and broadcast.
+
+    Examples:
+        >>> print(mnp.full((2, 2), 7))
+        [[7 7]
+         [7 7]]
+    """
     value = tensor(fill_value, dtype)
     return F.broadcast_to(value, static_ints("full", "shape", shape))
 
@@ -82,28 +120,53 @@ def _like(a: Any, dtype: Any, shape: Any) -> tuple[Any, Any]:
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """Zeros in the shape of another array."""
+    """Zeros in the shape of another array.
+
+    Examples:
+        >>> print(mnp.zeros_like(mnp.array([1, 2])))
+        [0 0]
+    """
     return F.zeros(*_like(a, dtype, shape))
 
 
 def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """Ones in the shape of another array."""
+    """Ones in the shape of another array.
+
+    Examples:
+        >>> print(mnp.ones_like(mnp.array([1, 2])))
+        [1 1]
+    """
     return F.ones(*_like(a, dtype, shape))
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """A tensor in the shape of another array; its elements are 0."""
+    """A tensor in the shape of another array; its elements are 0.
+
+    Examples:
+        >>> mnp.empty_like(mnp.array([[1, 2]])).shape
+        (1, 2)
+    """
     return F.zeros(*_like(prototype, dtype, shape))
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """One value, repeated, in the shape of another array."""
+    """One value, repeated, in the shape of another array.
+
+    Examples:
+        >>> print(mnp.full_like(mnp.array([1, 2]), 5))
+        [5 5]
+    """
     dims, kind = _like(a, dtype, shape)
     return full(dims, fill_value, kind)
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Tensor:
-    """Evenly spaced numbers before `stop`; ints are int32."""
+    """Evenly spaced numbers before `stop`; ints are int32.
+
+    Examples:
+        >>> print(mnp.arange(2, 10, 3))
+        [2 5 8]
+    """
     if stop is None:
         start, stop = 0, start
     step = 1 if step is None else step
@@ -116,7 +179,12 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
 def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
 ) -> Any:
-    """`num` evenly spaced numbers from start to stop; arrays are spaced along `axis`."""
+    """`num` evenly spaced numbers from start to stop; arrays are spaced along `axis`.
+
+    Examples:
+        >>> print(mnp.linspace(0, 1, 5))
+        [0.   0.25 0.5  0.75 1.  ]
+    """
     low, high = to_float(tensor(start)), to_float(tensor(stop))
     parts = num - 1 if endpoint else num
     shape = F.broadcast_shapes(low.shape, high.shape)
@@ -132,7 +200,12 @@ def linspace(
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None, axis: int = 0
 ) -> Tensor:
-    """base to the power of evenly spaced exponents."""
+    """base to the power of evenly spaced exponents.
+
+    Examples:
+        >>> print(mnp.logspace(0, 3, 4))
+        [   1.   10.  100. 1000.]
+    """
     return cast(F.pow(float(base), linspace(start, stop, num, endpoint, axis=axis)), dtype)
 
 
@@ -144,32 +217,68 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = mstype.float32) -> Tensor:
-    """Ones on a diagonal."""
+    """Ones on a diagonal.
+
+    Examples:
+        >>> print(mnp.eye(2, 3))
+        [[1. 0. 0.]
+         [0. 1. 0.]]
+    """
     return Tensor(onp.eye(N, M, k), dtype)
 
 
 def identity(n: int, dtype: Any = mstype.float32) -> Tensor:
-    """The identity matrix."""
+    """The identity matrix.
+
+    Examples:
+        >>> print(mnp.identity(2))
+        [[1. 0.]
+         [0. 1.]]
+    """
     return F.eye(n, n, dtype)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = mstype.float32) -> Tensor:
-    """Ones on and below a diagonal."""
+    """Ones on and below a diagonal.
+
+    Examples:
+        >>> print(mnp.tri(2, 3))
+        [[1. 0. 0.]
+         [1. 1. 0.]]
+    """
     return Tensor(onp.tri(N, M, k), dtype)
 
 
 def tril(m: Any, k: int = 0) -> Tensor:
-    """The lower triangle."""
+    """The lower triangle.
+
+    Examples:
+        >>> print(mnp.tril(mnp.array([[1, 2], [3, 4]])))
+        [[1 0]
+         [3 4]]
+    """
     return F.tril(tensor(m), k)
 
 
 def triu(m: Any, k: int = 0) -> Tensor:
-    """The upper triangle."""
+    """The upper triangle.
+
+    Examples:
+        >>> print(mnp.triu(mnp.array([[1, 2], [3, 4]])))
+        [[1 2]
+         [0 4]]
+    """
     return F.triu(tensor(m), k)
 
 
 def diag(v: Any, k: int = 0) -> Tensor:
-    """A matrix with a given diagonal, or the diagonal of a matrix."""
+    """A matrix with a given diagonal, or the diagonal of a matrix.
+
+    Examples:
+        >>> print(mnp.diag(mnp.array([5, 6])))
+        [[5 0]
+         [0 6]]
+    """
     x = tensor(v)
     if x.ndim not in (1, 2):
         raise ValueError(f"For 'diag', the array must have 1 or 2 dimensions, but its shape is {x.shape}.")
@@ -177,29 +286,57 @@ def diag(v: Any, k: int = 0) -> Tensor:
 
 
 def diagflat(v: Any, k: int = 0) -> Tensor:
-    """A matrix with the flattened array on a diagonal."""
+    """A matrix with the flattened array on a diagonal.
+
+    Examples:
+        >>> print(mnp.diagflat(mnp.array([[7], [8]])))
+        [[7 0]
+         [0 8]]
+    """
     return F.diagflat(tensor(v), k)
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """A diagonal of the plane of two axes."""
+    """A diagonal of the plane of two axes.
+
+    Examples:
+        >>> print(mnp.diagonal(mnp.array([[1, 2, 3], [4, 5, 6]]), offset=1))
+        [2 6]
+    """
     return F.diagonal(tensor(a), offset, axis1, axis2)
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
-    """The sum of a diagonal."""
+    """The sum of a diagonal.
+
+    Examples:
+        >>> print(mnp.trace(mnp.array([[1, 2], [3, 4]])))
+        5
+    """
     x = tensor(a)
     return F.sum(F.diagonal(x, offset, axis1, axis2), -1, dtype=dtype or x.dtype)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The matrix of powers of each element."""
+    """The matrix of powers of each element.
+
+    Examples:
+        >>> print(mnp.vander(mnp.array([1.0, 2.0, 3.0])))
+        [[1. 1. 1.]
+         [4. 2. 1.]
+         [9. 3. 1.]]
+    """
     out = F.vander(tensor(x), N)
     return F.flip(out, (1,)) if increasing else out
 
 
 def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> list[Tensor]:
-    """Coordinate grids; sparse ones keep size 1 where they do not vary."""
+    """Coordinate grids; sparse ones keep size 1 where they do not vary.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.meshgrid(mnp.array([1, 2]), mnp.array([7, 8]))]
+        [[[1, 2], [1, 2]], [[7, 7], [8, 8]]]
+    """
     if indexing not in ("xy", "ij"):
         raise TypeError(f"For 'meshgrid', 'indexing' must be 'xy' or 'ij', but got {indexing!r}.")
     arrays = [Reshape()(tensor(x), (-1,)) for x in xi]
@@ -213,7 +350,12 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> list[Tenso
 
 
 def indices(dimensions: Any, dtype: Any = mstype.int32, sparse: bool = False) -> list[Tensor]:
-    """The coordinates of every place of a grid."""
+    """The coordinates of every place of a grid.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.indices((2, 2))]
+        [[[0, 0], [1, 1]], [[0, 1], [0, 1]]]
+    """
     return meshgrid(*(arange(d, dtype=dtype) for d in dimensions), sparse=sparse, indexing="ij")
 
 
@@ -246,38 +388,73 @@ def _pair(found: Any) -> tuple[Tensor, Tensor]:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tensor]:
-    """The coordinates of the lower triangle."""
+    """The coordinates of the lower triangle.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.tril_indices(2)]
+        [[0, 1, 1], [0, 0, 1]]
+    """
     return _pair(onp.tril_indices(n, k, m))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tensor]:
-    """The coordinates of the upper triangle."""
+    """The coordinates of the upper triangle.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.triu_indices(2)]
+        [[0, 0, 1], [0, 1, 1]]
+    """
     return _pair(onp.triu_indices(n, k, m))
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, Tensor]:
-    """The coordinates of the lower triangle of an array."""
+    """The coordinates of the lower triangle of an array.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.tril_indices_from(mnp.ones((2, 2)))]
+        [[0, 1, 1], [0, 0, 1]]
+    """
     return tril_indices(arr.shape[0], k, arr.shape[1])
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, Tensor]:
-    """The coordinates of the upper triangle of an array."""
+    """The coordinates of the upper triangle of an array.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.triu_indices_from(mnp.ones((2, 2)))]
+        [[0, 0, 1], [0, 1, 1]]
+    """
     return triu_indices(arr.shape[0], k, arr.shape[1])
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
-    """The coordinates of the main diagonal."""
+    """The coordinates of the main diagonal.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.diag_indices(2)]
+        [[0, 1], [0, 1]]
+    """
     return (arange(n),) * ndim
 
 
 def ix_(*args: Any) -> tuple[Tensor, ...]:
-    """Index tensors that select the product of several index lists."""
+    """Index tensors that select the product of several index lists.
+
+    Examples:
+        >>> [part.shape for part in mnp.ix_(mnp.array([0, 1]), mnp.array([2]))]
+        [(2, 1), (1, 1)]
+    """
     n = len(args)
     return tuple(Reshape()(tensor(a), tuple(-1 if d == i else 1 for d in range(n))) for i, a in enumerate(args))
 
 
 def bartlett(M: int) -> Tensor:
-    """A triangular window."""
+    """A triangular window.
+
+    Examples:
+        >>> print(mnp.bartlett(5))
+        [0.  0.5 1.  0.5 0. ]
+    """
     return Tensor(onp.bartlett(M), mstype.float32)
 
 
@@ -287,27 +464,52 @@ def blackman(M: int) -> Tensor:
 
 
 def hamming(M: int) -> Tensor:
-    """Hamming's window."""
+    """Hamming's window.
+
+    Examples:
+        >>> print(mnp.hamming(3))
+        [0.08 1.   0.08]
+    """
     return Tensor(onp.hamming(M), mstype.float32)
 
 
 def hanning(M: int) -> Tensor:
-    """A raised cosine."""
+    """A raised cosine.
+
+    Examples:
+        >>> print(mnp.hanning(5))
+        [0.  0.5 1.  0.5 0. ]
+    """
     return Tensor(onp.hanning(M), mstype.float32)
 
 
 def rand(*shape: Any, dtype: Any = mstype.float32) -> Tensor:
-    """Uniform numbers in [0, 1)."""
+    """Uniform numbers in [0, 1).
+
+    Examples:
+        >>> mnp.rand(2, 3).shape
+        (2, 3)
+    """
     return F.rand(*shape, dtype=dtype)
 
 
 def randn(*shape: Any, dtype: Any = mstype.float32) -> Tensor:
-    """Standard normal numbers."""
+    """Standard normal numbers.
+
+    Examples:
+        >>> mnp.randn(2, 3).shape
+        (2, 3)
+    """
     return F.randn(*shape, dtype=dtype)
 
 
 def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: Any = mstype.int32) -> Tensor:
-    """Uniform integers in [minval, maxval)."""
+    """Uniform integers in [minval, maxval).
+
+    Examples:
+        >>> mnp.randint(5, 8, (2, 3)).shape
+        (2, 3)
+    """
     low, high = (0, minval) if maxval is None else (minval, maxval)
     return F.randint(low, high, () if shape is None else shape, dtype=dtype)
 
@@ -316,7 +518,12 @@ def pad(
     arr: Any, pad_width: Any, mode: Any = "constant", stat_length: Any = None, constant_values: Any = 0,
     end_values: Any = 0, reflect_type: str = "even", **kwargs: Any,
 ) -> Tensor:  # fmt: skip
-    """Surround an array; all of NumPy's modes, and functions."""
+    """Surround an array; all of NumPy's modes, and functions.
+
+    Examples:
+        >>> print(mnp.pad(mnp.array([1, 2]), (1, 2), constant_values=9))
+        [9 1 2 9 9]
+    """
     x = tensor(arr)
     pairs = onp.broadcast_to(onp.asarray(pad_width), (x.ndim, 2)).tolist()
     simple = {"reflect": "reflect", "symmetric": "symmetric", "edge": "replicate", "wrap": "circular"}
@@ -373,7 +580,12 @@ def _statistic(reduce: Any, x: Any, axis: int, width: int, length: Any, before: 
 
 # -- histograms -----------------------------------------------------------------------------------------------------
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Tensor:
-    """The edges of equal bins, or the given ones."""
+    """The edges of equal bins, or the given ones.
+
+    Examples:
+        >>> print(mnp.histogram_bin_edges(mnp.array([1.0, 4.0]), bins=3))
+        [1. 2. 3. 4.]
+    """
     if not isinstance(bins, int):
         return tensor(bins)
     x = to_float(tensor(a))
@@ -384,7 +596,12 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:
-    """(counts or weights per bin, bin edges); the last bin includes its right edge."""
+    """(counts or weights per bin, bin edges); the last bin includes its right edge.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.histogram(mnp.array([1.0, 2.0, 2.5, 4.0]), bins=3)]
+        [[1.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0]]
+    """
     x = Reshape()(to_float(tensor(a)), (-1,))
     edges = histogram_bin_edges(a, bins, range)
     w = None if weights is None else Reshape()(to_float(tensor(weights)), (-1,))
@@ -412,7 +629,13 @@ def _count(columns: list, edges: list, weights: Any) -> Any:
 
 
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:
-    """The histogram of points in several dimensions: (counts, edges per dimension)."""
+    """The histogram of points in several dimensions: (counts, edges per dimension).
+
+    Examples:
+        >>> print(mnp.histogramdd(mnp.array([[0.0, 0.0], [1.0, 1.0]]), bins=2)[0])
+        [[1. 0.]
+         [0. 1.]]
+    """
     if isinstance(sample, (list, tuple)):
         columns = [Reshape()(to_float(tensor(s)), (-1,)) for s in sample]
     else:
@@ -430,6 +653,12 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
 
 
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:
-    """The histogram of points in two dimensions: (counts, x edges, y edges)."""
+    """The histogram of points in two dimensions: (counts, x edges, y edges).
+
+    Examples:
+        >>> print(mnp.histogram2d(mnp.array([0.0, 1.0]), mnp.array([0.0, 1.0]), bins=2)[0])
+        [[1. 0.]
+         [0. 1.]]
+    """
     counts, edges = histogramdd([x, y], bins, range, weights, density)
     return counts, edges[0], edges[1]

@@ -25,17 +25,33 @@ __all__ = [
 
 # -- shapes ---------------------------------------------------------------------------------------------------------
 def reshape(x: Any, new_shape: Any) -> Tensor:
-    """The same elements in another shape."""
+    """The same elements in another shape.
+
+    Examples:
+        >>> print(mnp.reshape(mnp.array([1, 2, 3, 4]), (2, 2)))
+        [[1 2]
+         [3 4]]
+    """
     return Reshape()(tensor(x), new_shape)
 
 
 def ravel(x: Any) -> Tensor:
-    """All elements in one dimension."""
+    """All elements in one dimension.
+
+    Examples:
+        >>> print(mnp.ravel(mnp.array([[1, 2], [3, 4]])))
+        [1 2 3 4]
+    """
     return Reshape()(tensor(x), (-1,))
 
 
 def expand_dims(a: Any, axis: Any) -> Tensor:
-    """Insert dimensions of size 1."""
+    """Insert dimensions of size 1.
+
+    Examples:
+        >>> mnp.expand_dims(mnp.array([1, 2]), 0).shape
+        (1, 2)
+    """
     x = tensor(a)
     axes = static_ints("expand_dims", "axis", axis)
     rank = x.ndim + len(axes)
@@ -45,30 +61,56 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
 
 
 def squeeze(a: Any, axis: Any = None) -> Tensor:
-    """Drop dimensions of size 1."""
+    """Drop dimensions of size 1.
+
+    Examples:
+        >>> mnp.squeeze(mnp.ones((1, 3, 1))).shape
+        (3,)
+    """
     from mindspore.prims.arrays import Squeeze
 
     return Squeeze(() if axis is None else axis)(tensor(a))
 
 
 def transpose(a: Any, axes: Any = None) -> Tensor:
-    """Permute the dimensions (reversed when `axes` is None)."""
+    """Permute the dimensions (reversed when `axes` is None).
+
+    Examples:
+        >>> print(mnp.transpose(mnp.array([[1, 2], [3, 4]])))
+        [[1 3]
+         [2 4]]
+    """
     x = tensor(a)
     return F.transpose(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
-    """Exchange two dimensions."""
+    """Exchange two dimensions.
+
+    Examples:
+        >>> mnp.swapaxes(mnp.ones((2, 3, 4)), 0, 2).shape
+        (4, 3, 2)
+    """
     return F.swapaxes(tensor(x), axis1, axis2)
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
-    """Move dimensions to new places."""
+    """Move dimensions to new places.
+
+    Examples:
+        >>> mnp.moveaxis(mnp.ones((2, 3, 4)), 0, -1).shape
+        (3, 4, 2)
+    """
     return F.moveaxis(tensor(a), source, destination)
 
 
 def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
-    """Move a dimension back until it lies before `start`."""
+    """Move a dimension back until it lies before `start`.
+
+    Examples:
+        >>> mnp.rollaxis(mnp.ones((2, 3, 4)), 2).shape
+        (4, 2, 3)
+    """
     x = tensor(x)
     axis = normal_axis("rollaxis", axis, x.ndim)
     start = start + x.ndim if start < 0 else start
@@ -76,17 +118,32 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """Arrays with at least one dimension."""
+    """Arrays with at least one dimension.
+
+    Examples:
+        >>> mnp.atleast_1d(mnp.array(3.0)).shape
+        (1,)
+    """
     return _each(F.atleast_1d, arys)
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """Arrays with at least two dimensions."""
+    """Arrays with at least two dimensions.
+
+    Examples:
+        >>> mnp.atleast_2d(mnp.array([1.0, 2.0])).shape
+        (1, 2)
+    """
     return _each(F.atleast_2d, arys)
 
 
 def atleast_3d(*arys: Any) -> Any:
-    """Arrays with at least three dimensions."""
+    """Arrays with at least three dimensions.
+
+    Examples:
+        >>> mnp.atleast_3d(mnp.array([[1.0, 2.0]])).shape
+        (1, 2, 1)
+    """
     return _each(F.atleast_3d, arys)
 
 
@@ -96,63 +153,123 @@ def _each(function: Callable, arrays: tuple) -> Any:
 
 
 def broadcast_to(array: Any, shape: Any) -> Tensor:
-    """Repeat along new or size-1 dimensions."""
+    """Repeat along new or size-1 dimensions.
+
+    Examples:
+        >>> print(mnp.broadcast_to(mnp.array([1, 2]), (2, 2)))
+        [[1 2]
+         [1 2]]
+    """
     return F.broadcast_to(tensor(array), shape)
 
 
 def broadcast_arrays(*args: Any) -> list[Tensor]:
-    """All arrays in their common shape."""
+    """All arrays in their common shape.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.broadcast_arrays(mnp.array([1, 2]), mnp.array([[3], [4]]))]
+        [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
     arrays = [tensor(a) for a in args]
     shape = F.broadcast_shapes(*(a.shape for a in arrays))
     return [F.broadcast_to(a, shape) for a in arrays]
 
 
 def tile(a: Any, reps: Any) -> Tensor:
-    """Repeat the whole array."""
+    """Repeat the whole array.
+
+    Examples:
+        >>> print(mnp.tile(mnp.array([1, 2]), 2))
+        [1 2 1 2]
+    """
     return F.tile(tensor(a), reps)
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Repeat each element."""
+    """Repeat each element.
+
+    Examples:
+        >>> print(mnp.repeat(mnp.array([1, 2]), 2))
+        [1 1 2 2]
+    """
     return F.repeat_interleave(tensor(a), repeats, axis)
 
 
 def flip(m: Any, axis: Any = None) -> Tensor:
-    """Reverse the order along axes (all when None)."""
+    """Reverse the order along axes (all when None).
+
+    Examples:
+        >>> print(mnp.flip(mnp.array([[1, 2], [3, 4]])))
+        [[4 3]
+         [2 1]]
+    """
     return F.flip(tensor(m), axis)
 
 
 def flipud(m: Any) -> Tensor:
-    """Reverse the rows."""
+    """Reverse the rows.
+
+    Examples:
+        >>> print(mnp.flipud(mnp.array([[1, 2], [3, 4]])))
+        [[3 4]
+         [1 2]]
+    """
     return F.flipud(tensor(m))
 
 
 def fliplr(m: Any) -> Tensor:
-    """Reverse the columns."""
+    """Reverse the columns.
+
+    Examples:
+        >>> print(mnp.fliplr(mnp.array([[1, 2], [3, 4]])))
+        [[2 1]
+         [4 3]]
+    """
     return F.fliplr(tensor(m))
 
 
 def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
-    """Rotate in the plane of two axes."""
+    """Rotate in the plane of two axes.
+
+    Examples:
+        >>> print(mnp.rot90(mnp.array([[1, 2], [3, 4]])))
+        [[2 4]
+         [1 3]]
+    """
     return F.rot90(tensor(a), k, axes)
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
-    """Move elements around along axes."""
+    """Move elements around along axes.
+
+    Examples:
+        >>> print(mnp.roll(mnp.array([1, 2, 3]), 1))
+        [3 1 2]
+    """
     if axis is not None and isinstance(shift, int) and not isinstance(axis, int):
         shift = (shift,) * len(axis)
     return F.roll(tensor(a), shift, axis)
 
 
 def size(a: Any, axis: int | None = None) -> int:
-    """The number of elements, or the size of one dimension."""
+    """The number of elements, or the size of one dimension.
+
+    Examples:
+        >>> mnp.size(mnp.array([[1, 2], [3, 4]]))
+        4
+    """
     x = tensor(a)
     return x.size if axis is None else x.shape[normal_axis("size", axis, x.ndim)]
 
 
 # -- joining and splitting ------------------------------------------------------------------------------------------
 def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
-    """Join arrays along an axis, or their flattened forms when None."""
+    """Join arrays along an axis, or their flattened forms when None.
+
+    Examples:
+        >>> print(mnp.concatenate((mnp.array([1, 2]), mnp.array([3]))))
+        [1 2 3]
+    """
     parts = sequence(arrays)
     if axis is None:
         return F.concat([Reshape()(p, (-1,)) for p in parts], 0)
@@ -160,37 +277,76 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
-    """Join two arrays."""
+    """Join two arrays.
+
+    Examples:
+        >>> print(mnp.append(mnp.array([1, 2]), mnp.array([3])))
+        [1 2 3]
+    """
     return concatenate((arr, values), axis)
 
 
 def stack(arrays: Any, axis: int = 0) -> Tensor:
-    """Join arrays along a new axis."""
+    """Join arrays along a new axis.
+
+    Examples:
+        >>> print(mnp.stack((mnp.array([1, 2]), mnp.array([3, 4])), axis=1))
+        [[1 3]
+         [2 4]]
+    """
     return F.stack(sequence(arrays), axis)
 
 
 def hstack(tup: Any) -> Tensor:
-    """Join along the second axis (the first for 1-D arrays)."""
+    """Join along the second axis (the first for 1-D arrays).
+
+    Examples:
+        >>> print(mnp.hstack((mnp.array([1, 2]), mnp.array([3]))))
+        [1 2 3]
+    """
     return F.hstack(sequence(tup))
 
 
 def vstack(tup: Any) -> Tensor:
-    """Join rows."""
+    """Join rows.
+
+    Examples:
+        >>> print(mnp.vstack((mnp.array([1, 2]), mnp.array([3, 4]))))
+        [[1 2]
+         [3 4]]
+    """
     return F.vstack(sequence(tup))
 
 
 def dstack(tup: Any) -> Tensor:
-    """Join along the third axis."""
+    """Join along the third axis.
+
+    Examples:
+        >>> print(mnp.dstack((mnp.array([1, 2]), mnp.array([3, 4]))))
+        [[[1 3]
+          [2 4]]]
+    """
     return F.dstack(sequence(tup))
 
 
 def column_stack(tup: Any) -> Tensor:
-    """Join columns."""
+    """Join columns.
+
+    Examples:
+        >>> print(mnp.column_stack((mnp.array([1, 2]), mnp.array([3, 4]))))
+        [[1 3]
+         [2 4]]
+    """
     return F.column_stack(sequence(tup))
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Cut into equal sections, or at indices."""
+    """Cut into equal sections, or at indices.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.split(mnp.array([1, 2, 3, 4]), 2)]
+        [[1, 2], [3, 4]]
+    """
     x = tensor(x)
     if isinstance(indices_or_sections, int) and x.shape[axis] % indices_or_sections:
         raise ValueError(
@@ -201,29 +357,54 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """Cut into nearly equal sections, or at indices."""
+    """Cut into nearly equal sections, or at indices.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.array_split(mnp.array([1, 2, 3, 4, 5]), 2)]
+        [[1, 2, 3], [4, 5]]
+    """
     return F.tensor_split(tensor(x), indices_or_sections, axis)
 
 
 def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Cut along the second axis (the first for 1-D arrays)."""
+    """Cut along the second axis (the first for 1-D arrays).
+
+    Examples:
+        >>> [part.tolist() for part in mnp.hsplit(mnp.array([[1, 2, 3, 4]]), 2)]
+        [[[1, 2]], [[3, 4]]]
+    """
     x = tensor(x)
     return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
 def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Cut along the first axis."""
+    """Cut along the first axis.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.vsplit(mnp.array([[1, 2], [3, 4]]), 2)]
+        [[[1, 2]], [[3, 4]]]
+    """
     return split(x, indices_or_sections, 0)
 
 
 def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """Cut along the third axis."""
+    """Cut along the third axis.
+
+    Examples:
+        >>> [part.shape for part in mnp.dsplit(mnp.ones((1, 2, 4)), 2)]
+        [(1, 2, 2), (1, 2, 2)]
+    """
     return split(x, indices_or_sections, 2)
 
 
 # -- selection ------------------------------------------------------------------------------------------------------
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """x where the condition holds, else y; without both, where it holds."""
+    """x where the condition holds, else y; without both, where it holds.
+
+    Examples:
+        >>> print(mnp.where(mnp.array([True, False]), mnp.array([1, 2]), mnp.array([10, 20])))
+        [ 1 20]
+    """
     condition = tensor(condition)
     if x is None and y is None:
         return F.nonzero(condition, as_tuple=True)
@@ -232,12 +413,23 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
-    """Elements of the flattened array, or slices along an axis."""
+    """Elements of the flattened array, or slices along an axis.
+
+    Examples:
+        >>> print(mnp.take(mnp.array([10, 20, 30]), mnp.array([2, 0])))
+        [30 10]
+    """
     return tensor(a).take(tensor(indices), axis, mode)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
-    """One position along an axis per place."""
+    """One position along an axis per place.
+
+    Examples:
+        >>> print(mnp.take_along_axis(mnp.array([[10, 20], [30, 40]]), mnp.array([[1], [0]]), 1))
+        [[20]
+         [30]]
+    """
     x, index = tensor(arr), tensor(indices)
     if axis is None:
         return F.gather_elements(Reshape()(x, (-1,)), 0, Reshape()(index, (-1,)))
@@ -248,12 +440,23 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
 
 
 def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
-    """At each place the element of the choice the array names."""
+    """At each place the element of the choice the array names.
+
+    Examples:
+        >>> print(mnp.choose(mnp.array([0, 1, 0]), [mnp.array([1, 2, 3]), mnp.array([10, 20, 30])]))
+        [ 1 20  3]
+    """
     return tensor(a).choose([tensor(c) for c in choices] if isinstance(choices, (list, tuple)) else choices, mode)
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
-    """At each place the choice of the first condition that holds."""
+    """At each place the choice of the first condition that holds.
+
+    Examples:
+        >>> conditions = [mnp.array([True, False]), mnp.array([True, True])]
+        >>> print(mnp.select(conditions, [mnp.array([1, 2]), mnp.array([10, 20])]))
+        [ 1 20]
+    """
     conditions, choices = [tensor(c) for c in condlist], [tensor(c) for c in choicelist]
     if len(conditions) != len(choices) or not conditions:
         raise ValueError("For 'select', the lists of conditions and choices must be equally long and not empty.")
@@ -264,7 +467,13 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
-    """The function (or number) of the last condition that holds, at each place."""
+    """The function (or number) of the last condition that holds, at each place.
+
+    Examples:
+        >>> conditions = [mnp.array([True, False]), mnp.array([False, True])]
+        >>> print(mnp.piecewise(mnp.array([-1.0, 2.0]), conditions, [-10, 10]))
+        [-10.  10.]
+    """
     x = tensor(x)
     conditions = sequence(condlist) if isinstance(condlist, (list, tuple)) else [tensor(condlist)]
     functions = list(funclist)
@@ -284,12 +493,23 @@ def _apply(function: Any, x: Any, args: tuple, kw: dict) -> Any:
 
 
 def argwhere(a: Any) -> Tensor:
-    """The coordinates of the elements that are not 0."""
+    """The coordinates of the elements that are not 0.
+
+    Examples:
+        >>> print(mnp.argwhere(mnp.array([[0, 5], [7, 0]])))
+        [[0 1]
+         [1 0]]
+    """
     return F.argwhere(tensor(a))
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, ...]:
-    """Flat positions as coordinates."""
+    """Flat positions as coordinates.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.unravel_index(mnp.array([5, 2]), (2, 3))]
+        [[1, 0], [2, 2]]
+    """
     dims = static_ints("unravel_index", "shape", shape)
     index, parts = tensor(indices), []
     for n in reversed(dims) if order == "C" else dims:
@@ -299,7 +519,12 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, .
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: str = "C") -> Tensor:
-    """Coordinates as flat positions; those outside are clipped or wrapped."""
+    """Coordinates as flat positions; those outside are clipped or wrapped.
+
+    Examples:
+        >>> print(mnp.ravel_multi_index((mnp.array([0, 1]), mnp.array([1, 2])), (2, 3)))
+        [1 5]
+    """
     if mode not in ("clip", "wrap"):
         raise ValueError(f"For 'ravel_multi_index', 'mode' must be 'clip' or 'wrap', but got {mode!r}.")
     sizes = static_ints("ravel_multi_index", "dims", dims)
@@ -314,7 +539,12 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
 
 # -- functions along axes -------------------------------------------------------------------------------------------
 def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """A function of 1-D arrays, applied along an axis."""
+    """A function of 1-D arrays, applied along an axis.
+
+    Examples:
+        >>> print(mnp.apply_along_axis(lambda row: row.max(), 1, mnp.array([[1.0, 7.0], [4.0, 2.0]])))
+        [7. 4.]
+    """
     x = tensor(arr)
     at = normal_axis("apply_along_axis", axis, x.ndim)
     moved = F.moveaxis(x, at, -1)
@@ -329,7 +559,12 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs
 
 
 def apply_over_axes(func: Callable, a: Any, axes: Any) -> Tensor:
-    """A reducing function, applied over one axis after the other; dimensions are kept."""
+    """A reducing function, applied over one axis after the other; dimensions are kept.
+
+    Examples:
+        >>> print(mnp.apply_over_axes(mnp.sum, mnp.array([[1.0, 7.0], [4.0, 2.0]]), (0, 1)))
+        [[14.]]
+    """
     x = tensor(a)
     for axis in static_ints("apply_over_axes", "axes", axes):
         out = func(x, axis)
@@ -339,24 +574,44 @@ def apply_over_axes(func: Callable, a: Any, axes: Any) -> Tensor:
 
 # -- sets -----------------------------------------------------------------------------------------------------------
 def unique(x: Any, return_inverse: bool = False) -> Any:
-    """The values that occur, in order of first appearance, perhaps with each element's index among them."""
+    """The values that occur, in order of first appearance, perhaps with each element's index among them.
+
+    Examples:
+        >>> print(mnp.unique(mnp.array([5, 3, 5, 7])))
+        [5 3 7]
+    """
     found, index = F.unique(Reshape()(tensor(x), (-1,)))
     return (found, index) if return_inverse else found
 
 
 def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
-    """Whether each element occurs in another array."""
+    """Whether each element occurs in another array.
+
+    Examples:
+        >>> print(mnp.isin(mnp.array([1, 2, 3]), mnp.array([3, 1])))
+        [ True False  True]
+    """
     out = F.isin(tensor(element), tensor(test_elements))
     return F.logical_not(out) if invert else out
 
 
 def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
-    """Whether each element of the flattened array occurs in another."""
+    """Whether each element of the flattened array occurs in another.
+
+    Examples:
+        >>> print(mnp.in1d(mnp.array([1, 2, 3]), mnp.array([3, 1])))
+        [ True False  True]
+    """
     return isin(Reshape()(tensor(ar1), (-1,)), ar2, invert)
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The sorted values that occur in both."""
+    """The sorted values that occur in both.
+
+    Examples:
+        >>> print(mnp.intersect1d(mnp.array([1, 2, 3]), mnp.array([3, 1, 7])))
+        [1 3]
+    """
     found: Any = onp.intersect1d(  # type: ignore[call-overload]
         concrete("intersect1d", tensor(ar1)), concrete("intersect1d", tensor(ar2)), assume_unique, return_indices
     )
@@ -364,10 +619,20 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
-    """The values of the first array that do not occur in the second."""
+    """The values of the first array that do not occur in the second.
+
+    Examples:
+        >>> print(mnp.setdiff1d(mnp.array([1, 2, 3]), mnp.array([3, 1])))
+        [2]
+    """
     return Tensor(onp.setdiff1d(concrete("setdiff1d", tensor(ar1)), concrete("setdiff1d", tensor(ar2)), assume_unique))
 
 
 def array_str(a: Any) -> str:
-    """The array as text."""
+    """The array as text.
+
+    Examples:
+        >>> mnp.array_str(mnp.array([1, 2]))
+        '[1 2]'
+    """
     return str(tensor(a))

@@ -79,22 +79,42 @@ positive = unary("positive", lambda x: x, "The argument itself.", argument="a")
 
 
 def fix(x: Any) -> Tensor:
-    """The integer part."""
+    """The integer part.
+
+    Examples:
+        >>> print(mnp.fix(mnp.array([1.7, -1.7])))
+        [ 1. -1.]
+    """
     return F.trunc(to_float(tensor(x)))
 
 
 def isneginf(x: Any) -> Tensor:
-    """Where an element is minus infinity."""
+    """Where an element is minus infinity.
+
+    Examples:
+        >>> print(mnp.isneginf(mnp.array([1.0, float("-inf")])))
+        [False  True]
+    """
     return F.isneginf(tensor(x))
 
 
 def isposinf(x: Any) -> Tensor:
-    """Where an element is plus infinity."""
+    """Where an element is plus infinity.
+
+    Examples:
+        >>> print(mnp.isposinf(mnp.array([1.0, float("inf")])))
+        [False  True]
+    """
     return F.isposinf(tensor(x))
 
 
 def isscalar(element: Any) -> bool:
-    """Whether it is a Python number or string."""
+    """Whether it is a Python number or string.
+
+    Examples:
+        >>> mnp.isscalar(3.0)
+        True
+    """
     return isinstance(element, (int, float, complex, str, bool))
 
 
@@ -135,12 +155,22 @@ logical_xor = binary("logical_xor", F.logical_xor, "Where exactly one holds.")
 
 
 def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
-    """Quotient, rounded down, and remainder."""
+    """Quotient, rounded down, and remainder.
+
+    Examples:
+        >>> [part.tolist() for part in mnp.divmod(mnp.array([7.0, -7.0]), 2.0)]
+        [[3.0, -4.0], [1.0, 1.0]]
+    """
     return floor_divide(x1, x2, dtype), remainder(x1, x2, dtype)
 
 
 def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
-    """Keep every element within [xmin, xmax]; either may be None."""
+    """Keep every element within [xmin, xmax]; either may be None.
+
+    Examples:
+        >>> print(mnp.clip(mnp.array([-3.0, 0.5, 9.0]), 0.0, 1.0))
+        [0.  0.5 1. ]
+    """
     if xmin is None and xmax is None:
         raise ValueError("For 'clip', one of 'xmin' and 'xmax' must be given.")
     return cast(
@@ -149,7 +179,12 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
 
 
 def around(a: Any, decimals: int = 0) -> Tensor:
-    """Round to `decimals` places."""
+    """Round to `decimals` places.
+
+    Examples:
+        >>> print(mnp.around(mnp.array([1.25, 2.75]), 0))
+        [1. 3.]
+    """
     return F.round(tensor(a), decimals=decimals)
 
 
@@ -157,12 +192,22 @@ round = around
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Where |a - b| <= atol + rtol * |b|."""
+    """Where |a - b| <= atol + rtol * |b|.
+
+    Examples:
+        >>> print(mnp.isclose(mnp.array([1.0, 2.0]), mnp.array([1.0, 2.1])))
+        [ True False]
+    """
     return F.isclose(tensor(a), tensor(b), rtol, atol, equal_nan)
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    """Whether shapes and elements are equal."""
+    """Whether shapes and elements are equal.
+
+    Examples:
+        >>> print(mnp.array_equal(mnp.array([1, 2]), mnp.array([1, 2])))
+        True
+    """
     x, y = tensor(a1), tensor(a2)
     if x.shape != y.shape:
         return Tensor(False)
@@ -173,7 +218,12 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
-    """Whether the arrays broadcast together and are then equal."""
+    """Whether the arrays broadcast together and are then equal.
+
+    Examples:
+        >>> print(mnp.array_equiv(mnp.array([[1, 2], [1, 2]]), mnp.array([1, 2])))
+        True
+    """
     x, y = tensor(a1), tensor(a2)
     try:
         F.broadcast_shapes(x.shape, y.shape)
@@ -184,23 +234,43 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 # -- reductions -----------------------------------------------------------------------------------------------------
 def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
-    """The sum over axes."""
+    """The sum over axes.
+
+    Examples:
+        >>> print(mnp.sum(mnp.array([[1, 2], [3, 4]]), axis=0))
+        [4 6]
+    """
     total = F.sum(tensor(a), axis, keepdims, dtype=dtype)
     return total if initial is None else total + initial
 
 
 def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """The mean over axes."""
+    """The mean over axes.
+
+    Examples:
+        >>> print(mnp.mean(mnp.array([[1.0, 2.0], [3.0, 4.0]]), axis=1))
+        [1.5 3.5]
+    """
     return F.mean(cast(tensor(a), dtype), axis, keepdims)
 
 
 def amax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
-    """The maximum over axes."""
+    """The maximum over axes.
+
+    Examples:
+        >>> print(mnp.amax(mnp.array([[1.0, 7.0], [4.0, 2.0]]), axis=1))
+        [7. 4.]
+    """
     return F.amax(tensor(a), axis, keepdims, initial=initial, where=None if where is True else where)
 
 
 def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
-    """The minimum over axes."""
+    """The minimum over axes.
+
+    Examples:
+        >>> print(mnp.amin(mnp.array([[1.0, 7.0], [4.0, 2.0]]), axis=0))
+        [1. 2.]
+    """
     return F.amin(tensor(a), axis, keepdims, initial=initial, where=None if where is True else where)
 
 
@@ -208,32 +278,62 @@ max, min = amax, amin
 
 
 def argmax(a: Any, axis: Any = None) -> Tensor:
-    """Where the largest element stands."""
+    """Where the largest element stands.
+
+    Examples:
+        >>> print(mnp.argmax(mnp.array([[3.0, 8.0], [6.0, 5.0]]), axis=1))
+        [1 0]
+    """
     return F.argmax(tensor(a), axis)
 
 
 def argmin(a: Any, axis: Any = None) -> Tensor:
-    """Where the smallest element stands."""
+    """Where the smallest element stands.
+
+    Examples:
+        >>> print(mnp.argmin(mnp.array([[3.0, 8.0], [6.0, 5.0]]), axis=1))
+        [0 1]
+    """
     return F.argmin(tensor(a), axis)
 
 
 def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation."""
+    """The standard deviation.
+
+    Examples:
+        >>> print(mnp.std(mnp.array([1.0, 3.0])))
+        1.0
+    """
     return F.std(tensor(x), axis, ddof, keepdims)
 
 
 def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The variance."""
+    """The variance.
+
+    Examples:
+        >>> print(mnp.var(mnp.array([1.0, 3.0])))
+        1.0
+    """
     return F.var(tensor(x), axis, ddof, keepdims)
 
 
 def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Maximum minus minimum."""
+    """Maximum minus minimum.
+
+    Examples:
+        >>> print(mnp.ptp(mnp.array([3.0, 8.0, 5.0])))
+        5.0
+    """
     return amax(x, axis, keepdims) - amin(x, axis, keepdims)
 
 
 def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
-    """The weighted mean, perhaps with the sum of weights."""
+    """The weighted mean, perhaps with the sum of weights.
+
+    Examples:
+        >>> print(mnp.average(mnp.array([1.0, 4.0]), weights=mnp.array([3.0, 1.0])))
+        1.75
+    """
     x = to_float(tensor(x))
     if weights is None:
         out = F.mean(x, axis)
@@ -251,23 +351,44 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 
 def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The number of elements that are not 0."""
+    """The number of elements that are not 0.
+
+    Examples:
+        >>> print(mnp.count_nonzero(mnp.array([[0, 3], [5, 7]]), axis=1))
+        [1 2]
+    """
     return F.count_nonzero(tensor(x), () if axis is None else axis, keepdims)
 
 
 def sometrue(a: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether any element holds."""
+    """Whether any element holds.
+
+    Examples:
+        >>> print(mnp.sometrue(mnp.array([False, True])))
+        True
+    """
     return F.any(cast(tensor(a), mstype.bool_), axis, keepdims)
 
 
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum; of the flattened array when `axis` is None."""
+    """The running sum; of the flattened array when `axis` is None.
+
+    Examples:
+        >>> print(mnp.cumsum(mnp.array([[1, 2], [3, 4]]), axis=0))
+        [[1 2]
+         [4 6]]
+    """
     x = _accumulated(a, dtype)
     return CumSum()(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running product; of the flattened array when `axis` is None."""
+    """The running product; of the flattened array when `axis` is None.
+
+    Examples:
+        >>> print(mnp.cumprod(mnp.array([1.0, 2.0, 3.0])))
+        [1. 2. 6.]
+    """
     x = _accumulated(a, dtype)
     return CumProd()(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
 
@@ -327,37 +448,73 @@ def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
 
 # -- products -------------------------------------------------------------------------------------------------------
 def dot(a: Any, b: Any) -> Tensor:
-    """The dot product."""
+    """The dot product.
+
+    Examples:
+        >>> print(mnp.dot(mnp.array([[1.0, 2.0]]), mnp.array([[3.0], [4.0]])))
+        [[11.]]
+    """
     return F.dot(tensor(a), tensor(b))
 
 
 def inner(a: Any, b: Any) -> Tensor:
-    """The sum product over the last dimensions."""
+    """The sum product over the last dimensions.
+
+    Examples:
+        >>> print(mnp.inner(mnp.array([1.0, 2.0]), mnp.array([3.0, 4.0])))
+        11.0
+    """
     return F.inner(tensor(a), tensor(b))
 
 
 def outer(a: Any, b: Any) -> Tensor:
-    """Every element of one times every element of the other."""
+    """Every element of one times every element of the other.
+
+    Examples:
+        >>> print(mnp.outer(mnp.array([1, 2]), mnp.array([3, 4])))
+        [[3 4]
+         [6 8]]
+    """
     return F.outer(Reshape()(tensor(a), (-1,)), Reshape()(tensor(b), (-1,)))
 
 
 def matmul(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The matrix product."""
+    """The matrix product.
+
+    Examples:
+        >>> print(mnp.matmul(mnp.array([[1.0, 2.0]]), mnp.array([[3.0], [4.0]])))
+        [[11.]]
+    """
     return cast(F.matmul(tensor(x1), tensor(x2)), dtype)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
-    """The sum product over pairs of axes."""
+    """The sum product over pairs of axes.
+
+    Examples:
+        >>> print(mnp.tensordot(mnp.array([[1.0, 2.0]]), mnp.array([[3.0], [4.0]]), 1))
+        [[11.]]
+    """
     return F.tensor_dot(tensor(a), tensor(b), axes)
 
 
 def kron(a: Any, b: Any) -> Tensor:
-    """The Kronecker product."""
+    """The Kronecker product.
+
+    Examples:
+        >>> print(mnp.kron(mnp.array([1, 2]), mnp.array([0, 1])))
+        [0 1 0 2]
+    """
     return F.kron(tensor(a), tensor(b))
 
 
 def multi_dot(arrays: Any) -> Tensor:
-    """The product of several matrices, in the order that needs the fewest multiplications."""
+    """The product of several matrices, in the order that needs the fewest multiplications.
+
+    Examples:
+        >>> print(mnp.multi_dot([mnp.array([[1.0, 2.0]]), mnp.array([[3.0], [4.0]]), mnp.array([[2.0]])]))
+        [[22.]]
+    """
     mats = [tensor(a) for a in arrays]
     if len(mats) < 2:
         raise ValueError("For 'multi_dot', at least two arrays are needed.")
@@ -396,7 +553,12 @@ def matrix_power(a: Any, n: int) -> Tensor:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Tensor:
-    """The vector product of 2- or 3-vectors."""
+    """The vector product of 2- or 3-vectors.
+
+    Examples:
+        >>> print(mnp.cross(mnp.array([1.0, 0.0, 0.0]), mnp.array([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = F.moveaxis(tensor(a), axisa, -1), F.moveaxis(tensor(b), axisb, -1)
@@ -409,22 +571,42 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """A vector or matrix norm."""
+    """A vector or matrix norm.
+
+    Examples:
+        >>> print(mnp.norm(mnp.array([3.0, 4.0])))
+        5.0
+    """
     return F.norm(to_float(tensor(x)), ord, axis, keepdims)
 
 
 def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
-    """The integral by the trapezoid rule."""
+    """The integral by the trapezoid rule.
+
+    Examples:
+        >>> print(mnp.trapz(mnp.array([1.0, 2.0, 4.0]), dx=2.0))
+        9.0
+    """
     return F.trapz(tensor(y), None if x is None else tensor(x), dx=dx, dim=axis)
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
-    """The convolution of two 1-D arrays."""
+    """The convolution of two 1-D arrays.
+
+    Examples:
+        >>> print(mnp.convolve(mnp.array([1.0, 2.0, 3.0]), mnp.array([0.0, 1.0])))
+        [0. 1. 2. 3.]
+    """
     return correlate(a, F.flip(tensor(v), (0,)), mode)
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
-    """The correlation of two 1-D arrays; mode 'valid', 'same' or 'full'."""
+    """The correlation of two 1-D arrays; mode 'valid', 'same' or 'full'.
+
+    Examples:
+        >>> print(mnp.correlate(mnp.array([1.0, 2.0, 3.0]), mnp.array([0.0, 1.0])))
+        [2. 3.]
+    """
     x, w = to_float(tensor(a)), to_float(tensor(v))
     if mode not in ("valid", "same", "full"):
         raise ValueError(f"For 'correlate', 'mode' must be 'valid', 'same' or 'full', but got {mode!r}.")
@@ -445,7 +627,13 @@ def cov(
     m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
     aweights: Any = None, dtype: Any = None,
 ) -> Tensor:  # fmt: skip
-    """The covariance matrix."""
+    """The covariance matrix.
+
+    Examples:
+        >>> print(mnp.cov(mnp.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])))
+        [[ 1. -1.]
+         [-1.  1.]]
+    """
     x = cast(to_float(tensor(m)), dtype)
     x = Reshape()(x, (1, -1)) if x.ndim < 2 else x
     x = x if rowvar or x.shape[0] == 1 else F.transpose(x, (1, 0))
@@ -462,7 +650,13 @@ def cov(
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Tensor:
-    """Pearson's correlation coefficients."""
+    """Pearson's correlation coefficients.
+
+    Examples:
+        >>> print(mnp.corrcoef(mnp.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])))
+        [[ 1. -1.]
+         [-1.  1.]]
+    """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
@@ -472,7 +666,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> T
 
 # -- calculus and polynomials ---------------------------------------------------------------------------------------
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """Differences of neighbours, n times over."""
+    """Differences of neighbours, n times over.
+
+    Examples:
+        >>> print(mnp.diff(mnp.array([1, 4, 9, 16])))
+        [3 5 7]
+    """
     x = tensor(a)
     at = normal_axis("diff", axis, x.ndim)
 
@@ -486,7 +685,12 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
-    """Differences of neighbours of the flattened array, perhaps with more before and after."""
+    """Differences of neighbours of the flattened array, perhaps with more before and after.
+
+    Examples:
+        >>> print(mnp.ediff1d(mnp.array([1, 4, 9])))
+        [3 5]
+    """
     x = Reshape()(tensor(ary), (-1,))
     parts = [Reshape()(cast(tensor(p), x.dtype), (-1,)) for p in (to_begin, None, to_end) if p is not None]
     out = x[1:] - x[:-1]
@@ -496,7 +700,12 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Central differences inside and one-sided ones at the ends, along each axis."""
+    """Central differences inside and one-sided ones at the ends, along each axis.
+
+    Examples:
+        >>> print(mnp.gradient(mnp.array([1.0, 4.0, 9.0])))
+        [3. 4. 5.]
+    """
     x = to_float(tensor(f))
     axes = normal_axes("gradient", axis, x.ndim)
     if edge_order != 1:
@@ -516,7 +725,12 @@ def _central(x: Any, at: int, step: Any) -> Any:
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Tensor:
-    """Linear interpolation between the points (xp, fp); xp rises."""
+    """Linear interpolation between the points (xp, fp); xp rises.
+
+    Examples:
+        >>> print(mnp.interp(mnp.array([0.5, 1.5]), mnp.array([0.0, 1.0, 2.0]), mnp.array([0.0, 10.0, 30.0])))
+        [ 5. 20.]
+    """
     x, xs, ys = to_float(tensor(x)), to_float(tensor(xp)), to_float(tensor(fp))
     place = F.clamp(F.searchsorted(xs, x, right=True) - 1, 0, xs.shape[0] - 2)
     x0, x1 = F.gather(xs, place, 0), F.gather(xs, place + 1, 0)
@@ -527,7 +741,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
 
 
 def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Tensor:
-    """Add multiples of 2π so that neighbours differ by less than `discont`."""
+    """Add multiples of 2π so that neighbours differ by less than `discont`.
+
+    Examples:
+        >>> print(mnp.unwrap(mnp.array([0.0, 6.0])))
+        [ 0.       -0.283185]
+    """
     x = to_float(tensor(p))
     at = normal_axis("unwrap", axis, x.ndim)
     steps = F.diff(x, 1, at)
@@ -590,12 +809,22 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
-    """Where elements would be inserted to keep a sorted array sorted."""
+    """Where elements would be inserted to keep a sorted array sorted.
+
+    Examples:
+        >>> print(mnp.searchsorted(mnp.array([1.0, 3.0, 5.0]), mnp.array([0.0, 3.0])))
+        [0 1]
+    """
     return F.searchsorted(tensor(a), tensor(v), side=side, sorter=sorter, out_int32=True)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
-    """The bin each element falls into; bins rise or fall."""
+    """The bin each element falls into; bins rise or fall.
+
+    Examples:
+        >>> print(mnp.digitize(mnp.array([0.5, 2.5]), mnp.array([0.0, 1.0, 2.0])))
+        [1 3]
+    """
     edges, x = tensor(bins), tensor(x)
     if edges.shape[0] and bool(edges[0] > edges[-1]):
         return edges.shape[0] - F.searchsorted(F.flip(edges, (0,)), x, right=right, out_int32=True)
@@ -603,7 +832,12 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
-    """How often each of 0, 1, 2 … occurs; `length` fixes the size of the result."""
+    """How often each of 0, 1, 2 … occurs; `length` fixes the size of the result.
+
+    Examples:
+        >>> print(mnp.bincount(mnp.array([0, 2, 2, 3])))
+        [1. 0. 2. 1.]
+    """
     if tensor(x).dtype.kind not in "biu":
         raise TypeError(f"For 'bincount', 'x' must be an array of ints, but got {tensor(x).dtype}.")
     out = F.bincount(tensor(x), None if weights is None else tensor(weights), builtins.max(minlength, length or 0))
@@ -611,12 +845,22 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
 
 
 def promote_types(type1: Any, type2: Any) -> mstype.DType:
-    """The type that holds both."""
+    """The type that holds both.
+
+    Examples:
+        >>> mnp.promote_types(ms.float32, ms.int64)
+        mindspore.float32
+    """
     return mstype.promote(mstype.to_dtype(type1), mstype.to_dtype(type2))
 
 
 def result_type(*arrays_and_dtypes: Any) -> mstype.DType:
-    """The type an operation on the arguments gives."""
+    """The type an operation on the arguments gives.
+
+    Examples:
+        >>> mnp.result_type(mnp.array([1.0]), ms.int32)
+        mindspore.float32
+    """
     out: Any = None
     for item in arrays_and_dtypes:
         if isinstance(item, Tensor):
