@@ -210,7 +210,12 @@ def logspace(
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Tensor:
-    """Numbers with a constant ratio."""
+    """Numbers with a constant ratio.
+
+    Examples:
+        >>> print(mnp.geomspace(1, 8, 4).round(decimals=3))
+        [1. 2. 4. 8.]
+    """
     low, high = to_float(tensor(start)), to_float(tensor(stop))
     exponents = linspace(F.log2(F.abs(low)), F.log2(F.abs(high)), num, endpoint, axis=axis)
     return cast(F.sign(low) * F.exp2(exponents), dtype)
@@ -459,7 +464,12 @@ def bartlett(M: int) -> Tensor:
 
 
 def blackman(M: int) -> Tensor:
-    """Blackman's window."""
+    """Blackman's window.
+
+    Examples:
+        >>> print(mnp.blackman(3).round(decimals=4))
+        [-0.  1. -0.]
+    """
     return Tensor(onp.blackman(M), mstype.float32)
 
 
