@@ -143,3 +143,39 @@ def test_axes_are_merged():
     )
     assert [a.extent for a in simplify(kernel).axes] == [24]
     assert simplify(kernel).dynamic
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    "shape,reduced", [((3, 20_011), {1}), ((20_011, 5), {0}), ((7, 2, 50, 61), {0, 2, 3}), ((1, 90, 99, 16), {1, 2})]
+)
+def test_several_passes_over_few_tiles(shape, reduced, threads):
+    """All threads work on each tile; what the passes need of each other goes through memory and barriers."""
+    x = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
+    squares = (x.astype(np.float64) ** 2).sum(tuple(reduced), keepdims=True)
+    results = set()
+    for _ in range(3):
+        y = np.empty(tuple(d for i, d in enumerate(shape) if i not in reduced), np.float32)
+        z = np.full(shape, np.nan, np.float32)
+        kernels.call(reduction(shape, reduced), [x, y, z], threads)
+        results.add((y.tobytes(), z.tobytes()))
+    assert len(results) == 1
+    np.testing.assert_allclose(y, squares.reshape(y.shape), rtol=1e-5)
+    np.testing.assert_allclose(z, x - squares, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_kept_exponentials_of_few_long_rows(threads):
+    """Softmax: the exponentials of the second pass are kept for the third, in memory that threads share."""
+    shape = (3, 9_001)
+    axes = (Axis(shape[0]), Axis(shape[1], True))
+    code = (
+        Instr("load", F, (), 0), Instr("reduce", F, (0,), "max"), Instr("sub", F, (0, 1)), Instr("exp", F, (2,)),
+        Instr("reduce", F, (3,), "sum"), Instr("div", F, (3, 4)),
+    )  # fmt: skip
+    kernel = Kernel(axes, (Buffer(F, (shape[1], 1)), Buffer(F, (shape[1], 1))), code, ((1, 5),))
+    x = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    y = np.full(shape, np.nan, np.float32)
+    kernels.call(kernel, [x, y], threads)
+    powers = np.exp(x.astype(np.float64))
+    np.testing.assert_allclose(y, powers / powers.sum(1, keepdims=True), rtol=1e-5)

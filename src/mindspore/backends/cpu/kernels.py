@@ -14,8 +14,7 @@ from mindspore.backends.cpu import jit, openmp
 from mindspore.backends.cpu.codegen import loops
 from mindspore.backends.cpu.codegen.spec import Kernel, simplify
 
-#: elements times cost per element below which starting threads costs more than it saves
-SERIAL_WORK = 24_000
+SERIAL_WORK = loops.SERIAL_WORK
 
 
 class Compiled:

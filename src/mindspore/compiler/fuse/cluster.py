@@ -14,8 +14,6 @@ from mindspore.compiler.fuse.flags import GraphKernelFlags
 from mindspore.compiler.fuse.loopir import Program, Value
 
 FREE = ("const", "iota")
-_SEQUENTIAL_LIMIT = 1 << 16
-_FEW_TILES = 8
 _LONGEST_RECIPE, _SMALLER = 3, 8  # what is computed again: so many operations, from operands so many times smaller
 _EXPENSIVE = {
     "exp", "log", "log1p", "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
@@ -262,20 +260,7 @@ class Clustering:
         cluster.levels = {m.id: names.get(domain.value_atoms(m), "part") for m in cluster.members}
         if any(cluster.levels[value.id] == "part" for value in self.outputs(cluster)):
             return False
-        if not reductions:
-            return "whole" in cluster.levels.values()
-        return not (self._passes(cluster) and domain.size(kept) < _FEW_TILES and domain.size(whole) > _SEQUENTIAL_LIMIT)
-
-    def _passes(self, cluster: Cluster) -> bool:
-        """Whether the reduced axes must be walked more than once."""
-        inside = {m.id for m in cluster.members}
-        behind: set[int] = set()  # members that depend on a reduction
-        for member in cluster.members:
-            if any(b.id in behind or (b.op == "reduce" and b.id in inside) for b in self.bases(member)):
-                behind.add(member.id)
-                if member.op == "reduce" or cluster.levels.get(member.id) == "whole":
-                    return True
-        return False
+        return bool(reductions) or "whole" in cluster.levels.values()
 
     # -- recomputation --------------------------------------------------------------------------------------------
     def _recompute(self, clusters: list[Cluster]) -> None:

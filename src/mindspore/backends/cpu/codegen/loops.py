@@ -8,8 +8,8 @@ Without reductions: the outer axes (or, when there are few, the last one) are sh
 vectors. With reductions, each *tile* of the kept axes is finished by one thread, pass by pass: a pass walks over the
 reduced axes, adds up what its stage reduces and stores what it can. A tile is one position when the last axis is
 reduced ("row mode": lanes are combined at the end of a pass), else one vector along the last axis ("column mode").
-When there are fewer tiles than threads and one pass suffices, the reduced axes are shared out instead: every thread
-leaves partial results, and after a barrier they are combined in order.
+When there are few tiles the reduced axes are shared out instead: every thread leaves partial results of a pass, and after
+a barrier they are combined in order.
 
 Long sums are accumulated in chunks, one per plane or per 256 vectors, which keeps rounding errors small.
 """
@@ -26,7 +26,11 @@ from mindspore.backends.cpu.codegen.spec import Instr, Kernel
 from mindspore.backends.cpu.codegen.text import ITEMSIZE, LLVM_TYPES, Function, computed, vector
 
 _SCRATCH, _THREADS, _EXTENT, FIRST_BUFFER = 0, 1, 2, 3
+#: elements times cost per element below which starting threads costs more than it saves
+SERIAL_WORK = 24_000
 _CHUNK = 256
+_FEW_TILES = 4
+_MANY_STEPS = 16
 _PARTIAL_SLOT = 8  # bytes per lane of a partial result
 
 
@@ -111,6 +115,7 @@ class _Writer:
         self.reduced = sorted(self.a.reduced)
         self.kept = [i for i in range(len(kernel.axes)) if i not in self.a.reduced]
         self.tiles, self.split = self._tiles()
+        self.shared = self._shared_axis()
 
     def _choose_width(self, bits: int) -> int:
         """Lanes: several registers per value hide the latency of long dependent chains, while registers last."""
@@ -134,9 +139,16 @@ class _Writer:
         tiles = 1
         for axis in self.kept:
             tiles *= -(-self.extents[axis] // self.width) if axis == self.last else self.extents[axis]
-        if not self.kernel.reduces:
+        if not self.kernel.reduces or self.kernel.size() * _cost(self.kernel) < SERIAL_WORK:
             return tiles, False
-        return tiles, tiles < 4 and len(self.a.passes) == 1 and not self.a.spilled
+        return tiles, tiles < (_FEW_TILES if len(self.a.passes) == 1 else 2 * _FEW_TILES)
+
+    def _shared_axis(self) -> int:
+        """The reduced axis that threads share out: the outermost of many steps, else the longest."""
+        if not self.reduced:
+            return -1
+        long = [axis for axis in self.reduced if self.extents[axis] >= _MANY_STEPS]
+        return long[0] if long else max(self.reduced, key=lambda axis: self.extents[axis])
 
     # -- the module -----------------------------------------------------------------------------------------------
     def write(self) -> Plan:
@@ -150,8 +162,10 @@ class _Writer:
         if self.tiles or self.kernel.dynamic:  # no tiles: nothing is written
             if not self.kernel.reduces:
                 self._elementwise(top)
-            elif self.split:
+            elif self.split and len(self.a.passes) == 1 and not self.a.spilled:
                 self._split_reduction(top)
+            elif self.split:
+                self._split_passes(top)
             else:
                 self._tiled_reduction(top)
         f.do("ret void")
@@ -162,8 +176,12 @@ class _Writer:
 
     def _scratch_bytes(self, threads: int) -> int:
         if self.split:
-            return threads * self.tiles * len(self.a.passes[0][0]) * self.width * _PARTIAL_SLOT
+            return self._partial_bytes(threads) + self.a.spill_bytes(self.width)
         return threads * self.a.spill_bytes(self.width)
+
+    def _partial_bytes(self, threads: int) -> int:
+        count = sum(len(reductions) for reductions, _ in self.a.passes)
+        return threads * self.tiles * count * self.width * _PARTIAL_SLOT
 
     # -- values ---------------------------------------------------------------------------------------------------
     def _constants(self, point: _Point) -> None:
@@ -430,7 +448,7 @@ class _Writer:
 
         def tile(point: _Point, flat: str) -> None:
             self._kept_values(point, 0)
-            spills = self._spill_pointers()
+            spills = self._spill_pointers(f"mul i64 %tid, {self.a.spill_bytes(self.width)}")
             for stage in range(len(self.a.passes)):
                 results = self._pass(point, stage, spills, None)
                 self._finish(point, stage, results)
@@ -449,14 +467,13 @@ class _Writer:
             else:
                 point.values[reduction] = (accumulator, self.width)
 
-    def _spill_pointers(self) -> dict[int, str]:
-        """Where this thread keeps expensive values between passes."""
+    def _spill_pointers(self, start: str) -> dict[int, str]:
+        """Where expensive values are kept between passes; `start` computes the first byte within the scratch memory."""
         if not self.a.spilled:
             return {}
         f = self.f
         base = f.op("load ptr, ptr %args, align 8")
-        mine = f.op(f"mul i64 %tid, {self.a.spill_bytes(self.width)}")
-        pointer = f.op(f"getelementptr i8, ptr {base}, i64 {mine}")
+        pointer = f.op(f"getelementptr i8, ptr {base}, i64 {f.op(start)}")
         found: dict[int, str] = {}
         points = 1
         for axis in self.reduced:
@@ -490,21 +507,22 @@ class _Writer:
         axis = axes[0]
         extent = self.extents[axis]
         initial = self._identities(body.kinds)
+        mine = share if axis == self.shared else None
         if axis == self.last:
-            return self._vectors(point, body, position, share)
-        low, high = share(str(extent)) if share else ("0", str(extent))
+            return self._vectors(point, body, position, mine)
+        low, high = mine(str(extent)) if mine else ("0", str(extent))
 
         def visit(index: str, accumulators: list[str]) -> list[str]:
             here = point.copy()
             self._move(here, axis, index)
             at = f.op(f"add i64 {f.op(f'mul i64 {position}, {extent}')}, {index}")
             if len(axes) > 1:
-                inner = self._nest(here, axes[1:], body, at, None)
+                inner = self._nest(here, axes[1:], body, at, share)
                 return self._merge(body.kinds, accumulators, inner)
             return body.visit(here, at, accumulators)
 
         if len(axes) > 1 or extent <= 2 * _CHUNK:
-            return f.loop(low, high, "1", initial, visit, known_nonempty=share is None and extent > 0)
+            return f.loop(low, high, "1", initial, visit, known_nonempty=mine is None and extent > 0)
         return self._chunked(low, high, 1, initial, body.kinds, visit)
 
     def _merge(self, kinds: list[tuple[str, str]], a: list[str], b: list[str]) -> list[str]:
@@ -592,6 +610,46 @@ class _Writer:
         f.when(f.op("icmp sgt i64 %threads, 1"), lambda: f.call("void", "GOMP_barrier"))
         low, high = self._share(str(self.tiles))
         self._each_tile(top, low, high, total)
+
+    def _split_passes(self, top: _Point) -> None:
+        """Several passes over tiles that all threads work on together; each has its part of every pass."""
+        f, w = self.f, self.width
+        base = f.op("load ptr, ptr %args, align 8")
+        slot = w * _PARTIAL_SLOT
+        counts = [len(reductions) for reductions, _ in self.a.passes]
+        row = sum(counts) * slot
+        partial_bytes = f"mul i64 %threads, {self._partial_bytes(1)}"
+
+        def total(stage: int, flat: str, results: list[str]) -> list[str]:
+            """Leave this thread's results of a pass, wait for the others', and add all up in order."""
+            kinds = [(self.kernel.code[r].imm, computed(self.kernel.code[r].dtype)) for r in self.a.passes[stage][0]]
+
+            def places(thread: str) -> list[str]:
+                number = f.op(f"add i64 {f.op(f'mul i64 {thread}, {self.tiles}')}, {flat}")
+                start = memory.offset(f, base, number, row)
+                first = sum(counts[:stage])
+                return [memory.offset(f, start, "1", (first + n) * slot) for n in range(len(kinds))]
+
+            for place, (_, dtype), value in zip(places("%tid"), kinds, results):
+                memory.store(f, dtype, place, 1, Mask(w), value)
+            f.when(f.op("icmp sgt i64 %threads, 1"), lambda: f.call("void", "GOMP_barrier"))
+
+            def gather(thread: str, accumulators: list[str]) -> list[str]:
+                loaded = [memory.load(f, d, place, 1, Mask(w)) for place, (_, d) in zip(places(thread), kinds)]
+                return self._merge(kinds, accumulators, loaded)
+
+            return f.loop("0", "%threads", "1", self._identities(kinds), gather)
+
+        def tile(point: _Point, flat: str) -> None:
+            self._kept_values(point, 0)
+            spills = self._spill_pointers(partial_bytes)
+            for stage, (reductions, _) in enumerate(self.a.passes):
+                results = self._pass(point, stage, spills, self._share)
+                self._finish(point, stage, total(stage, flat, results) if reductions else results)
+                self._kept_values(point, stage + 1)
+            f.when(f.op("icmp eq i64 %tid, 0"), lambda: self._kept_stores(point))
+
+        self._each_tile(top, "0", str(self.tiles), tile)
 
 
 class _PassBody:
