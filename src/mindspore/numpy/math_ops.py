@@ -548,7 +548,13 @@ def _chain(mats: list, split: list[list[int]], i: int, j: int) -> Any:
 
 
 def matrix_power(a: Any, n: int) -> Tensor:
-    """The n-th power of square matrices."""
+    """The n-th power of square matrices.
+
+    Examples:
+        >>> print(mnp.matrix_power(mnp.array([[1.0, 1.0], [0.0, 1.0]]), 5))
+        [[1. 5.]
+         [0. 1.]]
+    """
     return F.matrix_power(tensor(a), n)
 
 
