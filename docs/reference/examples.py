@@ -90,7 +90,7 @@ def _is_call(node: ast.AST, function: str) -> bool:
         return False
     if not node.args or isinstance(node.args[0], ast.Starred):
         return False
-    return node.func.attr == function and isinstance(node.func.value, ast.Name) and node.func.value.id == "ops"
+    return node.func.attr == function and ast.unparse(node.func.value) in ("ops", "ms.ops")
 
 
 class NumbersAgree(doctest.OutputChecker):

@@ -87,7 +87,7 @@ class Site:
         for subject in sorted(subjects, key=lambda s: (-len(subjects[s]), s)):
             body.append(f"<h2>{inline(subject)}</h2>")
             rows = [
-                f'<tr><td><a href="{e.name}.html"><code>{esc(e.name)}</code></a></td><td>{inline(e.summary)}</td></tr>'
+                f'<tr><td><a href="../{place(e)}"><code>{esc(e.name)}</code></a></td><td>{inline(e.summary)}</td></tr>'
                 for e in subjects[subject]
             ]
             body.append(table(("name", ""), rows))
@@ -176,7 +176,8 @@ def by_subject(entries: list[Entry]) -> dict[str, list[Entry]]:
 
 
 def place(entry: Entry) -> str:
-    return f"{entry.page.name}/{entry.name}.html"
+    name = "index_" if entry.name == "index" else entry.name  # index.html is the namespace's
+    return f"{entry.page.name}/{name}.html"
 
 
 def esc(text: Any) -> str:

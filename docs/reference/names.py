@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from mindspore._base.dtype import DType
 from reference import arguments, examples
 
 
@@ -67,7 +68,7 @@ GRAPH_PARTS = frozenset({
     "GroupedMatMulRows", "GroupedOuter", "HostCall", "Later", "MakeTuple", "MaxPoolGrad", "MaxPoolGradGrad",
     "Measured", "NextKey", "RandomBits", "RandomGammaSample", "RandomInteger", "RandomNormal", "RandomPermutation",
     "RandomPoissonSample", "RandomUniform", "RecurrentSequence", "RecurrentSequenceCurvature",
-    "RecurrentSequenceGrad", "Reduction", "SetItem", "SparseUpdate", "StackInit", "StackPush", "StackRead",
+    "RecurrentSequenceGrad", "RecurrentSequenceThird", "Reduction", "SetItem", "SparseUpdate", "StackInit", "StackPush", "StackRead",
     "TensorToScalar", "TupleGetItem", "Update", "While",
 })  # fmt: skip
 
@@ -253,6 +254,8 @@ def _ours(target: Any) -> bool:
 
 def _belongs(name: str, target: Any, page: Page) -> bool:
     """`ops` has two pages: functions, and classes."""
+    if isinstance(target, DType):  # data, not an operation; described once
+        return page.name == "mindspore"
     if page.name not in ("ops", "primitives"):
         return True
     return isinstance(target, type) == (page.name == "primitives") and name not in GRAPH_PARTS
