@@ -467,6 +467,39 @@ def asserts_and_del(x):
     return x
 
 
+@case((t(1.0, 2.0), t(3)), (t(1.0, 2.0), t(0)))
+def while_with_an_assigning_condition(x, n):
+    while (k := n * 2) > 0:
+        x = x + k
+        n = n - 1
+    return x, k
+
+
+@case((t(1.0, 2.0), t(5)), (t(9.0, 9.0), t(5)))
+def while_with_an_assigning_condition_left_early(x, n):
+    while (k := n * 2) > 0:
+        x = x + k
+        n = n - 1
+        if x.sum() > 30:
+            break
+    return x, k
+
+
+@case((t(1.0, 2.0),), (t(-1.0, 0.5),))
+def generators(x):
+    def multiples(count):
+        for i in range(count):
+            if x.sum() > i:
+                yield x * i
+        yield from (x, x + 1)
+
+    def pairs():
+        for i in range(2):
+            yield i, x * i
+
+    return list(multiples(3)), sum(v * k for k, v in pairs())
+
+
 def numbers_of(value):
     """A result as nested lists of NumPy values, with numbers and 0-d tensors alike."""
     if isinstance(value, Tensor):

@@ -146,7 +146,16 @@ class CallRules(Rules):
         outer = function.frame
         frame = Frame(function.__name__, outer.file, outer.globals, outer, {}, self.frame)
         frame.locals.update(_bind(function, args, kwargs))
+        if _yields(function.node):
+            return self._run_generator(frame, function.node)
         return self._run_or_recur(id(function), frame, function.node)
+
+    def _run_generator(self, frame: Frame, node: Any) -> Any:
+        """A generator defined in interpreted code runs to its end at once; its items are there to be taken."""
+        items: list[Any] = []
+        frame.yielded = (items, ACTIVE.builder)
+        self._run_frame(frame, node)
+        return iter(items)
 
     def _run_or_recur(self, identity: Any, frame: Frame, node: Any) -> Any:
         """Interpret a call, unless one with the same arguments is under way: then it is a recursive graph call."""
@@ -355,6 +364,17 @@ def _bound(function: types.FunctionType, args: tuple, kwargs: dict) -> inspect.B
         raise TypeError(f"{name}() {reason}. It is declared as {function.__name__}{signature}.") from None
     bound.apply_defaults()
     return bound
+
+
+@functools.lru_cache(maxsize=1024)
+def _yields(node: ast.AST) -> bool:
+    """Whether a function is a generator: it has a `yield` of its own."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) and _yields(child):
+            return True
+    return False
 
 
 def _unknown_keyword(signature: inspect.Signature, kwargs: dict) -> str:

@@ -23,6 +23,7 @@ from mindspore.compiler.parse.rules import Rules
 from mindspore.compiler.parse.source import is_library
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 BINARY = {
@@ -116,6 +117,20 @@ class ExpressionRules(Rules):
         value = self.eval(node.value)
         self.frame.store(node.target.id, value)
         return value
+
+    def eval_Yield(self, node: ast.Yield) -> None:
+        self._yield([None if node.value is None else self.eval(node.value)])
+
+    def eval_YieldFrom(self, node: ast.YieldFrom) -> None:
+        self._yield(self.iterate(self.eval(node.value)))
+
+    def _yield(self, items: Any) -> None:
+        frame = self.frame
+        while frame.yielded is None:  # a comprehension has a frame of its own
+            frame = frame.enclosing
+        if ACTIVE.builder is not frame.yielded[1]:
+            raise ValueUnknownError("whether a generator gives an item depends on run-time values.")
+        frame.yielded[0].extend(items)
 
     def eval_Starred(self, node: ast.Starred) -> Any:
         raise CompileError("a starred expression is not allowed here")

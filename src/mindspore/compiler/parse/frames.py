@@ -38,6 +38,7 @@ class Frame:
         "nonlocals",
         "parent",
         "region",
+        "yielded",
     )
 
     def __init__(
@@ -58,6 +59,7 @@ class Frame:
         self.locals: dict[str, Any] = {}
         self.node: ast.AST | None = None
         self.nonlocals: set[str] = set()
+        self.yielded: tuple[list, Any] | None = None  # of a generator: its items so far, and the Builder they belong to
         self.region = "function"  # or "loop": where a jump or fall-through ends
         self.function: Any = None
         self.depth: int = parent.depth + 1 if parent is not None else 1

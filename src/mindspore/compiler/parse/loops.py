@@ -203,7 +203,24 @@ class LoopRules(Rules):
 
     def _while_node(self, node: ast.While, flow: Mixed) -> Any:
         names = assigned_names(*node.body, node.test)
-        return self.symbolic_while(lambda: self.eval(node.test), lambda: self._run_body(node.body), names, node)
+        if not any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test)):
+            return self.symbolic_while(lambda: self.eval(node.test), lambda: self._run_body(node.body), names, node)
+        return self._while_assigning(node, names)
+
+    def _while_assigning(self, node: ast.While, names: list[str]) -> Any:
+        """A loop whose condition assigns: the body must see what the test before it assigned, and so must what follows."""
+        if any(isinstance(n, (ast.Break, ast.Return)) for statement in node.body for n in ast.walk(statement)):
+            raise ValueUnknownError(
+                "a condition with ':=' of a loop that may be left early depends on run-time values."
+            )
+
+        def body() -> Any:
+            self.eval(node.test)
+            return self._run_body(node.body)
+
+        flow = self.symbolic_while(lambda: self.eval(node.test), body, names, node)
+        self.eval(node.test)
+        return flow
 
     # -- the While node -------------------------------------------------------------------------------------------------
     def symbolic_while(
