@@ -2,8 +2,9 @@
 
 import copy
 import gc
-import multiprocessing
 import pickle
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -101,17 +102,23 @@ def test_a_thousand_layers():
         ms.set_context(mode=ms.PYNATIVE_MODE)
 
 
-def _in_child(queue, function):
-    queue.put(float(function(Tensor(np.ones(4, np.float32)))))
+FORKING = """
+import multiprocessing
+import numpy as np
+import mindspore as ms
+from mindspore import Tensor
+
+compiled = ms.jit(lambda x: (x * 2).sum())
+assert float(compiled(Tensor(np.ones(4, np.float32)))) == 8
+context = multiprocessing.get_context("fork")
+queue = context.Queue()
+child = context.Process(target=lambda: queue.put(float(compiled(Tensor(np.ones(4, np.float32))))))
+child.start()
+assert queue.get(timeout=60) == 8
+child.join(60)
+assert child.exitcode == 0
+"""
 
 
 def test_a_forked_child_computes():
-    compiled = ms.jit(lambda x: (x * 2).sum())
-    assert float(compiled(Tensor(np.ones(4, np.float32)))) == 8
-    context = multiprocessing.get_context("fork")
-    queue = context.Queue()
-    child = context.Process(target=_in_child, args=(queue, compiled))
-    child.start()
-    assert queue.get(timeout=60) == 8
-    child.join(60)
-    assert child.exitcode == 0
+    subprocess.run([sys.executable, "-c", FORKING], check=True, timeout=120)
