@@ -11,6 +11,7 @@ import contextlib
 import functools
 import inspect
 import sys
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -46,6 +47,8 @@ MANY_KINDS = 100
 MAX_ENTRIES = 64
 #: graphs kept per kind of arguments for different values and shapes that the arguments lead to
 MAX_ANSWERS = 8
+#: time spent on compiling these; a large network whose shapes keep changing is better run as plain Python
+MAX_SECONDS = 20.0
 #: Python calls under way while a graph that calls itself runs: well within the stack of a thread
 RECURSION_LIMIT = 10_000
 #: stands for an entry that is not a graph: the function needs values that only a run gives
@@ -64,6 +67,7 @@ class CompiledFunction:
         self._cache: dict[Any, list[Any]] = {}
         self._bound: dict[int, dict] = {}  # what objects without a __dict__ would keep
         self._variable: dict[Any, Any] = {}  # attributes that change between calls and so are inputs: key -> Read
+        self._seconds = 0.0  # spent on compiling for different values
         self._by_value = False  # whether the values of mutable arguments are needed when compiling
         self._fixed: set[Any] = set()  # attributes that must be known when compiling, even if they change
         functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(
@@ -104,8 +108,10 @@ class CompiledFunction:
         candidates = self._cache[self._key(args, kwargs)]
         made = [e for e in candidates if isinstance(e, Entry) and e.answers]
         fitting: Any = next((e for e in made if e.answers[: len(answers)] == answers and e.guards.hold()), None)
-        if fitting is None and len(made) < MAX_ANSWERS:
+        if fitting is None and len(made) < MAX_ANSWERS and self._seconds < MAX_SECONDS:
+            begin = time.perf_counter()
             fitting = self._build(args, kwargs)
+            self._seconds += time.perf_counter() - begin
         if fitting is None:
             warnings.warn(f"'{self.name}' runs as plain Python from now on: its shapes change too often.", stacklevel=3)
             fitting = EAGER
