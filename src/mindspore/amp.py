@@ -58,7 +58,12 @@ def _leaves(inputs: Any) -> list[Any]:
 
 
 class LossScaler(ABC):
-    """Base of loss scalers: enlarge the loss, shrink the gradients, adjust by whether they were finite."""
+    """Base of loss scalers: enlarge the loss, shrink the gradients, adjust by whether they were finite.
+
+    Examples:
+        >>> issubclass(amp.StaticLossScaler, amp.LossScaler)
+        True
+    """
 
     __ms_class__ = True  # its methods may be called in graph mode
 
@@ -76,7 +81,13 @@ class LossScaler(ABC):
 
 
 class StaticLossScaler(LossScaler):
-    """A constant scale of at least 1."""
+    """A constant scale of at least 1.
+
+    Examples:
+        >>> scaler = amp.StaticLossScaler(scale_value=1024)
+        >>> print(scaler.scale(Tensor(0.5)), scaler.unscale(Tensor(512.0)))
+        512.0 0.5
+    """
 
     def __init__(self, scale_value: float):
         self.scale_value = Parameter(Tensor(_check_scale(scale_value), mstype.float32), name="scale_value")
@@ -93,7 +104,14 @@ class StaticLossScaler(LossScaler):
 
 class DynamicLossScaler(StaticLossScaler):
     """A scale that is divided by `scale_factor` when gradients overflow, and multiplied by it after `scale_window`
-    steps without overflow."""
+    steps without overflow.
+
+    Examples:
+        >>> scaler = amp.DynamicLossScaler(scale_value=1024, scale_factor=2, scale_window=1)
+        >>> _ = scaler.adjust(Tensor(False))
+        >>> print(scaler.scale_value.asnumpy())
+        512.0
+    """
 
     def __init__(self, scale_value: float, scale_factor: int, scale_window: int):
         super().__init__(scale_value)

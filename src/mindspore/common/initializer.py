@@ -186,7 +186,13 @@ class Constant(Initializer):
 
 @_register()
 class Identity(Initializer):
-    """Ones on the main diagonal of a matrix, zeros elsewhere."""
+    """Ones on the main diagonal of a matrix, zeros elsewhere.
+
+    Examples:
+        >>> print(ms.common.initializer.initializer(ms.common.initializer.Identity(), (2, 2)))
+        [[1. 0.]
+         [0. 1.]]
+    """
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim != 2:
@@ -196,7 +202,13 @@ class Identity(Initializer):
 
 @_register()
 class Dirac(Initializer):
-    """Convolution filters that pass as many channels through unchanged as they can."""
+    """Convolution filters that pass as many channels through unchanged as they can.
+
+    Examples:
+        >>> kernel = ms.common.initializer.initializer(ms.common.initializer.Dirac(), (2, 2, 1))
+        >>> kernel.asnumpy().tolist()
+        [[[1.0], [0.0]], [[0.0], [1.0]]]
+    """
 
     def __init__(self, groups: int = 1):
         super().__init__(groups=groups)
@@ -316,7 +328,13 @@ class TruncatedNormal(Initializer):
 
 @_register("xavier_normal")
 class XavierNormal(Initializer):
-    """Normal with deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot & Bengio 2010)."""
+    """Normal with deviation gain * sqrt(2 / (fan_in + fan_out)) (Glorot & Bengio 2010).
+
+    Examples:
+        >>> w = ms.common.initializer.initializer(ms.common.initializer.XavierNormal(), (100, 100))
+        >>> bool(abs(w.std() - 0.1) < 0.01)
+        True
+    """
 
     def __init__(self, gain: float = 1):
         super().__init__(gain=gain)
@@ -390,7 +408,13 @@ class HeUniform(_He):
 
 @_register()
 class VarianceScaling(Initializer):
-    """A variance of scale / fan under a chosen fan and distribution."""
+    """A variance of scale / fan under a chosen fan and distribution.
+
+    Examples:
+        >>> w = ms.common.initializer.initializer(ms.common.initializer.VarianceScaling(scale=2.0), (3, 4))
+        >>> w.shape
+        (3, 4)
+    """
 
     def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal"):
         super().__init__(scale=scale, mode=mode, distribution=distribution)
@@ -421,7 +445,14 @@ class VarianceScaling(Initializer):
 
 @_register()
 class Orthogonal(Initializer):
-    """A (semi-)orthogonal matrix times `gain`; trailing dimensions are flattened (Saxe et al. 2014)."""
+    """A (semi-)orthogonal matrix times `gain`; trailing dimensions are flattened (Saxe et al. 2014).
+
+    Examples:
+        >>> q = ms.common.initializer.initializer(ms.common.initializer.Orthogonal(), (2, 2))
+        >>> print((q @ q.T).abs().round(decimals=3))
+        [[1. 0.]
+         [0. 1.]]
+    """
 
     def __init__(self, gain: float = 1.0):
         super().__init__(gain=gain)
@@ -439,7 +470,13 @@ class Orthogonal(Initializer):
 
 @_register()
 class Sparse(Initializer):
-    """A matrix of which a fraction `sparsity` of each column is zero and the rest normal (Martens 2010)."""
+    """A matrix of which a fraction `sparsity` of each column is zero and the rest normal (Martens 2010).
+
+    Examples:
+        >>> w = ms.common.initializer.initializer(ms.common.initializer.Sparse(sparsity=0.5), (4, 2))
+        >>> print((w == 0).sum(0))
+        [2 2]
+    """
 
     def __init__(self, sparsity: float, sigma: float = 0.01):
         super().__init__(sparsity=sparsity, sigma=sigma)

@@ -54,12 +54,22 @@ def _primitives_named(names: tuple[str, ...]) -> list[type]:
 
 
 def get_white_list() -> list[type]:
-    """The cells and primitives that level O1 computes in 16 bits (a copy)."""
+    """The cells and primitives that level O1 computes in 16 bits (a copy).
+
+    Examples:
+        >>> nn.Dense in amp.get_white_list()
+        True
+    """
     return [*_cells_named(_WHITE_CELLS), *_primitives_named(_WHITE_PRIMITIVES)]
 
 
 def get_black_list() -> list[type]:
-    """The cells that level O2 keeps in float32 (a copy)."""
+    """The cells that level O2 keeps in float32 (a copy).
+
+    Examples:
+        >>> nn.BatchNorm2d in amp.get_black_list()
+        True
+    """
     return _cells_named(_BLACK_CELLS)
 
 
@@ -228,6 +238,11 @@ def custom_mixed_precision(
         white_list: cells and primitives to compute in 16 bits.
         black_list: cells to keep in float32. Give one of the two lists.
         dtype: float16 or bfloat16.
+
+    Examples:
+        >>> net = amp.custom_mixed_precision(nn.SequentialCell(nn.Dense(2, 1)), white_list=[nn.Dense])
+        >>> net(ops.ones((1, 2))).shape
+        (1, 1)
     """
     if not isinstance(network, Cell):
         raise TypeError(f"For 'custom_mixed_precision', 'network' must be a Cell, but got {type(network).__name__}.")
@@ -298,6 +313,12 @@ def build_train_network(
         level: "O0", "O1", "O2", "O3" or "auto".
         boost_level: accepted: "O0", "O1" or "O2".
         cast_model_type, keep_batchnorm_fp32, loss_scale_manager: replace what the level stands for.
+
+    Examples:
+        >>> net, loss = nn.Dense(2, 1), nn.MSELoss()
+        >>> step = amp.build_train_network(net, nn.SGD(net.trainable_params(), 0.1), loss, level="O0")
+        >>> step(ops.ones((1, 2)), ops.ones((1, 1))).shape
+        ()
     """
     if not isinstance(optimizer, Cell):
         raise TypeError(f"For 'build_train_network', 'optimizer' must be an Optimizer, but got {type(optimizer)}.")

@@ -18,6 +18,11 @@ class DatasetHelper:
         dataset_sink_mode: epochs of `sink_size` batches, which need not end where the data ends.
         sink_size: batches per epoch when sinking; -1 means the whole dataset.
         epoch_num: how many epochs will be asked for.
+
+    Examples:
+        >>> data = ms.dataset.NumpySlicesDataset([1, 2], shuffle=False)
+        >>> [int(row[0]) for row in train.DatasetHelper(data, dataset_sink_mode=False)]
+        [1, 2]
     """
 
     def __init__(self, dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1, epoch_num: int = 1):
@@ -91,7 +96,15 @@ class _ConnectedCell(Cell):
 
 
 def connect_network_with_dataset(network: Cell, dataset_helper: DatasetHelper) -> Cell:
-    """A network that, called without inputs, takes the next batch of the dataset."""
+    """A network that, called without inputs, takes the next batch of the dataset.
+
+    Examples:
+        >>> data = ms.dataset.NumpySlicesDataset([1.0, 2.0], shuffle=False)
+        >>> helper = train.DatasetHelper(data, dataset_sink_mode=True)
+        >>> net = train.connect_network_with_dataset(nn.ReLU(), helper)
+        >>> isinstance(net, nn.Cell)
+        True
+    """
     if not isinstance(network, Cell):
         raise TypeError(f"'network' must be a Cell, but got {type(network).__name__}.")
     return _ConnectedCell(network, dataset_helper)

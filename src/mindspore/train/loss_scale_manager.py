@@ -10,7 +10,15 @@ _MOST_OVERFLOWS = 1000
 
 
 class LossScaleManager:
-    """Base of loss scale managers."""
+    """Base of loss scale managers.
+
+    Examples:
+        >>> class Constant(train.LossScaleManager):
+        ...     def get_loss_scale(self):
+        ...         return 64.0
+        >>> Constant().get_loss_scale()
+        64.0
+    """
 
     def get_loss_scale(self) -> Any:
         """The current scale."""
@@ -29,6 +37,10 @@ class FixedLossScaleManager(LossScaleManager):
         loss_scale: the scale, at least 1.
         drop_overflow_update: leave out the update of a step whose gradients overflowed. If False, give the optimizer
             the same `loss_scale`, for it then has to undo the scaling.
+
+    Examples:
+        >>> train.FixedLossScaleManager(1024.0).get_loss_scale()
+        1024.0
     """
 
     def __init__(self, loss_scale: float = 128.0, drop_overflow_update: bool = True):

@@ -54,7 +54,12 @@ def _converted(cell: Cell) -> Cell:
 
 
 class ConvertModelUtils:
-    """Makes a Model for THOR."""
+    """Makes a Model for THOR.
+
+    Examples:
+        >>> train.ConvertModelUtils().__class__.__name__
+        'ConvertModelUtils'
+    """
 
     @staticmethod
     def convert_to_thor_model(

@@ -10,7 +10,14 @@ from mindspore.prims.update import ApplyAdadelta
 
 
 class Adadelta(Optimizer):
-    """Adadelta; `rho` is the decay of both running averages, `eps` is added under the roots."""
+    """Adadelta; `rho` is the decay of both running averages, `eps` is added under the roots.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.Adadelta([weight], lr=1.0)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.9968]
+    """
 
     def __init__(
         self,

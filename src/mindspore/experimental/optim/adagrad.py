@@ -10,7 +10,14 @@ from mindspore.prims.update import ApplyAdagradV2
 
 
 class Adagrad(Optimizer):
-    """accum += gradient²; parameter -= lr / (1 + steps * lr_decay) * gradient / (sqrt(accum) + eps)."""
+    """accum += gradient²; parameter -= lr / (1 + steps * lr_decay) * gradient / (sqrt(accum) + eps).
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.Adagrad([weight], lr=0.5)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.5]
+    """
 
     step_name = "step_t"
 

@@ -16,6 +16,12 @@ class Adam(Optimizer):
     Args:
         amsgrad: never let the denominator shrink (Reddi, Kale & Kumar 2018).
         maximize: go up instead of down.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.Adam([weight], lr=0.5)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.5]
     """
 
     step_name = "state_step"

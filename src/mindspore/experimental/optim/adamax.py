@@ -10,7 +10,14 @@ from mindspore.experimental.optim.optimizer import Optimizer, above_zero, at_lea
 
 
 class Adamax(Optimizer):
-    """Steps of the running mean of gradients over their running maximum, max(beta2 * v, |gradient| + eps)."""
+    """Steps of the running mean of gradients over their running maximum, max(beta2 * v, |gradient| + eps).
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.Adamax([weight], lr=0.5)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.5]
+    """
 
     step_name = "step_t"
 

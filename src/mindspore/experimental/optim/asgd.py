@@ -10,7 +10,14 @@ from mindspore.nn.optim.asgd import averaged_step
 
 
 class ASGD(Optimizer):
-    """Gradient descent with falling steps; the mean of the parameters from step `t0` on is kept in `ax`."""
+    """Gradient descent with falling steps; the mean of the parameters from step `t0` on is kept in `ax`.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.ASGD([weight], lr=0.1)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.8]
+    """
 
     step_name = "step_t"
 

@@ -114,7 +114,19 @@ class LRScheduler:
 
 
 class StepLR(LRScheduler):
-    """Multiply by `gamma` every `step_size` epochs."""
+    """Multiply by `gamma` every `step_size` epochs.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [1.0, 0.5, 0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
         _check_int("StepLR", "step_size", step_size)
@@ -133,7 +145,19 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Multiply by `gamma` at each of the epochs in `milestones` (twice where one is named twice)."""
+    """Multiply by `gamma` at each of the epochs in `milestones` (twice where one is named twice).
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 2], gamma=0.5)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.5, 0.25, 0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, milestones: list[int], gamma: float = 0.1, last_epoch: int = -1):
         if not isinstance(milestones, list):
@@ -160,7 +184,19 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Multiply by `factor` for the first `total_iters` epochs."""
+    """Multiply by `factor` for the first `total_iters` epochs.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.5, 1.0, 1.0]
+    """
 
     def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1):
         if not 0 <= factor <= 1:
@@ -181,7 +217,19 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Multiply by a factor that goes from `start_factor` to `end_factor` in `total_iters` epochs."""
+    """Multiply by a factor that goes from `start_factor` to `end_factor` in `total_iters` epochs.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.75, 1.0, 1.0]
+    """
 
     def __init__(
         self,
@@ -216,7 +264,19 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiply by `gamma` every epoch."""
+    """Multiply by `gamma` every epoch.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.5, 0.25, 0.125]
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
         _check_float("ExponentialLR", "gamma", gamma)
@@ -231,7 +291,19 @@ class ExponentialLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """Multiply by (1 - epoch / total_iters) ** power; 0 from epoch `total_iters` on."""
+    """Multiply by (1 - epoch / total_iters) ** power; 0 from epoch `total_iters` on.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.75, 0.5, 0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1):
         _check_float("PolynomialLR", "power", power)
@@ -254,7 +326,19 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """A cosine wave between the initial rate and `eta_min`; half a wave takes `T_max` epochs."""
+    """A cosine wave between the initial rate and `eta_min`; half a wave takes `T_max` epochs.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.5, 0.0, 0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
         _check_int("CosineAnnealingLR", "T_max", T_max)
@@ -289,7 +373,19 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine wave down to `eta_min` in `T_0` epochs, then again in T_0 * T_mult, … (Loshchilov & Hutter 2017)."""
+    """Half a cosine wave down to `eta_min` in `T_0` epochs, then again in T_0 * T_mult, … (Loshchilov & Hutter 2017).
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.5, 1.0, 0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1):
         for name, value in (("T_0", T_0), ("T_mult", T_mult)):
@@ -347,6 +443,17 @@ class CyclicLR(LRScheduler):
         mode: the height of cycles: "triangular" (constant), "triangular2" (halved each cycle), or "exp_range" (times
             gamma ** step).
         scale_fn: the height as a function of the cycle, or of the step if `scale_mode` is "iterations".
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=0.5, step_size_up=2)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.3, 0.5, 0.3]
     """
 
     def __init__(
@@ -412,7 +519,19 @@ class CyclicLR(LRScheduler):
 
 
 class LambdaLR(LRScheduler):
-    """The initial rate times `lr_lambda(epoch)`; a list has one function per group."""
+    """The initial rate times `lr_lambda(epoch)`; a list has one function per group.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.5, 0.3333, 0.25]
+    """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1):
         self.lr_lambdas = _functions(optimizer, lr_lambda)
@@ -423,7 +542,19 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LRScheduler):
-    """The current rate times `lr_lambda(epoch)`; a list has one function per group."""
+    """The current rate times `lr_lambda(epoch)`; a list has one function per group.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.5, 0.25, 0.125]
+    """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1):
         self.lr_lambdas = _functions(optimizer, lr_lambda)
@@ -448,7 +579,21 @@ def _functions(optimizer: Any, lr_lambda: Any) -> list[Callable]:
 
 
 class SequentialLR:
-    """Schedulers one after the other: the next one takes over at each of the epochs in `milestones`."""
+    """Schedulers one after the other: the next one takes over at each of the epochs in `milestones`.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> first = optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> second = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> scheduler = optim.lr_scheduler.SequentialLR(optimizer, [first, second], milestones=[2])
+        >>> rates = []
+        >>> for _ in range(3):
+        ...     _ = scheduler.step()
+        ...     rates.append(round(float(scheduler.get_last_lr()[0]), 4))
+        >>> rates
+        [0.5, 1.0, 0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, schedulers: list, milestones: list[int], last_epoch: int = -1):
         for i, scheduler in enumerate(schedulers):
@@ -494,6 +639,15 @@ class ReduceLROnPlateau:
         cooldown: how many epochs to wait after a change.
         min_lr: the least rate, or a list with one per group.
         eps: smaller changes are not made.
+
+    Examples:
+        >>> optim = ms.experimental.optim
+        >>> optimizer = optim.SGD([Parameter(Tensor([1.0]), name="weight")], lr=1.0)
+        >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=0)
+        >>> for loss in (1.0, 2.0):
+        ...     _ = scheduler.step(loss)
+        >>> float(scheduler.get_last_lr()[0])
+        0.5
     """
 
     def __init__(

@@ -10,7 +10,14 @@ from mindspore.experimental.optim.optimizer import Optimizer, above_zero, at_lea
 
 
 class NAdam(Optimizer):
-    """Adam that looks ahead; `momentum_decay` says how fast the momentum reaches betas[0]."""
+    """Adam that looks ahead; `momentum_decay` says how fast the momentum reaches betas[0].
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.NAdam([weight], lr=0.5)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.4718]
+    """
 
     step_name = "step_t"
 

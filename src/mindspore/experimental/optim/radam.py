@@ -10,7 +10,14 @@ from mindspore.experimental.optim.optimizer import Optimizer, above_zero, at_lea
 
 
 class RAdam(Optimizer):
-    """Rectified Adam."""
+    """Rectified Adam.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.RAdam([weight], lr=0.1)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.8]
+    """
 
     step_name = "step_t"
 

@@ -13,6 +13,12 @@ class RMSprop(Optimizer):
     """mean_square = alpha * mean_square + (1 - alpha) * gradient²; parameter -= lr * gradient / (sqrt(…) + eps).
 
     With `momentum` the quotients are accumulated first; with `centered` the variance takes the place of mean_square.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.RMSprop([weight], lr=0.05)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.5]
     """
 
     def __init__(

@@ -11,7 +11,14 @@ from mindspore.nn.optim.rprop import resilient_step
 
 
 class Rprop(Optimizer):
-    """Each element has a step of its own, which grows while its gradient keeps its sign and shrinks when it changes."""
+    """Each element has a step of its own, which grows while its gradient keeps its sign and shrinks when it changes.
+
+    Examples:
+        >>> weight = Parameter(Tensor([1.0]), name="weight")
+        >>> _ = ms.experimental.optim.Rprop([weight], lr=0.25)((Tensor([2.0]),))
+        >>> print(weight.asnumpy().round(4))
+        [0.75]
+    """
 
     step_name = "step_t"
 

@@ -16,32 +16,68 @@ __all__ = [
 
 
 def block_diag(*arrs: Any) -> Tensor:
-    """A matrix with the given matrices along its diagonal."""
+    """A matrix with the given matrices along its diagonal.
+
+    Examples:
+        >>> print(ms.scipy.linalg.block_diag(Tensor([[1, 2]]), Tensor([[3], [4]])))
+        [[1 2 0]
+         [0 0 3]
+         [0 0 4]]
+    """
     return F.block_diag(*arrs) if arrs else F.zeros((1, 0))
 
 
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """The inverse."""
+    """The inverse.
+
+    Examples:
+        >>> print(ms.scipy.linalg.inv(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
     return F.inverse(a)
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """The determinant."""
+    """The determinant.
+
+    Examples:
+        >>> print(ms.scipy.linalg.det(Tensor([[2.0, 1.0], [0.0, 3.0]])))
+        6.0
+    """
     return F.det(a)
 
 
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """The upper (or lower) triangular factor of a positive definite matrix."""
+    """The upper (or lower) triangular factor of a positive definite matrix.
+
+    Examples:
+        >>> print(ms.scipy.linalg.cholesky(Tensor([[4.0, 2.0], [2.0, 10.0]]), lower=True))
+        [[2. 0.]
+         [1. 3.]]
+    """
     return dec.Cholesky(not lower)(a)
 
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple:
-    """The Cholesky factor and which triangle it is, for `cho_solve`."""
+    """The Cholesky factor and which triangle it is, for `cho_solve`.
+
+    Examples:
+        >>> factor, lower = ms.scipy.linalg.cho_factor(Tensor([[4.0, 2.0], [2.0, 10.0]]), lower=True)
+        >>> print(lower)
+        True
+    """
     return cholesky(a, lower), lower
 
 
 def cho_solve(c_and_lower: tuple, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Tensor:
-    """The x with A x = b from the Cholesky factor of A."""
+    """The x with A x = b from the Cholesky factor of A.
+
+    Examples:
+        >>> factor = ms.scipy.linalg.cho_factor(Tensor([[4.0, 0.0], [0.0, 16.0]]))
+        >>> print(ms.scipy.linalg.cho_solve(factor, Tensor([4.0, 8.0])))
+        [1.  0.5]
+    """
     factor, lower = c_and_lower
     right = F.expand_dims(b, -1) if b.ndim == factor.ndim - 1 else b
     out = F.cholesky_solve(right, factor, not lower)
@@ -52,7 +88,12 @@ def solve_triangular(
     a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, overwrite_b: bool = False,
     debug: Any = None, check_finite: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The x with a x = b for triangular a."""
+    """The x with a x = b for triangular a.
+
+    Examples:
+        >>> print(ms.scipy.linalg.solve_triangular(Tensor([[2.0, 0.0], [1.0, 4.0]]), Tensor([2.0, 9.0]), lower=True))
+        [1. 2.]
+    """
     return F.solve_triangular(a, b, trans, lower, unit_diagonal)
 
 
@@ -60,7 +101,12 @@ def eigh(
     a: Any, b: Any = None, lower: bool = True, eigvals_only: bool = False, overwrite_a: bool = False,
     overwrite_b: bool = False, turbo: bool = True, eigvals: Any = None, type: int = 1, check_finite: bool = True,
 ) -> Any:  # fmt: skip
-    """Eigenvalues (and vectors) of a Hermitian matrix, or of the pair (a, b) with positive definite b."""
+    """Eigenvalues (and vectors) of a Hermitian matrix, or of the pair (a, b) with positive definite b.
+
+    Examples:
+        >>> print(ms.scipy.linalg.eigh(Tensor([[2.0, 1.0], [1.0, 2.0]]), eigvals_only=True))
+        [1. 3.]
+    """
     checks.one_of("eigh", "type", type, (1,))
     factor = None
     if b is not None:
@@ -74,18 +120,38 @@ def eigh(
 
 
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple:
-    """(p, l, u) with p l u = a, or (p l, u)."""
+    """(p, l, u) with p l u = a, or (p l, u).
+
+    Examples:
+        >>> order, low, up = ms.scipy.linalg.lu(Tensor([[1.0, 2.0], [4.0, 6.0]]))
+        >>> print(low)
+        [[1.   0.  ]
+         [0.25 1.  ]]
+    """
     p, left, right = F.lu(a)
     return (F.matmul(p, left), right) if permute_l else (p, left, right)
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
-    """(packed factors, row interchanges)."""
+    """(packed factors, row interchanges).
+
+    Examples:
+        >>> packed, swaps = ms.scipy.linalg.lu_factor(Tensor([[1.0, 2.0], [4.0, 6.0]]))
+        >>> print(packed, swaps)
+        [[4.   6.  ]
+         [0.25 0.5 ]] [1 1]
+    """
     return F.lu_factor(a)
 
 
 def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(solution, residuals, rank, singular values) of the least-squares problem, by singular values."""
+    """(solution, residuals, rank, singular values) of the least-squares problem, by singular values.
+
+    Examples:
+        >>> a, b = Tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), Tensor([1.0, 3.0, 5.0])
+        >>> print(ms.scipy.linalg.lstsq(a, b)[0].round(decimals=4))
+        [1. 2.]
+    """
     s, u, v = dec.Svd()(A)
     limit = F.amax(s, -1, True) * (max(A.shape[-2:]) * 1.2e-7 if rcond is None else rcond)
     keep = F.greater(s, limit)

@@ -20,6 +20,10 @@ class BackupAndRestore(Callback):
         backup_dir: the folder of `backup.ckpt`.
         save_freq: "epoch", or every so many epochs.
         delete_checkpoint: remove the backup when training has ended well.
+
+    Examples:
+        >>> train.BackupAndRestore("backup", save_freq="epoch").save_freq
+        1
     """
 
     def __init__(self, backup_dir: str, save_freq: str | int = "epoch", delete_checkpoint: bool = True):
@@ -53,6 +57,10 @@ class TrainFaultTolerance(Callback):
 
     Args:
         ckpt_save_path: the folder of the saved state.
+
+    Examples:
+        >>> train.TrainFaultTolerance.__mro__[1].__name__
+        'Callback'
     """
 
     def __init__(self, ckpt_save_path: str | None = None, **kwargs: Any):

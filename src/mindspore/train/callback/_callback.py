@@ -167,7 +167,14 @@ class InternalCallbackParam(dict):
 
 
 class RunContext:
-    """Gives callbacks the run's parameters and lets them ask it to stop."""
+    """Gives callbacks the run's parameters and lets them ask it to stop.
+
+    Examples:
+        >>> context = train.RunContext({"cur_step_num": 3})
+        >>> context.request_stop()
+        >>> context.get_stop_requested()
+        True
+    """
 
     def __init__(self, original_args: dict):
         if not isinstance(original_args, dict):

@@ -36,6 +36,10 @@ class CheckpointConfig:
         exception_save: also save when training ends with an exception.
 
     The other arguments are those of `save_checkpoint`.
+
+    Examples:
+        >>> train.CheckpointConfig(save_checkpoint_steps=100, keep_checkpoint_max=3).keep_checkpoint_max
+        3
     """
 
     def __init__(

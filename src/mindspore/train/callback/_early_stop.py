@@ -21,6 +21,10 @@ class EarlyStopping(MonitoredCallback):
         mode: "min", "max", or "auto" to tell by the name.
         baseline: the value must also get better than this.
         restore_best_weights: go back to the weights of the best epoch.
+
+    Examples:
+        >>> train.EarlyStopping(monitor="loss", patience=2).patience
+        2
     """
 
     def __init__(

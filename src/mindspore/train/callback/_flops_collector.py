@@ -20,6 +20,10 @@ class FlopsUtilizationCollector(Callback):
         computility: operations per second that the hardware can do.
         full_flops: accepted; with one process the whole model is its own share.
         enable_ma_collector: accepted.
+
+    Examples:
+        >>> train.FlopsUtilizationCollector(data_size=100).__class__.__name__
+        'FlopsUtilizationCollector'
     """
 
     def __init__(

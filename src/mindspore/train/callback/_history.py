@@ -11,7 +11,18 @@ from mindspore.train.callback._callback import Callback
 
 
 class History(Callback):
-    """After training, `history` maps "net_output" and each metric's name to its values per epoch."""
+    """After training, `history` maps "net_output" and each metric's name to its values per epoch.
+
+    Examples:
+        >>> net = nn.Dense(1, 1, weight_init="zeros", bias_init="zeros")
+        >>> x = np.ones((2, 1), "float32")
+        >>> data = ds.NumpySlicesDataset((x, x), shuffle=False).batch(1)
+        >>> model = train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+        >>> record = train.History()
+        >>> model.train(2, data, callbacks=record, dataset_sink_mode=False)
+        >>> len(record.history["net_output"])
+        2
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -27,6 +27,10 @@ class ReduceLROnPlateau(MonitoredCallback):
         min_lr: the learning rate never falls below this.
 
     The other arguments are those of `EarlyStopping`.
+
+    Examples:
+        >>> train.ReduceLROnPlateau(monitor="loss", factor=0.5, patience=3).factor
+        0.5
     """
 
     def __init__(
@@ -87,7 +91,13 @@ class ReduceLROnPlateau(MonitoredCallback):
 
 
 class LearningRateScheduler(Callback):
-    """Set the learning rate after every step to `learning_rate_function(current rate, step number)`."""
+    """Set the learning rate after every step to `learning_rate_function(current rate, step number)`.
+
+    Examples:
+        >>> halve = train.LearningRateScheduler(lambda rate, step: rate / 2)
+        >>> halve.learning_rate_function(0.1, 1)
+        0.05
+    """
 
     def __init__(self, learning_rate_function: Callable[[float, int], float]):
         super().__init__()

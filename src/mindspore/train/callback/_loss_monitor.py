@@ -9,7 +9,17 @@ from mindspore.train.callback._callback import Callback, handle_loss
 
 
 class LossMonitor(Callback):
-    """Print the loss every `per_print_times` steps (0: never); NaN or infinity ends training with a ValueError."""
+    """Print the loss every `per_print_times` steps (0: never); NaN or infinity ends training with a ValueError.
+
+    Examples:
+        >>> net = nn.Dense(1, 1, weight_init="zeros", bias_init="zeros")
+        >>> x = np.ones((2, 1), "float32")
+        >>> data = ds.NumpySlicesDataset((x, x), shuffle=False).batch(1)
+        >>> model = train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+        >>> model.train(1, data, callbacks=train.LossMonitor(), dataset_sink_mode=False)
+        epoch: 1 step: 1, loss is 1.0
+        epoch: 1 step: 2, loss is 0.0
+    """
 
     def __init__(self, per_print_times: int = 1):
         super().__init__()

@@ -26,6 +26,11 @@ class OnRequestExit(Callback):
         directory: the folder.
         config_file: a JSON file; `{"GracefulExit": 1}` in it asks to stop like the signal.
         sig: the signal.
+
+    Examples:
+        >>> import signal
+        >>> train.OnRequestExit(save_mindir=False, file_name="net", sig=signal.SIGUSR1).__class__.__name__
+        'OnRequestExit'
     """
 
     def __init__(

@@ -55,6 +55,10 @@ class SummaryCollector(Callback):
         collect_tensor_freq: every so many steps for tensors of summary operations.
         max_file_size: stop writing when a file would get bigger.
         export_options: {"tensor_format": "npy"} also writes tensors as NumPy files.
+
+    Examples:
+        >>> train.SummaryCollector("summary", collect_freq=5).__class__.__name__
+        'SummaryCollector'
     """
 
     def __init__(

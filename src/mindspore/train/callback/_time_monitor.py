@@ -14,6 +14,10 @@ class TimeMonitor(Callback):
     Args:
         data_size: steps per epoch, where the run does not know them.
         data_time: also print the time spent waiting for data.
+
+    Examples:
+        >>> train.TimeMonitor(data_size=10).data_size
+        10
     """
 
     def __init__(self, data_size: int | None = None, data_time: bool = False):

@@ -48,7 +48,12 @@ _FACTORY: dict[str, Any] = {
 
 
 def names() -> list[str]:
-    """The names that `get_metric_fn` knows."""
+    """The names that `get_metric_fn` knows.
+
+    Examples:
+        >>> "accuracy" in train.names()
+        True
+    """
     return sorted(_FACTORY)
 
 
@@ -66,7 +71,12 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def get_metrics(metrics: Any) -> dict[str, Metric] | None:
-    """The metrics that a Model was given: a dict of names to metrics, or a set of names."""
+    """The metrics that a Model was given: a dict of names to metrics, or a set of names.
+
+    Examples:
+        >>> sorted(train.get_metrics({"loss", "acc"}))
+        ['acc', 'loss']
+    """
     if metrics is None:
         return None
     if isinstance(metrics, dict):

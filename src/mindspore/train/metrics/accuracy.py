@@ -45,7 +45,15 @@ class Accuracy(EvaluationBase):
 
 
 class TopKCategoricalAccuracy(Metric):
-    """The share of samples whose class is among the `k` best-scored ones."""
+    """The share of samples whose class is among the `k` best-scored ones.
+
+    Examples:
+        >>> metric = train.TopKCategoricalAccuracy(2)
+        >>> metric.clear()
+        >>> metric.update(Tensor([[0.1, 0.5, 0.4]]), Tensor([2]))
+        >>> float(metric.eval())
+        1.0
+    """
 
     def __init__(self, k: int):
         super().__init__()
@@ -76,14 +84,30 @@ class TopKCategoricalAccuracy(Metric):
 
 
 class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
-    """The share of samples whose class has the best score."""
+    """The share of samples whose class has the best score.
+
+    Examples:
+        >>> metric = train.Top1CategoricalAccuracy()
+        >>> metric.clear()
+        >>> metric.update(Tensor([[0.9, 0.1], [0.2, 0.8]]), Tensor([0, 0]))
+        >>> float(metric.eval())
+        0.5
+    """
 
     def __init__(self) -> None:
         super().__init__(1)
 
 
 class Top5CategoricalAccuracy(TopKCategoricalAccuracy):
-    """The share of samples whose class is among the five best-scored ones."""
+    """The share of samples whose class is among the five best-scored ones.
+
+    Examples:
+        >>> metric = train.Top5CategoricalAccuracy()
+        >>> metric.clear()
+        >>> metric.update(Tensor([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]]), Tensor([0]))
+        >>> float(metric.eval())
+        0.0
+    """
 
     def __init__(self) -> None:
         super().__init__(5)

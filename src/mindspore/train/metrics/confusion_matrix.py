@@ -17,6 +17,14 @@ class ConfusionMatrix(Metric):
         num_classes: the number of classes.
         normalize: "no_norm", or divide by the sums of "target" (rows), "prediction" (columns) or "all".
         threshold: turns float predictions of two classes into 0 and 1.
+
+    Examples:
+        >>> metric = train.ConfusionMatrix(num_classes=2)
+        >>> metric.clear()
+        >>> metric.update(Tensor([0, 1, 1]), Tensor([0, 1, 0]))
+        >>> print(metric.eval())
+        [[1. 1.]
+         [0. 1.]]
     """
 
     def __init__(self, num_classes: int, normalize: str = "no_norm", threshold: float = 0.5):
@@ -155,6 +163,13 @@ class ConfusionMatrixMetric(Metric):
         metric_name: the rate.
         calculation_method: compute it per sample and average, instead of over all counts.
         decrease: how per-sample rates are averaged.
+
+    Examples:
+        >>> metric = train.ConfusionMatrixMetric(skip_channel=False, metric_name="recall")
+        >>> metric.clear()
+        >>> metric.update(Tensor([[[0], [1]]]), Tensor([[[0], [1]]]))
+        >>> float(metric.eval()[0])
+        1.0
     """
 
     def __init__(

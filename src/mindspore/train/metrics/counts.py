@@ -64,21 +64,45 @@ class _TruePositiveRatio(EvaluationBase):
 
 
 class Precision(_TruePositiveRatio):
-    """Of the samples predicted as a class, the share that is of it."""
+    """Of the samples predicted as a class, the share that is of it.
+
+    Examples:
+        >>> metric = train.Precision()
+        >>> metric.clear()
+        >>> metric.update(Tensor([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]), Tensor([0, 1, 0]))
+        >>> print(metric.eval())
+        [1.  0.5]
+    """
 
     def _count(self, y_pred: np.ndarray, y: np.ndarray) -> np.ndarray:
         return y_pred.sum(axis=0)
 
 
 class Recall(_TruePositiveRatio):
-    """Of the samples of a class, the share predicted as it."""
+    """Of the samples of a class, the share predicted as it.
+
+    Examples:
+        >>> metric = train.Recall()
+        >>> metric.clear()
+        >>> metric.update(Tensor([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]), Tensor([0, 1, 0]))
+        >>> print(metric.eval())
+        [0.5 1. ]
+    """
 
     def _count(self, y_pred: np.ndarray, y: np.ndarray) -> np.ndarray:
         return y.sum(axis=0)
 
 
 class Fbeta(Metric):
-    """The weighted harmonic mean of precision and recall; recall counts `beta` times as much."""
+    """The weighted harmonic mean of precision and recall; recall counts `beta` times as much.
+
+    Examples:
+        >>> metric = train.Fbeta(beta=2.0)
+        >>> metric.clear()
+        >>> metric.update(Tensor([[0.9, 0.1], [0.2, 0.8]]), Tensor([0, 1]))
+        >>> print(metric.eval())
+        [1. 1.]
+    """
 
     def __init__(self, beta: float):
         super().__init__()
@@ -116,7 +140,15 @@ class Fbeta(Metric):
 
 
 class F1(Fbeta):
-    """The harmonic mean of precision and recall."""
+    """The harmonic mean of precision and recall.
+
+    Examples:
+        >>> metric = train.F1()
+        >>> metric.clear()
+        >>> metric.update(Tensor([[0.9, 0.1], [0.2, 0.8]]), Tensor([0, 1]))
+        >>> float(metric.eval(average=True))
+        1.0
+    """
 
     def __init__(self) -> None:
         super().__init__(1.0)

@@ -19,6 +19,14 @@ class ROC(Metric):
         pos_label: the label of the positive class; default 1. Must be None with several classes.
 
     `eval` returns (false positive rates, true positive rates, thresholds), or lists of them with several classes.
+
+    Examples:
+        >>> metric = train.ROC(pos_label=1)
+        >>> metric.clear()
+        >>> metric.update(Tensor([0.1, 0.4, 0.9]), Tensor([0, 0, 1]))
+        >>> false_rate, true_rate, threshold = metric.eval()
+        >>> print(true_rate)
+        [0. 1. 1. 1.]
     """
 
     def __init__(self, class_num: int | None = None, pos_label: int | None = None):

@@ -36,21 +36,46 @@ class _MeanError(Metric):
 
 
 class MAE(_MeanError):
-    """Mean absolute error: the sum of |label - prediction| per sample."""
+    """Mean absolute error: the sum of |label - prediction| per sample.
+
+    Examples:
+        >>> metric = train.MAE()
+        >>> metric.clear()
+        >>> metric.update(Tensor([1.0, 4.0]), Tensor([2.0, 2.0]))
+        >>> float(metric.eval())
+        1.5
+    """
 
     def _error(self, difference: np.ndarray) -> np.ndarray:
         return np.abs(difference)
 
 
 class MSE(_MeanError):
-    """Mean squared error: the sum of (label - prediction)² per sample."""
+    """Mean squared error: the sum of (label - prediction)² per sample.
+
+    Examples:
+        >>> metric = train.MSE()
+        >>> metric.clear()
+        >>> metric.update(Tensor([1.0, 4.0]), Tensor([2.0, 2.0]))
+        >>> float(metric.eval())
+        2.5
+    """
 
     def _error(self, difference: np.ndarray) -> np.ndarray:
         return np.square(difference)
 
 
 class Loss(Metric):
-    """The mean of a loss over batches."""
+    """The mean of a loss over batches.
+
+    Examples:
+        >>> metric = train.Loss()
+        >>> metric.clear()
+        >>> metric.update(Tensor(0.5))
+        >>> metric.update(Tensor(1.5))
+        >>> float(metric.eval())
+        1.0
+    """
 
     def __init__(self) -> None:
         super().__init__()

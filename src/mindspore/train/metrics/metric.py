@@ -13,7 +13,24 @@ from mindspore.common.tensor import Tensor
 
 
 def rearrange_inputs(func: Callable) -> Callable:
-    """Decorate `update` so that it gets only the inputs that `set_indexes` chose, in that order."""
+    """Decorate `update` so that it gets only the inputs that `set_indexes` chose, in that order.
+
+    Examples:
+        >>> class First(train.Metric):
+        ...     def clear(self):
+        ...         self.seen = None
+        ...
+        ...     @train.rearrange_inputs
+        ...     def update(self, *inputs):
+        ...         self.seen = inputs
+        ...
+        ...     def eval(self):
+        ...         return self.seen
+        >>> metric = First().set_indexes([2, 0])
+        >>> metric.update("prediction", "extra", "label")
+        >>> metric.eval()
+        ('label', 'prediction')
+    """
 
     @functools.wraps(func)
     def wrapper(self: Any, *inputs: Any) -> Any:
@@ -78,7 +95,12 @@ class Metric(metaclass=ABCMeta):
 
 
 class EvaluationBase(Metric):
-    """Base of metrics over class scores (`eval_type='classification'`) or 0/1 flags per class ('multilabel')."""
+    """Base of metrics over class scores (`eval_type='classification'`) or 0/1 flags per class ('multilabel').
+
+    Examples:
+        >>> train.EvaluationBase.__mro__[1].__name__
+        'Metric'
+    """
 
     def __init__(self, eval_type: str):
         super().__init__()

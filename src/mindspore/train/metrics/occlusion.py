@@ -21,6 +21,16 @@ class OcclusionSensitivity(Metric):
         b_box: lowest and highest place per dimension (without the batch); default: the whole image.
 
     `update` takes the model, an image (batch of one) and its label.
+
+    Examples:
+        >>> class Mean(nn.Cell):
+        ...     def construct(self, x):
+        ...         return ops.stack([x.mean((1, 2, 3)), -x.mean((1, 2, 3))], 1)
+        >>> metric = train.OcclusionSensitivity()
+        >>> metric.clear()
+        >>> metric.update(Mean(), Tensor(np.ones((1, 1, 3, 3), np.float32)), Tensor([0]))
+        >>> metric.eval().shape
+        (3, 3)
     """
 
     def __init__(self, pad_val: float = 0.0, margin: int | list = 2, n_batch: int = 128, b_box: list | None = None):

@@ -24,6 +24,14 @@ class CosineSimilarity(Metric):
         similarity: "cosine", or "dot" for plain products.
         reduction: "none", "sum" or "mean" over the last axis.
         zero_diagonal: count a row's similarity with itself as 0.
+
+    Examples:
+        >>> metric = train.CosineSimilarity()
+        >>> metric.clear()
+        >>> metric.update(np.array([[1.0, 0.0], [1.0, 1.0]]))
+        >>> print(metric.eval().round(4))
+        [[0.     0.7071]
+         [0.7071 0.    ]]
     """
 
     def __init__(self, similarity: str = "cosine", reduction: str = "none", zero_diagonal: bool = True):
@@ -55,7 +63,15 @@ class CosineSimilarity(Metric):
 
 
 class Dice(Metric):
-    """The Dice coefficient of two masks: twice their overlap divided by their sizes."""
+    """The Dice coefficient of two masks: twice their overlap divided by their sizes.
+
+    Examples:
+        >>> metric = train.Dice(smooth=1e-5)
+        >>> metric.clear()
+        >>> metric.update(Tensor([[1, 1, 0, 0]]), Tensor([[1, 0, 0, 0]]))
+        >>> round(float(metric.eval()), 3)
+        0.667
+    """
 
     def __init__(self, smooth: float = 1e-5):
         super().__init__()

@@ -77,6 +77,13 @@ class HausdorffDistance(_SurfaceMetric):
         percentile: take this percentile (0 to 100) of the distances instead of the greatest.
         directed: look from the predictions only.
         crop: cut out the box around both shapes first.
+
+    Examples:
+        >>> metric = train.HausdorffDistance()
+        >>> metric.clear()
+        >>> metric.update(Tensor([[1, 1, 0], [1, 0, 0], [0, 0, 0]]), Tensor([[1, 1, 1], [0, 0, 0], [0, 0, 0]]), 1)
+        >>> round(float(metric.eval()), 4)
+        1.0
     """
 
     def __init__(
@@ -115,7 +122,15 @@ class HausdorffDistance(_SurfaceMetric):
 
 
 class MeanSurfaceDistance(_SurfaceMetric):
-    """The mean distance from the predicted surface to the true one (`symmetric`: averaged with the way back)."""
+    """The mean distance from the predicted surface to the true one (`symmetric`: averaged with the way back).
+
+    Examples:
+        >>> metric = train.MeanSurfaceDistance()
+        >>> metric.clear()
+        >>> metric.update(Tensor([[1, 1, 0], [1, 0, 0], [0, 0, 0]]), Tensor([[1, 1, 1], [0, 0, 0], [0, 0, 0]]), 1)
+        >>> round(float(metric.eval()), 4)
+        0.3333
+    """
 
     def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean"):
         super().__init__(distance_metric)
@@ -130,7 +145,15 @@ class MeanSurfaceDistance(_SurfaceMetric):
 
 
 class RootMeanSquareDistance(_SurfaceMetric):
-    """The mean squared distance of surfaces; with `symmetric`, the root of the mean of both ways, as users know it."""
+    """The mean squared distance of surfaces; with `symmetric`, the root of the mean of both ways, as users know it.
+
+    Examples:
+        >>> metric = train.RootMeanSquareDistance(symmetric=False)
+        >>> metric.clear()
+        >>> metric.update(Tensor([[1, 1, 0], [1, 0, 0], [0, 0, 0]]), Tensor([[1, 1, 1], [0, 0, 0], [0, 0, 0]]), 1)
+        >>> round(float(metric.eval()), 4)
+        0.3333
+    """
 
     def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean"):
         super().__init__(distance_metric)

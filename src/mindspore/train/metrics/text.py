@@ -20,6 +20,13 @@ class BleuScore(Metric):
         smooth: add one to the counts (Lin et al., 2004).
 
     `update` takes a list of tokenised translations and a list of lists of tokenised references.
+
+    Examples:
+        >>> metric = train.BleuScore(n_gram=1)
+        >>> metric.clear()
+        >>> metric.update([["a", "b", "c", "x"]], [[["a", "b", "c", "d"]]])
+        >>> print(round(float(metric.eval()), 4))
+        0.75
     """
 
     def __init__(self, n_gram: int = 4, smooth: bool = False):
@@ -79,6 +86,13 @@ class Perplexity(Metric):
 
     Args:
         ignore_label: a label that does not count, such as padding.
+
+    Examples:
+        >>> metric = train.Perplexity()
+        >>> metric.clear()
+        >>> metric.update(Tensor([[0.5, 0.5], [0.25, 0.75]]), Tensor([0, 1]))
+        >>> round(float(metric.eval()), 4)
+        1.633
     """
 
     def __init__(self, ignore_label: int | None = None):

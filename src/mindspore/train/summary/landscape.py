@@ -30,6 +30,10 @@ class SummaryLandscape:
 
     Args:
         summary_dir: the folder of the collector.
+
+    Examples:
+        >>> train.SummaryLandscape("summary").__class__.__name__
+        'SummaryLandscape'
     """
 
     def __init__(self, summary_dir: str):

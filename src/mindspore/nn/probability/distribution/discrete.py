@@ -22,7 +22,13 @@ def _from_zero(x: Any, value: Any, otherwise: float) -> Any:
 
 
 class Bernoulli(Distribution):
-    """1 with probability `probs`, else 0."""
+    """1 with probability `probs`, else 0.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.Bernoulli(0.25).prob(Tensor([1, 0])))
+        [0.25 0.75]
+    """
 
     parameter_names = ("probs1",)
     discrete = True
@@ -61,7 +67,13 @@ class Bernoulli(Distribution):
 
 
 class Categorical(Distribution):
-    """Index k with probability probs[..., k]."""
+    """Index k with probability probs[..., k].
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.Categorical([0.25, 0.75]).prob(Tensor(1)))
+        0.75
+    """
 
     parameter_names = ("probs",)
     discrete = True
@@ -120,7 +132,13 @@ class Categorical(Distribution):
 
 
 class Geometric(Distribution):
-    """The number of failures before the first success."""
+    """The number of failures before the first success.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.Geometric(0.5).prob(Tensor([0, 1])))
+        [0.5  0.25]
+    """
 
     parameter_names = ("probs",)
     discrete = True
@@ -159,7 +177,13 @@ class Geometric(Distribution):
 
 
 class Poisson(Distribution):
-    """The number of events of a process with a constant rate in a unit of time."""
+    """The number of events of a process with a constant rate in a unit of time.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.Poisson(2.0).prob(Tensor([0.0, 1.0])))
+        [0.13533528 0.27067056]
+    """
 
     parameter_names = ("rate",)
     discrete = True

@@ -30,6 +30,17 @@ class Distribution(Cell):
         dtype: the type of samples (and of parameters, for continuous distributions).
         name: shown in messages.
         param: the constructor's arguments.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> class Always(msd.Distribution):
+        ...     def __init__(self):
+        ...         super().__init__(seed=0, dtype=ms.float32, name="Always")
+        ...
+        ...     def _mean(self):
+        ...         return 1.0
+        >>> Always().mean()
+        1.0
     """
 
     #: the names of the parameters, in the order of the constructor's arguments

@@ -68,7 +68,13 @@ class Normal(_LocationScale):
 
 
 class LogNormal(_LocationScale):
-    """exp of a normal variable."""
+    """exp of a normal variable.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.LogNormal(0.0, 1.0).prob(Tensor([1.0])))
+        [0.3989423]
+    """
 
     parameter_names = ("loc", "scale")
     loc, scale = parameter(0), parameter(1)
@@ -103,7 +109,13 @@ class LogNormal(_LocationScale):
 
 
 class HalfNormal(_LocationScale):
-    """|x - mean| + mean of a normal variable."""
+    """|x - mean| + mean of a normal variable.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.HalfNormal(0.0, 1.0).prob(Tensor([0.0])))
+        [0.7978846]
+    """
 
     parameter_names = ("mean", "sd")
 
@@ -121,7 +133,13 @@ class HalfNormal(_LocationScale):
 
 
 class Laplace(_LocationScale):
-    """The two-sided exponential distribution; `sd` is its scale."""
+    """The two-sided exponential distribution; `sd` is its scale.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.Laplace(0.0, 1.0).prob(Tensor([0.0])))
+        [0.5]
+    """
 
     parameter_names = ("mean", "sd")
 
@@ -139,7 +157,13 @@ class Laplace(_LocationScale):
 
 
 class Logistic(_LocationScale):
-    """The logistic distribution."""
+    """The logistic distribution.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.Logistic(0.0, 1.0).cdf(Tensor([0.0])))
+        [0.5]
+    """
 
     parameter_names = ("loc", "scale")
     loc, scale = parameter(0), parameter(1)
@@ -173,7 +197,13 @@ class Logistic(_LocationScale):
 
 
 class Gumbel(_LocationScale):
-    """The distribution of maxima (Gumbel 1935)."""
+    """The distribution of maxima (Gumbel 1935).
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.Gumbel(0.0, 1.0).cdf(Tensor([0.0])))
+        [0.36787942]
+    """
 
     parameter_names = ("loc", "scale")
     loc, scale = parameter(0), parameter(1)
@@ -210,7 +240,13 @@ class Gumbel(_LocationScale):
 
 
 class Cauchy(_LocationScale):
-    """The Cauchy distribution: it has a mode, but no mean and no variance."""
+    """The Cauchy distribution: it has a mode, but no mean and no variance.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.Cauchy(0.0, 1.0).prob(Tensor([0.0])))
+        [0.31830993]
+    """
 
     parameter_names = ("loc", "scale")
     loc, scale = parameter(0), parameter(1)
@@ -240,7 +276,13 @@ class Cauchy(_LocationScale):
 
 
 class StudentT(Distribution):
-    """Student's t-distribution with `df` degrees of freedom."""
+    """Student's t-distribution with `df` degrees of freedom.
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> print(msd.StudentT(3.0, 0.0, 1.0).log_prob(Tensor([0.0])))
+        [-1.0008888]
+    """
 
     parameter_names = ("df", "mean", "sd")
 

@@ -12,7 +12,15 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """bijector(x) for x from `distribution`, by change of variables."""
+    """bijector(x) for x from `distribution`, by change of variables.
+
+    Examples:
+        >>> from mindspore.nn.probability import bijector, distribution
+        >>> normal = distribution.Normal(0.0, 1.0, dtype=ms.float32)
+        >>> log_normal = distribution.TransformedDistribution(bijector.Exp(), normal, seed=1)
+        >>> print(log_normal.prob(Tensor([1.0])))
+        [0.3989423]
+    """
 
     def __init__(self, bijector: Any, distribution: Any, seed: Any = None, name: str = "transformed_distribution"):
         if not isinstance(bijector, Bijector):
