@@ -366,8 +366,8 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     """Hinge loss between each target class (indices up to the first -1) and each class that is not a target.
 
     Examples:
-        >>> print(ops.multilabel_margin_loss(Tensor([[0.1, 0.2, 0.4, 0.8]]), Tensor([[3, 0, -1, 1]], ms.int32)))
-        0.85
+        >>> print(ops.multilabel_margin_loss(Tensor([[0.3, 0.6, 0.1]]), Tensor([[1, -1, 0]], ms.int32)))
+        0.39999998
     """
     require_operands("multilabel_margin_loss", target=target)
     x, y = _pair("multilabel_margin_loss", input, target)
