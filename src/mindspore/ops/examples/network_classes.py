@@ -198,9 +198,9 @@ Mish
     >>> print(ops.Mish()(Tensor([-1.0, 2.0])))
     [-0.30340147  1.9439589 ]
 MultilabelMarginLoss
-    >>> loss, hit = ops.MultilabelMarginLoss()(Tensor([[0.1, 0.2, 0.4, 0.8]]), Tensor([[3, 0, -1, 1]], ms.int32))
+    >>> loss, hit = ops.MultilabelMarginLoss()(Tensor([[0.3, 0.6, 0.1]]), Tensor([[1, -1, 0]], ms.int32))
     >>> print(loss)
-    0.85
+    0.39999998
 MultiMarginLoss
     >>> print(ops.MultiMarginLoss()(Tensor([[0.1, 0.8, 0.3]]), Tensor([1]), None))
     0.26666665
