@@ -13,7 +13,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
-from mindspore.common import api
+from mindspore.common import compiled as compiling
 
 
 class Scaler:
@@ -45,8 +45,8 @@ def test_copies_of_objects_with_compiled_methods_are_their_own(duplicate):
 
 
 def test_kinds_of_arguments_are_bounded(monkeypatch):
-    monkeypatch.setattr(api, "MAX_KINDS", 5)
-    monkeypatch.setattr(api, "MANY_KINDS", 4)
+    monkeypatch.setattr(compiling, "MAX_KINDS", 5)
+    monkeypatch.setattr(compiling, "MANY_KINDS", 4)
     compiled = ms.jit(lambda x, n: x * n)
     with pytest.warns(UserWarning, match="compiled for 4 kinds of arguments"):
         for n in range(9):

@@ -10,7 +10,7 @@ import inspect
 from typing import Any
 
 from mindspore import context
-from mindspore.common.api import CompiledFunction
+from mindspore.common.compiled import CompiledFunction
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse

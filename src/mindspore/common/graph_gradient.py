@@ -17,7 +17,7 @@ from mindspore.runtime import tape as tapes
 
 def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: list[Any]) -> Any:
     """Run a compiled call while tapes record, and note how to differentiate it."""
-    from mindspore.common.api import CompiledFunction
+    from mindspore.common.compiled import CompiledFunction
     from mindspore.common.gradient import Derivative, _tensors
 
     weights = [w for w in entry.traced.weights if w.requires_grad]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common.api import CompiledFunction
+from mindspore.common.compiled import CompiledFunction
 from mindspore.common.gradient import Derivative, _tensors, jvp
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse

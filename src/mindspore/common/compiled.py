@@ -1,0 +1,335 @@
+"""Functions and Cells compiled per kind of arguments.
+
+A `CompiledFunction` keeps one executable per kind of arguments. The kind is: the structure, the shapes and types of the
+tensors, the values of everything else, and the attributes that were read (guards.py). A second call of the same kind
+compiles nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore import context
+from mindspore._base import flags
+from mindspore.common import memory_report
+from mindspore.common.entry import Entry
+from mindspore.common.mutable_data import Mutable, holds_mutable, plain
+from mindspore.compiler import parse
+from mindspore.compiler.parse.entry import Traced, tensors_in
+from mindspore.compiler.parse.errors import is_located
+from mindspore.prims import values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.structure import parts_of
+from mindspore.prims.values import TensorBase
+from mindspore.runtime import executor
+from mindspore.runtime.staged import OtherAnswers, run_node
+
+#: kinds of arguments a function is compiled for; the oldest is forgotten when there are more
+MAX_KINDS = 1024
+#: so many that the program probably does not mean it
+MANY_KINDS = 100
+#: graphs kept per kind of arguments; more come into being only when attributes keep changing
+MAX_ENTRIES = 64
+#: graphs kept per kind of arguments for different values and shapes that the arguments lead to
+MAX_ANSWERS = 8
+#: time spent on compiling these; a large network whose shapes keep changing is better run as plain Python
+MAX_SECONDS = 20.0
+#: stands for an entry that is not a graph: the function needs values that only a run gives
+EAGER = object()
+#: the same, where the values are those of mutable arguments: it is compiled for each of them
+BY_VALUE = object()
+
+
+class CompiledFunction:
+    """A function or Cell compiled per kind of arguments."""
+
+    def __init__(self, function: Any, name: str = "", options: dict | None = None):
+        self.function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.options = options or {}
+        self._cache: dict[Any, list[Any]] = {}
+        self._bound: dict[int, dict] = {}  # what objects without a __dict__ would keep
+        self._variable: dict[Any, Any] = {}  # attributes that change between calls and so are inputs: key -> Read
+        self._seconds = 0.0  # spent on compiling for different values
+        self._by_value = False  # whether the values of mutable arguments are needed when compiling
+        self._fixed: set[Any] = set()  # attributes that must be known when compiling, even if they change
+        functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(
+            function, "__name__"
+        ) else None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if ACTIVE.builder is not None:
+            return parse.call(self.function, args, kwargs)
+        if self._by_value:
+            args, kwargs = plain(args), plain(kwargs)
+        entry = self.entry(args, kwargs)
+        if entry is EAGER:
+            return self._run_eagerly(args, kwargs)
+        if entry is BY_VALUE:
+            self._by_value = True
+            return self(*args, **kwargs)
+        try:
+            return self._run(entry, args, kwargs)
+        except OtherAnswers as met:
+            return self._run_other(met.answers, args, kwargs)
+
+    def _run(self, entry: Entry, args: tuple, kwargs: dict) -> Any:
+        tensors = tensors_in(args)
+        if kwargs:
+            tensors_in(kwargs, tensors)
+        if ACTIVE.tapes and any(tape.tracks(t) for tape in ACTIVE.tapes for t in (*tensors, *entry.traced.weights)):
+            from mindspore.common.graph_gradient import run_recorded
+
+            return run_recorded(self, entry, args, kwargs, tensors)
+        return entry.run_plain(tensors)
+
+    def _run_other(self, answers: list[tuple], args: tuple, kwargs: dict) -> Any:
+        """Run the graph that is made for the values met on the way; compile it if there is none yet.
+
+        Where there would be too many of them, the function runs as plain Python.
+        """
+        candidates = self._cache[self._key(args, kwargs)]
+        made = [e for e in candidates if isinstance(e, Entry) and e.answers]
+        fitting: Any = next((e for e in made if e.answers[: len(answers)] == answers and e.guards.hold()), None)
+        if fitting is None and len(made) < MAX_ANSWERS and self._seconds < MAX_SECONDS:
+            begin = time.perf_counter()
+            fitting = self._build(args, kwargs)
+            self._seconds += time.perf_counter() - begin
+        if fitting is None:
+            warnings.warn(f"'{self.name}' runs as plain Python from now on: its shapes change too often.", stacklevel=3)
+            fitting = EAGER
+            candidates.clear()
+        elif fitting in candidates:
+            candidates.remove(fitting)
+        candidates.insert(0, fitting)  # the next call probably has the same values
+        if not isinstance(fitting, Entry):
+            return self._run_eagerly(args, kwargs)
+        try:
+            return self._run(fitting, args, kwargs)
+        except OtherAnswers as met:
+            if len(met.answers) <= len(answers):  # the same arguments give different values each time
+                return self._run_eagerly(args, kwargs)
+            return self._run_other(met.answers, args, kwargs)
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        return interpreter.call(self.function, args, kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a decorated method: one CompiledFunction per object, so that attributes are specialised to."""
+        if instance is None:
+            return self
+        kept = instance.__dict__ if hasattr(instance, "__dict__") else self._bound.setdefault(id(instance), {})
+        methods = kept.setdefault("_jit_methods", JitMethods(instance))
+        if methods.owner() is not instance:  # a shallow copy has got them
+            methods = kept["_jit_methods"] = JitMethods(instance)
+        found = methods.get(id(self))
+        if found is None:
+            method = self.function.__get__(instance, owner)
+            found = methods[id(self)] = CompiledFunction(method, self.name, self.options)
+        return found
+
+    def compile(self, *args: Any, **kwargs: Any) -> Entry:
+        """Compile for these arguments without running."""
+        if self._by_value:
+            args, kwargs = plain(args), plain(kwargs)
+        entry = self.entry(args, kwargs)
+        if entry is BY_VALUE:
+            self._by_value = True
+            return self.compile(*args, **kwargs)
+        return entry
+
+    def entry(self, args: tuple, kwargs: dict) -> Any:
+        key = self._key(args, kwargs)
+        candidates = self._cache.get(key)
+        if candidates is None:
+            self._make_room()
+            candidates = self._cache[key] = []
+        for entry in candidates:
+            if entry is EAGER or entry is BY_VALUE or entry.guards.hold():
+                return entry
+        for entry in candidates[-1:]:
+            self._note_variable({(id(r.owner), r.name): r for r in entry.guards.changed() if _may_change(r.value)})
+        try:
+            entry = self._build(args, kwargs)
+        except Exception as error:
+            if is_located(error) and not flags.switch("MS_DEV_FULL_TRACEBACK"):
+                error.__traceback__ = None  # how the compiler came to it is not the user's concern
+            raise
+        candidates.append(entry)
+        del candidates[:-MAX_ENTRIES]
+        return entry
+
+    def _make_room(self) -> None:
+        """Forget the kind of arguments met first when there are too many; say so before."""
+        if len(self._cache) == MANY_KINDS:
+            warnings.warn(
+                f"'{self.name}' has been compiled for {MANY_KINDS} kinds of arguments. Numbers that change from call to call should "
+                "be Tensors (or mutable), and shapes that change should be padded.",
+                stacklevel=5,
+            )
+        if len(self._cache) >= MAX_KINDS:
+            del self._cache[next(iter(self._cache))]
+
+    @staticmethod
+    def _key(args: tuple, kwargs: dict) -> tuple:
+        """The kind of some arguments."""
+        try:
+            return (_key(args), _key(kwargs) if kwargs else None, executor.backend_key())
+        except RecursionError:
+            raise RuntimeError("Detect recursion when converting python object. An argument contains itself.") from None
+
+    def _build(self, args: tuple, kwargs: dict) -> Any:
+        try:
+            traced = self._trace(args, kwargs)
+        except values.ValueUnknownError as error:
+            is_size = isinstance(error, values.SizeUnknownError)
+            if holds_mutable(args) or holds_mutable(kwargs):
+                return BY_VALUE
+            if context.get_context("jit_syntax_level") == context.STRICT and not is_size:
+                raise
+            warnings.warn(f"'{self.name}' cannot be compiled and runs as plain Python: {error}", stacklevel=4)
+            return EAGER
+        return Entry(traced, self.name)
+
+    # -- attributes that change from call to call --------------------------------------------------------------------
+    def _trace(self, args: tuple, kwargs: dict) -> Traced:
+        """Trace; attributes that the function itself changes become inputs, if it can be compiled so."""
+        traced = self._trace_with(args, kwargs)
+        if not self._note_variable(_changed_by(traced)):
+            return traced
+        try:
+            return self._trace_with(args, kwargs)
+        except Exception:  # their values are needed when compiling: it is compiled anew for each
+            return traced
+
+    def _trace_with(self, args: tuple, kwargs: dict) -> Traced:
+        """Trace for any values of the arguments or, if that is not possible, for those they have (staging.py)."""
+        try:
+            return self._trace_for(args, kwargs)
+        except values.ValueUnknownError as error:
+            strict = context.get_context("jit_syntax_level") == context.STRICT
+            if (
+                (strict and not isinstance(error, values.SizeUnknownError))
+                or holds_mutable(args)
+                or holds_mutable(kwargs)
+            ):
+                raise  # mutable numbers are simply made constants: BY_VALUE
+        try:
+            return self._trace_for(args, kwargs, run_node)
+        except values.ValueUnknownError:
+            return self._trace_for(args, kwargs, run_node, decides=True)
+
+    def _trace_for(self, args: tuple, kwargs: dict, run_node: Any = None, decides: bool = False) -> Traced:
+        """Trace with as many of the changing attributes as inputs as the function allows: all, the tensors, none."""
+        depth = context.get_context("max_call_depth")
+        tensors = {key: read for key, read in self._variable.items() if isinstance(read.value, TensorBase)}
+        for inputs in (self._variable, tensors) if self._variable else ():
+            try:
+                traced = parse.trace(
+                    self.function, args, kwargs, self.name, depth, frozenset(inputs), run_node, decides
+                )
+            except Exception:
+                continue  # a value was needed, or the program is wrong: the trace without inputs tells
+            self._fix(set(self._variable) - set(inputs))
+            return traced
+        traced = parse.trace(self.function, args, kwargs, self.name, depth, frozenset(), run_node, decides)
+        self._fix(set(self._variable))
+        return traced
+
+    def _fix(self, keys: set[Any]) -> None:
+        self._fixed |= keys
+        for key in keys:
+            self._variable.pop(key, None)
+
+    def _note_variable(self, reads: dict[Any, Any]) -> bool:
+        """Have attributes read anew at each call; whether there are new ones among them."""
+        new = {k: r for k, r in reads.items() if k not in self._variable and k not in self._fixed}
+        self._variable.update(new)
+        return bool(new)
+
+    def _run_eagerly(self, args: tuple, kwargs: dict) -> Any:
+        """Run a function that needs the values of tensors while it runs, as PyNative mode would."""
+        saved, ACTIVE.eagerly = ACTIVE.eagerly, True
+        try:
+            return self.function(*args, **kwargs)
+        finally:
+            ACTIVE.eagerly = saved
+
+    def entries(self) -> list[Entry]:
+        """The graphs compiled so far, oldest first."""
+        return [e for candidates in self._cache.values() for e in candidates if isinstance(e, Entry)]
+
+    def memory_report(self) -> dict[str, float]:
+        """Working memory of the graph compiled last: "peak_bytes", "total_bytes" without reuse, and their "ratio"."""
+        return memory_report.report(self.entries(), self.name)
+
+    @property
+    def compile_cache_size(self) -> int:
+        """How many kinds of arguments have been compiled."""
+        return sum(len(entries) for entries in self._cache.values())
+
+
+class JitMethods(dict):
+    """The compiled methods of one object, kept in the object so that both go together. Copies of it start with none."""
+
+    def __init__(self, owner: Any = None):
+        super().__init__()
+        try:
+            self.owner: Callable[[], Any] = weakref.ref(owner)
+        except TypeError:  # None, or a class without weak references
+            self.owner = lambda: owner
+
+    def __deepcopy__(self, memo: dict) -> JitMethods:
+        return JitMethods()
+
+    def __reduce__(self) -> tuple:
+        return JitMethods, ()
+
+
+def _may_change(value: Any) -> bool:
+    """Whether a changed attribute is worth making an input: other kinds of values shape the graph."""
+    return type(value) is float or (isinstance(value, TensorBase) and not isinstance(value, values.parameter_class()))
+
+
+def _changed_by(traced: Traced) -> dict[Any, Any]:
+    """Numbers and tensors in attributes that a function reads and then stores anew."""
+    stored = {(id(owner), name): template for owner, name, template in traced.attributes}
+    return {
+        key: read
+        for key, read in traced.reads.items()
+        if key in stored and stored[key] is not read.value and (_may_change(read.value) or type(read.value) is int)
+    }
+
+
+def _key(value: Any) -> Any:
+    """What the compiled graph depends on, of one argument."""
+    if isinstance(value, TensorBase):
+        if isinstance(value, values.parameter_class()):
+            return id(value)
+        data = value._data
+        return (data.dtype, data.shape)
+    if isinstance(value, (tuple, list)):
+        return (type(value), *map(_key, value))
+    if isinstance(value, dict):
+        return tuple((k, _key(v)) for k, v in value.items())
+    if isinstance(value, Mutable):
+        return ("mutable", type(value))
+    if isinstance(value, (bool, int, float, complex, str, type(None))):
+        return (type(value), value)
+    if isinstance(value, np.ndarray):
+        return ("array", value.dtype, value.shape, value.tobytes())
+    parts = parts_of(value)
+    if parts is not None:
+        return (type(value), getattr(value, "shape", None), *map(_key, parts))
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
