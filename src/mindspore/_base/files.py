@@ -26,7 +26,9 @@ def atomic_write(path: str | os.PathLike, mode: str = "wb", permissions: int | N
             permissions = 0o666 & ~umask
         os.chmod(temporary, permissions)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, temporary):
+            raise OSError(error.errno, error.strerror, str(target)) from None  # say which file it is
         raise

@@ -125,7 +125,10 @@ def _add_accessors(name: str, public: bool) -> None:
     def getter(self: _AutoParallelContext) -> Any:
         return context.get_auto_parallel_context(name) if public else self._private[name]
 
-    def setter(self: _AutoParallelContext, value: Any) -> None:
+    def setter(self: _AutoParallelContext, *given: Any, **named: Any) -> None:
+        if len(given) + len(named) != 1 or not set(named) <= {name}:
+            raise TypeError(f"'set_{name}' takes one argument, {name!r}.")
+        (value,) = (*given, *named.values())
         if public:
             context.set_auto_parallel_context(**{name: value})
         else:

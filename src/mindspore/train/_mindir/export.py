@@ -56,6 +56,8 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
         raise ValueError("For 'export', the AIR format needs Ascend's own tools; export as 'MINDIR' or 'ONNX'.")
     if not isinstance(net, Cell) and not callable(net):
         raise TypeError(f"For 'export', 'net' must be a Cell or a function, but got {type(net)}.")
+    if not os.path.basename(file_name):
+        raise ValueError(f"For 'export', 'file_name' must name a file, but {file_name!r} is a directory.")
     path = os.path.realpath(file_name)
     if file_format == "ONNX":
         if kwargs.get("enc_key") is not None:

@@ -235,6 +235,7 @@ class ModelCheckpoint(Callback):
             self._save(params, due=bool(self._config.save_checkpoint_steps or self._config.save_checkpoint_seconds))
         if self._config.async_save:
             wait_async_saves()
+            self._remove_old(self._config.keep_checkpoint_max)
 
     def _is_due(self, params: Any) -> bool:
         if self._config.save_checkpoint_steps:
@@ -252,10 +253,11 @@ class ModelCheckpoint(Callback):
     def _save(self, params: Any, due: bool) -> None:
         if not due or params.cur_step_num == self._last_triggered_step:
             return
-        self._make_room()
-        self._last_time_for_keep = time.time()
+        self._thin_out()
         self._last_triggered_step = params.cur_step_num
         self._write(params, os.path.join(self._directory, f"{self._file_stem(params)}.{self._config.format}"))
+        keep = self._config.keep_checkpoint_max
+        self._remove_old(max(keep - 1, 1) if keep and self._config.async_save else keep)
 
     def _write(self, params: Any, path: str) -> None:
         numbers = {"epoch_num": params.cur_epoch_num, "step_num": params.cur_step_num}
@@ -270,16 +272,20 @@ class ModelCheckpoint(Callback):
         )  # fmt: skip
         self._latest_ckpt_file_name = path
 
-    def _make_room(self) -> None:
-        """Remove old files so that with the next one there are not too many."""
-        keep, minutes = self._config.keep_checkpoint_max, self._config.keep_checkpoint_per_n_minutes
+    def _remove_old(self, keep: int | None) -> None:
+        """Remove the oldest files when there are too many: after the newest is written, for that may fail."""
         self._manager.update_ckpoint_filelist(self._directory, self._prefix)
-        if keep:
-            while self._manager.ckpoint_num >= keep:
-                if not self._manager.remove_oldest_ckpoint_file():
-                    break
-        elif minutes and time.time() - self._last_time_for_keep < minutes * 60:
+        while keep and self._manager.ckpoint_num > keep:
+            if not self._manager.remove_oldest_ckpoint_file():
+                return
+
+    def _thin_out(self) -> None:
+        """Where one file is kept for so many minutes, remove the others of these minutes."""
+        minutes = self._config.keep_checkpoint_per_n_minutes
+        if not self._config.keep_checkpoint_max and minutes and time.time() - self._last_time_for_keep < minutes * 60:
+            self._manager.update_ckpoint_filelist(self._directory, self._prefix)
             self._manager.keep_one_ckpoint_per_minutes(minutes, time.time())
+        self._last_time_for_keep = time.time()
 
 
 class CheckpointManager:
@@ -341,6 +347,8 @@ def make_directory(path: Any) -> str:
     if not isinstance(path, str) or not path:
         raise TypeError(f"A directory must be given as a string, but got {path!r}.")
     path = os.path.realpath(path)
+    if os.path.isfile(path):
+        raise NotADirectoryError(f"{path} is a file; a directory is needed.")
     os.makedirs(path, exist_ok=True)
     return path
 

@@ -91,6 +91,7 @@ class SummaryRecord:
         self._mode = "train"
         self._closed = False
         self._has_graph = False
+        self._failed = False
         self._data: dict[str, dict[str, Any]] = {}
         now = time.time()
         limit = None if max_file_size is None or max_file_size < 0 else max_file_size
@@ -180,7 +181,9 @@ class SummaryRecord:
         except OSError as error:
             if self.raise_exception:
                 raise
-            logger.warning("The summary of step %d cannot be written: %s", step, error)
+            if not self._failed:
+                logger.warning("The summary of step %d, and perhaps of later ones, cannot be written: %s", step, error)
+            self._failed = True
         return True
 
     def _add_graph(self, train_network: Cell | None) -> None:
