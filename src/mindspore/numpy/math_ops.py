@@ -132,7 +132,9 @@ remainder = binary("remainder", F.remainder, "The remainder with the sign of x2.
 fmod = binary("fmod", F.fmod, "The remainder with the sign of x1.")
 maximum = binary("maximum", F.maximum, "The larger of each pair.")
 minimum = binary("minimum", F.minimum, "The smaller of each pair.")
-arctan2 = binary("arctan2", lambda a, b: F.atan2(to_float(tensor(a)), to_float(tensor(b))), "The angle of the point (x2, x1).")
+arctan2 = binary(
+    "arctan2", lambda a, b: F.atan2(to_float(tensor(a)), to_float(tensor(b))), "The angle of the point (x2, x1)."
+)
 hypot = binary("hypot", lambda a, b: F.hypot(to_float(tensor(a)), to_float(tensor(b))), "sqrt(x1² + x2²).")
 logaddexp = binary("logaddexp", F.logaddexp, "log(exp(x1) + exp(x2)).")
 logaddexp2 = binary("logaddexp2", F.logaddexp2, "log2(2**x1 + 2**x2).")

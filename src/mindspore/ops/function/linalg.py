@@ -61,7 +61,10 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_d
     """
     require_tensors("solve_triangular", a=a, b=b)
     mode = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
-    checks.one_of("solve_triangular", "trans", mode, (0, 1, 2))
+    if mode not in (0, 1, 2):
+        raise checks.UnfitError(
+            f"For 'solve_triangular', 'trans' must be one of (0, 1, 2, 'N', 'T', 'C'), but got {trans!r}."
+        )
     right = ExpandDims()(b, -1) if b.ndim == a.ndim - 1 else b
     if mode == 1 and a.dtype.kind == "c":
         a, mode, lower = swapaxes(a, -1, -2), 0, not lower

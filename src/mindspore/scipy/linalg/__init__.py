@@ -1,18 +1,38 @@
-"""Linear algebra with SciPy's names and arguments. `overwrite_*` and `check_finite` are accepted and have no effect."""
+"""Linear algebra with SciPy's names and arguments, of one matrix at a time; integers count as float64.
+
+`overwrite_*` and `check_finite` are accepted and have no effect.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import function as F
+from mindspore.ops.function._common import cast, require_tensor
 from mindspore.prims import checks
 from mindspore.prims import decompositions as dec
 
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "inv", "lstsq", "lu", "lu_factor",
+    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "inv", "lstsq", "lu", "lu_factor", "lu_solve",
     "solve_triangular",
 ]  # fmt: skip
+
+
+def _matrix(op: str, a: Any, square: bool = True) -> Tensor:
+    """The one matrix that a function works on."""
+    require_tensor(op, "a", a)
+    if a.ndim != 2:
+        raise ValueError(f"For '{op}', the dimension of 'a' should be 2, but got {a.ndim}.")
+    if square and a.shape[0] != a.shape[1]:
+        raise ValueError(f"For '{op}', the matrix 'a' should be a square matrix like (N, N), but got {a.shape}.")
+    return cast(a, mstype.float64) if a.dtype.kind in "ui" else a
+
+
+def _flags(op: str, **flags: Any) -> None:
+    for name, value in flags.items():
+        checks.boolean(op, name, value)
 
 
 def block_diag(*arrs: Any) -> Tensor:
@@ -35,7 +55,8 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
         [[0.5  0.  ]
          [0.   0.25]]
     """
-    return F.inverse(a)
+    _flags("inv", overwrite_a=overwrite_a, check_finite=check_finite)
+    return F.inverse(_matrix("inv", a))
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
@@ -45,7 +66,8 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
         >>> print(ms.scipy.linalg.det(Tensor([[2.0, 1.0], [0.0, 3.0]])))
         6.0
     """
-    return F.det(a)
+    _flags("det", overwrite_a=overwrite_a, check_finite=check_finite)
+    return F.det(_matrix("det", a))
 
 
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
@@ -56,7 +78,8 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
         [[2. 0.]
          [1. 3.]]
     """
-    return dec.Cholesky(not lower)(a)
+    _flags("cholesky", lower=lower, overwrite_a=overwrite_a, check_finite=check_finite)
+    return dec.Cholesky(not lower)(_matrix("cholesky", a))
 
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple:
@@ -67,7 +90,8 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
         >>> print(lower)
         True
     """
-    return cholesky(a, lower), lower
+    _flags("cho_factor", lower=lower, overwrite_a=overwrite_a, check_finite=check_finite)
+    return cholesky(_matrix("cho_factor", a), lower), lower
 
 
 def cho_solve(c_and_lower: tuple, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Tensor:
@@ -79,6 +103,8 @@ def cho_solve(c_and_lower: tuple, b: Any, overwrite_b: bool = False, check_finit
         [1.  0.5]
     """
     factor, lower = c_and_lower
+    _flags("cho_solve", lower=lower, overwrite_b=overwrite_b, check_finite=check_finite)
+    factor = _matrix("cho_solve", factor)
     right = F.expand_dims(b, -1) if b.ndim == factor.ndim - 1 else b
     out = F.cholesky_solve(right, factor, not lower)
     return F.reshape(out, b.shape)
@@ -94,6 +120,13 @@ def solve_triangular(
         >>> print(ms.scipy.linalg.solve_triangular(Tensor([[2.0, 0.0], [1.0, 4.0]]), Tensor([2.0, 9.0]), lower=True))
         [1. 2.]
     """
+    _flags(
+        "solve_triangular", lower=lower, unit_diagonal=unit_diagonal, overwrite_b=overwrite_b, check_finite=check_finite
+    )
+    for name, value in (("a", a), ("b", b)):
+        require_tensor("solve_triangular", name, value)
+    if a.dtype is not b.dtype:
+        raise TypeError(f"For 'solve_triangular', 'a' and 'b' must have one type, but got {a.dtype} and {b.dtype}.")
     return F.solve_triangular(a, b, trans, lower, unit_diagonal)
 
 
@@ -107,8 +140,14 @@ def eigh(
         >>> print(ms.scipy.linalg.eigh(Tensor([[2.0, 1.0], [1.0, 2.0]]), eigvals_only=True))
         [1. 3.]
     """
-    checks.one_of("eigh", "type", type, (1,))
-    factor = None
+    _flags(
+        "eigh", lower=lower, eigvals_only=eigvals_only, overwrite_a=overwrite_a, overwrite_b=overwrite_b, turbo=turbo
+    )
+    _flags("eigh", check_finite=check_finite)
+    checks.one_of("eigh", "type", type, (1,) if b is not None else (1, 2, 3))  # kinds of problems with b
+    if eigvals is not None:
+        raise ValueError(f"For 'eigh', 'eigvals' must be None: all eigenvalues are computed, but got {eigvals}.")
+    a, factor = _matrix("eigh", a), None
     if b is not None:
         factor = dec.Cholesky()(b)
         half = dec.TriangularSolve(True)(factor, a)
@@ -128,7 +167,8 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
         [[1.   0.  ]
          [0.25 1.  ]]
     """
-    p, left, right = F.lu(a)
+    _flags("lu", permute_l=permute_l, overwrite_a=overwrite_a, check_finite=check_finite)
+    p, left, right = F.lu(_matrix("lu", a, square=False))
     return (F.matmul(p, left), right) if permute_l else (p, left, right)
 
 
@@ -141,7 +181,37 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
         [[4.   6.  ]
          [0.25 0.5 ]] [1 1]
     """
-    return F.lu_factor(a)
+    _flags("lu_factor", overwrite_a=overwrite_a, check_finite=check_finite)
+    return F.lu_factor(_matrix("lu_factor", a))
+
+
+def lu_solve(lu_and_piv: tuple, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Tensor:
+    """The x with A x = b (transposed A for trans 1, adjoint for 2) from `lu_factor(A)`.
+
+    Examples:
+        >>> from mindspore import Tensor, scipy
+        >>> factors = scipy.linalg.lu_factor(Tensor([[2.0, 0.0], [0.0, 4.0]]))
+        >>> scipy.linalg.lu_solve(factors, Tensor([2.0, 4.0])).tolist()
+        [1.0, 1.0]
+    """
+    _flags("lu_solve", overwrite_b=overwrite_b, check_finite=check_finite)
+    packed, pivots = lu_and_piv
+    packed = _matrix("lu_solve", packed)
+    require_tensor("lu_solve", "b", b)
+    if b.ndim not in (1, 2) or b.shape[0] != packed.shape[0]:
+        raise ValueError(
+            f"For 'lu_solve', the rows of 'b' must match the matrix {packed.shape}, but its shape is {b.shape}."
+        )
+    checks.one_of("lu_solve", "trans", trans, (0, 1, 2))
+    p, left, right = F.lu_unpack(packed, pivots + 1)  # which counts from 1
+    columns = F.expand_dims(b, -1) if b.ndim == 1 else b
+    if trans == 0:
+        inner = F.solve_triangular(left, F.matmul(p.T, columns), 0, True, True)
+        out = F.solve_triangular(right, inner, 0, False, False)
+    else:
+        inner = F.solve_triangular(right, columns, trans, False, False)
+        out = F.matmul(p, F.solve_triangular(left, inner, trans, True, True))
+    return F.reshape(out, b.shape)
 
 
 def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:

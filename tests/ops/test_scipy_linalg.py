@@ -1,0 +1,56 @@
+"""mindspore.scipy.linalg beside SciPy: values, and what is refused."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import mindspore as ms
+import mindspore.scipy.linalg as linalg
+from mindspore import Tensor
+
+RNG = np.random.RandomState(3)
+A = RNG.randn(4, 4)
+SPD = A @ A.T + np.eye(4)
+
+
+@pytest.mark.parametrize("trans", [0, 1, 2])
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_lu_solve(trans, columns):
+    b = RNG.randn(4, *columns)
+    found = linalg.lu_solve(linalg.lu_factor(Tensor(A)), Tensor(b), trans).asnumpy()
+    np.testing.assert_allclose(found, scipy.linalg.lu_solve(scipy.linalg.lu_factor(A), b, trans), rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["inv", "det"])
+def test_integers_count_as_doubles(name):
+    matrix = np.array([[2, 1, 0], [1, 3, 1], [0, 1, 4]], np.int32)
+    found = getattr(linalg, name)(Tensor(matrix))
+    assert found.dtype == ms.float64
+    np.testing.assert_allclose(found.asnumpy(), getattr(scipy.linalg, name)(matrix))
+    np.testing.assert_allclose(linalg.eigh(Tensor(matrix), eigvals_only=True).asnumpy(), scipy.linalg.eigvalsh(matrix))
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "cholesky", "cho_factor", "eigh", "lu_factor"])
+def test_one_square_matrix_is_needed(name):
+    function = getattr(linalg, name)
+    with pytest.raises(ValueError, match="dimension of 'a' should be 2"):
+        function(Tensor(np.stack([SPD, SPD])))
+    with pytest.raises(ValueError, match="square"):
+        function(Tensor(A[:, :3]))
+    with pytest.raises(TypeError, match="overwrite_a"):
+        function(Tensor(SPD), overwrite_a=1)
+
+
+def test_settings_that_are_refused():
+    b = Tensor(np.ones(4))
+    with pytest.raises(ValueError, match="eigvals"):
+        linalg.eigh(Tensor(SPD), eigvals=(0, 1))
+    with pytest.raises(TypeError, match="one type"):
+        linalg.solve_triangular(Tensor(A), Tensor(np.ones(4, np.float32)))
+    for kind in (ValueError, RuntimeError):
+        with pytest.raises(kind, match="trans"):
+            linalg.solve_triangular(Tensor(A), b, trans=5)
+    with pytest.raises(TypeError, match="lower"):
+        linalg.cho_solve((Tensor(SPD), "a"), b)
+    with pytest.raises(ValueError, match="rows of 'b'"):
+        linalg.lu_solve(linalg.lu_factor(Tensor(A)), Tensor(np.ones(2)))
