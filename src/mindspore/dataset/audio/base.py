@@ -29,6 +29,10 @@ class AudioTransform(Transform):
     """Base: `transform(array)` of one column.
 
     `shape` names the axes the input needs at least. Integers become float32 unless the transform takes floats only.
+
+    Examples:
+        >>> issubclass(audio.Gain, audio.AudioTensorOperation)
+        True
     """
 
     releases_gil = True

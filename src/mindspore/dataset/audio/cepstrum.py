@@ -48,7 +48,14 @@ def _plain_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 class MFCC(AudioTransform):
-    """Mel-frequency cepstral coefficients; `melkwargs` are arguments of `MelSpectrogram`."""
+    """Mel-frequency cepstral coefficients; `melkwargs` are arguments of `MelSpectrogram`.
+
+    Examples:
+        >>> wave = np.sin(np.arange(1600, dtype=np.float32))[None]
+        >>> settings = {"n_fft": 64, "win_length": 64, "hop_length": 32, "n_mels": 8}
+        >>> audio.MFCC(n_mfcc=4, melkwargs=settings)(wave).shape
+        (1, 4, 51)
+    """
 
     @checked(
         sample_rate=non_negative_int32,
@@ -103,7 +110,13 @@ class MFCC(AudioTransform):
 
 
 class LFCC(AudioTransform):
-    """Linear-frequency cepstral coefficients; `speckwargs` are arguments of `Spectrogram`."""
+    """Linear-frequency cepstral coefficients; `speckwargs` are arguments of `Spectrogram`.
+
+    Examples:
+        >>> wave = np.sin(np.arange(1600, dtype=np.float32))[None]
+        >>> audio.LFCC(n_filter=8, n_lfcc=4, speckwargs={"n_fft": 64, "win_length": 64, "hop_length": 32})(wave).shape
+        (1, 4, 51)
+    """
 
     @checked(
         sample_rate=non_negative_int32,

@@ -37,7 +37,12 @@ _positive = number(positive_float32)
 
 
 class AmplitudeToDB(AudioTransform):
-    """Powers or magnitudes in decibels, at most `top_db` below the loudest of each (channel, freq, time) block."""
+    """Powers or magnitudes in decibels, at most `top_db` below the loudest of each (channel, freq, time) block.
+
+    Examples:
+        >>> audio.AmplitudeToDB()(np.array([[[1.0, 10.0]]], np.float32)).tolist()
+        [[[0.0, 10.0]]]
+    """
 
     shape = "<..., freq, time>"
 
@@ -59,7 +64,12 @@ class AmplitudeToDB(AudioTransform):
 
 
 class DBToAmplitude(AudioTransform):
-    """Decibels back to powers or magnitudes: `ref * 10 ** (x * power / 10)`."""
+    """Decibels back to powers or magnitudes: `ref * 10 ** (x * power / 10)`.
+
+    Examples:
+        >>> audio.DBToAmplitude(1.0, 1.0)(np.array([0.0, 10.0], np.float32)).tolist()
+        [1.0, 10.0]
+    """
 
     @checked(ref=float32, power=float32)
     def __init__(self, ref: float, power: float):
@@ -77,7 +87,12 @@ def magnitudes(array: np.ndarray, power: float) -> np.ndarray:
 
 
 class Angle(AudioTransform):
-    """The angles of complex numbers given as (…, 2)."""
+    """The angles of complex numbers given as (…, 2).
+
+    Examples:
+        >>> audio.Angle()(np.array([[0.0, 1.0]], np.float32)).tolist()
+        [1.5707963705062866]
+    """
 
     shape = "<..., complex=2>"
 
@@ -86,7 +101,12 @@ class Angle(AudioTransform):
 
 
 class ComplexNorm(AudioTransform):
-    """The magnitudes, to a power, of complex numbers given as (…, 2)."""
+    """The magnitudes, to a power, of complex numbers given as (…, 2).
+
+    Examples:
+        >>> audio.ComplexNorm()(np.array([[3.0, 4.0]], np.float32)).tolist()
+        [5.0]
+    """
 
     shape = "<..., complex=2>"
 
@@ -99,7 +119,13 @@ class ComplexNorm(AudioTransform):
 
 
 class Magphase(AudioTransform):
-    """The magnitudes, to a power, and the angles of complex numbers given as (…, 2)."""
+    """The magnitudes, to a power, and the angles of complex numbers given as (…, 2).
+
+    Examples:
+        >>> size, angle = audio.Magphase()(np.array([[3.0, 0.0]], np.float32))
+        >>> size.tolist(), angle.tolist()
+        ([3.0], [0.0])
+    """
 
     shape = "<..., complex=2>"
 
@@ -116,7 +142,13 @@ class Magphase(AudioTransform):
 
 
 class Contrast(AudioTransform):
-    """Louder sound without higher peaks."""
+    """Louder sound without higher peaks.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.Contrast()(wave).shape
+        (1, 32)
+    """
 
     @checked(enhancement_amount=real(0, 100))
     def __init__(self, enhancement_amount: float = 75.0):
@@ -128,7 +160,12 @@ class Contrast(AudioTransform):
 
 
 class DCShift(AudioTransform):
-    """A constant added; with a `limiter_gain` peaks near the limit are compressed instead of clipped."""
+    """A constant added; with a `limiter_gain` peaks near the limit are compressed instead of clipped.
+
+    Examples:
+        >>> audio.DCShift(0.25)(np.array([[0.5, -0.5]], np.float32)).tolist()
+        [[0.75, -0.25]]
+    """
 
     @checked(shift=real(-2.0, 2.0), limiter_gain=optional(of_type(float, int)))
     def __init__(self, shift: float, limiter_gain: float | None = None):
@@ -150,7 +187,12 @@ class DCShift(AudioTransform):
 
 
 class Gain(AudioTransform):
-    """The waveform amplified by decibels."""
+    """The waveform amplified by decibels.
+
+    Examples:
+        >>> audio.Gain(20.0)(np.array([0.05], np.float32)).tolist()
+        [0.5]
+    """
 
     @checked(gain_db=float32)
     def __init__(self, gain_db: float = 1.0):
@@ -169,7 +211,12 @@ def _gain_range(arguments: dict) -> None:
 
 
 class Vol(AudioTransform):
-    """The waveform amplified, by a factor, a power ratio or decibels, and clipped to [-1, 1]."""
+    """The waveform amplified, by a factor, a power ratio or decibels, and clipped to [-1, 1].
+
+    Examples:
+        >>> audio.Vol(2.0)(np.array([0.25, 0.75], np.float32)).tolist()
+        [0.5, 1.0]
+    """
 
     @checked(_gain_range)
     def __init__(self, gain: float, gain_type: GainType = GainType.AMPLITUDE):
@@ -186,7 +233,12 @@ class Vol(AudioTransform):
 
 
 class Fade(AudioTransform):
-    """A fade at the beginning and the end."""
+    """A fade at the beginning and the end.
+
+    Examples:
+        >>> audio.Fade(fade_in_len=2)(np.ones((1, 4), np.float32)).tolist()
+        [[0.0, 1.0, 1.0, 1.0]]
+    """
 
     @checked(fade_in_len=non_negative_int32, fade_out_len=non_negative_int32, fade_shape=of_type(FadeShape))
     def __init__(self, fade_in_len: int = 0, fade_out_len: int = 0, fade_shape: FadeShape = FadeShape.LINEAR):
@@ -226,7 +278,12 @@ class Fade(AudioTransform):
 
 
 class MuLawEncoding(AudioTransform):
-    """Samples in [-1, 1] as numbers 0 … channels - 1, finer near zero (ITU-T G.711)."""
+    """Samples in [-1, 1] as numbers 0 … channels - 1, finer near zero (ITU-T G.711).
+
+    Examples:
+        >>> audio.MuLawEncoding(256)(np.array([[1.0, -1.0]], np.float32)).tolist()
+        [[255, 0]]
+    """
 
     @checked(quantization_channels=positive_int32)
     def __init__(self, quantization_channels: int = 256):
@@ -239,7 +296,12 @@ class MuLawEncoding(AudioTransform):
 
 
 class MuLawDecoding(AudioTransform):
-    """The inverse of `MuLawEncoding`."""
+    """The inverse of `MuLawEncoding`.
+
+    Examples:
+        >>> audio.MuLawDecoding(256)(np.array([[255]])).round(3).tolist()
+        [[1.0]]
+    """
 
     @checked(quantization_channels=positive_int32)
     def __init__(self, quantization_channels: int = 256):
@@ -332,7 +394,13 @@ class Resample(AudioTransform):
 
 
 class Dither(AudioTransform):
-    """Rounded to 16 bits after a little noise, so that the rounding is not heard as distortion."""
+    """Rounded to 16 bits after a little noise, so that the rounding is not heard as distortion.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.Dither()(wave).shape
+        (1, 32)
+    """
 
     random = True
 
@@ -376,7 +444,13 @@ def wave_table(modulation: Modulation, size: int, low: float, high: float, phase
 
 
 class Overdrive(AudioTransform):
-    """A guitar amplifier's distortion."""
+    """A guitar amplifier's distortion.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.Overdrive()(wave).shape
+        (1, 32)
+    """
 
     @checked(gain=real(0, 100), color=real(0, 100))
     def __init__(self, gain: float = 20.0, color: float = 20.0):
@@ -391,7 +465,13 @@ class Overdrive(AudioTransform):
 
 
 class Phaser(AudioTransform):
-    """The sweeping sound of a delayed copy with feedback."""
+    """The sweeping sound of a delayed copy with feedback.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.Phaser(16000)(wave).shape
+        (1, 32)
+    """
 
     @checked(
         sample_rate=int32,
@@ -438,7 +518,13 @@ class Phaser(AudioTransform):
 
 
 class Flanger(AudioTransform):
-    """The sweeping sound of a copy with varying delay, on waveforms (…, channel, time)."""
+    """The sweeping sound of a copy with varying delay, on waveforms (…, channel, time).
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.Flanger(16000)(wave).shape
+        (1, 32)
+    """
 
     shape = "<..., channel, time>"
 

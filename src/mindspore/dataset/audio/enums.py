@@ -14,7 +14,12 @@ class _Coded(StrEnum):
 
 
 class BorderType(_Coded):
-    """How to fill what padding adds."""
+    """How to fill what padding adds.
+
+    Examples:
+        >>> [choice.name for choice in audio.BorderType]
+        ['CONSTANT', 'EDGE', 'REFLECT', 'SYMMETRIC']
+    """
 
     CONSTANT = "constant"
     EDGE = "edge"
@@ -23,7 +28,12 @@ class BorderType(_Coded):
 
 
 class DensityFunction(_Coded):
-    """The noise that dither adds: triangular, rectangular, Gaussian."""
+    """The noise that dither adds: triangular, rectangular, Gaussian.
+
+    Examples:
+        >>> [choice.name for choice in audio.DensityFunction]
+        ['TPDF', 'RPDF', 'GPDF']
+    """
 
     TPDF = "TPDF"
     RPDF = "RPDF"
@@ -31,7 +41,12 @@ class DensityFunction(_Coded):
 
 
 class FadeShape(_Coded):
-    """The curve of a fade."""
+    """The curve of a fade.
+
+    Examples:
+        >>> [choice.name for choice in audio.FadeShape]
+        ['QUARTER_SINE', 'HALF_SINE', 'LINEAR', 'LOGARITHMIC', 'EXPONENTIAL']
+    """
 
     QUARTER_SINE = "quarter_sine"
     HALF_SINE = "half_sine"
@@ -45,7 +60,12 @@ class FadeShape(_Coded):
 
 
 class GainType(_Coded):
-    """What a gain is given as."""
+    """What a gain is given as.
+
+    Examples:
+        >>> [choice.name for choice in audio.GainType]
+        ['AMPLITUDE', 'POWER', 'DB']
+    """
 
     AMPLITUDE = "amplitude"
     POWER = "power"
@@ -53,28 +73,48 @@ class GainType(_Coded):
 
 
 class Interpolation(_Coded):
-    """How the flanger reads between samples."""
+    """How the flanger reads between samples.
+
+    Examples:
+        >>> [choice.name for choice in audio.Interpolation]
+        ['LINEAR', 'QUADRATIC']
+    """
 
     LINEAR = "linear"
     QUADRATIC = "quadratic"
 
 
 class MelType(_Coded):
-    """The formula of the mel scale."""
+    """The formula of the mel scale.
+
+    Examples:
+        >>> [choice.name for choice in audio.MelType]
+        ['HTK', 'SLANEY']
+    """
 
     HTK = "htk"
     SLANEY = "slaney"
 
 
 class Modulation(_Coded):
-    """The wave that modulates an effect."""
+    """The wave that modulates an effect.
+
+    Examples:
+        >>> [choice.name for choice in audio.Modulation]
+        ['SINUSOIDAL', 'TRIANGULAR']
+    """
 
     SINUSOIDAL = "sinusoidal"
     TRIANGULAR = "triangular"
 
 
 class NormMode(_Coded):
-    """Normalisation of the discrete cosine transform."""
+    """Normalisation of the discrete cosine transform.
+
+    Examples:
+        >>> [choice.name for choice in audio.NormMode]
+        ['ORTHO', 'NONE']
+    """
 
     ORTHO = "ortho"
     NONE = "none"
@@ -85,7 +125,12 @@ class NormMode(_Coded):
 
 
 class NormType(_Coded):
-    """Normalisation of mel filters by their band width."""
+    """Normalisation of mel filters by their band width.
+
+    Examples:
+        >>> [choice.name for choice in audio.NormType]
+        ['SLANEY', 'NONE']
+    """
 
     SLANEY = "slaney"
     NONE = "none"
@@ -96,14 +141,24 @@ class NormType(_Coded):
 
 
 class ResampleMethod(_Coded):
-    """The window of the resampling filter."""
+    """The window of the resampling filter.
+
+    Examples:
+        >>> [choice.name for choice in audio.ResampleMethod]
+        ['SINC_INTERPOLATION', 'KAISER_WINDOW']
+    """
 
     SINC_INTERPOLATION = "sinc_interpolation"
     KAISER_WINDOW = "kaiser_window"
 
 
 class ScaleType(_Coded):
-    """Whether a spectrogram holds powers or magnitudes."""
+    """Whether a spectrogram holds powers or magnitudes.
+
+    Examples:
+        >>> [choice.name for choice in audio.ScaleType]
+        ['POWER', 'MAGNITUDE']
+    """
 
     POWER = "power"
     MAGNITUDE = "magnitude"
@@ -114,7 +169,12 @@ class ScaleType(_Coded):
 
 
 class WindowType(_Coded):
-    """The window of a short-time Fourier transform."""
+    """The window of a short-time Fourier transform.
+
+    Examples:
+        >>> [choice.name for choice in audio.WindowType]
+        ['BARTLETT', 'BLACKMAN', 'HAMMING', 'HANN', 'KAISER']
+    """
 
     BARTLETT = "bartlett"
     BLACKMAN = "blackman"

@@ -23,7 +23,12 @@ from .fourier import pad_time
 
 
 class ComputeDeltas(AudioTransform):
-    """The slope over time of each feature, by regression over `win_length` frames."""
+    """The slope over time of each feature, by regression over `win_length` frames.
+
+    Examples:
+        >>> audio.ComputeDeltas(win_length=3)(np.arange(5, dtype=np.float32)[None, None])[0, 0, 2].item()
+        1.0
+    """
 
     shape = "<..., freq, time>"
 
@@ -41,7 +46,12 @@ class ComputeDeltas(AudioTransform):
 
 
 class SlidingWindowCmn(AudioTransform):
-    """Features (…, frames, coefficients) less their mean over a window of frames; `norm_vars` also scales them."""
+    """Features (…, frames, coefficients) less their mean over a window of frames; `norm_vars` also scales them.
+
+    Examples:
+        >>> audio.SlidingWindowCmn()(np.ones((1, 4, 2), np.float32)).tolist()
+        [[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]]
+    """
 
     shape = "<..., freq, time>"
 
@@ -86,7 +96,13 @@ class SlidingWindowCmn(AudioTransform):
 
 
 class DetectPitchFrequency(AudioTransform):
-    """The pitch of each frame: the lag of greatest normalised cross-correlation, smoothed by a running median."""
+    """The pitch of each frame: the lag of greatest normalised cross-correlation, smoothed by a running median.
+
+    Examples:
+        >>> wave = np.sin(2 * np.pi * 200 * np.arange(8000) / 16000).astype(np.float32)[None]
+        >>> audio.DetectPitchFrequency(16000)(wave)[0, :2].round().tolist()
+        [200.0, 200.0]
+    """
 
     floats_only = True
 

@@ -54,7 +54,12 @@ class LFilter(AudioTransform):
 
 
 class Filtfilt(LFilter):
-    """The filter applied forwards, then backwards: no phase shift."""
+    """The filter applied forwards, then backwards: no phase shift.
+
+    Examples:
+        >>> audio.Filtfilt([1.0, 0.0], [0.5, 0.0])(np.array([[0.4, 0.8]], np.float32)).tolist()
+        [[0.10000000149011612, 0.20000000298023224]]
+    """
 
     def transform(self, waveform: np.ndarray) -> np.ndarray:
         forward = filter_waveform(waveform, self.a_coeffs, self.b_coeffs, clamp=False)
@@ -80,7 +85,12 @@ class _BiquadFilter(AudioTransform):
 
 
 class Biquad(_BiquadFilter):
-    """A second-order section by its coefficients."""
+    """A second-order section by its coefficients.
+
+    Examples:
+        >>> audio.Biquad(0.5, 0.0, 0.0, 1.0, 0.0, 0.0)(np.array([[0.2, 0.4]], np.float32)).tolist()
+        [[0.10000000149011612, 0.20000000298023224]]
+    """
 
     @checked(b0=float32, b1=float32, b2=float32, a0=float32_not_zero, a1=float32, a2=float32)
     def __init__(self, b0: float, b1: float, b2: float, a0: float, a1: float, a2: float):
@@ -98,7 +108,13 @@ def _angle(sample_rate: int, frequency: float, q: float) -> tuple[float, float, 
 
 
 class AllpassBiquad(_BiquadFilter):
-    """All frequencies pass; phases shift around `central_freq`."""
+    """All frequencies pass; phases shift around `central_freq`.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.AllpassBiquad(16000, 1000.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, central_freq=float32, Q=quality)
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707):
@@ -110,7 +126,13 @@ class AllpassBiquad(_BiquadFilter):
 
 
 class BandBiquad(_BiquadFilter):
-    """A two-pole band filter; `noise` scales it for noise-like rather than pitched sound."""
+    """A two-pole band filter; `noise` scales it for noise-like rather than pitched sound.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.BandBiquad(16000, 1000.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, central_freq=float32, Q=quality, noise=boolean)
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707, noise: bool = False):
@@ -127,7 +149,13 @@ class BandBiquad(_BiquadFilter):
 
 
 class BandpassBiquad(_BiquadFilter):
-    """Frequencies around `central_freq` pass; with `const_skirt_gain` the peak is Q instead of 1."""
+    """Frequencies around `central_freq` pass; with `const_skirt_gain` the peak is Q instead of 1.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.BandpassBiquad(16000, 1000.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, central_freq=float32, Q=quality, const_skirt_gain=boolean)
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707, const_skirt_gain: bool = False):
@@ -141,7 +169,13 @@ class BandpassBiquad(_BiquadFilter):
 
 
 class BandrejectBiquad(_BiquadFilter):
-    """Frequencies around `central_freq` are removed."""
+    """Frequencies around `central_freq` are removed.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.BandrejectBiquad(16000, 1000.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, central_freq=float32, Q=quality)
     def __init__(self, sample_rate: int, central_freq: float, Q: float = 0.707):
@@ -167,7 +201,13 @@ def _high_shelf(cos: float, alpha: float, amplitude: float) -> Any:
 
 
 class BassBiquad(_BiquadFilter):
-    """Low frequencies raised or lowered by `gain` dB."""
+    """Low frequencies raised or lowered by `gain` dB.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.BassBiquad(16000, 6.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, gain=float32, central_freq=float32, Q=quality)
     def __init__(self, sample_rate: int, gain: float, central_freq: float = 100.0, Q: float = 0.707):
@@ -179,7 +219,13 @@ class BassBiquad(_BiquadFilter):
 
 
 class TrebleBiquad(_BiquadFilter):
-    """High frequencies raised or lowered by `gain` dB."""
+    """High frequencies raised or lowered by `gain` dB.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.TrebleBiquad(16000, 6.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, gain=float32, central_freq=float32, Q=quality)
     def __init__(self, sample_rate: int, gain: float, central_freq: float = 3000, Q: float = 0.707):
@@ -195,7 +241,13 @@ def _central_freq(value: Any, name: str) -> None:
 
 
 class EqualizerBiquad(_BiquadFilter):
-    """Frequencies around `center_freq` raised or lowered by `gain` dB."""
+    """Frequencies around `center_freq` raised or lowered by `gain` dB.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.EqualizerBiquad(16000, 1000.0, 6.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, center_freq=_central_freq, gain=float32, Q=quality)
     def __init__(self, sample_rate: int, center_freq: float, gain: float, Q: float = 0.707):
@@ -209,7 +261,13 @@ class EqualizerBiquad(_BiquadFilter):
 
 
 class HighpassBiquad(_BiquadFilter):
-    """Frequencies above `cutoff_freq` pass."""
+    """Frequencies above `cutoff_freq` pass.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.HighpassBiquad(16000, 1000.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, cutoff_freq=float32, Q=quality)
     def __init__(self, sample_rate: int, cutoff_freq: float, Q: float = 0.707):
@@ -221,7 +279,13 @@ class HighpassBiquad(_BiquadFilter):
 
 
 class LowpassBiquad(_BiquadFilter):
-    """Frequencies below `cutoff_freq` pass."""
+    """Frequencies below `cutoff_freq` pass.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.LowpassBiquad(16000, 1000.0)(wave).shape
+        (1, 32)
+    """
 
     @checked(sample_rate=sample_rate_not_zero, cutoff_freq=float32, Q=quality)
     def __init__(self, sample_rate: int, cutoff_freq: float, Q: float = 0.707):
@@ -237,7 +301,13 @@ _DEEMPHASIS = {44100: (5283.0, 0.4845, -9.477), 48000: (5356.0, 0.479, -9.62)}
 
 
 class DeemphBiquad(_BiquadFilter):
-    """The treble boost of pre-emphasised CDs undone."""
+    """The treble boost of pre-emphasised CDs undone.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.DeemphBiquad(44100)(wave).shape
+        (1, 32)
+    """
 
     def __init__(self, sample_rate: int):
         check_type(sample_rate, (int,), "sample_rate")
@@ -263,7 +333,13 @@ _RIAA = {
 
 
 class RiaaBiquad(_BiquadFilter):
-    """The equalisation of vinyl records undone; 0 dB at 1 kHz."""
+    """The equalisation of vinyl records undone; 0 dB at 1 kHz.
+
+    Examples:
+        >>> wave = np.sin(np.arange(32, dtype=np.float32))[None]
+        >>> audio.RiaaBiquad(44100)(wave).shape
+        (1, 32)
+    """
 
     def __init__(self, sample_rate: int):
         check_type(sample_rate, (int,), "sample_rate")

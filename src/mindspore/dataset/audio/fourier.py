@@ -162,7 +162,12 @@ def _check_bank(n_freqs: Any, f_min: Any, f_max: Any, count: Any, name: str, sam
 
 
 def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sample_rate: int) -> np.ndarray:
-    """A bank (n_freqs, n_filter) of triangular filters, evenly spaced in frequency."""
+    """A bank (n_freqs, n_filter) of triangular filters, evenly spaced in frequency.
+
+    Examples:
+        >>> audio.linear_fbanks(n_freqs=5, f_min=0.0, f_max=8.0, n_filter=3, sample_rate=16).shape
+        (5, 3)
+    """
     _check_bank(n_freqs, f_min, f_max, n_filter, "n_filter", sample_rate)
     return linear_filters(n_freqs, f_min, f_max, n_filter, sample_rate).astype(np.float32)
 
@@ -176,7 +181,12 @@ def melscale_fbanks(
     norm: NormType = NormType.NONE,
     mel_type: MelType = MelType.HTK,
 ) -> np.ndarray:
-    """A bank (n_freqs, n_mels) of triangular filters, evenly spaced on the mel scale."""
+    """A bank (n_freqs, n_mels) of triangular filters, evenly spaced on the mel scale.
+
+    Examples:
+        >>> audio.melscale_fbanks(n_freqs=5, f_min=0.0, f_max=8.0, n_mels=3, sample_rate=16).shape
+        (5, 3)
+    """
     _check_bank(n_freqs, f_min, f_max, n_mels, "n_mels", sample_rate)
     check_type(norm, (NormType,), "norm")
     check_type(mel_type, (MelType,), "mel_type")

@@ -40,7 +40,12 @@ def mask_stretch(array: np.ndarray, start: int, width: int, value: float, axis: 
 
 
 class MaskAlongAxis(AudioTransform):
-    """A given stretch of the frequency (axis 1) or time (axis 2) axis set to a value."""
+    """A given stretch of the frequency (axis 1) or time (axis 2) axis set to a value.
+
+    Examples:
+        >>> audio.MaskAlongAxis(0, 1, 9.0, axis=1)(np.zeros((1, 2, 2), np.float32)).tolist()
+        [[[9.0, 9.0], [0.0, 0.0]]]
+    """
 
     shape = "<..., freq, time>"
 
@@ -77,7 +82,12 @@ def mask_at_random(rng: np.random.Generator, array: np.ndarray, limit: int, valu
 
 
 class MaskAlongAxisIID(AudioTransform):
-    """A random stretch of the frequency (axis 1) or time (axis 2) axis set to a value, in each example anew."""
+    """A random stretch of the frequency (axis 1) or time (axis 2) axis set to a value, in each example anew.
+
+    Examples:
+        >>> audio.MaskAlongAxisIID(1, 9.0, axis=1)(np.zeros((2, 1, 4, 4), np.float32)).shape
+        (2, 1, 4, 4)
+    """
 
     shape = "<..., freq, time>"
     random = True
@@ -125,7 +135,12 @@ def _mask_start(value: Any, name: str) -> None:
 
 
 class FrequencyMasking(_Masking):
-    """A stretch of frequencies masked; `iid_masks` draws it anew for each example."""
+    """A stretch of frequencies masked; `iid_masks` draws it anew for each example.
+
+    Examples:
+        >>> audio.FrequencyMasking(freq_mask_param=1, mask_start=1)(np.ones((1, 4, 2), np.float32)).shape
+        (1, 4, 2)
+    """
 
     axis = 1
     json_keys = {"freq_mask_param": "frequency_mask_param"}
@@ -142,7 +157,12 @@ class FrequencyMasking(_Masking):
 
 
 class TimeMasking(_Masking):
-    """A stretch of time masked; `iid_masks` draws it anew for each example."""
+    """A stretch of time masked; `iid_masks` draws it anew for each example.
+
+    Examples:
+        >>> audio.TimeMasking(time_mask_param=1, mask_start=1)(np.ones((1, 2, 4), np.float32)).shape
+        (1, 2, 4)
+    """
 
     axis = 2
 

@@ -56,7 +56,12 @@ class _MelBands(AudioTransform):
 
 
 class MelScale(_MelBands):
-    """A spectrogram (…, freq, frames) gathered into mel bands (…, mel, frames)."""
+    """A spectrogram (…, freq, frames) gathered into mel bands (…, mel, frames).
+
+    Examples:
+        >>> audio.MelScale(n_mels=4, n_stft=9)(np.ones((1, 9, 3), np.float32)).shape
+        (1, 4, 3)
+    """
 
     @checked(
         check_mel_frequencies,
@@ -96,7 +101,13 @@ def _check_descent(arguments: dict) -> None:
 
 
 class InverseMelScale(_MelBands):
-    """A spectrogram that has the given mel bands, found by gradient descent from a random start."""
+    """A spectrogram that has the given mel bands, found by gradient descent from a random start.
+
+    Examples:
+        >>> mel = np.ones((4, 3), np.float32)
+        >>> audio.InverseMelScale(n_stft=9, n_mels=4, max_iter=5)(mel).shape
+        (1, 9, 3)
+    """
 
     random = True
 
@@ -156,7 +167,13 @@ class InverseMelScale(_MelBands):
 
 
 class MelSpectrogram(AudioTransform):
-    """`Spectrogram`, then `MelScale`."""
+    """`Spectrogram`, then `MelScale`.
+
+    Examples:
+        >>> wave = np.sin(np.arange(1600, dtype=np.float32))[None]
+        >>> audio.MelSpectrogram(n_fft=64, n_mels=8)(wave).shape
+        (1, 8, 51)
+    """
 
     @checked(
         check_window_length,

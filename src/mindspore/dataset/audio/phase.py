@@ -41,7 +41,13 @@ def _check_griffin_lim(arguments: dict) -> None:
 
 
 class GriffinLim(AudioTransform):
-    """A waveform with the given magnitudes: phases by the fast Griffin-Lim iteration (Perraudin et al. 2013)."""
+    """A waveform with the given magnitudes: phases by the fast Griffin-Lim iteration (Perraudin et al. 2013).
+
+    Examples:
+        >>> power = np.ones((5, 6), np.float32)
+        >>> audio.GriffinLim(n_fft=8, n_iter=2)(power).ndim
+        1
+    """
 
     shape = "<..., freq, time>"
     random = True
@@ -129,7 +135,13 @@ def phase_vocoder(spectrum: np.ndarray, rate: float, advance: np.ndarray) -> np.
 
 
 class PhaseVocoder(AudioTransform):
-    """A complex spectrogram (…, freq, frames, 2) at another speed; `phase_advance` (freq, 1) per hop and band."""
+    """A complex spectrogram (…, freq, frames, 2) at another speed; `phase_advance` (freq, 1) per hop and band.
+
+    Examples:
+        >>> advance = np.zeros((5, 1), np.float32)
+        >>> audio.PhaseVocoder(2.0, advance)(np.ones((5, 8, 2), np.float32)).shape
+        (5, 4, 2)
+    """
 
     shape = "<..., freq, time, complex=2>"
 
@@ -156,7 +168,12 @@ class PhaseVocoder(AudioTransform):
 
 
 class TimeStretch(AudioTransform):
-    """A complex spectrogram (…, freq, frames, 2) played faster or slower, at the same pitch."""
+    """A complex spectrogram (…, freq, frames, 2) played faster or slower, at the same pitch.
+
+    Examples:
+        >>> audio.TimeStretch(hop_length=4, n_freq=5, fixed_rate=2.0)(np.ones((5, 8, 2), np.float32)).shape
+        (5, 4, 2)
+    """
 
     shape = "<..., freq, time, complex=2>"
 
@@ -182,7 +199,13 @@ def _not_zero(value: Any, name: str) -> None:
 
 
 class PitchShift(AudioTransform):
-    """A waveform `n_steps` steps higher or lower: stretched in time, then resampled to its length."""
+    """A waveform `n_steps` steps higher or lower: stretched in time, then resampled to its length.
+
+    Examples:
+        >>> wave = np.sin(np.arange(1600, dtype=np.float32))[None]
+        >>> audio.PitchShift(16000, n_steps=2, n_fft=64)(wave).shape
+        (1, 1600)
+    """
 
     @checked(
         check_window_length,

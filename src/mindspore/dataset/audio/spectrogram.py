@@ -106,7 +106,13 @@ class Spectrogram(_Framed):
 
 
 class InverseSpectrogram(_Framed):
-    """The waveform of a complex spectrogram (…, freq, frames, 2)."""
+    """The waveform of a complex spectrogram (…, freq, frames, 2).
+
+    Examples:
+        >>> spectrum = audio.Spectrogram(n_fft=8, power=0)(np.ones((1, 32), np.float32))
+        >>> audio.InverseSpectrogram(length=32, n_fft=8)(spectrum).round(3)[0, :2].tolist()
+        [1.0, 1.0]
+    """
 
     shape = "<..., freq, time, complex=2>"
 
@@ -156,7 +162,13 @@ class InverseSpectrogram(_Framed):
 
 
 class SpectralCentroid(AudioTransform):
-    """The mean frequency of each frame, weighted by magnitude."""
+    """The mean frequency of each frame, weighted by magnitude.
+
+    Examples:
+        >>> wave = np.sin(np.arange(1600, dtype=np.float32))[None]
+        >>> audio.SpectralCentroid(16000, n_fft=64)(wave).shape
+        (1, 1, 51)
+    """
 
     @checked(
         check_window_length,

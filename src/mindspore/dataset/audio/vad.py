@@ -78,7 +78,12 @@ class _Meter:
 
 
 class Vad(AudioTransform):
-    """The waveform from where speech begins."""
+    """The waveform from where speech begins.
+
+    Examples:
+        >>> audio.Vad(16000)(np.zeros((1, 1600), np.float32)).ndim
+        2
+    """
 
     @checked(
         _noise_times,

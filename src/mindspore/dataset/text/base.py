@@ -14,7 +14,12 @@ Token = tuple[str, int, int]  # text, and where it starts and ends in the UTF-8 
 
 
 class TextTransform(Transform):
-    """Base of transforms of strings."""
+    """Base of transforms of strings.
+
+    Examples:
+        >>> issubclass(text.Ngram, text.TextTensorOperation)
+        True
+    """
 
     implementation = Implementation.C
 

@@ -6,7 +6,12 @@ from enum import IntEnum
 
 
 class JiebaMode(IntEnum):
-    """How to cut Chinese text: by dictionary, by hidden Markov model, or by both."""
+    """How to cut Chinese text: by dictionary, by hidden Markov model, or by both.
+
+    Examples:
+        >>> [choice.name for choice in text.JiebaMode]
+        ['MIX', 'MP', 'HMM']
+    """
 
     MIX = 0
     MP = 1
@@ -14,7 +19,12 @@ class JiebaMode(IntEnum):
 
 
 class NormalizeForm(IntEnum):
-    """Unicode normalisation forms."""
+    """Unicode normalisation forms.
+
+    Examples:
+        >>> [choice.name for choice in text.NormalizeForm]
+        ['NONE', 'NFC', 'NFKC', 'NFD', 'NFKD']
+    """
 
     NONE = 0
     NFC = 1
@@ -24,7 +34,12 @@ class NormalizeForm(IntEnum):
 
 
 class SentencePieceModel(IntEnum):
-    """Kinds of SentencePiece models."""
+    """Kinds of SentencePiece models.
+
+    Examples:
+        >>> [choice.name for choice in text.SentencePieceModel]
+        ['UNIGRAM', 'BPE', 'CHAR', 'WORD']
+    """
 
     UNIGRAM = 0
     BPE = 1
@@ -33,14 +48,24 @@ class SentencePieceModel(IntEnum):
 
 
 class SPieceTokenizerLoadType(IntEnum):
-    """Where a SentencePiece model comes from."""
+    """Where a SentencePiece model comes from.
+
+    Examples:
+        >>> [choice.name for choice in text.SPieceTokenizerLoadType]
+        ['FILE', 'MODEL']
+    """
 
     FILE = 0
     MODEL = 1
 
 
 class SPieceTokenizerOutType(IntEnum):
-    """What a SentencePiece tokenizer gives: pieces or their numbers."""
+    """What a SentencePiece tokenizer gives: pieces or their numbers.
+
+    Examples:
+        >>> [choice.name for choice in text.SPieceTokenizerOutType]
+        ['STRING', 'INT']
+    """
 
     STRING = 0
     INT = 1

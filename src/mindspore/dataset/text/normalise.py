@@ -41,7 +41,12 @@ class CaseFold(_StringMap):
 
 
 class NormalizeUTF8(_StringMap):
-    """Strings in a Unicode normalisation form."""
+    """Strings in a Unicode normalisation form.
+
+    Examples:
+        >>> text.NormalizeUTF8(text.NormalizeForm.NFKC)("ﬁne").tolist()
+        'fine'
+    """
 
     @checked(normalize_form=normalization)
     def __init__(self, normalize_form: NormalizeForm = NormalizeForm.NFKC):
@@ -52,7 +57,12 @@ class NormalizeUTF8(_StringMap):
 
 
 class RegexReplace(_StringMap):
-    """Matches of a pattern replaced: all, or the first."""
+    """Matches of a pattern replaced: all, or the first.
+
+    Examples:
+        >>> text.RegexReplace("[0-9]+", "#")("room 101").tolist()
+        'room #'
+    """
 
     @checked(pattern=text_argument, replace=text_argument, replace_all=boolean)
     def __init__(self, pattern: str, replace: str, replace_all: bool = True):
@@ -99,7 +109,12 @@ _WIKIPEDIA = [
 
 
 class FilterWikipediaXML(_StringMap):
-    """The plain words of a page of Wikipedia's XML dump: a-z and spelt-out digits, without markup and redirects."""
+    """The plain words of a page of Wikipedia's XML dump: a-z and spelt-out digits, without markup and redirects.
+
+    Examples:
+        >>> text.FilterWikipediaXML()("Good Day").tolist()
+        'good day'
+    """
 
     def change(self, text: str) -> str:
         if "#redirect" in text or "#REDIRECT" in text:

@@ -77,7 +77,12 @@ def _padding(value: Any, name: str) -> None:
 
 
 class Ngram(TextTransform):
-    """All runs of n neighbouring words, joined; ends may be padded with a token, at most n - 1 times."""
+    """All runs of n neighbouring words, joined; ends may be padded with a token, at most n - 1 times.
+
+    Examples:
+        >>> text.Ngram(2)(np.array(["a", "b", "c"])).tolist()
+        ['a b', 'b c']
+    """
 
     @checked(n=_gram_lengths, left_pad=_padding, right_pad=_padding, separator=text_argument)
     def __init__(self, n: Any, left_pad: tuple = ("", 0), right_pad: tuple = ("", 0), separator: str = " "):
@@ -109,7 +114,12 @@ class _IntList(tuple):
 
 
 class SlidingWindow(TextTransform):
-    """All runs of `width` neighbouring elements of a 1-D array, as rows."""
+    """All runs of `width` neighbouring elements of a 1-D array, as rows.
+
+    Examples:
+        >>> text.SlidingWindow(2)(np.array([1, 2, 3])).tolist()
+        [[1, 2], [2, 3]]
+    """
 
     @checked(width=positive_int32, axis=of_type(int))
     def __init__(self, width: int, axis: int = 0):
@@ -128,7 +138,12 @@ class SlidingWindow(TextTransform):
 
 
 class ToNumber(TextTransform):
-    """Strings converted to numbers."""
+    """Strings converted to numbers.
+
+    Examples:
+        >>> text.ToNumber(ms.int32)(np.array(["7", "8"])).tolist()
+        [7, 8]
+    """
 
     def __init__(self, data_type: DType):
         check_type(data_type, (DType,), "data_type")
@@ -167,7 +182,12 @@ class ToNumber(TextTransform):
 
 
 class Truncate(TextTransform):
-    """At most `max_seq_len` elements, per row of a 2-D array."""
+    """At most `max_seq_len` elements, per row of a 2-D array.
+
+    Examples:
+        >>> text.Truncate(2)(np.array(["a", "b", "c"])).tolist()
+        ['a', 'b']
+    """
 
     @checked(max_seq_len=positive_int32)
     def __init__(self, max_seq_len: int):
@@ -181,7 +201,12 @@ class Truncate(TextTransform):
 
 
 class TruncateSequencePair(TextTransform):
-    """Two sequences cut to a total length, from the end of the longer one."""
+    """Two sequences cut to a total length, from the end of the longer one.
+
+    Examples:
+        >>> [part.tolist() for part in text.TruncateSequencePair(3)(np.array([1, 2, 3]), np.array([4]))]
+        [[1, 2], [4]]
+    """
 
     def __init__(self, max_length: int):
         self.max_length = max_length
@@ -202,7 +227,12 @@ class TruncateSequencePair(TextTransform):
 
 
 class AddToken(TextTransform):
-    """A token added at the beginning or the end, per row of a 2-D array."""
+    """A token added at the beginning or the end, per row of a 2-D array.
+
+    Examples:
+        >>> text.AddToken("<s>", begin=True)(np.array(["a", "b"])).tolist()
+        ['<s>', 'a', 'b']
+    """
 
     @checked(token=text_argument, begin=boolean)
     def __init__(self, token: str, begin: bool = True):

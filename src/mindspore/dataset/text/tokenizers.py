@@ -59,7 +59,12 @@ class WhitespaceTokenizer(_Tokenizer):
 
 
 class UnicodeCharTokenizer(_Tokenizer):
-    """Single characters."""
+    """Single characters.
+
+    Examples:
+        >>> text.UnicodeCharTokenizer()("día").tolist()
+        ['d', 'í', 'a']
+    """
 
     @checked(with_offsets=flag)
     def __init__(self, with_offsets: bool = False):
@@ -70,7 +75,12 @@ class UnicodeCharTokenizer(_Tokenizer):
 
 
 class UnicodeScriptTokenizer(_Tokenizer):
-    """Runs of one script (Latin, Han …), cut at white space too."""
+    """Runs of one script (Latin, Han …), cut at white space too.
+
+    Examples:
+        >>> text.UnicodeScriptTokenizer()("day日").tolist()
+        ['day', '日']
+    """
 
     @checked(keep_whitespace=flag, with_offsets=flag)
     def __init__(self, keep_whitespace: bool = False, with_offsets: bool = False):
@@ -104,7 +114,12 @@ def split_by_pattern(text: str, delimiter: re.Pattern[str], keep: re.Pattern[str
 
 
 class RegexTokenizer(_Tokenizer):
-    """Text between matches of `delim_pattern`; delimiters that match `keep_delim_pattern` are tokens too."""
+    """Text between matches of `delim_pattern`; delimiters that match `keep_delim_pattern` are tokens too.
+
+    Examples:
+        >>> text.RegexTokenizer(" ")("good day").tolist()
+        ['good', 'day']
+    """
 
     @checked(delim_pattern=string("delim_pattern"), keep_delim_pattern=string(), with_offsets=flag)
     def __init__(self, delim_pattern: str, keep_delim_pattern: str = "", with_offsets: bool = False):
@@ -146,6 +161,10 @@ class BasicTokenizer(_Tokenizer):
 
     `lower_case` also strips accents; else `normalization_form` applies. Tokens such as `[CLS]` and `[unused1]` stay
     whole with `preserve_unused_token`.
+
+    Examples:
+        >>> text.BasicTokenizer(lower_case=True)("Good day, World").tolist()
+        ['good', 'day', ',', 'world']
     """
 
     @checked(
@@ -278,7 +297,13 @@ class WordpieceTokenizer(TextTransform):
 
 
 class BertTokenizer(TextTransform):
-    """BERT's tokenizer: `BasicTokenizer`, then `WordpieceTokenizer`."""
+    """BERT's tokenizer: `BasicTokenizer`, then `WordpieceTokenizer`.
+
+    Examples:
+        >>> vocab = text.Vocab.from_list(["good", "##ness", "[UNK]"])
+        >>> text.BertTokenizer(vocab, lower_case=True)("Goodness").tolist()
+        ['good', '##ness']
+    """
 
     json_keys = {"normalization_form": "normalize_form"}
 
@@ -329,7 +354,12 @@ class BertTokenizer(TextTransform):
 
 
 class PythonTokenizer(TextTransform):
-    """A tokenizer from a Python function of one string that returns a list of strings."""
+    """A tokenizer from a Python function of one string that returns a list of strings.
+
+    Examples:
+        >>> text.PythonTokenizer(str.split)(np.array("good day")).tolist()
+        ['good', 'day']
+    """
 
     def __init__(self, tokenizer: Callable[[str], list[str]]):
         if not callable(tokenizer):

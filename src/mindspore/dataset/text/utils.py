@@ -28,7 +28,12 @@ def to_bytes(array: np.ndarray, encoding: str = "utf8") -> np.ndarray:
 
 
 def to_str(array: np.ndarray, encoding: str = "utf8") -> np.ndarray:
-    """An array of bytes, decoded."""
+    """An array of bytes, decoded.
+
+    Examples:
+        >>> text.to_str(np.array([b"good", b"day"])).tolist()
+        ['good', 'day']
+    """
     if not isinstance(array, np.ndarray):
         raise TypeError("input should be a NumPy array.")
     return np.char.decode(array, encoding)

@@ -12,7 +12,15 @@ from .base import TextTransform, strings
 
 
 class Vectors:
-    """Word vectors; a first line of two numbers (as FastText writes) is a header."""
+    """Word vectors; a first line of two numbers (as FastText writes) is a header.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("words.txt").write_text("good 1.0 2.0\\nday 3.0 4.0\\n")
+        >>> vectors = text.Vectors.from_file("words.txt", max_vectors=1)
+        >>> text.ToVectors(vectors)("good").tolist()
+        [1.0, 2.0]
+    """
 
     kind: ClassVar[str] = "Vectors"
 
@@ -73,7 +81,12 @@ class Vectors:
 
 
 class FastText(Vectors):
-    """FastText vectors, from a file `*.vec`."""
+    """FastText vectors, from a file `*.vec`.
+
+    Examples:
+        >>> issubclass(text.FastText, text.Vectors)
+        True
+    """
 
     kind = "FastText"
 
@@ -84,7 +97,12 @@ class FastText(Vectors):
 
 
 class GloVe(Vectors):
-    """GloVe vectors, from a file `glove.6B.*.txt`."""
+    """GloVe vectors, from a file `glove.6B.*.txt`.
+
+    Examples:
+        >>> issubclass(text.GloVe, text.Vectors)
+        True
+    """
 
     kind = "GloVe"
 
@@ -96,7 +114,12 @@ class GloVe(Vectors):
 
 
 class CharNGram(Vectors):
-    """Vectors of character n-grams; a word's vector is the mean of those of its 2-, 3- and 4-grams."""
+    """Vectors of character n-grams; a word's vector is the mean of those of its 2-, 3- and 4-grams.
+
+    Examples:
+        >>> issubclass(text.CharNGram, text.Vectors)
+        True
+    """
 
     kind = "CharNGram"
 
@@ -117,6 +140,13 @@ class ToVectors(TextTransform):
     """Words as vectors; words without one get `unk_init`, or zeros.
 
     `lower_case_backup` tries a word's lower-case form too.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("vectors.txt").write_text("good 1.0 2.0\\nday 3.0 4.0\\n")
+        >>> vectors = text.Vectors.from_file("vectors.txt")
+        >>> text.ToVectors(vectors)(np.array(["day", "night"])).tolist()
+        [[3.0, 4.0], [0.0, 0.0]]
     """
 
     @checked(unk_init=optional(_numbers), lower_case_backup=boolean)

@@ -207,7 +207,12 @@ def _one_dimensional(verb: str) -> Any:
 
 
 class Concatenate(Transform):
-    """The columns joined end to end, with constant arrays before and after."""
+    """The columns joined end to end, with constant arrays before and after.
+
+    Examples:
+        >>> transforms.Concatenate(append=np.array([9]))(np.array([1, 2])).tolist()
+        [1, 2, 9]
+    """
 
     @checked(axis=optional(_concat_axis), prepend=_one_dimensional("prepend"), append=_one_dimensional("append"))
     def __init__(self, axis: int = 0, prepend: np.ndarray | None = None, append: np.ndarray | None = None):
@@ -241,7 +246,12 @@ class Concatenate(Transform):
 
 
 class Duplicate(Transform):
-    """The column twice."""
+    """The column twice.
+
+    Examples:
+        >>> [column.tolist() for column in transforms.Duplicate()(np.array([1, 2]))]
+        [[1, 2], [1, 2]]
+    """
 
     def apply(self, *columns: Any) -> tuple[np.ndarray, np.ndarray]:
         if len(columns) != 1:
@@ -254,7 +264,12 @@ class Duplicate(Transform):
 
 
 class Fill(Transform):
-    """A column of the same shape and type, filled with one value."""
+    """A column of the same shape and type, filled with one value.
+
+    Examples:
+        >>> transforms.Fill(7)(np.array([1, 2])).tolist()
+        [7, 7]
+    """
 
     @checked(fill_value=_constant)
     def __init__(self, fill_value: Any):
@@ -278,7 +293,12 @@ class Fill(Transform):
 
 
 class Relational(IntEnum):
-    """The comparison that `Mask` makes."""
+    """The comparison that `Mask` makes.
+
+    Examples:
+        >>> [choice.name for choice in transforms.Relational]
+        ['EQ', 'NE', 'GT', 'GE', 'LT', 'LE']
+    """
 
     EQ = 0
     NE = 1
@@ -413,7 +433,13 @@ def _slice_from_json(option: Any) -> Any:
 
 
 class Unique(Transform):
-    """The distinct elements in order of first appearance, each element's position among them, and their counts."""
+    """The distinct elements in order of first appearance, each element's position among them, and their counts.
+
+    Examples:
+        >>> value, index, count = transforms.Unique()(np.array([5, 3, 5]))
+        >>> value.tolist(), index.tolist(), count.tolist()
+        ([5, 3], [0, 1, 0], [2, 1])
+    """
 
     def apply(self, column: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         array = as_column(column)

@@ -29,7 +29,12 @@ from .checks import checked, choice
 
 
 class Implementation(IntEnum):
-    """Where official MindSpore runs an operation. Here it only decides what `Compose` returns (see there)."""
+    """Where official MindSpore runs an operation. Here it only decides what `Compose` returns (see there).
+
+    Examples:
+        >>> [choice.name for choice in transforms.Implementation]
+        ['C', 'PY']
+    """
 
     C = 0
     PY = 1
@@ -194,7 +199,15 @@ def is_pil(image: Any) -> bool:
 
 
 def not_random(function: Any) -> Any:
-    """Mark a function as giving the same result for the same input, so that its output may be cached."""
+    """Mark a function as giving the same result for the same input, so that its output may be cached.
+
+    Examples:
+        >>> @vision.not_random
+        ... def halve(image):
+        ...     return image // 2
+        >>> halve(10)
+        5
+    """
     function.random = False
     return function
 

@@ -12,7 +12,12 @@ from .checks import checked, operations, real
 
 
 class CompoundOperation(Transform):
-    """Base of transforms that hold others; the generator is handed down to them."""
+    """Base of transforms that hold others; the generator is handed down to them.
+
+    Examples:
+        >>> issubclass(transforms.Compose, transforms.CompoundOperation)
+        True
+    """
 
     def __init__(self, transforms: list[Callable]):
         self.transforms = list(transforms)
@@ -95,7 +100,12 @@ class Compose(CompoundOperation):
 
 
 class RandomApply(CompoundOperation):
-    """All the transforms in order, with probability `prob`; else the columns unchanged."""
+    """All the transforms in order, with probability `prob`; else the columns unchanged.
+
+    Examples:
+        >>> transforms.RandomApply([transforms.Fill(7)], prob=1.0)(np.array([1, 2])).tolist()
+        [7, 7]
+    """
 
     random = True
 
@@ -111,7 +121,12 @@ class RandomApply(CompoundOperation):
 
 
 class RandomChoice(CompoundOperation):
-    """One of the transforms, each as likely as the others."""
+    """One of the transforms, each as likely as the others.
+
+    Examples:
+        >>> transforms.RandomChoice([transforms.Fill(7)])(np.array([1, 2])).tolist()
+        [7, 7]
+    """
 
     random = True
 
@@ -125,7 +140,12 @@ class RandomChoice(CompoundOperation):
 
 
 class RandomOrder(CompoundOperation):
-    """All the transforms, in an order drawn anew for each row."""
+    """All the transforms, in an order drawn anew for each row.
+
+    Examples:
+        >>> transforms.RandomOrder([transforms.Fill(7), transforms.TypeCast(np.int32)])(np.array([1, 2])).tolist()
+        [7, 7]
+    """
 
     random = True
     json_module = "mindspore.dataset.transforms.transforms"

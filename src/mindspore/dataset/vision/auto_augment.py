@@ -158,7 +158,12 @@ class _PolicyTransform(ImageTransform):
 
 
 class AutoAugment(_PolicyTransform):
-    """One of 25 learnt pairs of operations, each applied with its own probability."""
+    """One of 25 learnt pairs of operations, each applied with its own probability.
+
+    Examples:
+        >>> vision.AutoAugment(vision.AutoAugmentPolicy.CIFAR10)(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     @checked(policy=of_type(AutoAugmentPolicy), interpolation=of_type(Inter), fill_value=fill)
     def __init__(
@@ -196,7 +201,12 @@ def _magnitude_below_bins(arguments: dict) -> None:
 
 
 class RandAugment(_PolicyTransform):
-    """`num_ops` random operations, all with one magnitude."""
+    """`num_ops` random operations, all with one magnitude.
+
+    Examples:
+        >>> vision.RandAugment()(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     @checked(
         _magnitude_below_bins,
@@ -233,7 +243,12 @@ class RandAugment(_PolicyTransform):
 
 
 class TrivialAugmentWide(_PolicyTransform):
-    """One random operation with a random magnitude from a wide range."""
+    """One random operation with a random magnitude from a wide range.
+
+    Examples:
+        >>> vision.TrivialAugmentWide()(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     @checked(num_magnitude_bins=_bins, interpolation=of_type(Inter), fill_value=fill)
     def __init__(self, num_magnitude_bins: int = 31, interpolation: Inter = Inter.NEAREST, fill_value: Any = 0):
@@ -267,7 +282,13 @@ def _check_uniform(arguments: dict) -> None:
 
 
 class UniformAugment(CompoundOperation):
-    """`num_ops` of the transforms, chosen at random, each then applied with probability one half."""
+    """`num_ops` of the transforms, chosen at random, each then applied with probability one half.
+
+    Examples:
+        >>> augment = vision.UniformAugment([vision.Invert(), vision.HorizontalFlip()], num_ops=1)
+        >>> augment(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     random = True
 
@@ -302,7 +323,13 @@ def _policy(value: Any, name: str) -> None:
 
 
 class RandomSelectSubpolicy(Transform):
-    """One sub-policy chosen at random: a list of (transform, probability), applied in order."""
+    """One sub-policy chosen at random: a list of (transform, probability), applied in order.
+
+    Examples:
+        >>> policy = [[(vision.Invert(), 1.0)]]
+        >>> vision.RandomSelectSubpolicy(policy)(np.full((1, 1, 3), 55, np.uint8)).tolist()
+        [[[200, 200, 200]]]
+    """
 
     random = True
 

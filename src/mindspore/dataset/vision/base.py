@@ -37,6 +37,13 @@ class ImageTransform(Transform):
     A subclass defines `transform(image, *drawn)`; a random one also `draw(image)`, the tuple of random choices for one
     row. Where several columns are allowed they share the choices, so an image and its mask stay aligned. Arrays of more
     than three axes are sequences of images.
+
+    Examples:
+        >>> class Darken(vision.ImageTensorOperation):
+        ...     def transform(self, image):
+        ...         return image // 2
+        >>> Darken()(np.full((1, 1), 60, np.uint8)).tolist()
+        [[30]]
     """
 
     releases_gil = True
@@ -180,7 +187,12 @@ def padding_widths(value: Any, name: str) -> None:
 
 
 def parse_padding(padding: Any) -> tuple[int, int, int, int]:
-    """(left, top, right, bottom) from one width, (left/right, top/bottom) or all four."""
+    """(left, top, right, bottom) from one width, (left/right, top/bottom) or all four.
+
+    Examples:
+        >>> vision.parse_padding((1, 2))
+        (1, 2, 1, 2)
+    """
     if isinstance(padding, int):
         return (padding,) * 4
     left, top = padding[:2]

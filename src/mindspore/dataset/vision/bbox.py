@@ -74,7 +74,13 @@ def scale_boxes(boxes: np.ndarray, before: tuple[int, ...], after: tuple[int, ..
 
 
 class RandomHorizontalFlipWithBBox(RandomHorizontalFlip):
-    """`RandomHorizontalFlip` of an image and its boxes."""
+    """`RandomHorizontalFlip` of an image and its boxes.
+
+    Examples:
+        >>> image, boxes = np.zeros((8, 8, 3), np.uint8), np.array([[0, 0, 3, 4]], np.float32)
+        >>> vision.RandomHorizontalFlipWithBBox(1.0)(image, boxes)[1].tolist()
+        [[5.0, 0.0, 3.0, 4.0]]
+    """
 
     def apply(self, *columns: Any) -> tuple[np.ndarray, np.ndarray]:
         image, boxes = image_and_boxes(self.json_name, columns)
@@ -85,7 +91,13 @@ class RandomHorizontalFlipWithBBox(RandomHorizontalFlip):
 
 
 class RandomVerticalFlipWithBBox(RandomVerticalFlip):
-    """`RandomVerticalFlip` of an image and its boxes."""
+    """`RandomVerticalFlip` of an image and its boxes.
+
+    Examples:
+        >>> image, boxes = np.zeros((8, 8, 3), np.uint8), np.array([[0, 0, 3, 4]], np.float32)
+        >>> vision.RandomVerticalFlipWithBBox(1.0)(image, boxes)[1].tolist()
+        [[0.0, 4.0, 3.0, 4.0]]
+    """
 
     def apply(self, *columns: Any) -> tuple[np.ndarray, np.ndarray]:
         image, boxes = image_and_boxes(self.json_name, columns)
@@ -96,7 +108,13 @@ class RandomVerticalFlipWithBBox(RandomVerticalFlip):
 
 
 class RandomCropWithBBox(RandomCrop):
-    """`RandomCrop` of an image and its boxes; boxes outside the crop are dropped."""
+    """`RandomCrop` of an image and its boxes; boxes outside the crop are dropped.
+
+    Examples:
+        >>> image, boxes = np.zeros((8, 8, 3), np.uint8), np.array([[0, 0, 4, 4]], np.float32)
+        >>> vision.RandomCropWithBBox(6)(image, boxes)[0].shape
+        (6, 6, 3)
+    """
 
     def apply(self, *columns: Any) -> tuple[np.ndarray, np.ndarray]:
         image, boxes = image_and_boxes(self.json_name, columns)
@@ -106,7 +124,13 @@ class RandomCropWithBBox(RandomCrop):
 
 
 class RandomResizedCropWithBBox(RandomResizedCrop):
-    """`RandomResizedCrop` of an image and its boxes; boxes outside the crop are dropped."""
+    """`RandomResizedCrop` of an image and its boxes; boxes outside the crop are dropped.
+
+    Examples:
+        >>> image, boxes = np.zeros((8, 8, 3), np.uint8), np.array([[0, 0, 4, 4]], np.float32)
+        >>> vision.RandomResizedCropWithBBox((4, 6))(image, boxes)[0].shape
+        (4, 6, 3)
+    """
 
     def apply(self, *columns: Any) -> tuple[np.ndarray, np.ndarray]:
         image, boxes = image_and_boxes(self.json_name, columns)
@@ -116,7 +140,13 @@ class RandomResizedCropWithBBox(RandomResizedCrop):
 
 
 class ResizeWithBBox(Resize):
-    """`Resize` of an image and its boxes."""
+    """`Resize` of an image and its boxes.
+
+    Examples:
+        >>> image, boxes = np.zeros((8, 8, 3), np.uint8), np.array([[0, 0, 4, 4]], np.float32)
+        >>> vision.ResizeWithBBox((4, 4))(image, boxes)[1].tolist()
+        [[0.0, 0.0, 2.0, 2.0]]
+    """
 
     @checked(interpolation=interpolation, size=resize_size)
     def __init__(self, size: Any, interpolation: Inter = Inter.LINEAR):
@@ -132,7 +162,13 @@ class ResizeWithBBox(Resize):
 
 
 class RandomResizeWithBBox(RandomResize):
-    """`RandomResize` of an image and its boxes."""
+    """`RandomResize` of an image and its boxes.
+
+    Examples:
+        >>> image, boxes = np.zeros((8, 8, 3), np.uint8), np.array([[0, 0, 4, 4]], np.float32)
+        >>> vision.RandomResizeWithBBox((4, 4))(image, boxes)[1].tolist()
+        [[0.0, 0.0, 2.0, 2.0]]
+    """
 
     def apply(self, *columns: Any) -> tuple[np.ndarray, np.ndarray]:
         image, boxes = image_and_boxes(self.json_name, columns)
@@ -146,7 +182,14 @@ def _image_transform(value: Any, name: str) -> None:
 
 
 class BoundingBoxAugment(Transform):
-    """A transform applied to the inside of each box, with probability `ratio`."""
+    """A transform applied to the inside of each box, with probability `ratio`.
+
+    Examples:
+        >>> image, boxes = np.zeros((8, 8, 3), np.uint8), np.array([[0, 0, 4, 4]], np.float32)
+        >>> flip = vision.BoundingBoxAugment(vision.HorizontalFlip(), ratio=1.0)
+        >>> [part.shape for part in flip(image, boxes)]
+        [(8, 8, 3), (1, 4)]
+    """
 
     random = True
     releases_gil = True

@@ -48,7 +48,12 @@ class AdjustBrightness(DeviceImageTransform):
 
 
 class AdjustContrast(DeviceImageTransform):
-    """From uniform grey (0) over the image itself (1) to stronger contrast."""
+    """From uniform grey (0) over the image itself (1) to stronger contrast.
+
+    Examples:
+        >>> vision.AdjustContrast(0.0)(np.array([[[0, 0, 0], [100, 100, 100]]], np.uint8)).tolist()
+        [[[50, 50, 50], [50, 50, 50]]]
+    """
 
     @checked(contrast_factor=_factor)
     def __init__(self, contrast_factor: float):
@@ -59,7 +64,12 @@ class AdjustContrast(DeviceImageTransform):
 
 
 class AdjustGamma(ImageTransform):
-    """`gain * pixel ** gamma` on the scale 0 … 1."""
+    """`gain * pixel ** gamma` on the scale 0 … 1.
+
+    Examples:
+        >>> vision.AdjustGamma(1.0)(np.full((1, 1, 3), 60, np.uint8)).tolist()
+        [[[60, 60, 60]]]
+    """
 
     @checked(gamma=_unnamed_factor, gain=optional(real(-FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER, label="")))
     def __init__(self, gamma: float, gain: float = 1):
@@ -71,7 +81,12 @@ class AdjustGamma(ImageTransform):
 
 
 class AdjustHue(DeviceImageTransform):
-    """The hue turned by a part of the colour circle, -0.5 … 0.5."""
+    """The hue turned by a part of the colour circle, -0.5 … 0.5.
+
+    Examples:
+        >>> vision.AdjustHue(0.2)(np.array([[[255, 0, 0]]], np.uint8)).tolist()
+        [[[204, 255, 0]]]
+    """
 
     @checked(hue_factor=real(-0.5, 0.5))
     def __init__(self, hue_factor: float):
@@ -82,7 +97,12 @@ class AdjustHue(DeviceImageTransform):
 
 
 class AdjustSaturation(DeviceImageTransform):
-    """From grey (0) over the image itself (1) to stronger colours."""
+    """From grey (0) over the image itself (1) to stronger colours.
+
+    Examples:
+        >>> vision.AdjustSaturation(1.0)(np.array([[[200, 40, 40]]], np.uint8)).tolist()
+        [[[200, 40, 40]]]
+    """
 
     @checked(saturation_factor=_unnamed_factor)
     def __init__(self, saturation_factor: float):
@@ -93,7 +113,12 @@ class AdjustSaturation(DeviceImageTransform):
 
 
 class AdjustSharpness(DeviceImageTransform):
-    """From smooth (0) over the image itself (1) to sharper."""
+    """From smooth (0) over the image itself (1) to sharper.
+
+    Examples:
+        >>> vision.AdjustSharpness(2.0)(np.full((4, 4, 3), 60, np.uint8)).shape
+        (4, 4, 3)
+    """
 
     keeps_pil = False
 
@@ -119,7 +144,12 @@ def levels(ignore: Any) -> tuple[int, ...]:
 
 
 class AutoContrast(DeviceImageTransform):
-    """Each channel stretched to 0 … 255, leaving `cutoff` per cent of the extremes and the levels `ignore` aside."""
+    """Each channel stretched to 0 … 255, leaving `cutoff` per cent of the extremes and the levels `ignore` aside.
+
+    Examples:
+        >>> vision.AutoContrast()(np.array([[[50], [100]]], np.uint8).repeat(3, 2))[0, :, 0].tolist()
+        [0, 255]
+    """
 
     @checked(cutoff=real(0, 50, right_open=True), ignore=optional(ignored_levels))
     def __init__(self, cutoff: float = 0.0, ignore: Any = None):
@@ -131,21 +161,36 @@ class AutoContrast(DeviceImageTransform):
 
 
 class Equalize(DeviceImageTransform):
-    """Grey levels spread so that their histogram is as flat as possible."""
+    """Grey levels spread so that their histogram is as flat as possible.
+
+    Examples:
+        >>> vision.Equalize()(np.full((2, 2, 3), 60, np.uint8)).shape
+        (2, 2, 3)
+    """
 
     def transform(self, image: Any) -> Any:
         return colour.equalize(image)
 
 
 class Invert(DeviceImageTransform):
-    """255 minus each pixel."""
+    """255 minus each pixel.
+
+    Examples:
+        >>> vision.Invert()(np.full((1, 1, 3), 55, np.uint8)).tolist()
+        [[[200, 200, 200]]]
+    """
 
     def transform(self, image: Any) -> Any:
         return colour.invert(image)
 
 
 class Posterize(DeviceImageTransform):
-    """The given number of high bits of each pixel."""
+    """The given number of high bits of each pixel.
+
+    Examples:
+        >>> vision.Posterize(1)(np.array([[[100, 200, 255]]], np.uint8)).tolist()
+        [[[0, 128, 128]]]
+    """
 
     keeps_pil = False
 
@@ -170,7 +215,12 @@ def _threshold(value: Any, name: str) -> None:
 
 
 class Solarize(DeviceImageTransform):
-    """Pixels between two thresholds inverted (with one threshold: from it on)."""
+    """Pixels between two thresholds inverted (with one threshold: from it on).
+
+    Examples:
+        >>> vision.Solarize(128)(np.array([[[100, 200, 255]]], np.uint8)).tolist()
+        [[[100, 55, 0]]]
+    """
 
     keeps_pil = False
 
@@ -183,7 +233,13 @@ class Solarize(DeviceImageTransform):
 
 
 class Grayscale(ImageTransform):
-    """A PIL image without colour, in one or three channels."""
+    """A PIL image without colour, in one or three channels.
+
+    Examples:
+        >>> image = vision.ToPIL()(np.zeros((4, 6, 3), np.uint8))
+        >>> vision.Grayscale(1)(image).mode
+        'L'
+    """
 
     pil_only = True
     json_module = "mindspore.dataset.vision.transforms"
@@ -224,7 +280,12 @@ def _sigma(value: Any, name: str) -> None:
 
 
 class GaussianBlur(DeviceImageTransform):
-    """The image smoothed by a Gaussian; without `sigma` its width follows from the kernel size."""
+    """The image smoothed by a Gaussian; without `sigma` its width follows from the kernel size.
+
+    Examples:
+        >>> vision.GaussianBlur(3)(np.full((3, 3, 3), 60, np.uint8))[1, 1].tolist()
+        [60, 60, 60]
+    """
 
     keeps_pil = False
 
@@ -264,7 +325,12 @@ _CV_CONVERSION = {
 
 
 class ConvertColor(DeviceImageTransform):
-    """Another order or number of channels."""
+    """Another order or number of channels.
+
+    Examples:
+        >>> vision.ConvertColor(vision.ConvertMode.COLOR_RGB2BGR)(np.array([[[1, 2, 3]]], np.uint8)).tolist()
+        [[[3, 2, 1]]]
+    """
 
     keeps_pil = False
 
@@ -313,7 +379,12 @@ class _HsvConversion(Transform):
 
 
 class RgbToHsv(_HsvConversion):
-    """RGB to hue, saturation (0 … 1) and value, as `colorsys` defines them."""
+    """RGB to hue, saturation (0 … 1) and value, as `colorsys` defines them.
+
+    Examples:
+        >>> vision.RgbToHsv(is_hwc=True)(np.array([[[1.0, 0.0, 0.0]]])).tolist()
+        [[[0.0, 1.0, 1.0]]]
+    """
 
     @staticmethod
     def convert(r: np.ndarray, g: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -328,7 +399,12 @@ class RgbToHsv(_HsvConversion):
 
 
 class HsvToRgb(_HsvConversion):
-    """Hue, saturation and value to RGB, as `colorsys` defines them."""
+    """Hue, saturation and value to RGB, as `colorsys` defines them.
+
+    Examples:
+        >>> vision.HsvToRgb(is_hwc=True)(np.array([[[0.0, 1.0, 1.0]]])).tolist()
+        [[[1.0, 0.0, 0.0]]]
+    """
 
     @staticmethod
     def convert(h: np.ndarray, s: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -341,7 +417,13 @@ class HsvToRgb(_HsvConversion):
 
 
 class LinearTransformation(Transform):
-    """`(image.flatten() - mean_vector) @ transformation_matrix`, in the image's shape (for whitening)."""
+    """`(image.flatten() - mean_vector) @ transformation_matrix`, in the image's shape (for whitening).
+
+    Examples:
+        >>> matrix, mean = np.eye(3, dtype=np.float32), np.ones(3, np.float32)
+        >>> vision.LinearTransformation(matrix, mean)(np.full((3, 1, 1), 5.0, np.float32)).flatten().tolist()
+        [4.0, 4.0, 4.0]
+    """
 
     releases_gil = True
     json_module = "mindspore.dataset.vision.transforms"

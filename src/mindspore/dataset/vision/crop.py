@@ -48,7 +48,12 @@ def _coordinates(value: Any, name: str) -> None:
 
 
 class Crop(DeviceImageTransform):
-    """The part of size (height, width) whose upper left corner is at `coordinates` (y, x)."""
+    """The part of size (height, width) whose upper left corner is at `coordinates` (y, x).
+
+    Examples:
+        >>> vision.Crop((1, 0), (1, 2))(np.arange(9, dtype=np.uint8).reshape(3, 3)).tolist()
+        [[3, 4]]
+    """
 
     keeps_pil = False
 
@@ -113,7 +118,13 @@ class CenterCrop(ImageTransform):
 
 
 class FiveCrop(ImageTransform):
-    """The four corners (upper left and right, lower left and right) and the centre of a PIL image."""
+    """The four corners (upper left and right, lower left and right) and the centre of a PIL image.
+
+    Examples:
+        >>> parts = vision.FiveCrop(2)(vision.ToPIL()(np.zeros((4, 4, 3), np.uint8)))
+        >>> len(parts)
+        5
+    """
 
     pil_only = True
     json_module = "mindspore.dataset.vision.transforms"
@@ -137,7 +148,13 @@ def five_crops(image: Any, size: tuple[int, int]) -> tuple:
 
 
 class TenCrop(ImageTransform):
-    """`FiveCrop` of a PIL image and of its mirror image."""
+    """`FiveCrop` of a PIL image and of its mirror image.
+
+    Examples:
+        >>> parts = vision.TenCrop(2)(vision.ToPIL()(np.zeros((4, 4, 3), np.uint8)))
+        >>> len(parts)
+        10
+    """
 
     pil_only = True
     json_module = "mindspore.dataset.vision.transforms"
@@ -157,7 +174,12 @@ class TenCrop(ImageTransform):
 
 
 class Pad(DeviceImageTransform):
-    """Borders added: one width, (left and right, top and bottom), or (left, top, right, bottom)."""
+    """Borders added: one width, (left and right, top and bottom), or (left, top, right, bottom).
+
+    Examples:
+        >>> vision.Pad(1, fill_value=9)(np.zeros((1, 1), np.uint8)).tolist()
+        [[9, 9, 9], [9, 0, 9], [9, 9, 9]]
+    """
 
     @checked(padding=padding_widths, fill_value=fill, padding_mode=of_type(Border))
     def __init__(self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT):
@@ -192,7 +214,12 @@ def _pad_offset(value: Any, name: str) -> None:
 
 
 class PadToSize(ImageTransform):
-    """Borders added up to a size; `offset` (top, left) places the image, else it is centred."""
+    """Borders added up to a size; `offset` (top, left) places the image, else it is centred.
+
+    Examples:
+        >>> vision.PadToSize((1, 3), offset=(0, 0), fill_value=9)(np.zeros((1, 1), np.uint8)).tolist()
+        [[0, 9, 9]]
+    """
 
     keeps_pil = False
 
@@ -362,7 +389,13 @@ class RandomResizedCrop(ImageTransform):
 
 
 class RandomCropDecodeResize(RandomResizedCrop):
-    """`Decode` and `RandomResizedCrop` in one: only the detail that the result needs is decoded."""
+    """`Decode` and `RandomResizedCrop` in one: only the detail that the result needs is decoded.
+
+    Examples:
+        >>> data = vision.encode_jpeg(np.zeros((8, 8, 3), np.uint8))
+        >>> vision.RandomCropDecodeResize((4, 6))(data).shape
+        (4, 6, 3)
+    """
 
     def apply(self, *columns: Any) -> Any:
         results = tuple(self._decode_part(encoded_bytes(column)) for column in columns)

@@ -97,7 +97,12 @@ class Decode(DeviceTransform):
 
 
 class ToPIL(Transform):
-    """An array of pixels as a PIL image; a PIL image passes through."""
+    """An array of pixels as a PIL image; a PIL image passes through.
+
+    Examples:
+        >>> vision.ToPIL()(np.zeros((4, 6, 3), np.uint8)).size
+        (6, 4)
+    """
 
     json_module = "mindspore.dataset.vision.transforms"
     _SINGLE_CHANNEL_TYPES = ("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float32", "float64")
@@ -126,7 +131,12 @@ class ToPIL(Transform):
 
 
 class ToNumpy(Transform):
-    """A PIL image as an array; an array passes through."""
+    """A PIL image as an array; an array passes through.
+
+    Examples:
+        >>> vision.ToNumpy()(vision.ToPIL()(np.zeros((4, 6, 3), np.uint8))).shape
+        (4, 6, 3)
+    """
 
     json_module = "mindspore.dataset.vision.transforms"
     implementation = Implementation.C

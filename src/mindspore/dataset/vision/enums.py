@@ -6,7 +6,12 @@ from enum import IntEnum, StrEnum
 
 
 class Inter(IntEnum):
-    """How to interpolate between pixels."""
+    """How to interpolate between pixels.
+
+    Examples:
+        >>> [choice.name for choice in vision.Inter]
+        ['NEAREST', 'ANTIALIAS', 'BILINEAR', 'BICUBIC', 'AREA', 'PILCUBIC']
+    """
 
     NEAREST = 0
     ANTIALIAS = 1
@@ -28,7 +33,12 @@ class Inter(IntEnum):
 
 
 class Border(StrEnum):
-    """How to fill the pixels that padding adds."""
+    """How to fill the pixels that padding adds.
+
+    Examples:
+        >>> [choice.name for choice in vision.Border]
+        ['CONSTANT', 'EDGE', 'REFLECT', 'SYMMETRIC']
+    """
 
     CONSTANT = "constant"
     EDGE = "edge"
@@ -45,7 +55,12 @@ class Border(StrEnum):
 
 
 class ConvertMode(IntEnum):
-    """Colour conversions, by the channels before and after."""
+    """Colour conversions, by the channels before and after.
+
+    Examples:
+        >>> [choice.name for choice in vision.ConvertMode][:2]
+        ['COLOR_BGR2BGRA', 'COLOR_BGRA2BGR']
+    """
 
     COLOR_BGR2BGRA = 0
     COLOR_RGB2RGBA = COLOR_BGR2BGRA
@@ -70,14 +85,24 @@ class ConvertMode(IntEnum):
 
 
 class ImageBatchFormat(IntEnum):
-    """The order of the axes of a batch of images."""
+    """The order of the axes of a batch of images.
+
+    Examples:
+        >>> [choice.name for choice in vision.ImageBatchFormat]
+        ['NHWC', 'NCHW']
+    """
 
     NHWC = 0
     NCHW = 1
 
 
 class ImageReadMode(IntEnum):
-    """Which channels to read from a file: as stored, grey, or RGB."""
+    """Which channels to read from a file: as stored, grey, or RGB.
+
+    Examples:
+        >>> [choice.name for choice in vision.ImageReadMode]
+        ['UNCHANGED', 'GRAYSCALE', 'COLOR']
+    """
 
     UNCHANGED = 0
     GRAYSCALE = 1
@@ -85,14 +110,24 @@ class ImageReadMode(IntEnum):
 
 
 class SliceMode(IntEnum):
-    """What to do with pixels that do not fill a patch: pad the image, or drop them."""
+    """What to do with pixels that do not fill a patch: pad the image, or drop them.
+
+    Examples:
+        >>> [choice.name for choice in vision.SliceMode]
+        ['PAD', 'DROP']
+    """
 
     PAD = 0
     DROP = 1
 
 
 class AutoAugmentPolicy(StrEnum):
-    """The data set that an AutoAugment policy was learnt on."""
+    """The data set that an AutoAugment policy was learnt on.
+
+    Examples:
+        >>> [choice.name for choice in vision.AutoAugmentPolicy]
+        ['IMAGENET', 'CIFAR10', 'SVHN']
+    """
 
     IMAGENET = "imagenet"
     CIFAR10 = "cifar10"

@@ -41,7 +41,12 @@ def _erase_value(value: Any, name: str) -> None:
 
 
 class Erase(DeviceImageTransform):
-    """A rectangle filled with one colour."""
+    """A rectangle filled with one colour.
+
+    Examples:
+        >>> vision.Erase(0, 0, 1, 2, value=9)(np.zeros((2, 2, 3), np.uint8))[..., 0].tolist()
+        [[9, 9], [0, 0]]
+    """
 
     keeps_pil = False
 
@@ -86,7 +91,12 @@ _size = integer(1, FLOAT_MAX_INTEGER, label="")
 
 
 class CutOut(ImageTransform):
-    """Squares of side `length` at random places set to 0; they may reach over the border."""
+    """Squares of side `length` at random places set to 0; they may reach over the border.
+
+    Examples:
+        >>> vision.CutOut(2)(np.full((4, 4, 3), 60, np.uint8)).shape
+        (4, 4, 3)
+    """
 
     random = True
     keeps_pil = False
@@ -156,6 +166,10 @@ class RandomErasing(Transform):
     """A random rectangle of a CHW array filled with `value` (or noise), with probability `prob`.
 
     `scale` bounds the rectangle's part of the area, `ratio` its width over its height.
+
+    Examples:
+        >>> vision.RandomErasing(prob=1.0)(np.ones((3, 8, 8), np.float32)).shape
+        (3, 8, 8)
     """
 
     random = True
@@ -217,7 +231,12 @@ class RandomErasing(Transform):
 
 
 class SlicePatches(ImageTransform):
-    """The image cut into num_height x num_width patches, row by row; the rest is padded or dropped."""
+    """The image cut into num_height x num_width patches, row by row; the rest is padded or dropped.
+
+    Examples:
+        >>> [part.shape for part in vision.SlicePatches(1, 2)(np.zeros((4, 4, 3), np.uint8))]
+        [(4, 2, 3), (4, 2, 3)]
+    """
 
     keeps_pil = False
 

@@ -10,7 +10,12 @@ from .functional import geometry
 
 
 class HorizontalFlip(DeviceImageTransform):
-    """Left and right exchanged."""
+    """Left and right exchanged.
+
+    Examples:
+        >>> vision.HorizontalFlip()(np.array([[1, 2, 3]], np.uint8)).tolist()
+        [[3, 2, 1]]
+    """
 
     keeps_pil = False
 
@@ -19,7 +24,12 @@ class HorizontalFlip(DeviceImageTransform):
 
 
 class VerticalFlip(DeviceImageTransform):
-    """Top and bottom exchanged."""
+    """Top and bottom exchanged.
+
+    Examples:
+        >>> vision.VerticalFlip()(np.array([[1], [2]], np.uint8)).tolist()
+        [[2], [1]]
+    """
 
     keeps_pil = False
 
@@ -57,7 +67,12 @@ class RandomHorizontalFlip(_RandomFlip):
 
 
 class RandomVerticalFlip(_RandomFlip):
-    """Top and bottom exchanged with probability `prob`."""
+    """Top and bottom exchanged with probability `prob`.
+
+    Examples:
+        >>> vision.RandomVerticalFlip(1.0)(np.array([[1], [2]], np.uint8)).tolist()
+        [[2], [1]]
+    """
 
     flip = staticmethod(geometry.flip_vertical)
 

@@ -58,12 +58,22 @@ def _image_size_and_channels(image: Any, op: str) -> tuple[list[int], int]:
 
 
 def get_image_num_channels(image: Any) -> int:
-    """The number of channels of an HW or HWC array, or of a PIL image."""
+    """The number of channels of an HW or HWC array, or of a PIL image.
+
+    Examples:
+        >>> vision.get_image_num_channels(np.zeros((4, 6, 3), np.uint8))
+        3
+    """
     return _image_size_and_channels(image, "GetImageNumChannels")[1]
 
 
 def get_image_size(image: Any) -> list[int]:
-    """[height, width] of an HW or HWC array, or of a PIL image."""
+    """[height, width] of an HW or HWC array, or of a PIL image.
+
+    Examples:
+        >>> vision.get_image_size(np.zeros((4, 6, 3), np.uint8))
+        [4, 6]
+    """
     return _image_size_and_channels(image, "GetImageSize")[0]
 
 
@@ -119,7 +129,12 @@ def encode_jpeg(image: Any, quality: int = 75) -> np.ndarray:
 
 
 def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
-    """The bytes of a PNG file, as a 1-D uint8 array."""
+    """The bytes of a PNG file, as a 1-D uint8 array.
+
+    Examples:
+        >>> vision.encode_png(np.zeros((2, 2, 3), np.uint8))[1:4].tobytes()
+        b'PNG'
+    """
     return _encode_png(image, compression_level, "EncodePng", "image data")
 
 
@@ -128,12 +143,24 @@ def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
 
 
 def read_file(filename: str) -> np.ndarray:
-    """A file's bytes, as a 1-D uint8 array."""
+    """A file's bytes, as a 1-D uint8 array.
+
+    Examples:
+        >>> vision.write_file("note.bin", np.array([1, 2], np.uint8))
+        >>> vision.read_file("note.bin").tolist()
+        [1, 2]
+    """
     return np.fromfile(_existing(filename, "ReadFile"), dtype=np.uint8)
 
 
 def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> np.ndarray:
-    """An image file (BMP, JPEG, PNG, TIFF …) as an HWC array of one or three channels; an alpha channel is dropped."""
+    """An image file (BMP, JPEG, PNG, TIFF …) as an HWC array of one or three channels; an alpha channel is dropped.
+
+    Examples:
+        >>> vision.write_png("black.png", np.zeros((2, 3, 3), np.uint8))
+        >>> vision.read_image("black.png").shape
+        (2, 3, 3)
+    """
     path = _path(filename)
     if not isinstance(mode, ImageReadMode):
         raise TypeError(f"Input mode is not of type {ImageReadMode}, but got: {type(mode)}.")
@@ -153,7 +180,13 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
 
 
 def write_file(filename: str, data: Any) -> None:
-    """Write a 1-D uint8 array to a file."""
+    """Write a 1-D uint8 array to a file.
+
+    Examples:
+        >>> vision.write_file("note.bin", np.array([7, 8], np.uint8))
+        >>> vision.read_file("note.bin").tolist()
+        [7, 8]
+    """
     path, array = _path(filename), _array(data, "data", written=True)
     if array.dtype != np.uint8:
         raise RuntimeError(f"WriteFile: The type of the elements of data should be UINT8, but got {array.dtype}.")
@@ -166,13 +199,25 @@ def write_file(filename: str, data: Any) -> None:
 
 
 def write_jpeg(filename: str, image: Any, quality: int = 75) -> None:
-    """Write an HW or HWC uint8 array as a JPEG file."""
+    """Write an HW or HWC uint8 array as a JPEG file.
+
+    Examples:
+        >>> vision.write_jpeg("black.jpg", np.zeros((2, 3, 3), np.uint8))
+        >>> vision.read_image("black.jpg").shape
+        (2, 3, 3)
+    """
     path = _path(filename)
     _write(path, _encode_jpeg(image, quality, "WriteJpeg", "elements of image"), "WriteJpeg")
 
 
 def write_png(filename: str, image: Any, compression_level: int = 6) -> None:
-    """Write an HW or HWC uint8 array as a PNG file."""
+    """Write an HW or HWC uint8 array as a PNG file.
+
+    Examples:
+        >>> vision.write_png("grey.png", np.full((2, 3), 60, np.uint8))
+        >>> vision.read_image("grey.png").shape
+        (2, 3, 1)
+    """
     path = _path(filename)
     _write(path, _encode_png(image, compression_level, "WritePng", "elements of image"), "WritePng")
 

@@ -58,7 +58,12 @@ class HWC2CHW(_PixelTransform):
 
 
 class Rescale(_PixelTransform):
-    """`pixel * rescale + shift`, as float32."""
+    """`pixel * rescale + shift`, as float32.
+
+    Examples:
+        >>> vision.Rescale(1 / 255, 0.0)(np.full((1, 1, 3), 255, np.uint8)).tolist()
+        [[[1.0, 1.0, 1.0]]]
+    """
 
     @checked(rescale=_any_number, shift=_any_number)
     def __init__(self, rescale: float, shift: float):
@@ -145,7 +150,12 @@ class Normalize(DeviceTransform, _PixelTransform):
 
 
 class NormalizePad(Normalize):
-    """`Normalize`, with a channel of zeros added at the end."""
+    """`Normalize`, with a channel of zeros added at the end.
+
+    Examples:
+        >>> vision.NormalizePad([60.0] * 3, [10.0] * 3)(np.full((1, 1, 3), 80, np.uint8)).tolist()
+        [[[2.0, 2.0, 2.0, 0.0]]]
+    """
 
     pixelwise = False
 
@@ -174,7 +184,13 @@ class NormalizePad(Normalize):
 
 
 class ToTensor(_PixelTransform):
-    """HWC pixels 0 … 255 to CHW floats 0 … 1; an image without channels gets one."""
+    """HWC pixels 0 … 255 to CHW floats 0 … 1; an image without channels gets one.
+
+    Examples:
+        >>> out = vision.ToTensor()(np.full((2, 4, 3), 255, np.uint8))
+        >>> out.shape, float(out.max())
+        ((3, 2, 4), 1.0)
+    """
 
     @checked(output_type=check_data_type)
     def __init__(self, output_type: Any = float32):
@@ -203,7 +219,12 @@ class ToTensor(_PixelTransform):
 
 
 class ToType(TypeCast):
-    """The image converted to another data type."""
+    """The image converted to another data type.
+
+    Examples:
+        >>> vision.ToType(np.float32)(np.zeros((2, 2), np.uint8)).dtype
+        dtype('float32')
+    """
 
     json_name = "TypeCast"
 

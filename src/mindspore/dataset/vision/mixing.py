@@ -90,7 +90,14 @@ class MixUpBatch(Transform):
 
 
 class CutMixBatch(Transform):
-    """A rectangle of each image replaced by that of another of the batch, with probability `prob`; labels in parts."""
+    """A rectangle of each image replaced by that of another of the batch, with probability `prob`; labels in parts.
+
+    Examples:
+        >>> images, labels = np.zeros((2, 4, 4, 3), np.uint8), np.array([[1, 0], [0, 1]], np.float32)
+        >>> mixed, soft = vision.CutMixBatch(vision.ImageBatchFormat.NHWC)(images, labels)
+        >>> mixed.shape, soft.sum(1).tolist()
+        ((2, 4, 4, 3), [1.0, 1.0])
+    """
 
     random = True
     releases_gil = True
@@ -161,7 +168,14 @@ class CutMixBatch(Transform):
 
 
 class MixUp(Transform):
-    """Batches mixed with themselves shifted by one (`is_single`), or with the batch before, one weight per image."""
+    """Batches mixed with themselves shifted by one (`is_single`), or with the batch before, one weight per image.
+
+    Examples:
+        >>> images, labels = np.zeros((2, 3, 4, 4), np.float32), np.array([[1, 0], [0, 1]], np.float32)
+        >>> mixed, soft = vision.MixUp(batch_size=2, alpha=0.5)(images, labels)
+        >>> mixed.shape, soft.sum(1).round(3).tolist()
+        ((2, 3, 4, 4), [1.0, 1.0])
+    """
 
     random = True
     releases_gil = True

@@ -43,7 +43,12 @@ class _Sometimes(ImageTransform):
 
 
 class RandomAdjustSharpness(_Sometimes):
-    """`AdjustSharpness` with probability `prob`."""
+    """`AdjustSharpness` with probability `prob`.
+
+    Examples:
+        >>> vision.RandomAdjustSharpness(2.0, prob=0.0)(np.full((2, 2, 3), 60, np.uint8)).shape
+        (2, 2, 3)
+    """
 
     @checked(degree=non_negative_float32, prob=probability)
     def __init__(self, degree: float, prob: float = 0.5):
@@ -55,7 +60,12 @@ class RandomAdjustSharpness(_Sometimes):
 
 
 class RandomAutoContrast(_Sometimes):
-    """`AutoContrast` with probability `prob`."""
+    """`AutoContrast` with probability `prob`.
+
+    Examples:
+        >>> vision.RandomAutoContrast(prob=0.5)(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     @checked(cutoff=real(0, 50, right_open=True), ignore=optional(ignored_levels), prob=probability)
     def __init__(self, cutoff: float = 0.0, ignore: Any = None, prob: float = 0.5):
@@ -68,7 +78,12 @@ class RandomAutoContrast(_Sometimes):
 
 
 class RandomEqualize(_Sometimes):
-    """`Equalize` with probability `prob`."""
+    """`Equalize` with probability `prob`.
+
+    Examples:
+        >>> vision.RandomEqualize(prob=0.5)(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     @checked(prob=probability)
     def __init__(self, prob: float = 0.5):
@@ -79,7 +94,12 @@ class RandomEqualize(_Sometimes):
 
 
 class RandomInvert(_Sometimes):
-    """`Invert` with probability `prob`."""
+    """`Invert` with probability `prob`.
+
+    Examples:
+        >>> vision.RandomInvert(prob=1.0)(np.full((1, 1, 3), 55, np.uint8)).tolist()
+        [[[200, 200, 200]]]
+    """
 
     @checked(prob=probability)
     def __init__(self, prob: float = 0.5):
@@ -90,7 +110,13 @@ class RandomInvert(_Sometimes):
 
 
 class RandomGrayscale(_Sometimes):
-    """A PIL image without colour, with probability `prob`."""
+    """A PIL image without colour, with probability `prob`.
+
+    Examples:
+        >>> image = vision.ToPIL()(np.zeros((4, 6, 3), np.uint8))
+        >>> vision.RandomGrayscale(0.5)(image).size
+        (6, 4)
+    """
 
     pil_only = True
     keeps_pil = True
@@ -136,13 +162,23 @@ class _RandomDegree(ImageTransform):
 
 
 class RandomColor(_RandomDegree):
-    """The saturation times a random factor."""
+    """The saturation times a random factor.
+
+    Examples:
+        >>> vision.RandomColor((0.5, 1.5))(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     change = staticmethod(colour.adjust_saturation)
 
 
 class RandomSharpness(_RandomDegree):
-    """The sharpness changed by a random factor; 1 leaves it as it is."""
+    """The sharpness changed by a random factor; 1 leaves it as it is.
+
+    Examples:
+        >>> vision.RandomSharpness((0.5, 1.5))(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     change = staticmethod(colour.adjust_sharpness)
 
@@ -160,7 +196,12 @@ def _bits(value: Any, name: str) -> None:
 
 
 class RandomPosterize(ImageTransform):
-    """A random number of high bits of each pixel."""
+    """A random number of high bits of each pixel.
+
+    Examples:
+        >>> vision.RandomPosterize((1, 1))(np.array([[[100, 200, 255]]], np.uint8)).tolist()
+        [[[0, 128, 128]]]
+    """
 
     random = True
     keeps_pil = False
@@ -189,7 +230,12 @@ def _solarize_threshold(value: Any, name: str) -> None:
 
 
 class RandomSolarize(ImageTransform):
-    """Pixels between two random thresholds inverted."""
+    """Pixels between two random thresholds inverted.
+
+    Examples:
+        >>> vision.RandomSolarize((0, 255))(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     random = True
     keeps_pil = False
@@ -207,7 +253,12 @@ class RandomSolarize(ImageTransform):
 
 
 class RandomLighting(ImageTransform):
-    """AlexNet's colour noise: the principal colour components, with weights from a normal distribution."""
+    """AlexNet's colour noise: the principal colour components, with weights from a normal distribution.
+
+    Examples:
+        >>> vision.RandomLighting(0.1)(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     random = True
 

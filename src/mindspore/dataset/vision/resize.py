@@ -51,7 +51,12 @@ def _one_or_pair(size: Any) -> Any:
 
 
 class RandomResize(ImageTransform):
-    """`Resize` with an interpolation drawn anew for each image."""
+    """`Resize` with an interpolation drawn anew for each image.
+
+    Examples:
+        >>> vision.RandomResize((4, 6))(np.zeros((8, 8, 3), np.uint8)).shape
+        (4, 6, 3)
+    """
 
     random = True
     several_columns = True
@@ -73,7 +78,12 @@ class RandomResize(ImageTransform):
 
 
 class ResizedCrop(DeviceImageTransform):
-    """A region cut out and resized."""
+    """A region cut out and resized.
+
+    Examples:
+        >>> vision.ResizedCrop(0, 0, 4, 4, (2, 3))(np.zeros((8, 8, 3), np.uint8)).shape
+        (2, 3, 3)
+    """
 
     keeps_pil = False
 

@@ -87,7 +87,12 @@ class Rotate(DeviceImageTransform):
 
 
 class RandomRotation(ImageTransform):
-    """`Rotate` by an angle drawn from `degrees`: (min, max), or one number for the range around 0."""
+    """`Rotate` by an angle drawn from `degrees`: (min, max), or one number for the range around 0.
+
+    Examples:
+        >>> vision.RandomRotation(15)(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
+    """
 
     random = True
 
@@ -148,7 +153,13 @@ def _shear(value: Any, name: str) -> None:
 
 
 class Affine(DeviceImageTransform):
-    """Rotate clockwise, translate (as parts of width and height), scale and shear about the centre."""
+    """Rotate clockwise, translate (as parts of width and height), scale and shear about the centre.
+
+    Examples:
+        >>> image = np.zeros((4, 4, 3), np.uint8)
+        >>> vision.Affine(degrees=90, translate=[0, 0], scale=1.0, shear=[0, 0])(image).shape
+        (4, 4, 3)
+    """
 
     keeps_pil = False
 
@@ -219,6 +230,10 @@ class RandomAffine(ImageTransform):
 
     `translate` is (min x, max x) or (min x, max x, min y, max y) in parts of the size, `shear` a width around 0,
     (min x, max x) or (min x, max x, min y, max y) in degrees.
+
+    Examples:
+        >>> vision.RandomAffine(15, translate=(-0.1, 0.1))(np.zeros((8, 8, 3), np.uint8)).shape
+        (8, 8, 3)
     """
 
     random = True
@@ -285,7 +300,13 @@ def _four_points(value: Any, name: str) -> None:
 
 
 class Perspective(DeviceImageTransform):
-    """The perspective map that takes four start points (x, y) to four end points."""
+    """The perspective map that takes four start points (x, y) to four end points.
+
+    Examples:
+        >>> corners = [[0, 0], [3, 0], [3, 3], [0, 3]]
+        >>> vision.Perspective(corners, corners)(np.full((4, 4, 3), 60, np.uint8))[1, 1].tolist()
+        [60, 60, 60]
+    """
 
     @checked(start_points=_four_points, end_points=_four_points, interpolation=_inter)
     def __init__(self, start_points: Any, end_points: Any, interpolation: Inter = Inter.BILINEAR):
@@ -303,7 +324,13 @@ def _share(value: Any, name: str) -> None:
 
 
 class RandomPerspective(ImageTransform):
-    """A PIL image seen from a random direction, with probability `prob`."""
+    """A PIL image seen from a random direction, with probability `prob`.
+
+    Examples:
+        >>> image = vision.ToPIL()(np.zeros((4, 6, 3), np.uint8))
+        >>> vision.RandomPerspective(prob=0.5)(image).size
+        (6, 4)
+    """
 
     random = True
     pil_only = True
