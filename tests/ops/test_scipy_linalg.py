@@ -54,3 +54,18 @@ def test_settings_that_are_refused():
         linalg.cho_solve((Tensor(SPD), "a"), b)
     with pytest.raises(ValueError, match="rows of 'b'"):
         linalg.lu_solve(linalg.lu_factor(Tensor(A)), Tensor(np.ones(2)))
+
+
+def test_operations_as_objects():
+    from mindspore.scipy import ops as objects
+
+    values, vectors = (t.asnumpy() for t in objects.Eig()(Tensor(A)))
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-10)
+    packed, _, permutation = (t.asnumpy() for t in objects.LU()(Tensor(A)))
+    np.testing.assert_allclose(permutation @ (np.tril(packed, -1) + np.eye(4)) @ np.triu(packed), A, atol=1e-12)
+    rows, columns = objects.LinearSumAssignment()(Tensor([[4.0, 1.0], [2.0, 0.0]]), Tensor(9), False)
+    assert (rows.asnumpy().tolist(), columns.asnumpy().tolist()) == ([0, 1], [1, 0])
+    lower = np.tril(A) + 3 * np.eye(4)
+    for trans in "NT":
+        found = objects.SolveTriangular(lower=True, trans=trans)(Tensor(lower), Tensor(SPD)).asnumpy()
+        np.testing.assert_allclose(found, scipy.linalg.solve_triangular(lower, SPD, trans, lower=True), atol=1e-10)
