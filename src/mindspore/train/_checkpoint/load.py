@@ -56,6 +56,12 @@ def load_checkpoint(
         crc_check: verify the file's checksum.
         remove_redundancy: the file holds only this device's share of replicated parameters.
         format: "ckpt" or "safetensors".
+
+    Examples:
+        >>> net = nn.Dense(2, 1)
+        >>> _ = ms.save_checkpoint(net, "net.ckpt")
+        >>> sorted(train.load_checkpoint("net.ckpt"))
+        ['bias', 'weight']
     """
     specified, filtered = _check_prefix(specify_prefix), _check_prefix(filter_prefix)
     cipher.check_key("load_checkpoint", "dec_key", dec_key, dec_mode, "dec_mode")
