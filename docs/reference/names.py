@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 from dataclasses import dataclass, field
+from enum import EnumType
 from functools import cached_property
 from typing import Any
 
@@ -137,7 +138,7 @@ class Entry:
 
     @cached_property
     def raw_signature(self) -> inspect.Signature | None:
-        if isinstance(self.target, property) or not callable(self.target):
+        if isinstance(self.target, (property, EnumType)) or not callable(self.target):
             return None
         try:
             signature = inspect.signature(self.target)

@@ -16,7 +16,21 @@ import generate_api  # noqa: E402
 from reference import examples, names  # noqa: E402
 
 #: namespaces of which every name has words, an example, and an explanation of every argument
-COMPLETE = ("tensor", "ops", "primitives", "nn")
+COMPLETE = (
+    "tensor", "ops", "primitives", "nn", "mint", "mint_nn", "mint_functional", "mint_linalg", "mint_special", "mint_optim", "numpy",
+    "scipy_linalg", "initializer", "train", "amp", "optim", "lr_scheduler", "distribution", "bijector", "transforms", "vision", "text",
+    "audio",
+)  # fmt: skip
+#: of those, the ones whose example would need a file that is too large to make here
+NEEDS_A_FILE = {
+    "mindspore.dataset.vision.DecodeVideo": "a video",
+    "mindspore.dataset.vision.VideoDecoder": "a video",
+    "mindspore.dataset.vision.read_video": "a video",
+    "mindspore.dataset.vision.read_video_timestamps": "a video",
+    "mindspore.dataset.text.JiebaTokenizer": "jieba's dictionary",
+    "mindspore.dataset.text.SentencePieceTokenizer": "a SentencePiece model",
+    "mindspore.dataset.text.SentencePieceVocab": "a SentencePiece model",
+}
 #: names that are data, or whose example would need files, several processes or a device: of the most used ones
 WITHOUT_EXAMPLE = {
     "mindspore.float16", "mindspore.float32", "mindspore.float64", "mindspore.bfloat16", "mindspore.int8", "mindspore.int32",
@@ -55,7 +69,7 @@ def test_example(name, example):
 
 @pytest.mark.parametrize("page", COMPLETE)
 def test_every_name_has_words_and_an_example(page):
-    lacking = [e.full_name for e in ENTRIES[page] if not e.words or not e.example]
+    lacking = [e.full_name for e in ENTRIES[page] if not e.words or not (e.example or e.full_name in NEEDS_A_FILE)]
     assert not lacking, f"no docstring, or none with an example: {' '.join(lacking)}"
 
 
