@@ -81,6 +81,14 @@ def test_other_official_files(official, name, options):
         assert same_bits(value.asnumpy(), arrays[key]), key
 
 
+@pytest.mark.parametrize("format", ["ckpt", "safetensors"])
+def test_official_file_with_packed_numbers(official, format):
+    """Four-bit numbers lie in pairs in bytes, and come as bytes."""
+    found = ms.load_checkpoint(str(official / f"int4.{format}"), format=format)
+    assert found["p"].dtype == ms.int8 and found["q"].asnumpy() == 1
+    np.testing.assert_array_equal(found["p"].asnumpy(), np.array([[1, -2], [3, 4]], np.int8))
+
+
 def test_official_bytes_are_reproduced(official):
     """Our writer gives byte for byte what the official one gives."""
     content = (official / "every_type.ckpt").read_bytes()

@@ -21,7 +21,7 @@ SLICE = 512 << 20
 _CRC_MARK = b"crc_num"
 _CRC_SIZE = 10
 _TYPE_OF_NAME = {str(d): d for d in (*mstype.NUMBER_TYPES, mstype.float8_e4m3fn, mstype.float8_e5m2, mstype.hifloat8)}
-_TYPE_OF_NAME["Qint4x2"] = mstype.qint4x2
+_TYPE_OF_NAME["Int4"] = mstype.qint4x2  # two numbers in a byte; a tensor of bytes here
 
 Entry = np.ndarray | str
 

@@ -49,6 +49,10 @@ def checkpoints(folder: str) -> None:
     plain = [e for e in entries() if not e["name"].startswith("complex")]
     ms.save_checkpoint(plain, f"{folder}/plain.safetensors", format="safetensors")
     ms.save_checkpoint(plain[:5], f"{folder}/checked.safetensors", format="safetensors", crc_check=True)
+    packed = Tensor(np.array([[1, -2], [3, 4]], np.int8), dtype=ms.qint4x2)
+    for format in ("ckpt", "safetensors"):
+        both = [{"name": "p", "data": packed}, {"name": "q", "data": Tensor([1.0])}]
+        ms.save_checkpoint(both, f"{folder}/int4.{format}", format=format)
 
 
 class Convolutions(nn.Cell):
