@@ -9,6 +9,7 @@ NumPy goes over the elements of the window, each a strided slice of the whole in
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -218,6 +219,16 @@ class _AtMaxima(Pooling):
             yield hit, slices
 
 
+def _interleaved(xp: Any, remainders: list[Any], strides: dict[int, int]) -> Any:
+    """One array from its parts: those of equal remainder by the strides of some axes, in the order of the remainders."""
+    shape, spatial = remainders[0].shape, list(strides)
+    parts = xp.stack(remainders).reshape(*strides.values(), *shape)
+    order: list[int] = []
+    for axis in range(len(shape)):
+        order += [len(spatial) + axis, *([spatial.index(axis)] if axis in strides else [])]
+    return parts.transpose(order).reshape([n * strides.get(axis, 1) for axis, n in enumerate(shape)])
+
+
 class MaxPoolGrad(_AtMaxima):
     """`prim(x, out, dout)`: dout where each window has its first maximum, summed over windows."""
 
@@ -226,9 +237,7 @@ class MaxPoolGrad(_AtMaxima):
 
     def eval(self, xp: Any, x: Any, out: Any, dout: Any) -> Any:
         if xp is not np and set(self.dilation) == {1}:
-            jax = require("jax", "xla", "pooling on XLA")
-            _, pullback = jax.vjp(lambda v: self.reduce_window(v, lowest(v.dtype), "max"), x)
-            return pullback(dout)[0]
+            return self._gathered(xp, x, out, dout)
         grad = xp.zeros(self.padded_shape(x.shape), dout.dtype)
         for hit, slices in self.first_maxima(xp, x, out):
             share = xp.where(hit, dout, xp.zeros((), dout.dtype))
@@ -237,6 +246,40 @@ class MaxPoolGrad(_AtMaxima):
             else:
                 grad = grad.at[slices].add(share)
         return xp.array(self.crop(grad, x.shape))
+
+    def _gathered(self, xp: Any, x: Any, out: Any, dout: Any) -> Any:
+        """Every input position sums what the windows above it give: no scatter, so no atomics on a GPU.
+
+        Positions whose index has the same remainder by the stride are covered by the same elements of their windows,
+        so the gradient is computed for each remainder from shifted windows, and the results are interleaved.
+        """
+        lax = require("jax.lax", "xla", "pooling on XLA")
+        geometry = self.window(x.shape)
+        axes = range(1, x.ndim - 1) if self.channels_last else range(2, x.ndim)
+        padded, zero = self.padded_shape(x.shape), xp.zeros((), dout.dtype)
+        rows = {axis: -(-padded[axis] // stride) for axis, stride in zip(axes, geometry.stride)}
+        winner, numbers = self._winners(xp, x, out)
+        remainders = []
+        for phase in itertools.product(*map(range, geometry.stride)):
+            grad = xp.zeros([rows.get(axis, n) for axis, n in enumerate(x.shape)], dout.dtype)
+            steps = zip(phase, geometry.kernel, geometry.stride)
+            for index in itertools.product(*[range(p, kernel, stride) for p, kernel, stride in steps]):
+                pads = [(0, 0, 0)] * x.ndim
+                for axis, i, p, stride in zip(axes, index, phase, geometry.stride):
+                    shift = (i - p) // stride
+                    pads[axis] = (shift, rows[axis] - shift - out.shape[axis], 0)
+                grad = grad + lax.pad(xp.where(winner == numbers[index], dout, zero), zero, pads)
+            remainders.append(grad)
+        return self.crop(_interleaved(xp, remainders, dict(zip(axes, geometry.stride))), x.shape)
+
+    def _winners(self, xp: Any, x: Any, out: Any) -> tuple[Any, dict[tuple, int]]:
+        """Which element of each window is its first maximum, and the numbers of the window's elements."""
+        padded, visits = self.pad_input(xp, x, lowest(x.dtype)), list(self.visits(x.shape))
+        small = np.int8 if len(visits) < 127 else np.int32
+        winner = xp.full(out.shape, len(visits), small)
+        for number in reversed(range(len(visits))):
+            winner = xp.where(padded[visits[number][1]] == out, small(number), winner)
+        return winner, {index: number for number, (index, _) in enumerate(visits)}
 
     def bprop(self, x: Any, y: Any, dout: Any, out: Any, grad: Any) -> tuple:
         return zeros_like(x), zeros_like(y), self.sibling(MaxPoolGradGrad)(x, y, grad)
