@@ -42,6 +42,7 @@ def complete(owner: Any, table: str) -> None:
     """Complete the docstrings of what `owner` holds."""
     for name, words, example in entries(table):
         target = getattr(owner, name)
+        target = target.fget if isinstance(target, property) else target
         target.__doc__ = f"{words or (target.__doc__ or '').rstrip()}\n\n    Examples:\n{example}\n    "
 
 
