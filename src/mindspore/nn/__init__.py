@@ -6,6 +6,7 @@ from typing import Any
 
 from mindspore.nn import utils
 from mindspore.nn.cell import Cell
+from mindspore.nn.cell_examples import TABLE as _TABLE
 from mindspore.nn.dynamic_lr import *  # noqa: F403
 from mindspore.nn.grad.cell_grad import Jvp, Vjp
 from mindspore.nn.layer import *  # noqa: F403
@@ -14,6 +15,9 @@ from mindspore.nn.loss import *  # noqa: F403
 from mindspore.nn.optim import *  # noqa: F403
 from mindspore.nn.utils import no_init_parameters
 from mindspore.nn.wrap import *  # noqa: F403
+from mindspore.ops.examples import complete as _complete
+
+_complete(Cell, _TABLE)
 
 #: names that stand in layers above and are looked up on first use
 _ABOVE = {
