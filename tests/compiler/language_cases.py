@@ -500,6 +500,51 @@ def generators(x):
     return list(multiples(3)), sum(v * k for k, v in pairs())
 
 
+@case((t([1.0, 2.0], [-3.0, 1.0]),), (t([-1.0, -2.0], [-3.0, 1.0]),))
+def comprehension_with_a_run_time_condition(x):
+    kept = [row for row in x if row.sum() > 0]
+    return len(kept), kept
+
+
+@case((t(1.0, 2.0),), (t(-1.0, -2.0),))
+def return_out_of_try(x):
+    try:
+        if x.sum() > 0:
+            return x * 2
+        y = x
+    except ValueError:
+        y = x + 1
+    return y
+
+
+@case((t(1.0, 2.0),), (t(8.0, 1.0),))
+def while_with_else_and_break(x):
+    while x.sum() < 20:
+        x = x * 2
+        if x.max() > 12:
+            break
+    else:
+        x = x * 10
+    return x
+
+
+@case((t(1.0, 2.0), t(2)), (t(1.0, 2.0), t(3)))
+def range_with_a_run_time_step(x, n):
+    for i in range(0, 6, n):
+        x = x + i
+    return x
+
+
+@case((t(1.0, 2.0), t(3)), (t(1.0, 2.0), t(0)))
+def recursion_that_uses_variables_around(x, n):
+    def down(k):
+        if k < 1:
+            return x
+        return down(k - 1) + x
+
+    return down(n)
+
+
 def numbers_of(value):
     """A result as nested lists of NumPy values, with numbers and 0-d tensors alike."""
     if isinstance(value, Tensor):

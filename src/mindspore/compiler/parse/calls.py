@@ -19,7 +19,7 @@ from typing import Any
 
 from mindspore.compiler.parse.branching import RaisedByUser, ResultUnknown
 from mindspore.compiler.parse.builtin_rules import BUILTIN_RULES, SEQUENCE_RULES
-from mindspore.compiler.parse.errors import CompileError
+from mindspore.compiler.parse.errors import DecisionError
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction, Return
 from mindspore.compiler.parse.rules import Rules
 from mindspore.compiler.parse.source import is_generator, is_library, source_of
@@ -163,7 +163,8 @@ class CallRules(Rules):
         key = (identity, _argument_key(frame.locals))
         if key in self.recursion:
             return self._call_recursive(key, frame)
-        if self.active_calls.get(key):
+        one_way = self.decides and ACTIVE.builder.parent is None  # every condition has been answered: simply go on
+        if self.active_calls.get(key) and not one_way:
             raise Recursion(key)
         if frame.depth > self.max_call_depth:
             raise RuntimeError(
@@ -242,11 +243,11 @@ class CallRules(Rules):
                 del self.recursion[key]
                 return self._finish_recursive(record, template, builder, [v for _, v in variables])
             provisional = (template, found)
-        raise CompileError(f"the result type of the recursive function '{frame.name}' does not settle.")
+        raise DecisionError(f"the result type of the recursive function '{frame.name}' does not settle.")
 
     def _finish_recursive(self, record: RecursiveGraph, template: Any, builder: Any, arguments: list[Any]) -> Any:
         if builder.graph.free_variables() or builder.state:
-            raise CompileError(
+            raise DecisionError(
                 "a recursive function whose depth depends on run-time values must take all tensors it uses as arguments and must not "
                 "write to Parameters."
             )

@@ -6,6 +6,7 @@ import os
 
 from mindspore._base import flags
 from mindspore.ir import Location
+from mindspore.prims.values import ValueUnknownError
 
 _SEEN = "_ms_located"
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
@@ -13,6 +14,10 @@ _LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__fil
 
 class CompileError(RuntimeError):
     """The function uses something that cannot be compiled."""
+
+
+class DecisionError(CompileError, ValueUnknownError):
+    """The function cannot be compiled for all values of its arguments, though perhaps for those at hand."""
 
 
 class SliceError(CompileError, TypeError):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.compiler.parse.builtin_rules import Text
-from mindspore.compiler.parse.errors import CompileError, SliceError
+from mindspore.compiler.parse.errors import CompileError, DecisionError, SliceError
 from mindspore.compiler.parse.forbidden import refuse_forbidden
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction
 from mindspore.compiler.parse.overloads import complaint
@@ -413,9 +413,9 @@ class ExpressionRules(Rules):
                 emit()
 
     def _static_condition(self, node: ast.expr) -> bool:
-        value = self.eval(node)
+        value = self.decided(self.eval(node))
         if self.is_variable(value):
-            raise CompileError(
+            raise DecisionError(
                 "the condition of a comprehension depends on tensor values, so the length of the result is unknown when "
                 "compiling; use ops.select or a mask instead."
             )

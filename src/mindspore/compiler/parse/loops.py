@@ -18,7 +18,7 @@ from mindspore.compiler.builder import Builder
 from mindspore.compiler.control.join import DEAD, Unjoined, common_abstract, convert, short, zeros_node
 from mindspore.compiler.control.lift import close_graphs
 from mindspore.compiler.parse.attributes import Key
-from mindspore.compiler.parse.errors import CompileError
+from mindspore.compiler.parse.errors import CompileError, DecisionError
 from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
 from mindspore.compiler.parse.rules import Rules
 from mindspore.ir import Abstract, AbstractScalar, ValueNode
@@ -119,7 +119,7 @@ class LoopRules(Rules):
             return None
         if isinstance(flow, Mixed):
             if node.orelse and self.is_variable(flow.broke):
-                raise CompileError(
+                raise DecisionError(
                     "'else' after a loop that may break depending on run-time values cannot be compiled."
                 )
             if self.is_variable(flow.returned):
@@ -150,7 +150,7 @@ class LoopRules(Rules):
         counter = f"<counter of line {node.lineno}>"
         step = bounds.step
         if self.is_variable(step):
-            raise CompileError("the step of a range must be known when compiling.")
+            step = operator.index(step)
         frame.locals[counter] = bounds.start
 
         def condition() -> Any:
@@ -311,7 +311,7 @@ class LoopCarry:
                     return self._endless(test())
                 return self._emit(*attempt)
         frame.node = self.node
-        raise CompileError("the variables of this loop change their type from trip to trip and never settle.")
+        raise DecisionError("the variables of this loop change their type from trip to trip and never settle.")
 
     def _attempt(self, test: Callable, body: Callable, before: tuple) -> Any:
         """Interpret condition and body once; None if a variable had to be widened."""

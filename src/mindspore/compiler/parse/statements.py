@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from mindspore.compiler.parse.errors import CompileError
+from mindspore.compiler.parse.errors import CompileError, DecisionError
 from mindspore.compiler.parse.expressions import INPLACE
 from mindspore.compiler.parse.frames import BREAK, CONTINUE, Return
 from mindspore.compiler.parse.rules import Rules
@@ -42,7 +42,7 @@ class StatementRules(Rules):
         """Execute what follows, up to the end of the region."""
         while rest is not None:
             if rest is BARRIER:
-                raise CompileError(
+                raise DecisionError(
                     "a branch that depends on run-time values cannot leave a try block by return, break or continue; "
                     "move the jump out of the try."
                 )
