@@ -17,7 +17,7 @@ from reference import examples, names  # noqa: E402
 
 #: namespaces of which every name has words, an example, and an explanation of every argument
 COMPLETE = (
-    "tensor", "ops", "primitives", "nn", "mint", "mint_nn", "mint_functional", "mint_linalg", "mint_special", "mint_optim", "numpy",
+    "tensor", "cell", "ops", "primitives", "nn", "mint", "mint_nn", "mint_functional", "mint_linalg", "mint_special", "mint_optim", "numpy",
     "scipy_linalg", "initializer", "train", "amp", "optim", "lr_scheduler", "distribution", "bijector", "transforms", "vision", "text",
     "audio",
 )  # fmt: skip
