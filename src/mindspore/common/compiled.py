@@ -48,7 +48,10 @@ BY_VALUE = object()
 
 
 class CompiledFunction:
-    """A function or Cell compiled per kind of arguments."""
+    """A function or Cell compiled per kind of arguments.
+
+    With the option `for_values=False` it is never compiled for values that its arguments happen to have.
+    """
 
     def __init__(self, function: Any, name: str = "", options: dict | None = None):
         self.function = function
@@ -214,17 +217,17 @@ class CompiledFunction:
         try:
             return self._trace_for(args, kwargs)
         except values.ValueUnknownError as error:
-            strict = context.get_context("jit_syntax_level") == context.STRICT
-            if (
-                (strict and not isinstance(error, values.SizeUnknownError))
-                or holds_mutable(args)
-                or holds_mutable(kwargs)
-            ):
+            if not self._may_need_values(error) or holds_mutable(args) or holds_mutable(kwargs):
                 raise  # mutable numbers are simply made constants: BY_VALUE
         try:
             return self._trace_for(args, kwargs, run_node)
         except values.ValueUnknownError:
             return self._trace_for(args, kwargs, run_node, decides=True)
+
+    def _may_need_values(self, error: values.ValueUnknownError) -> bool:
+        if not self.options.get("for_values", True):
+            return False
+        return context.get_context("jit_syntax_level") != context.STRICT or isinstance(error, values.SizeUnknownError)
 
     def _trace_for(self, args: tuple, kwargs: dict, run_node: Any = None, decides: bool = False) -> Traced:
         """Trace with as many of the changing attributes as inputs as the function allows: all, the tensors, none."""

@@ -86,7 +86,7 @@ class SunkSteps:
         if not loopable or capacity < 2 or not _all_tensors(outputs):
             self._refused.add(kind)
             return
-        self._loops[kind] = (CompiledFunction(_Loop(self.step), "sunk_steps"), outputs, capacity)
+        self._loops[kind] = (CompiledFunction(_Loop(self.step), "sunk_steps", {"for_values": False}), outputs, capacity)
 
     def _loop(self, kind: Any, batches: list[tuple]) -> Any:
         loop, outputs, capacity = self._loops[kind]
