@@ -213,12 +213,23 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
 
 
 def get_current_device() -> tuple[str, int]:
-    """The kind of device operations run on and its number."""
+    """The kind of device operations run on and its number.
+
+    Examples:
+        >>> ms.get_current_device()
+        ('CPU', 0)
+    """
     return _Context.values["device_target"], _Context.values["device_id"]
 
 
 def set_deterministic(deterministic: bool) -> None:
-    """Ask for run-to-run identical results."""
+    """Ask for run-to-run identical results.
+
+    Examples:
+        >>> ms.set_deterministic(True)
+        >>> ms.set_deterministic(False) is None
+        True
+    """
     if not isinstance(deterministic, bool):
         raise TypeError(f"'deterministic' must be a bool, but got {deterministic!r}.")
     set_context(deterministic="ON" if deterministic else "OFF")
@@ -327,27 +338,55 @@ def reset_auto_parallel_context() -> None:
 
 
 def set_ps_context(**kwargs: Any) -> None:
-    """Parameter-server settings; stored for scripts that set them."""
+    """Parameter-server settings; stored for scripts that set them.
+
+    Examples:
+        >>> ms.set_ps_context(enable_ps=False)
+        >>> bool(ms.get_ps_context("enable_ps"))
+        False
+    """
     _Parallel.values.setdefault("ps", {}).update(kwargs)
 
 
 def get_ps_context(attr_key: str) -> Any:
-    """A setting of the parameter server."""
+    """A setting of the parameter server.
+
+    Examples:
+        >>> bool(ms.get_ps_context("enable_ps"))
+        False
+    """
     return _Parallel.values.get("ps", {}).get(attr_key)
 
 
 def reset_ps_context() -> None:
-    """Give every setting of the parameter server its default."""
+    """Give every setting of the parameter server its default.
+
+    Examples:
+        >>> ms.reset_ps_context()
+        >>> bool(ms.get_ps_context("enable_ps"))
+        False
+    """
     _Parallel.values.pop("ps", None)
 
 
 def set_offload_context(offload_config: dict) -> None:
-    """Settings of heterogeneous memory; stored for scripts that set them."""
+    """Settings of heterogeneous memory; stored for scripts that set them.
+
+    Examples:
+        >>> ms.set_offload_context({"offload_param": "cpu"})
+        >>> ms.get_offload_context()["offload_param"]
+        'cpu'
+    """
     if not isinstance(offload_config, dict):
         raise TypeError(f"'offload_config' must be a dict, but got {type(offload_config).__name__}.")
     _Parallel.values["offload"] = dict(offload_config)
 
 
 def get_offload_context() -> dict:
-    """The settings of `set_offload_context`."""
+    """The settings of `set_offload_context`.
+
+    Examples:
+        >>> isinstance(ms.get_offload_context(), dict)
+        True
+    """
     return _Parallel.values.get("offload", {})

@@ -65,12 +65,22 @@ def critical(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def get_level() -> str:
-    """The level in force, as `GLOG_v` spells it: "0" (debug) to "4" (critical)."""
+    """The level in force, as `GLOG_v` spells it: "0" (debug) to "4" (critical).
+
+    Examples:
+        >>> ms.get_level() in ("0", "1", "2", "3", "4")
+        True
+    """
     return _settings()["GLOG_v"]
 
 
 def get_log_config() -> dict[str, Any]:
-    """The settings in force; those of files only when messages go to files."""
+    """The settings in force; those of files only when messages go to files.
+
+    Examples:
+        >>> isinstance(ms.get_log_config(), dict)
+        True
+    """
     return dict(_settings())
 
 

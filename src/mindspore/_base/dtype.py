@@ -13,7 +13,12 @@ import numpy as np
 
 
 class Type:
-    """Base of everything that can stand as a type in MindSpore: element types and the composite kinds below."""
+    """Base of everything that can stand as a type in MindSpore: element types and the composite kinds below.
+
+    Examples:
+        >>> isinstance(ms.float32, ms.Type)
+        True
+    """
 
     __slots__ = ("name",)
 
@@ -227,12 +232,22 @@ def to_dtype(value: Any) -> DType:
 
 
 def dtype_to_nptype(type_: DType) -> Any:
-    """The NumPy scalar type of a MindSpore dtype."""
+    """The NumPy scalar type of a MindSpore dtype.
+
+    Examples:
+        >>> ms.dtype_to_nptype(ms.float16)
+        <class 'numpy.float16'>
+    """
     return type_.np.type
 
 
 def dtype_to_pytype(type_: Type) -> type:
-    """The Python type of a MindSpore dtype."""
+    """The Python type of a MindSpore dtype.
+
+    Examples:
+        >>> ms.dtype_to_pytype(ms.int32)
+        <class 'int'>
+    """
     kinds: dict[str, type] = {"b": _PyBool, "u": int, "i": int, "f": float, "c": complex, "s": str}
     if isinstance(type_, DType):
         return kinds[type_.kind]
@@ -243,7 +258,12 @@ def dtype_to_pytype(type_: Type) -> type:
 
 
 def pytype_to_dtype(obj: Any) -> Type:
-    """The MindSpore dtype of a Python or NumPy type."""
+    """The MindSpore dtype of a Python or NumPy type.
+
+    Examples:
+        >>> ms.pytype_to_dtype(np.float16)
+        mindspore.float16
+    """
     if isinstance(obj, Type):
         return obj
     composite = {list: list_, tuple: tuple_, dict: dict_, type(None): type_none, slice: slice_}
@@ -269,7 +289,12 @@ def issubclass_(type_: Any, dtype: Any) -> Any:
 
 
 class TensorType(Type):
-    """The type of tensors of one element type; `tensor_type(float32)`."""
+    """The type of tensors of one element type; `tensor_type(float32)`.
+
+    Examples:
+        >>> isinstance(ms.tensor_type(ms.float32), ms.TensorType)
+        True
+    """
 
     __slots__ = ("element",)
 
@@ -288,7 +313,12 @@ class TensorType(Type):
 
 
 def tensor_type(element: DType) -> TensorType:
-    """The type of tensors whose elements are of the given type."""
+    """The type of tensors whose elements are of the given type.
+
+    Examples:
+        >>> ms.tensor_type(ms.float32)
+        mindspore.tensor[float32]
+    """
     return TensorType(element)
 
 

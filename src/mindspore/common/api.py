@@ -69,7 +69,19 @@ def ms_function(
 
 
 def jit_class(cls: type) -> type:
-    """Mark a class whose objects may be used in compiled functions. Any class may: this only checks its argument."""
+    """Mark a class whose objects may be used in compiled functions. Any class may: this only checks its argument.
+
+    Examples:
+        >>> @ms.jit_class
+        ... class Scale:
+        ...     def __init__(self, factor):
+        ...         self.factor = factor
+        ...
+        ...     def __call__(self, x):
+        ...         return x * self.factor
+        >>> print(Scale(3)(Tensor([2.0])))
+        [6.]
+    """
     if not isinstance(cls, type):
         raise TypeError("Decorator jit_class can only be used on a class.")
     return cls
@@ -110,7 +122,13 @@ def _primexpr(fn: Any = None, get_instance: bool = True, name: str | None = None
 
 
 class JitConfig:
-    """Compilation settings for `Cell.set_jit_config`."""
+    """Compilation settings for `Cell.set_jit_config`.
+
+    Examples:
+        >>> net = nn.ReLU().set_jit_config(ms.JitConfig(jit_level="O1"))
+        >>> print(net(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
 
     def __init__(self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", debug_level: str = "RELEASE",
                  infer_boost: str = "off", **kwargs: Any):  # fmt: skip
@@ -133,19 +151,42 @@ class JitConfig:
 
 
 def lazy_inline(fn: Any = None, attrs: Any = None, policy: Any = None) -> Any:
-    """Kept for scripts that decorate `__init__` with it; graphs here are optimised without the hint."""
+    """Kept for scripts that decorate `__init__` with it; graphs here are optimised without the hint.
+
+    Examples:
+        >>> class Block(nn.Cell):
+        ...     @ms.lazy_inline
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.relu = nn.ReLU()
+        ...
+        ...     def construct(self, x):
+        ...         return self.relu(x)
+        >>> print(Block()(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
     if callable(fn) and not inspect.isclass(fn):
         return fn
     return lambda function: function
 
 
 def set_recursion_limit(recursion_limit: int = 1000) -> None:
-    """How deep functions may call each other in a compiled graph."""
+    """How deep functions may call each other in a compiled graph.
+
+    Examples:
+        >>> ms.set_recursion_limit(1000) is None
+        True
+    """
     context.set_context(max_call_depth=recursion_limit)
 
 
 def ms_memory_recycle() -> None:
-    """Kept for scripts that call it; memory is freed by reference counting."""
+    """Kept for scripts that call it; memory is freed by reference counting.
+
+    Examples:
+        >>> ms.ms_memory_recycle() is None
+        True
+    """
 
 
 def _function_forbid_reuse(fn: Any) -> Any:
@@ -154,5 +195,13 @@ def _function_forbid_reuse(fn: Any) -> Any:
 
 
 def no_inline(fn: Any = None) -> Any:
-    """Kept for scripts that use it; whether a function is inlined changes no result."""
+    """Kept for scripts that use it; whether a function is inlined changes no result.
+
+    Examples:
+        >>> @ms.no_inline
+        ... def double(x):
+        ...     return 2 * x
+        >>> print(double(Tensor([3.0])))
+        [6.]
+    """
     return fn if fn is not None else (lambda function: function)

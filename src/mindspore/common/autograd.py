@@ -176,7 +176,12 @@ def _trace_function(cls: type[_Function], args: tuple, kwargs: dict) -> Any:
 
 def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompute: bool = False, early_stop: bool = True,
               context_fn: Any = None, **kwargs: Any) -> Any:  # fmt: skip
-    """Run `block(*args)` without keeping its intermediate results; the backward pass computes them again."""
+    """Run `block(*args)` without keeping its intermediate results; the backward pass computes them again.
+
+    Examples:
+        >>> print(ms.recompute(nn.ReLU(), Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
     if not callable(block):
         raise TypeError(f"For 'recompute', 'block' must be a Cell or function, but got {type(block).__name__}.")
     if ACTIVE.builder is not None:
@@ -229,7 +234,13 @@ def _repeating(random_state: Any, state: tuple) -> Iterator[None]:
 
 
 class saved_tensors_hooks:
-    """Kept for scripts that use it: tensors here are saved by reference and need no packing."""
+    """Kept for scripts that use it: tensors here are saved by reference and need no packing.
+
+    Examples:
+        >>> hooks = ms.register_saved_tensors_hooks(lambda x: x, lambda x: x)
+        >>> type(hooks).__name__
+        'saved_tensors_hooks'
+    """
 
     def __init__(self, pack_hook: Callable, unpack_hook: Callable):
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook

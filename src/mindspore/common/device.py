@@ -8,7 +8,14 @@ from mindspore import context
 
 
 class DeviceCtx:
-    """`with DeviceCtx("CPU"):` computes on that device inside, and on the one before it afterwards."""
+    """`with DeviceCtx("CPU"):` computes on that device inside, and on the one before it afterwards.
+
+    Examples:
+        >>> with ms.DeviceCtx("CPU"):
+        ...     total = ops.ones(3).sum()
+        >>> print(total)
+        3.0
+    """
 
     def __init__(self, name: str, device_id: int | None = None):
         if not isinstance(name, str):

@@ -90,7 +90,12 @@ FunctionType = _family("FunctionType", "", ("function", "func"))
 
 
 def get_py_obj_dtype(obj: Any) -> Type:
-    """The MindSpore type of a Python object."""
+    """The MindSpore type of a Python object.
+
+    Examples:
+        >>> print(ms.get_py_obj_dtype(1.5))
+        Float64
+    """
     if hasattr(obj, "dtype") and isinstance(getattr(obj, "dtype", None), Type):
         return TensorType(obj.dtype)
     if callable(obj) and not isinstance(obj, type):

@@ -12,6 +12,10 @@ def set_dump(target: Any, enabled: bool = True) -> None:
     """Mark a Primitive, or a Cell with everything in it, for dumps whose `dump_mode` is 2. Call it before the first run.
 
     A primitive gets the attribute `dump` ("true" or "false"), a cell the flag `dump`.
+
+    Examples:
+        >>> ms.set_dump(nn.ReLU()) is None
+        True
     """
     is_cell = hasattr(target, "cells_and_names")
     if not is_cell and not isinstance(target, Primitive):

@@ -161,7 +161,13 @@ def _seed_dataset(seed: int) -> None:
 
 
 def get_seed() -> int | None:
-    """The seed `set_seed` set, or None."""
+    """The seed `set_seed` set, or None.
+
+    Examples:
+        >>> ms.set_seed(5)
+        >>> ms.get_seed()
+        5
+    """
     return _Streams.global_seed
 
 

@@ -346,7 +346,13 @@ def dense_to_csr(x: Any) -> CSRTensor:
 
 
 class RowTensor(_Sparse):
-    """Some rows of a large tensor: `values[i]` is row `indices[i]`."""
+    """Some rows of a large tensor: `values[i]` is row `indices[i]`.
+
+    Examples:
+        >>> x = ms.RowTensor(Tensor([1]), Tensor([[5.0, 6.0]]), (3, 2))
+        >>> x.dense_shape
+        (3, 2)
+    """
 
     def __init__(self, indices: Any = None, values: Any = None, shape: Any = None, row_tensor: Any = None):
         if row_tensor is not None:

@@ -10,7 +10,12 @@ from mindspore.prims.values import TensorBase
 
 
 class UntypedStorage:
-    """The bytes of a tensor on the host. `tensor.untyped_storage()` of tensors elsewhere is a copy."""
+    """The bytes of a tensor on the host. `tensor.untyped_storage()` of tensors elsewhere is a copy.
+
+    Examples:
+        >>> Tensor([1.0, 2.0]).untyped_storage().nbytes()
+        8
+    """
 
     def __init__(self, array: Any = None):
         self._array: Any = np.zeros((0,), np.uint8) if array is None else np.ascontiguousarray(array)
@@ -37,7 +42,14 @@ class UntypedStorage:
 
 
 def swap_tensors(t1: Any, t2: Any) -> None:
-    """Exchange the values, attributes and classes of two tensors; the objects keep their identities."""
+    """Exchange the values, attributes and classes of two tensors; the objects keep their identities.
+
+    Examples:
+        >>> a, b = Tensor([1.0]), Tensor([2.0])
+        >>> ms.swap_tensors(a, b)
+        >>> print(a, b)
+        [2.] [1.]
+    """
     for tensor in (t1, t2):
         if not isinstance(tensor, TensorBase):
             raise TypeError(f"For 'swap_tensors', both arguments must be tensors, but got {type(tensor).__name__}.")

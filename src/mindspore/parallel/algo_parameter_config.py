@@ -41,12 +41,24 @@ def set_algo_parameters(**kwargs: Any) -> None:
 
 
 def get_algo_parameters(attr_key: str) -> Any:
-    """The current value of a setting."""
+    """The current value of a setting.
+
+    Examples:
+        >>> ms.get_algo_parameters("fully_use_devices")
+        False
+    """
     if attr_key not in _Parameters.values:
         raise ValueError(f"Get context keyword {attr_key} is not recognized!")
     return _Parameters.values[attr_key]
 
 
 def reset_algo_parameters() -> None:
-    """Restore the defaults."""
+    """Restore the defaults.
+
+    Examples:
+        >>> ms.set_algo_parameters(fully_use_devices=True)
+        >>> ms.reset_algo_parameters()
+        >>> ms.get_algo_parameters("fully_use_devices")
+        False
+    """
     _Parameters.values = dict(_DEFAULTS)

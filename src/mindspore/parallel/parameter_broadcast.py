@@ -26,7 +26,12 @@ def parameter_broadcast(net: Any, layout: dict, cur_rank: int = 0, initial_rank:
 
 
 def sync_pipeline_shared_parameters(net: Any) -> None:
-    """Make parameters that several pipeline stages share equal. With one stage they are."""
+    """Make parameters that several pipeline stages share equal. With one stage they are.
+
+    Examples:
+        >>> ms.sync_pipeline_shared_parameters(nn.Dense(2, 1)) is None
+        True
+    """
     if not hasattr(net, "get_parameters"):
         raise TypeError(f"'net' must be a Cell, but got {type(net).__name__}.")
     if get_group_size() == 1:

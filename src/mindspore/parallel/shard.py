@@ -120,6 +120,11 @@ def shard(fn: Callable, in_strategy: Any, out_strategy: Any = None, parameter_pl
 
     `in_strategy` has an entry for each input: a tuple of numbers of parts, a `Layout`, or None (as it comes). With one
     device there is nothing to cut: the function is returned with its strategies noted.
+
+    Examples:
+        >>> relu = ms.shard(nn.ReLU(), ((1,),))
+        >>> print(relu(Tensor([-1.0, 2.0])))
+        [0. 2.]
     """
     if not callable(fn):
         raise TypeError(f"'fn' must be a Cell or a function, but got {type(fn).__name__}.")

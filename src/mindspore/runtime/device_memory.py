@@ -43,44 +43,84 @@ class _Peaks:
 
 
 def memory_allocated() -> int:
-    """Bytes that tensors take on the device now."""
+    """Bytes that tensors take on the device now.
+
+    Examples:
+        >>> ms.runtime.memory_allocated() >= 0
+        True
+    """
     return int(_allocator().get("bytes_in_use", 0))
 
 
 def memory_reserved() -> int:
-    """Bytes that the device's allocator holds now."""
+    """Bytes that the device's allocator holds now.
+
+    Examples:
+        >>> ms.runtime.memory_reserved() >= 0
+        True
+    """
     stats = _allocator()
     return int(max(stats.get("pool_bytes", 0), stats.get("bytes_reserved", 0), stats.get("bytes_in_use", 0)))
 
 
 def max_memory_allocated() -> int:
-    """The most bytes that tensors took since the start or the last reset."""
+    """The most bytes that tensors took since the start or the last reset.
+
+    Examples:
+        >>> ms.runtime.max_memory_allocated() >= 0
+        True
+    """
     return _Peaks.of("allocated", memory_allocated(), int(_allocator().get("peak_bytes_in_use", 0)))
 
 
 def max_memory_reserved() -> int:
-    """The most bytes that the allocator held since the start or the last reset."""
+    """The most bytes that the allocator held since the start or the last reset.
+
+    Examples:
+        >>> ms.runtime.max_memory_reserved() >= 0
+        True
+    """
     return _Peaks.of("reserved", memory_reserved(), int(_allocator().get("peak_pool_bytes", 0)))
 
 
 def reset_max_memory_allocated() -> None:
-    """Measure the peak of `max_memory_allocated` from now on."""
+    """Measure the peak of `max_memory_allocated` from now on.
+
+    Examples:
+        >>> ms.runtime.reset_max_memory_allocated() is None
+        True
+    """
     _Peaks.reset("allocated", memory_allocated(), int(_allocator().get("peak_bytes_in_use", 0)))
 
 
 def reset_max_memory_reserved() -> None:
-    """Measure the peak of `max_memory_reserved` from now on."""
+    """Measure the peak of `max_memory_reserved` from now on.
+
+    Examples:
+        >>> ms.runtime.reset_max_memory_reserved() is None
+        True
+    """
     _Peaks.reset("reserved", memory_reserved(), int(_allocator().get("peak_pool_bytes", 0)))
 
 
 def reset_peak_memory_stats() -> None:
-    """Measure all peaks from now on."""
+    """Measure all peaks from now on.
+
+    Examples:
+        >>> ms.runtime.reset_peak_memory_stats() is None
+        True
+    """
     reset_max_memory_allocated()
     reset_max_memory_reserved()
 
 
 def memory_stats() -> dict[str, Any]:
-    """All figures by name."""
+    """All figures by name.
+
+    Examples:
+        >>> isinstance(ms.runtime.memory_stats(), dict)
+        True
+    """
     reserved, allocated = memory_reserved(), memory_allocated()
     return {
         "total_reserved_memory": reserved,
@@ -95,7 +135,12 @@ def memory_stats() -> dict[str, Any]:
 
 
 def memory_summary() -> str:
-    """The figures as a table."""
+    """The figures as a table.
+
+    Examples:
+        >>> isinstance(ms.runtime.memory_summary(), str)
+        True
+    """
     stats = memory_stats()
     rows = [
         ("Reserved memory", stats["total_reserved_memory"]),
@@ -120,7 +165,12 @@ def _readable(count: int) -> str:
 
 
 def empty_cache() -> None:
-    """Give back memory that no tensor uses: collects Python's garbage, whose tensors hold device memory."""
+    """Give back memory that no tensor uses: collects Python's garbage, whose tensors hold device memory.
+
+    Examples:
+        >>> ms.runtime.empty_cache() is None
+        True
+    """
     gc.collect()
 
 

@@ -32,7 +32,12 @@ class _Marker:
 
 
 def synchronize() -> None:
-    """Wait until the current device has done everything it was given."""
+    """Wait until the current device has done everything it was given.
+
+    Examples:
+        >>> ms.runtime.synchronize() is None
+        True
+    """
     _Marker().wait()
 
 
@@ -99,7 +104,15 @@ class Stream:
 
 
 class Event:
-    """A point in the work of a stream. With `enable_timing` the time between two of them can be measured."""
+    """A point in the work of a stream. With `enable_timing` the time between two of them can be measured.
+
+    Examples:
+        >>> event = ms.runtime.Event()
+        >>> event.record()
+        >>> event.synchronize()
+        >>> event.query()
+        True
+    """
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False):
         for name, value in (("enable_timing", enable_timing), ("blocking", blocking)):
@@ -159,29 +172,56 @@ _DEFAULT_ID, _COMMUNICATION_ID = 0, -1
 
 
 def default_stream() -> Stream:
-    """The stream that work goes to unless told otherwise."""
+    """The stream that work goes to unless told otherwise.
+
+    Examples:
+        >>> type(ms.runtime.default_stream()).__name__
+        'Stream'
+    """
     return Stream(stream_id=_DEFAULT_ID)
 
 
 def communication_stream() -> Stream:
-    """The stream of collective operations."""
+    """The stream of collective operations.
+
+    Examples:
+        >>> type(ms.runtime.communication_stream()).__name__
+        'Stream'
+    """
     return Stream(stream_id=_COMMUNICATION_ID)
 
 
 def current_stream() -> Stream:
-    """The stream that work of this thread goes to now."""
+    """The stream that work of this thread goes to now.
+
+    Examples:
+        >>> ms.runtime.current_stream() == ms.runtime.default_stream()
+        True
+    """
     return _CURRENT.stream if _CURRENT.stream is not None else default_stream()
 
 
 def set_cur_stream(stream: Stream | None) -> None:
-    """Give the work of this thread to a stream from now on."""
+    """Give the work of this thread to a stream from now on.
+
+    Examples:
+        >>> ms.runtime.set_cur_stream(ms.runtime.default_stream()) is None
+        True
+    """
     _check_stream("set_cur_stream", stream)
     if stream is not None:
         _CURRENT.stream = stream
 
 
 class StreamCtx:
-    """`with StreamCtx(stream):` gives the work inside to the stream; None changes nothing."""
+    """`with StreamCtx(stream):` gives the work inside to the stream; None changes nothing.
+
+    Examples:
+        >>> with ms.runtime.StreamCtx(ms.runtime.Stream()):
+        ...     total = ops.ones(3).sum()
+        >>> print(total)
+        3.0
+    """
 
     def __init__(self, ctx_stream: Stream | None):
         _check_stream("StreamCtx", ctx_stream)

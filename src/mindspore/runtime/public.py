@@ -51,17 +51,32 @@ class _Settings:
 
 
 def launch_blocking() -> None:
-    """Wait for every operation before the next one is given, so that errors appear where they happen."""
+    """Wait for every operation before the next one is given, so that errors appear where they happen.
+
+    Examples:
+        >>> ms.runtime.launch_blocking() is None
+        True
+    """
     devices.block_each_operation()
 
 
 def dispatch_threads_num(threads_num: int) -> None:
-    """Threads that give work to the device. One thread does it here; the number is checked and remembered."""
+    """Threads that give work to the device. One thread does it here; the number is checked and remembered.
+
+    Examples:
+        >>> ms.runtime.dispatch_threads_num(1) is None
+        True
+    """
     _Settings.values["dispatch_threads_num"] = _positive("threads_num", threads_num)
 
 
 def set_kernel_launch_group(thread_num: int = 2, kernel_group_num: int = 8) -> None:
-    """Threads and groups for launching kernels. Graphs run as one call here; the numbers are checked and remembered."""
+    """Threads and groups for launching kernels. Graphs run as one call here; the numbers are checked and remembered.
+
+    Examples:
+        >>> ms.runtime.set_kernel_launch_group() is None
+        True
+    """
     _Settings.values["kernel_launch_group"] = (
         _positive("thread_num", thread_num),
         _positive("kernel_group_num", kernel_group_num),
@@ -116,27 +131,57 @@ def _cpu_range(text: Any) -> range:
 
 # -- limits on cores --------------------------------------------------------------------------------------------------
 def set_device_limit(device: int, cube_num: int = -1, vector_num: int = -1) -> None:
-    """Cores of the device to use; -1 leaves them as they are. Remembered; devices here share their cores themselves."""
+    """Cores of the device to use; -1 leaves them as they are. Remembered; devices here share their cores themselves.
+
+    Examples:
+        >>> ms.runtime.set_device_limit(0, cube_num=4)
+        >>> ms.runtime.get_device_limit(0)["cube_core_num"]
+        4
+    """
     _Settings.values[f"device_limit:{device}"] = _merge_limit(get_device_limit(device), cube_num, vector_num)
 
 
 def get_device_limit(device: int) -> dict[str, int]:
-    """What `set_device_limit` was told."""
+    """What `set_device_limit` was told.
+
+    Examples:
+        >>> sorted(ms.runtime.get_device_limit(0))
+        ['cube_core_num', 'vector_core_num']
+    """
     return dict(_Settings.values.get(f"device_limit:{device}", {"cube_core_num": -1, "vector_core_num": -1}))
 
 
 def set_stream_limit(stream: Stream, cube_num: int = -1, vector_num: int = -1) -> None:
-    """Cores that a stream uses; -1 leaves them as they are."""
+    """Cores that a stream uses; -1 leaves them as they are.
+
+    Examples:
+        >>> stream = ms.runtime.Stream()
+        >>> ms.runtime.set_stream_limit(stream, cube_num=4)
+        >>> ms.runtime.get_stream_limit(stream)["cube_core_num"]
+        4
+    """
     _Settings.values[f"stream_limit:{stream.id}"] = _merge_limit(get_stream_limit(stream), cube_num, vector_num)
 
 
 def get_stream_limit(stream: Stream) -> dict[str, int]:
-    """What `set_stream_limit` was told."""
+    """What `set_stream_limit` was told.
+
+    Examples:
+        >>> stream = ms.runtime.Stream()
+        >>> sorted(ms.runtime.get_stream_limit(stream))
+        ['cube_core_num', 'vector_core_num']
+    """
     return dict(_Settings.values.get(f"stream_limit:{stream.id}", get_device_limit(0)))
 
 
 def reset_stream_limit(stream: Stream) -> None:
-    """Forget what `set_stream_limit` was told."""
+    """Forget what `set_stream_limit` was told.
+
+    Examples:
+        >>> stream = ms.runtime.Stream()
+        >>> ms.runtime.reset_stream_limit(stream) is None
+        True
+    """
     _Settings.values.pop(f"stream_limit:{stream.id}", None)
 
 
@@ -149,7 +194,15 @@ def _merge_limit(known: dict[str, int], cube_num: int, vector_num: int) -> dict[
 
 
 class StreamLimitCtx:
-    """`with StreamLimitCtx(stream, ...):` limits a stream inside."""
+    """`with StreamLimitCtx(stream, ...):` limits a stream inside.
+
+    Examples:
+        >>> stream = ms.runtime.Stream()
+        >>> with ms.runtime.StreamLimitCtx(stream, cube_num=4):
+        ...     limit = ms.runtime.get_stream_limit(stream)["cube_core_num"]
+        >>> limit
+        4
+    """
 
     def __init__(self, stream: Stream, cube_num: int = -1, vector_num: int = -1):
         self.stream, self.cube_num, self.vector_num = stream, cube_num, vector_num

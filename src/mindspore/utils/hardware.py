@@ -29,17 +29,33 @@ def _product_is_exact() -> bool:
 
 
 def sdc_detect_start() -> None:
-    """Start looking for silent data corruption: the device is tested now and whenever the result is asked for."""
+    """Start looking for silent data corruption: the device is tested now and whenever the result is asked for.
+
+    Examples:
+        >>> ms.sdc_detect_start()
+        >>> ms.sdc_detect_stop() is None
+        True
+    """
     _Detection.running, _Detection.corrupted = True, not _product_is_exact()
 
 
 def sdc_detect_stop() -> None:
-    """Stop looking for silent data corruption."""
+    """Stop looking for silent data corruption.
+
+    Examples:
+        >>> ms.sdc_detect_stop() is None
+        True
+    """
     _Detection.running = False
 
 
 def get_sdc_detect_result() -> bool:
-    """Whether silent data corruption was found since the start."""
+    """Whether silent data corruption was found since the start.
+
+    Examples:
+        >>> ms.get_sdc_detect_result()
+        False
+    """
     if _Detection.running:
         _Detection.corrupted = _Detection.corrupted or not _product_is_exact()
     return _Detection.corrupted

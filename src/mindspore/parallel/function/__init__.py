@@ -11,7 +11,13 @@ __all__ = ["reshard"]
 
 
 def reshard(tensor: Any, layout: Layout) -> Any:
-    """The tensor in another layout. With one device every layout holds the whole tensor."""
+    """The tensor in another layout. With one device every layout holds the whole tensor.
+
+    Examples:
+        >>> layout = ms.Layout((1,), ("x",))
+        >>> print(ms.reshard(Tensor([1.0, 2.0]), layout("x")))
+        [1. 2.]
+    """
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"Reshard takes in Tensor type as the first input, but got: {type(tensor)}.")
     if not isinstance(layout, Layout):

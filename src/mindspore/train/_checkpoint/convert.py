@@ -26,6 +26,13 @@ def ckpt_to_safetensors(
         name_map: new names for parameters.
         file_name_regex: converts only files whose names match.
         processes_num: how many files to convert at a time.
+
+    Examples:
+        >>> _ = ms.save_checkpoint(nn.Dense(2, 1), "net.ckpt")
+        >>> ms.ckpt_to_safetensors("net.ckpt", "converted")
+        >>> from pathlib import Path
+        >>> [path.name for path in Path("converted").rglob("*.safetensors")]
+        ['net.safetensors']
     """
     _convert(
         "ckpt_to_safetensors", "ckpt", "safetensors", file_path, save_path, name_map, file_name_regex, processes_num
@@ -39,7 +46,15 @@ def safetensors_to_ckpt(
     file_name_regex: str | None = None,
     processes_num: int = 1,
 ) -> None:
-    """Convert `.safetensors` files to `.ckpt`; the arguments are those of `ckpt_to_safetensors`."""
+    """Convert `.safetensors` files to `.ckpt`; the arguments are those of `ckpt_to_safetensors`.
+
+    Examples:
+        >>> ms.save_checkpoint(nn.Dense(2, 1), "net", format="safetensors")
+        >>> ms.safetensors_to_ckpt("net.safetensors", "converted")
+        >>> from pathlib import Path
+        >>> [path.name for path in Path("converted").rglob("*.ckpt")]
+        ['net.ckpt']
+    """
     _convert(
         "safetensors_to_ckpt", "safetensors", "ckpt", file_path, save_path, name_map, file_name_regex, processes_num
     )

@@ -116,7 +116,13 @@ def load_checkpoint_async(
     specify_prefix: Any = None,
     choice_func: Callable[[str], bool] | None = None,
 ) -> ParamDictFuture:
-    """Start `load_checkpoint` in the background; call `.result()` of what it returns."""
+    """Start `load_checkpoint` in the background; call `.result()` of what it returns.
+
+    Examples:
+        >>> _ = ms.save_checkpoint(nn.Dense(2, 1), "net.ckpt")
+        >>> sorted(ms.load_checkpoint_async("net.ckpt").result())
+        ['bias', 'weight']
+    """
     format = "safetensors" if str(ckpt_file_name).endswith(".safetensors") else "ckpt"
     executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="load_checkpoint")
     future = executor.submit(

@@ -281,7 +281,12 @@ def wait_async_saves() -> None:
 
 
 def async_ckpt_thread_status() -> bool:
-    """Whether an asynchronous checkpoint is being written."""
+    """Whether an asynchronous checkpoint is being written.
+
+    Examples:
+        >>> ms.async_ckpt_thread_status()
+        False
+    """
     return any(t.name == ASYNC_THREAD_NAME for t in threading.enumerate())
 
 

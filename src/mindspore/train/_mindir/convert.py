@@ -18,6 +18,11 @@ def get_model_info(file_name: str) -> dict[str, Any]:
 
     Returns:
         "inputs" and "outputs": lists of (name, type); "parameters": names to types; "operations": names to counts.
+
+    Examples:
+        >>> ms.export(nn.ReLU(), ops.ones(2), file_name="relu", file_format="MINDIR")
+        >>> sorted(ms.get_model_info("relu.mindir"))
+        ['inputs', 'operations', 'outputs', 'parameters']
     """
     model = load_mindir(file_name)
     operations: dict[str, int] = {}
@@ -39,7 +44,15 @@ def get_model_info(file_name: str) -> dict[str, Any]:
 
 
 def convert_model(mindir_file: str, convert_file: str, file_format: str) -> None:
-    """Write the model of a MindIR file in another format ("ONNX")."""
+    """Write the model of a MindIR file in another format ("ONNX").
+
+    Examples:
+        >>> ms.export(nn.ReLU(), ops.ones(2), file_name="relu", file_format="MINDIR")
+        >>> ms.convert_model("relu.mindir", "relu.onnx", "ONNX")
+        >>> from pathlib import Path
+        >>> Path("relu.onnx").is_file()
+        True
+    """
     for label, value in (("mindir_file", mindir_file), ("convert_file", convert_file)):
         if not isinstance(value, str):
             raise TypeError(f"For 'convert_model', '{label}' must be a string, but got {type(value).__name__}.")

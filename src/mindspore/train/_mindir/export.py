@@ -44,6 +44,12 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
         dataset: with "MINDIR": a dataset whose `map` operations are stored with the model.
         enc_key, enc_mode: encrypt with AES ("AES-GCM", "AES-CBC"), or by a function `enc_mode(content, key)`.
         custom_func: a function that may change the model before it is written.
+
+    Examples:
+        >>> net = nn.Dense(2, 1)
+        >>> ms.export(net, ops.ones((1, 2)), file_name="net", file_format="MINDIR")
+        >>> nn.GraphCell(ms.load("net.mindir"))(ops.ones((1, 2))).shape
+        (1, 1)
     """
     if not isinstance(file_name, str):
         raise ValueError(f"For 'export', 'file_name' must be a string, but got {type(file_name)}.")
@@ -208,6 +214,11 @@ def load(file_name: str, **kwargs: Any) -> LoadedGraph:
         file_name: the file.
         dec_key, dec_mode: the key and mode of an encrypted file; `dec_mode` may be a function `(file name, key)` that
             returns the content.
+
+    Examples:
+        >>> ms.export(nn.ReLU(), ops.ones(2), file_name="relu", file_format="MINDIR")
+        >>> print(nn.GraphCell(ms.load("relu.mindir"))(Tensor([-1.0, 2.0])))
+        [0. 2.]
     """
     unknown = set(kwargs) - {"dec_key", "dec_mode", "dec_func", "obf_func"}
     if unknown:
@@ -238,12 +249,25 @@ def _decryptor(kwargs: dict[str, Any]) -> Decrypt | None:
 
 
 def load_mindir(file_name: str) -> ModelProto:
-    """The model of a MindIR file as messages, to look at or change; write it with `save_mindir`."""
+    """The model of a MindIR file as messages, to look at or change; write it with `save_mindir`.
+
+    Examples:
+        >>> ms.export(nn.ReLU(), ops.ones(2), file_name="relu", file_format="MINDIR")
+        >>> len(ms.load_mindir("relu.mindir").graph.node)
+        1
+    """
     return read_model(os.path.realpath(file_name), None)
 
 
 def save_mindir(model: ModelProto, file_name: str) -> None:
-    """Write a model that `load_mindir` returned."""
+    """Write a model that `load_mindir` returned.
+
+    Examples:
+        >>> ms.export(nn.ReLU(), ops.ones(2), file_name="relu", file_format="MINDIR")
+        >>> ms.save_mindir(ms.load_mindir("relu.mindir"), "copy.mindir")
+        >>> print(nn.GraphCell(ms.load("copy.mindir"))(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """
     if not isinstance(model, ModelProto):
         raise TypeError(f"For 'save_mindir', 'model' must be what load_mindir returned, but got {type(model)}.")
     save_model(model, os.path.realpath(file_name), None)
