@@ -342,7 +342,7 @@ def set_ps_context(**kwargs: Any) -> None:
 
     Examples:
         >>> ms.set_ps_context(enable_ps=False)
-        >>> bool(ms.get_ps_context("enable_ps"))
+        >>> ms.get_ps_context("enable_ps")
         False
     """
     _Parallel.values.setdefault("ps", {}).update(kwargs)
@@ -352,10 +352,13 @@ def get_ps_context(attr_key: str) -> Any:
     """A setting of the parameter server.
 
     Examples:
-        >>> bool(ms.get_ps_context("enable_ps"))
+        >>> ms.get_ps_context("enable_ps")
         False
     """
-    return _Parallel.values.get("ps", {}).get(attr_key)
+    settings = {"enable_ps": False, "config_file_path": "", "enable_ssl": False, **_Parallel.values.get("ps", {})}
+    if attr_key not in settings:
+        raise ValueError(f"For 'get_ps_context', 'attr_key' must be one of {sorted(settings)}, but got {attr_key!r}.")
+    return settings[attr_key]
 
 
 def reset_ps_context() -> None:
@@ -363,7 +366,7 @@ def reset_ps_context() -> None:
 
     Examples:
         >>> ms.reset_ps_context()
-        >>> bool(ms.get_ps_context("enable_ps"))
+        >>> ms.get_ps_context("enable_ps")
         False
     """
     _Parallel.values.pop("ps", None)
