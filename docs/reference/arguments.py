@@ -42,7 +42,7 @@ def describe(parameter: inspect.Parameter, described: dict[str, str], words: str
     in_words = re.search(rf"(?<!\w){re.escape(parameter.name)}(?!\w)", words) is not None
     return Argument(
         parameter.name,
-        _type(parameter) or kind,
+        _annotated(parameter) or kind or _type_of_default(parameter),
         "" if parameter.default is parameter.empty else _default(parameter.default),
         own or meaning,
         in_words,
@@ -57,13 +57,17 @@ def _own_words(name: str, described: dict[str, str]) -> str:
     return ""
 
 
-def _type(parameter: inspect.Parameter) -> str:
+def _annotated(parameter: inspect.Parameter) -> str:
     annotation = parameter.annotation
     if annotation is parameter.empty or annotation in ("Any", "'Any'"):
-        default = parameter.default
-        return type(default).__name__ if isinstance(default, (bool, int, float, str)) else ""
+        return ""
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
     return text.strip("'").replace("Any | ", "").replace(" | Any", "")
+
+
+def _type_of_default(parameter: inspect.Parameter) -> str:
+    default = parameter.default
+    return type(default).__name__ if isinstance(default, (bool, int, float, str)) else ""
 
 
 def _default(value: object) -> str:
