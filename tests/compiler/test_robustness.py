@@ -13,6 +13,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
+from mindspore._base.recursion import deep_recursion
 from mindspore.common import compiled as compiling
 
 
@@ -122,3 +123,28 @@ assert child.exitcode == 0
 
 def test_a_forked_child_computes():
     subprocess.run([sys.executable, "-c", FORKING], check=True, timeout=120)
+
+
+def test_threads_share_the_recursion_limit():
+    before, failures = sys.getrecursionlimit(), []
+    started, go_on = threading.Event(), threading.Event()
+
+    def deep(n):
+        return 0 if n == 0 else 1 + deep(n - 1)
+
+    def longer():
+        with deep_recursion(5000):
+            started.set()
+            go_on.wait(30)
+            try:
+                deep(4000)
+            except RecursionError as error:
+                failures.append(error)
+
+    with deep_recursion(5000):
+        thread = threading.Thread(target=longer)
+        thread.start()
+        started.wait(30)
+    go_on.set()
+    thread.join()
+    assert not failures and sys.getrecursionlimit() == before

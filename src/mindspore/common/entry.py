@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from mindspore import context
+from mindspore._base.recursion import deep_recursion
 from mindspore.common.guards import Guards
 from mindspore.compiler import driver
 from mindspore.compiler.parse.entry import Place, Traced
@@ -68,7 +67,7 @@ class Entry:
         return self.finish(self.executable(*arrays))
 
     def _run_deep(self, arrays: list[Any]) -> Any:
-        with _deep_recursion():
+        with deep_recursion(RECURSION_LIMIT):
             try:
                 return self.executable(*arrays)
             except RecursionError:
@@ -99,17 +98,6 @@ class Entry:
         for owner, name, template in traced.attributes:
             setattr(owner, name, rebuild(template, outputs, self))
         return rebuild(traced.result, outputs, self)
-
-
-@contextlib.contextmanager
-def _deep_recursion() -> Iterator[None]:
-    """Graphs that call themselves may go deeper than Python's usual limit."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(limit)
 
 
 def rebuild(template: Any, outputs: Any, entry: Any) -> Any:

@@ -7,11 +7,11 @@ that the function reads become further inputs, those it writes further outputs.
 from __future__ import annotations
 
 import inspect
-import sys
 import types
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any, NamedTuple
 
+from mindspore._base.recursion import deep_recursion
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.parse.attributes import Key, Read
 from mindspore.compiler.parse.branching import RaisedByUser
@@ -108,18 +108,13 @@ def run_trace(
     builder.oracle = Oracle(builder.graph, run_node) if run_node is not None else None
     builder.interpreter = interpreter  # type: ignore[attr-defined]
     builder.location_source = interpreter.origin
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
-    try:
-        with builder.active():
-            inputs = _Inputs(builder)
-            names = names or [f"x{i}" for i in range(len(args))]
-            symbolic_args = tuple(inputs.replace(a, n) for a, n in zip(args, names))
-            symbolic_kwargs = {k: inputs.replace(v, k) for k, v in kwargs.items()}
-            result = _guard(interpreter, lambda: run(symbolic_args, symbolic_kwargs))
-            return _finish(interpreter, builder, inputs.count, result)
-    finally:
-        sys.setrecursionlimit(limit)
+    with deep_recursion(_RECURSION_LIMIT), builder.active():
+        inputs = _Inputs(builder)
+        names = names or [f"x{i}" for i in range(len(args))]
+        symbolic_args = tuple(inputs.replace(a, n) for a, n in zip(args, names))
+        symbolic_kwargs = {k: inputs.replace(v, k) for k, v in kwargs.items()}
+        result = _guard(interpreter, lambda: run(symbolic_args, symbolic_kwargs))
+        return _finish(interpreter, builder, inputs.count, result)
 
 
 def call(function: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
