@@ -11,14 +11,16 @@ from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.random import random_bits
+from mindspore.prims.random import random_pairs
 
 
 def survivors(xp: Any, key: Any, count: int, keep_prob: float) -> Any:
     """`count` bools, each true with probability `keep_prob`; 16 random bits decide about each."""
-    words = random_bits(xp, key, (count + 1) // 2)
-    halves = xp.concatenate([words & np.uint32(0xFFFF), words >> np.uint32(16)])[:count]
-    return halves < np.uint32(round(keep_prob * 65536))
+    words, limit = (count + 1) // 2, np.uint32(round(keep_prob * 65536))
+    pairs = random_pairs(xp, key, words)
+    low = [(x & np.uint32(0xFFFF)) < limit for x in pairs]
+    high = [(x >> np.uint32(16)) < limit for x in pairs]
+    return xp.concatenate([*low, *high])[:count]
 
 
 class DropoutMask(Primitive):

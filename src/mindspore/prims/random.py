@@ -42,11 +42,16 @@ def threefry(xp: Any, key: Any, high: Any, low: Any) -> tuple[Any, Any]:
 
 def random_bits(xp: Any, key: Any, count: int, stream: int = 0) -> Any:
     """`count` random 32-bit words; different streams are independent."""
+    return xp.concatenate(random_pairs(xp, key, count, stream))
+
+
+def random_pairs(xp: Any, key: Any, count: int, stream: int = 0) -> tuple[Any, Any]:
+    """The same words in two parts, which can be used before they are joined."""
     pairs = (count + 1) // 2
     low = xp.arange(pairs, dtype=np.uint32)
     high = xp.full((pairs,), stream, np.uint32)
     x0, x1 = threefry(xp, xp.asarray(key).astype(np.uint32), high, low)
-    return xp.concatenate([x0, x1])[:count]
+    return x0, x1[: count - pairs]
 
 
 def _size(shape: tuple[int, ...]) -> int:

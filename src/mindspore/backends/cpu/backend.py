@@ -14,6 +14,7 @@ from mindspore.backends.interp import InterpBackend
 from mindspore.compiler.fuse import flags as graph_kernel
 from mindspore.compiler.fuse.cluster import Clustering, schedule
 from mindspore.compiler.fuse.expand import expand
+from mindspore.compiler.fuse.joins import join_parts
 from mindspore.ir import FuncGraph
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import StackInit
@@ -70,6 +71,8 @@ class _Session:
 
     def executable(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
         program = expand(graph, native.keep, self.flags)
+        if self.flags.opt_level >= 2:
+            join_parts(program)
         weights = frozenset(i for i, p in enumerate(graph.parameters) if p.default is not None) - donated
         if self.flags.opt_level >= 1:
             postops.absorb(program, native.plan, weights)

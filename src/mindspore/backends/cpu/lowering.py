@@ -36,6 +36,7 @@ class Lowering:
         self.inputs: dict[int, Buffer] = {}
         self.results: dict[int, View] = {}  # graph output -> where it is
         self.kept: dict[int, Any] = {}  # what an operation leaves for its gradient
+        self.joins: dict[int, View] = {}  # Concat -> its result, which operands may have been stored in
         self._copies: dict[Any, View] = {}
         self._wanted: dict[int, list[int]] = {}  # value -> graph outputs that are exactly it
         for number, output in enumerate(program.outputs):
@@ -69,7 +70,11 @@ class Lowering:
         return view
 
     def result_view(self, value: Value, dims: Any = None, native: bool = False) -> View:
-        """Memory for a value: the caller's array when it is a graph output in row-major layout, else the arena."""
+        """Row-major memory for a value, or in the layout of `dims`: the caller's array for a graph output, its place in the
+        result of a join where that has no gaps, else new memory of the arena."""
+        place = self._place_in_join(value) if dims is None and not native else None
+        if place is not None and layout.is_plain(place):
+            return place
         view = self.allocate(value.dtype, value.shape, dims, native)
         for number in self._wanted.get(value.id, ()):
             if number not in self.results and layout.is_plain(view):
@@ -256,7 +261,10 @@ class Lowering:
         for value in outputs:
             dims = fused.output_dims(value)
             native = fused.follows is not None and _blocked(dims, value)
-            targets[value.id] = self._in_place(fused, value, dims) or self.result_view(value, dims, native)
+            place = self._in_place(fused, value, dims)
+            if place is None and not _blocked(dims, value):
+                place = self._place_in_join(value)
+            targets[value.id] = place or self.result_view(value, dims, native)
         kernel, operands = fused.kernel(targets)
         stored = {buffer for buffer, _ in kernel.stores}
         written = [operands[b] for b in sorted(stored)]
@@ -285,6 +293,37 @@ class Lowering:
                 self.results[numbers[0]] = View(buffer, value.dtype, value.shape, layout.plain_dims(value.shape))
                 return self.results[numbers[0]]
         return None
+
+    def _place_in_join(self, value: Value) -> View | None:
+        """The part of a `Concat`'s result that is to hold this value, which then need not be copied there."""
+        if value.id in self._wanted or self.clustering.flags.opt_level == 0:
+            return None
+        for user in self.clustering.users.get(value.id, ()):
+            if user.op != "opaque" or user.attr.prim.name != "Concat" or not self.clustering.users.get(user.id):
+                continue
+            if any(0 in operand.shape for operand in user.args):
+                continue
+            for place, operand in enumerate(user.args):
+                if operand is value or (operand.op == "reshape" and operand.args[0] is value):
+                    part = self.parts_of_join(user)[place]
+                    return layout.apply(part, Value("reshape", value.shape, value.dtype))
+        return None
+
+    def parts_of_join(self, call: Value) -> list[View]:
+        """Where a `Concat` has its operands; its result gets memory when this is asked for first."""
+        items = [v for v in self.clustering.users.get(call.id, ()) if v.op == "item"]
+        target = self.joins.get(call.id)
+        if target is None:
+            target = self.joins[call.id] = self.result_view(items[0])
+        axis = call.attr.prim.axis % len(target.shape)
+        parts, start = [], 0
+        for operand in call.args:
+            attr = tuple((start if d == axis else 0, 1) for d in range(len(target.shape)))
+            part = layout.apply(target, Value("slice", operand.shape, operand.dtype, (), attr))
+            assert part is not None  # a row-major tensor can be cut anywhere
+            parts.append(part)
+            start += operand.shape[axis]
+        return parts
 
     def _read_where_written(self, fused: FusedKernel, wanted: Any) -> bool:
         """Whether every read of a buffer in this kernel is at the position being written."""

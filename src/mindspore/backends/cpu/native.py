@@ -540,14 +540,10 @@ def _later(lowering: Lowering, call: Value, operands: list[View], items: list[Va
 
 @handles("Concat")
 def _concat(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
-    target = lowering.result_view(items[0])
-    axis = call.attr.prim.axis % len(items[0].shape)
-    start = 0
-    for view in operands:
-        stop = start + view.shape[axis]
-        lowering.copy(view, _part(target, (slice(None),) * axis + (slice(start, stop),)))
-        start = stop
-    lowering.views[items[0].id] = target
+    for view, part in zip(operands, lowering.parts_of_join(call)):
+        if view.buffer is not part.buffer or view.offset != part.offset:
+            lowering.copy(view, part)
+    lowering.views[items[0].id] = lowering.joins[call.id]
 
 
 @handles("Stack")
