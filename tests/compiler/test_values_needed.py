@@ -217,3 +217,11 @@ def test_mutable_numbers_made_in_the_function():
     found, part = f(Tensor([1.0, 2.0, 3.0]))
     assert found.asnumpy().tolist() == [2.0, 4.0]
     assert list(part) == [1, 2]
+
+
+@pytest.mark.parametrize("jacobian", [ms.jacrev, ms.jacfwd])
+def test_jacobians_of_a_masked_result(jacobian):
+    a = np.array([1.0, -2.0, 3.0], np.float32)
+    expected = np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 6.0]], np.float32)
+    with pytest.warns(UserWarning, match="runs as plain Python"):
+        np.testing.assert_allclose(jacobian(lambda x: x[x > 0] ** 2)(Tensor(a)).asnumpy(), expected)

@@ -203,11 +203,16 @@ class Jacobian:
         self.fn, self.positions, self.has_aux, self.forward = fn, positions, has_aux, forward
         self.__name__ = getattr(fn, "__name__", type(fn).__name__)
         self._compiled = CompiledFunction(self, f"jacobian_{self.__name__}")
+        self._compiling = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if ACTIVE.builder is None:
+        if ACTIVE.builder is not None or self._compiling:  # the latter: it needs values, and runs as plain Python
+            return self._trace(args)
+        self._compiling = True
+        try:
             return self._compiled(*args, **kwargs)
-        return self._trace(args)
+        finally:
+            self._compiling = False
 
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
         return self._trace(args)
@@ -215,7 +220,7 @@ class Jacobian:
     def _trace(self, args: tuple) -> Any:
         single = not isinstance(self.positions, (tuple, list))
         places = [p % len(args) for p in ([self.positions] if single else self.positions)]
-        out = parse.call(self.fn, args)
+        out = _called(self.fn, args)
         primary = out[0] if self.has_aux else out
         per_input = [self._columns(args, p, primary) if self.forward else self._rows(args, p, primary) for p in places]
         result = per_input[0] if single else _regroup(per_input, primary)
@@ -245,7 +250,7 @@ class Jacobian:
 
         def column(direction: Any) -> Any:
             def along(v: Any) -> Any:
-                out = parse.call(self.fn, (*args[:place], v, *args[place + 1 :]))
+                out = _called(self.fn, (*args[:place], v, *args[place + 1 :]))
                 return out[0] if self.has_aux else out
 
             along.__module__ = "mindspore.common.vectorize"
@@ -256,6 +261,11 @@ class Jacobian:
         if isinstance(primary, (tuple, list)):
             return type(primary)(Reshape()(s, (*o.shape, *x.shape)) for s, o in zip(stacked, primary))
         return Reshape()(stacked, (*primary.shape, *x.shape))
+
+
+def _called(fn: Any, args: tuple) -> Any:
+    """Call a function of the user's: in a graph it is interpreted."""
+    return parse.call(fn, args) if ACTIVE.builder is not None else fn(*args)
 
 
 def unit_vectors(x: Any) -> Any:
