@@ -89,17 +89,34 @@ class Model:
     # -- networks -------------------------------------------------------------------------------------------------
     @property
     def train_network(self) -> Cell:
-        """The network of one training step."""
+        """The network of one training step.
+
+        Examples:
+            >>> net = nn.Dense(1, 1)
+            >>> model = train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+            >>> model.train_network is not None
+            True
+        """
         return self._train_network
 
     @property
     def eval_network(self) -> Cell | None:
-        """The network of one evaluation step."""
+        """The network of one evaluation step.
+
+        Examples:
+            >>> train.Model(nn.Dense(1, 1), nn.MSELoss(), metrics={"mse"}).eval_network.__class__.__name__
+            'WithEvalCell'
+        """
         return self._eval_network
 
     @property
     def predict_network(self) -> Cell:
-        """The network that predicts."""
+        """The network that predicts.
+
+        Examples:
+            >>> train.Model(nn.Dense(1, 1)).predict_network.cls_name
+            'Dense'
+        """
         return self._predict_network
 
     def _check_graph_cell(self, kwargs: dict) -> None:
@@ -153,6 +170,15 @@ class Model:
                 executable, and callbacks see one step per epoch.
             sink_size: batches per epoch when sinking; -1 means the whole dataset.
             initial_epoch: how many epochs were trained before.
+
+        Examples:
+            >>> net = nn.Dense(1, 1)
+            >>> one = np.ones((4, 1), "float32")
+            >>> data = ds.NumpySlicesDataset((one, one)).batch(2)
+            >>> model = train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+            >>> model.train(20, data)
+            >>> bool(abs(net(Tensor([[1.0]])).item() - 1) < 0.01)
+            True
         """
         sink_size = self._check_run("Model.train", epoch, train_dataset, dataset_sink_mode, sink_size, initial_epoch)
         self._train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch)
@@ -172,6 +198,14 @@ class Model:
         """Train, and evaluate after every `valid_frequency` epochs (or after the epochs of a list).
 
         Callbacks find the results of the evaluation as `metrics` and, with "eval_loss", as `eval_results`.
+
+        Examples:
+            >>> net = nn.Dense(1, 1)
+            >>> one = np.ones((4, 1), "float32")
+            >>> data = ds.NumpySlicesDataset((one, one)).batch(2)
+            >>> model = train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1), metrics={"mse"})
+            >>> model.fit(2, data, data) is None
+            True
         """
         sink_size = self._check_run("Model.fit", epoch, train_dataset, dataset_sink_mode, sink_size, initial_epoch)
         check_bool("Model.fit", "valid_dataset_sink_mode", valid_dataset_sink_mode)
@@ -311,7 +345,15 @@ class Model:
 
     # -- evaluation -----------------------------------------------------------------------------------------------
     def eval(self, valid_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = False) -> dict[str, Any]:
-        """The metrics of the model on a dataset."""
+        """The metrics of the model on a dataset.
+
+        Examples:
+            >>> net = nn.Dense(1, 1, weight_init="ones", bias_init="zeros")
+            >>> one = np.ones((4, 1), "float32")
+            >>> data = ds.NumpySlicesDataset((one, 0 * one)).batch(2)
+            >>> train.Model(net, nn.MSELoss(), metrics={"mse"}).eval(data)
+            {'mse': 1.0}
+        """
         check_bool("Model.eval", "dataset_sink_mode", dataset_sink_mode)
         if not self._metric_fns:
             raise ValueError("For 'Model.eval', the Model needs the argument 'metrics'.")
@@ -367,7 +409,13 @@ class Model:
 
     # -- prediction and compilation -------------------------------------------------------------------------------
     def predict(self, *predict_data: Any, backend: str | None = None, config: Any = None) -> Any:
-        """The network's output for these inputs."""
+        """The network's output for these inputs.
+
+        Examples:
+            >>> net = nn.Dense(1, 1, weight_init="ones", bias_init="zeros")
+            >>> print(train.Model(net).predict(Tensor([[3.0]])))
+            [[3.]]
+        """
         if backend not in (None, "lite"):
             raise ValueError(f"For 'Model.predict', 'backend' must be None or 'lite', but got {backend!r}.")
         for item in predict_data:
@@ -388,7 +436,16 @@ class Model:
         epoch: int = 1,
         sink_mode: bool = True,
     ) -> None:
-        """Compile the training and evaluation networks for the shapes of datasets, before the first step."""
+        """Compile the training and evaluation networks for the shapes of datasets, before the first step.
+
+        Examples:
+            >>> net = nn.Dense(1, 1)
+            >>> one = np.ones((4, 1), "float32")
+            >>> data = ds.NumpySlicesDataset((one, one)).batch(2)
+            >>> model = train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+            >>> model.build(data, sink_mode=False) is None
+            True
+        """
         if train_dataset is None and valid_dataset is None:
             raise ValueError("For 'Model.build', give 'train_dataset', 'valid_dataset' or both.")
         if not isinstance(epoch, int) or epoch <= 0:
@@ -410,13 +467,29 @@ class Model:
                 break
 
     def infer_train_layout(self, train_dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1) -> dict:
-        """How the parameters of the training network are cut over devices."""
+        """How the parameters of the training network are cut over devices.
+
+        Examples:
+            >>> net = nn.Dense(1, 1)
+            >>> one = np.ones((4, 1), "float32")
+            >>> data = ds.NumpySlicesDataset((one, one)).batch(2)
+            >>> model = train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.25))
+            >>> ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel")
+            >>> isinstance(model.infer_train_layout(data), dict)
+            True
+        """
         self._need_auto_parallel("infer_train_layout")
         self._compile(self._train_network, train_dataset, True)
         return self._train_network.parameter_layout_dict
 
     def infer_predict_layout(self, *predict_data: Any, skip_backend_compile: bool = False) -> dict:
-        """How the parameters of the network are cut over devices for prediction."""
+        """How the parameters of the network are cut over devices for prediction.
+
+        Examples:
+            >>> ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel")
+            >>> isinstance(train.Model(nn.Dense(1, 1)).infer_predict_layout(Tensor([[3.0]])), dict)
+            True
+        """
         self._need_auto_parallel("infer_predict_layout")
         self._predict_network.set_train(False)
         self._predict_network.compile(*predict_data)

@@ -23,7 +23,12 @@ class Getters:
     _input_indexs: Any
 
     def get_dataset_size(self) -> int:
-        """Rows (or batches) in one epoch."""
+        """Rows (or batches) in one epoch.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2, 3]).batch(2).get_dataset_size()
+            2
+        """
         if self.dataset_size is None:
             self.dataset_size = self._node.size(count_rows)
         size = self.dataset_size or 0
@@ -33,14 +38,33 @@ class Getters:
         return 0
 
     def get_batch_size(self) -> int:
-        """Rows joined in one batch: 1 without a batch, -1 when it changes."""
+        """Rows joined in one batch: 1 without a batch, -1 when it changes.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2, 3]).batch(2).get_batch_size()
+            2
+        """
         return self._node.batch_size() or 1
 
     def get_repeat_count(self) -> int:
+        """The passes in one epoch.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2]).repeat(3).get_repeat_count()
+            3
+        """
+
         counts = [node.count for node in walk(self._node) if isinstance(node, RepeatNode)]
         return math.prod(counts) if counts else 1
 
     def get_col_names(self) -> list[str]:
+        """The names of the columns.
+
+        Examples:
+            >>> ds.NumpySlicesDataset({"x": [1], "y": [2]}).get_col_names()
+            ['x', 'y']
+        """
+
         columns = self._node.columns()
         if columns is None:  # a flat_map names its columns with its first row
             columns, rows = run_once(self._node)
@@ -49,15 +73,32 @@ class Getters:
         return list(columns)
 
     def num_classes(self) -> int | None:
+        """The number of classes, where the source knows it.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2]).num_classes() is None
+            True
+        """
+
         return self._node.num_classes()
 
     def get_class_indexing(self) -> dict | list:
-        """Class name to number, where the source has names."""
+        """Class name to number, where the source has names.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2, 3]).get_class_indexing()
+            {}
+        """
         found = self._node.class_indexing()
         return {} if found is None else found
 
     def output_shapes(self, estimate: bool = False) -> list[list[int | None]]:
-        """Shape of each column; with `estimate`, None stands where rows differ."""
+        """Shape of each column; with `estimate`, None stands where rows differ.
+
+        Examples:
+            >>> ds.NumpySlicesDataset(np.zeros((4, 2, 3))).output_shapes()
+            [[2, 3]]
+        """
         check_bool(estimate, "estimate")
         if not estimate:
             return [list(np.shape(value)) for value in self._first_row()]
@@ -68,7 +109,12 @@ class Getters:
         return shapes or []
 
     def output_types(self) -> list[np.dtype]:
-        """NumPy type of each column."""
+        """NumPy type of each column.
+
+        Examples:
+            >>> ds.NumpySlicesDataset(np.zeros((4, 2), np.float32)).output_types()[0] == np.float32
+            True
+        """
         return [_type_of(value) for value in self._first_row()]
 
     def _first_row(self) -> tuple:
@@ -81,7 +127,12 @@ class Getters:
 
     @property
     def input_indexs(self) -> Any:
-        """Positions of the columns a network takes; set by the training loop."""
+        """Positions of the columns a network takes; set by the training loop.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2]).input_indexs
+            ()
+        """
         if self._input_indexs != ():
             return self._input_indexs
         for child in self.children:
@@ -94,14 +145,31 @@ class Getters:
         self._input_indexs = value
 
     def is_shuffled(self) -> bool:
-        """True when rows come in random order."""
+        """True when rows come in random order.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2], shuffle=False).is_shuffled()
+            False
+        """
         return any(isinstance(node, ShuffleNode) or _random_sampler(node) for node in walk(self._node))
 
     def is_sharded(self) -> bool:
-        """True when only a part of the rows is read here."""
+        """True when only a part of the rows is read here.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2], num_shards=2, shard_id=0).is_sharded()
+            True
+        """
         return any(_sharded(node) for node in walk(self._node))
 
     def is_batched(self) -> bool:
+        """Whether rows are joined.
+
+        Examples:
+            >>> ds.NumpySlicesDataset([1, 2]).batch(2).is_batched()
+            True
+        """
+
         return any(isinstance(node, BatchNode) for node in walk(self._node))
 
 
