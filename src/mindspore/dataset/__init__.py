@@ -61,7 +61,19 @@ from mindspore.dataset.samplers import (
 )
 from mindspore.dataset.sources.catalogue import SOURCES
 
-_MODULES = ("audio", "callback", "core", "debug", "engine", "samplers", "text", "transforms", "utils", "vision")
+_MODULES = (
+    "audio",
+    "callback",
+    "core",
+    "dataloader",
+    "debug",
+    "engine",
+    "samplers",
+    "text",
+    "transforms",
+    "utils",
+    "vision",
+)
 _ELSEWHERE = {
     "Implementation": "mindspore.dataset.transforms.base",
     "LineReader": "mindspore.dataset.utils",
