@@ -77,6 +77,8 @@ class Site:
         body = [
             "<h1>API reference</h1>",
             "<p>Every public name, with its arguments and an example that is run as a test.</p>",
+            "<p>An argument of a wrong type raises a TypeError; a value or shape that cannot be, a ValueError. The message names "
+            "the operation, the argument, what was given and what is allowed.</p>",
         ]
         body += [table(("namespace", "what it holds", "names"), rows)]
         return document("API reference", "", body)

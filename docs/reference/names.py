@@ -42,6 +42,7 @@ PAGES = [
     Page("scipy_linalg", "mindspore.scipy.linalg", "scipy.linalg", "SciPy's linear algebra for tensors."),
     Page("initializer", "mindspore.common.initializer", "common.initializer", "First values of parameters."),
     Page("train", "mindspore.train", "train", "Model, callbacks, metrics."),
+    Page("model", "mindspore.train.Model", "train.Model", "Training, evaluating and using a network."),
     Page("amp", "mindspore.amp", "amp", "Mixed precision and loss scaling."),
     Page("optim", "mindspore.experimental.optim", "experimental.optim", "Optimizers whose groups can be changed."),
     Page(
@@ -54,6 +55,7 @@ PAGES = [
     ),
     Page("bijector", "mindspore.nn.probability.bijector", "nn.probability.bijector", "Invertible functions."),
     Page("dataset", "mindspore.dataset", "dataset", "Reading, mixing and batching data."),
+    Page("pipeline", "mindspore.dataset.Dataset", "dataset.Dataset", "Methods of every data set."),
     Page("transforms", "mindspore.dataset.transforms", "dataset.transforms", "Transforms of any data."),
     Page("vision", "mindspore.dataset.vision", "dataset.vision", "Transforms of images and video."),
     Page("text", "mindspore.dataset.text", "dataset.text", "Transforms of text."),

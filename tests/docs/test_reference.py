@@ -17,9 +17,9 @@ from reference import examples, names  # noqa: E402
 
 #: namespaces of which every name has words, an example, and an explanation of every argument
 COMPLETE = (
-    "tensor", "cell", "ops", "primitives", "nn", "mint", "mint_nn", "mint_functional", "mint_linalg", "mint_special", "mint_optim", "numpy",
-    "scipy_linalg", "initializer", "train", "amp", "optim", "lr_scheduler", "distribution", "bijector", "transforms", "vision", "text",
-    "audio",
+    "tensor", "cell", "ops", "primitives", "nn", "mint", "mint_nn", "mint_functional", "mint_linalg", "mint_special",
+    "mint_optim", "numpy", "scipy_linalg", "initializer", "train", "model", "amp", "optim", "lr_scheduler",
+    "distribution", "bijector", "pipeline", "transforms", "vision", "text", "audio",
 )  # fmt: skip
 #: of those, the ones whose example would need a file that is too large to make here
 NEEDS_A_FILE = {
