@@ -28,6 +28,10 @@ class Dataset(Getters):
     data = ds.NumpySlicesDataset([1, 2, 3, 4], "x", shuffle=False).map(lambda x: x * 10).batch(2)
     for row in data.create_dict_iterator(output_numpy=True):
         print(row["x"])
+
+    Examples:
+        >>> isinstance(ds.NumpySlicesDataset([1, 2]), ds.Dataset)
+        True
     """
 
     _classes: ClassVar[dict[str, type[Dataset]]] = {}  # operations find each other by name
@@ -485,6 +489,11 @@ def zip(datasets: tuple[Dataset, ...]) -> Dataset:
     """A data set with the columns of all the given ones side by side.
 
     ds.zip((images, labels))
+
+    Examples:
+        >>> first, second = (ds.NumpySlicesDataset({name: [1, 2]}, shuffle=False) for name in "xy")
+        >>> ds.zip((first, second)).get_col_names()
+        ['x', 'y']
     """
     if not isinstance(datasets, tuple):
         raise TypeError(f"Invalid datasets, expected tuple of Dataset, but got {type(datasets)}!")

@@ -129,7 +129,12 @@ def check_max_rowsize(value: Any) -> None:
 
 
 class BatchDataset(UnionBaseDataset):
-    """Rows joined into batches."""
+    """Rows joined into batches.
+
+    Examples:
+        >>> type(ds.NumpySlicesDataset([1, 2, 3]).batch(2)).__name__
+        'BatchDataset'
+    """
 
     def __init__(
         self,

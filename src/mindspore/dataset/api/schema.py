@@ -46,6 +46,12 @@ class Schema:
 
     schema = ds.Schema()
     schema.add_column("image", de_type=mindspore.uint8, shape=[28, 28])
+
+    Examples:
+        >>> schema = ds.Schema()
+        >>> schema.add_column("x", ms.float32, shape=[2])
+        >>> sorted(schema.columns[0])
+        ['name', 'rank', 'shape', 'type']
     """
 
     def __init__(self, schema_file: str | None = None):

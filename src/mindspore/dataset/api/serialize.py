@@ -31,13 +31,23 @@ def serialize(dataset: Dataset, json_filepath: str = "") -> dict:
     """The pipeline as a dict, optionally written to a JSON file.
 
     ds.serialize(data, "pipeline.json")
+
+    Examples:
+        >>> ds.serialize(ds.NumpySlicesDataset([1, 2]).batch(2))["op_type"]
+        'Batch'
     """
     check_type(dataset, Dataset, "dataset")
     return dataset.to_json(json_filepath)
 
 
 def deserialize(input_dict: dict | None = None, json_filepath: str | None = None) -> Dataset | None:
-    """The pipeline that `serialize` described, from a dict or a JSON file."""
+    """The pipeline that `serialize` described, from a dict or a JSON file.
+
+    Examples:
+        >>> data = ds.FakeImageDataset(num_images=4, image_size=(2, 3, 3), num_classes=2).batch(2)
+        >>> ds.deserialize(input_dict=ds.serialize(data)).get_dataset_size()
+        2
+    """
     if json_filepath:
         with open(os.path.realpath(json_filepath), encoding="utf-8") as stream:
             input_dict = json.load(stream)
@@ -53,7 +63,12 @@ def show(dataset: Dataset, indentation: int = 2) -> None:
 
 
 def compare(pipeline1: Dataset, pipeline2: Dataset) -> bool:
-    """True when two pipelines have the same JSON form."""
+    """True when two pipelines have the same JSON form.
+
+    Examples:
+        >>> ds.compare(ds.NumpySlicesDataset([1, 2]), ds.NumpySlicesDataset([1, 2]))
+        True
+    """
     return pipeline1.to_json() == pipeline2.to_json()
 
 

@@ -26,6 +26,18 @@ class DSCallback:
     class Progress(ds.DSCallback):
         def ds_step_end(self, ds_run_context):
             print(ds_run_context.cur_step_num)
+
+    Examples:
+        >>> class Count(ds.DSCallback):
+        ...     steps = 0
+        ...
+        ...     def ds_step_end(self, info):
+        ...         self.steps += 1
+        >>> count = Count()
+        >>> data = ds.NumpySlicesDataset([1, 2, 3]).map(lambda x: x, callbacks=count)
+        >>> rows = list(data.create_tuple_iterator(num_epochs=1, output_numpy=True))
+        >>> count.steps
+        3
     """
 
     def __init__(self, step_size: int = 1):

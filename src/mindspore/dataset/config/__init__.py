@@ -24,7 +24,12 @@ DEFAULT_SEED = 5489  # the value that means "not set": every run draws its own
 
 
 class ErrorSamplesMode(IntEnum):
-    """What a map does with a row that fails: raise, use the previous good row again, or leave the row out."""
+    """What a map does with a row that fails: raise, use the previous good row again, or leave the row out.
+
+    Examples:
+        >>> [choice.name for choice in ds.config.ErrorSamplesMode]
+        ['RETURN', 'REPLACE', 'SKIP']
+    """
 
     RETURN = 0
     REPLACE = 1
@@ -78,7 +83,13 @@ def set_seed(seed: int) -> None:
 
 
 def get_seed() -> int:
-    """The seed of the data pipeline."""
+    """The seed of the data pipeline.
+
+    Examples:
+        >>> ds.config.set_seed(5)
+        >>> ds.get_seed()
+        5
+    """
     return _settings.seed
 
 

@@ -20,7 +20,14 @@ from mindspore.dataset.runtime.step import PROCESS, BatchMapStep
 
 
 class BatchInfo:
-    """What a `per_batch_map` or a batch-size function is told: the number of the batch and of the epoch."""
+    """What a `per_batch_map` or a batch-size function is told: the number of the batch and of the epoch.
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False)
+        >>> data = data.batch(lambda info: info.get_batch_num() + 1)
+        >>> data.get_dataset_size()
+        2
+    """
 
     def __init__(self, batch_num: int, epoch_num: int):
         self._batch_num, self._epoch_num = batch_num, epoch_num

@@ -18,7 +18,12 @@ from mindspore.dataset._check import check_num_samples
 
 
 class Shuffle(StrEnum):
-    """How a file-based source mixes its rows."""
+    """How a file-based source mixes its rows.
+
+    Examples:
+        >>> [choice.name for choice in ds.Shuffle]
+        ['FALSE', 'ADAPTIVE', 'GLOBAL', 'PARTIAL', 'FILES', 'INFILE']
+    """
 
     FALSE = "false"
     ADAPTIVE = "adaptive"
@@ -53,6 +58,14 @@ class Sampler:
         class Backwards(ds.Sampler):
             def __iter__(self):
                 yield from range(self.dataset_size - 1, -1, -1)
+
+    Examples:
+        >>> class Backwards(ds.Sampler):
+        ...     def __iter__(self):
+        ...         return iter(range(self.dataset_size - 1, -1, -1))
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], sampler=Backwards())
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [3, 2, 1]
     """
 
     _all_rows = False  # no number of rows was asked for
@@ -140,7 +153,12 @@ class Sampler:
 
 
 class BuiltinSampler(Sampler):
-    """Base of the samplers that come with the engine; they cannot be iterated on their own."""
+    """Base of the samplers that come with the engine; they cannot be iterated on their own.
+
+    Examples:
+        >>> issubclass(ds.RandomSampler, ds.BuiltinSampler)
+        True
+    """
 
     def __iter__(self) -> Iterator[int]:
         raise NotImplementedError(f"{type(self).__name__} is not iterable: pass it as sampler=... to a data set.")

@@ -42,6 +42,11 @@ class SequentialSampler(BuiltinSampler):
     """Rows in order, from `start_index`.
 
     ds.MnistDataset(path, sampler=ds.SequentialSampler(start_index=10, num_samples=5))
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], sampler=ds.SequentialSampler(start_index=1))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [2, 3]
     """
 
     sampler_name = "SequentialSampler"
@@ -73,6 +78,11 @@ class RandomSampler(BuiltinSampler):
     """Rows in random order, with or without replacement.
 
     ds.MnistDataset(path, sampler=ds.RandomSampler(num_samples=100))
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], sampler=ds.RandomSampler(num_samples=2))
+        >>> data.get_dataset_size()
+        2
     """
 
     sampler_name = "RandomSampler"
@@ -130,7 +140,13 @@ def shuffled_again(rows: range, draw: Draw, seed: int, once: Callable[[list[int]
 
 
 class SubsetSampler(BuiltinSampler):
-    """The given row numbers, in the given order."""
+    """The given row numbers, in the given order.
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], sampler=ds.SubsetSampler([2, 0]))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [3, 1]
+    """
 
     sampler_name = "SubsetSampler"
 
@@ -163,7 +179,13 @@ class SubsetSampler(BuiltinSampler):
 
 
 class SubsetRandomSampler(SubsetSampler):
-    """The given row numbers in random order, without replacement."""
+    """The given row numbers in random order, without replacement.
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], sampler=ds.SubsetRandomSampler([2, 0]))
+        >>> sorted(int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True))
+        [1, 3]
+    """
 
     sampler_name = "SubsetRandomSampler"
 
@@ -178,6 +200,11 @@ class DistributedSampler(BuiltinSampler):
     """Every `num_shards`-th row, starting at `shard_id`; short shards are filled from the start of the data set.
 
     ds.MnistDataset(path, sampler=ds.DistributedSampler(num_shards=8, shard_id=0))
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset([1, 2, 3, 4], sampler=ds.DistributedSampler(2, 0, shuffle=False))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [1, 3]
     """
 
     sampler_name = "DistributedSampler"
@@ -245,6 +272,10 @@ class PKSampler(BuiltinSampler):
     """`num_val` rows of every class, class after class.
 
     ds.ImageFolderDataset(path, sampler=ds.PKSampler(num_val=2))
+
+    Examples:
+        >>> issubclass(ds.PKSampler, ds.BuiltinSampler)
+        True
     """
 
     sampler_name = "PKSampler"
@@ -296,6 +327,11 @@ class WeightedRandomSampler(BuiltinSampler):
     """Rows drawn with the given weights.
 
     ds.MnistDataset(path, sampler=ds.WeightedRandomSampler([0.9, 0.01, 0.4], num_samples=3))
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset([1, 2], sampler=ds.WeightedRandomSampler([0.0, 1.0], num_samples=3))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [2, 2, 2]
     """
 
     sampler_name = "WeightedRandomSampler"
@@ -354,7 +390,13 @@ class WeightedRandomSampler(BuiltinSampler):
 
 
 class IterSampler(Sampler):
-    """A sampler over anything that gives row numbers: an iterable, a function, an object with `[i]` and a length."""
+    """A sampler over anything that gives row numbers: an iterable, a function, an object with `[i]` and a length.
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], sampler=ds.IterSampler([2, 1]))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [3, 2]
+    """
 
     def __init__(self, sampler: Any, num_samples: int | None = None):
         super().__init__(num_samples)

@@ -83,6 +83,13 @@ class CSVDataset(FileDataset, UnionBaseDataset):
     """Rows of CSV files; without `column_names` the first line names the columns.
 
     ds.CSVDataset(["a.csv"], column_defaults=["", 0, 0.0], column_names=["name", "count", "mean"])
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("rows.csv").write_text("1,2\\n3,4\\n")
+        >>> data = ds.CSVDataset("rows.csv", column_defaults=[0, 0], column_names=["x", "y"], shuffle=False)
+        >>> [int(y) for _, y in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [2, 4]
     """
 
     def __init__(self, dataset_files, field_delim=",", column_defaults=None, column_names=None, num_samples=None,

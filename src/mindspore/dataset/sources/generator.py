@@ -188,6 +188,14 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         def __len__(self): return 10
 
     data = ds.GeneratorDataset(Squares(), ["x", "y"], shuffle=False)
+
+    Examples:
+        >>> def rows():
+        ...     for i in range(3):
+        ...         yield i, i * i
+        >>> data = ds.GeneratorDataset(rows, ["x", "y"], shuffle=False)
+        >>> [(int(x), int(y)) for x, y in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [(0, 0), (1, 1), (2, 4)]
     """
 
     def __init__(
@@ -356,6 +364,11 @@ class NumpySlicesDataset(GeneratorDataset):
     """Rows of lists or arrays: of one, of a tuple of them, or of a dict of them.
 
     ds.NumpySlicesDataset({"x": [1, 2], "y": [3, 4]}, shuffle=False)
+
+    Examples:
+        >>> data = ds.NumpySlicesDataset({"x": [1, 2], "y": [3, 4]}, shuffle=False)
+        >>> [(int(x), int(y)) for x, y in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [(1, 3), (2, 4)]
     """
 
     def __init__(
@@ -428,6 +441,11 @@ class PaddedDataset(GeneratorDataset):
     """Rows given as a list of dicts, for filling up another data set.
 
     ds.PaddedDataset([{"x": np.zeros(3)}, {"x": np.ones(3)}])
+
+    Examples:
+        >>> data = ds.PaddedDataset([{"x": np.array(1)}, {"x": np.array(2)}])
+        >>> data.get_dataset_size()
+        2
     """
 
     def __init__(self, padded_samples: list[dict]):

@@ -102,6 +102,14 @@ class ImageFolderDataset(MappableDataset, VisionBaseDataset):
     """Images in one folder for each class: columns "image" and "label" (int32).
 
     ds.ImageFolderDataset("path/to/train", decode=True)
+
+    Examples:
+        >>> from pathlib import Path
+        >>> for label in ("cat", "dog"):
+        ...     Path("images", label).mkdir(parents=True)
+        ...     vision.write_png(f"images/{label}/0.png", np.zeros((2, 2, 3), np.uint8))
+        >>> ds.ImageFolderDataset("images", decode=True).get_class_indexing()
+        {'cat': 0, 'dog': 1}
     """
 
     def __init__(

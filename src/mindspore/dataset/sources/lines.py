@@ -72,6 +72,13 @@ class TextFileDataset(FileDataset, TextBaseDataset):
     """A row for each line of text files: column "text".
 
     ds.TextFileDataset(["a.txt", "b.txt"], shuffle=False)
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("lines.txt").write_text("good day\\ngood night\\n")
+        >>> data = ds.TextFileDataset("lines.txt", shuffle=False)
+        >>> [str(line) for (line,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        ['good day', 'good night']
     """
 
     def __init__(self, dataset_files, num_samples=None, num_parallel_workers=None, shuffle=True, num_shards=None,

@@ -169,6 +169,12 @@ class MindDataset(MappableDataset, UnionBaseDataset):
     """Rows of MindRecord files: of one path and its shards, or of a list of paths.
 
     ds.MindDataset("data.mindrecord", columns_list=["image", "label"])
+
+    Examples:
+        >>> ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False).save("rows.mindrecord")
+        >>> data = ds.MindDataset("rows.mindrecord", shuffle=False)
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [1, 2, 3]
     """
 
     def __init__(

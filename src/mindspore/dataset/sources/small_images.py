@@ -262,6 +262,11 @@ class FakeImageDataset(MappableDataset, VisionBaseDataset):
     """Random pictures for trying out a model: columns "image", "label".
 
     ds.FakeImageDataset(num_images=100, image_size=(32, 32, 3), num_classes=10)
+
+    Examples:
+        >>> data = ds.FakeImageDataset(num_images=4, image_size=(2, 3, 3), num_classes=2)
+        >>> data.output_shapes()[0]
+        [2, 3, 3]
     """
 
     def __init__(self, num_images=1000, image_size=(224, 224, 3), num_classes=10, base_seed=0, num_samples=None,
@@ -317,6 +322,12 @@ class RandomDataset(FileDataset, VisionBaseDataset):
     """Random rows of a schema, for measuring and trying out.
 
     ds.RandomDataset(total_rows=10, schema=schema)
+
+    Examples:
+        >>> schema = ds.Schema()
+        >>> schema.add_column("x", ms.float32, shape=[2])
+        >>> ds.RandomDataset(total_rows=3, schema=schema).get_dataset_size()
+        3
     """
 
     def __init__(self, total_rows=None, schema=None, columns_list=None, num_samples=None, num_parallel_workers=None,

@@ -14,6 +14,14 @@ class LineReader:
 
     reader = ds.utils.LineReader("large.txt")
     reader.len(), reader.readline(3)
+
+    Examples:
+        >>> from pathlib import Path
+        >>> _ = Path("lines.txt").write_text("good day\\ngood night\\n")
+        >>> with ds.LineReader("lines.txt") as reader:
+        ...     line = reader.readline(2)
+        >>> line
+        'good night\\n'
     """
 
     def __init__(self, filename: str):
