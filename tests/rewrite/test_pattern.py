@@ -131,3 +131,19 @@ def test_wrong_arguments():
         PatternEngine([nn.ReLU], lambda: None)
     with pytest.raises(TypeError, match="must be a SymbolTree"):
         PatternEngine([nn.ReLU]).apply(Chain())
+
+
+def test_the_tree_behind_a_symbol_tree(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    net = Chain()
+    handler = SymbolTree.create(net).get_handler()
+    dense, relu1, relu2 = (handler.get_node(n) for n in ("dense", "relu1", "relu2"))
+    assert handler.get_node_users(dense) == [(relu1, 0)] and handler.get_node_inputs(relu2) == [relu1]
+    handler.set_node_target(dense, 0, "h")
+    handler.set_node_arg_by_node(relu2, 0, dense)
+    handler.erase_node(relu1)
+    assert relu2.get_arg_providers() == {0: (dense, 0)} and dense.get_target_users(0) == [(relu2, 0)]
+    handler.set_saved_file_name("changed")
+    handler.save_network_to_file()
+    assert "h = self.dense(x)" in (tmp_path / "changed.py").read_text()
+    np.testing.assert_allclose(handler.build()(X).asnumpy(), np.maximum(net.dense(X).asnumpy(), 0), rtol=1e-5)

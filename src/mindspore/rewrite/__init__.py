@@ -1,8 +1,8 @@
 """Looking at and changing the operations of a network (see `SymbolTree`). Façade: re-exports only."""
 
-from mindspore.rewrite.node import Node
+from mindspore.rewrite.api.node import Node
+from mindspore.rewrite.api.symbol_tree import SymbolTree
 from mindspore.rewrite.pattern import PatternEngine, PatternNode, Replacement, VarNode
-from mindspore.rewrite.symbol_tree import SymbolTree
 from mindspore.rewrite.values import NodeType, ScopedValue, ValueType
 
 __all__ = [

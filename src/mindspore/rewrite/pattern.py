@@ -12,9 +12,9 @@ from typing import Any
 
 from mindspore.nn.cell import Cell
 from mindspore.prims.primitive import Primitive
-from mindspore.rewrite.node import Node
+from mindspore.rewrite.api.node import Node
+from mindspore.rewrite.api.symbol_tree import SymbolTree
 from mindspore.rewrite.statement import Statement
-from mindspore.rewrite.symbol_tree import SymbolTree
 from mindspore.rewrite.tree import Tree
 
 

@@ -35,6 +35,34 @@ class Statement:
         """The statements inside control flow, or of the method called."""
         return list(self.body if self.method is None else self.method.statements)
 
+    # -- as tools below the public classes look at it --------------------------------------------------------------------
+    def get_name(self) -> str:
+        return self.name
+
+    def get_ast(self) -> Any:
+        return self.syntax
+
+    def get_args(self) -> list[ScopedValue]:
+        return self.positional()
+
+    def get_normalized_args(self) -> dict[str, ScopedValue]:
+        """All arguments, those by position under names of their own."""
+        return {**{f"arg_{i}": a for i, a in enumerate(self.positional())}, **self.keywords()}
+
+    def get_targets(self) -> list[ScopedValue]:
+        return [ScopedValue.of(t) for t in self.targets()]
+
+    def get_inputs(self) -> list[Statement]:
+        return self.tree.get_node_inputs(self)
+
+    def get_target_users(self, index: int = 0) -> list[tuple[Statement, int]]:
+        """Who takes one of the results, and as which argument."""
+        return [(taker, place) for giver, out, taker, place in self.tree.edges() if giver is self and out == index]
+
+    def get_arg_providers(self) -> dict[int, tuple[Statement, int]]:
+        """Where the arguments come from: a statement and which of its results."""
+        return {place: (giver, out) for giver, out, taker, place in self.tree.edges() if taker is self}
+
     @property
     def _next(self) -> Statement | None:
         return self.tree.beside(self, 1)

@@ -1,143 +1,94 @@
-"""SymbolTree: a network whose operations can be looked at and changed."""
+"""The tree behind a public SymbolTree, with the operations that tools below the public classes use."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from typing import Any
 
+from mindspore._base.files import atomic_write
 from mindspore.nn.cell import Cell
-from mindspore.rewrite.node import Node
+from mindspore.rewrite.statement import Statement
 from mindspore.rewrite.tree import Tree
-from mindspore.rewrite.values import NodeType
-
-_HEADER = ("node type", "name", "codes", "arg providers", "target users")
+from mindspore.rewrite.values import NodeType, ScopedValue
 
 
-class SymbolTree:
-    """The operations of a network's construct, each a Node, in order.
+class SymbolTree(Tree):
+    """A network as statements. Its source is read at once, so what a caller appends of it is there already."""
 
-    Examples:
-        >>> from mindspore import nn
-        >>> from mindspore.rewrite import SymbolTree
-        >>> [node.get_name() for node in SymbolTree.create(nn.Flatten()).nodes()]
-        ['input_x', 'flatten', 'return']
-    """
+    def __init__(self, origin_network: Cell, module_ast: Any = None):
+        super().__init__(origin_network)
+        self._file_name = "network_define.py"
 
-    def __init__(self, handler: Tree):
-        if not isinstance(handler, Tree):
-            raise TypeError(f"For 'SymbolTree', use SymbolTree.create(network); got {type(handler).__name__}.")
-        self._tree = handler
+    # -- reading what has been read ------------------------------------------------------------------------------------
+    def set_class_ast(self, class_ast: Any) -> None:
+        """The class is read from the network."""
 
-    @classmethod
-    def create(cls, network: Cell) -> SymbolTree:
-        """Read the source of a network's construct."""
-        if not isinstance(network, Cell):
-            raise TypeError(f"For 'SymbolTree.create', 'network' must be a Cell, but got {type(network).__name__}.")
-        return cls(Tree(network))
+    def set_init_func_ast(self, function_ast: Any) -> None:
+        """So is its `__init__`."""
 
-    def get_handler(self) -> Tree:
-        """The tree behind."""
-        return self._tree
+    def set_ast_root(self, construct_ast: Any) -> None:
+        """And its `construct`."""
 
-    # -- looking ------------------------------------------------------------------------------------------------------
-    def nodes(self, all_nodes: bool = False) -> Iterator[Node]:
-        """The operations; with `all_nodes` those inside control flow and inside the networks called too."""
-        if not isinstance(all_nodes, bool):
-            raise TypeError(f"For 'nodes', 'all_nodes' must be a bool, but got {all_nodes!r}.")
-        found = self._tree.walk(True) if all_nodes else [*self._tree.inputs, *self._tree.statements]
-        return iter([Node(n) for n in found])
+    def append_input_node(self, argument: Any, name: str) -> Statement:
+        return next(n for n in self.inputs if n.syntax.arg == name)
 
-    def get_node(self, node_name: str) -> Node | None:
-        """The node of this name, or None."""
-        if not isinstance(node_name, str):
-            raise TypeError(f"For 'get_node', 'node_name' must be a str, but got {node_name!r}.")
-        return next((Node(n) for n in self._tree.walk() if n.name == node_name), None)
+    def append_origin_field(self, node: Statement) -> Statement:
+        """The statement of the network that `node` describes."""
+        found = next((n for n in self.statements if n.name == node.name), None)
+        if found is None:
+            raise ValueError(f"the network has no statement '{node.name}'.")
+        return found
 
-    def get_inputs(self) -> list[Node]:
-        """The network's arguments."""
-        return [Node(n) for n in self._tree.inputs]
+    # -- looking --------------------------------------------------------------------------------------------------------
+    def get_node(self, name: str) -> Statement | None:
+        return next((n for n in self.walk() if n.name == name), None)
 
-    def unique_name(self, name: str = "output") -> str:
-        """A variable name that the network does not use."""
-        return self._tree.variables.unique(name)
+    def get_input_nodes(self) -> list[Statement]:
+        return list(self.inputs)
 
-    # -- changing -----------------------------------------------------------------------------------------------------
-    def before(self, node: Node) -> tuple[Node, bool]:
-        """The place before a node."""
-        return self._place("before", node), True
+    def get_node_users(self, node: Statement) -> list[tuple[Statement, int]]:
+        """Who takes a result of a statement, and as which argument."""
+        return [(taker, place) for giver, _, taker, place in self.edges() if giver is node]
 
-    def after(self, node: Node) -> tuple[Node, bool]:
-        """The place behind a node."""
-        return self._place("after", node), False
+    def get_node_inputs(self, node: Statement) -> list[Statement]:
+        """The statements whose results another takes, in the order of its arguments."""
+        return [giver for giver, _, taker, _ in self.edges() if taker is node]
 
-    @staticmethod
-    def _place(op: str, node: Any) -> Node:
-        if not isinstance(node, Node):
-            raise TypeError(f"For '{op}', 'node' must be a Node, but got {type(node).__name__}.")
+    # -- changing -------------------------------------------------------------------------------------------------------
+    def insert_node(self, new_node: Statement, base_node: Statement, before_node: bool) -> Statement:
+        return self.insert(new_node, base_node, before_node)
+
+    def erase_node(self, node: Statement) -> Statement:
+        self.erase(node)
         return node
 
-    def insert(self, position: tuple[Node, bool], node: Node) -> Node:
-        """Put a new node at a place that `before` or `after` gave."""
-        place, before = position
-        tree = place.get_handler().tree
-        tree.insert(self._place("insert", node).get_handler(), place.get_handler(), before)
-        return node
-
-    def erase(self, node: Node) -> Node:
-        """Take a node out."""
-        handler = self._place("erase", node).get_handler()
-        handler.tree.erase(handler)
-        return node
-
-    def replace(self, old_node: Node, new_nodes: list[Node]) -> Node:
-        """Put new nodes, in order, in the place of an old one."""
-        if not isinstance(new_nodes, (list, tuple)) or not new_nodes:
-            raise TypeError(f"For 'replace', 'new_nodes' must be a list of Nodes, but got {new_nodes!r}.")
-        place = self.before(old_node)
+    def replace(self, old_node: Statement, new_nodes: list[Statement]) -> Statement:
+        """Put statements, in order, in the place of another; the last of them."""
         for node in new_nodes:
-            self.insert(place, node)
+            self.insert(node, old_node, True)
         self.erase(old_node)
         return new_nodes[-1]
 
-    def flatten_static_if_control_flow(self) -> None:
-        """Keep of every `if` whose test is known without inputs only the branch that is taken."""
-        self._tree.settle_static_branches()
+    def set_node_arg(self, node: Statement, index: int, arg: Any) -> None:
+        value = ScopedValue.create_naming_value(arg) if isinstance(arg, str) else arg
+        node.set_argument(index, value.expression())
 
-    # -- results ------------------------------------------------------------------------------------------------------
-    def get_code(self) -> str:
-        """The source of the network as it is now."""
-        return self._tree.code()
+    def set_node_arg_by_node(self, node: Statement, index: int, source: Statement, out: int = 0) -> None:
+        self.set_node_arg(node, index, source.get_targets()[out])
 
-    def get_network(self) -> Cell:
-        """The network as it is now, with the parameters of the original."""
-        return self._tree.build()
+    def set_node_target(self, node: Statement, index: int, target: Any) -> None:
+        """Give a result another name; those who took it by the old one are not changed."""
+        if node.kind is NodeType.Input:
+            raise RuntimeError("an input is renamed by renaming the argument of construct.")
+        node.targets()[index].id = str(target)  # type: ignore[attr-defined]
 
-    def print_node_tabulate(self, all_nodes: bool = False) -> None:
-        """Print a table of the nodes and of who gives what to whom."""
-        if not isinstance(all_nodes, bool):
-            raise TypeError(f"For 'print_node_tabulate', 'all_nodes' must be a bool, but got {all_nodes!r}.")
-        for tree in [self._tree, *([t for _, t in self._tree.trees()] if all_nodes else [])]:
-            print(f"[{tree.class_name}]")
-            print(_table([_HEADER, *_rows(tree)]))
+    # -- files ----------------------------------------------------------------------------------------------------------
+    def set_saved_file_name(self, file_name: str) -> None:
+        self._file_name = file_name if file_name.endswith(".py") else f"{file_name}.py"
 
+    def get_saved_file_name(self) -> str:
+        return self._file_name
 
-def _rows(tree: Tree) -> list[tuple[str, ...]]:
-    edges = tree.edges()
-    rows: list[tuple[str, ...]] = []
-    for node in tree.walk():
-        givers = [[i, (giver.name, out)] for giver, out, taker, i in edges if taker is node]
-        takers: dict[int, list] = {}
-        for giver, out, taker, i in edges:
-            if giver is node:
-                takers.setdefault(out, []).append((taker.name, i))
-        code = node.syntax.arg if node.kind is NodeType.Input else ast.unparse(ast.fix_missing_locations(node.syntax))
-        users = [[out, list(found)] for out, found in takers.items()]
-        rows.append((str(node.kind), node.name, code.splitlines()[0], str(givers), str(users)))
-    return rows
-
-
-def _table(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-    line = lambda row: "  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip()
-    return "\n".join([line(rows[0]), line(tuple("-" * w for w in widths)), *map(line, rows[1:])])
+    def save_network_to_file(self) -> None:
+        """Write the source of the network as it is now."""
+        with atomic_write(self._file_name, "w") as stream:
+            stream.write(self.code())

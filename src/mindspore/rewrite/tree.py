@@ -168,7 +168,7 @@ class Tree:
             if type(target).__module__.startswith("mindspore."):
                 return NodeType.CallCell, target, None
             try:
-                return NodeType.Tree, target, Tree(target)
+                return NodeType.Tree, target, type(self)(target)
             except RuntimeError:
                 return NodeType.CallCell, target, None
         if isinstance(target, Primitive):
