@@ -115,3 +115,34 @@ def test_a_profiler_may_be_started_again_and_write_by_default(tmp_path, monkeypa
     profiler.step()
     profiler.stop()
     assert any((tmp_path / "data").iterdir())
+
+
+def test_notes_are_written_into_exported_models(tmp_path):
+    def annotate(model):
+        model.producer_name = "someone"
+        model.user_info["version"] = "7.1"
+
+    ms.export(
+        nn.Dense(2, 3),
+        Tensor([[1.0, 2.0]]),
+        file_name=str(tmp_path / "net"),
+        file_format="MINDIR",
+        custom_func=annotate,
+    )
+    content = (tmp_path / "net.mindir").read_bytes()
+    assert b"someone" in content and b"version" in content and b"7.1" in content
+    assert nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))(Tensor([[1.0, 2.0]])).shape == (1, 3)
+
+
+def test_older_homes_are_attributes_too():
+    assert ops.function.array_func.concat is ops.concat
+    assert nn.probability.distribution.Normal(0.0, 1.0).prob(Tensor(0.0)).item() == pytest.approx(0.3989, abs=1e-4)
+    assert not hasattr(ops.function, "no_such_func")
+
+
+def test_hooks_for_saved_tensors_decorate():
+    @ms.register_saved_tensors_hooks(lambda x: x, lambda x: x)
+    def square(x):
+        return x * x
+
+    assert ms.grad(square)(Tensor(3.0)) == 6.0

@@ -234,7 +234,7 @@ def _repeating(random_state: Any, state: tuple) -> Iterator[None]:
 
 
 class saved_tensors_hooks:
-    """Kept for scripts that use it: tensors here are saved by reference and need no packing.
+    """Kept for scripts that use it, as a context or a decorator: tensors here are saved by reference and need no packing.
 
     Examples:
         >>> hooks = ms.register_saved_tensors_hooks(lambda x: x, lambda x: x)
@@ -248,6 +248,9 @@ class saved_tensors_hooks:
     def __enter__(self) -> None: ...
 
     def __exit__(self, *exc: Any) -> None: ...
+
+    def __call__(self, function: Callable) -> Callable:
+        return function
 
 
 register_saved_tensors_hooks = saved_tensors_hooks

@@ -37,6 +37,8 @@ def __getattr__(name: str) -> Any:
     """Metrics and a few others once lived here."""
     import importlib
 
+    if name == "probability":
+        return importlib.import_module("mindspore.nn.probability")
     if name == "transformer" or name in _TRANSFORMER:
         transformer = importlib.import_module("mindspore.nn.transformer")
         return transformer if name == "transformer" else getattr(transformer, name)

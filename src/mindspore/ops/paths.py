@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import re
 import types
 from typing import Any
@@ -31,6 +32,9 @@ def find(name: str) -> Any:
     found = getattr(ops, name, None)
     if isinstance(found, types.ModuleType):
         found = None  # a submodule of the same name is imported instead
+    if found is None and name.endswith("_func"):
+        path = f"mindspore.ops.function.{name}"
+        found = importlib.import_module(path) if importlib.util.find_spec(path) is not None else None
     if found is None and name[0] == "_":
         from mindspore.ops import attention_parts
 

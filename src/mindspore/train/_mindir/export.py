@@ -16,7 +16,7 @@ from mindspore.compiler import driver, parse
 from mindspore.compiler.parse.entry import Place, Traced, tensors_in
 from mindspore.ir.abstract import Abstract, AbstractNone, AbstractTensor, AbstractTuple
 from mindspore.ir.mindir_program import Program
-from mindspore.ir.mindir_proto import ModelProto
+from mindspore.ir.mindir_proto import ModelProto, UserInfoEntry
 from mindspore.ir.mindir_writer import GraphWriter, ModelWriter
 from mindspore.nn.cell import Cell
 from mindspore.train import cipher
@@ -76,11 +76,20 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
     if kwargs.get("dataset") is not None:
         add_preprocessing(model, kwargs["dataset"])
     if kwargs.get("custom_func") is not None:
-        kwargs["custom_func"](model)
+        _customise(model, kwargs["custom_func"])
     from mindspore.train import serialization
 
     limits = (int(size * 1024) for size in (serialization.TOTAL_SAVE, serialization.PARAMETER_SPLIT_SIZE))
     save_model(model, path, _encryptor(kwargs), *limits)
+
+
+def _customise(model: Any, function: Callable[[Any], Any]) -> None:
+    """Let `function` change the model; notes of the user are a dict meanwhile."""
+    model.user_info = {note.key: note.value for note in model.user_info}
+    try:
+        function(model)
+    finally:
+        model.user_info = [UserInfoEntry(key=str(k), value=str(v)) for k, v in dict(model.user_info).items()]
 
 
 def _name_of(net: Any) -> str:
