@@ -228,3 +228,11 @@ def test_experts_of_other_processes_are_refused():
         ops.moe_distribute_dispatch(x, experts, 8, 0, 8)
     with pytest.raises(ValueError, match="expert_scales"):
         ops.moe_distribute_combine(x, experts, experts, experts, Tensor(np.ones((2, 2), np.float32)), 1, 0, 2)
+
+
+def test_no_warnings_escape(recwarn):
+    scores = Tensor(RNG.integers(0, 9, (3, 2, 4)).astype(np.uint8))
+    assert ops.ctc_greedy_decoder(scores, Tensor([3, 3], ms.int32))[3].dtype == ms.uint8
+    with pytest.raises(TypeError, match="real elements"):
+        ops.histogram_fixed_width(Tensor([1 + 2j, 3j]), Tensor([0.0, 5.0]), 3)
+    assert not recwarn.list

@@ -150,7 +150,7 @@ row(
     "slogdet log_matrix_determinant LogMatrixDeterminant() Tensor.slogdet",
     lambda a: tuple(np.linalg.slogdet(a)),
     SQUARE,
-    dtypes=DOUBLE,
+    dtypes=DOUBLE + " F D",
     tolerance=8,
 )
 row(

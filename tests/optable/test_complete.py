@@ -49,7 +49,8 @@ INTERNAL = """
     InverseRealFourierTransform MaxPoolGrad
     MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation
     RandomPoissonSample RandomUniform RealFourierTransform RecurrentSequence RecurrentSequenceCurvature
-    RecurrentSequenceGrad Reduction Reusing SelectView SetItem SparseUpdate StackInit StackPush StackRead Standardize
+    RecurrentSequenceGrad RecurrentSequenceThird Reduction Reusing SelectView SetItem SparseUpdate StackInit StackPush
+    StackRead Standardize
     TransposeExtView TransposeView TriangularSolve TupleGetItem Update While"""
 #: not operations: base classes, types, and the registration of kernels for other hardware
 TYPES = """

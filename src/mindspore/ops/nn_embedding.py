@@ -148,7 +148,7 @@ def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool =
     scores = np.zeros((batch, 1), data.dtype)
     for n in range(batch):
         best = data[: ends[n], n].argmax(-1)
-        scores[n, 0] = -data[: ends[n], n].max(-1).sum()
+        scores[n] = -data[: ends[n], n].max(-1).sum(keepdims=True)  # an array: unsigned numbers wrap around
         kept = [s for t, s in enumerate(best) if not (merge_repeated and t and s == best[t - 1]) and s != classes - 1]
         indices += [(n, i) for i in range(len(kept))]
         symbols += kept

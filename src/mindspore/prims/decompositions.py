@@ -18,7 +18,18 @@ from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Transpose
 from mindspore.prims.creation import Eye, Tril, Triu
-from mindspore.prims.elementwise import Cast, Equal, Real, Reciprocal, Select, conj, ones_like, zeros_like
+from mindspore.prims.elementwise import (
+    Cast,
+    Complex,
+    Equal,
+    Imag,
+    Real,
+    Reciprocal,
+    Select,
+    conj,
+    ones_like,
+    zeros_like,
+)
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
@@ -251,9 +262,11 @@ class LogMatrixDeterminant(Primitive):
         return xp.asarray(sign).astype(x.dtype), xp.asarray(size).astype(_real(mstype.from_numpy(x.dtype)).np)
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
-        factor = ExpandDims()(ExpandDims()(dout[1], -1), -1)
         inverse = _t(MatrixInverse()(x))
-        return ((factor if factor.dtype is inverse.dtype else Cast()(factor, inverse.dtype)) * inverse,)
+        factor = dout[1]
+        if inverse.dtype.kind == "c":  # the sign turns with the imaginary part of d log det
+            factor = Complex()(factor, -Imag()(conj(dout[0]) * out[0]))
+        return (ExpandDims()(ExpandDims()(factor, -1), -1) * inverse,)
 
 
 # -- factorisations ---------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import numpy as np
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
-from mindspore.prims.complex_step import along
+from mindspore.prims.complex_step import along, twice_along
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 
@@ -279,8 +279,77 @@ class RecurrentSequenceCurvature(_Recurrent):
         derivative = along(xp, both, (gates, h0, c0, weight, offset), u)
         return tuple(narrow(d, gates) for d in derivative)
 
+    def bprop(
+        self,
+        gates: Any,
+        h0: Any,
+        c0: Any,
+        weight: Any,
+        bias: Any,
+        lengths: Any,
+        dout: Any,
+        dh: Any,
+        dc: Any,
+        *rest: Any,
+    ) -> tuple:
+        *u, _, dsecond = rest
+        third = RecurrentSequenceThird(self.mode, self.reverse)(
+            gates, h0, c0, weight, bias, lengths, dout, dh, dc, *u, *dsecond
+        )
+        by_bias = third[4] if bias is not None else None
+        return (*third[:4], by_bias, None, *third[5:])
+
+
+class RecurrentSequenceThird(_Recurrent):
+    """Gradients of RecurrentSequenceCurvature by gates, h0, c0, weight, bias, by dout, dh, dc, and by the direction u.
+
+    That gives (Du g, Du f) with g = J(x)ᵀv. A cotangent (z, w) of it pulls back to Dz Du g + Du J(x)ᵀw by x, to Dz Du f by
+    v, and to Dz g + J(x)ᵀw by u: derivatives along directions again, because those of v·f do not depend on their order.
+    """
+
+    def infer(
+        self,
+        gates: Any,
+        h0: Any,
+        c0: Any,
+        weight: Any,
+        bias: Any,
+        lengths: Any,
+        dout: Any,
+        dh: Any,
+        dc: Any,
+        *rest: Any,
+    ) -> Any:
+        width = AbstractTensor(gates.dtype, weight.shape[:1])
+        return AbstractTuple((gates, h0, c0, weight, width, dout, dh, dc, gates, h0, c0, weight, width))
+
+    def eval(
+        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any,
+        *rest: Any,
+    ) -> Any:  # fmt: skip
+        u, z, w = rest[:5], rest[5:10], rest[10:]
+        forward = RecurrentSequence(self.mode, self.reverse)
+        backward = RecurrentSequenceGrad(self.mode, self.reverse)
+        offset = xp.zeros(weight.shape[:1], gates.dtype) if bias is None else bias
+        point = (gates, h0, c0, weight, offset)
+
+        def pulled(cotangent: tuple) -> Any:
+            def both(x: Any, h: Any, c: Any, m: Any, b: Any) -> tuple:
+                out, last_h, last_c, saved = forward.eval(xp, x, h, c, m, b, lengths)
+                return *backward.eval(xp, x, h, c, m, b, lengths, out, saved, *cotangent), out, last_h, last_c
+
+            return both
+
+        by_v, by_w = pulled((dout, dh, dc)), pulled(w)
+        twice = twice_along(xp, by_v, point, z, u)
+        across, back = along(xp, by_w, point, u), along(xp, by_v, point, z)
+        plain = by_w(*point)
+        by_point = [a + b for a, b in zip(twice[:5], across)]
+        by_direction = [a + b for a, b in zip(back, plain[:5])]
+        return tuple(narrow(d, gates) for d in (*by_point, *twice[5:], *by_direction))
+
     def bprop(self, *args: Any) -> tuple:
         raise RuntimeError(
-            "Third derivatives of a whole recurrent layer are not available; build the network from cells "
+            "Fourth derivatives of a whole recurrent layer are not available; build the network from cells "
             "(nn.LSTMCell, nn.GRUCell, nn.RNNCell), whose derivatives exist to any order."
         )
