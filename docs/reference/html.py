@@ -103,6 +103,8 @@ class Site:
             f"<h1>{esc(entry.full_name)}</h1>",
             f"<pre><code>{kind}{esc(entry.short_name)}{esc(wrapped(entry.signature))}</code></pre>",
         ]
+        if entry.call:
+            body.append(f"<p>Its objects are called with <code>{esc(entry.call)}</code>.</p>")
         if entry.aliases:
             body.append("<p>Also called " + ", ".join(f"<code>{esc(a)}</code>" for a in entry.aliases) + ".</p>")
         body += self.words(entry)

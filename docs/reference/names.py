@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import Any
 
 from mindspore._base.dtype import DType
+from mindspore.nn import Cell
+from mindspore.prims.primitive import Primitive
 from reference import arguments, examples
 
 
@@ -161,6 +163,18 @@ class Entry:
         shown = re.sub(r": Any\b| -> Any\b| -> None\b", "", re.sub(r" at 0x[0-9a-f]+", "", shown))
         return re.sub(r"([(,] ?)(\w+) = ", r"\1\2=", shown)
 
+    @property
+    def call(self) -> str:
+        """What objects of the class are called with: `(x, weight)`; empty of what is no operation."""
+        rule = _computation(self.target) if isinstance(self.target, type) else None
+        if rule is None:
+            return ""
+        if isinstance(rule, tuple):
+            return f"({', '.join(rule)})"
+        skipped = ("self", "p", "xp")
+        kept = [p for p in inspect.signature(rule).parameters.values() if p.name not in skipped]
+        return str(inspect.Signature([p.replace(annotation=p.empty) for p in kept]))
+
     @cached_property
     def sections(self) -> dict[str, list[str]]:
         """The text before the first section under "", then each section's items."""
@@ -197,6 +211,21 @@ def module_subject(module: Any) -> str:
     """The first sentence of a module's docstring."""
     text = " ".join((inspect.getdoc(module) or "").split()) if module is not None else ""
     return re.split(r"(?<!et al)[.](?=\s|$)", text, maxsplit=1)[0] or "Others"
+
+
+def _computation(target: type) -> Any:
+    """The function that says what an operation or layer takes, or the names of what it takes."""
+    if isinstance(getattr(target, "arguments", None), tuple):  # an optimizer's update rule
+        return target.arguments
+    rule = getattr(target, "compose", None)  # an operation made of others: a function inside of a function
+    while rule is not None:
+        inner = inspect.getclosurevars(rule).nonlocals.get("function") if inspect.isfunction(rule) else None
+        if not inspect.isfunction(inner):
+            return rule
+        rule = inner
+    if issubclass(target, Cell):
+        return target.construct
+    return getattr(target, "eval", None) if issubclass(target, Primitive) else None
 
 
 def split_sections(words: str) -> dict[str, list[str]]:
