@@ -26,6 +26,7 @@ from mindspore.compiler.parse.source import is_generator, is_library, source_of
 from mindspore.ir import AbstractTuple, FuncGraph, ValueNode
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.checks import UnfitError
 from mindspore.prims.control import Call
 from mindspore.prims.hooks import CustomGradient
 from mindspore.prims.primitive import Primitive
@@ -313,12 +314,14 @@ class CallRules(Rules):
             full = list(args)
             for i, value in zip(places, inputs):
                 full[i] = value
+            _check_bprop(bprop, len(full))
             grads = self.call(
                 bprop, (owner, *full, _unflatten(template, list(out)), _unflatten(template, list(dout))), {}
             )
-            grads = grads if isinstance(grads, tuple) else (grads,)
+            if not isinstance(grads, tuple):
+                raise TypeError(f"For bprop function, output should be a tuple, but got {type(grads).__name__}.")
             if len(grads) < len(full):
-                raise ValueError(
+                raise UnfitError(
                     f"'bprop' of {type(owner).__name__} must return one gradient per input ({len(full)}), but returned {len(grads)}."
                 )
             return [grads[i] if isinstance(grads[i], TensorBase) else None for i in places]
@@ -326,6 +329,26 @@ class CallRules(Rules):
         outputs = [values.from_node(n) for n in nodes]
         chosen = CustomGradient(rule, len(nodes))(*outputs, *(args[i] for i in places))
         return _unflatten(template, list(chosen))
+
+
+def _check_bprop(bprop: Any, inputs: int) -> None:
+    """A gradient rule takes the inputs of the call, its result and the gradient of that."""
+    try:
+        parameters = list(inspect.signature(bprop).parameters.values())[1:]
+    except (TypeError, ValueError):
+        return
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return
+    names = [p.name for p in parameters]
+    if len(names) < 2:
+        raise TypeError(
+            f"The function 'bprop' of Primitive or Cell requires at least 2 params 'out' and 'dout', but got only {names}."
+        )
+    if len(names) != inputs + 2:
+        raise TypeError(
+            "The params of function 'bprop' of Primitive or Cell requires the forward inputs as well as the 'out' and 'dout'. "
+            f"There are {inputs} inputs, but it takes {names}."
+        )
 
 
 def _known_size(value: Any) -> Any:

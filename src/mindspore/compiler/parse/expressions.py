@@ -44,6 +44,10 @@ COMPARE = {
 }  # fmt: skip
 
 
+#: what Python says when the arguments of a call do not fit
+_WRONG_ARGUMENTS = ("positional argument", "keyword argument", "takes at most", "multiple values", "twice")
+
+
 class ExpressionRules(Rules):
     """Mixed into the interpreter; `self.frame` is the current frame."""
 
@@ -381,11 +385,12 @@ class ExpressionRules(Rules):
         try:
             return self.call(function, args, kwargs)
         except TypeError as error:
-            lacks = "required positional argument" in str(error)
-            wrong = complaint(name, given, kwargs, failed=True) if lacks else None
+            reason = str(error)
+            wrong = complaint(name, given, kwargs, failed=True) if any(w in reason for w in _WRONG_ARGUMENTS) else None
             if wrong is None:
                 raise
-            raise TypeError(f"{wrong}\n{name}() {str(error).partition('() ')[2]}") from None
+            missing = f"\n{name}() {reason.partition('() ')[2]}" if "missing" in reason else ""
+            raise TypeError(wrong + missing) from None
 
     def _printed(self, node: ast.expr) -> list[Any]:
         return [Text(self.text_parts(node))] if isinstance(node, ast.JoinedStr) else self._elements([node])

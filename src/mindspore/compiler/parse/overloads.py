@@ -89,20 +89,22 @@ def _is_size(value: Any) -> bool:
 def complaint(name: str, args: tuple, kwargs: dict, failed: bool = False) -> str | None:
     """Why a method of this name cannot be called so; None if it can, or if the table does not know it.
 
-    `failed` says that the call was tried: then one that seems right is explained, too, as it lacks an argument.
+    Names and numbers of arguments beyond the table are the method's own business: some take more. With `failed` the method
+    has refused them, and every call is explained.
     """
     ways = _ways().get(name)
-    if ways is None or (not failed and any(_matches(w, args, kwargs) for w in ways)):
+    if ways is None:
         return None
+    fits = any(_matches(w, args, kwargs) for w in ways)
     possible = [
-        w
-        for w in ways
-        if len(args) <= len(w.positional) and all(k in w.positional or k in w.named for k in kwargs)
+        w for w in ways
+        if (len(args) <= len(w.positional) or _takes_a_shape(w)) and all(k in w.positional or k in w.named for k in kwargs)
     ]  # fmt: skip
-    if len(ways) == 1 and not kwargs:
-        possible = ways
-    if len(possible) == 1 and not failed and (len(ways) > 1 or not kwargs):
-        return _about_one(name, possible[0], args, kwargs)
+    if not failed and (fits or not possible):
+        return None
+    candidates = ways if len(ways) == 1 and not kwargs else possible
+    if len(candidates) == 1 and not fits and (len(ways) > 1 or not kwargs):
+        return _about_one(name, candidates[0], args, kwargs)
     shown = ", ".join(_described(args, kwargs))
     lines = [f'Failed calling {name} with "{name}({shown})".', "The valid calling should be:"]
     for way in ways:
