@@ -110,3 +110,25 @@ def test_initialising_a_network_names_its_parameters():
 def test_the_median_of_everything_has_no_position():
     value, index = ops.Median(global_median=True)(Tensor([[8, 3], [5, 1]], ms.int32))
     assert (value, index) == (3, 0)
+
+
+def test_joined_sparse_tensors_are_in_order():
+    x = ms.COOTensor(Tensor([[0, 1], [1, 0]], ms.int64), Tensor([5.0, 6.0]), (2, 2))
+    joined = ops.coo_concat((x, x), 1)
+    assert joined.indices.tolist() == [[0, 1], [0, 3], [1, 0], [1, 2]] and joined.values.tolist() == [
+        5.0,
+        5.0,
+        6.0,
+        6.0,
+    ]
+
+
+def test_adding_into_a_parameter_by_index_returns_a_tensor():
+    parameter = Parameter(Tensor([[1.0, 2.0], [3.0, 4.0]]), name="table")
+    out = ops.InplaceIndexAdd(axis=0)(parameter, Tensor([1], ms.int32), Tensor([[1.0, 1.0]]))
+    assert not isinstance(out, Parameter) and out.tolist() == parameter.tolist() == [[1.0, 2.0], [4.0, 5.0]]
+
+
+def test_cepstra_are_single_precision():
+    wave = np.random.default_rng(0).random((2, 400))
+    assert ms.dataset.audio.MFCC(4000, 8, 2)(wave).dtype == ms.dataset.audio.LFCC(n_lfcc=4)(wave).dtype == np.float32

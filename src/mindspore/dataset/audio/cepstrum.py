@@ -91,7 +91,7 @@ class MFCC(AudioTransform):
     def transform(self, waveform: np.ndarray) -> np.ndarray:
         mels = self._mel.transform(waveform)
         mels = np.log(mels + 1e-6) if self.log_mels else _decibels(mels)
-        return (dct_matrix(self.n_mfcc, self._mel.n_mels, self.norm).T @ mels).astype(waveform.dtype)
+        return (dct_matrix(self.n_mfcc, self._mel.n_mels, self.norm).T @ mels).astype(np.float32)
 
     def to_json(self) -> tuple[str, dict[str, Any] | None]:
         options = _plain_options(self.melkwargs)
@@ -166,7 +166,7 @@ class LFCC(AudioTransform):
         filters = linear_filters(spectrum.shape[-2], self.f_min, self.f_max, self.n_filter, self.sample_rate)
         bands = filters.T @ spectrum
         bands = np.log(bands + 1e-6) if self.log_lf else _decibels(bands)
-        return (dct_matrix(self.n_lfcc, self.n_filter, self.norm).T @ bands).astype(waveform.dtype)
+        return (dct_matrix(self.n_lfcc, self.n_filter, self.norm).T @ bands).astype(np.float32)
 
     def to_json(self) -> tuple[str, dict[str, Any] | None]:
         own = {key: getattr(self, key) for key in ("sample_rate", "n_filter", "n_lfcc", "f_min", "f_max", "dct_type")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -65,7 +66,7 @@ def coo_add(x1: COOTensor, x2: COOTensor, thresh: Any) -> COOTensor:
 
 
 def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
-    """Join sparse tensors along a dimension.
+    """Join sparse tensors along a dimension; entries come row by row.
 
     Examples:
         >>> x = ops.make_coo_tensor(Tensor([[0, 1], [1, 0]], ms.int64), Tensor([5.0, 6.0]), (2, 2))
@@ -80,7 +81,10 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
         indices.append(x.indices + Tensor(step, x.indices.dtype))
         offset += x.shape[axis]
     shape[axis] = offset
-    return COOTensor(F.concat(indices, 0), F.concat([x.values for x in sp_input], 0), tuple(shape))
+    places, entries = F.concat(indices, 0), F.concat([x.values for x in sp_input], 0)
+    steps = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
+    order = F.argsort((places * Tensor(steps, places.dtype)).sum(1))
+    return COOTensor(F.gather(places, order, 0), F.gather(entries, order, 0), tuple(shape))
 
 
 def csr_add(a: CSRTensor, b: CSRTensor, alpha: Any, beta: Any) -> CSRTensor:

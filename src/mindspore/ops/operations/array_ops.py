@@ -11,7 +11,6 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import function as F
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.function._common import concrete
-from mindspore.ops.function.gather_scatter import added_along
 from mindspore.ops.function.joining import slice_
 from mindspore.ops.indexing import with_items, with_items_added
 from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
@@ -287,7 +286,7 @@ InplaceSub = composition("InplaceSub", lambda self, x, v: F.inplace_sub(x, v, se
 InplaceUpdate = composition("InplaceUpdate", lambda self, x, v: F.inplace_update(x, v, self.indices), indices=REQUIRED)
 InplaceUpdateV2 = composition("InplaceUpdateV2", lambda self, x, indices, v: F.inplace_update(x, v, indices))
 InplaceIndexAdd = composition(
-    "InplaceIndexAdd", lambda self, x, indices, u: update(x, added_along(x, indices, u, self.axis)), axis=REQUIRED,
+    "InplaceIndexAdd", lambda self, x, indices, u: F.inplace_index_add(x, indices, u, self.axis), axis=REQUIRED,
 )  # fmt: skip
 UnsortedSegmentSum = plain("UnsortedSegmentSum", F.unsorted_segment_sum)
 UnsortedSegmentProd = plain("UnsortedSegmentProd", F.unsorted_segment_prod)
