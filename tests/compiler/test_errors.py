@@ -319,3 +319,9 @@ def test_right_calls_of_tensor_methods_are_left_alone():
         return y.clamp(0, 1), z.add(1).sub(x.mean(), alpha=2).pow(2).div(3, rounding_mode="floor"), x.transpose(1, 0)
 
     assert f(X, Tensor([1, 2]))[0].shape == (3, 2)
+
+
+def test_fullgraph_refuses_to_run_as_python():
+    with pytest.raises(TypeError, match=r"asnumpy\(\) needs the value") as caught:
+        ms.jit(looks_at_numbers, fullgraph=True)(X)
+    assert "looks_at_numbers" in str(caught.value)

@@ -27,6 +27,9 @@ def jit(
 ) -> Any:
     """Compile a function into one graph.
 
+    With `fullgraph=True` a function that looks at the data of tensors while it runs is an error; otherwise it runs as
+    plain Python, with a warning.
+
     Examples:
         >>> import mindspore as ms
         >>> @ms.jit
@@ -49,7 +52,7 @@ def jit(
             return target
         if not callable(target):
             raise TypeError(f"For 'jit', the argument must be a function or a Cell, but got {type(target).__name__}.")
-        return CompiledFunction(target, options={"jit_level": jit_level, **options})
+        return CompiledFunction(target, options={"jit_level": jit_level, "fullgraph": fullgraph, **options})
 
     return wrap if function is None else wrap(function)
 

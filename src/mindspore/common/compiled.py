@@ -50,7 +50,8 @@ BY_VALUE = object()
 class CompiledFunction:
     """A function or Cell compiled per kind of arguments.
 
-    With the option `for_values=False` it is never compiled for values that its arguments happen to have.
+    With the option `for_values=False` it is never compiled for values that its arguments happen to have, with `fullgraph`
+    it never runs as plain Python: what cannot be compiled is an error.
     """
 
     def __init__(self, function: Any, name: str = "", options: dict | None = None):
@@ -105,6 +106,8 @@ class CompiledFunction:
             begin = time.perf_counter()
             fitting = self._build(args, kwargs)
             self._seconds += time.perf_counter() - begin
+        if fitting is None and self.options.get("fullgraph"):
+            fitting = self._build(args, kwargs)
         if fitting is None:
             warnings.warn(f"'{self.name}' runs as plain Python from now on: its shapes change too often.", stacklevel=3)
             fitting = EAGER
@@ -195,7 +198,8 @@ class CompiledFunction:
             is_size = isinstance(error, values.SizeUnknownError)
             if holds_mutable(args) or holds_mutable(kwargs):
                 return BY_VALUE
-            if context.get_context("jit_syntax_level") == context.STRICT and not is_size:
+            strict = context.get_context("jit_syntax_level") == context.STRICT and not is_size
+            if strict or self.options.get("fullgraph"):
                 raise
             warnings.warn(f"'{self.name}' cannot be compiled and runs as plain Python: {error}", stacklevel=4)
             return EAGER
