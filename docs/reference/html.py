@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from reference import errors
 from reference.names import Entry, Page, split_sections
 
 STYLE = """
@@ -110,6 +111,7 @@ class Site:
         body += self.words(entry)
         body += self.arguments(entry)
         body += self.sections(entry)
+        body += self.errors(entry)
         if entry.example:
             body += ["<h2>Example</h2>", highlighted(entry.example)]
         if isinstance(entry.target, type):
@@ -146,6 +148,12 @@ class Site:
             if title and title != "Args" and items:
                 body += [f"<h2>{title}</h2>", "<ul>", *(f"<li>{self.linked(i, entry)}</li>" for i in items), "</ul>"]
         return body
+
+    def errors(self, entry: Entry) -> list[str]:
+        if "Raises" in entry.sections:
+            return []
+        items = [f"<li>{esc(error)}: {self.linked(when, entry)}</li>" for error, when in errors.raised(entry.function)]
+        return ["<h2>Errors</h2>", "<ul>", *items, "</ul>"] if items else []
 
     def relatives(self, entry: Entry) -> list[str]:
         """The same operation under other namespaces."""
