@@ -22,6 +22,7 @@ from mindspore.nn.cell_hooks import HookMixin
 from mindspore.nn.cell_state import Registry, StateMixin
 from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.checks import UnfitError
 from mindspore.prims.elementwise import Cast
 from mindspore.runtime import tape as tapes
 
@@ -761,7 +762,7 @@ class _nothing:
 def check_bprop_result(cell: Cell, inputs: list, grads: tuple) -> tuple:
     """A custom gradient must give one value per input."""
     if len(grads) < len(inputs):
-        raise ValueError(
+        raise UnfitError(
             f"'bprop' of {type(cell).__name__} must return one gradient per input ({len(inputs)}), "
             f"but returned {len(grads)}."
         )

@@ -125,7 +125,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
 
 
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
-    """The inverse of the matrix whose Cholesky factor is given.
+    """The inverse of the matrix whose Cholesky factor is given: of x xᵀ, or of xᵀ x for an upper one.
 
     Examples:
         >>> print(ops.cholesky_inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
@@ -134,8 +134,8 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     """
     require_rank("cholesky_inverse", "input_x", input_x, 2)
     require_tensors("cholesky_inverse", input_x=input_x)
-    eye = BroadcastTo(input_x.shape)(Eye()(input_x.shape[-1], input_x.shape[-1], input_x.dtype))
-    return cholesky_solve(eye, input_x, upper)
+    inner = inverse(input_x)  # the whole of x counts, also if it is not triangular
+    return matmul(inner, swapaxes(inner, -1, -2)) if upper else matmul(swapaxes(inner, -1, -2), inner)
 
 
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
