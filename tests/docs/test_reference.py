@@ -13,7 +13,7 @@ import mindspore as ms
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent / "docs"))
 import generate_api  # noqa: E402
-from reference import examples, names  # noqa: E402
+from reference import errors, examples, names  # noqa: E402
 
 #: namespaces of which every name has words, an example, and an explanation of every argument
 COMPLETE = (
@@ -139,3 +139,17 @@ def test_an_example_with_another_result_fails():
     assert examples.failure("sum", ">>> 1.0 + 1.0\n2.0000001") == ""
     assert "Expected" in examples.failure("sum", ">>> 1.0 + 1.0\n2.1")
     assert "Expected" in examples.failure("words", ">>> 'this'\n'that'")
+
+
+def test_errors_are_read_from_the_code():
+    assert ("ValueError", "`rounding_mode` is not one of (None, 'floor', 'trunc').") in errors.raised(ms.ops.div)
+    assert ("ValueError", "For 'block_diag', the inputs must have at most 2 dimensions.") in errors.raised(
+        ms.ops.block_diag
+    )
+    assert any(error == "ValueError" and "keep_prob" in when for error, when in errors.raised(ms.nn.Dropout))
+
+
+def test_a_class_shows_what_its_objects_are_called_with():
+    calls = {entry.name: entry.call for entry in ENTRIES["primitives"]}
+    assert calls["MatMul"] == "(x, y)" and calls["ScatterAdd"] == "(input_x, indices, updates)"
+    assert calls["ApplyMomentum"] == "(var, accum, lr, grad, momentum)"
