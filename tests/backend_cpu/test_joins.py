@@ -11,7 +11,7 @@ from tests.backend_cpu.helpers import check
 import mindspore as ms
 from mindspore import Tensor, ops
 from mindspore.backends.cpu import available
-from mindspore.prims import arrays, linalg
+from mindspore.prims import arrays, conv, linalg
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import SetItem
 from mindspore.prims.reduction import Reshape
@@ -109,3 +109,29 @@ def test_gradient_of_slices():
         ms.set_context(backend="")
     for got, want in zip(found, expected):
         np.testing.assert_allclose(got.asnumpy(), want.asnumpy(), 1e-3, 1e-3)
+
+
+@pytest.mark.parametrize("channels", [(16, 16), (32, 16), (16, 48, 32), (8, 8), (24, 16), (16, 3), (1, 16), (5, 7)])
+def test_joins_of_images_keep_the_layout_of_convolutions(channels):
+    """Whether channels fill whole blocks or not; and slices of the joined channels, through blocks and between them."""
+    x = normal(2, 3, 6, 5)
+    filters = [normal(c, 3, 3, 3) for c in channels]
+    last = normal(4, sum(channels), 3, 3)
+
+    def function(a, w, *fs):
+        images = [ew.ReLU()(conv.Conv2D(c, 3)(a, f)) for c, f in zip(channels, fs)]
+        joined = arrays.Concat(1)(*images)
+        parts = joined[:, channels[0] :], joined[:, : channels[0]] * 2, joined[:, 1:3, ::2], joined[1:, ..., 2]
+        return conv.Conv2D(4, 3)(joined, w), joined, ew.Exp()(joined), *parts
+
+    check(function, x, last, *filters, tolerance=2e-4)
+
+
+def test_joined_images_along_other_axes():
+    x, w = normal(2, 3, 6, 5), normal(16, 3, 3, 3)
+
+    def function(a, f):
+        image = conv.Conv2D(16, 3)(a, f)
+        return tuple(arrays.Concat(axis)(image, image * 2) + 1 for axis in range(4))
+
+    check(function, x, w, tolerance=2e-4)

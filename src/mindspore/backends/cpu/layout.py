@@ -7,6 +7,7 @@ them cost nothing. A layout that pairs cannot express (channels padded to a bloc
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,11 +153,56 @@ def _slice(view: View, operation: Value) -> View | None:
             continue
         merged = merge(pairs)
         if len(merged) > 1:
-            return None
+            blocks = _whole_blocks(merged, start, step, new)
+            if blocks is None:
+                return None
+            offset += start // math.prod(extent for extent, _ in merged[1:]) * merged[0][1]
+            dims.append(blocks)
+            continue
         stride = merged[0][1] if merged else 0
         offset += start * stride
         dims.append(((new, stride * step),) if new != 1 else ())
     return _changed(view, operation.shape, tuple(dims), offset)
+
+
+def _whole_blocks(pairs: Pairs, start: int, step: int, count: int) -> Pairs | None:
+    """Some of the blocks of a blocked dimension; None where a slice cuts through blocks."""
+    block = math.prod(extent for extent, _ in pairs[1:])
+    if step != 1 or start % block or count % block:
+        return None
+    return merge(((count // block, pairs[0][1]), *pairs[1:]))
+
+
+def _in_blocks(view: View, axis: int) -> Pairs:
+    """The pairs of a dimension; channels that just fill one block of oneDNN's are one block."""
+    merged = merge((view.dims or ())[axis])
+    if axis == 1 and merged in (((8, 1),), ((16, 1),)) and len(view.shape) > 2:
+        return ((1, view.size // view.shape[0] - 1), *merged)  # a stride below that of the images
+    return merged
+
+
+def block_of(view: View, axis: int) -> int:
+    """How many elements of a dimension make a block; 1 without blocks."""
+    return math.prod(extent for extent, _ in _in_blocks(view, axis)[1:])
+
+
+def resized(view: View, shape: tuple[int, ...]) -> tuple[Pairs, ...] | None:
+    """A dense layout for another shape, blocked and ordered like a view's; None where its blocks do not fit."""
+    places = []
+    for d, size in enumerate(shape):
+        pairs = _in_blocks(view, d)
+        if not pairs and size == 1:
+            continue
+        if not pairs or size % block_of(view, d) or any(stride <= 0 for _, stride in pairs):
+            return None
+        extents = (size // block_of(view, d), *(extent for extent, _ in pairs[1:]))
+        places += [(pairs[n][1], d, n, extent) for n, extent in enumerate(extents)]
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    step = 1
+    for _, d, n, extent in sorted(places):
+        found[d, n] = (extent, step)
+        step *= extent
+    return tuple(merge(tuple(found[k] for k in sorted(found) if k[0] == d)) for d in range(len(shape)))
 
 
 def _regroup(view: View, shape: tuple[int, ...]) -> tuple[Pairs, ...] | None:
@@ -200,6 +246,14 @@ def from_desc(buffer: Buffer, dtype: str, desc: dnnl.Desc) -> View:
             extent //= block
         dims.append(merge(((extent, stride), *pairs)))
     return View(buffer, dtype, shape, tuple(dims), 0, desc)
+
+
+def is_described(view: View, desc: dnnl.Desc) -> bool:
+    """Whether a description tells of the same places, if in other words: 16 channels in blocks of 16 are channels last."""
+    if view.dims is None or not desc.shape == desc.padded_shape == view.shape or desc.dtype != view.dtype:
+        return False
+    described = from_desc(view.buffer, view.dtype, desc).dims or ()
+    return tuple(map(merge, described)) == tuple(map(merge, view.dims))
 
 
 def to_desc(view: View) -> dnnl.Desc | None:

@@ -146,7 +146,7 @@ class Lowering:
     def as_desc(self, view: View, desc: dnnl.Desc) -> View:
         """A tensor in the layout a oneDNN primitive wants; reordered at most once per layout."""
         have = layout.to_desc(view)
-        if have is not None and have == desc:
+        if (have is not None and have == desc) or layout.is_described(view, desc):
             return view
         key = (id(view.buffer), view.offset, view.shape, view.dims, repr(desc))
         found = self._copies.get(key)
@@ -309,21 +309,14 @@ class Lowering:
                     return layout.apply(part, Value("reshape", value.shape, value.dtype))
         return None
 
-    def parts_of_join(self, call: Value) -> list[View]:
+    def parts_of_join(self, call: Value, operands: list[View] | None = None) -> list[View]:
         """Where a `Concat` has its operands; its result gets memory when this is asked for first."""
         items = [v for v in self.clustering.users.get(call.id, ()) if v.op == "item"]
         target = self.joins.get(call.id)
         if target is None:
-            target = self.joins[call.id] = self.result_view(items[0])
-        axis = call.attr.prim.axis % len(target.shape)
-        parts, start = [], 0
-        for operand in call.args:
-            attr = tuple((start if d == axis else 0, 1) for d in range(len(target.shape)))
-            part = layout.apply(target, Value("slice", operand.shape, operand.dtype, (), attr))
-            assert part is not None  # a row-major tensor can be cut anywhere
-            parts.append(part)
-            start += operand.shape[axis]
-        return parts
+            dims = _common_blocks(call, items[0], operands or [])
+            target = self.joins[call.id] = self.result_view(items[0], dims, dims is not None)
+        return _cut(target, call)
 
     def _read_where_written(self, fused: FusedKernel, wanted: Any) -> bool:
         """Whether every read of a buffer in this kernel is at the position being written."""
@@ -350,6 +343,30 @@ class Lowering:
             target = layout.plain(buffer, source.dtype, source.shape)
             self.copy(source, target)
             self.results[number] = target
+
+
+def _cut(target: View, call: Value) -> list[View]:
+    """The parts of a `Concat`'s result; what is cut lies along dimensions without blocks, or between blocks."""
+    axis = call.attr.prim.axis % len(target.shape)
+    parts, start = [], 0
+    for operand in call.args:
+        attr = tuple((start if d == axis else 0, 1) for d in range(len(target.shape)))
+        part = layout.apply(target, Value("slice", operand.shape, operand.dtype, (), attr))
+        assert part is not None
+        parts.append(part)
+        start += operand.shape[axis]
+    return parts
+
+
+def _common_blocks(call: Value, item: Value, operands: list[View]) -> Any:
+    """The layout of a `Concat`'s result if oneDNN chose that of the largest operand and no block would be cut."""
+    largest = max(operands, key=lambda v: v.size, default=None)
+    if largest is None or not largest.buffer.native or largest.dims is None or layout.is_plain(largest):
+        return None
+    axis = call.attr.prim.axis % len(item.shape)
+    if any(operand.shape[axis] % layout.block_of(largest, axis) for operand in call.args):
+        return None
+    return layout.resized(largest, item.shape)
 
 
 def _blocked(dims: Any, value: Value) -> bool:

@@ -540,7 +540,7 @@ def _later(lowering: Lowering, call: Value, operands: list[View], items: list[Va
 
 @handles("Concat")
 def _concat(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
-    for view, part in zip(operands, lowering.parts_of_join(call)):
+    for view, part in zip(operands, lowering.parts_of_join(call, operands)):
         if view.buffer is not part.buffer or view.offset != part.offset:
             lowering.copy(view, part)
     lowering.views[items[0].id] = lowering.joins[call.id]

@@ -32,6 +32,7 @@ class Expander:
         self.keep = keep
         self.flags = flags
         self.make = Maker()
+        self.make.across = flags.opt_level > 0
         self.xp = Namespace(self.make, self._array)
         self.env: dict[int, Any] = {}  # node id -> Value, or a tuple of such
         self._arrays: dict[int, tuple[np.ndarray, Value]] = {}

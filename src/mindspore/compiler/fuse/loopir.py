@@ -143,6 +143,7 @@ class Maker:
     def __init__(self) -> None:
         self.values: list[Value] = []
         self.origin: Any = None
+        self.across = True  # whether a primitive may compute what another one has computed
         self._views: dict[tuple, Value] = {}
         self._maps: dict[tuple, Value] = {}  # equal maps of one primitive are made once
 
@@ -244,7 +245,8 @@ class Maker:
         if base.op == "iota":
             raise Unsupported("a gather from positions, which are never in memory")
         places = tuple(places)
-        if math.prod(shape) * _FEW <= source.size and _is_computed(source, _DEEP):
+        mine = self.across or source.origin is self.origin
+        if mine and math.prod(shape) * _FEW <= source.size and _is_computed(source, _DEEP):
             return self.map(source.attr, source.dtype, *(self._picked(o, places, shape, indices) for o in source.args))
         operands = tuple(self.broadcast(i, shape) for i in indices)
         return self.add("take", shape, source.dtype, (source, *operands), places)
