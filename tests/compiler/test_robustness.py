@@ -148,3 +148,18 @@ def test_threads_share_the_recursion_limit():
     go_on.set()
     thread.join()
     assert not failures and sys.getrecursionlimit() == before
+
+
+def test_functions_made_on_the_fly_are_freed(tmp_path):
+    class Kept:
+        pass
+
+    path = tmp_path / "made.py"
+    path.write_text("FACTOR = 3\n\ndef scale(x):\n    if x.sum() > 0:\n        return x * FACTOR\n    return x\n")
+    names = {"__name__": "made", "kept": Kept()}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    gone = weakref.ref(names["kept"])
+    assert ms.jit(names["scale"])(Tensor([2.0])).asnumpy() == [6.0]
+    del names
+    gc.collect()
+    assert gone() is None

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import types
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +97,8 @@ class CellStore:
         self.cell.cell_contents = value
 
 
-_modules: dict[int, GlobalNames] = {}
+#: kept as long as a graph uses them
+_modules: weakref.WeakValueDictionary[int, GlobalNames] = weakref.WeakValueDictionary()
 
 
 def global_names(names: dict) -> GlobalNames:

@@ -15,6 +15,7 @@ import contextlib
 import functools
 import inspect
 import types
+import weakref
 from typing import Any
 
 from mindspore.compiler.parse.branching import RaisedByUser, ResultUnknown
@@ -373,9 +374,14 @@ def _hashable(value: Any) -> bool:
     return True
 
 
-@functools.lru_cache(maxsize=4096)
+_signatures: weakref.WeakKeyDictionary[types.FunctionType, inspect.Signature] = weakref.WeakKeyDictionary()
+
+
 def _signature(function: types.FunctionType) -> inspect.Signature:
-    return inspect.signature(function, follow_wrapped=False)
+    found = _signatures.get(function)
+    if found is None:
+        found = _signatures[function] = inspect.signature(function, follow_wrapped=False)
+    return found
 
 
 def _bound(function: types.FunctionType, args: tuple, kwargs: dict) -> inspect.BoundArguments:

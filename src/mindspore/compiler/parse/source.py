@@ -7,6 +7,7 @@ functions whose text was changed by an import hook (test runners do that) all wo
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import linecache
 import types
@@ -21,46 +22,44 @@ class Source(NamedTuple):
     name: str
 
 
-_trees: dict[tuple[str, int], dict[int, list[FunctionNode]]] = {}
-_sources: dict[types.CodeType, Source | None] = {}
-
-
 def source_of(function: types.FunctionType) -> Source | None:
     """The syntax tree of a function, or None when its text is not available."""
     code = function.__code__
-    if code not in _sources:
-        _sources[code] = _find(code)
-    return _sources[code]
+    return _find(code, code.co_filename)  # codes of different files may be equal, hence the file
 
 
 def is_generator(function: types.FunctionType) -> bool:
     return bool(function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
 
 
-def _find(code: types.CodeType) -> Source | None:
+@functools.lru_cache(maxsize=4096)
+def _find(code: types.CodeType, file: str) -> Source | None:
     """The function in the text of its file: as it is now, or as it was read before somebody edited it."""
-    known = linecache.getlines(code.co_filename)
-    linecache.checkcache(code.co_filename)
-    now = linecache.getlines(code.co_filename)
+    known = linecache.getlines(file)
+    linecache.checkcache(file)
+    now = linecache.getlines(file)
     found = [node for lines in ([now, known] if now != known else [now]) if (node := _find_in("".join(lines), code))]
     if not found:
         return None
     node = next((n for n in found if set(code.co_names) <= _identifiers(n)), found[0])
-    return Source(node, code.co_filename, code.co_name)
+    return Source(node, file, code.co_name)
 
 
 def _find_in(text: str, code: types.CodeType) -> FunctionNode | None:
-    key = (code.co_filename, hash(text))
-    if key not in _trees:
-        try:
-            _trees[key] = _functions_by_line(ast.parse(text))
-        except (SyntaxError, ValueError):
-            return None
-    candidates = [n for n in _trees[key].get(code.co_firstlineno, ()) if _matches(n, code)]
+    candidates = [n for n in _functions_in(text).get(code.co_firstlineno, ()) if _matches(n, code)]
     if len(candidates) > 1:
         candidates = [n for n in candidates if _contains_code(n, code)] or candidates
         candidates.sort(key=_extent)  # of nested ones, the innermost that holds all instructions
     return candidates[0] if candidates else None
+
+
+@functools.lru_cache(maxsize=128)
+def _functions_in(text: str) -> dict[int, list[FunctionNode]]:
+    """The functions of a file by the line they begin in; none where it is not Python."""
+    try:
+        return _functions_by_line(ast.parse(text))
+    except (SyntaxError, ValueError):
+        return {}
 
 
 def _identifiers(node: ast.AST) -> set[str]:
