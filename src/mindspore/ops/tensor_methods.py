@@ -129,8 +129,7 @@ def _second_name(function: Callable, other: str) -> Callable:
             kwargs["other"] = kwargs.pop(other)
         return function(self, *args, **kwargs)
 
-    method.__name__, method.__doc__ = function.__name__, function.__doc__
-    return method
+    return _as_method_of(function, method)
 
 
 _expand_as = _second_name(F.expand_as, "x")
