@@ -164,10 +164,18 @@ class GRU(_RNNBase):
 class RNN(_RNNBase):
     """A simple recurrent network (Elman 1990) of (T, N, input_size): outputs, and the last h.
 
+    Args:
+        input_size: the number of features of the input.
+        hidden_size: the number of features of the state.
+        num_layers: the number of layers on top of each other, 1 unless given.
+        nonlinearity: "tanh" (default) or "relu".
+        has_bias: whether learnt vectors are added, True unless given.
+        batch_first: whether the batch is the first dimension instead of the second, False unless given.
+        dropout: the probability that an element between layers becomes 0, 0 unless given.
+        bidirectional: whether there is a second direction, from the end, False unless given.
+
     Examples:
-        >>> import numpy as np
-        >>> from mindspore import Tensor, nn
-        >>> out, state = nn.RNN(3, 4)(Tensor(np.ones((5, 1, 3), np.float32)), Tensor(np.zeros((1, 1, 4), np.float32)))
+        >>> out, state = nn.RNN(3, 4)(ops.ones((5, 1, 3)), ops.zeros((1, 1, 4)))
         >>> out.shape, state.shape
         ((5, 1, 4), (1, 1, 4))
     """
