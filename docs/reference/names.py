@@ -186,11 +186,13 @@ class Entry:
         if self.raw_signature is None:
             return []
         described = dict(item.partition(": ")[::2] for item in self.sections.get("Args", []))
-        return [
-            arguments.describe(p, described, self.words)
-            for p in self.raw_signature.parameters.values()
-            if not p.name.startswith("_") and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        ]
+        given = self.raw_signature.parameters.values()
+        own = [p for p in given if not p.name.startswith("_") and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        found = [arguments.describe(p, described, self.words) for p in own]
+        if len(own) < len(given):  # what `*args` and `**kwargs` stand for is known from the words alone
+            named = {p.name for p in own}
+            found += [arguments.Argument(n, "", "…", text, True) for n, text in described.items() if n not in named]
+        return found
 
     @cached_property
     def module(self) -> Any:
