@@ -301,6 +301,8 @@ METHOD_MISTAKES = {
 def test_wrong_calls_of_tensor_methods_show_the_right_ones(name):
     function, expected = METHOD_MISTAKES[name]
     text = compiled_message(function, X, error=TypeError)
+    if name not in ("one way only", "wrong type", "by class"):  # PyNative mode takes more
+        assert text.startswith(message(function, X, error=TypeError))
     assert all(part in text for part in expected), text
 
 

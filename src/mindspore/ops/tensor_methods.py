@@ -14,6 +14,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
 from mindspore.common.sparse import dense_to_coo, dense_to_csr
 from mindspore.common.tensor import Tensor
+from mindspore.compiler.parse.overloads import explained
 from mindspore.ops import function as F
 from mindspore.ops import indexing
 from mindspore.ops.function._common import as_tensor, cast
@@ -806,10 +807,10 @@ _CONVERTERS = {
 def attach() -> None:
     """Give the Tensor class its operation methods."""
     for name in _SAME:
-        setattr(Tensor, name, getattr(F, name))
+        setattr(Tensor, name, explained(name, getattr(F, name)))
     for name, method in _ADAPTED.items():
         if method is not None:
-            setattr(Tensor, name, method)
+            setattr(Tensor, name, explained(name, method))
     for name, dtype in _CONVERTERS.items():
         setattr(Tensor, name, _converter(dtype, name))
     for name in _INPLACE:

@@ -44,10 +44,6 @@ COMPARE = {
 }  # fmt: skip
 
 
-#: what Python says when the arguments of a call do not fit
-_WRONG_ARGUMENTS = ("positional argument", "keyword argument", "takes at most", "multiple values", "twice")
-
-
 class ExpressionRules(Rules):
     """Mixed into the interpreter; `self.frame` is the current frame."""
 
@@ -382,15 +378,7 @@ class ExpressionRules(Rules):
         wrong = complaint(name, given, kwargs) if not is_library(self.frame.globals.get("__name__")) else None
         if wrong is not None:
             raise TypeError(wrong)
-        try:
-            return self.call(function, args, kwargs)
-        except TypeError as error:
-            reason = str(error)
-            wrong = complaint(name, given, kwargs, failed=True) if any(w in reason for w in _WRONG_ARGUMENTS) else None
-            if wrong is None:
-                raise
-            missing = f"\n{name}() {reason.partition('() ')[2]}" if "missing" in reason else ""
-            raise TypeError(wrong + missing) from None
+        return self.call(function, args, kwargs)
 
     def _printed(self, node: ast.expr) -> list[Any]:
         return [Text(self.text_parts(node))] if isinstance(node, ast.JoinedStr) else self._elements([node])

@@ -7,11 +7,12 @@ for each that takes as many arguments, which of those given do not fit.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mindspore._base.dtype import DType
 from mindspore.compiler.parse.tensor_signatures import SIGNATURES
-from mindspore.prims.values import SymbolicScalarBase, TensorBase, dtype_of
+from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError, dtype_of
 
 
 class Way(NamedTuple):
@@ -43,6 +44,36 @@ def _way(text: str, arguments: str) -> Way:
 def _types(arguments: str) -> dict[str, frozenset[str]]:
     parts = [a.strip(", ") for a in arguments.split(">")]
     return {name: frozenset(kinds.split(",")) for name, _, kinds in (p.partition("=<") for p in parts if p)}
+
+
+# -- methods that explain themselves -----------------------------------------------------------------------------------
+#: what Python says when the arguments of a call do not fit
+_WRONG_ARGUMENTS = ("positional argument", "keyword argument", "takes at most", "multiple values", "twice")
+
+
+def explained(name: str, method: Callable) -> Callable:
+    """A Tensor method whose errors about wrong calls show the right ones; methods without signatures here stay as they are."""
+    if name not in _ways():
+        return method
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except TypeError as error:
+            wrong = None if isinstance(error, ValueUnknownError) else _explanation(name, args, kwargs, str(error))
+            if wrong is None:
+                raise
+            raise TypeError(wrong) from None
+
+    return call
+
+
+def _explanation(name: str, args: tuple, kwargs: dict, reason: str) -> str | None:
+    wrong = complaint(name, args, kwargs, failed=any(w in reason for w in _WRONG_ARGUMENTS))
+    if wrong is None or "missing" not in reason:
+        return wrong
+    return f"{wrong}\n{name}() {reason.partition('() ')[2]}"
 
 
 # -- matching -------------------------------------------------------------------------------------------------------------
