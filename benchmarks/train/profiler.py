@@ -1,4 +1,4 @@
-"""What profiling at the default level costs: one training step of LeNet with and without, in turns.
+"""What profiling at the default level costs: one training step with and without, in turns.
 
     python benchmarks/train/profiler.py [--rounds 40] [--steps 20]
 
@@ -15,11 +15,15 @@ import subprocess
 import sys
 import time
 
-CASES = {"graph, xla": (0, "xla"), "graph, cpu": (0, "cpu"), "pynative": (1, "")}
+#: mode, backend, network
+CASES = {
+    "LeNet, graph, xla": (0, "xla", "lenet"), "LeNet, graph, cpu": (0, "cpu", "lenet"),
+    "ResNet-18, graph, cpu": (0, "cpu", "resnet18"), "LeNet, pynative": (1, "", "lenet"),
+}  # fmt: skip
 
 
-def measure(mode: int, backend: str, rounds: int, steps: int) -> None:
-    from lenet import training_step
+def measure(mode: int, backend: str, network: str, rounds: int, steps: int) -> None:
+    from steps import training_step
 
     import mindspore as ms
     from mindspore.profiler import profile
@@ -27,7 +31,7 @@ def measure(mode: int, backend: str, rounds: int, steps: int) -> None:
 
     ms.set_context(mode=mode)
     executor.set_backend(backend)
-    run = training_step()
+    run = training_step(network)
 
     def seconds(profiler: profile | None) -> float:
         begin = time.perf_counter()
@@ -57,10 +61,11 @@ def main() -> None:
     parser.add_argument("--case", choices=CASES)
     options = parser.parse_args()
     if options.case:
-        measure(*CASES[options.case], options.rounds, options.steps)
+        slower = 4 if "ResNet" in options.case else 1
+        measure(*CASES[options.case], max(options.rounds // slower, 1), max(options.steps // slower, 1))
         return
     for case in CASES:
-        print(f"{case:12}", end=" ", flush=True)
+        print(f"{case:22}", end=" ", flush=True)
         command = [sys.executable, __file__, "--case", case, "--rounds", str(options.rounds)]
         subprocess.run([*command, "--steps", str(options.steps)], check=False, env=dict(os.environ))
 
