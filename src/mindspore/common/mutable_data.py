@@ -130,8 +130,8 @@ def _kind(value: Any) -> Any:
     """Equal for values of one type and structure."""
     if isinstance(value, (TensorBase, SymbolicScalarBase)):
         return values.abstract_of(value)
-    if isinstance(value, (list, tuple)):
-        return (type(value), *map(_kind, value))
+    if isinstance(value, (list, tuple)):  # their lengths may differ, too
+        return (type(value), frozenset(map(_kind, value)))
     return values.abstract_of(values.symbolic_number(value)) if values.is_number(value) else type(value)
 
 

@@ -148,12 +148,18 @@ class BranchRules(Rules):
         (broke1, returned1, value1), (broke2, returned2, value2) = _flags(a), _flags(b)
         return Mixed(joiner.join(broke1, broke2), joiner.join(returned1, returned2), joiner.join(value1, value2))
 
+    def _value_in(self, leaf: Leaf, name: str, branch: str, other: str) -> Any:
+        """What a branch leaves in a name; if nothing, the other one has set it."""
+        if name in leaf.names:
+            return leaf.names[name]
+        return Undefined(_one_branch(name, branch, other) + _setting(self.frame.node, name))
+
     def _join_names(self, joiner: Joiner, first: Leaf, second: Leaf) -> dict[str, Any]:
         out = {}
         dead1, dead2 = _never_continues(first.flow), _never_continues(second.flow)
         for name in [*first.names, *(n for n in second.names if n not in first.names)]:
-            a = DEAD if dead1 else first.names.get(name, Undefined(_one_branch(name, "true", "false")))
-            b = DEAD if dead2 else second.names.get(name, Undefined(_one_branch(name, "false", "true")))
+            a = DEAD if dead1 else self._value_in(first, name, "true", "false")
+            b = DEAD if dead2 else self._value_in(second, name, "false", "true")
             if isinstance(a, Undefined) or isinstance(b, Undefined):
                 out[name] = b if a is DEAD else (a if isinstance(a, Undefined) else b)
             elif not (a is DEAD and b is DEAD):
@@ -310,6 +316,17 @@ def _unjoined_inside(value: Any) -> Any:
         if found is not None:
             return found
     return None
+
+
+def _setting(node: Any, name: str) -> str:
+    """Where in a statement a name is set, for messages."""
+    for n in ast.walk(node) if isinstance(node, ast.stmt) else ():
+        if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            targets = n.targets if isinstance(n, ast.Assign) else [n.target]
+            if any(isinstance(t, ast.Name) and t.id == name for target in targets for t in ast.walk(target)):
+                text = ast.unparse(n)
+                return f" It is set by '{text[:60]}' in line {n.lineno}." if "\n" not in text else ""
+    return ""
 
 
 def _one_branch(name: str, missing: str, present: str) -> str:

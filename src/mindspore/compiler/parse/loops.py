@@ -64,7 +64,7 @@ class LoopRules(Rules):
     def _mark_undefined(self) -> None:
         """Names that some trip may not define: say so by the loop, which is what the user looks at after it."""
         for name, value in self.frame.locals.items():
-            if type(value) is Undefined and not value.dynamic and "loop body" not in value.message:
+            if type(value) is Undefined and not value.dynamic and "'for' loop body" not in value.message:
                 outside = f"The local variable '{name}' defined in the 'for' loop body cannot be used outside of the loop body. "
                 self.frame.locals[name] = Undefined(outside + value.message)
 
