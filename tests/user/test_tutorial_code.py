@@ -146,3 +146,13 @@ def test_hooks_for_saved_tensors_decorate():
         return x * x
 
     assert ms.grad(square)(Tensor(3.0)) == 6.0
+
+
+def test_generated_names_are_found_under_their_variants():
+    generated, x = ops.auto_generate, Tensor([[1.0, 5.0], [3.0, 2.0]])
+    assert generated.ExpandDimsView()(x, 0).shape == (1, 2, 2)
+    assert generated.transpose_ext_view(x, 0, 1).tolist() == [[1.0, 3.0], [5.0, 2.0]]
+    assert generated.add_ext(x, x, 3).tolist() == [[4.0, 20.0], [12.0, 8.0]]
+    assert generated.clamp_scalar(x, 2, 3).tolist() == [[2.0, 3.0], [3.0, 2.0]]
+    values, places = generated.MaxDim()(x, 0, False)
+    assert values.tolist() == [3.0, 5.0] and places.tolist() == [1, 0]

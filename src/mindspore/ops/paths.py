@@ -2,7 +2,8 @@
 
 Official modules such as `ops.function.array_func` hold functions by history rather than by subject; here they are
 doors to the same objects. A name that ends in `_ext` is the variant with PyTorch's arguments: `mint`'s. A class such as
-`AddExt` that generated code uses is that function, called through an instance.
+`AddExt` that generated code uses is that function, called through an instance. Names that end in `_view` are those
+without it: results share no memory here.
 """
 
 from __future__ import annotations
@@ -17,8 +18,21 @@ from typing import Any
 from mindspore.ops._primitive_cache import _get_cache_prim
 from mindspore.ops.composition import plain
 
+
+def _scaled(name: str) -> Any:
+    """`add_ext` and `sub_ext`, which take `alpha` by position too."""
+
+    def function(input: Any, other: Any, alpha: Any = 1) -> Any:
+        return of_mint(name)(input, other, alpha=alpha)
+
+    function.__name__ = function.__qualname__ = f"{name}_ext"
+    return function
+
+
 #: helpers of the official modules that scripts import
-_INNER: dict[str, Any] = {"_get_cache_prim": _get_cache_prim}
+_INNER: dict[str, Any] = {"_get_cache_prim": _get_cache_prim, "add_ext": _scaled("add"), "sub_ext": _scaled("sub")}
+#: functions of other names
+_SAME = {"clamp_scalar": "clamp", "clamp_tensor": "clamp", "max_dim": "max_ext", "min_dim": "min_ext"}
 
 
 def find(name: str) -> Any:
@@ -29,6 +43,8 @@ def find(name: str) -> Any:
         raise AttributeError(name)
     if name in _INNER:
         return _INNER[name]
+    if name in _SAME:
+        return find(_SAME[name])
     found = getattr(ops, name, None)
     if isinstance(found, types.ModuleType):
         found = None  # a submodule of the same name is imported instead
@@ -39,6 +55,8 @@ def find(name: str) -> Any:
         from mindspore.ops import attention_parts
 
         found = getattr(attention_parts, name, None)
+    if found is None and name.endswith(("_view", "View")):
+        return find(name.removesuffix("_view").removesuffix("View"))
     if found is None and name.endswith("_ext"):
         found = of_mint(name.removesuffix("_ext"))
     if found is None and name[0].isupper():
@@ -70,5 +88,5 @@ def _class_of(name: str) -> Any:
     else:
         from mindspore import ops
 
-        function = getattr(ops, words, None)
+        function = getattr(ops, words, None) or (find(_SAME[words]) if words in _SAME else None)
     return plain(name, function) if callable(function) else None
