@@ -285,3 +285,16 @@ def test_gradients_flow_into_tensors_in_a_list(mode):
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
     assert left.asnumpy().tolist() == [2.0, 3.0] and right.asnumpy().tolist() == [4.0, 5.0]
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_all_inputs_include_those_by_name(mode):
+    ms.set_context(mode=mode)
+    try:
+        gradient = ops.GradOperation(get_all=True, sens_param=True)(
+            lambda x, *rest, **named: 2 * x + 3 * rest[0] + 4 * named["v"]
+        )
+        got = gradient(Tensor([1.0]), Tensor([1.0]), u=Tensor([1.0]), v=Tensor([1.0]), sens=Tensor([2.0]))
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    assert [g.asnumpy().tolist() for g in got] == [[4.0], [6.0], [0.0], [8.0]]

@@ -82,12 +82,16 @@ class Derivative:
                 args, sens = args[:-1], args[-1]
         if kwargs:
             args, kwargs = _by_position(self.fn, args, kwargs, self.positions)
+        names: tuple[str, ...] = ()
+        if kwargs and self.positions == "all":  # arguments that go by name alone count, too
+            names, args = tuple(kwargs), (*args, *kwargs.values())
         places = self._places(args)
         weights = self._weights()
         with mode:
             args, inputs = mode.watch(args, places)
             mode.watch_weights(weights)
-            out = mode.call(self.fn, args, kwargs)
+            by_name = dict(zip(names, args[len(args) - len(names) :])) if names else kwargs
+            out = mode.call(self.fn, args[: len(args) - len(names)], by_name)
             primary, aux = self._split(out)
             outputs = _tensors(primary)  # other results are constants
             weights = mode.used(weights) if self.by_use else weights
