@@ -297,7 +297,10 @@ def _belongs(name: str, target: Any, page: Page) -> bool:
 
 def _names_in(path: str, target: Any) -> list[str]:
     """The names a function has in a module; of an adapter, those of what it adapts."""
-    wanted = {id(target), id(getattr(target, "__wrapped__", None))}
+    wanted = set()
+    while target is not None:
+        wanted.add(id(target))
+        target = getattr(target, "__wrapped__", None)
     return [name for name, value in vars(resolve(path)).items() if callable(value) and id(value) in wanted]
 
 

@@ -63,8 +63,12 @@ def _share_with_aliases(ops: Any) -> None:
 
 
 def _share_with_methods(ops: Any, tensor: type) -> None:
-    """Methods that find their function when they are called (see `tensor_methods`) have its words and signature."""
+    """Methods that are a function, or find it when they are called (see `tensor_methods`), have its words and example."""
     for name, method in vars(tensor).items():
-        function = vars(ops).get(name)
-        if inspect.isfunction(method) and not method.__doc__ and inspect.isfunction(function):
-            method.__doc__, method.__wrapped__ = function.__doc__, function  # type: ignore[attr-defined]
+        if not inspect.isfunction(method):
+            continue
+        function = vars(ops).get(name) if not method.__doc__ else inspect.unwrap(method)
+        if inspect.isfunction(function) and (function.__doc__ or "").startswith((method.__doc__ or "").rstrip()):
+            method.__doc__ = function.__doc__
+            if function is not method:
+                method.__wrapped__ = function  # type: ignore[attr-defined]
