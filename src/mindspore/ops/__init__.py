@@ -15,7 +15,9 @@ import mindspore.runtime.eager
 from mindspore.ops import function, operations
 from mindspore.ops.function import *  # noqa: F403
 from mindspore.ops.function.sparse import *  # noqa: F403
+from mindspore.ops.compatibility import *  # noqa: F403
 from mindspore.ops.custom import *  # noqa: F403
+from mindspore.ops.custom_builder import CustomOpBuilder
 from mindspore.ops.legacy_names import *  # noqa: F403
 from mindspore.ops.nn_func import *  # noqa: F403
 from mindspore.ops.op_info import *  # noqa: F403
@@ -59,6 +61,10 @@ _MODULES = ("auto_generate", "functional", "op_info_register")
 
 
 def __getattr__(name: str) -> _typing.Any:
+    if name in ("gather_into_tensor", "scatter_tensor"):
+        return getattr(_importlib.import_module("mindspore.mint.distributed.tensors"), name)
+    if name == "all_to_all_v_c":
+        return _importlib.import_module("mindspore.communication.comm_func").all_to_all_v_c
     if name in _DISTRIBUTED:
         return getattr(_importlib.import_module("mindspore.mint.distributed"), name)
     if name.endswith("_ext"):

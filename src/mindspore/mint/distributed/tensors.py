@@ -88,6 +88,26 @@ def all_gather_into_tensor(
     return _handle(async_op)
 
 
+def gather_into_tensor(
+    output_tensor: Any, input_tensor: Any, dst: int = 0, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """At rank `dst`, write the tensors of all members, joined along the first axis, into `output_tensor`."""
+    _check("gather_into_tensor", output_tensor, input_tensor)
+    gathered = collective.CollectiveGather(dst, _name(group))(input_tensor)
+    if world.transport().rank == dst:
+        _write("gather_into_tensor", output_tensor, gathered)
+    return _handle(async_op)
+
+
+def scatter_tensor(
+    output_tensor: Any, input_tensor: Any, src: int = 0, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """Write this member's part, along the first axis, of the tensor of rank `src` into `output_tensor`."""
+    _check("scatter_tensor", output_tensor, input_tensor)
+    _write("scatter_tensor", output_tensor, collective.CollectiveScatter(src, _name(group))(input_tensor))
+    return _handle(async_op)
+
+
 def all_gather(tensor_list: list, tensor: Any, group: str | None = None, async_op: bool = False) -> CommHandle | None:
     """Write the tensor of member i into `tensor_list[i]`."""
     size = world.group_size(_name(group))

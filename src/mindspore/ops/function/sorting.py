@@ -479,14 +479,14 @@ def histogram_fixed_width(x: Any, bounds: Any, nbins: int) -> Tensor:
     """
     checks.integer("histogram_fixed_width", "nbins", nbins)
     require_rank("histogram_fixed_width", "bounds", bounds, 1, 1)
+    for name, given in (("x", x), ("bounds", bounds)):
+        if require_tensor("histogram_fixed_width", name, given).dtype.kind == "c":
+            raise TypeError(f"For 'histogram_fixed_width', '{name}' must have real elements, but got {given.dtype}.")
     low, high = (float(v) for v in concrete("histogram_fixed_width", bounds))
     if not low < high:
         raise ValueError(
             f"For 'histogram_fixed_width', the first of 'bounds' must be below the second, but got {low} and {high}."
         )
-    require_tensor("histogram_fixed_width", "x", x)
-    if x.dtype.kind == "c":
-        raise TypeError(f"For 'histogram_fixed_width', 'x' must have real elements, but got {x.dtype}.")
     flat = cast(Reshape()(x, (-1,)), mstype.float32)
     place = cast(ew.Floor()((flat - low) * (nbins / (high - low))), mstype.int64)
     place = ew.Minimum()(ew.Maximum()(place, 0), nbins - 1)

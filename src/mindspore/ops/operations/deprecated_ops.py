@@ -189,7 +189,7 @@ def _crop(draw: np.random.Generator, self: Any, height: int, width: int, objects
 
 
 SampleDistortedBoundingBoxV2 = composition(
-    "SampleDistortedBoundingBoxV2", _sample_box, """A random part of an image that covers enough of an object: corner, size and borders from 0 to 1.
+    "SampleDistortedBoundingBoxV2", _sample_box, """A random part of an image that covers an object: corner, size, borders.
 
     Examples:
         >>> box = Tensor([[[0.2, 0.2, 0.8, 0.8]]])

@@ -1,0 +1,159 @@
+"""Functions that official `mindspore.ops` shows beside its operations: its operators by name, and buffers as tensors."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.sparse import RowTensorInner
+from mindspore.common.tensor import Tensor
+from mindspore.ops import function as F
+from mindspore.ops.function._common import static_ints
+from mindspore.prims.values import from_array
+
+__all__ = [
+    "array_to_scalar", "augassign_add", "augassign_div", "augassign_floordiv", "augassign_mod", "augassign_mul",
+    "augassign_sub", "broadcast_gradient_args", "frombuffer", "hyper_add", "make_row_tensor_inner", "reshape_",
+    "row_tensor_add", "switch", "switch_layer",
+]  # fmt: skip
+
+
+def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
+    """The elements in a buffer as a tensor of one dimension, which shares its memory.
+
+    Args:
+        buffer: bytes, a bytearray, an array, or whatever else shows its memory.
+        dtype: the type of the elements.
+        count: how many elements; -1: all there are.
+        offset: where they begin, in bytes.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.frombuffer(bytearray([1, 2, 3, 4]), ms.uint8, 2, 1).tolist()
+        [2, 3]
+    """
+    kind = mstype.to_dtype(dtype)
+    size = memoryview(buffer).nbytes
+    width = kind.np.itemsize
+    if count == 0 or count < -1 or not 0 <= offset < size:
+        raise RuntimeError(
+            f"For 'frombuffer', 'count' must be -1 or positive and 'offset' from 0 to {size - 1}, but got {count} and {offset}."
+        )
+    if (size - offset) % width if count == -1 else count * width > size - offset:
+        raise RuntimeError(
+            f"For 'frombuffer', {size - offset} bytes hold no {'whole number of' if count == -1 else count} {kind} elements."
+        )
+    return from_array(np.frombuffer(buffer, kind.np, count, offset))
+
+
+# -- operators by name ----------------------------------------------------------------------------------------------------
+def augassign_add(x: Any, y: Any) -> Any:
+    """x + y, for `x += y`."""
+    return operator.add(x, y)
+
+
+def augassign_sub(x: Any, y: Any) -> Any:
+    """x - y, for `x -= y`."""
+    return operator.sub(x, y)
+
+
+def augassign_mul(x: Any, y: Any) -> Any:
+    """x * y, for `x *= y`."""
+    return operator.mul(x, y)
+
+
+def augassign_div(x: Any, y: Any) -> Any:
+    """x / y, for `x /= y`."""
+    return operator.truediv(x, y)
+
+
+def augassign_floordiv(x: Any, y: Any) -> Any:
+    """x // y, for `x //= y`."""
+    return operator.floordiv(x, y)
+
+
+def augassign_mod(x: Any, y: Any) -> Any:
+    """x % y, for `x %= y`."""
+    return operator.mod(x, y)
+
+
+def hyper_add(x: Any, y: Any) -> Any:
+    """x + y, element by element of tuples and lists.
+
+    Examples:
+        >>> ops.hyper_add((1, (2, 3)), (10, (20, 30)))
+        (11, (22, 33))
+    """
+    if isinstance(x, (tuple, list)):
+        return type(x)(hyper_add(a, b) for a, b in zip(x, y, strict=True))
+    return x + y
+
+
+def reshape_(input: Any, shape: Any) -> Tensor:
+    """The elements in another shape."""
+    return F.reshape(input, shape)
+
+
+def array_to_scalar(x: Any) -> Any:
+    """The number in a tensor of one element."""
+    return x.item()
+
+
+def broadcast_gradient_args(x: Any, y: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The axes along which the gradients of two broadcast arguments are summed, given their shapes.
+
+    Examples:
+        >>> ops.broadcast_gradient_args((4, 1, 3), (2, 3))
+        ((1,), (0,))
+    """
+    shapes = [static_ints("broadcast_gradient_args", name, v) for name, v in (("x", x), ("y", y))]
+    full = np.broadcast_shapes(*shapes)
+    padded = [(1,) * (len(full) - len(s)) + s for s in shapes]
+    axes = [
+        tuple(i for i, n in enumerate(p) if n == 1 and (full[i] != 1 or i < len(full) - len(s)))
+        for p, s in zip(padded, shapes)
+    ]
+    return axes[0], axes[1]
+
+
+# -- choices --------------------------------------------------------------------------------------------------------------
+def switch(cond: Any, true_value: Any, false_value: Any) -> Any:
+    """One of two values; tensors are chosen by a condition that is known when the graph runs.
+
+    Examples:
+        >>> ops.switch(Tensor(True), Tensor(1), Tensor(2)).item()
+        1
+    """
+    if isinstance(cond, bool):
+        return true_value if cond else false_value
+    return F.where(cond, true_value, false_value)
+
+
+def switch_layer(index: int, layers: Any) -> Any:
+    """One of several functions, by a number that is known.
+
+    Examples:
+        >>> ops.switch_layer(1, (abs, round))(2.6)
+        3
+    """
+    return layers[static_ints("switch_layer", "index", index)[0]]
+
+
+# -- rows -----------------------------------------------------------------------------------------------------------------
+def make_row_tensor_inner(indices: Any, values: Any, dense_shape: Any) -> Any:
+    """A tensor of which only the rows `indices` are given."""
+    return RowTensorInner(indices, values, dense_shape)
+
+
+def row_tensor_add(x: Any, y: Any) -> Tensor:
+    """A tensor of rows plus a dense one.
+
+    Examples:
+        >>> rows = ops.make_row_tensor_inner(Tensor([1]), Tensor([[5.0]]), (2, 1))
+        >>> ops.row_tensor_add(rows, ops.ones((2, 1))).tolist()
+        [[1.0], [6.0]]
+    """
+    return F.index_add(y, F.cast(x.indices, mstype.int32), x.values, 0) if isinstance(y, Tensor) else x + y
