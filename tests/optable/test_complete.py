@@ -97,7 +97,7 @@ MINT_OTHERS = """
     bernoulli get_rng_state initial_seed manual_seed multinomial normal rand rand_like randint randint_like randn
     randn_like randperm seed set_rng_state
     added_along as_tensor cast next_key require_tensor require_tensors scatter_along static_ints to_float unique_sorted
-    update"""
+    update item"""
 
 
 @pytest.mark.parametrize("module", [mint, mint.nn.functional, mint.linalg], ids=["mint", "functional", "linalg"])

@@ -156,3 +156,18 @@ def test_generated_names_are_found_under_their_variants():
     assert generated.clamp_scalar(x, 2, 3).tolist() == [[2.0, 3.0], [3.0, 2.0]]
     values, places = generated.MaxDim()(x, 0, False)
     assert values.tolist() == [3.0, 5.0] and places.tolist() == [1, 0]
+
+
+def test_registrations_take_what_their_kind_takes_by_position():
+    info = (
+        ops.TBERegOp("Abs").input(0, "x", None, "required", None).attr("mode", "required", "int", "all").get_op_info()
+    )
+    assert info["inputs"][0] == {"index": 0, "name": "x", "param_type": "required"}
+    expected = {"name": "mode", "param_type": "required", "value_type": "int", "value": "all"}
+    assert info["attr"][0] == expected
+    assert ops.AiCPURegOp("Own").attr("depth", "int").get_op_info()["attr"][0] == {"name": "depth", "value_type": "int"}
+
+
+def test_one_element_as_a_number():
+    assert ms.mint.item(Tensor([2.5])) == 2.5
+    assert ms.tools.get_sdc_detect_result() is False

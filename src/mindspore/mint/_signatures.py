@@ -24,7 +24,7 @@ from mindspore.prims import values
 __all__ = [
     "add", "addcdiv", "addcmul", "baddbmm", "bernoulli", "bitwise_not", "bmm", "cat", "cdist", "chunk", "clone",
     "concat", "diag", "empty", "empty_like", "equal", "fix", "flatten", "gather", "index_add", "index_select",
-    "isnan", "linspace", "meshgrid", "multinomial", "mv", "nan_to_num", "narrow", "normal", "ones", "permute", "rand",
+    "isnan", "item", "linspace", "meshgrid", "multinomial", "mv", "nan_to_num", "narrow", "normal", "ones", "permute", "rand",
     "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "repeat_interleave", "scatter",
     "scatter_add", "select", "softmax", "split", "sqrt", "squeeze", "stack", "sub", "transpose", "triangular_solve",
     "vdot", "zeros",
@@ -470,6 +470,17 @@ def empty_like(input: Any, *, dtype: Any = None, device: Any = None, pin_memory:
         (1, 2)
     """
     return F.zeros(input.shape, dtype or input.dtype)
+
+
+def item(input: Any) -> Any:
+    """The one element of a tensor as a Python number.
+
+    Examples:
+        >>> from mindspore import Tensor, mint
+        >>> mint.item(Tensor([2.5]))
+        2.5
+    """
+    return input.item()
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:

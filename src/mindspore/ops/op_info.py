@@ -44,6 +44,9 @@ class RegOp:
     """Collects what an operator takes and gives; every method returns the builder."""
 
     kind = ""
+    #: the arguments by position of `input` and `output`, and of `attr`
+    of_input: tuple[str, ...] = ("index", "name", "param_type")
+    of_attribute: tuple[str, ...] = ("name", "value_type", "value")
 
     def __init__(self, op_name: str = ""):
         if not isinstance(op_name, str) or not op_name:
@@ -54,25 +57,25 @@ class RegOp:
         self._attrs: list[dict] = []
         self._formats: list[tuple] = []
 
-    def input(self, index: Any = None, name: Any = None, param_type: Any = None, **kwargs: Any) -> Any:
-        """One more input.
+    def input(self, *args: Any, **kwargs: Any) -> Any:
+        """One more input: its index, name and kind.
 
         Examples:
             >>> from mindspore import ops
             >>> type(ops.CustomRegOp('my_kernel').input(0, 'x')).__name__
             'CustomRegOp'
         """
-        self._inputs.append(_known(index=index, name=name, param_type=param_type, **kwargs))
+        self._inputs.append(_facts("input", self.of_input, args, kwargs))
         return self
 
-    def output(self, index: Any = None, name: Any = None, param_type: Any = None, **kwargs: Any) -> Any:
-        """One more output."""
-        self._outputs.append(_known(index=index, name=name, param_type=param_type, **kwargs))
+    def output(self, *args: Any, **kwargs: Any) -> Any:
+        """One more output: its index, name and kind."""
+        self._outputs.append(_facts("output", self.of_input, args, kwargs))
         return self
 
-    def attr(self, name: Any = None, param_type: Any = None, value_type: Any = None, **kwargs: Any) -> Any:
-        """One more attribute."""
-        self._attrs.append(_known(name=name, param_type=param_type, value_type=value_type, **kwargs))
+    def attr(self, *args: Any, **kwargs: Any) -> Any:
+        """One more attribute: its name and type."""
+        self._attrs.append(_facts("attr", self.of_attribute, args, kwargs))
         return self
 
     def dtype_format(self, *args: Any) -> Any:
@@ -99,8 +102,11 @@ class RegOp:
         return record
 
 
-def _known(**facts: Any) -> dict:
-    return {k: v for k, v in facts.items() if v is not None}
+def _facts(method: str, names: tuple[str, ...], args: tuple, named: dict[str, Any]) -> dict:
+    """What is known of an input, output or attribute, by name."""
+    if len(args) > len(names):
+        raise TypeError(f"'{method}' takes at most {len(names)} arguments by position, but got {len(args)}.")
+    return {k: v for k, v in {**dict(zip(names, args)), **named}.items() if v is not None}
 
 
 class TBERegOp(RegOp):
@@ -112,6 +118,8 @@ class TBERegOp(RegOp):
     """
 
     kind = "TBE"
+    of_input = ("index", "name", "need_compile", "param_type", "shape", "value_depend")
+    of_attribute = ("name", "param_type", "value_type", "value", "default_value")
 
     def async_flag(self, async_flag: bool = False) -> TBERegOp:
         return self._fact("async_flag", async_flag)
@@ -173,6 +181,7 @@ class CustomRegOp(RegOp):
     """
 
     kind = "Custom"
+    of_attribute = ("name", "param_type", "value_type", "default_value")
 
     def __init__(self, op_name: str = "Custom"):
         super().__init__(op_name)
