@@ -21,8 +21,18 @@ from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorB
 def require_tensor(op: str, name: str, value: Any) -> Any:
     """`value`, which must be a tensor."""
     if not isinstance(value, TensorBase):
-        raise TypeError(f"For '{op}', '{name}' must be a Tensor, but got {checks.describe(value)}.")
+        raise wrong_call(op, name, value, "a Tensor")
     return value
+
+
+def wrong_call(op: str, name: str, value: Any, allowed: str, shown: str = "") -> TypeError:
+    """The error for an argument of the wrong type; `shown` is the name of the operation behind a function."""
+    shown = shown or "".join(word[:1].upper() + word[1:] for word in op.split("_"))
+    kind = {"str": "string", "NoneType": "None"}.get(type(value).__name__, type(value).__name__)
+    return TypeError(
+        f"For '{op}', '{name}' must be {allowed}, but got {checks.describe(value)}. "
+        f'Failed calling {shown} with "{shown}()({name}={kind})".'
+    )
 
 
 def require_tensors(op: str, **given: Any) -> None:
@@ -52,7 +62,7 @@ def require_operands(op: str, **given: Any) -> None:
         if isinstance(value, (TensorBase, SymbolicScalarBase)) or values.is_number(value):
             continue
         if not isinstance(value, (list, tuple)) and not hasattr(value, "__array__"):
-            raise TypeError(f"For '{op}', '{name}' must be a Tensor or a number, but got {checks.describe(value)}.")
+            raise wrong_call(op, name, value, "a Tensor or a number")
 
 
 def require_numbers(op: str, **given: Any) -> None:
@@ -163,6 +173,8 @@ def unary_float(prim: Any, name: str, doc: str, argument: str = "input") -> Call
 
     def function(input: Any) -> Tensor:
         if type(input) is not Tensor:
+            if isinstance(input, (str, bytes, dict)) or input is None:
+                raise wrong_call(name, "input", input, "a Tensor or a number", prim.__name__)
             require_operands(name, input=input)
             input = as_tensor(input)
         return apply(to_float(input))

@@ -8,7 +8,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import function as F
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function._common import cast
+from mindspore.ops.function._common import cast, static_ints
 from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 from mindspore.prims import elementwise as ew
 from mindspore.prims.elementwise import (
@@ -154,7 +154,8 @@ Renorm = composition(
     "Renorm", lambda self, x: F.renorm(x, self.p, self.dim, self.maxnorm), p=REQUIRED, dim=REQUIRED, maxnorm=REQUIRED,
 )  # fmt: skip
 EuclideanNorm = composition(
-    "EuclideanNorm", lambda self, x, axes: F.vector_norm(x, 2, axes, self.keep_dims), keep_dims=False,
+    "EuclideanNorm", lambda self, x, axes: F.vector_norm(x, 2, static_ints("EuclideanNorm", "axes", axes), self.keep_dims),
+    keep_dims=False,
 )  # fmt: skip
 NuclearNorm = composition(
     "NuclearNorm", lambda self, x: F.matrix_norm(x, "nuc", self.dim or (-2, -1), self.keepdim), dim=None, keepdim=False,

@@ -116,7 +116,7 @@ class Distribution(Cell):
         for i, name in enumerate(self.parameter_names):
             value = given.get(name)
             if value is None:
-                value = self._defaults[i] if i < len(self._defaults) else None
+                value = self._default(i)
             if value is None:
                 raise TypeError(
                     f"the type {name} must be subclass of Tensor. It can not be None since it is not specified during "
@@ -245,8 +245,16 @@ class Distribution(Cell):
         return type(self).__name__
 
     def get_dist_args(self, *args: Any, **kwargs: Any) -> tuple:
-        """The parameters, those given replacing the constructor's."""
-        return self.resolve(args, kwargs)
+        """The parameters, those given replacing the constructor's; None for those known to neither."""
+        given = dict(zip(self.parameter_names, args), **kwargs)
+        if not self.parameter_names or len(given) < len(args) + len(kwargs) or set(given) - set(self.parameter_names):
+            return self.resolve(args, kwargs)  # which says what is wrong
+        known = {name: given.get(name, self._default(i)) for i, name in enumerate(self.parameter_names)}
+        return tuple(None if value is None else self._as_tensor(name, value) for name, value in known.items())
+
+    def _default(self, index: int) -> Any:
+        """A parameter of the constructor, if it was given."""
+        return self._defaults[index] if index < len(self._defaults) else None
 
     def construct(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method by its name, so that a distribution can be used as a layer."""
