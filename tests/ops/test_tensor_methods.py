@@ -16,7 +16,7 @@ CASES = [
     (lambda x: x.sum(axis=0, keepdims=True), X.sum(0, keepdims=True)), (lambda x: x.sum(1, True), X.sum(1, keepdims=True)),
     (lambda x: x.sum(initial=5.0), X.sum() + 5), (lambda x: x.mean(axis=1, keep_dims=True), X.mean(1, keepdims=True)),
     (lambda x: x.mean(dim=0), X.mean(0)), (lambda x: x.max(), X.max()), (lambda x: x.max(axis=1), X.max(1)),
-    (lambda x: x.max(1)[0], X.max(1)), (lambda x: x.max(dim=0)[1], X.argmax(0)), (lambda x: x.min(axis=0), X.min(0)),
+    (lambda x: x.max(dim=1)[0], X.max(1)), (lambda x: x.max(dim=0)[1], X.argmax(0)), (lambda x: x.min(axis=0), X.min(0)),
     (lambda x: x.argmax(1), X.argmax(1)), (lambda x: x.argmax(dim=0, keepdim=True), X.argmax(0)[None]),
     (lambda x: x.std(1), X.std(1)), (lambda x: x.std(dim=1), X.std(1, ddof=1)), (lambda x: x.var(axis=0, ddof=1), X.var(0, ddof=1)),
     (lambda x: x.any(), True), (lambda x: x.all(axis=1), X.all(1)), (lambda x: x.prod(1), X.prod(1)),
