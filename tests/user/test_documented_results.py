@@ -132,3 +132,22 @@ def test_adding_into_a_parameter_by_index_returns_a_tensor():
 def test_cepstra_are_single_precision():
     wave = np.random.default_rng(0).random((2, 400))
     assert ms.dataset.audio.MFCC(4000, 8, 2)(wave).dtype == ms.dataset.audio.LFCC(n_lfcc=4)(wave).dtype == np.float32
+
+
+@pytest.mark.usefixtures("_mode")
+def test_suppression_is_greedy():
+    rng = np.random.default_rng(3)
+    boxes = rng.uniform(0, 60, (150, 5)).astype(np.float32)
+    boxes[:, 2:4] = boxes[:, :2] + rng.uniform(5, 40, (150, 2))
+    ordered, _, kept = ms.jit(lambda x: ops.NMSWithMask(0.3)(x))(Tensor(boxes))
+    rows = boxes[np.argsort(-boxes[:, 4], kind="stable")].astype(np.float64)
+    np.testing.assert_array_equal(ordered.asnumpy(), rows.astype(np.float32))
+    survivors = []
+    for row in rows:
+        low = np.array([np.maximum(row[:2], other[:2]) for other in survivors]).reshape(-1, 2)
+        high = np.array([np.minimum(row[2:4], other[2:4]) for other in survivors]).reshape(-1, 2)
+        shared = np.prod(np.maximum(high - low, 0), axis=1)
+        areas = np.array([np.prod(other[2:4] - other[:2]) for other in survivors])
+        if not np.any(shared / (areas + np.prod(row[2:4] - row[:2]) - shared) > 0.3):
+            survivors.append(row)
+    np.testing.assert_array_equal(ordered.asnumpy()[kept.asnumpy()], np.array(survivors, np.float32))

@@ -17,6 +17,7 @@ from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import Gather, GatherNd
 from mindspore.prims.reduction import BroadcastTo, ReduceAll, Reshape
 from mindspore.prims.sorting import Sort
+from mindspore.prims.suppression import Suppress
 
 __all__ = [
     "bounding_box_decode", "bounding_box_encode", "check_valid", "crop_and_resize", "iou", "nms_with_mask",
@@ -123,8 +124,6 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     """(boxes by falling score, their places in that order, which survive): a box falls if a better survivor overlaps it
     too much.
 
-    The greedy rule needs an order, so this runs one vectorised step per box.
-
     Examples:
         >>> boxes = Tensor([[0.0, 0.0, 4.0, 4.0, 0.9], [0.0, 0.0, 4.0, 3.9, 0.8], [10.0, 10.0, 14.0, 14.0, 0.7]])
         >>> ordered, index, kept = ops.nms_with_mask(boxes, 0.5)
@@ -147,10 +146,7 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     shared = width * height
     overlaps = ew.Greater()(shared / (area + column(area) - shared), iou_threshold)
     later = ew.Less()(Reshape()(Range()(0, count, 1), (-1, 1)), Range()(0, count, 1))
-    kills = ew.LogicalAnd()(overlaps, later)
-    alive = cast(ew.ones_like(x0), mstype.bool_)
-    for i in range(count):
-        alive = ew.LogicalAnd()(alive, ew.LogicalNot()(ew.LogicalAnd()(alive[i], kills[i])))
+    alive = Suppress()(ew.LogicalAnd()(overlaps, later))
     return ordered, cast(Range()(0, count, 1), mstype.int32), alive
 
 
