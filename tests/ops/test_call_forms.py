@@ -231,3 +231,37 @@ def test_a_tensor_has_its_own_data():
     shared = Tensor.from_numpy(array)
     array[1] = 6
     assert shared.asnumpy().tolist() == [5, 6, 0]
+
+
+# -- vmap over Parameters that are written to -------------------------------------------------------------------------------
+class MappedUpdate(nn.Cell):
+    """One momentum step per column of the weight."""
+
+    def __init__(self, start):
+        super().__init__()
+        self.weight = Parameter(Tensor(start), name="weight")
+        self.moment = Parameter(Tensor(np.zeros_like(start)), name="moment")
+        self.step = ops.vmap(ops.ApplyMomentum(), (1, 1, None, 1, None), 0)
+
+    def construct(self, grad):
+        return self.step(self.weight, self.moment, 0.1, grad, 0.9)
+
+
+@MODES
+def test_vmap_writes_into_mapped_parameters(mode):
+    ms.set_context(mode=mode)
+    try:
+        start, grad = X[0].copy(), np.arange(12, dtype=np.float32).reshape(3, 4)
+        net = MappedUpdate(start)
+        out = net(Tensor(grad))
+        np.testing.assert_allclose(net.moment.asnumpy(), grad)
+        np.testing.assert_allclose(net.weight.asnumpy(), start - 0.1 * grad, rtol=1e-6)
+        np.testing.assert_allclose(out.asnumpy(), (start - 0.1 * grad).T, rtol=1e-6)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_vmap_refuses_to_write_many_values_into_one_parameter():
+    shared = Parameter(Tensor([0.0]), name="shared")
+    with pytest.raises(RuntimeError, match="map over them too"):
+        ops.vmap(lambda x: ops.assign(shared, x), 0, 0)(Tensor([[1.0], [2.0]]))

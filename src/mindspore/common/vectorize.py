@@ -70,15 +70,29 @@ class Vectorized:
         outer = ACTIVE.builder
         child = outer.child(self.__name__)
         batched: list[tuple[Any, Any]] = []
-        inner = [_example(child, a, x, batched) for a, x in zip(args, axes)]
+        origins: dict[int, tuple[Any, int]] = {}
+        inner = [_example(child, a, x, batched, origins) for a, x in zip(args, axes)]
         with child.active():
             result = parse.call(self.fn, tuple(inner), kwargs)
             nodes = [child.node_of(t) for t in _tensors(result)]
-        if child.state:
-            raise RuntimeError(f"For 'vmap', '{self.__name__}' must not write to Parameters.")
-        mapped = batch_graph(outer, nodes, batched, size)
+        written = list(child.state.values())
+        mapped = batch_graph(outer, nodes + [node for _, node in written], batched, size)
+        for (target, _), (value, is_batched) in zip(written, mapped[len(nodes) :]):
+            self._write(target, value, is_batched, origins, size)
         supply = iter(mapped)
         return _place(result, self.out_axes, size, lambda _: next(supply))
+
+    def _write(self, target: Any, value: Any, is_batched: bool, origins: dict[int, tuple[Any, int]], size: int) -> None:
+        """What the function wrote: into its examples of an argument, or, if it is one value for all, into a Parameter."""
+        outer = ACTIVE.builder
+        if id(target) in origins:
+            target, axis = origins[id(target)]
+            value = move_axis(value if is_batched else BroadcastTo((size, *value.shape))(value), 0, axis)
+        elif is_batched:
+            raise RuntimeError(
+                f"For 'vmap', '{self.__name__}' must not write to Parameters that all examples share; map over them too."
+            )
+        outer.write(target, outer.node_of(value))
 
 
 def _picked(value: Any, axis: Any, i: int) -> Any:
@@ -115,8 +129,8 @@ def _collect_sizes(arg: Any, axis: Any, sizes: set[int]) -> None:
             _collect_sizes(a, x, sizes)
 
 
-def _example(child: Any, arg: Any, axis: Any, batched: list) -> Any:
-    """One argument for one example: a fresh graph parameter without the mapped axis."""
+def _example(child: Any, arg: Any, axis: Any, batched: list, origins: dict[int, tuple[Any, int]]) -> Any:
+    """One argument for one example: a fresh graph parameter without the mapped axis; `origins` tells what it is of."""
     if axis is None:
         return arg
     if isinstance(arg, TensorBase):
@@ -124,10 +138,12 @@ def _example(child: Any, arg: Any, axis: Any, batched: list) -> Any:
         shape = tuple(front.shape[1:])
         parameter = child.graph.add_parameter("example", AbstractTensor(values.dtype_of(arg), shape))
         batched.append((parameter, front))
-        return values.from_node(parameter)
+        example = values.from_node(parameter)
+        origins[id(example)] = (arg, axis)
+        return example
     if isinstance(arg, (tuple, list)):
         each = axis if isinstance(axis, (tuple, list)) else (axis,) * len(arg)
-        return type(arg)(_example(child, a, x, batched) for a, x in zip(arg, each))
+        return type(arg)(_example(child, a, x, batched, origins) for a, x in zip(arg, each))
     return arg
 
 

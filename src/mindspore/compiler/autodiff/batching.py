@@ -81,6 +81,8 @@ class _Walk:
             out = rule(op, self.size, *args)
             if out is not None:
                 return _pairs(out)
+        if op.writes:  # called, it may hand out less than it computes
+            return self._one_by_one(lambda one: self.builder.apply(op, tuple(one)), args)
         return self._one_by_one(lambda one: op(*one), args)
 
     def _shared(self, node: CNode, args: list[Batched]) -> Batched:
