@@ -261,6 +261,13 @@ def test_vmap_writes_into_mapped_parameters(mode):
         ms.set_context(mode=ms.PYNATIVE_MODE)
 
 
+def test_vmap_within_vmap_writes_into_mapped_parameters():
+    start, more = X[0].copy(), np.arange(12, dtype=np.float32).reshape(3, 4)
+    weight = Parameter(Tensor(start), name="weight")
+    ops.vmap(ops.vmap(ops.AssignAdd(), (0, 0), 0), (0, 0), 0)(weight, Tensor(more))
+    np.testing.assert_allclose(weight.asnumpy(), start + more)
+
+
 def test_vmap_refuses_to_write_many_values_into_one_parameter():
     shared = Parameter(Tensor([0.0]), name="shared")
     with pytest.raises(RuntimeError, match="map over them too"):

@@ -75,7 +75,7 @@ class Vectorized:
         with child.active():
             result = parse.call(self.fn, tuple(inner), kwargs)
             nodes = [child.node_of(t) for t in _tensors(result)]
-        written = list(child.state.values())
+        written = [(t, n) for t, n in child.state.values() if id(t) in origins or child.outlives(t)]
         mapped = batch_graph(outer, nodes + [node for _, node in written], batched, size)
         for (target, _), (value, is_batched) in zip(written, mapped[len(nodes) :]):
             self._write(target, value, is_batched, origins, size)
