@@ -47,6 +47,18 @@ CASES = {
         lambda x: x.reshape(((x > 9).sum().item() + x.shape[1], -1)),
         lambda a: a.reshape(a.shape[1], -1),
     ),
+    "sequence_mask": (
+        lambda x: ops.sequence_mask(ops.abs(ops.floor(x * 3)).astype(ms.int32).reshape(-1)),
+        lambda a: np.arange(np.abs(np.floor(a * 3)).max()) < np.abs(np.floor(a * 3)).reshape(-1, 1),
+    ),
+    "repeat_interleave": (
+        lambda x: ops.repeat_interleave(x, (x.sum(1) > 0).astype(ms.int32) + 1, 0),
+        lambda a: np.repeat(a, (a.sum(1) > 0) + 1, 0),
+    ),
+    "list_difference": (
+        lambda x: ops.list_difference(ops.floor(x).reshape(-1), Tensor([0.0, 1.0]))[0],
+        lambda a: np.floor(a).reshape(-1)[~np.isin(np.floor(a).reshape(-1), [0, 1])],
+    ),
     "axis": (lambda x: ops.sum(x, int((x > 9).sum())), lambda a: a.sum(0)),
     "twice": (
         lambda x: ops.masked_select(ops.masked_select(x, x > 0), ops.masked_select(x, x > 0) < 1),

@@ -15,6 +15,7 @@ from mindspore.prims import checks, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.measured import measure
+from mindspore.prims.reduction import ReduceMax
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
 
 
@@ -101,6 +102,14 @@ def concrete(op: str, value: Any) -> np.ndarray:
             raise unknown_value(f"ops.{op}", values.from_node(node), SizeUnknownError)
         return answer
     return np.asarray(value._data)
+
+
+def largest(op: str, value: Any, empty: int) -> int:
+    """The largest element of a tensor of ints, which decides a size; `empty` for none."""
+    require_tensor(op, "input", value)
+    if not is_variable(value):
+        return int(np.asarray(value._data).max(initial=empty))
+    return int(ReduceMax()(value, ())) if value.size else empty
 
 
 def measured(op: str, function: Callable[..., tuple], *inputs: Any) -> tuple:

@@ -11,7 +11,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops.function._common import (
     as_tensor,
     cast,
-    concrete,
+    largest,
     measured,
     normal_axis,
     require_operands,
@@ -579,7 +579,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
         raise TypeError(f"For 'one_hot', 'indices' must be of an integer type, but got {indices.dtype}.")
     depth = values.static_value(depth)
     if depth == -1:
-        depth = int(concrete("one_hot", indices).max(initial=-1)) + 1
+        depth = largest("one_hot", indices, -1) + 1
     depth = checks.integer("one_hot", "depth", depth, 0)
     at = normal_axis("one_hot", axis, indices.ndim + 1)
     from mindspore.prims.arrays import ExpandDims
@@ -599,7 +599,7 @@ def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
     """
     require_tensors("sequence_mask", lengths=lengths)
     if maxlen is None:
-        maxlen = int(concrete("sequence_mask", lengths).max(initial=0))
+        maxlen = max(largest("sequence_mask", lengths, 0), 0)
     steps = Range(dtype=lengths.dtype)(0, checks.integer("sequence_mask", "maxlen", values.static_value(maxlen), 0), 1)
     return ew.Less()(steps, Reshape()(lengths, (*lengths.shape, 1)))
 
@@ -726,8 +726,8 @@ def list_difference(x: Any, y: Any, index_dtype: Any = mstype.int32) -> tuple[Te
         >>> print(left, where)
         [5 7] [0 2]
     """
-    keep = np.flatnonzero(~np.isin(concrete("list_difference", x), concrete("list_difference", y)))
-    return gs.Gather()(x, Tensor(keep), 0), Tensor(keep, index_dtype)
+    (keep,) = measured("list_difference", lambda a, b: (np.flatnonzero(~np.isin(a, b)),), x, y)
+    return gs.Gather()(x, keep, 0), cast(keep, index_dtype)
 
 
 def diag_part(x: Any) -> Tensor:

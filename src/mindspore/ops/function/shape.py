@@ -12,6 +12,8 @@ from mindspore.ops.function._common import (
     alias,
     as_tensor,
     concrete,
+    is_variable,
+    measured,
     normal_axes,
     normal_axis,
     require_operands,
@@ -566,9 +568,10 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
         input, axis = Reshape()(input, (-1,)), 0
     at = normal_axis("repeat_interleave", axis, input.ndim)
     n = input.shape[at]
-    counts = repeats
-    if isinstance(repeats, Tensor):
-        counts = concrete("repeat_interleave", repeats).tolist()
+    if isinstance(repeats, Tensor) and repeats.shape == (n,) and is_variable(repeats):
+        (places,) = measured("repeat_interleave", lambda counts: (np.repeat(np.arange(n), counts),), repeats)
+        return Gather()(input, places, at)
+    counts = concrete("repeat_interleave", repeats).tolist() if isinstance(repeats, Tensor) else repeats
     counts = static_ints("repeat_interleave", "repeats", counts)
     if any(c < 0 for c in counts):
         raise ValueError(f"For 'repeat_interleave', 'repeats' must not be negative, but got {counts}.")

@@ -247,9 +247,9 @@ def _segment(name: str, reduce: Any, empty: Any) -> Any:
     """A class that combines rows by sorted segment ids; segments without rows hold `empty`."""
 
     def compose(self: Any, x: Any, ids: Any) -> Tensor:
-        from mindspore.ops.function._common import concrete
+        from mindspore.ops.function._common import largest
 
-        count = int(concrete(name, ids).max(initial=-1)) + 1
+        count = largest(name, ids, -1) + 1
         out = reduce(x, ids, count)
         if empty is None:
             return out
