@@ -51,32 +51,62 @@ def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Ten
 
 # -- operators by name ----------------------------------------------------------------------------------------------------
 def augassign_add(x: Any, y: Any) -> Any:
-    """x + y, for `x += y`."""
+    """x + y, for `x += y`.
+
+    Examples:
+        >>> print(ops.augassign_add(Tensor([5.0]), 2))
+        [7.]
+    """
     return operator.add(x, y)
 
 
 def augassign_sub(x: Any, y: Any) -> Any:
-    """x - y, for `x -= y`."""
+    """x - y, for `x -= y`.
+
+    Examples:
+        >>> print(ops.augassign_sub(Tensor([5.0]), 2))
+        [3.]
+    """
     return operator.sub(x, y)
 
 
 def augassign_mul(x: Any, y: Any) -> Any:
-    """x * y, for `x *= y`."""
+    """x * y, for `x *= y`.
+
+    Examples:
+        >>> print(ops.augassign_mul(Tensor([5.0]), 2))
+        [10.]
+    """
     return operator.mul(x, y)
 
 
 def augassign_div(x: Any, y: Any) -> Any:
-    """x / y, for `x /= y`."""
+    """x / y, for `x /= y`.
+
+    Examples:
+        >>> print(ops.augassign_div(Tensor([5.0]), 2))
+        [2.5]
+    """
     return operator.truediv(x, y)
 
 
 def augassign_floordiv(x: Any, y: Any) -> Any:
-    """x // y, for `x //= y`."""
+    """x // y, for `x //= y`.
+
+    Examples:
+        >>> print(ops.augassign_floordiv(Tensor([5.0]), 2))
+        [2.]
+    """
     return operator.floordiv(x, y)
 
 
 def augassign_mod(x: Any, y: Any) -> Any:
-    """x % y, for `x %= y`."""
+    """x % y, for `x %= y`.
+
+    Examples:
+        >>> print(ops.augassign_mod(Tensor([5.0]), 2))
+        [1.]
+    """
     return operator.mod(x, y)
 
 
@@ -93,12 +123,23 @@ def hyper_add(x: Any, y: Any) -> Any:
 
 
 def reshape_(input: Any, shape: Any) -> Tensor:
-    """The elements in another shape."""
+    """The elements in another shape.
+
+    Examples:
+        >>> print(ops.reshape_(Tensor([1, 2, 3, 4]), (2, 2)))
+        [[1 2]
+         [3 4]]
+    """
     return F.reshape(input, shape)
 
 
 def array_to_scalar(x: Any) -> Any:
-    """The number in a tensor of one element."""
+    """The number in a tensor of one element.
+
+    Examples:
+        >>> ops.array_to_scalar(Tensor([5]))
+        5
+    """
     return x.item()
 
 
@@ -144,7 +185,12 @@ def switch_layer(index: int, layers: Any) -> Any:
 
 # -- rows -----------------------------------------------------------------------------------------------------------------
 def make_row_tensor_inner(indices: Any, values: Any, dense_shape: Any) -> Any:
-    """A tensor of which only the rows `indices` are given."""
+    """A tensor of which only the rows `indices` are given.
+
+    Examples:
+        >>> ops.make_row_tensor_inner(Tensor([1]), Tensor([[5.0, 6.0]]), (3, 2)).dense_shape
+        (3, 2)
+    """
     return RowTensorInner(indices, values, dense_shape)
 
 

@@ -17,7 +17,12 @@ from mindspore.prims.primitive import Primitive
 
 
 class Suppress(Primitive):
-    """`prim(removes (n, n))` -> which of n candidates survive, where row i says whom candidate i removes if it survives."""
+    """`prim(removes (n, n))` -> which of n candidates survive, where row i says whom candidate i removes if it survives.
+
+    Examples:
+        >>> print(ops.Suppress()(Tensor([[False, True], [False, False]])))
+        [ True False]
+    """
 
     def infer(self, removes: Any) -> Any:
         checks.tensor(self.name, "removes", removes)
