@@ -15,6 +15,7 @@ if not available():
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore._base import watch
+from mindspore.backends.cpu import preparation
 from mindspore.runtime import executor
 from mindspore.utils import dlpack
 
@@ -263,3 +264,20 @@ def test_without_fusion(mode):
         agree(net, x)
     finally:
         ms.set_context(graph_kernel_flags="")
+
+
+def test_the_memory_of_many_graphs_is_limited(mode, monkeypatch):
+    net, _ = make()
+    inputs = [Tensor(normal(n, 16, 6, 6)) for n in (1, 2, 3, 4)]
+    agree(net, inputs[0])
+    (entry,) = net._compiled_function().entries()
+    (instance,) = entry.executable._free
+    for reference in list(preparation._FILLED.values()):  # what other tests have left
+        if (found := reference()) is not None:
+            found.give_back()
+    monkeypatch.setattr(preparation, "LIMIT", 2 * instance.kept.nbytes)
+    for _ in range(2):
+        for x in inputs:
+            agree(net, x)
+    valid = [e.executable._free[0].kept._watch is not None for e in net._compiled_function().entries()]
+    assert valid == [False, False, True, True]

@@ -41,8 +41,13 @@ class Arena:
         """One user less; the last one lets the memory go."""
         with _GUARD:
             self.users -= 1
-            if self.users == 0 and hasattr(mmap, "MADV_DONTNEED"):
-                self.memory.madvise(mmap.MADV_DONTNEED)
+            if self.users == 0:
+                self.release()
+
+    def release(self) -> None:
+        """Give the memory back to the system; the addresses stay ours, and the contents are lost."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self.memory.madvise(mmap.MADV_DONTNEED)
 
 
 _GUARD = threading.RLock()  # a collection of garbage may come at any time, also while it is held

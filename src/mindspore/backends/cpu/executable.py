@@ -130,6 +130,7 @@ class Instance:
         if self.kept.are_valid(weights):
             return
         self.kept.forget()
+        preparation.make_room()
         if runner.functions().run(self.preparation.ctypes.data, len(self.preparation) // 2):
             raise RuntimeError(f"preparing the weights of the graph {self.blueprint.name!r} failed")
         self.kept.were_made(weights, own)
@@ -209,7 +210,13 @@ class Instance:
         for whose, offset, word in self.patches:
             words[word] = external[whose] + offset
         if self.blueprint.preparation:
-            self._prepare(weights, own)
+            with self.kept:
+                self._prepare(weights, own)
+                self._run_steps()
+        else:
+            self._run_steps()
+
+    def _run_steps(self) -> None:
         self.error = None
         status = self.run(self.table_address, self.count)
         if self.error is not None:

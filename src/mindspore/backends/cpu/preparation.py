@@ -8,6 +8,9 @@ nobody has touched them (`_base/watch.py`).
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,17 +76,35 @@ def _set_lifetimes(steps: list[Step]) -> None:
             view.buffer.last = number
 
 
+#: bytes that all graphs together may keep; beyond, those unused for longest give their memory back
+LIMIT = max(256 << 20, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 8)
+_LOCK = threading.RLock()  # a collection of garbage may come at any time, also while it is held
+_FILLED: dict[int, weakref.ref[Kept]] = {}  # in order of use
+
+
 class Kept:
-    """Memory for kept values, and whether they are still right."""
+    """Memory for kept values, and whether they are still right. `with kept:` while a graph reads them."""
 
     def __init__(self, buffers: Sequence[Buffer], places: dict[int, int]):
         """Enters the buffers' addresses in `places`."""
         self._watch: watch.Watch | None = None
-        self._memory = Arena(sum(_room(b) for b in buffers)) if buffers else None
+        self._busy = False
+        self.nbytes = sum(_room(b) for b in buffers)
+        self._memory = Arena(self.nbytes) if buffers else None
         address = self._memory.address if self._memory else 0
         for buffer in buffers:
             places[id(buffer)] = address
             address += _room(buffer)
+
+    def __enter__(self) -> Kept:
+        with _LOCK:
+            self._busy = True
+            _FILLED.pop(id(self), None)
+            _FILLED[id(self)] = weakref.ref(self)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._busy = False
 
     def are_valid(self, weights: Sequence[Any]) -> bool:
         return self._watch is not None and self._watch.holds(weights)
@@ -94,11 +115,34 @@ class Kept:
             self._watch = watch.Watch(weights)
 
     def forget(self) -> None:
+        """They are no longer right."""
         if self._watch is not None:
             self._watch.end()
             self._watch = None
 
-    __del__ = forget
+    def give_back(self) -> None:
+        """Let the memory go until the values are computed again."""
+        self.forget()
+        _FILLED.pop(id(self), None)
+        if self._memory is not None:
+            self._memory.release()
+
+    def __del__(self) -> None:
+        self.forget()
+        _FILLED.pop(id(self), None)
+
+
+def make_room() -> None:
+    """Keep within the limit."""
+    with _LOCK:
+        filled = [kept for reference in _FILLED.values() if (kept := reference()) is not None]
+        total = sum(kept.nbytes for kept in filled)
+        for kept in filled:
+            if total <= LIMIT:
+                return
+            if not kept._busy:
+                kept.give_back()
+                total -= kept.nbytes
 
 
 def _room(buffer: Buffer) -> int:
