@@ -199,7 +199,7 @@ class _Writer:
                 memory.load(f, p.dtype, memory.offset(f, packed, "1", n * w * self.size), 1, Mask(w))
                 for n in range(len(masks))
             ]
-            found = []
+            found: list[str] = []
             for line in lines:
                 one = memory.load(f, p.dtype, memory.offset(f, line, k, p.left[1] * self.size), 1, Mask(1))
                 factor = f.splat(LLVM_TYPES[p.dtype], one, w)
