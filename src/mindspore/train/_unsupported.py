@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NoReturn
 
-_ENCRYPT = "obfuscated models are not supported; to protect weights, encrypt files with 'enc_key'"
+_ENCRYPT = "MindIR files are not obfuscated; encrypt them with 'enc_key', or obfuscate weights with 'obfuscate_ckpt'"
 
 
 def _refuse(name: str, reason: str) -> NoReturn:
@@ -26,19 +26,3 @@ def export_split_mindir(
 def obfuscate_model(obf_config: dict[str, Any], **kwargs: Any) -> NoReturn:
     """Refused."""
     _refuse("obfuscate_model", _ENCRYPT)
-
-
-def obfuscate_ckpt(
-    network: Any, ckpt_files: str, target_modules: Any = None, obf_config: Any = None, saved_path: str = "./",
-    obfuscate_scale: float = 100,
-) -> NoReturn:  # fmt: skip
-    """Refused."""
-    _refuse("obfuscate_ckpt", _ENCRYPT)
-
-
-def load_obf_params_into_net(
-    network: Any, target_modules: Any = None, obf_ratios: Any = None, obf_config: Any = None,
-    data_parallel_num: int = 1, **kwargs: Any,
-) -> NoReturn:  # fmt: skip
-    """Refused."""
-    _refuse("load_obf_params_into_net", _ENCRYPT)

@@ -17,11 +17,10 @@ from mindspore.train._checkpoint.save import async_ckpt_thread_status, save_chec
 from mindspore.train._checkpoint.segments import load_segmented_checkpoints, tensor_to_np_type
 from mindspore.train._mindir.convert import convert_model, get_model_info
 from mindspore.train._mindir.export import export, load, load_mindir, save_mindir
+from mindspore.train._obfuscation import load_obf_params_into_net, obfuscate_ckpt
 from mindspore.train._onnx.public import load_onnx
 from mindspore.train._unsupported import (
     export_split_mindir,
-    load_obf_params_into_net,
-    obfuscate_ckpt,
     obfuscate_model,
 )
 
