@@ -151,3 +151,14 @@ def test_suppression_is_greedy():
         if not np.any(shared / (areas + np.prod(row[2:4] - row[:2]) - shared) > 0.3):
             survivors.append(row)
     np.testing.assert_array_equal(ordered.asnumpy()[kept.asnumpy()], np.array(survivors, np.float32))
+
+
+def test_methods_by_dim_and_by_axis():
+    x = Tensor([[1.0, float("nan")], [3.0, 4.0]])
+    assert x.nansum(dim=0, keepdim=True).tolist() == x.nansum(axis=0, keepdims=True).tolist() == [[4.0, 4.0]]
+    assert x.nansum(1, dtype=ms.float64).tolist() == [1.0, 7.0]
+    y = Tensor([[1, 2], [3, 4]])
+    repeated = [[1, 2], [3, 4], [3, 4]]
+    assert y.repeat_interleave(Tensor([1, 2]), dim=0, output_size=3).tolist() == repeated
+    assert y.repeat_interleave(Tensor([1, 2]), 0).tolist() == repeated
+    assert y.repeat_interleave(2).tolist() == [1, 1, 2, 2, 3, 3, 4, 4]

@@ -133,6 +133,19 @@ def _second_name(function: Callable, other: str) -> Callable:
     return _as_method_of(function, method)
 
 
+def _repeat_interleave(self: Tensor, repeats: Any, axis: Any = None, **kwargs: Any) -> Tensor:
+    """Each element repeated, along `axis` (or `dim`), or of the flattened tensor.
+
+    Examples:
+        >>> Tensor([1, 2]).repeat_interleave(2).tolist()
+        [1, 1, 2, 2]
+    """
+    if "dim" in kwargs:
+        axis = kwargs.pop("dim")
+    kwargs.pop("output_size", None)  # a hint of what the repeats add up to
+    return F.repeat_interleave(self, repeats, axis, **kwargs)
+
+
 _expand_as = _second_name(F.expand_as, "x")
 _remainder = _second_name(F.remainder, "divisor")
 
@@ -723,9 +736,9 @@ _SAME = [
     "logcumsumexp", "logdet", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logsumexp",
     "lstsq", "lt", "masked_fill", "masked_select", "matrix_exp", "matrix_power", "maximum",
     "minimum", "mm", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
-    "nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "ne", "neg", "negative", "nextafter",
+    "nan_to_num", "nanmean", "nanmedian", "nanquantile", "ne", "neg", "negative", "nextafter",
     "nonzero", "norm", "not_equal", "numel", "orgqr", "ormqr", "outer", "pinv", "positive", "pow", "quantile",
-    "rad2deg", "random_categorical", "ravel", "real", "reciprocal", "renorm", "repeat_interleave",
+    "rad2deg", "random_categorical", "ravel", "real", "reciprocal", "renorm",
     "reverse", "reverse_sequence", "roll", "rot90", "round", "rsqrt", "scatter_div", "scatter_max", "scatter_min",
     "scatter_mul", "scatter_sub", "select_scatter", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
     "slice_scatter", "slogdet", "sqrt", "square", "subtract", "svd", "swapaxes", "swapdims", "t", "tan", "tanh",
@@ -754,6 +767,8 @@ _ADAPTED: dict[str, Callable] = {
     "argmin": _reduction(F.argmin, "axis", "keepdims"),
     "cumsum": _reduction(cumsum_flat, "axis", "dtype"),
     "cumprod": _reduction(F.cumprod, "axis", "dtype", axis="dim"),
+    "nansum": _reduction(F.nansum, "axis", "keepdims", "dtype"),
+    "repeat_interleave": _repeat_interleave,
     "max": _extreme(F.amax, F.max),
     "min": _extreme(F.amin, F.min),
     "std": _spread(F.std),
