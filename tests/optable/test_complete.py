@@ -46,7 +46,7 @@ INTERNAL = """
     AttentionGrad AvgPoolGrad CTCCurvature CTCGrad DropoutAttention DropoutAttentionGrad Call Collective Cond
     CustomGradient DropoutMask DropoutWithKey
     Elementwise Later PagedAttentionMask FoldIn FourierTransform GetItem GradientHook HostCall
-    InverseRealFourierTransform MaxPoolGrad
+    InverseRealFourierTransform MaxPoolGrad Measured
     MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation
     RandomPoissonSample RandomUniform RealFourierTransform RecurrentSequence RecurrentSequenceCurvature
     RecurrentSequenceGrad RecurrentSequenceThird Reduction Reusing SelectView SetItem SparseUpdate StackInit StackPush
