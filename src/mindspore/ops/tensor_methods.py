@@ -303,7 +303,8 @@ def _repeat(self: Tensor, *given: Any, repeats: Any = None, axis: int | None = N
     if repeats is not None:
         given = (repeats,)
     elif len(given) == 2 and isinstance(given[0], (tuple, list)):
-        given, axis = given[:1], given[1]
+        amounts, axis = given
+        given = (amounts,)
     if axis is not None:
         return F.repeat_interleave(self, given[0], axis)
     return F.tile(self, _flat(given))
