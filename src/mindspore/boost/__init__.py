@@ -4,8 +4,10 @@ from mindspore.boost.base import OptimizerProcess, ParameterProcess
 from mindspore.boost.boost import AutoBoost
 from mindspore.boost.boost_cell_wrapper import BoostTrainOneStepCell, BoostTrainOneStepWithLossScaleCell
 from mindspore.boost.grad_accumulation import GradientAccumulation
+from mindspore.boost.grad_freeze import FreezeOpt, GradientFreeze, freeze_cell
+from mindspore.boost.less_batch_normalization import LessBN
 
 __all__ = [
-    "AutoBoost", "BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "GradientAccumulation",
-    "OptimizerProcess", "ParameterProcess",
+    "AutoBoost", "BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "FreezeOpt",
+    "GradientAccumulation", "GradientFreeze", "LessBN", "OptimizerProcess", "ParameterProcess", "freeze_cell",
 ]  # fmt: skip

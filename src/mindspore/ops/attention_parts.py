@@ -48,7 +48,7 @@ def _in_projection(
 
 def _in_projection_packed(
     q: Any, k: Any, v: Any, w: Any, b: Any, k_is_v: bool, q_is_k: bool
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, ...]:
     """Queries, keys and values by the three thirds of one matrix; fewer products where the inputs are the same."""
     width = q.shape[-1]
     if k_is_v and q_is_k:

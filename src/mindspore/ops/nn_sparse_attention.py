@@ -146,7 +146,7 @@ def nsa_compress_attention(
     blocks = static_ints(op, "actual_sel_seq_kvlen", actual_sel_seq_kvlen)
     counts = np.diff((0, *blocks))
     spread = _coverage(compress_block_size // compress_stride, select_block_size // compress_stride)
-    parts = []
+    parts: list[tuple] = []
     lengths = (
         ("actual_seq_qlen", actual_seq_qlen, query.shape[0]),
         ("actual_cmp_seq_kvlen", actual_cmp_seq_kvlen, key.shape[0]),
@@ -218,7 +218,7 @@ def nsa_select_attention(
     if topk_indices.shape != (query.shape[0], key.shape[1], select_block_count):
         wanted = (query.shape[0], key.shape[1], select_block_count)
         raise ValueError(f"For '{op}', 'topk_indices' must have the shape {wanted}, but got {topk_indices.shape}.")
-    parts = []
+    parts: list[tuple] = []
     lengths = (
         ("actual_seq_qlen", actual_seq_qlen, query.shape[0]),
         ("actual_seq_kvlen", actual_seq_kvlen, key.shape[0]),

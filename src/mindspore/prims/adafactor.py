@@ -31,7 +31,7 @@ class FusedAdaFactor(Update):
         [[0.5, 0.5], [0.5, 0.5]]
     """
 
-    arguments = (
+    arguments: tuple[str, ...] = (
         "epsilon", "clip_threshold", "beta1", "beta2", "weight_decay", "learning_rate", "grad", "param", "exp_avg",
         "exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq",
     )  # fmt: skip
