@@ -46,9 +46,7 @@ def _in_projection(
     return linear(q, w_q, b_q), linear(k, w_k, b_k), linear(v, w_v, b_v)
 
 
-def _in_projection_packed(
-    q: Any, k: Any, v: Any, w: Any, b: Any, k_is_v: bool, q_is_k: bool
-) -> tuple[Tensor, ...]:
+def _in_projection_packed(q: Any, k: Any, v: Any, w: Any, b: Any, k_is_v: bool, q_is_k: bool) -> tuple[Tensor, ...]:
     """Queries, keys and values by the three thirds of one matrix; fewer products where the inputs are the same."""
     width = q.shape[-1]
     if k_is_v and q_is_k:
