@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,9 @@ from mindspore.nn.cell import Cell
 from mindspore.prims.primitive import Primitive
 from mindspore.train._amp_strategy import AmpStrategy, CastAll, cast_floats
 from mindspore.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
+
+#: which arguments of a primitive are cast, by its name; all of them where nothing stands here
+AMP_PRIM_ARG_TABLE: dict[str, list[int]] = defaultdict(list)
 
 _WHITE_PRIMITIVES = (
     "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "Conv2DBackpropInput", "MatMul", "BatchMatMul", "PReLU",
