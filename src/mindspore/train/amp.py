@@ -20,7 +20,7 @@ from mindspore.prims.primitive import Primitive
 from mindspore.train._amp_strategy import AmpStrategy, CastAll, cast_floats
 from mindspore.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
 
-#: which arguments of a primitive are cast, by its name; all of them where nothing stands here
+#: kept for libraries that look here: all floating point arguments of a primitive are cast, so it is empty
 AMP_PRIM_ARG_TABLE: dict[str, list[int]] = defaultdict(list)
 
 _WHITE_PRIMITIVES = (
