@@ -117,7 +117,7 @@ def _dynamic(sequence: Any) -> Any:
             "For 'mutable', when the variable_len is True, the first input should be a list or tuple, but got "
             f"{type(sequence).__name__}."
         )
-    kinds = {_kind(item) for item in sequence}
+    kinds = {_kind(item) if not isinstance(item, (list, tuple)) else frozenset(map(_kind, item)) for item in sequence}
     if len(kinds) > 1:
         raise ValueError(
             f"The element type do not match: all elements of a dynamic length sequence must have one type, but got {sequence!r:.100}."
@@ -130,8 +130,8 @@ def _kind(value: Any) -> Any:
     """Equal for values of one type and structure."""
     if isinstance(value, (TensorBase, SymbolicScalarBase)):
         return values.abstract_of(value)
-    if isinstance(value, (list, tuple)):  # their lengths may differ, too
-        return (type(value), frozenset(map(_kind, value)))
+    if isinstance(value, (list, tuple)):
+        return (type(value), *map(_kind, value))
     return values.abstract_of(values.symbolic_number(value)) if values.is_number(value) else type(value)
 
 
