@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from tests.backend_cpu.helpers import check
 
+import mindspore as ms
+from mindspore import Tensor, ops
 from mindspore._base import dtype as mstype
 from mindspore.backends.cpu import available
 from mindspore.prims import (
@@ -24,6 +28,7 @@ from mindspore.prims import (
 )
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
+from mindspore.runtime import executor
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
 
@@ -366,3 +371,27 @@ def test_halves_are_multiplied_natively_and_rounded_once():
 
     run = check(network, x, w, d, tolerance=2e-2)
     assert not [name for name in run.steps() if name.startswith("host")]
+
+
+def test_kernels_that_would_wait_for_one_another_stay_apart():
+    """`later` joins the kernel of `p`, which then waits for `t`; so a product of `t` with what reads `p` must not join t."""
+
+    def f(x, y):
+        p = ops.tanh(x)
+        q = ops.matmul(p, Tensor(np.eye(5, dtype=np.float32)))
+        t = ops.exp(y)
+        later = p + t.sum()
+        return q, later, t * q.expand_dims(-1)
+
+    rng = np.random.default_rng(5)
+    x, y = rng.random((6, 5), np.float32), rng.random((6, 5, 4), np.float32)
+    executor.set_backend("cpu")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            q, later, product = ms.jit(f)(Tensor(x), Tensor(y))
+    finally:
+        executor.set_backend("")
+    np.testing.assert_allclose(q.asnumpy(), np.tanh(x), rtol=1e-5)
+    np.testing.assert_allclose(later.asnumpy(), np.tanh(x) + np.exp(y).sum(), rtol=1e-5)
+    np.testing.assert_allclose(product.asnumpy(), np.exp(y) * np.tanh(x)[..., None], rtol=1e-5)

@@ -29,16 +29,29 @@ class Cluster:
         self.members = members
         self.low = min(order[m.id] for m in members)
         self.high = max(order[m.id] for m in members)
+        self.reach = self.high  # the highest position in any cluster that must run before this one
         self.copies: list[Value] = []  # values recomputed here though another cluster also computes them
         self.levels: dict[int, str] = {}  # member -> "whole", "kept" or "part": which axes of the kernel it walks
         self.parent: Cluster | None = None  # the cluster this one has joined
         self.sources: set[Cluster] = set()  # clusters read from, possibly joined to others since
+        self.readers: set[Cluster] = set()  # clusters that read from this one, likewise
 
     def root(self) -> Cluster:
         cluster = self
         while cluster.parent is not None:
             cluster = cluster.parent
         return cluster
+
+    def raise_reach(self, position: int) -> None:
+        """Note, here and in all that runs later, that a cluster before them now extends to a position."""
+        self.reach = position
+        stack = [self]
+        while stack:
+            for reader in stack.pop().readers:
+                reader = reader.root()
+                if reader.reach < position:
+                    reader.reach = position
+                    stack.append(reader)
 
     @property
     def opaque(self) -> bool:
@@ -90,6 +103,9 @@ class Clustering:
                 continue
             cluster = self._of[value.id] = Cluster([value], self.order)
             cluster.sources = {self._of[b.id].root() for b in self.bases(value) if b.id in self._of}
+            for source in cluster.sources:
+                source.readers.add(cluster)
+                cluster.reach = max(cluster.reach, source.reach)
             if value.op != "opaque":
                 cluster.levels = {value.id: "kept" if value.op == "reduce" else "whole"}
                 self._join(value)
@@ -118,8 +134,10 @@ class Clustering:
                 producer.members = sorted((*producer.members, *mine.members), key=lambda m: self.order[m.id])
                 producer.low, producer.high = min(producer.low, mine.low), max(producer.high, mine.high)
                 producer.sources |= mine.sources
+                producer.readers |= mine.readers
                 producer.levels = self._new_levels
                 mine.parent = producer
+                producer.raise_reach(max(producer.reach, mine.reach))
 
     def _may_join(self, a: Cluster, b: Cluster) -> bool:
         if len(a.members) + len(b.members) > self.flags.composite_op_limit_size or not self._allowed(a, b):
@@ -188,8 +206,8 @@ class Clustering:
             cluster = stack.pop()
             if cluster is a:
                 return True
-            if cluster.high < a.low:
-                continue
+            if cluster.reach < a.high:
+                continue  # else its reach would count a's members
             for pred in self.preds(cluster):
                 if pred not in seen:
                     seen.add(pred)
@@ -376,7 +394,7 @@ def _write_last(
         results = [m for m in writer.members if m.id in clustering.needed_outside]
         if any(r.shape == value.shape and r.dtype == value.dtype for r in results):
             others = [r for r in readers if r is not writer]
-            first = min((c.low for c in forced), default=len(clustering.order))
+            first = min((c.high for c in forced), default=len(clustering.order))
             if not any(_depends(r, writer, preds, first) for r in others):
                 preds[writer] |= set(others)
                 forced.append(writer)
@@ -384,13 +402,13 @@ def _write_last(
 
 
 def _depends(cluster: Cluster, on: Cluster, preds: dict[Cluster, set[Cluster]], first_forced: int) -> bool:
-    """Whether a cluster waits for another. What ends before `on` begins cannot, unless through a forced edge."""
+    """Whether a cluster waits for another. What does not reach as far as `on` cannot, unless through a forced edge."""
     stack, seen = [cluster], {cluster}
     while stack:
         for p in preds[stack.pop()]:
             if p is on:
                 return True
-            if p not in seen and (p.high > on.low or p.high > first_forced):
+            if p not in seen and p.reach >= min(on.high, first_forced):
                 seen.add(p)
                 stack.append(p)
     return False
