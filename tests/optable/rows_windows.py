@@ -313,7 +313,13 @@ def unpooled(x):
     return out
 
 
-row("max_unpool2d MaxUnpool2D(2) mint.nn.functional.max_unpool2d", unpooled, real(2, 3, 4, 6), call=spread_back(2), dtypes="f d")
+row(
+    "max_unpool2d MaxUnpool2D(2) mint.nn.functional.max_unpool2d",
+    unpooled,
+    real(2, 3, 4, 6),
+    call=spread_back(2),
+    dtypes="f d",
+)
 row("max_unpool3d MaxUnpool3D(2)", unpooled, real(1, 2, 4, 4, 2), call=spread_back(3), dtypes="f d")
 row(
     "max_unpool1d",

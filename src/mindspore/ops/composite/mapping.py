@@ -47,7 +47,7 @@ class Map:
         if first is None:
             return _call(fn, items)
         columns = [list(i.values()) if isinstance(i, dict) else i for i in items]
-        kinds = {_kind(i) for i in items}
+        kinds: set[Any] = {_kind(i) for i in items}
         if len(kinds) > 1:
             names = ", ".join(sorted(k.__name__ for k in kinds))
             raise TypeError(

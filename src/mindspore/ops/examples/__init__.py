@@ -57,8 +57,10 @@ def entries(table: str) -> Iterator[tuple[str, str, str]]:
 def _share_with_aliases(ops: Any) -> None:
     """The second name of a function (see `function._common.alias`) has the words and the example of the first."""
     for name, target in vars(ops).items():
-        first: Any = getattr(target, "__wrapped__", None)
-        if inspect.isfunction(first) and first.__doc__ and getattr(ops, first.__name__, None) is first:
+        first = getattr(target, "__wrapped__", target)
+        if first is target or not inspect.isfunction(first) or not first.__doc__:
+            continue
+        if getattr(ops, first.__name__, None) is first:
             target.__doc__ = first.__doc__.replace(f"ops.{first.__name__}(", f"ops.{name}(")
 
 
