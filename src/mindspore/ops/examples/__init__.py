@@ -60,8 +60,9 @@ def _share_with_aliases(ops: Any) -> None:
         first = getattr(target, "__wrapped__", target)
         if first is target or not inspect.isfunction(first) or not first.__doc__:
             continue
-        if getattr(ops, first.__name__, None) is first:
-            target.__doc__ = first.__doc__.replace(f"ops.{first.__name__}(", f"ops.{name}(")
+        first_name, words = first.__name__, first.__doc__
+        if getattr(ops, first_name, None) is first:
+            target.__doc__ = words.replace(f"ops.{first_name}(", f"ops.{name}(")
 
 
 def _share_with_methods(ops: Any, tensor: type) -> None:
