@@ -9,6 +9,7 @@ nobody has touched them (`_base/watch.py`).
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Sequence
@@ -128,8 +129,9 @@ class Kept:
             self._memory.release()
 
     def __del__(self) -> None:
-        self.forget()
-        _FILLED.pop(id(self), None)
+        if not sys.is_finalizing():
+            self.forget()
+            _FILLED.pop(id(self), None)
 
 
 def make_room() -> None:
