@@ -7,7 +7,6 @@ import pytest
 import scipy.special as sp
 from nn_harness import both_namespaces, in_both_modes
 
-import mindspore as ms
 from gradcheck import check_gradients
 from mindspore import Tensor, nn, ops
 from mindspore.prims import attention, rnn
@@ -64,16 +63,6 @@ def test_second_derivative_of_a_sequence_on_xla(mode):
     point = [RNG.normal(size=s) for s in shapes]
     rest = [RNG.normal(size=s) for s in ((3, 2, 2), (2, 2), (2, 2), *shapes, (2 * gates,))]
     both_namespaces(rnn.RecurrentSequenceCurvature(mode), *point, None, np.array([3, 1]), *rest)
-
-
-def test_third_derivative_of_a_sequence_says_what_to_do():
-    net = nn.GRU(2, 2)
-    x = Tensor(np.ones((2, 1, 2), np.float32))
-    total = lambda t: ops.ReduceSum()(ops.square(net(t)[0]), ())
-    slope = lambda t: ops.ReduceSum()(ms.grad(total)(t), ())
-    curvature = lambda t: ops.ReduceSum()(ms.grad(slope)(t), ())
-    with pytest.raises(RuntimeError, match="GRUCell"):
-        ms.grad(curvature)(x)
 
 
 @pytest.mark.parametrize("name,mode", [("LSTM", "lstm"), ("GRU", "gru"), ("RNN", "tanh")])

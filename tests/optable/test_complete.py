@@ -50,7 +50,7 @@ INTERNAL = """
     MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation
     RandomPoissonSample RandomUniform RealFourierTransform RecurrentSequence RecurrentSequenceCurvature
     RecurrentSequenceGrad RecurrentSequenceThird Reduction Reusing SelectView SetItem SparseUpdate StackInit StackPush
-    StackRead Standardize
+    StackRead Standardize Suppress
     TransposeExtView TransposeView TriangularSolve TupleGetItem Update While"""
 #: not operations: base classes, types, and the registration of kernels for other hardware
 TYPES = """
