@@ -107,3 +107,13 @@ def test_recursion_that_only_run_time_values_end():
         assert int(from_constant(Tensor(limit))) == limit + 1
         assert float(by_level(Tensor(1.0), Tensor(limit))) == 2.0 ** (limit + 1)
     assert from_constant.compile_cache_size == 1
+
+
+def test_order_of_sequences_decided_before_their_tensors(mode):
+    def f(x):
+        low, high = (1, (x, x + 1)), (2, (x, x - 1))
+        return low < high, low >= high, (3, 1) < (3, 1, x), Tensor.from_numpy(np.array([1, 2])) + x
+
+    *order, total = ms.jit(f)(Tensor([5, 6]))
+    assert order == [True, False, True]
+    assert total.asnumpy().tolist() == [6, 8]

@@ -7,6 +7,7 @@ ordinary operators add nodes. So most rules here simply do what Python does.
 from __future__ import annotations
 
 import ast
+import inspect
 import operator
 import types
 from collections.abc import Callable
@@ -187,15 +188,24 @@ class ExpressionRules(Rules):
 
     def _compare_sequences(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if not isinstance(op, (ast.Eq, ast.NotEq)):
-            raise ValueUnknownError(
-                "ordering sequences needs the values of the tensors in them, which only the running graph knows."
-            )
+            return self._order_sequences(op, left, right)
         same: Any = type(left) is type(right) and len(left) == len(right)
         if same:
             for a, b in zip(left, right):
                 equal = self._compare(ast.Eq(), a, b)
                 same = self.both(same, equal.all() if isinstance(equal, TensorBase) else equal)
         return same if isinstance(op, ast.Eq) else self.negate(same)
+
+    def _order_sequences(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        """The order of the first elements that differ, if it is known before a tensor has to be looked at."""
+        for a, b in zip(left, right):
+            if self._has_variables((a, b)):
+                raise ValueUnknownError(
+                    "ordering sequences needs the values of the tensors in them, which only the running graph knows."
+                )
+            if a != b:
+                return COMPARE[type(op)](a, b)
+        return COMPARE[type(op)](len(left), len(right))
 
     def _has_variables(self, value: Any) -> bool:
         if isinstance(value, (tuple, list)):
@@ -442,8 +452,8 @@ def _method_arguments(target: ast.expr, function: Any, args: tuple) -> tuple | N
     if isinstance(function, types.MethodType):
         return args if isinstance(function.__self__, TensorBase) else None
     is_method = isinstance(target.value, ast.Name) and target.value.id == "Tensor"
-    if not is_method or function is not getattr(values.tensor_class(), target.attr, None):
-        return None
+    if not is_method or function is not inspect.getattr_static(values.tensor_class(), target.attr, None):
+        return None  # a static method is not the function that getattr_static finds
     if not args or not isinstance(args[0], TensorBase):
         raise TypeError(
             f"Tensor.{target.attr}() must be given a Tensor first, but got {args[0] if args else 'nothing'}."
