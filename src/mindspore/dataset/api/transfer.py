@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import queues
 from mindspore.dataset._check import check_bool, check_type
 from mindspore.dataset.api.dataset import Dataset
 from mindspore.dataset.config import settings
@@ -53,6 +54,7 @@ class TransferDataset(Dataset):
         check_type(num_epochs, int, "num_epochs")
         self._pipeline = Pipeline(self._node, num_epochs)
         self._going.set()
+        queues.offer(self.queue_name, self.get_next)
         threading.Thread(target=self._run, args=(self._pipeline,), daemon=True, name="mindspore-data-transfer").start()
 
     def _run(self, pipeline: Pipeline) -> None:
@@ -111,6 +113,7 @@ class TransferDataset(Dataset):
 
     def release(self) -> None:
         """End the pipeline."""
+        queues.withdraw(self.queue_name)
         self._stopping.set()
         if self._pipeline is not None:
             self._pipeline.close()

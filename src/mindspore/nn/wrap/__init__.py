@@ -2,6 +2,7 @@
 
 from mindspore.nn.wrap.cell_wrapper import (
     ForwardValueAndGrad,
+    GetNextSingleOp,
     ParameterUpdate,
     TrainOneStepCell,
     VirtualDatasetCellTriple,
@@ -22,6 +23,7 @@ __all__ = [
     "DynamicLossScaleUpdateCell",
     "FixedLossScaleUpdateCell",
     "ForwardValueAndGrad",
+    "GetNextSingleOp",
     "GradAccumulationCell",
     "MicroBatchInterleaved",
     "ParameterUpdate",

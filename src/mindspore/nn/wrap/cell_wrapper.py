@@ -198,6 +198,31 @@ class WithEvalCell(Cell):
         return self._loss_fn(outputs, label), outputs, label
 
 
+class GetNextSingleOp(Cell):
+    """The next row of a data queue, without inputs.
+
+    Args:
+        dataset_types: element types of the columns.
+        dataset_shapes: shapes of the columns.
+        queue_name: the queue, see `dataset.device_que`.
+
+    Examples:
+        >>> sink = ms.dataset.NumpySlicesDataset(np.float32([4.0, 9.0]), shuffle=False).device_que(queue_name="squares")
+        >>> sink.send()
+        >>> next_row = nn.GetNextSingleOp([ms.float32], [()], "squares")
+        >>> print(next_row()[0], next_row()[0])
+        4.0 9.0
+        >>> sink.release()
+    """
+
+    def __init__(self, dataset_types: Any, dataset_shapes: Any, queue_name: str):
+        super().__init__()
+        self.get_next = ops.GetNext(dataset_types, dataset_shapes, len(dataset_types), queue_name)
+
+    def construct(self) -> Any:
+        return self.get_next()
+
+
 class ParameterUpdate(Cell):
     """Write the input into a Parameter; returns the input.
 
@@ -253,6 +278,7 @@ class _VirtualDatasetCell(Cell):
 
 __all__ = [
     "ForwardValueAndGrad",
+    "GetNextSingleOp",
     "ParameterUpdate",
     "TrainOneStepCell",
     "VirtualDatasetCellTriple",
