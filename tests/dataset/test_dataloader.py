@@ -137,7 +137,7 @@ def test_errors_of_workers_are_told():
     with pytest.raises(KeyError, match="no row"):
         list(DataLoader(Broken()))
     with pytest.raises(RuntimeError, match=r"worker 0 .* caught KeyError(.|\n)*no row"):
-        list(DataLoader(Broken(), num_workers=1))
+        list(DataLoader(Broken(), sampler=[0, 1], num_workers=1))
     with pytest.raises(RuntimeError, match="exited unexpectedly"):
         list(DataLoader(Broken(), sampler=[2], num_workers=1))
     with pytest.raises(RuntimeError, match="timed out"):
