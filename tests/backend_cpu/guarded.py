@@ -11,8 +11,10 @@ import sys
 from typing import Any
 
 import numpy as np
+from ml_dtypes import bfloat16
 from tests.backend_cpu.helpers import assert_same, build
 
+import mindspore as ms
 from mindspore.backends.cpu import CpuBackend, executable
 from mindspore.backends.interp import InterpBackend
 from mindspore.prims import activation, arrays, conv, gather_scatter, linalg, pooling, scan, sorting, special_functions
@@ -81,6 +83,13 @@ def main(side: str) -> None:
             )
         run(lambda a, b: sorting.SearchSorted()(a, b), np.sort(normal(n)), normal(n + 2))
         run(lambda a: (ew.Erfinv()(a), special_functions.Digamma()(a), special_functions.Lgamma()(a)), normal(n) / 9)
+    for n in range(1, 34):  # every tail of every narrow type, written beside a reduction by columns
+        for wide in (np.float32, np.float64):
+            x = np.abs(np.round(normal(5, n, dtype=wide) * 9))
+            for narrow in (ms.float16, ms.bfloat16, ms.int8, ms.uint8, ms.int16, ms.uint16, ms.bool_):
+                run(lambda a: (ew.Cast()(a * 2, narrow), ReduceSum()(a * 2, 0)), x)  # noqa: B023 (called here)
+        for dtype in (np.float16, bfloat16):
+            run(lambda a: (ew.Tanh()(a), ReduceSum()(ew.Tanh()(a), 0)), normal(5, n).astype(dtype))
     wild = np.array([0, 6, -7, 10**6, -(10**6), 2**31 - 1, -(2**31)], np.int32)
     run(lambda t, i: gather_scatter.Gather()(t, i, 0) * 2, normal(7, 5), wild, compare=False)
     run(lambda t, i: gather_scatter.Gather()(t, i, 1) * 2, normal(5, 7), wild.astype(np.int64) * 2**30, compare=False)

@@ -72,8 +72,8 @@ class Instance:
         self.error: BaseException | None = None
         self._build()
 
-    def __del__(self) -> None:
-        if hasattr(self, "arena") and not sys.is_finalizing():
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:  # bound here: modules are emptied at the end
+        if hasattr(self, "arena") and not finalizing():
             self.arena.leave()
 
     # -- tables ---------------------------------------------------------------------------------------------------

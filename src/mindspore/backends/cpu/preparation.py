@@ -128,8 +128,8 @@ class Kept:
         if self._memory is not None:
             self._memory.release()
 
-    def __del__(self) -> None:
-        if not sys.is_finalizing():
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:  # bound here: modules are emptied at the end
+        if not finalizing():
             self.forget()
             _FILLED.pop(id(self), None)
 

@@ -1,24 +1,30 @@
-"""Reading and writing vectors: contiguous, broadcast, strided or indexed; whole or with a mask for tails."""
+"""Reading and writing vectors: contiguous, broadcast, strided or indexed; whole or with a mask for tails.
+
+A mask that is known to leave one lane never reaches LLVM's masked operations: version 22 turns the masked store of a
+truncated vector with such a constant mask into a store of the untruncated element, which writes 4 bytes over 1 or 2.
+One lane is read and written as the scalar that it is.
+"""
 
 from __future__ import annotations
 
 from mindspore.backends.cpu.codegen import scalar
-from mindspore.backends.cpu.codegen.text import ITEMSIZE, MEMORY_TYPES, Function, vector
+from mindspore.backends.cpu.codegen.text import ITEMSIZE, LLVM_TYPES, MEMORY_TYPES, Function, computed, vector
 
 
 class Mask:
-    """The lanes of a vector that lie inside the axis; `full` when all do."""
+    """The lanes of a vector that lie inside the axis: all of them when `lanes` is None; `single` when only the first."""
 
-    def __init__(self, width: int, lanes: str | None = None):
+    def __init__(self, width: int, lanes: str | None = None, single: bool = False):
         self.width = width
         self.lanes = lanes
+        self.single = single
 
     @classmethod
     def first(cls, f: Function, width: int, count: int | str) -> Mask:
         """The first `count` lanes; a number, or the name of an i64."""
         if isinstance(count, int):
             bits = ", ".join(f"i1 {'true' if i < count else 'false'}" for i in range(width))
-            return cls(width, f"<{bits}>")
+            return cls(width, f"<{bits}>", single=count == 1 and width > 1)
         limit = f.splat("i64", count, width)
         return cls(width, f.op(f"icmp slt <{width} x i64> {iota(width)}, {limit}"))
 
@@ -51,6 +57,8 @@ def _suffix(element: str) -> str:
 
 def load(f: Function, dtype: str, pointer: str, stride: int, mask: Mask) -> str:
     """`mask.width` elements that lie `stride` apart, in the computed type."""
+    if mask.single:
+        return _widened(f, dtype, mask, load(f, dtype, pointer, stride, Mask(1)))
     if stride == 1 or mask.width == 1:
         raw = _raw_load(f, dtype, pointer, mask)
     else:
@@ -62,8 +70,18 @@ def load(f: Function, dtype: str, pointer: str, stride: int, mask: Mask) -> str:
 
 def load_indexed(f: Function, dtype: str, pointer: str, offsets: str, mask: Mask) -> str:
     """Elements at `offsets` (a vector of i64, in bytes) from a pointer."""
+    if mask.single:
+        first = f.op(f"extractelement <{mask.width} x i64> {offsets}, i64 0")
+        place = f.op(f"getelementptr i8, ptr {pointer}, i64 {first}")
+        return _widened(f, dtype, mask, load(f, dtype, place, 1, Mask(1)))
     pointers = f.op(f"getelementptr i8, ptr {pointer}, <{mask.width} x i64> {offsets}")
     return scalar.from_memory(f, dtype, mask.width, _gather(f, dtype, pointers, mask))
+
+
+def _widened(f: Function, dtype: str, mask: Mask, value: str) -> str:
+    """A vector with `value` in its first lane and zeros in the others, as a masked read leaves them."""
+    element = LLVM_TYPES[computed(dtype)]
+    return f.op(f"insertelement <{mask.width} x {element}> zeroinitializer, {element} {value}, i64 0")
 
 
 def _gather(f: Function, dtype: str, pointers: str, mask: Mask) -> str:
@@ -76,6 +94,9 @@ def _gather(f: Function, dtype: str, pointers: str, mask: Mask) -> str:
 
 
 def store(f: Function, dtype: str, pointer: str, stride: int, mask: Mask, value: str) -> None:
+    if mask.single:
+        element = LLVM_TYPES[computed(dtype)]
+        value, mask = f.op(f"extractelement <{mask.width} x {element}> {value}, i64 0"), Mask(1)
     raw = scalar.to_memory(f, dtype, mask.width, value)
     element, size, width = MEMORY_TYPES[dtype], ITEMSIZE[dtype], mask.width
     kind = vector(element, width)
