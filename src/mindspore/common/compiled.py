@@ -14,10 +14,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from mindspore import context
-from mindspore._base import flags
+from mindspore._base import flags, keys
 from mindspore.common import memory_report
 from mindspore.common.entry import Entry
 from mindspore.common.mutable_data import Mutable, holds_mutable, plain
@@ -59,11 +57,11 @@ class CompiledFunction:
         self.name = name or getattr(function, "__name__", type(function).__name__)
         self.options = options or {}
         self._cache: dict[Any, list[Any]] = {}
-        self._bound: dict[int, dict] = {}  # what objects without a __dict__ would keep
+        self._bound: dict[int, dict] = {}  # what objects without a __dict__ would keep; `JitMethods.owner` tells whose it is
         self._variable: dict[Any, Any] = {}  # attributes that change between calls and so are inputs: key -> Read
         self._seconds = 0.0  # spent on compiling for different values
         self._by_value = False  # whether the values of mutable arguments are needed when compiling
-        self._fixed: set[Any] = set()  # attributes that must be known when compiling, even if they change
+        self._fixed: dict[Any, Any] = {}  # attributes that must be known when compiling, even if they change: key -> Read
         functools.update_wrapper(self, function, updated=()) if callable(function) and hasattr(
             function, "__name__"
         ) else None
@@ -135,10 +133,10 @@ class CompiledFunction:
         methods = kept.setdefault("_jit_methods", JitMethods(instance))
         if methods.owner() is not instance:  # a shallow copy has got them
             methods = kept["_jit_methods"] = JitMethods(instance)
-        found = methods.get(id(self))
+        found = methods.get(self)
         if found is None:
             method = self.function.__get__(instance, owner)
-            found = methods[id(self)] = CompiledFunction(method, self.name, self.options)
+            found = methods[self] = CompiledFunction(method, self.name, self.options)
         return found
 
     def compile(self, *args: Any, **kwargs: Any) -> Entry:
@@ -250,10 +248,8 @@ class CompiledFunction:
         self._fix(set(self._variable))
         return traced
 
-    def _fix(self, keys: set[Any]) -> None:
-        self._fixed |= keys
-        for key in keys:
-            self._variable.pop(key, None)
+    def _fix(self, names: set[Any]) -> None:
+        self._fixed.update({name: self._variable.pop(name) for name in names if name in self._variable})
 
     def _note_variable(self, reads: dict[Any, Any]) -> bool:
         """Have attributes read anew at each call; whether there are new ones among them."""
@@ -319,24 +315,15 @@ def _key(value: Any) -> Any:
     """What the compiled graph depends on, of one argument."""
     if isinstance(value, TensorBase):
         if isinstance(value, values.parameter_class()):
-            return id(value)
+            return keys.ByIdentity(value)
         data = value._data
         return (data.dtype, data.shape)
     if isinstance(value, (tuple, list)):
         return (type(value), *map(_key, value))
-    if isinstance(value, dict):
-        return tuple((k, _key(v)) for k, v in value.items())
     if isinstance(value, Mutable):
         return ("mutable", type(value))
-    if isinstance(value, (bool, int, float, complex, str, type(None))):
-        return (type(value), value)
-    if isinstance(value, np.ndarray):
-        return ("array", value.dtype, value.shape, value.tobytes())
-    parts = parts_of(value)
-    if parts is not None:
-        return (type(value), getattr(value, "shape", None), *map(_key, parts))
-    try:
-        hash(value)
-    except TypeError:
-        return id(value)
-    return value
+    if not isinstance(value, keys.BY_CONTENTS):
+        parts = parts_of(value)
+        if parts is not None:
+            return (type(value), getattr(value, "shape", None), *map(_key, parts))
+    return keys.exact(value, _key)

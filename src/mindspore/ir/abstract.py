@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mindspore._base.dtype import DType
+from mindspore._base.keys import exact
 
 
 class Abstract:
@@ -131,11 +132,7 @@ class AbstractOther(Abstract):
         self.value = value
 
     def _key(self) -> tuple:
-        try:
-            hash(self.value)
-        except TypeError:
-            return (id(self.value),)
-        return (type(self.value), self.value)
+        return (exact(self.value),)
 
     def __str__(self) -> str:
         return f"<{type(self.value).__name__}, {self.value!r}>"

@@ -6,19 +6,24 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from mindspore._base import keys
 
-@functools.lru_cache(4096)
-def _kept(cls: type, args: tuple, kwargs: tuple) -> Any:
-    return cls(*args, **dict(kwargs))
+#: instances kept per class; the oldest goes when there are more
+_MOST = 1024
 
 
+@functools.lru_cache(_MOST)
 def _get_cache_prim(cls: type) -> Callable[..., Any]:
-    """A function like the class: equal (hashable) arguments give the same instance."""
+    """A function like the class: the same arguments, types included, give the same instance."""
+    made: dict[Any, Any] = {}
 
     def make(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return _kept(cls, args, tuple(kwargs.items()))
-        except TypeError:  # an argument that cannot be a key
-            return cls(*args, **kwargs)
+        key = keys.exact((args, kwargs))
+        found = made.get(key)
+        if found is None:
+            if len(made) >= _MOST:
+                made.pop(next(iter(made)), None)
+            found = made[key] = cls(*args, **kwargs)
+        return found
 
     return make

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base.keys import ByIdentity
 from mindspore._base.optional import require
 from mindspore.common.tensor import Tensor
 from mindspore.ir import Abstract, AbstractTensor, AbstractTuple
@@ -32,7 +33,7 @@ class HostCall(Primitive):
             self.bprop = None  # type: ignore[method-assign, assignment]
 
     def key(self) -> tuple:
-        return (type(self), id(self))
+        return (type(self), ByIdentity(self))
 
     def infer(self, *args: Any) -> Any:
         return self.results(*args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 __all__ = [
@@ -11,7 +12,8 @@ __all__ = [
 
 class _Online:
     enabled = False
-    layouts: dict[int, dict[int, dict[str, list]]] = {}  # id of network -> rank -> parameter -> layouts
+    #: network -> rank -> parameter -> layouts
+    layouts: weakref.WeakKeyDictionary[Any, dict[int, dict[str, list]]] = weakref.WeakKeyDictionary()
 
 
 def enable_save_strategy_online() -> None:
@@ -27,7 +29,7 @@ def clear_strategy_metadata() -> None:
 def record_strategy(network: Any, rank: int, layouts: dict[str, list]) -> None:
     """Called by the compiler's sharding stage: keep a network's layouts, if asked to."""
     if _Online.enabled:
-        _Online.layouts.setdefault(id(network), {})[rank] = layouts
+        _Online.layouts.setdefault(network, {})[rank] = layouts
 
 
 def get_current_strategy_metadata(network: Any) -> dict[int, dict[str, list]]:
@@ -43,5 +45,5 @@ def get_strategy_metadata(network: Any, rank_id: int | None = None) -> dict[int,
         raise TypeError(f"'network' must be a Cell, but got {type(network).__name__}.")
     if rank_id is not None and (isinstance(rank_id, bool) or not isinstance(rank_id, int)):
         raise TypeError(f"'rank_id' must be an int, but got {type(rank_id).__name__}.")
-    found = _Online.layouts.get(id(network), {})
+    found = _Online.layouts.get(network, {})
     return dict(found) if rank_id is None else {rank: layouts for rank, layouts in found.items() if rank == rank_id}

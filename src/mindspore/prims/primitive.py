@@ -8,7 +8,7 @@ A subclass states, side by side:
   `jax.numpy` (XLA lowering). Where the two must differ, `eval_xla(jnp, *args)` is the second rule.
 - `bprop(*args, out, dout)`: returns one gradient per argument (None: not differentiable), written with primitives and
   tensor operators, so that gradients of gradients come for free.
-- `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/vmap).
+- `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/batching.py).
 
 Calling an instance goes through `dispatch`, which either runs it now or adds a node to the graph being built.
 """
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mindspore._base import dtype as mstype
+from mindspore._base import keys
 from mindspore.ir import Abstract
 from mindspore.prims import explain, values
 from mindspore.prims.active import ACTIVE
@@ -126,7 +127,7 @@ class Primitive:
     # -- identity -------------------------------------------------------------------------------------------------
     def key(self) -> tuple:
         """Equal for primitives that compute the same; used to merge equal nodes and as a cache key."""
-        return (type(self), self.name, *((k, _hashable(v)) for k, v in self.attrs.items()))
+        return (type(self), self.name, *((k, keys.exact(v)) for k, v in self.attrs.items()))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items())
@@ -217,18 +218,6 @@ def _require_known(name: str, settings: tuple) -> None:
                 f"For '{name}', a setting of the operation is only known when the compiled graph runs. Give it as a constant or "
                 "run in PYNATIVE_MODE."
             )
-
-
-def _hashable(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return tuple(_hashable(v) for v in value)
-    if isinstance(value, dict):
-        return tuple((k, _hashable(v)) for k, v in value.items())
-    try:
-        hash(value)
-    except TypeError:
-        return id(value)
-    return (type(value).__name__, value) if isinstance(value, (bool, int, float)) else value
 
 
 def primitive_class(name: str) -> type[Primitive]:

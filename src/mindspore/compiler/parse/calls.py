@@ -18,6 +18,7 @@ import types
 import weakref
 from typing import Any
 
+from mindspore._base.keys import ByIdentity, exact
 from mindspore.compiler.parse.branching import RaisedByUser, ResultUnknown
 from mindspore.compiler.parse.builtin_rules import BUILTIN_RULES, SEQUENCE_RULES
 from mindspore.compiler.parse.errors import DecisionError
@@ -142,7 +143,7 @@ class CallRules(Rules):
         frame = Frame(function.__name__, source.file, function.__globals__, None, cells, self.frame)
         frame.locals.update(bound.arguments)
         frame.function = function
-        return self._run_or_recur((function.__code__, id(function)), frame, source.node)
+        return self._run_or_recur(ByIdentity(function), frame, source.node)
 
     def call_interpreted(self, function: InterpretedFunction, args: tuple, kwargs: dict) -> Any:
         outer = function.frame
@@ -150,7 +151,7 @@ class CallRules(Rules):
         frame.locals.update(_bind(function, args, kwargs))
         if _yields(function.node):
             return self._run_generator(frame, function.node)
-        return self._run_or_recur(id(function), frame, function.node)
+        return self._run_or_recur(ByIdentity(function), frame, function.node)
 
     def _run_generator(self, frame: Frame, node: Any) -> Any:
         """A generator defined in interpreted code runs to its end at once; its items are there to be taken."""
@@ -449,14 +450,10 @@ def _value_key(value: Any) -> Any:
     if isinstance(value, (TensorBase, SymbolicScalarBase)):
         if value._node is not None:
             return values.abstract_of(value)
-        return id(value)
-    if isinstance(value, (bool, int, float, str, type(None))):
-        return (type(value), value)
-    if isinstance(value, (tuple, list)):
-        return (type(value), *(_value_key(v) for v in value))
-    if isinstance(value, dict):
-        return tuple((k, _value_key(v)) for k, v in value.items())
-    return id(value)
+        return ByIdentity(value)
+    if isinstance(value, (bool, int, float, str, type(None), tuple, list, dict)):
+        return exact(value, _value_key)
+    return ByIdentity(value)
 
 
 class _Place:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base.keys import exact
 from mindspore.compiler.builder import array_node, infer_argument
 from mindspore.ir import AbstractTensor, CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.primitive import Primitive
@@ -164,9 +165,5 @@ def _argument_key(node: Node) -> Any:
             if array.size <= 16:
                 return ("array", array.dtype.str, array.shape, array.tobytes())
             return node.id
-        try:
-            hash(node.value)
-        except TypeError:
-            return ("repr", repr(node.value))
-        return ("value", type(node.value), node.value)
+        return ("value", exact(node.value))
     return node.id

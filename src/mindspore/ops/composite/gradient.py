@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore._base import keys
 from mindspore.common.gradient import Derivative, grad, value_and_grad
 
 _MISSING: Any = object()
@@ -42,9 +43,9 @@ class GradOperation:
             raise TypeError(
                 f"For 'GradOperation', the first argument must be a 'Function' or 'Cell', but got {type(fn).__name__}."
             )
-        key = (id(fn), id(weights))
+        key = keys.exact((fn, weights))
         found = self._made.get(key)
-        if found is None or found.fn is not fn:
+        if found is None:
             found = self._made[key] = self._make(fn, weights)
         return found
 
