@@ -6,11 +6,11 @@ import os
 from typing import Any
 
 from mindspore.common.tensor import Tensor
+from mindspore.formats.onnx import messages
+from mindspore.formats.onnx.export import network_onnx, save_onnx
+from mindspore.formats.onnx.messages import OnnxGraphMessage
 from mindspore.nn.cell import Cell
-from mindspore.train._mindir.export import trace_network
-from mindspore.train._onnx import messages
-from mindspore.train._onnx.export import network_onnx, save_onnx
-from mindspore.train._onnx.messages import OnnxGraphMessage
+from mindspore.train.exporting import trace_network
 
 Axes = dict[str, Any]
 

@@ -216,7 +216,7 @@ def _event(content: bytes):
     try:
         from mindspore.train.summary_pb2 import Event
     except ImportError:
-        from mindspore.train.summary.messages import Event
+        from mindspore.formats.events.messages import Event
 
         return Event.decode(content)
     event = Event()

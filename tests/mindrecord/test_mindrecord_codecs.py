@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from mindspore._base.crc32c import crc32c, mask, masked_crc32c_of_lengths
 from mindspore.mindrecord import intcodec, msgpack, tfrecord
-from mindspore.mindrecord.crc32c import crc32c, mask, masked_crc32c_of_lengths
 
 
 def bitwise_crc32c(data: bytes) -> int:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn
-from mindspore.train._checkpoint import records
+from mindspore.formats.checkpoint import records
 
 KEY = b"0123456789ABCDEF"
 NUMBERS = (
@@ -367,7 +367,7 @@ def test_a_killed_save_leaves_the_old_file(tmp_path):
     before = Path(path).read_bytes()
     script = f"""
         import os, numpy as np, mindspore as ms
-        from mindspore.train._checkpoint import records
+        from mindspore.formats.checkpoint import records
         real = records.encode
         def stop(entries, size=0):
             for number, part in enumerate(real(entries)):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
+from mindspore.formats.free_sizes import FreeSize, explain
+from mindspore.formats.index_plan import plan
 from mindspore.prims.arrays import TENSOR_INDEX
-from mindspore.train._free_sizes import FreeSize, explain
-from mindspore.train._index_plan import plan
 
 SHAPE = (3, 4, 5, 6)
 SLICES = (slice(None), slice(1, None), slice(None, None, -1), slice(0, 2), slice(-2, None), slice(4, 0, -2))

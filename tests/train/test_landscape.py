@@ -10,9 +10,9 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, nn
 from mindspore import dataset as ds
+from mindspore.formats.events.event_file import read_records
+from mindspore.formats.events.messages import Event
 from mindspore.train import Loss, Model
-from mindspore.train.summary.event_file import read_records
-from mindspore.train.summary.messages import Event
 
 X = np.random.default_rng(0).random((12, 2)).astype(np.float32)
 Y = X @ np.array([[1.0], [-2.0]], np.float32)

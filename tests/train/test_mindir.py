@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore._base.protobuf import DecodeError
-from mindspore.ir.mindir_program import Program
-from mindspore.ir.mindir_proto import (
+from mindspore.formats.mindir.files import save_model
+from mindspore.formats.mindir.messages import (
     AttributeProto,
     ExternalData,
     GraphProto,
@@ -22,10 +22,10 @@ from mindspore.ir.mindir_proto import (
     TensorProto,
     ValueInfoProto,
 )
-from mindspore.ir.mindir_values import MONAD, read_value
+from mindspore.formats.mindir.program import Program
+from mindspore.formats.mindir.values import MONAD, read_value
+from mindspore.nn.graph_cell import GraphCell, LoadedGraph
 from mindspore.ops import operations as P
-from mindspore.train._mindir.files import save_model
-from mindspore.train._mindir.graph_cell import GraphCell, LoadedGraph
 
 KEY = b"0123456789ABCDEF"
 MODES = (ms.PYNATIVE_MODE, ms.GRAPH_MODE)

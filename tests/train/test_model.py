@@ -360,8 +360,8 @@ def test_restart_after_failure(tmp_path, make):
 
 
 def test_summary_collector(tmp_path):
-    from mindspore.train.summary.event_file import read_records
-    from mindspore.train.summary.messages import Event, LineageEvent
+    from mindspore.formats.events.event_file import read_records
+    from mindspore.formats.events.messages import Event, LineageEvent
 
     net = dense()
     collector = SummaryCollector(str(tmp_path), collect_freq=2, custom_lineage_data={"seed": 1, "note": "x"})

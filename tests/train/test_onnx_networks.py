@@ -109,7 +109,7 @@ def test_a_read_network_learns(tmp_path):
 
 
 def test_weights_apart(tmp_path, monkeypatch):
-    monkeypatch.setattr("mindspore.train._onnx.export.LARGE", 1000)
+    monkeypatch.setattr("mindspore.formats.onnx.export.LARGE", 1000)
     net, x = nn.SequentialCell([nn.Dense(64, 32), nn.ReLU(), nn.Dense(32, 2)]), np.ones((1, 64), np.float32)
     path = str(tmp_path / "net.onnx")
     ms.export(net, Tensor(x), file_name=path, file_format="ONNX")

@@ -9,7 +9,7 @@ import pytest
 from onnx import numpy_helper
 
 import mindspore as ms
-from mindspore.train._onnx.load import OnnxCell
+from mindspore.nn.onnx_cell import OnnxCell
 
 PER_OPERATOR = 2
 RANDOM = ("bernoulli", "random")

@@ -15,13 +15,13 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, nn
 from mindspore import dataset as ds
+from mindspore._base.crc32c import crc32c, mask
 from mindspore.dataset import transforms
-from mindspore.mindrecord.crc32c import crc32c, mask
+from mindspore.formats.events.event_file import checksum, frame, read_records
+from mindspore.formats.events.messages import Event, LineageEvent
 from mindspore.ops import operations as P
 from mindspore.train import Model, ModelCheckpoint, SummaryCollector
 from mindspore.train.summary import SummaryRecord
-from mindspore.train.summary.event_file import checksum, frame, read_records
-from mindspore.train.summary.messages import Event, LineageEvent
 from mindspore.train.summary.values import bucket_count, histogram, png
 
 

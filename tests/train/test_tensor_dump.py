@@ -13,7 +13,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
-from mindspore.ir.graph_messages import ModelMessage
+from mindspore.formats.events.graph_messages import ModelMessage
 from mindspore.prims import primitive
 from mindspore.runtime import executor
 from mindspore.runtime.dump import eager

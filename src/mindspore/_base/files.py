@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 
 @contextlib.contextmanager
@@ -32,3 +33,19 @@ def atomic_write(path: str | os.PathLike, mode: str = "wb", permissions: int | N
         if isinstance(error, OSError) and error.errno is not None and error.filename in (None, temporary):
             raise OSError(error.errno, error.strerror, str(target)) from None  # say which file it is
         raise
+
+
+def map_file(path: str) -> memoryview:
+    """The bytes of a file, mapped rather than read: what is not looked at costs nothing."""
+    with open(path, "rb") as stream:
+        if os.fstat(stream.fileno()).st_size == 0:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def write_parts(path: str, parts: Iterable[Any], permissions: int | None = None) -> None:
+    """Write a file from its parts, atomically; folders that are missing are made."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path, permissions=permissions) as stream:
+        for part in parts:
+            stream.write(part)

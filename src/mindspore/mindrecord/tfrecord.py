@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindspore._base.crc32c import crc32c, mask, masked_crc32c_of_lengths
 from mindspore._base.files import atomic_write
-
-from .crc32c import crc32c, mask, masked_crc32c_of_lengths
 
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")

@@ -21,7 +21,7 @@ _complete(Cell, _TABLE)
 
 #: names that stand in layers above and are looked up on first use
 _ABOVE = {
-    "GraphCell": "mindspore.train._mindir.graph_cell", "Linear": "mindspore.mint.nn", "metrics": "mindspore.train.metrics",
+    "GraphCell": "mindspore.nn.graph_cell", "Linear": "mindspore.mint.nn", "metrics": "mindspore.train.metrics",
 }  # fmt: skip
 #: names of the 1.x transformer that are not also names of the newer one
 _TRANSFORMER = (

@@ -1,4 +1,4 @@
-"""Saving and loading models. Façade: re-exports only."""
+"""Saving and loading models: the public functions. The formats themselves are in `mindspore.formats`."""
 
 from typing import Any
 
@@ -15,14 +15,13 @@ from mindspore.train._checkpoint.load import (
 )
 from mindspore.train._checkpoint.save import async_ckpt_thread_status, save_checkpoint
 from mindspore.train._checkpoint.segments import load_segmented_checkpoints, tensor_to_np_type
-from mindspore.train._mindir.convert import convert_model, get_model_info
-from mindspore.train._mindir.export import export, load, load_mindir, save_mindir
-from mindspore.train._obfuscation import load_obf_params_into_net, obfuscate_ckpt
-from mindspore.train._onnx.public import load_onnx
 from mindspore.train._unsupported import (
     export_split_mindir,
     obfuscate_model,
 )
+from mindspore.train.exporting import export_network, load, load_mindir, load_onnx, save_mindir
+from mindspore.train.model_info import convert_model, get_model_info
+from mindspore.train.obfuscation import load_obf_params_into_net, obfuscate_ckpt
 
 #: in KiB: when weights of a MindIR model go to files of their own, and how big those may be
 TOTAL_SAVE = 1024 * 1024
@@ -41,6 +40,28 @@ _PARALLEL = frozenset((
     "merge_pipeline_strategys", "merge_sliced_parameter", "rank_list_for_transform", "restore_group_info_list",
     "transform_checkpoint_by_rank", "transform_checkpoints",
 ))  # fmt: skip
+
+
+def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: Any) -> None:
+    """Write a network as a file that runs without its Python.
+
+    Args:
+        net: a Cell or a function.
+        inputs: example inputs; a Tensor made with `shape=` may have None where a size is not fixed.
+        file_name: the file; the suffix is added when missing.
+        file_format: "MINDIR" or "ONNX". "AIR" is a format of Ascend tools and cannot be written here.
+        dataset: with "MINDIR": a dataset whose `map` operations are stored with the model.
+        enc_key, enc_mode: encrypt with AES ("AES-GCM", "AES-CBC"), or by a function `enc_mode(content, key)`.
+        custom_func: a function that may change the model before it is written.
+
+    Examples:
+        >>> net = nn.Dense(2, 1)
+        >>> ms.export(net, ops.ones((1, 2)), file_name="net", file_format="MINDIR")
+        >>> nn.GraphCell(ms.load("net.mindir"))(ops.ones((1, 2))).shape
+        (1, 1)
+    """
+    limits = int(TOTAL_SAVE * 1024), int(PARAMETER_SPLIT_SIZE * 1024)
+    export_network(net, inputs, file_name, file_format, kwargs, limits)
 
 
 def _update_param(param: Any, new_param: Any, strict_load: bool = False) -> None:

@@ -115,6 +115,7 @@ _INTERPRETED_PACKAGES = (
     "mindspore.model_zoo",
     "mindspore.boost",
     "mindspore.ops.composite.loops",
+    "mindspore.formats.control",
 )
 
 

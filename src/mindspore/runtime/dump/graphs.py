@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mindspore.backends.interp import InterpBackend
+from mindspore.formats.events.graph_record import model_file
 from mindspore.ir import CNode, FuncGraph, ValueNode
-from mindspore.ir.graph_record import model_file
 from mindspore.ir.naming import full_names
 from mindspore.ir.printer import graph_text
 from mindspore.prims.control import Call, Cond, While

@@ -7,7 +7,6 @@ what is wrong, and a network is changed only after all parameters were found to 
 from __future__ import annotations
 
 import io
-import mmap
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,13 +16,12 @@ import numpy as np
 
 from mindspore import log as logger
 from mindspore._base import dtype as mstype
-from mindspore._base.protobuf import DecodeError
+from mindspore._base.files import map_file
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.formats import checkpoint, encryption, safetensors
 from mindspore.nn.cell import Cell
-from mindspore.train import cipher
-from mindspore.train._checkpoint import records, tensorfile
-from mindspore.train._checkpoint.save import FORMATS, TEXT_PREFIX, safetensors_crc
+from mindspore.train._checkpoint.save import FORMATS
 
 Wanted = Callable[[str], bool]
 _FLOATS = frozenset(mstype.FLOAT_TYPES)
@@ -64,7 +62,7 @@ def load_checkpoint(
         ['bias', 'weight']
     """
     specified, filtered = _check_prefix(specify_prefix), _check_prefix(filter_prefix)
-    cipher.check_key("load_checkpoint", "dec_key", dec_key, dec_mode, "dec_mode")
+    encryption.check_key("load_checkpoint", "dec_key", dec_key, dec_mode, "dec_mode")
     for name, value in (
         ("crc_check", crc_check),
         ("remove_redundancy", remove_redundancy),
@@ -77,9 +75,9 @@ def load_checkpoint(
     wanted = _selection(specified, filtered, choice_func)
     data, shown = _open(ckpt_file_name, format)
     if format == "ckpt":
-        entries = _read_ckpt(data, shown, dec_key, dec_mode, crc_check, wanted)
+        entries = checkpoint.read(data, shown, wanted, dec_key, dec_mode, crc_check)
     else:
-        entries = _read_safetensors(data, shown, crc_check, wanted)
+        entries = safetensors.read(data, shown, wanted, crc_check)
     if not entries:
         raise ValueError(
             f"No parameter was loaded from {shown}: the file has none, or 'filter_prefix', 'specify_prefix' or "
@@ -187,52 +185,9 @@ def _open(file: Any, format: str) -> tuple[memoryview, str]:
     if not os.path.exists(path):
         raise ValueError(f"For 'load_checkpoint', the checkpoint file {path} does not exist.")
     try:
-        with open(path, "rb") as stream:
-            if os.fstat(stream.fileno()).st_size == 0:
-                return memoryview(b""), path
-            return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)), path
+        return map_file(path), path
     except OSError as error:
         raise ValueError(f"For 'load_checkpoint', the checkpoint file {path} cannot be read: {error}") from error
-
-
-def _read_ckpt(
-    data: memoryview, shown: str, key: bytes | None, mode: str, crc_check: bool, wanted: Wanted
-) -> dict[str, Any]:
-    if key is not None:
-        try:
-            data = memoryview(cipher.decrypt(data, key, mode))
-        except cipher.WrongKeyError as error:
-            raise ValueError(f"The checkpoint file {shown} cannot be decrypted with this 'dec_key': {error}.") from None
-    elif cipher.is_encrypted(data[:4]):
-        raise ValueError(f"The checkpoint file {shown} is encrypted; pass the right 'dec_key' and 'dec_mode'.")
-    content, crc = records.split_crc(data)
-    if crc_check:
-        if crc is None:
-            logger.warning("For 'load_checkpoint', the file %s has no checksum to check.", shown)
-        elif records.crc32([content]) != crc:
-            raise ValueError(f"The crc check of {shown} failed: the checkpoint file is damaged.")
-    try:
-        return records.decode(content, wanted)
-    except DecodeError as error:
-        raise ValueError(f"The file {shown} is no checkpoint, is cut short or is damaged: {error}.") from None
-
-
-def _read_safetensors(data: memoryview, shown: str, crc_check: bool, wanted: Wanted) -> dict[str, Any]:
-    try:
-        entries, metadata, body = tensorfile.read_header(data)
-    except DecodeError as error:
-        raise ValueError(f"The file {shown} is no safetensors file, is cut short or is damaged: {error}.") from None
-    if crc_check:
-        if "crc_num" not in metadata:
-            logger.warning("For 'load_checkpoint', the file %s has no checksum to check.", shown)
-        elif (
-            str(safetensors_crc((n, tensorfile.read_array(e, body)) for n, e in entries.items())) != metadata["crc_num"]
-        ):
-            raise ValueError(f"The crc check of {shown} failed: the checkpoint file is damaged.")
-    found: dict[str, Any] = {n: tensorfile.read_array(e, body) for n, e in entries.items() if wanted(n)}
-    texts = {name.removeprefix(TEXT_PREFIX): text for name, text in metadata.items() if name.startswith(TEXT_PREFIX)}
-    found.update({name: text for name, text in texts.items() if wanted(name)})
-    return found
 
 
 def _to_parameter(name: str, entry: Any) -> Any:

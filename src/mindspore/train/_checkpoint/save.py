@@ -5,24 +5,18 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from mindspore import log as logger
-from mindspore._base.files import atomic_write
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.formats import checkpoint, encryption, safetensors
 from mindspore.nn.cell import Cell
-from mindspore.train import cipher
-from mindspore.train._checkpoint import records, tensorfile
 
 FORMATS = ("ckpt", "safetensors")
-_READ_ONLY = 0o400
-_MAX_ZEROS = 1 << 24
 ASYNC_THREAD_NAME = "asyn_save_ckpt"
 
 
@@ -61,7 +55,7 @@ def save_checkpoint(
     """
     path = _check_target(save_obj, ckpt_file_name, format)
     _check_flags(integrated_save, async_save, crc_check, choice_func)
-    cipher.check_key("save_checkpoint", "enc_key", enc_key, enc_mode, "enc_mode")
+    encryption.check_key("save_checkpoint", "enc_key", enc_key, enc_mode, "enc_mode")
     if format == "safetensors" and (enc_key is not None or enc_mode != "AES-GCM"):
         raise ValueError("For 'save_checkpoint', 'enc_key' cannot be used when 'format' is 'safetensors'.")
     unknown = set(kwargs) - {"map_param_inc", "incremental", "global_step_num", "remove_redundancy"}
@@ -73,10 +67,10 @@ def save_checkpoint(
 
     def write() -> None:
         if format == "ckpt":
-            write_ckpt(path, arrays, enc_key, enc_mode, crc_check)
+            checkpoint.write(path, arrays, enc_key, enc_mode, crc_check)
         else:
             redundancy = kwargs.get("remove_redundancy")
-            write_safetensors(path, arrays, crc_check, None if redundancy is None else bool(redundancy))
+            safetensors.write(path, arrays, crc_check, None if redundancy is None else bool(redundancy))
 
     if async_save:
         _Background.start(write, path)
@@ -167,7 +161,7 @@ def _appended(append_dict: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
         yield name, value if isinstance(value, (str, Tensor)) else Tensor(value)
 
 
-def _snapshot(name: str, value: Any, copy: bool) -> records.Entry:
+def _snapshot(name: str, value: Any, copy: bool) -> checkpoint.Entry:
     """The value as an array; a copy when the caller goes on changing it while the file is written."""
     if isinstance(value, str):
         return value
@@ -175,69 +169,6 @@ def _snapshot(name: str, value: Any, copy: bool) -> records.Entry:
         value.init_data()
     array = np.asarray(value.asnumpy() if isinstance(value, Tensor) else value)
     return array.copy() if copy else array
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Writing
-
-
-def write_ckpt(path: str, entries: dict[str, records.Entry], key: bytes | None, mode: str, crc_check: bool) -> None:
-    """Write a `.ckpt` file."""
-    parts: Iterable[Any] = records.encode(entries.items())
-    if crc_check:
-        parts = _with_crc(parts)
-    if key is not None:
-        parts = cipher.encrypt(b"".join(parts), key, mode)
-    _write_parts(path, parts)
-
-
-def _with_crc(parts: Iterable[bytes]) -> Iterator[bytes]:
-    crc = 0
-    for part in parts:
-        crc = zlib.crc32(part, crc)
-        yield part
-    yield records.crc_trailer(crc)
-
-
-def write_safetensors(path: str, entries: dict[str, records.Entry], crc_check: bool, redundancy: bool | None) -> None:
-    """Write a `.safetensors` file. Strings, which the format cannot hold as tensors, go to its metadata."""
-    metadata = {"format": "ms"}
-    if redundancy is not None:
-        metadata["remove_redundancy"] = str(redundancy)
-    arrays: dict[str, np.ndarray] = {}
-    for name, entry in entries.items():
-        if isinstance(entry, str):
-            metadata[TEXT_PREFIX + name] = entry
-        else:
-            arrays[name] = entry
-    if crc_check:
-        metadata["crc_num"] = str(safetensors_crc(arrays.items()))
-    _write_parts(path, tensorfile.encode(arrays, metadata))
-
-
-TEXT_PREFIX = "str:"
-
-
-def safetensors_crc(arrays: Iterable[tuple[str, np.ndarray]]) -> int:
-    """The checksum of names and data in the order of names.
-
-    A whole number n without dimensions counts as n zero bytes, because official MindSpore takes `bytes(array)` of it.
-    """
-    crc = 0
-    for name, array in sorted(arrays, key=lambda item: item[0]):
-        crc = zlib.crc32(name.encode("utf-8"), crc)
-        if array.shape == () and array.dtype.kind in "iu" and 0 <= int(array) <= _MAX_ZEROS:
-            crc = zlib.crc32(bytes(int(array)), crc)
-        else:
-            crc = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, crc)
-    return crc
-
-
-def _write_parts(path: str, parts: Iterable[Any]) -> None:
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(path, permissions=_READ_ONLY) as stream:
-        for part in parts:
-            stream.write(part)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore.common.parameter import Parameter
+from mindspore.formats.checkpoint.records import TYPE_OF_NAME
 from mindspore.nn.cell import Cell
 from mindspore.train._checkpoint.load import load_checkpoint, load_param_into_net
-from mindspore.train._checkpoint.records import _TYPE_OF_NAME
 
 
 def load_segmented_checkpoints(
@@ -45,6 +45,6 @@ def load_segmented_checkpoints(
 
 def tensor_to_np_type(tensor_type_str: str) -> Any:
     """The NumPy type of a type name in checkpoint files, such as "Float32"."""
-    if tensor_type_str not in _TYPE_OF_NAME:
+    if tensor_type_str not in TYPE_OF_NAME:
         raise KeyError(f"There is no element type {tensor_type_str!r}.")
-    return _TYPE_OF_NAME[tensor_type_str].np.type
+    return TYPE_OF_NAME[tensor_type_str].np.type

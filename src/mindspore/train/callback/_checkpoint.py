@@ -11,9 +11,9 @@ from typing import Any
 from mindspore import log as logger
 from mindspore._base.files import atomic_write
 from mindspore.common.tensor import Tensor
-from mindspore.ir.graph_record import model_file
+from mindspore.formats import encryption
+from mindspore.formats.events.graph_record import model_file
 from mindspore.nn.cell import Cell
-from mindspore.train import cipher
 from mindspore.train._checkpoint.save import FORMATS, save_checkpoint, wait_async_saves
 from mindspore.train._compiled_graph import graph_of
 from mindspore.train.callback._callback import Callback
@@ -82,7 +82,7 @@ class CheckpointConfig:
         }
         for label, flag in flags.items():
             check_bool(name, label, flag)
-        cipher.check_key(name, "enc_key", enc_key, enc_mode, "enc_mode")
+        encryption.check_key(name, "enc_key", enc_key, enc_mode, "enc_mode")
         if format not in FORMATS:
             raise ValueError(f"For 'CheckpointConfig', 'format' must be one of {list(FORMATS)}, but got {format!r}.")
         self._save_checkpoint_steps = save_checkpoint_steps

@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.tensor import Tensor
-from mindspore.train._checkpoint.save import save_checkpoint
-from mindspore.train.callback._callback import Callback, handle_loss
-from mindspore.train.callback._checkpoint import ModelCheckpoint, make_directory
-from mindspore.train.callback._monitored import check_bool
-from mindspore.train.summary.dataset_record import dataset_message
-from mindspore.train.summary.landscape_plan import FOLDER, check_landscape, write_metadata
-from mindspore.train.summary.messages import (
+from mindspore.formats.events.messages import (
     Algorithm,
     DoubleEntry,
     Entry,
@@ -29,6 +23,12 @@ from mindspore.train.summary.messages import (
     UserDefinedInfo,
     ValidDataset,
 )
+from mindspore.train._checkpoint.save import save_checkpoint
+from mindspore.train.callback._callback import Callback, handle_loss
+from mindspore.train.callback._checkpoint import ModelCheckpoint, make_directory
+from mindspore.train.callback._monitored import check_bool
+from mindspore.train.summary.dataset_record import dataset_message
+from mindspore.train.summary.landscape_plan import FOLDER, check_landscape, write_metadata
 from mindspore.train.summary.summary_record import SummaryRecord, check_export_options
 
 _DEFAULTS: dict[str, Any] = {

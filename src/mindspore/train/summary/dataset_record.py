@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from mindspore.train.summary.messages import (
+from mindspore.formats.events.messages import (
     BoolEntry,
     DatasetGraph,
     DoubleEntry,

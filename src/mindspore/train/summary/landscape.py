@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.tensor import Tensor
+from mindspore.formats.events.messages import LandscapeMetadata, LandscapePoints, LossLandscape, LossPath
 from mindspore.train._checkpoint.load import load_checkpoint
 from mindspore.train.summary.landscape_plan import FOLDER, check_landscape, read_metadata, write_metadata
-from mindspore.train.summary.messages import LandscapeMetadata, LandscapePoints, LossLandscape, LossPath
 from mindspore.train.summary.summary_record import SummaryRecord
 from mindspore.train.summary.values import tensor
 

@@ -15,14 +15,10 @@ import numpy as np
 from mindspore import log as logger
 from mindspore._base.protobuf import encode_varint
 from mindspore.common.tensor import Tensor
-from mindspore.ir.graph_messages import GraphMessage
-from mindspore.ir.graph_record import graph_message
-from mindspore.nn.cell import Cell
-from mindspore.prims import summary as pending
-from mindspore.train._compiled_graph import graph_of
-from mindspore.train.summary import values
-from mindspore.train.summary.event_file import EventFile
-from mindspore.train.summary.messages import (
+from mindspore.formats.events.event_file import EventFile
+from mindspore.formats.events.graph_messages import GraphMessage
+from mindspore.formats.events.graph_record import graph_message
+from mindspore.formats.events.messages import (
     DatasetGraph,
     EvaluationLineage,
     Event,
@@ -31,6 +27,10 @@ from mindspore.train.summary.messages import (
     TrainLineage,
     UserDefinedInfo,
 )
+from mindspore.nn.cell import Cell
+from mindspore.prims import summary as pending
+from mindspore.train._compiled_graph import graph_of
+from mindspore.train.summary import values
 
 _PLAIN_NAME = re.compile(r"[\w.\-]*")
 _LINEAGE = {

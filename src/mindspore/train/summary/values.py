@@ -12,8 +12,8 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore._base.protobuf import encode_varint
-from mindspore.ir.graph_messages import DATA_TYPES
-from mindspore.train.summary.messages import (
+from mindspore.formats.events.graph_messages import DATA_TYPES
+from mindspore.formats.events.messages import (
     BoardHistogram,
     Bucket,
     HistogramRecord,

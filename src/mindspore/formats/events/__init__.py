@@ -1,0 +1,1 @@
+"""Event files of a run: records, messages, and a graph as a message."""

@@ -1,0 +1,1 @@
+"""MindIR: messages, graphs to messages, messages to programs."""

@@ -1,0 +1,107 @@
+"""Official primitives carried out by ours, in either mode."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.formats.control import choose, interpreted, repeat
+from mindspore.formats.mindir import mint_adapters  # noqa: F401 - fills the table
+from mindspore.formats.mindir.adapters import ADAPTERS, ATTRIBUTE_ADAPTERS
+from mindspore.formats.mindir.conventions import ATTRIBUTE_NAMES, convention, from_file
+from mindspore.formats.mindir.messages import TYPES_BY_ID
+from mindspore.formats.mindir.program import PrimitiveUse
+from mindspore.prims import values
+from mindspore.prims.primitive import Primitive
+
+_ATTRIBUTE_NAMES = {"format": "data_format"}
+
+
+class PrimitiveOperations:
+    """Carries out the steps of a MindIR program."""
+
+    def constant(self, array: np.ndarray) -> Tensor:
+        return Tensor.from_numpy(array)
+
+    def is_known(self, predicate: Any) -> bool:
+        return not values.is_symbolic(predicate)
+
+    def apply(self, use: PrimitiveUse, arguments: list[Any]) -> Any:
+        adapted = ADAPTERS.get(use.name)
+        if adapted is not None:
+            return adapted(*arguments)
+        if use.name in ATTRIBUTE_ADAPTERS:
+            return ATTRIBUTE_ADAPTERS[use.name](use.attributes, *arguments)
+        if use.is_function:
+            return self._apply_function(use, arguments)
+        return self._instance(use, use.attributes)(*arguments)
+
+    def _apply_function(self, use: PrimitiveUse, arguments: list[Any]) -> Any:
+        spec = convention(use.name)
+        if spec is None:
+            return self._instance(use, use.attributes)(*arguments)
+        converted = [from_file(s, a) for s, a in zip((*spec.call, *spec.init), arguments)]
+        count = len(spec.call)
+        own = {ATTRIBUTE_NAMES.get((use.name, s.name), s.name): v for s, v in zip(spec.init, converted[count:])}
+        return self._instance(use, own)(*converted[:count])
+
+    def _instance(self, use: PrimitiveUse, attributes: dict[str, Any]) -> Callable:
+        made = primitive_class(use.name)
+        names = _accepted(made)
+        given = {_ATTRIBUTE_NAMES.get(k, k): v for k, v in attributes.items()}
+        if str(given.get("pad_mode", "")).lower() in ("same", "valid"):  # what is stored then is what follows from it
+            given = {k: v for k, v in given.items() if k not in ("pad", "pad_list")}
+        return made(**{k: _spatial(use.name, k, v) for k, v in given.items() if k in names})
+
+    def branch(self, predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        return interpreted(choose, predicate, then, otherwise)
+
+    def not_compiled(self, reason: str) -> Exception:
+        """What makes the caller run the model step by step instead."""
+        return values.ValueUnknownError(f"{reason}; it is run step by step")
+
+    def loop(self, test: Callable, body: Callable, state: tuple) -> tuple:
+        return interpreted(repeat, test, body, state)
+
+
+def primitive_class(name: str) -> Any:
+    """The class of an official primitive."""
+    from mindspore.ops import operations
+
+    found = getattr(operations, name, None)
+    if not isinstance(found, type) or not issubclass(found, Primitive):
+        raise ValueError(f"The model uses the operation '{name}', which is not supported here.")
+    return found
+
+
+def _accepted(made: type) -> set[str]:
+    parameters = inspect.signature(made.__init__).parameters.values()  # type: ignore[misc]
+    own = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    return own | set(getattr(made, "defaults", ()))
+
+
+#: attributes of windows that are stored with two leading dimensions, and how many there are without
+_WINDOWS = {
+    **dict.fromkeys(("Conv2D", "Conv2DTranspose", "Conv2DBackpropInput", "Conv2DBackpropFilter"), 2),
+    **dict.fromkeys(("MaxPool", "MaxPoolGrad", "MaxPoolWithArgmaxV2"), 2),
+    **dict.fromkeys(("Conv3D", "MaxPool3D", "AvgPool3D"), 3),
+}
+_WINDOW_NAMES = frozenset(("stride", "strides", "dilation", "kernel_size", "pads"))
+
+
+def _spatial(op: str, name: str, value: Any) -> Any:
+    """Windows are stored with two leading ones; ours have spatial dimensions only."""
+    if op in _WINDOWS and name in _WINDOW_NAMES and isinstance(value, (tuple, list)):
+        if op == "MaxPoolWithArgmaxV2" and name == "pads":
+            return tuple(value[-2:]) if value[:2] == (1, 1) and len(value) == 4 else value
+        return tuple(value[-_WINDOWS[op] :])
+    if name == "pad_mode" and isinstance(value, str):
+        return value.lower()
+    if name == "argmax_type" and isinstance(value, int):
+        return TYPES_BY_ID.get(value, mstype.int64 if value == 4 else mstype.int32)
+    return value

@@ -1,0 +1,1 @@
+"""ONNX: graphs to messages, messages to programs."""

@@ -1,0 +1,88 @@
+"""The table of ONNX operators and how one is run.
+
+An operator is a function of its inputs (Tensors; None where an input is left out) with the node's attributes as
+keywords. Inputs that the model states as constants are NumPy arrays; a function registered with `arrays` sees them as
+such, because they decide shapes. Where all inputs are arrays the result is an array again: what a model computes from
+shapes stays known while a graph is built.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore.common.tensor import Tensor
+from mindspore.formats.onnx import types
+from mindspore.ops import operations as _operations
+
+P: Any = _operations  # its names are made when it is imported
+OPERATORS: dict[str, Callable[..., Any]] = {}
+_SEES_ARRAYS: set[str] = set()
+
+
+def operator(*names: str, arrays: bool = False) -> Callable[[Callable], Callable]:
+    """Register a function; with `arrays`, it gets constants as NumPy arrays."""
+
+    def register(function: Callable) -> Callable:
+        OPERATORS.update(dict.fromkeys(names, function))
+        if arrays:
+            _SEES_ARRAYS.update(names)
+        return function
+
+    return register
+
+
+@functools.cache
+def _attributes_of(op: str) -> tuple[frozenset[str], bool]:
+    """The names that an operator's function takes, and whether it takes any."""
+    parameters = inspect.signature(OPERATORS[op]).parameters.values()
+    return frozenset(p.name for p in parameters), any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def run_operator(op: str, opset: int, inputs: list[Any], attributes: dict[str, Any], outputs: int = 1) -> tuple:
+    """The results of a node."""
+    known, any_name = _attributes_of(op)
+    for name, value in (("opset", opset), ("num_outputs", outputs)):
+        if name in known:
+            attributes = {name: value, **attributes}
+    extra = set(attributes) - known
+    if extra and not any_name:
+        raise ValueError(f"The attribute '{sorted(extra)[0]}' of the ONNX operator '{op}' is not supported.")
+    folded = bool(inputs) and all(isinstance(i, (np.ndarray, type(None))) for i in inputs)
+    values = inputs if op in _SEES_ARRAYS else [as_tensor(i) for i in inputs]
+    result = OPERATORS[op](*values, **attributes)
+    results = result if isinstance(result, tuple) else (result,)
+    return tuple(r.asnumpy() if folded and isinstance(r, Tensor) and r._node is None else r for r in results)
+
+
+def is_known(value: Any) -> bool:
+    """Whether a value is known now, rather than when the graph being built runs."""
+    return not isinstance(value, Tensor) or value._node is None
+
+
+def as_tensor(value: Any) -> Any:
+    """A constant as a Tensor, where a Tensor can hold it."""
+    return Tensor(value) if isinstance(value, np.ndarray) and types.fits_tensor(value.dtype) else value
+
+
+def static(value: Any, what: str) -> np.ndarray:
+    """An input that must be known when the model is read or traced."""
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, Tensor) and value._node is None:
+        return value.asnumpy()
+    raise ValueError(f"The ONNX model computes {what} at run time; in a graph only constant ones can be used.")
+
+
+def ints(value: Any, what: str) -> tuple[int, ...]:
+    """A known input as whole numbers."""
+    return tuple(int(v) for v in np.asarray(static(value, what)).reshape(-1))
+
+
+def expand_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """Broadcast to a shape."""
+    return x if tuple(x.shape) == tuple(shape) else P.BroadcastTo(tuple(shape))(x)

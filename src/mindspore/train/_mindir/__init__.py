@@ -1,1 +1,0 @@
-"""MindIR files: `lowering` (our primitives in official spelling), `operations` (the reverse), export and loading."""
