@@ -237,6 +237,9 @@ class Maker:
     def take(
         self, source: Value, places: tuple[tuple[str, int], ...], shape: tuple[int, ...], indices: list[Value]
     ) -> Value:
+        empty = any(kind == "index" and source.shape[axis] == 0 for axis, (kind, _) in enumerate(places))
+        if empty and all(i.size for i in indices):
+            raise Unsupported("a gather from nothing: no position is right, and the primitive's own rule says so")
         base = source
         while base.is_view:
             base = base.args[0]
