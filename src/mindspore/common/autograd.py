@@ -19,15 +19,25 @@ class _GradSwitch:
 
     def __init__(self, enabled: bool):
         self.enabled = enabled
-        self._saved: list[tuple] = []
+        self._saved: list[Any] = []
 
     def __enter__(self) -> None:
-        self._saved.append(ACTIVE.tapes)
-        if not self.enabled:
-            ACTIVE.tapes = ()
+        if ACTIVE.builder is not None:
+            root = ACTIVE.builder.root
+            self._saved.append(root.recording)
+            root.recording = self.enabled
+            return
+        self._saved.append((ACTIVE.tapes, ACTIVE.suspended))
+        if self.enabled:
+            ACTIVE.tapes = ACTIVE.tapes or ACTIVE.suspended
+        else:
+            ACTIVE.tapes, ACTIVE.suspended = (), ACTIVE.tapes or ACTIVE.suspended
 
     def __exit__(self, *exc: Any) -> None:
-        ACTIVE.tapes = self._saved.pop()
+        if ACTIVE.builder is not None:
+            ACTIVE.builder.root.recording = self._saved.pop()
+        else:
+            ACTIVE.tapes, ACTIVE.suspended = self._saved.pop()
 
     def __call__(self, function: Callable) -> Callable:
         @functools.wraps(function)
@@ -130,16 +140,11 @@ class _Function:
         if ACTIVE.builder is not None:
             return _trace_function(cls, args, kwargs)
         ctx = FunctionContext()
-        active = ACTIVE.tapes
-        ctx.needs_input_grad = tuple(any(tape.tracks(a) for tape in active) for a in args)
+        ctx.needs_input_grad = tuple(any(tape.tracks(a) for tape in ACTIVE.tapes) for a in args)
+        call = tapes.Call(args)
         with tapes.paused():
             out = cls.forward(ctx, *args, **kwargs)
-        for tape in active:
-            if any(map(tape.tracks, args)):
-                tape.record_call(
-                    _rule(cls, ctx, len(args)), cls.__name__, args, tuple(out) if isinstance(out, list) else out
-                )
-        return out
+        return call.finish(_rule(cls, ctx, len(args)), cls.__name__, out)
 
 
 def _rule(cls: type[_Function], ctx: FunctionContext, count: int) -> Callable:
@@ -192,12 +197,12 @@ def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompu
     from mindspore.common.gradient import Derivative
 
     weights = tuple(block.trainable_params()) if hasattr(block, "trainable_params") else ()
-    active = ACTIVE.tapes
     state = tuple(block.get_parameters()) if hasattr(block, "get_parameters") else ()
     random_state = get_rng_state()
+    places = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
+    call = tapes.Call((*(args[i] for i in places), *weights))
     with tapes.paused():
         out = block(*args, **kwargs)
-    places = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
 
     def bprop(*parts: Any) -> tuple:
         *inputs, _, dout = parts
@@ -210,11 +215,7 @@ def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompu
         grads, weight_grads = result if weights else (result, ())
         return (*grads, *weight_grads)
 
-    recorded = (*(args[i] for i in places), *weights)
-    for tape in active:
-        if any(map(tape.tracks, recorded)):
-            tape.record_call(bprop, "recompute", recorded, out)
-    return out
+    return call.finish(bprop, "recompute", out)
 
 
 @contextlib.contextmanager

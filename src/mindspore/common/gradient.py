@@ -7,7 +7,7 @@ the backward nodes to that graph; in graph mode it compiles itself. All three us
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindspore import context
 from mindspore.common.compiled import CompiledFunction
@@ -21,7 +21,7 @@ from mindspore.prims.elementwise import ones_like, zeros_like
 from mindspore.prims.structural import Identity
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
-from mindspore.runtime.tape import Tape, recording, watched_alias
+from mindspore.runtime.tape import Tape, Watched, recording, watched_alias
 
 _DATA = (TensorBase, SymbolicScalarBase)
 
@@ -89,16 +89,16 @@ class Derivative:
         weights = self._weights()
         with mode:
             args, inputs = mode.watch(args, places)
-            mode.watch_weights(weights)
+            watched = mode.watch_weights(weights)
             by_name = dict(zip(names, args[len(args) - len(names) :])) if names else kwargs
             out = mode.call(self.fn, args[: len(args) - len(names)], by_name)
             primary, aux = self._split(out)
             outputs = _tensors(primary)  # other results are constants
-            weights = mode.used(weights) if self.by_use else weights
+            watched = mode.used(watched) if self.by_use else watched
             douts = self._sensitivities(primary, outputs, sens)
-            grads = mode.backward(outputs, douts, inputs, weights)
+            grads = mode.backward(outputs, douts, inputs, watched)
         input_grads = _restore_structure(args, places, grads[: len(inputs)])
-        result = self._format(places, input_grads, weights, grads[len(inputs) :])
+        result = self._format(places, input_grads, [w.tensor for w in watched], grads[len(inputs) :])
         if not self.with_value:
             return (result, aux) if self.has_aux else result
         return (out, result)
@@ -200,35 +200,42 @@ class _TapeMode:
     def __exit__(self, *exc: Any) -> None:
         return None
 
-    def watch(self, args: tuple, places: list[int]) -> tuple[tuple, list[Any]]:
-        args_list, inputs = list(args), list[Any]()
+    def watch(self, args: tuple, places: list[int]) -> tuple[tuple, list[Watched]]:
+        args_list, inputs = list(args), list[Watched]()
         for place in places:
             args_list[place] = _map_tensors(args_list[place], lambda t: _watch(self.tape, t, inputs))
         return tuple(args_list), inputs
 
-    def watch_weights(self, weights: list[Any]) -> None:
-        for weight in weights:
-            self.tape.watch(weight)
+    def watch_weights(self, weights: list[Any]) -> list[Watched]:
+        return [self.tape.watch(weight) for weight in weights]
 
-    def used(self, weights: list[Any]) -> list[Any]:
+    def used(self, weights: list[Watched]) -> list[Watched]:
         """The weights that the function used, in the order of their first use."""
-        wanted = {id(w): w for w in weights}
-        found = {id(a): a for entry in self.tape.entries for a in entry.args if id(a) in wanted}
+        wanted = {w.key: w for w in weights}
+        found = {key: None for entry in self.tape.entries for key in entry.arg_keys if key in wanted}
         return [wanted[key] for key in found]
 
     def call(self, fn: Any, args: tuple, kwargs: dict) -> Any:
         with recording(self.tape):
             return fn(*args, **kwargs)
 
-    def backward(self, outputs: list[Any], douts: list[Any], inputs: list[Any], weights: list[Any]) -> list[Any]:
+    def backward(
+        self, outputs: list[Any], douts: list[Any], inputs: list[Watched], weights: list[Watched]
+    ) -> list[Any]:
         return self.tape.gradients(outputs, douts, [*inputs, *weights])
 
 
-def _watch(tape: Tape, tensor: Any, inputs: list[Any]) -> Any:
+def _watch(tape: Tape, tensor: Any, inputs: list[Watched]) -> Any:
     alias = tensor if isinstance(tensor, Parameter) else watched_alias(tensor)
-    tape.watch(alias)
-    inputs.append(alias)
+    inputs.append(tape.watch(alias))
     return alias
+
+
+class _Marked(NamedTuple):
+    """A Parameter to differentiate with respect to, and the node that stands for its value at the beginning."""
+
+    tensor: Any
+    node: Any
 
 
 class _GraphMode:
@@ -236,14 +243,15 @@ class _GraphMode:
 
     def __init__(self) -> None:
         self.builder = ACTIVE.builder
-        self.weight_nodes: list[Any] = []
         self.saved: list[tuple[Any, Any, Any]] = []
 
     def __enter__(self) -> None:
-        return None
+        """Gradients asked for within `_no_grad` are computed; they are constants for those outside."""
+        self.recording, self.builder.root.recording = self.builder.root.recording, True
 
     def __exit__(self, *exc: Any) -> None:
         """Weights that the function did not write to get back the node they had."""
+        self.builder.root.recording = self.recording
         for weight, before, marked in self.saved:
             if self.builder.state.get(id(weight), (None, None))[1] is marked:
                 if before is None:
@@ -263,26 +271,31 @@ class _GraphMode:
         inputs.append(marked)
         return marked
 
-    def watch_weights(self, weights: list[Any]) -> None:
+    def watch_weights(self, weights: list[Any]) -> list[_Marked]:
+        marked = []
         for weight in weights:
             before = self.builder.state.get(id(weight))
             node = self.builder.emit(Identity(), (self.builder.node_of(weight),))
             self.builder.write(weight, node)
             self.saved.append((weight, before, node))
-            self.weight_nodes.append(node)
+            marked.append(_Marked(weight, node))
+        return marked
 
-    def used(self, weights: list[Any]) -> list[Any]:
+    def used(self, weights: list[_Marked]) -> list[_Marked]:
         return weights
 
     def call(self, fn: Any, args: tuple, kwargs: dict) -> Any:
         return parse.call(fn, args, kwargs)
 
-    def backward(self, outputs: list[Any], douts: list[Any], inputs: list[Any], weights: list[Any]) -> list[Any]:
+    def backward(
+        self, outputs: list[Any], douts: list[Any], inputs: list[Any], weights: list[_Marked]
+    ) -> list[Any]:
         builder = self.builder
-        targets = [*(i._node for i in inputs), *self.weight_nodes]
+        targets = [*(i._node for i in inputs), *(w.node for w in weights)]
         back = pullback(builder, [builder.node_of(o) for o in outputs], targets)
         grads = back(list(douts))
-        return [zeros_like(values.from_node(t)) if g is None else g for t, g in zip(targets, grads)]
+        grads = [zeros_like(values.from_node(t)) if g is None else g for t, g in zip(targets, grads)]
+        return grads if self.recording else list(builder.without_gradient(tuple(grads)))
 
 
 def _tensors(value: Any) -> list[Any]:

@@ -21,18 +21,18 @@ def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: 
     from mindspore.common.gradient import Derivative, _tensors
 
     weights = [w for w in entry.traced.weights if w.requires_grad]
+    written = [w for w, _ in entry.traced.written if w.dtype.kind in "fc"]
     before = [w._data for w in entry.traced.weights]
-    active = ACTIVE.tapes
+    inputs = [t for t in tensors if isinstance(t, TensorBase)]
+    call = tapes.Call((*inputs, *weights))
     with tapes.paused():
         out = entry.run_plain(tensors)
-    outputs = _tensors(out)
-    inputs = [t for t in tensors if isinstance(t, TensorBase)]
     numbers = tuple(t.plain() for t in tensors if not isinstance(t, TensorBase))  # constants of the gradient's graph
 
     def gradient(*parts: Any) -> Any:
         *values_in, sens = parts
         supply = iter(values_in)
-        back = Derivative(_first_tensors(compiled.function), (0,), tuple(weights) or None, sens=True)
+        back = Derivative(_flattened(compiled.function, written), (0,), tuple(weights) or None, sens=True)
         return back(_replace((args, kwargs), supply), sens)
 
     gradient.__module__ = "mindspore.common.graph_gradient"
@@ -53,9 +53,9 @@ def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: 
         input_grads, weight_grads = grads if weights else (grads, ())
         return _sort_out(_tensors((args, kwargs)), _tensors(input_grads), weights, _tensors(weight_grads))
 
-    for tape in active:
-        if any(tape.tracks(t) for t in (*inputs, *weights)):
-            tape.record_call(bprop, compiled.name, (*inputs, *weights), tuple(outputs))
+    for weight in written:
+        tapes.new_value(weight)
+    call.finish(bprop, compiled.name, (*_tensors(out), *written))
     return out
 
 
@@ -71,15 +71,16 @@ def _sort_out(arguments: list[Any], gradients: list[Any], weights: list[Any], we
     return (*inputs, *of_weights)
 
 
-def _first_tensors(function: Any) -> Any:
-    """The function of (args, kwargs) with its result flattened to the tuple of its tensors, as the tape sees it."""
+def _flattened(function: Any, written: list[Any]) -> Any:
+    """The function of (args, kwargs) as the tape sees it: its results are the tensors of its result, then the new values of
+    the Parameters that it writes to."""
     from mindspore.common.gradient import _tensors
     from mindspore.compiler import parse
 
     def flat(given: tuple[tuple, dict]) -> Any:
         args, kwargs = given
         out = parse.call(function, args, kwargs) if ACTIVE.builder is not None else function(*args, **kwargs)
-        return tuple(_tensors(out))
+        return (*_tensors(out), *(w.value() for w in written))
 
     flat.__module__ = "mindspore.common.graph_gradient"
     return flat

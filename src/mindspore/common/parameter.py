@@ -13,6 +13,7 @@ from mindspore.common.changes import note_change
 from mindspore.common.tensor import Tensor
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.inplace import value_of
 from mindspore.prims.values import TensorBase
 
 _keys = itertools.count()
@@ -140,8 +141,8 @@ class Parameter(Tensor):
         if ACTIVE.builder is not None:
             return ACTIVE.builder.read(self)
         alias = values.from_array(self._data)
-        for tape in ACTIVE.tapes:
-            tape.rebind(alias, self)
+        if ACTIVE.tapes:
+            alias._value = value_of(self)
         return alias
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:

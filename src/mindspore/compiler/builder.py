@@ -32,9 +32,10 @@ from mindspore.ir import (
 )
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.elementwise import StopGradient
 from mindspore.prims.measured import Measured
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.structural import MakeTuple, TupleGetItem
+from mindspore.prims.structural import MakeTuple, Replaced, TupleGetItem
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 #: results of at most this many bytes are computed while the graph is built when all inputs are constants
@@ -42,6 +43,7 @@ FOLD_LIMIT = 1 << 16
 
 _TUPLE_GET = TupleGetItem()
 _MAKE_TUPLE = MakeTuple()
+_STOP = StopGradient()
 
 
 class _OwnRegion:
@@ -63,6 +65,7 @@ class Builder:
         self._constants: dict[int, tuple[Any, ValueNode]] = {}
         self.region: Any = None  # of the root: the call whose nodes the backward pass computes again, if in one
         self.regions: dict[int, Any] = {}  # of the root: node -> its region
+        self.recording = True  # of the root: False within `_no_grad`, where no gradient flows through new nodes
         self.oracle: Any = None  # of the root: a staging.Oracle, if the graph may be made for values of its arguments
 
     # -- activation -----------------------------------------------------------------------------------------------
@@ -100,6 +103,8 @@ class Builder:
         nodes = tuple(self.node_of(a) for a in args)
         result = self.emit(prim, nodes) if not isinstance(prim, Measured) else self._measure(prim, nodes)
         public = self.public(result)
+        if not self.root.recording:
+            public = self.without_gradient(public)
         if prim.writes:
             outputs = public if isinstance(public, tuple) else (public,)
             for argument, output in prim.writes:
@@ -225,8 +230,17 @@ class Builder:
         return node
 
     def write(self, target: Any, node: Node) -> None:
-        """Make `node` the newest value of a Parameter or tensor."""
+        """Make `node` the newest value of a Parameter or tensor. Under `_no_grad` later uses count as uses of the old one."""
+        if not self.root.recording:
+            before = self.node_of(target)
+            node = self.emit(Replaced(), (before, node)) if before.abstract == node.abstract else node
         self.state[id(target)] = (target, node)
+
+    def without_gradient(self, public: Any) -> Any:
+        """The tensors of a result, as constants for gradients."""
+        if isinstance(public, tuple):
+            return tuple(map(self.without_gradient, public))
+        return self.public(self.emit(_STOP, (public._node,))) if values.is_symbolic(public) else public
 
     def read(self, target: Any) -> Any:
         """The newest value of a Parameter as a plain tensor."""

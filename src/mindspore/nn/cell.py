@@ -129,7 +129,7 @@ class Cell(HookMixin, StateMixin):
 
             if ACTIVE.builder is None:
                 parameter.set_data(value)
-            else:
+            if ACTIVE.builder is not None or ACTIVE.tapes:
                 update(parameter, value if value.dtype is parameter.dtype else Cast()(value, parameter.dtype))
         elif value is None:
             self._params[name] = None
@@ -219,7 +219,7 @@ class Cell(HookMixin, StateMixin):
 
     def _run_custom_gradient(self, construct: Callable, args: tuple, kwargs: dict) -> Any:
         """Eager: run without recording, then note `bprop` as the gradient of the whole call."""
-        active = ACTIVE.tapes
+        call = tapes.Call(args)
         with tapes.paused():
             out = construct(*args, **kwargs)
 
@@ -230,11 +230,7 @@ class Cell(HookMixin, StateMixin):
             grads = grads if isinstance(grads, tuple) else (grads,)
             return check_bprop_result(self, inputs, grads)
 
-        flat = tuple(out) if isinstance(out, list) else out
-        for tape in active:
-            if any(map(tape.tracks, args)):
-                tape.record_call(bprop, type(self).__name__, args, flat)
-        return out
+        return call.finish(bprop, type(self).__name__, out)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the graph for these arguments without running it."""

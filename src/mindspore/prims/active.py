@@ -14,6 +14,7 @@ class _Active(threading.local):
     eagerly: bool = False  # graph mode is suspended: a function that cannot be compiled runs as plain Python
     recomputing: bool = False  # within a call that the backward pass repeats
     tapes: tuple = ()  # runtime.tape.Tape objects: eager primitive calls are recorded on them
+    suspended: tuple = ()  # the tapes that `_no_grad` took away and `_enable_grad` gives back
 
 
 ACTIVE = _Active()

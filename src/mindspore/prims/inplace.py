@@ -1,14 +1,19 @@
-"""Updating a tensor object in place, in either mode.
+"""Updating a tensor object in place, in either mode, and telling values from the objects that hold them.
 
 Arrays are never mutated: the object gets a new array (eager) or a new node (graph), so whoever saved the old value
-still has it. Tapes are told, so that gradients flow through the update.
+still has it. While tapes record, the object also takes over the number of the value it now stands for, so that gradients
+flow through the update. Where nothing is recorded (`_no_grad`) it keeps its number: the update is no part of the function
+that is differentiated, and later uses count as uses of the old value.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from mindspore.prims.active import ACTIVE
+
+_numbers = itertools.count(1)
 
 
 def update(target: Any, value: Any) -> Any:
@@ -18,6 +23,20 @@ def update(target: Any, value: Any) -> Any:
         builder.write(target, builder.node_of(value))
         return target
     target._data = value._data
-    for tape in ACTIVE.tapes:
-        tape.rebind(target, value)
+    if ACTIVE.tapes:
+        target._value = value_of(value)
     return target
+
+
+def value_of(tensor: Any) -> int:
+    """The number of the value that a concrete tensor stands for, given when first asked for; never given twice."""
+    try:
+        return tensor._value
+    except AttributeError:
+        return new_value(tensor)
+
+
+def new_value(tensor: Any) -> int:
+    """Have a tensor object stand for a value of its own."""
+    tensor._value = number = next(_numbers)
+    return number

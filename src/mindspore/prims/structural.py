@@ -53,6 +53,24 @@ class Identity(Primitive):
         return (dout,)
 
 
+class Replaced(Primitive):
+    """`prim(before, now)`: now, with the gradient going to `before`. A tensor after an update that is not differentiated."""
+
+    elementwise = True
+
+    def __init__(self) -> None:
+        super().__init__("Replaced")
+
+    def infer(self, before: Any, now: Any) -> Any:
+        return now
+
+    def eval(self, xp: Any, before: Any, now: Any) -> Any:
+        return now
+
+    def bprop(self, before: Any, now: Any, out: Any, dout: Any) -> tuple:
+        return dout, None
+
+
 class Later(Primitive):
     """`prim(x, after)`: x, but not before `after` is known. What is computed from it is computed (again) at that time."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from mindspore._base.quiet import QUIET
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.inplace import update
 from mindspore.prims.primitive import Primitive, set_dispatch
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, eager_kernels
@@ -83,12 +84,12 @@ def execute(prim: Primitive, args: tuple) -> Any:
     arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
     kernel = eager_kernels.forward(prim, arrays) if prim.name in eager_kernels.THRESHOLDS else None
     out = _wrap(kernel(arrays) if kernel is not None else _evaluate(prim, args, arrays))
-    for argument, output in prim.writes:
-        target = args[argument]
-        target._data = (out[output] if isinstance(out, tuple) else out)._data
-        target._version = getattr(target, "_version", 0) + 1
     for tape in ACTIVE.tapes:
         tape.record(prim, args, out)
+    for argument, output in prim.writes:
+        target = args[argument]
+        update(target, out[output] if isinstance(out, tuple) else out)
+        target._version = getattr(target, "_version", 0) + 1
     return out
 
 

@@ -4,8 +4,10 @@ Primitive calls whose inputs are tracked are noted in order; the backward pass w
 same `bprop` rules that graph mode uses. Those rules call primitives again, so an outer tape that is still recording sees
 them: nesting tapes gives derivatives of any order.
 
-Values are identified by keys rather than objects because objects can be updated in place: `rebind` says that an object
-now stands for another value.
+Tapes follow values, not objects. A value has a number (`prims.inplace.value_of`), which the object holds as long as it
+stands for that value; an in-place update makes the object stand for another. An entry keeps the numbers and the arrays
+of its arguments and results, and a watched input the number it had when it was watched: what happens to the objects later
+changes nothing, just as a graph's nodes do not change when a Parameter is written to.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from typing import Any, NamedTuple
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast, Real, zeros_like
+from mindspore.prims.inplace import new_value, value_of
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.structural import Identity
+from mindspore.prims.structure import with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import eager_kernels
 
@@ -26,10 +31,18 @@ class Entry(NamedTuple):
     bprop: Callable  # (*args, out, dout) -> gradients of args
     name: str
     args: tuple
-    arg_keys: tuple
+    arg_keys: tuple  # numbers of the values; 0: not a tensor
     arg_data: tuple  # the arrays at the time of the call
     out: Any
     out_keys: tuple
+    out_data: tuple
+
+
+class Watched(NamedTuple):
+    """A tensor to differentiate with respect to, and the number of the value it had then."""
+
+    tensor: Any
+    key: int
 
 
 class Tape:
@@ -37,99 +50,143 @@ class Tape:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self._alias: dict[int, int] = {}  # id(object) -> key of the value it stands for
         self._tracked: set[int] = set()
-        self._alive: list[Any] = []  # ids must not be reused while we hold keys
 
     # -- forward --------------------------------------------------------------------------------------------------
-    def watch(self, tensor: Any) -> None:
-        self._tracked.add(self.key(tensor))
-        self._alive.append(tensor)
-
-    def key(self, tensor: Any) -> int:
-        return self._alias.get(id(tensor), id(tensor))
+    def watch(self, tensor: Any) -> Watched:
+        watched = Watched(tensor, value_of(tensor))
+        self._tracked.add(watched.key)
+        return watched
 
     def tracks(self, value: Any) -> bool:
-        return isinstance(value, TensorBase) and self.key(value) in self._tracked
-
-    def rebind(self, target: Any, source: Any) -> None:
-        """`target` (an object) now stands for the value of `source`."""
-        self._alias[id(target)] = self.key(source)
-        self._alive += (target, source)
+        return isinstance(value, TensorBase) and getattr(value, "_value", 0) in self._tracked
 
     def record(self, prim: Any, args: tuple, out: Any) -> None:
-        if not any(map(self.tracks, args)):
-            return
+        tracked = self._tracked
         if prim.name == "StopGradient" or prim.bprop is None:
             return
-        self.record_call(prim.bprop, prim.name, args, out)
-        for argument, output in prim.writes:
-            self.rebind(args[argument], out[output] if isinstance(out, tuple) else out)
+        for a in args:
+            if isinstance(a, TensorBase) and getattr(a, "_value", 0) in tracked:
+                self.add(_entry(prim.bprop, prim.name, args, _keys(args), _arrays(args), out))
+                return
 
-    def record_call(self, bprop: Callable, name: str, args: tuple, out: Any) -> None:
-        """Note a call with its own gradient rule (primitives, cells with `bprop`, compiled functions)."""
-        outs = out if isinstance(out, tuple) else (out,)
-        keys = tuple(self.key(o) if isinstance(o, TensorBase) else 0 for o in outs)
-        for o, k in zip(outs, keys):
-            if isinstance(o, TensorBase) and values.has_gradient(values.dtype_of(o)):
-                self._tracked.add(k)
-        arg_keys = tuple(self.key(a) if isinstance(a, TensorBase) else 0 for a in args)
-        arg_data = tuple(a._data if isinstance(a, TensorBase) else None for a in args)
-        self.entries.append(Entry(bprop, name, args, arg_keys, arg_data, out, keys))
+    def add(self, entry: Entry) -> None:
+        """Note a call; its results are tracked from now on."""
+        self.entries.append(entry)
+        for out, key in zip(_parts(entry.out), entry.out_keys):
+            if key and values.has_gradient(values.dtype_of(out)):
+                self._tracked.add(key)
 
     # -- backward -------------------------------------------------------------------------------------------------
-    def gradients(self, outputs: list[Any], douts: list[Any], inputs: list[Any]) -> list[Any]:
+    def gradients(self, outputs: list[Any], douts: list[Any], inputs: list[Watched]) -> list[Any]:
         """The gradient of each input: the sum over outputs of dout * d(output)/d(input); zeros where there is none."""
         grads: dict[int, Any] = {}
         for out, dout in zip(outputs, douts):
             if self.tracks(out):
-                _accumulate(grads, self.key(out), dout)
-        input_keys = {self.key(i): i for i in inputs}
+                _accumulate(grads, value_of(out), dout)
+        input_keys = {i.key for i in inputs}
         for entry in reversed(self.entries):
             if not any(k in grads for k in entry.out_keys):
                 continue
-            dout = self._output_gradient(entry, grads, input_keys)
-            args = tuple(self._as_recorded(*item) for item in zip(entry.args, entry.arg_keys, entry.arg_data))
-            for arg, key, grad in zip(args, entry.arg_keys, self._pull_back(entry, args, dout)):
+            outs = _as_recorded(_parts(entry.out), entry.out_keys, entry.out_data)
+            out = outs if isinstance(entry.out, tuple) else outs[0]
+            dout = self._output_gradient(entry, outs, grads, input_keys)
+            args = _as_recorded(entry.args, entry.arg_keys, entry.arg_data)
+            for arg, key, grad in zip(args, entry.arg_keys, self._pull_back(entry, args, out, dout)):
                 if grad is not None and key in self._tracked:
                     _accumulate(grads, key, _fit(grad, arg))
         return [self._finish(grads, i) for i in inputs]
 
-    def _pull_back(self, entry: Entry, args: tuple, dout: Any) -> tuple:
+    def _pull_back(self, entry: Entry, args: tuple, out: Any, dout: Any) -> tuple:
         """The gradients of an entry's arguments: in one native call where there is one and nobody records it."""
         if entry.name in eager_kernels.GRADIENTS and not ACTIVE.tapes:
             prim = getattr(entry.bprop, "__self__", None)
             if isinstance(prim, Primitive):
                 needed = tuple(key in self._tracked for key in entry.arg_keys)
-                grads = eager_kernels.gradient(prim, args, entry.out, dout, needed)
+                grads = eager_kernels.gradient(prim, args, out, dout, needed)
                 if grads is not None:
                     return grads
-        return entry.bprop(*args, entry.out, dout)
+        return entry.bprop(*args, out, dout)
 
-    def _output_gradient(self, entry: Entry, grads: dict[int, Any], inputs: dict[int, Any]) -> Any:
+    def _output_gradient(self, entry: Entry, results: tuple, grads: dict[int, Any], inputs: set[int]) -> Any:
         """The incoming gradient of an entry; zeros for outputs that nothing used. Hooks of the outputs run here."""
-        outs = entry.out if isinstance(entry.out, tuple) else (entry.out,)
         collected = []
-        for out, key in zip(outs, entry.out_keys):
+        for out, result, key in zip(_parts(entry.out), results, entry.out_keys):
             grad = grads.get(key) if key in inputs else grads.pop(key, None)
             if grad is None:
-                grad = zeros_like(out) if isinstance(out, TensorBase) else None
+                grad = zeros_like(result) if isinstance(result, TensorBase) else None
             collected.append(_run_hooks(out, grad))
         return tuple(collected) if isinstance(entry.out, tuple) else collected[0]
 
-    def _as_recorded(self, arg: Any, key: int, data: Any) -> Any:
-        """The argument with the value it had when the call was recorded."""
-        if data is None or arg._data is data:
-            return arg
-        snapshot = values.from_array(data)
-        for tape in (self, *ACTIVE.tapes):
-            tape._alias[id(snapshot)] = key
-            tape._alive.append(snapshot)
-        return snapshot
+    def _finish(self, grads: dict[int, Any], watched: Watched) -> Any:
+        grad = grads.get(watched.key)
+        return zeros_like(watched.tensor) if grad is None else _run_hooks(watched.tensor, grad)
 
-    def _finish(self, grads: dict[int, Any], tensor: Any) -> Any:
-        grad = grads.get(self.key(tensor))
-        return zeros_like(tensor) if grad is None else _run_hooks(tensor, grad)
+
+class Call:
+    """A call whose gradient is given as a whole: a cell with `bprop`, a custom function, a compiled function.
+
+    Made before the call, of the tensors that it depends on; nothing is recorded until `finish`.
+    """
+
+    def __init__(self, args: tuple):
+        self.tapes = tuple(tape for tape in ACTIVE.tapes if any(map(tape.tracks, args)))
+        self.args, self.keys, self.data = args, _keys(args), _arrays(args)
+
+    def finish(self, bprop: Callable, name: str, out: Any) -> Any:
+        """Note the gradient rule of the result, which is returned; a list of tensors counts as a tuple.
+
+        An argument among the results is a new value: the same object if the call wrote to it, else another one.
+        """
+        if not self.tapes:
+            return out
+        many = isinstance(out, (tuple, list))
+        parts = [self._as_result(o) for o in (out if many else (out,))]
+        entry = _entry(bprop, name, self.args, self.keys, self.data, tuple(parts) if many else parts[0])
+        for tape in self.tapes:
+            tape.add(entry)
+        return with_parts(out, parts) if many else parts[0]
+
+    def _as_result(self, out: Any) -> Any:
+        for arg, data in zip(self.args, self.data):
+            if out is arg and isinstance(out, TensorBase):
+                if out._data is data:
+                    return values.from_array(data)
+                new_value(out)
+        return out
+
+
+def _entry(bprop: Callable, name: str, args: tuple, keys: tuple, data: tuple, out: Any) -> Entry:
+    outs = _parts(out)
+    return Entry(bprop, name, args, keys, data, out, _keys(outs), _arrays(outs))
+
+
+def _parts(out: Any) -> tuple:
+    return out if isinstance(out, tuple) else (out,)
+
+
+def _keys(objects: tuple) -> tuple:
+    return tuple([value_of(o) if isinstance(o, TensorBase) else 0 for o in objects])
+
+
+def _arrays(objects: tuple) -> tuple:
+    return tuple([o._data if isinstance(o, TensorBase) else None for o in objects])
+
+
+def _as_recorded(objects: tuple, keys: tuple, arrays: tuple) -> tuple:
+    """Arguments or results with the values they had when the call was recorded."""
+    return tuple(
+        [
+            o if data is None or (o._data is data and o._value == key) else _snapshot(key, data)
+            for o, key, data in zip(objects, keys, arrays)
+        ]
+    )
+
+
+def _snapshot(key: int, data: Any) -> Any:
+    tensor = values.from_array(data)
+    tensor._value = key
+    return tensor
 
 
 def _accumulate(grads: dict[int, Any], key: int, grad: Any) -> None:
@@ -167,20 +224,22 @@ def recording(tape: Tape) -> Iterator[Tape]:
 @contextlib.contextmanager
 def paused() -> Iterator[None]:
     """Record nothing: for code whose gradient is given otherwise."""
-    saved = ACTIVE.tapes
-    ACTIVE.tapes = ()
+    saved = ACTIVE.tapes, ACTIVE.suspended
+    ACTIVE.tapes = ACTIVE.suspended = ()
     try:
         yield
     finally:
-        ACTIVE.tapes = saved
+        ACTIVE.tapes, ACTIVE.suspended = saved
 
 
 def watched_alias(tensor: Any) -> Any:
-    """A distinct object for the same value, so that one tensor passed twice has two gradients. Outer tapes follow it."""
+    """A distinct value that equals a tensor's, so that one tensor passed twice has two gradients. Outer tapes follow it."""
     alias = values.from_array(tensor._data)
+    if ACTIVE.tapes:
+        plain = _snapshot(value_of(alias), tensor._data)  # without hooks: those of `tensor` see the outer gradient
+        for tape in ACTIVE.tapes:
+            tape.record(Identity(), (tensor,), plain)
     hooks = getattr(tensor, "__dict__", {}).get("_grad_hooks")
     if hooks:
         alias.__dict__["_grad_hooks"] = hooks
-    for tape in ACTIVE.tapes:
-        tape.rebind(alias, tensor)
     return alias

@@ -44,13 +44,10 @@ class custom_vjp:
             return self._trace(ACTIVE.builder.root.interpreter, args)
         if self.bwd is None or not ACTIVE.tapes:
             return self.fn(*args)
-        active = ACTIVE.tapes
+        call = tapes.Call(args)
         with tapes.paused():
             out = self.fn(*args)
-        for tape in active:
-            if any(map(tape.tracks, args)):
-                tape.record_call(self._rule, self.__name__, args, out)
-        return out
+        return call.finish(self._rule, self.__name__, out)
 
     def _rule(self, *parts: Any) -> tuple:
         grads = self.bwd(*parts)  # type: ignore[misc]
