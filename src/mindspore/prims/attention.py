@@ -92,14 +92,29 @@ def _on_cuda() -> bool:
 
 
 def _flash(jax: Any, scale: float, causal: bool) -> Any:
-    """(B, N, S, D) attention by cuDNN, whose own order is (B, S, N, D)."""
+    """(B, N, S, D) attention by cuDNN, whose own order is (B, S, N, D).
+
+    Its kernels take even lengths only: odd ones get a row more, and the true lengths, so that it does not count.
+    """
 
     def attend(q: Any, k: Any, v: Any) -> Any:
-        q, k, v = (x.transpose(0, 2, 1, 3) for x in (q, k, v))
-        out = jax.nn.dot_product_attention(q, k, v, scale=scale, is_causal=causal, implementation="cudnn")
-        return out.transpose(0, 2, 1, 3)
+        queries, keys = q.shape[-2], k.shape[-2]
+        q, k, v = (_even(jax.numpy, x.transpose(0, 2, 1, 3)) for x in (q, k, v))
+        lengths = {}
+        if queries % 2 or keys % 2:
+            lengths = {
+                "query_seq_lengths": jax.numpy.full(q.shape[:1], queries, np.int32),
+                "key_value_seq_lengths": jax.numpy.full(k.shape[:1], keys, np.int32),
+            }
+        out = jax.nn.dot_product_attention(q, k, v, scale=scale, is_causal=causal, implementation="cudnn", **lengths)
+        return out[:, :queries].transpose(0, 2, 1, 3)
 
     return attend
+
+
+def _even(xp: Any, x: Any) -> Any:
+    """A row of zeros after an odd number of rows."""
+    return xp.pad(x, ((0, 0), (0, 1), (0, 0), (0, 0))) if x.shape[1] % 2 else x
 
 
 class Attention(Primitive):

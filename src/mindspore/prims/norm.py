@@ -278,26 +278,26 @@ class BatchNorm(Primitive):
         return narrow(out, x), mean, variance, used_mean, used_var
 
     def bprop(self, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, out: Any, dout: Any) -> tuple:
+        """The two sums over the data, of g and of g (x - mean), give the gradients of bias and scale and enter that of x."""
         axes, row = self._axes(x.ndim), self._row(x.shape)
         wide, g = _wide(x), _wide(dout[0])
         used_mean, used_var = out[3], out[4]
         centred = wide - Reshape()(used_mean, row)
         inverse = Rsqrt()(used_var + self.epsilon)
-        dscale, dbias = ReduceSum()(g * centred, axes) * inverse, ReduceSum()(g, axes)
+        moment, dbias = ReduceSum()(g * centred, axes), ReduceSum()(g, axes)
+        dscale, factor = moment * inverse, _wide(scale) * inverse
         if self.is_training:
             n, step = _count(x.shape, axes), self.momentum
             dmean = dout[3] + _as(dout[1], used_mean.dtype) * step
             dvar = dout[4] + _as(dout[2], used_mean.dtype) * (step * n / max(n - 1, 1))
-            rows = (Reshape()(v, row) for v in (used_mean, used_var, scale, dmean, dvar))
-            m, v, s, dm, dv = rows
-            dx = _standardized_grad(wide, m, v, g * s, axes, self.epsilon, dm, dv)
+            slope = (dvar * 2.0 - factor * inverse * inverse * moment) * (1.0 / n)
+            offset = (dmean - factor * dbias) * (1.0 / n)
+            rows = [Reshape()(v, row) for v in (factor, slope, offset)]
+            dx = g * rows[0] + centred * rows[1] + rows[2]
             moving = dout[1] * (1 - step), dout[2] * (1 - step)
         else:
-            dx = g * Reshape()(scale * inverse, row)
-            moving = (
-                dout[1] + dout[3] - dbias * scale * inverse,
-                dout[2] + dout[4] - dscale * scale * inverse * inverse * 0.5,
-            )
+            dx = g * Reshape()(factor, row)
+            moving = dout[1] + dout[3] - dbias * factor, dout[2] + dout[4] - dscale * factor * inverse * 0.5
         grads = (dx, x), (dscale, scale), (dbias, bias), (moving[0], mean), (moving[1], variance)
         return tuple(_as(grad, like.dtype) for grad, like in grads)
 

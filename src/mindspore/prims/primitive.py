@@ -129,6 +129,13 @@ class Primitive:
         """Equal for primitives that compute the same; used to merge equal nodes and as a cache key."""
         return (type(self), self.name, *((k, keys.exact(v)) for k, v in self.attrs.items()))
 
+    def cached_key(self) -> tuple:
+        """`key()`, remembered until an attribute is set."""
+        known = self.__dict__.get("_cached_key")
+        if known is None or known[0] is not self.attrs:
+            known = self.__dict__["_cached_key"] = (self.attrs, self.key())
+        return known[1]
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items())
         return f"Prim[{self.name}]<{shown}>" if shown else f"Prim[{self.name}]"

@@ -55,9 +55,21 @@ class XlaDevice:
     def __init__(self, name: str, device: Any):
         import jax.numpy as jnp
 
+        from mindspore.runtime.device_kernels import DeviceKernels
+
         self.name = name
         self.device = device
         self._jnp = jnp
+        self.kernels = DeviceKernels(self)
+
+    def compute(self, prim: Primitive, args: tuple, arrays: list) -> Any:
+        """The results of `prim(*args)` by a compiled program; None where there is none. Does not wait for them."""
+        found = self.kernels.forward(prim, args, arrays)
+        if found is not None and _Current.blocking:
+            import jax
+
+            jax.block_until_ready(found)
+        return found
 
     def evaluate(self, prim: Primitive, arrays: list) -> Any:
         import jax

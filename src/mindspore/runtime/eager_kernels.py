@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.compiler import driver
-from mindspore.compiler.builder import Builder
-from mindspore.ir import AbstractNone, AbstractTensor, AbstractTuple, FuncGraph, Node
+from mindspore.ir import AbstractTensor
 from mindspore.prims import values
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, executor
+from mindspore.runtime.operation_graph import OperationGraph, forward_graph, gradient_graph
 
 #: element counts from which an operation is worth a native call
 _CONVOLUTION, _MATRIX, _ROWS, _POINTS = 256, 1024, 4096, 32768
@@ -65,7 +64,7 @@ def forward(prim: Primitive, arrays: list[Any]) -> Callable[[list[Any]], Any] | 
     """A native kernel for `prim` on arguments like these, or None."""
     if not _wanted(prim, arrays, THRESHOLDS[prim.name]):
         return None
-    key = (_key(prim), *[(a.shape, a.dtype) if type(a) is np.ndarray else a for a in arrays])
+    key = (prim.cached_key(), *[(a.shape, a.dtype) if type(a) is np.ndarray else a for a in arrays])
     return _find(key, lambda: _ForwardKernel(prim, arrays))
 
 
@@ -80,7 +79,7 @@ def gradient(prim: Any, args: tuple, out: Any, dout: Any, needed: tuple[bool, ..
     if any(type(d) is not np.ndarray for d in data):
         return None
     inputs = [(a.shape, a.dtype) if type(a) is np.ndarray else a for a in arrays]
-    key = ("gradient", needed, _key(prim), *inputs, *[(d.shape, d.dtype) for d in data])
+    key = ("gradient", needed, prim.cached_key(), *inputs, *[(d.shape, d.dtype) for d in data])
     kernel = _find(key, lambda: _GradientKernel(prim, arrays, data, isinstance(out, tuple), needed))
     return kernel(arrays + data) if kernel is not None else None
 
@@ -117,14 +116,6 @@ def _multiplications(prim: Any, arrays: list[Any]) -> int:
     return a.size * (b.shape[-2] if prim.transpose_b else b.shape[-1]) if prim.name.endswith("MatMul") else a.size
 
 
-def _key(prim: Any) -> tuple:
-    """`prim.key()`, remembered until an attribute is set."""
-    known = prim.__dict__.get("_eager_key")
-    if known is None or known[0] is not prim.attrs:
-        known = prim.__dict__["_eager_key"] = (prim.attrs, prim.key())
-    return known[1]
-
-
 def _find(key: tuple, make: Callable[[], Any]) -> Any:
     kernels = _State.kernels
     try:
@@ -153,32 +144,17 @@ def _backend() -> Any:
 
 # -- kernels --------------------------------------------------------------------------------------------------------------
 class _Kernel:
-    """A compiled graph; `numbers` says which of the arguments are its inputs."""
+    """The compiled graph of one operation or of its gradient rule."""
 
-    def __init__(self, prim: Any, arrays: list[Any], name: str):
-        self.is_small = _multiplications(prim, arrays) < _SERIAL
-        self.builder = Builder(FuncGraph(name))
-        self.numbers = [i for i, a in enumerate(arrays) if type(a) is np.ndarray]
-        self.symbols = [self._symbol(i, a) for i, a in enumerate(arrays)]
-
-    def _symbol(self, number: int, value: Any) -> Any:
-        if type(value) is not np.ndarray:
-            return value
-        abstract = AbstractTensor(mstype.from_numpy(value.dtype), value.shape)
-        return values.from_node(self.builder.graph.add_parameter(f"x{number}", abstract))
-
-    def finish(self, outputs: list[Node]) -> None:
+    def __init__(self, operation: OperationGraph, serial: bool):
         from mindspore.backends.cpu.direct import DirectCall
 
-        builder = self.builder
-        builder.graph.output = builder.make_tuple(outputs)
-        driver.optimise(builder.graph)
         backend = _backend()
-        self.call = DirectCall(lambda: backend.compile(builder.graph), serial=self.is_small)
-        del self.builder, self.symbols
+        self.operation = operation._replace(graph=None)  # type: ignore[arg-type]  # the code is all that is needed
+        self.call = DirectCall(lambda: backend.compile(operation.graph), serial=serial)
 
     def run(self, arrays: list[Any]) -> list[np.ndarray]:
-        inputs = [arrays[i] for i in self.numbers]
+        inputs = [arrays[i] for i in self.operation.inputs]
         for i, a in enumerate(inputs):
             if not a.flags.c_contiguous:
                 inputs[i] = np.ascontiguousarray(a)
@@ -187,43 +163,27 @@ class _Kernel:
 
 class _ForwardKernel(_Kernel):
     def __init__(self, prim: Any, arrays: list[Any]):
-        super().__init__(prim, arrays, prim.name)
-        builder = self.builder
-        with builder.active():
-            node = builder.emit(prim, tuple(builder.node_of(s) for s in self.symbols))
-        self.many = isinstance(node.abstract, AbstractTuple)
-        self.finish([builder.get_item(node, i) for i in range(len(node.abstract.elements))] if self.many else [node])
+        super().__init__(forward_graph(prim, _abstract(arrays)), _multiplications(prim, arrays) < _SERIAL)
 
     def __call__(self, arrays: list[Any]) -> Any:
         results = self.run(arrays)
-        return tuple(results) if self.many else results[0]
+        return tuple(results) if self.operation.is_tuple else results[0]
 
 
 class _GradientKernel(_Kernel):
     """`bprop` on (arguments, out, dout)."""
 
     def __init__(self, prim: Any, arrays: list[Any], data: list[np.ndarray], many: bool, needed: tuple[bool, ...]):
-        super().__init__(prim, arrays + data, f"{prim.name}_grad")
-        builder, count = self.builder, len(arrays)
-        half = count + len(data) // 2
-        outs, douts = tuple(self.symbols[count:half]), tuple(self.symbols[half:])
-        with builder.active():
-            grads = prim.bprop(*self.symbols[:count], outs if many else outs[0], douts if many else douts[0])
-            self.given = [i for i, (g, n) in enumerate(zip(grads, needed)) if n and _is_tensor(g)]
-            nodes = [builder.node_of(grads[i]) for i in self.given]
-        self.count = len(grads)
-        self.finish(nodes)
+        outs = _abstract(data[: len(data) // 2])
+        graph = gradient_graph(prim, _abstract(arrays), outs, many, needed)
+        super().__init__(graph, _multiplications(prim, arrays) < _SERIAL)
 
     def __call__(self, arrays: list[Any]) -> tuple:
-        grads: list[Any] = [None] * self.count
-        for i, array in zip(self.given, self.run(arrays)):
+        grads: list[Any] = [None] * self.operation.count
+        for i, array in zip(self.operation.results, self.run(arrays)):
             grads[i] = values.from_array(array)
         return tuple(grads)
 
 
-def _is_tensor(value: Any) -> bool:
-    if value is None or isinstance(value, SymbolicScalarBase):
-        return False
-    return (
-        not isinstance(value, TensorBase) or value._node is None or not isinstance(value._node.abstract, AbstractNone)
-    )
+def _abstract(arrays: list[Any]) -> list[Any]:
+    return [AbstractTensor(mstype.from_numpy(a.dtype), a.shape) if type(a) is np.ndarray else a for a in arrays]

@@ -24,7 +24,7 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.structural import Identity
 from mindspore.prims.structure import with_parts
 from mindspore.prims.values import TensorBase
-from mindspore.runtime import eager_kernels
+from mindspore.runtime import devices, eager_kernels
 
 
 class Entry(NamedTuple):
@@ -99,11 +99,13 @@ class Tape:
 
     def _pull_back(self, entry: Entry, args: tuple, out: Any, dout: Any) -> tuple:
         """The gradients of an entry's arguments: in one native call where there is one and nobody records it."""
-        if entry.name in eager_kernels.GRADIENTS and not ACTIVE.tapes:
+        device = devices.accelerator()
+        if (device is not None or entry.name in eager_kernels.GRADIENTS) and not ACTIVE.tapes:
             prim = getattr(entry.bprop, "__self__", None)
             if isinstance(prim, Primitive):
                 needed = tuple(key in self._tracked for key in entry.arg_keys)
-                grads = eager_kernels.gradient(prim, args, out, dout, needed)
+                kernels = eager_kernels if device is None else device.kernels
+                grads = kernels.gradient(prim, args, out, dout, needed)
                 if grads is not None:
                     return grads
         return entry.bprop(*args, out, dout)

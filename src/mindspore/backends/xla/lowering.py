@@ -20,12 +20,15 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.optional import require
+from mindspore.backends.xla.layouts import compile_with_own_layouts
 from mindspore.ir import CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit
 
 #: Settings for the GPU compiler, each unless XLA_FLAGS names it. Products go to cuBLAS: Triton's win when measured alone,
 #: but take their producers in, which are computed again for other readers (BERT-base on an H200: 32.8 ms, without 31.2).
+#: platforms where overwritten inputs keep the memory order XLA likes
+OWN_LAYOUTS = ("gpu",)
 _GPU_OPTIONS = {"xla_gpu_enable_triton_gemm": False}
 
 
@@ -40,6 +43,11 @@ class XlaBackend:
         self.jax = jax
         devices = jax.devices(platform) if platform else jax.devices()
         self.device = devices[index % len(devices)]
+
+    @classmethod
+    def on(cls, device: Any) -> XlaBackend:
+        """The backend of a device of JAX's."""
+        return cls(device.platform, device.id)
 
     def supports(self, graph: FuncGraph) -> bool:
         for g in graph.all_graphs():
@@ -64,10 +72,23 @@ class XlaBackend:
             return outputs if not counters else (*outputs, lowering.most_trips(counters))
 
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
-        jitted = self.jax.jit(run, donate_argnums=tuple(sorted(donated)))
         shapes = [self.jax.ShapeDtypeStruct(p.abstract.shape, p.abstract.dtype.np) for p in graph.parameters]
+        updates = {i: o for i, o in graph.attrs.get("updates", {}).items() if i in donated}
         with self.jax.default_device(self.device):
+            if updates and self.device.platform in OWN_LAYOUTS and len(updates) == len(donated) and not _has_effects(graph):
+                return compile_with_own_layouts(self.jax, run, shapes, updates, self.device, self.options())
+            jitted = self.jax.jit(run, donate_argnums=tuple(sorted(donated)))
             return jitted.lower(*shapes).compile(self.options()) if not _has_effects(graph) else jitted
+
+    def program(self, graph: FuncGraph) -> Callable[..., tuple]:
+        """The graph as a function that compiles itself when first called, and from then on is called without any Python."""
+        lowering = Lowering(self.jax)
+
+        def run(*arrays: Any) -> tuple:
+            return tuple(lowering._typed(lowering.run(graph, arrays), graph))
+
+        run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
+        return self.jax.jit(run, compiler_options=self.options())
 
     def options(self) -> dict[str, Any]:
         """Settings for XLA's compiler on this device."""
