@@ -25,10 +25,10 @@ from mindspore.ir import CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit
 
-#: Settings for the GPU compiler, each unless XLA_FLAGS names it. Products go to cuBLAS: Triton's win when measured alone,
-#: but take their producers in, which are computed again for other readers (BERT-base on an H200: 32.8 ms, without 31.2).
 #: platforms where overwritten inputs keep the memory order XLA likes
 OWN_LAYOUTS = ("gpu",)
+#: Settings for the GPU compiler, each unless XLA_FLAGS names it. Products go to cuBLAS: Triton's win when measured alone,
+#: but take their producers in, which are computed again for other readers (BERT-base on an H200: 32.8 ms, without 31.2).
 _GPU_OPTIONS = {"xla_gpu_enable_triton_gemm": False}
 
 
