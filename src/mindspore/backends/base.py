@@ -14,6 +14,10 @@ class Executable(Protocol):
     def __call__(self, *arrays: Any) -> Sequence[Any]: ...
 
 
+class CannotCompile(Exception):
+    """A backend has no way to express a graph. Anything else that leaves `compile` is a mistake of the backend's."""
+
+
 class Backend(Protocol):
     """Turns optimised graphs into executables."""
 

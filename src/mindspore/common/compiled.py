@@ -14,14 +14,16 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mindspore import context
 from mindspore._base import flags, keys
 from mindspore.common import memory_report
-from mindspore.common.entry import Entry
+from mindspore.common.entry import Entry, Past
 from mindspore.common.mutable_data import Mutable, holds_mutable, plain
 from mindspore.compiler import parse
 from mindspore.compiler.parse.entry import Traced, tensors_in
-from mindspore.compiler.parse.errors import is_located
+from mindspore.compiler.parse.errors import is_located, needs_values
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.structure import parts_of
@@ -82,17 +84,34 @@ class CompiledFunction:
         except OtherAnswers as met:
             return self._run_other(met.answers, args, kwargs)
 
-    def _run(self, entry: Entry, args: tuple, kwargs: dict) -> Any:
+    def call_as_of(self, past: Past, args: tuple) -> Any:
+        """The result with the weights of an earlier time; nothing is stored."""
+        if ACTIVE.builder is not None:
+            return parse.call(self.function, args, {})
+        entry = self.entry(args, {})
+        if not isinstance(entry, Entry):
+            return self._run_eagerly(args, {}, past)
+        try:
+            return self._run(entry, args, {}, past)
+        except OtherAnswers as met:
+            return self._run_other(met.answers, args, {}, past)
+
+    def reading(self, other: CompiledFunction) -> CompiledFunction:
+        """This, with the attributes as inputs that are inputs of another function."""
+        self._variable.update(other._variable)
+        return self
+
+    def _run(self, entry: Entry, args: tuple, kwargs: dict, past: Past | None = None) -> Any:
         tensors = tensors_in(args)
         if kwargs:
             tensors_in(kwargs, tensors)
         if ACTIVE.tapes and any(tape.tracks(t) for tape in ACTIVE.tapes for t in (*tensors, *entry.traced.weights)):
             from mindspore.common.graph_gradient import run_recorded
 
-            return run_recorded(self, entry, args, kwargs, tensors)
-        return entry.run_plain(tensors)
+            return run_recorded(self, entry, args, kwargs, tensors, past)
+        return entry.run_plain(tensors) if past is None else entry.run_as_of(past, tensors)
 
-    def _run_other(self, answers: list[tuple], args: tuple, kwargs: dict) -> Any:
+    def _run_other(self, answers: list[tuple], args: tuple, kwargs: dict, past: Past | None = None) -> Any:
         """Run the graph that is made for the values met on the way; compile it if there is none yet.
 
         Where there would be too many of them, the function runs as plain Python.
@@ -114,13 +133,13 @@ class CompiledFunction:
             candidates.remove(fitting)
         candidates.insert(0, fitting)  # the next call probably has the same values
         if not isinstance(fitting, Entry):
-            return self._run_eagerly(args, kwargs)
+            return self._run_eagerly(args, kwargs, past)
         try:
-            return self._run(fitting, args, kwargs)
+            return self._run(fitting, args, kwargs, past)
         except OtherAnswers as met:
             if len(met.answers) <= len(answers):  # the same arguments give different values each time
-                return self._run_eagerly(args, kwargs)
-            return self._run_other(met.answers, args, kwargs)
+                return self._run_eagerly(args, kwargs, past)
+            return self._run_other(met.answers, args, kwargs, past)
 
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
         return interpreter.call(self.function, args, kwargs)
@@ -211,8 +230,10 @@ class CompiledFunction:
             return traced
         try:
             return self._trace_with(args, kwargs)
-        except Exception:  # their values are needed when compiling: it is compiled anew for each
-            return traced
+        except Exception as error:
+            if not needs_values(error):
+                raise
+            return traced  # their values are needed when compiling: it is compiled anew for each
 
     def _trace_with(self, args: tuple, kwargs: dict) -> Traced:
         """Trace for any values of the arguments or, if that is not possible, for those they have (staging.py)."""
@@ -240,7 +261,9 @@ class CompiledFunction:
                 traced = parse.trace(
                     self.function, args, kwargs, self.name, depth, frozenset(inputs), run_node, decides
                 )
-            except Exception:
+            except Exception as error:
+                if not needs_values(error):
+                    raise
                 continue  # a value was needed, or the program is wrong: the trace without inputs tells
             self._fix(set(self._variable) - set(inputs))
             return traced
@@ -257,8 +280,14 @@ class CompiledFunction:
         self._variable.update(new)
         return bool(new)
 
-    def _run_eagerly(self, args: tuple, kwargs: dict) -> Any:
+    def _run_eagerly(self, args: tuple, kwargs: dict, past: Past | None = None) -> Any:
         """Run a function that needs the values of tensors while it runs, as PyNative mode would."""
+        changed = [w.name for w, array in (past or {}).values() if w._data is not array and not _is_equal(w, array)]
+        if changed:
+            raise RuntimeError(
+                f"'{self.name}' cannot be compiled, and {', '.join(changed)} changed after the call that is differentiated. "
+                "Take the gradient before the weights change."
+            )
         saved, ACTIVE.eagerly = ACTIVE.eagerly, True
         try:
             return self.function(*args, **kwargs)
@@ -294,6 +323,10 @@ class JitMethods(dict):
 
     def __reduce__(self) -> tuple:
         return JitMethods, ()
+
+
+def _is_equal(weight: Any, array: Any) -> bool:
+    return np.array_equal(np.asarray(weight._data), np.asarray(array), equal_nan=True)
 
 
 def _may_change(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from mindspore import context
 from mindspore._base.recursion import deep_recursion
 from mindspore.common.guards import Guards
 from mindspore.compiler import driver
+from mindspore.compiler.parse.attributes import AttributeInput
 from mindspore.compiler.parse.entry import Place, Traced
 from mindspore.ir import AbstractScalar
 from mindspore.prims import values
@@ -20,8 +22,8 @@ from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, executor
 from mindspore.runtime.staged import StagedExecutable
 
-#: references to a Parameter's array when nobody but the Parameter and the call at hand holds it
-_OWN_REFERENCES = 3
+#: weights as they were at some time: key -> (the weight, its array). The weights are held, so that ids in keys stay theirs
+Past = dict[Any, tuple[Any, Any]]
 #: Python calls under way while a graph that calls itself runs: well within the stack of a thread
 RECURSION_LIMIT = 10_000
 
@@ -49,6 +51,7 @@ class Entry:
         else:
             self.executable = executor.compile_graph(traced.graph, donated, options)
         self.kept = getattr(self.executable, "kept_inputs", ())  # weights that the executable keeps copies of
+        self.gradients: dict[Any, Any] = {}  # the compiled gradients of calls with this graph: see graph_gradient.py
 
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
@@ -65,6 +68,23 @@ class Entry:
             own = all(sys.getrefcount(arrays[i]) <= _OWN_REFERENCES for i in self.kept)
             return self.finish(self.executable(*arrays, own=own))
         return self.finish(self.executable(*arrays))
+
+    def weights_of_now(self) -> Past:
+        """The weights with the arrays they have."""
+        return {_place(w): (w, w._data) for w in self.traced.weights}
+
+    def run_as_of(self, past: Past, tensors: list[Any]) -> Any:
+        """Run the graph on the weights of an earlier time. New values of weights and attributes are not stored."""
+        arrays = self._arrays(tensors)
+        for i, weight in enumerate(self.traced.weights, self.traced.arguments):
+            arrays[i] = past.get(_place(weight), (weight, arrays[i]))[1]
+        if self.device is not None:
+            arrays = [self.device.place(a) if type(a) is np.ndarray else a for a in arrays]
+        for i in self.donated:
+            arrays[i] = arrays[i].copy()
+        outputs = self._run_deep(arrays) if self.recursive else self.executable(*arrays)
+        self._raise_reported(outputs)
+        return rebuild(self.traced.result, outputs, self)
 
     def _run_deep(self, arrays: list[Any]) -> Any:
         with deep_recursion(RECURSION_LIMIT):
@@ -91,13 +111,35 @@ class Entry:
         traced = self.traced
         for parameter, index in traced.written:
             parameter._data = outputs[index]
-        if traced.error_output >= 0:
-            code = int(np.asarray(outputs[traced.error_output]))
-            if code:
-                raise traced.errors[code - 1]
+        self._raise_reported(outputs)
         for owner, name, template in traced.attributes:
             setattr(owner, name, rebuild(template, outputs, self))
         return rebuild(traced.result, outputs, self)
+
+    def _raise_reported(self, outputs: Any) -> None:
+        """Raise what a `raise` or `assert` of the program left behind."""
+        if self.traced.error_output >= 0:
+            code = int(np.asarray(outputs[self.traced.error_output]))
+            if code:
+                raise self.traced.errors[code - 1]
+
+
+def _place(weight: Any) -> Any:
+    """What tells weights apart, the same in every graph that reads them."""
+    return weight.place if isinstance(weight, AttributeInput) else id(weight)
+
+
+def _count_own_references() -> int:
+    """What `getrefcount` says in `run_plain` of an array that nobody but its Parameter and the call at hand holds.
+
+    Which references the interpreter itself counts is its own affair, so it is asked, with an array that nobody else can hold.
+    """
+    holder = types.SimpleNamespace(_data=np.empty(1))
+    arrays = [w._data for w in (holder,)]
+    return sys.getrefcount(arrays[0])
+
+
+_OWN_REFERENCES = _count_own_references()
 
 
 def rebuild(template: Any, outputs: Any, entry: Any) -> Any:

@@ -1,13 +1,16 @@
 """Gradients through compiled functions in PyNative mode.
 
 A tape sees a compiled call as one operation. Its gradient is the compiled gradient of the same function: a graph that
-computes forward and backward together.
+computes forward and backward together. It is computed with the weights as they were at the call, which the tape keeps;
+the weights themselves are not touched, so that other threads may use them meanwhile.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from mindspore._base import keys
+from mindspore.common.entry import Past
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.structure import parts_of, with_parts
@@ -15,18 +18,21 @@ from mindspore.prims.values import TensorBase
 from mindspore.runtime import tape as tapes
 
 
-def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: list[Any]) -> Any:
-    """Run a compiled call while tapes record, and note how to differentiate it."""
+def run_recorded(
+    compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: list[Any], past: Past | None = None
+) -> Any:
+    """Run a compiled call while tapes record, and note how to differentiate it. `past`: see `Entry.run_as_of`."""
     from mindspore.common.compiled import CompiledFunction
     from mindspore.common.gradient import Derivative, _tensors
 
     weights = [w for w in entry.traced.weights if w.requires_grad]
-    written = [w for w, _ in entry.traced.written if w.dtype.kind in "fc"]
-    before = [w._data for w in entry.traced.weights]
+    # what an earlier time is computed for is not stored
+    written = [] if past is not None else [w for w, _ in entry.traced.written if w.dtype.kind in "fc"]
+    before = {**entry.weights_of_now(), **(past or {})}
     inputs = [t for t in tensors if isinstance(t, TensorBase)]
     call = tapes.Call((*inputs, *weights))
     with tapes.paused():
-        out = entry.run_plain(tensors)
+        out = entry.run_plain(tensors) if past is None else entry.run_as_of(past, tensors)
     numbers = tuple(t.plain() for t in tensors if not isinstance(t, TensorBase))  # constants of the gradient's graph
 
     def gradient(*parts: Any) -> Any:
@@ -36,20 +42,16 @@ def run_recorded(compiled: Any, entry: Any, args: tuple, kwargs: dict, tensors: 
         return back(_replace((args, kwargs), supply), sens)
 
     gradient.__module__ = "mindspore.common.graph_gradient"
-    compiled_gradient = compiled.__dict__.setdefault("_gradients", {}).setdefault(
-        (id(entry), numbers), CompiledFunction(gradient, f"grad_{compiled.name}")
-    )
+    key = keys.exact((past is None, numbers))
+    compiled_gradient = entry.gradients.get(key)
+    if compiled_gradient is None:
+        made = CompiledFunction(gradient, f"grad_{compiled.name}").reading(compiled)
+        compiled_gradient = entry.gradients[key] = made
 
     def bprop(*parts: Any) -> tuple:
         *recorded, _, dout = parts
-        current = [w._data for w in entry.traced.weights]
-        for w, data in zip(entry.traced.weights, before):
-            w._data = data
-        try:
-            grads = compiled_gradient(*recorded[: len(inputs)], dout if isinstance(dout, tuple) else (dout,))
-        finally:
-            for w, data in zip(entry.traced.weights, current):
-                w._data = data
+        douts = dout if isinstance(dout, tuple) else (dout,)
+        grads = compiled_gradient.call_as_of(before, (*recorded[: len(inputs)], douts))
         input_grads, weight_grads = grads if weights else (grads, ())
         return _sort_out(_tensors((args, kwargs)), _tensors(input_grads), weights, _tensors(weight_grads))
 

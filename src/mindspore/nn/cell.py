@@ -544,9 +544,13 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def set_boost(self, boost_type: str) -> Cell:
-        """Choose a mode of acceleration, such as "O1"."""
-        if boost_type not in ("less_bn", "grad_freeze", "adasum", "grad_accumulation", "dim_reduce"):
-            raise ValueError(f"For 'set_boost', 'boost_type' {boost_type!r} is not known.")
+        """Ask for a way of accelerating training: "less_bn", "grad_freeze", "adasum", "grad_accumulation" or "dim_reduce".
+
+        The cells of `mindspore.boost` look at it.
+        """
+        known = ("less_bn", "grad_freeze", "adasum", "grad_accumulation", "dim_reduce")
+        if boost_type not in known:
+            raise ValueError(f"For 'set_boost', 'boost_type' must be one of {list(known)}, but got {boost_type!r}.")
         return self.add_flags_recursive(**{boost_type: True})
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Cell:

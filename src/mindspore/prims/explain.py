@@ -6,10 +6,11 @@ in some AttributeError or an exception of NumPy's deep inside. `explained` says 
 
 from __future__ import annotations
 
+import dis
 import inspect
-import linecache
 import os
 import sys
+from types import TracebackType
 from typing import Any
 
 from mindspore.prims import checks, values
@@ -51,12 +52,15 @@ def _described(value: Any) -> str:
 
 def _unforeseen(error: Exception) -> bool:
     """Whether neither a `raise` of the library nor a user's function (a hook, a custom operation) is the source."""
-    step = error.__traceback__
-    line = ""
+    step, last = error.__traceback__, None
     while step is not None:
         name = step.tb_frame.f_code.co_filename
         if not name.startswith((_LIBRARY, "<", sys.base_prefix)) and not any(p in name for p in _PACKAGES):
             return False
-        line = linecache.getline(name, step.tb_lineno) if name.startswith(_LIBRARY) else ""
-        step = step.tb_next
-    return not line.lstrip().startswith("raise")
+        last, step = step, step.tb_next
+    return last is None or not (last.tb_frame.f_code.co_filename.startswith(_LIBRARY) and _raises(last))
+
+
+def _raises(step: TracebackType) -> bool:
+    """Whether the instruction a frame stands at is that of a `raise` statement."""
+    return step.tb_frame.f_code.co_code[step.tb_lasti] == dis.opmap["RAISE_VARARGS"]

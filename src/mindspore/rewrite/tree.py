@@ -21,6 +21,8 @@ from mindspore.rewrite.statement import Statement, describe
 from mindspore.rewrite.values import NodeType
 
 _FILES = itertools.count(1)
+#: what an expression raises that needs more than the network
+_UNKNOWN = (AttributeError, LookupError, NameError, TypeError, ValueError)
 _INIT = """
 def __init__(self, obj):
     nn.Cell.__init__(self)
@@ -160,7 +162,7 @@ class Tree:
             target = eval(
                 compile(ast.Expression(function), "<construct>", "eval"), self.namespace, {"self": self.network}
             )
-        except Exception:  # a method of a tensor, or something only a run knows
+        except _UNKNOWN:  # a method of a tensor, or something only a run knows
             return NodeType.CallFunction, None, None
         if isinstance(target, (SequentialCell, CellList, CellDict)):
             return NodeType.CellContainer, target, None
@@ -283,7 +285,7 @@ class Tree:
                 try:
                     code = compile(ast.fix_missing_locations(ast.Expression(node.test)), "<test>", "eval")
                     taken = bool(eval(code, self.namespace, {"self": self.network}))
-                except Exception:  # it depends on an input, or on something only a run knows
+                except _UNKNOWN:  # it depends on an input, or on something only a run knows
                     continue
                 chosen = node.body if taken else (node.partner.body if node.partner else [])
                 at = next(i for i, n in enumerate(block) if n is node)

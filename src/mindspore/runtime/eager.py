@@ -38,7 +38,7 @@ def dispatch(prim: Primitive, args: tuple) -> Any:
 def _light(prim: Primitive, args: tuple) -> Any:
     """The common case, told cheaply: tensors of one type on the host, of a primitive that needs no preparation.
 
-    None where it is another case, or a mistake, which the long way then says in words.
+    None where it is another case.
     """
     plan = _PLANS.get(type(prim))
     if plan is None:
@@ -59,13 +59,17 @@ def _light(prim: Primitive, args: tuple) -> Any:
     try:
         evaluate = QUIET.run
         result = evaluate(prim.eval, np, a) if len(args) == 1 else evaluate(prim.eval, np, a, b)
-    except Exception:
-        return None
+    except _KERNEL_ERRORS:
+        _say_why(prim, args)
+        raise
     out = values.from_array(result) if type(result) is np.ndarray else _wrap(result)
     for tape in ACTIVE.tapes:
         tape.record(prim, args, out)
     return out
 
+
+#: what evaluation rules raise about arrays that do not fit
+_KERNEL_ERRORS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 
 #: class of primitives -> see `_plan`
 _PLANS: dict[type[Primitive], tuple[str, int, int]] = {}
@@ -109,10 +113,15 @@ def _evaluate(prim: Primitive, args: tuple, arrays: list) -> Any:
         prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
     try:
         return devices.current().evaluate(prim, arrays)
-    except Exception:
-        if prim.light:  # in the words graph mode uses
-            prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
+    except _KERNEL_ERRORS:
+        if prim.light:
+            _say_why(prim, args)
         raise
+
+
+def _say_why(prim: Primitive, args: tuple) -> None:
+    """Raise what is wrong with the arguments in the words graph mode uses, if that is what made an evaluation fail."""
+    prim.infer(*[values.abstract_of(a) if isinstance(a, TensorBase) else a for a in args])
 
 
 def _unknown_kind(kinds: str, arrays: list) -> bool:

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base import keys
+from mindspore.backends.base import CannotCompile
 from mindspore.ir import AbstractTensor
 from mindspore.prims import values
 from mindspore.prims.primitive import Primitive
@@ -64,7 +66,7 @@ def forward(prim: Primitive, arrays: list[Any]) -> Callable[[list[Any]], Any] | 
     """A native kernel for `prim` on arguments like these, or None."""
     if not _wanted(prim, arrays, THRESHOLDS[prim.name]):
         return None
-    key = (prim.cached_key(), *[(a.shape, a.dtype) if type(a) is np.ndarray else a for a in arrays])
+    key = (prim.cached_key(), *[(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in arrays])
     return _find(key, lambda: _ForwardKernel(prim, arrays))
 
 
@@ -78,7 +80,7 @@ def gradient(prim: Any, args: tuple, out: Any, dout: Any, needed: tuple[bool, ..
     data = [t._data for t in (*outs, *douts)]
     if any(type(d) is not np.ndarray for d in data):
         return None
-    inputs = [(a.shape, a.dtype) if type(a) is np.ndarray else a for a in arrays]
+    inputs = [(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in arrays]
     key = ("gradient", needed, prim.cached_key(), *inputs, *[(d.shape, d.dtype) for d in data])
     kernel = _find(key, lambda: _GradientKernel(prim, arrays, data, isinstance(out, tuple), needed))
     return kernel(arrays + data) if kernel is not None else None
@@ -118,10 +120,7 @@ def _multiplications(prim: Any, arrays: list[Any]) -> int:
 
 def _find(key: tuple, make: Callable[[], Any]) -> Any:
     kernels = _State.kernels
-    try:
-        known = kernels.get(key, _MISSING)
-    except TypeError:  # an argument that cannot be a key
-        return None
+    known = kernels.get(key, _MISSING)
     if known is not _MISSING:
         return None if known is _NONE or _backend() is None else known
     with _State.lock:
@@ -131,7 +130,7 @@ def _find(key: tuple, make: Callable[[], Any]) -> Any:
             return None
         try:
             made = make()
-        except Exception:  # what the backend cannot do stays where it is
+        except (CannotCompile, values.ValueUnknownError):  # what the backend cannot do stays where it is
             made = _NONE
         kernels[key] = made
     return None if made is _NONE else made

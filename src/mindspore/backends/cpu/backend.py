@@ -7,14 +7,17 @@ from typing import Any
 
 from mindspore._base import flags
 from mindspore._base.optional import available as available_module
-from mindspore.backends.cpu import jit, native, openmp, postops
+from mindspore.backends.base import CannotCompile
+from mindspore.backends.cpu import dnnl, jit, native, openmp, postops
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.interp import InterpBackend
 from mindspore.compiler.fuse import flags as graph_kernel
 from mindspore.compiler.fuse.cluster import Clustering, schedule
+from mindspore.compiler.fuse.domain import Misfit
 from mindspore.compiler.fuse.expand import expand
 from mindspore.compiler.fuse.joins import join_parts
+from mindspore.compiler.fuse.loopir import Unsupported
 from mindspore.ir import FuncGraph
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import StackInit
@@ -42,9 +45,9 @@ class CpuBackend:
         session = _Session(self.graph_kernel_flags)
         try:
             return session.executable(graph, donated)
-        except Exception as error:
+        except (Unsupported, Misfit, dnnl.DnnlError) as error:
             if self.strict:
-                raise
+                raise CannotCompile(f"the CPU backend cannot compile the graph {graph.name!r}: {error!r}") from error
             warnings.warn(f"the graph {graph.name!r} runs on NumPy: the CPU backend cannot compile it ({error!r})")
             return InterpBackend().compile(graph, donated)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.backends.base import CannotCompile
 from mindspore.backends.cpu import arena, openmp
 from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.executable import CpuExecutable, Instance
@@ -45,9 +46,9 @@ class DirectCall:
         executable = self._alone(compile) if serial else compile()
         blueprint = executable.blueprint
         if blueprint.preparation or any(isinstance(s, HostStep) for s in blueprint.steps):
-            raise ValueError(f"the graph {blueprint.name!r} has steps that need Python")
+            raise CannotCompile(f"the graph {blueprint.name!r} has steps that need Python")
         if any(v is None or v.buffer.kind != "output" for v in blueprint.results):
-            raise ValueError(f"the graph {blueprint.name!r} has results that are not new arrays")
+            raise CannotCompile(f"the graph {blueprint.name!r} has results that are not new arrays")
         self.executable = executable
         self.results = [(v.shape, numpy_dtype(v.dtype)) for v in blueprint.results if v is not None]
         self._free: list[_Frame] = []  # calls of several threads at a time get a frame each

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore._base.keys import same_constant
 from mindspore.compiler.builder import Builder
 from mindspore.ir import Abstract, AbstractScalar, AbstractTensor, Node, ValueNode
 from mindspore.prims import values
@@ -186,10 +187,7 @@ def _equal_constants(a: Any, b: Any) -> bool:
         return x.dtype == y.dtype and x.shape == y.shape and x.size <= 4096 and x.tobytes() == y.tobytes()
     if isinstance(a, (TensorBase, SymbolicScalarBase)) or isinstance(b, (TensorBase, SymbolicScalarBase)):
         return False
-    try:
-        return type(a) is type(b) and bool(a == b)
-    except Exception:
-        return False
+    return same_constant(a, b)
 
 
 def _abstract(value: Any) -> Abstract:

@@ -56,6 +56,11 @@ class AttributeInput:
         value = self.store.get(self.name)
         return (value.dtype, value.shape) if isinstance(value, TensorBase) else type(value)
 
+    @property
+    def place(self) -> Key:
+        """Equal for two of them that read the same variable."""
+        return (id(self.store.cell if isinstance(self.store, CellStore) else self.store), self.name)
+
     def fits(self) -> bool:
         """Whether the attribute still has the type the graph is made for."""
         return self._kind() == self.kind

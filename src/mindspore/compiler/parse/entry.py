@@ -15,7 +15,7 @@ from mindspore._base.recursion import deep_recursion
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.parse.attributes import Key, Read
 from mindspore.compiler.parse.branching import RaisedByUser
-from mindspore.compiler.parse.errors import located
+from mindspore.compiler.parse.errors import located, mark_raised
 from mindspore.compiler.parse.frames import InterpretedFunction, Undefined
 from mindspore.compiler.parse.interpreter import Interpreter
 from mindspore.compiler.staging import Oracle, Question
@@ -155,7 +155,7 @@ def _guard(interpreter: Interpreter, run: Callable[[], Any]) -> Any:
     try:
         return run()
     except RaisedByUser as raised:
-        error: BaseException = raised.error
+        error: BaseException = mark_raised(raised.error)
     except Exception as raised_error:
         error = raised_error
     located(error, interpreter.origin()[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 from mindspore._base import flags
@@ -28,6 +29,24 @@ def _of_the_user(locations: tuple[Location, ...]) -> tuple[Location, ...]:
     """The lines of the user's own files, unless there are none: where in a layer of ours an error arose helps nobody."""
     own = tuple(loc for loc in locations if not loc.file.startswith(_LIBRARY))
     return own if own and not flags.switch("MS_DEV_FULL_TRACEBACK") else locations
+
+
+#: what functions and checks raise that are given a run-time value where they need a number
+_REFUSALS = (AssertionError, AttributeError, LookupError, TypeError, ValueError, CompileError)
+_RAISED = "_ms_raised_by_user"
+
+
+def mark_raised(error: BaseException) -> BaseException:
+    """Note that a `raise` of the interpreted program is where an error comes from."""
+    with contextlib.suppress(AttributeError):  # a class with slots
+        setattr(error, _RAISED, True)
+    return error
+
+
+def needs_values(error: BaseException) -> bool:
+    """Whether a program may have failed because an attribute was a run-time value; the compiler's own mistakes are no such
+    errors."""
+    return isinstance(error, _REFUSALS) or getattr(error, _RAISED, False)
 
 
 def is_located(error: BaseException) -> bool:

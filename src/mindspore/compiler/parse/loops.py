@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from mindspore._base import flags
+from mindspore._base.keys import same_constant
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.control.join import DEAD, Unjoined, common_abstract, convert, short, zeros_node
 from mindspore.compiler.control.lift import close_graphs
@@ -573,10 +574,7 @@ def _same(a: Any, b: Any) -> bool:
         return True
     if isinstance(a, (TensorBase, Unjoined)) or isinstance(b, (TensorBase, Unjoined)):
         return False
-    try:
-        return type(a) is type(b) and bool(a == b)
-    except Exception:
-        return False
+    return same_constant(a, b)
 
 
 def depends_on(node: Any, wanted: set[int]) -> bool:

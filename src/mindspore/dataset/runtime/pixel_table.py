@@ -66,7 +66,7 @@ class PixelTable:
         try:
             for operation in self._operations:
                 values = operation(values)
-        except Exception:
+        except (LookupError, RuntimeError, TypeError, ValueError):
             return None  # run one by one they will say what is wrong
         if values.dtype != np.float32 or values.shape not in ((256, 1, channels), (channels, 256, 1)):
             return None
