@@ -1,0 +1,5 @@
+"""`python -m mindinsight`."""
+
+from mindinsight.cli import main
+
+main()

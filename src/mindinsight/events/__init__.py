@@ -1,0 +1,1 @@
+"""Event files of MindSpore and TensorBoard: framing, messages, bulk decoding."""

@@ -1,0 +1,1 @@
+"""The index: what event files say, as columns in one SQLite file."""

@@ -1,0 +1,114 @@
+"""The folder of runs: which event files there are, and reading them into the index.
+
+A run is a folder that holds event files; its name is the path from the base folder, `./…`, as in official replies.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat as modes
+from collections.abc import Iterator
+from pathlib import Path
+
+from mindinsight.events.bulk import Batch, Decoder
+from mindinsight.events.reader import read
+from mindinsight.index.store import FileState, Store
+
+_EVENTS = re.compile(r"summary\.\d+|tfevents|_lineage$|_explain$")
+_DEEPEST = 16
+_TOGETHER = 24 << 20  # bytes of event files in one transaction
+
+
+class Folder:
+    """The event files under `base`, read into `store`."""
+
+    def __init__(self, base: Path, store: Store) -> None:
+        self.base = base.resolve()
+        self.store = store
+        self._decoder = Decoder()
+
+    def path(self, run: str, name: str) -> Path:
+        """Where a file is."""
+        return self.base / run / name
+
+    def find(self) -> Iterator[tuple[str, str, os.stat_result]]:
+        """Every event file: run, name, state."""
+        waiting = [(str(self.base), "./", 0)]
+        while waiting:
+            place, run, depth = waiting.pop()
+            try:
+                entries = sorted(os.scandir(place), key=lambda entry: entry.name)
+            except OSError:
+                continue  # it vanished, or is not ours to read
+            for entry in entries:
+                try:
+                    if entry.is_dir(follow_symlinks=False):
+                        if depth < _DEEPEST and not entry.name.startswith("."):
+                            waiting.append((entry.path, f"{run.rstrip('/')}/{entry.name}", depth + 1))
+                    elif _EVENTS.search(entry.name):
+                        state = entry.stat(follow_symlinks=False)
+                        if modes.S_ISREG(state.st_mode):
+                            yield run, entry.name, state
+                except OSError:
+                    continue
+
+    def compare(self) -> list[tuple[str, str]]:
+        """Bring the list of files up to date; the files that have more to read, run by run."""
+        found = {(run, name): state for run, name, state in self.find()}
+        known = self.store.files()
+        gone = [file for key, file in known.items()
+                if key not in found or found[key].st_ino != file.inode or found[key].st_size < file.position]  # fmt: skip
+        if gone:
+            self.store.forget(gone)
+            dropped = {file.id for file in gone}
+            known = {key: file for key, file in known.items() if file.id not in dropped}
+        new = [(*key, state) for key, state in found.items() if key not in known]
+        if new:
+            self.store.add_files(new)
+        return [key for key, state in found.items() if key not in known or state.st_size > known[key].size
+                or known[key].position == 0]  # fmt: skip
+
+    def index(self, wanted: list[tuple[str, str]]) -> None:
+        """Read what is new in files. Others may do the same at the same time."""
+        work: list[tuple[FileState, os.stat_result, list[Batch], int, str]] = []
+        pending = 0
+        for run, name in wanted:
+            file = self.store.file(run, name)
+            if file is None:
+                continue
+            try:
+                handle = os.open(self.path(run, name), os.O_RDONLY | os.O_NOFOLLOW)
+            except OSError:
+                continue
+            try:
+                pending += self._read(handle, file, work)
+            finally:
+                os.close(handle)
+            if pending > _TOGETHER:
+                self.store.extend(work)
+                work, pending = [], 0
+        if work:
+            self.store.extend(work)
+
+    def _read(self, handle: int, file: FileState, work: list[tuple[FileState, os.stat_result, list[Batch], int, str]]) -> int:
+        """Read one file; long ones are stored stretch by stretch."""
+        done, lineage = 0, file.name.endswith("_lineage")
+        state = os.fstat(handle)  # before reading: what is written meanwhile is seen as growth the next time
+        for stretch in read(handle, file.position, self._decoder, lineage):
+            if done > _TOGETHER:
+                self.store.extend(work)
+                work.clear()
+                done = 0
+            work.append((file, state, [stretch.batch], stretch.end, stretch.damage))
+            done += stretch.end - file.position
+            file = file._replace(position=stretch.end)
+        if not done and state.st_size != file.size:
+            work.append((file, state, [Batch()], file.position, ""))
+        return done
+
+    def index_run(self, run: str) -> None:
+        """Read a run now."""
+        found = [(r, n) for r, n in self.compare() if r == run]
+        if found:
+            self.index(found)

@@ -1,0 +1,1 @@
+"""The web server: official REST routes, a live channel, pages."""

@@ -1,0 +1,367 @@
+"""Model and data lineage: with what a run was trained, how good it got, what its data pipeline was.
+
+Lineage files hold events whose later ones win. A run of TensorBoard has no such file; its HParams plugin says the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mindinsight.events import event, values
+from mindinsight.events.values import scalar_bits
+from mindinsight.events.wire import BYTES, VARINT, Field, Malformed, fields, numbers, signed, text
+from mindinsight.index.store import Run
+from mindinsight.server import errors
+from mindinsight.server.calls import Call, check_page, route
+from mindinsight.server.workspace import Workspace
+
+_TRAIN, _EVALUATION, _DATASET, _USER = "6", "7", "9", "10"
+_HYPER = {1: "optimizer", 2: "learning_rate", 3: "loss_function", 4: "epoch", 6: "device_num", 8: "batch_size"}
+#: the columns of model lineage, in the order of official replies
+COLUMNS = ("loss_function", "train_dataset_path", "train_dataset_count", "test_dataset_path", "test_dataset_count", "network",
+           "optimizer", "learning_rate", "epoch", "batch_size", "device_num", "loss", "model_size", "dataset_mark")  # fmt: skip
+_NUMBERS = ("train_dataset_count", "test_dataset_count", "learning_rate", "epoch", "batch_size", "device_num", "loss", "model_size")
+
+
+def _scalars(data: bytes, part: Field, names: dict[int, str]) -> dict[str, Any]:
+    """The plain fields of a message."""
+    found: dict[str, Any] = {}
+    for field in fields(data, part.begin, part.end):
+        name = names.get(field.number)
+        if name is None:
+            continue
+        if field.kind == BYTES:
+            found[name] = text(data, field)
+        else:
+            found[name] = signed(field.value) if field.kind == VARINT else _finite(scalar_bits(data, field))
+    return found
+
+
+def _finite(value: float) -> float | str:
+    return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _train(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    inner = {1: _HYPER, 2: {1: "train_dataset_path", 2: "train_dataset_count"}, 3: {1: "network", 2: "loss"}, 4: {4: "model_size"}}
+    for field in fields(data):
+        if field.number in inner and field.kind == BYTES:
+            found |= _scalars(data, field, inner[field.number])
+    return found
+
+
+def _evaluation(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = {"metric": {}}
+    for field in fields(data):
+        if field.number == 2 and field.kind == BYTES:
+            try:
+                metric = json.loads(text(data, field) or "{}")
+            except (ValueError, RecursionError):
+                continue
+            found["metric"] = metric if isinstance(metric, dict) else {}
+        elif field.number == 3 and field.kind == BYTES:
+            found |= _scalars(data, field, {1: "test_dataset_path", 2: "test_dataset_count"})
+    return found
+
+
+def _entries(data: bytes, part: Field, depth: int = 0) -> dict[str, Any]:
+    """A map's entry: key and value."""
+    entry = _scalars(data, part, {1: "key", 2: "value"})
+    return {str(entry["key"]): entry.get("value")} if "key" in entry else {}
+
+
+def _user(data: bytes, begin: int = 0, end: int | None = None, depth: int = 0) -> dict[str, Any]:
+    """What the user wrote: maps of numbers and texts, possibly nested."""
+    found: dict[str, Any] = {}
+    for field in fields(data, begin, end):
+        if field.kind != BYTES or depth > 8:
+            continue
+        if field.number == 1:
+            found |= _user(data, field.begin, field.end, depth + 1)
+        elif field.number in (3, 4, 5):
+            found |= _entries(data, field)
+    return found
+
+
+def _dataset(data: bytes, begin: int = 0, end: int | None = None, depth: int = 0) -> dict[str, Any]:
+    """A data pipeline as nested dicts."""
+    found: dict[str, Any] = {}
+    operations: list[dict[str, Any]] = []
+    children: list[dict[str, Any]] = []
+    for field in fields(data, begin, end):
+        if field.kind != BYTES or depth > 200:
+            continue
+        if field.number == 1:
+            children.append(_dataset(data, field.begin, field.end, depth + 1))
+        elif field.number == 2:
+            found |= _parameter(data, field)
+        elif field.number == 3:
+            operations.append(_operation(data, field))
+        elif field.number == 4 and (sampler := _operation(data, field)):
+            found["sampler"] = sampler
+    if operations:
+        found["operations"] = operations
+    found["children"] = children
+    return found
+
+
+def _operation(data: bytes, part: Field) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    lists: list[Any] = []
+    for field in fields(data, part.begin, part.end):
+        if field.number == 1 and field.kind == BYTES:
+            found |= _parameter(data, field)
+        elif field.number in (2, 3):
+            dtype = "i8" if field.number == 2 else "<f4"
+            lists += numbers(data, field, dtype).tolist()
+            found["size" if field.number == 2 else "weights"] = list(lists)
+    return found
+
+
+def _parameter(data: bytes, part: Field) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for field in fields(data, part.begin, part.end):
+        if field.kind != BYTES:
+            continue
+        if field.number == 2:
+            key, items = "", []
+            for inner in fields(data, field.begin, field.end):
+                if inner.number == 1 and inner.kind == BYTES:
+                    key = text(data, inner)
+                elif inner.number == 2 and inner.kind == BYTES:
+                    items = [text(data, f) for f in fields(data, inner.begin, inner.end) if f.number == 1 and f.kind == BYTES]
+            found[key] = [None if item == "" else item for item in items]
+        else:
+            entry = _entries(data, field)
+            if field.number == 3:
+                entry = {key: bool(value) for key, value in entry.items()}
+            found |= {key: None if value == "None" else value for key, value in entry.items()}
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Runs
+
+
+def lineage_of(workspace: Workspace, run: Run) -> dict[str, Any] | None:
+    """Model and data lineage of a run; None if it says nothing about itself."""
+    return _lineage(workspace, run, run.revision)
+
+
+@functools.lru_cache(maxsize=20000)
+def _lineage(workspace: Workspace, run: Run, revision: int) -> dict[str, Any] | None:
+    kinds = workspace.store.kinds(run.id)
+    if not kinds & {event.LINEAGE, event.HPARAMS}:
+        return None
+    model: dict[str, Any] = dict.fromkeys(COLUMNS) | {"metric": {}, "user_defined": {}}
+    dataset: dict[str, Any] = {}
+    for thing in workspace.store.things(run.id, event.LINEAGE):
+        try:
+            data = workspace.bytes_of(run, thing)
+            if thing.tag == _TRAIN:
+                model |= _train(data)
+            elif thing.tag == _EVALUATION:
+                model |= _evaluation(data)
+            elif thing.tag == _DATASET:
+                dataset = _dataset(data)
+            elif thing.tag == _USER:
+                model["user_defined"] = model["user_defined"] | _user(data)
+        except (Malformed, errors.ApiError):
+            continue
+    for thing in workspace.store.things(run.id, event.HPARAMS):
+        try:
+            model["user_defined"] = model["user_defined"] | values.hyper_parameters(workspace.bytes_of(run, thing))
+        except (Malformed, errors.ApiError):
+            continue
+    return {"model": model, "dataset": dataset}
+
+
+def model_of(workspace: Workspace, run: Run) -> dict[str, Any]:
+    """Model lineage of a run, empty if there is none."""
+    found = lineage_of(workspace, run)
+    return found["model"] if found else {}
+
+
+def all_lineages(workspace: Workspace) -> list[tuple[Run, dict[str, Any]]]:
+    """Runs that say something about themselves, the latest first; the same pipelines get the same mark."""
+    store = workspace.store
+    known = store.runs_with(event.LINEAGE) | store.runs_with(event.HPARAMS)
+    found = []
+    marks: dict[str, str] = {}
+    for run in sorted(store.runs(), key=lambda r: r.updated, reverse=True):
+        lineage = lineage_of(workspace, run) if run.id in known else None
+        if lineage:
+            key = json.dumps(lineage["dataset"], sort_keys=True, default=str)
+            mark = marks.setdefault(key, str(len(marks) + 1))
+            found.append((run, {"model": lineage["model"] | {"dataset_mark": mark}, "dataset": lineage["dataset"]}))
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Conditions
+
+
+def value_by_key(run: Run, lineage: dict[str, Any], key: str) -> Any:
+    """A column of a run, `metric/name` and `user_defined/name` included."""
+    if key == "summary_dir":
+        return run.name
+    group, _, name = key.partition("/")
+    if name and group in ("metric", "user_defined"):
+        return lineage["model"][group].get(name)
+    return lineage["model"].get(key)
+
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": operator.eq, "lt": operator.lt, "gt": operator.gt, "le": operator.le, "ge": operator.ge,
+    "in": lambda value, some: value in some, "not_in": lambda value, some: value not in some,
+}  # fmt: skip
+_PAGING = ("limit", "offset", "sorted_name", "sorted_type", "lineage_type")
+
+
+def _known(key: str) -> bool:
+    return key in COLUMNS or key in ("summary_dir", "tag") or key.startswith(("metric/", "user_defined/"))
+
+
+def _check(condition: dict[str, Any]) -> None:
+    for key, value in condition.items():
+        if key in _PAGING:
+            continue
+        if not _known(key):
+            raise _bad(f"The search attribute not supported: {key}.")
+        if not isinstance(value, dict) or not set(value) <= set(_COMPARE):
+            raise _bad(f"The compare condition of {key} should be a dict of {sorted(_COMPARE)}.")
+        for name, wanted in value.items():
+            if name in ("in", "not_in") and not isinstance(wanted, (list, tuple)):
+                raise _bad(f"The value of '{name}' of {key} should be a list.")
+            if key in _NUMBERS and name not in ("in", "not_in") and not isinstance(wanted, (int, float)):
+                raise _bad(f"The parameter {key} should be a number.")
+    check_page(condition.get("offset", 0), condition.get("limit", 10), 100_000)
+    if condition.get("sorted_type") not in (None, "ascending", "descending"):
+        raise _bad("The sorted_type should be 'ascending' or 'descending'.")
+    if "sorted_type" in condition and "sorted_name" not in condition:
+        raise _bad("The sorted_name have to exist when sorted_type exists.")
+
+
+def _bad(detail: str) -> errors.ApiError:
+    return errors.ApiError(errors.LINEAGE, 0x103, f"The parameter search_condition is invalid. {detail}")
+
+
+def _matches(run: Run, lineage: dict[str, Any], condition: dict[str, Any]) -> bool:
+    for key, wanted in condition.items():
+        if key in _PAGING:
+            continue
+        value = value_by_key(run, lineage, key)
+        for name, bound in wanted.items():
+            try:
+                if (value is None and name in ("lt", "gt", "le", "ge")) or not _COMPARE[name](value, bound):
+                    return False
+            except TypeError:
+                return False
+    return True
+
+
+def _order(value: Any) -> tuple[int, str, Any]:
+    """Nothing first, then numbers, then texts."""
+    if value is None:
+        return 0, "", 0
+    if isinstance(value, (int, float)):
+        return 1, "", value
+    return 2, type(value).__name__, str(value)
+
+
+def search(workspace: Workspace, condition: dict[str, Any]) -> dict[str, Any]:
+    """Runs that fit, a page of them, as official replies have them."""
+    _check(condition)
+    found = [(run, one) for run, one in all_lineages(workspace) if _matches(run, one, condition)]
+    notes = workspace.store.notes()
+    name = condition.get("sorted_name")
+    if name is not None:
+        if not _known(name):
+            raise _bad(f"The sorted name {name} not supported.")
+
+        def key(pair: tuple[Run, dict[str, Any]]) -> tuple[int, str, Any]:
+            return _order(notes.get(pair[0].name, ("", ""))[1] if name == "tag" else value_by_key(*pair, name))
+
+        found.sort(key=key, reverse=condition.get("sorted_type") == "descending")
+    total = len(found)
+    if "limit" in condition:
+        first = condition.get("offset", 0) * condition["limit"]
+        found = found[first : first + condition["limit"]]
+    kinds = condition.get("lineage_type", {})
+    shown = kinds.get("in", [kinds["eq"]] if "eq" in kinds else ["model", "dataset"]) if isinstance(kinds, dict) else [kinds]
+    objects = []
+    for run, one in found:
+        row: dict[str, Any] = {"summary_dir": run.name}
+        if "model" in shown:
+            row["model_lineage"] = one["model"]
+        if "dataset" in shown:
+            row["dataset_graph"] = one["dataset"]
+        row["added_info"] = _added(notes.get(run.name))
+        objects.append(row)
+    return {"customized": _customized(one["model"] for _, one in found), "object": objects, "count": total}
+
+
+def _added(note: tuple[str, str] | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if note and note[0]:
+        found["remark"] = note[0]
+    if note and note[1].isdigit():
+        found["tag"] = int(note[1])
+    return found
+
+
+def _customized(models: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The columns that only some runs have, and their types."""
+    types: dict[str, set[str]] = {}
+    for model in models:
+        for group in ("metric", "user_defined"):
+            for name, value in model[group].items():
+                types.setdefault(f"{group}/{name}", set()).add(type(value).__name__)
+    return {
+        label: {
+            "label": label,
+            "required": label.startswith("metric/"),
+            "type": next(iter(kinds)) if len(kinds) == 1 else "float" if kinds <= {"int", "float"} else "mixed",
+        }
+        for label, kinds in types.items()
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Routes
+
+
+@route("POST", "/lineagemgr/lineages")
+def lineages(call: Call) -> Any:
+    """Runs and their lineage."""
+    return search(call.workspace, call.body())
+
+
+@route("PUT", "/lineagemgr/lineages")
+def update_lineage(call: Call) -> Any:
+    """Write a remark or a tag."""
+    run = call.workspace.run(call.query.get("train_id"))
+    given = call.body()
+    if not set(given) <= {"tag", "remark"}:
+        raise errors.wrong_value("The key in added_info must be in ['tag', 'remark'].")
+    tag, remark = given.get("tag"), given.get("remark")
+    if tag is not None and (not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= 10):
+        raise errors.wrong_value("The tag should be an int in [0, 10].")
+    if remark is not None and (not isinstance(remark, str) or len(remark) > 128):
+        raise errors.wrong_value("The remark should be a str of at most 128 characters.")
+    old = call.workspace.store.notes().get(run.name, ("", ""))
+    call.workspace.store.write_note(run.name, old[0] if remark is None else remark, old[1] if tag is None else str(tag))
+    return {"status": "success"}
+
+
+@route("GET", "/datasets/dataset_graph")
+def dataset_graph(call: Call) -> Any:
+    """The data pipeline of a run."""
+    run = call.workspace.run(call.query.get("train_id"))
+    found = lineage_of(call.workspace, run)
+    return {"dataset_graph": found["dataset"], "summary_dir": run.name} if found and found["dataset"] else {}
