@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -100,7 +103,7 @@ def test_training_follows_the_mathematics(mode):
 
 def test_evaluation_and_prediction(mode):
     net = dense()
-    model = model_of(net, metrics={"mse", "mae", "loss"})
+    model = model_of(dense(), metrics={"mse", "mae", "loss"})
     result = model.eval(data())
     x = np.random.default_rng(0).random((SAMPLES, 3)).astype(np.float32)
     y = x @ np.array([[1.0], [2.0], [3.0]], np.float32) + 0.5
@@ -549,3 +552,26 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), f(ms.Tensor([0.0])).as
 """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
     assert out.stdout.split() == ["0", "[2.]"], out.stderr
+
+
+def test_what_fit_prints():
+    """Losses appear at once; the results of an evaluation are one line with plain numbers."""
+
+    class Stream:
+        """Forgets at each flush, as some loggers do."""
+
+        text, flushed = "", 0
+
+        def write(self, text):
+            self.text += text
+
+        def flush(self):
+            self.text, self.flushed = "", self.flushed + 1
+
+    stream = Stream()
+    model = model_of(dense(), metrics={"mse", "mae"})
+    with contextlib.redirect_stdout(stream):
+        model.fit(1, data(), data(), callbacks=[LossMonitor(1)])
+    assert stream.flushed == data().get_dataset_size()
+    found = re.fullmatch(r"Eval result: epoch 1, metrics: (\{.*\})\n", stream.text)
+    assert found and sorted(ast.literal_eval(found[1])) == ["mae", "mse"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore import context
 from mindspore._base import dtype as mstype
+from mindspore._base.recursion import deep_recursion
 from mindspore.common import autograd, memory_report
 from mindspore.common.api import CompiledFunction
 from mindspore.common.changes import note_change
@@ -25,6 +26,11 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import UnfitError
 from mindspore.prims.elementwise import Cast
 from mindspore.runtime import tape as tapes
+
+#: so many cells within each other are usual in eager mode; for more, Python's limit of calls under way is raised …
+DEEP = 50
+#: … to this, well within the stack of a thread
+RECURSION_LIMIT = 10_000
 
 
 class Cell(HookMixin, StateMixin):
@@ -185,7 +191,22 @@ class Cell(HookMixin, StateMixin):
             self.construct()
         if self._flags.get("recompute") and ACTIVE.tapes and not ACTIVE.recomputing:
             return autograd.recompute(self, *args, **kwargs)
-        return self.run_around(self.construct, args, kwargs)
+        if ACTIVE.depth == DEEP:
+            return self._call_deep(args, kwargs)
+        ACTIVE.depth += 1
+        try:
+            return self.run_around(self.construct, args, kwargs)
+        finally:
+            ACTIVE.depth -= 1
+
+    def _call_deep(self, args: tuple, kwargs: dict) -> Any:
+        """A call within many others: Python's own limit allows for some 300 cells within each other only."""
+        ACTIVE.depth += 1
+        try:
+            with deep_recursion(RECURSION_LIMIT):
+                return self(*args, **kwargs)
+        finally:
+            ACTIVE.depth -= 1
 
     def run_around(self, construct: Callable, args: tuple, kwargs: dict) -> Any:
         """Everything a call does besides `construct`: hooks, casts of mixed precision, custom gradients.
@@ -211,10 +232,10 @@ class Cell(HookMixin, StateMixin):
                 out = construct(*args, **kwargs)
         finally:
             self.__dict__["_running"] -= 1
-        if backward is not None:
-            out = backward.watch_output(out)
         if self._forward_hooks:
             out = self._run_forward_hooks(args, kwargs, out)
+        if backward is not None:  # hooks of the backward pass see the gradient of what the caller gets
+            out = backward.watch_output(out)
         return out
 
     def _run_custom_gradient(self, construct: Callable, args: tuple, kwargs: dict) -> Any:

@@ -60,10 +60,10 @@ def _drop_channels(op: str, x: Any, p: float, training: bool, ranks: tuple[int, 
     """Set whole channels to 0; an input without a batch has its channels first."""
     require_tensor(op, "input", x)
     p = check_drop_probability(op, p)
+    if not training or p == 0:  # nothing is dropped, whatever the channels are
+        return x
     if x.ndim not in ranks:
         raise ValueError(f"For '{op}', 'input' must have {' or '.join(map(str, ranks))} dimensions, but got {x.ndim}.")
-    if not training or p == 0:
-        return x
     if p == 1:
         return _ew.zeros_like(x)
     lead = 2 if x.ndim == max(ranks) else 1

@@ -12,6 +12,7 @@ from typing import Any
 class _Active(threading.local):
     builder: Any = None  # compiler.builder.Builder: primitive calls become nodes of its graph
     eagerly: bool = False  # graph mode is suspended: a function that cannot be compiled runs as plain Python
+    depth: int = 0  # of Cells that call each other in eager mode
     recomputing: bool = False  # within a call that the backward pass repeats
     tapes: tuple = ()  # runtime.tape.Tape objects: eager primitive calls are recorded on them
     suspended: tuple = ()  # the tapes that `_no_grad` took away and `_enable_grad` gives back

@@ -74,10 +74,10 @@ class EarlyStopping(MonitoredCallback):
         if self._best_weights is None:
             return
         if self.verbose:
-            print("Restoring model weights from the end of the best epoch.", flush=True)
+            print("Restoring model weights from the end of the best epoch.")
         for parameter in params.train_network.get_parameters():
             parameter.set_data(Tensor.from_numpy(self._best_weights[parameter.name].copy()))
 
     def on_train_end(self, run_context: Any) -> None:
         if self.stopped_epoch > 0 and self.verbose:
-            print(f"Epoch {self.stopped_epoch:05d}: early stopping", flush=True)
+            print(f"Epoch {self.stopped_epoch:05d}: early stopping")

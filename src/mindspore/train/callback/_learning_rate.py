@@ -83,9 +83,7 @@ class ReduceLROnPlateau(MonitoredCallback):
             new = max(old * self.factor, self.min_lr)
             rate.set_data(Tensor(new, rate.dtype))
             if self.verbose:
-                print(
-                    f"Epoch {params.cur_epoch_num:05d}: ReduceLROnPlateau reducing learning rate to {new}.", flush=True
-                )
+                print(f"Epoch {params.cur_epoch_num:05d}: ReduceLROnPlateau reducing learning rate to {new}.")
         self.cooldown_counter = self.cooldown
         self.wait = 0
 
