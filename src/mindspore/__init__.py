@@ -1,20 +1,22 @@
 """MindSpore, rebuilt in Python: an independent implementation under MindSpore's own import name and API.
 
-Façade: names are re-exported here; the parts that are not needed at once are imported on first use.
+The front door is lazy: importing the package, or one of its columns (`mindspore.dataset`, `mindspore.mindrecord`,
+`mindspore.formats`), loads element types and little else. A name is looked up in `_LAZY` when it is first asked for; the
+first Tensor brings the operations with it.
 """
 
-# ruff: noqa: F401, I001 - names are re-exported, in an order that matters
+# ruff: noqa: F401 - names are re-exported
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-from mindspore.version import __version__
+from mindspore._base import flags as _flags
 from mindspore._base.dtype import (
-    DType as _DType,
-    Type,
     TensorType,
+    Type,
     bfloat16,
     bool_,
     byte,
@@ -61,70 +63,85 @@ from mindspore._base.dtype import (
     uintp,
     ushort,
 )
-from mindspore._base import dtype as _dtype
-from mindspore.runtime import eager as _eager  # installs the eager dispatcher
-from mindspore._base import flags as _flags
+from mindspore._base.tensor_hook import set_tensor_factory as _set_tensor_factory
+from mindspore.version import __version__
 
-if _flags.text("MINDSPORE_DUMP_CONFIG"):
-    importlib.import_module("mindspore.runtime.dump.eager").watch()
+if _TYPE_CHECKING:  # what checkers should see of the names that are found on first use; `_LAZY` has all of them
+    from mindspore import context as context
+    from mindspore import ops as ops
+    from mindspore.common.api import (
+        JitConfig,
+        constexpr,
+        jit,
+        jit_class,
+        lazy_inline,
+        ms_function,
+        ms_memory_recycle,
+        no_inline,
+        set_recursion_limit,
+    )
+    from mindspore.common.gradient import get_grad, grad, jvp, value_and_grad, vjp
+    from mindspore.common.mutable_data import mutable
+    from mindspore.common.parameter import Parameter, ParameterTuple
+    from mindspore.common.tensor import Tensor
+    from mindspore.common.vectorize import jacfwd, jacrev, vmap
+    from mindspore.context import (
+        COMPATIBLE,
+        GRAPH_MODE,
+        LAX,
+        PYNATIVE_MODE,
+        STRICT,
+        ParallelMode,
+        get_auto_parallel_context,
+        get_context,
+        get_current_device,
+        get_offload_context,
+        get_ps_context,
+        reset_auto_parallel_context,
+        reset_ps_context,
+        set_auto_parallel_context,
+        set_context,
+        set_deterministic,
+        set_device,
+        set_offload_context,
+        set_ps_context,
+    )
 
-from mindspore.common.tensor import Tensor
-from mindspore.common.parameter import Parameter, ParameterTuple
-from mindspore import context
-from mindspore.context import (
-    GRAPH_MODE,
-    LAX,
-    COMPATIBLE,
-    PYNATIVE_MODE,
-    STRICT,
-    ParallelMode,
-    get_auto_parallel_context,
-    get_context,
-    get_current_device,
-    get_offload_context,
-    get_ps_context,
-    reset_auto_parallel_context,
-    reset_ps_context,
-    set_auto_parallel_context,
-    set_context,
-    set_deterministic,
-    set_device,
-    set_offload_context,
-    set_ps_context,
-)
-from mindspore.common.api import (
-    JitConfig,
-    constexpr,
-    jit,
-    jit_class,
-    lazy_inline,
-    ms_function,
-    ms_memory_recycle,
-    no_inline,
-    set_recursion_limit,
-)
-from mindspore.common.gradient import get_grad, grad, jvp, value_and_grad, vjp
-from mindspore.common.mutable_data import mutable
-from mindspore.common.vectorize import jacfwd, jacrev, vmap
-from mindspore import ops  # attaches the operations to Tensor
+    from_numpy = Tensor.from_numpy
+    ms_class = jit_class
+    tensor = Tensor
 
 bool = bool_  # the public names
 int = int64
 float = float32
 long = int64
-ms_class = jit_class
-tensor = ops.tensor if hasattr(ops, "tensor") else Tensor
-from_numpy = Tensor.from_numpy
 
-#: names found in modules that are imported on first use
+#: names of the core, and the modules that are imported when one is first asked for
+_CORE: dict[str, str] = {
+    **dict.fromkeys(["Tensor"], "mindspore.common.tensor"),
+    **dict.fromkeys(["Parameter", "ParameterTuple"], "mindspore.common.parameter"),
+    **dict.fromkeys(
+        ["GRAPH_MODE", "LAX", "COMPATIBLE", "PYNATIVE_MODE", "STRICT", "ParallelMode", "get_auto_parallel_context",
+         "get_context", "get_current_device", "get_offload_context", "get_ps_context", "reset_auto_parallel_context",
+         "reset_ps_context", "set_auto_parallel_context", "set_context", "set_deterministic", "set_device",
+         "set_offload_context", "set_ps_context"], "mindspore.context"),
+    **dict.fromkeys(
+        ["JitConfig", "constexpr", "jit", "jit_class", "lazy_inline", "ms_function", "ms_memory_recycle", "no_inline",
+         "set_recursion_limit"], "mindspore.common.api"),
+    **dict.fromkeys(["get_grad", "grad", "jvp", "value_and_grad", "vjp"], "mindspore.common.gradient"),
+    **dict.fromkeys(["mutable"], "mindspore.common.mutable_data"),
+    **dict.fromkeys(["jacfwd", "jacrev", "vmap"], "mindspore.common.vectorize"),
+}  # fmt: skip
+#: all names found so
 _LAZY: dict[str, str] = {
+    **_CORE,
     **dict.fromkeys(
         ["save_checkpoint", "load_checkpoint", "load_param_into_net", "export", "load", "load_checkpoint_async", "load_mindir",
          "save_mindir", "ckpt_to_safetensors", "safetensors_to_ckpt", "get_model_info", "convert_model", "obfuscate_model",
          "obfuscate_ckpt", "load_obf_params_into_net", "export_split_mindir", "async_ckpt_thread_status", "build_searched_strategy",
-         "merge_sliced_parameter", "load_distributed_checkpoint", "parse_print", "restore_group_info_list",
-         "check_checkpoint", "get_ckpt_path_with_strategy", "mindio_preload", "set_mindio_server_info",
-         "load_segmented_checkpoints", "convert_checkpoints", "remove_redundancy"], "mindspore.train.serialization"),
+         "merge_sliced_parameter", "load_distributed_checkpoint", "restore_group_info_list",
+         "get_ckpt_path_with_strategy", "mindio_preload", "set_mindio_server_info",
+         "load_segmented_checkpoints", "convert_checkpoints"], "mindspore.train.serialization"),
     **dict.fromkeys(
         ["transform_checkpoints", "transform_checkpoint_by_rank", "rank_list_for_transform", "merge_pipeline_strategys",
          "sync_pipeline_shared_parameters", "unified_safetensors",
@@ -153,7 +170,6 @@ _LAZY: dict[str, str] = {
     **dict.fromkeys(["run_check"], "mindspore.run_check"),
     **dict.fromkeys(["set_dump"], "mindspore.common.dump"),
     **dict.fromkeys(["QuantDtype", "get_py_obj_dtype"], "mindspore.common.dtype"),
-    **dict.fromkeys(["flops_collection"], "mindspore.train.callback"),
     **dict.fromkeys(["get_level", "get_log_config"], "mindspore.log"),
     **dict.fromkeys(["is_tensor", "frombuffer"], "mindspore.ops"),
     **dict.fromkeys(
@@ -172,19 +188,31 @@ _LAZY: dict[str, str] = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+#: names that stand for another one
+_ALIASES = ("from_numpy", "ms_class", "tensor")
+#: what `from mindspore import *` brings
+__all__ = [name for name in globals() if not name.startswith("_") and name != "annotations"]  # element types
+__all__.extend([*_CORE, *_ALIASES, "context", "ops"])
+
+
+def __getattr__(name: str) -> _Any:
     module = _LAZY.get(name)
     if module is not None:
-        found = importlib.import_module(module)
-        if module.rpartition(".")[2] == name:
-            value: Any = getattr(found, name, found)
-        else:
-            value = getattr(found, name)
-        globals()[name] = value
-        return value
+        found = _importlib.import_module(module)
+        value: _Any = getattr(found, name, found) if module.rpartition(".")[2] == name else getattr(found, name)
+    elif name in _ALIASES:
+        tensor = __getattr__("Tensor")
+        value = {"tensor": tensor, "from_numpy": tensor.from_numpy, "ms_class": __getattr__("jit_class")}[name]
+    else:
+        return _submodule(name)
+    globals()[name] = value
+    return value
+
+
+def _submodule(name: str) -> _Any:
     if not name.startswith("__"):
         try:
-            return importlib.import_module(f"mindspore.{name}")
+            return _importlib.import_module(f"mindspore.{name}")
         except ModuleNotFoundError as error:
             if error.name != f"mindspore.{name}":
                 raise
@@ -192,4 +220,18 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_ALIASES})
+
+
+def _tensor_of_row(array: _Any) -> _Any:
+    """Datasets yield Tensors, but load nothing of them before the first row; loading them replaces this function."""
+    from mindspore._base import tensor_hook
+
+    _importlib.import_module("mindspore.common.tensor")
+    return tensor_hook.wrap(array)
+
+
+_set_tensor_factory(_tensor_of_row)
+
+if _flags.text("MINDSPORE_DUMP_CONFIG"):
+    _importlib.import_module("mindspore.runtime.dump.eager").watch()

@@ -34,3 +34,7 @@ def __getattr__(name: str) -> Any:
             if error.name != f"mindspore.common.{name}":
                 raise
     raise AttributeError(f"module 'mindspore.common' has no attribute '{name}'")
+
+
+# Whoever reaches Tensor by any path gets it with its operations, and with a runtime that carries them out.
+import mindspore.ops  # noqa: E402, F401

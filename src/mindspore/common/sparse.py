@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.common.symbolic import unknown_value
 from mindspore.common.tensor import Tensor
 from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import elementwise as ew
@@ -22,6 +21,7 @@ from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import Gather, GatherNd, TensorScatterAdd
 from mindspore.prims.reduction import Reshape
 from mindspore.prims.sorting import SearchSorted
+from mindspore.prims.symbolic import unknown_value
 
 
 def _check_parts(owner: str, **parts: Any) -> None:

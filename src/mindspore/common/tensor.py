@@ -18,13 +18,13 @@ from mindspore._base.dtype import DType
 from mindspore._base.quiet import QUIET
 from mindspore._base.tensor_hook import set_tensor_factory
 from mindspore.common.symbol import Symbol
-from mindspore.common.symbolic import python_number, unknown_value
 from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import arrays as _arrays
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.hooks import GradientHook
+from mindspore.prims.symbolic import python_number, unknown_value
 from mindspore.prims.values import SizeUnknownError, TensorBase, ValueUnknownError
 from mindspore.runtime import devices
 

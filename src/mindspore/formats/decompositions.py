@@ -1,24 +1,28 @@
 """Primitives that file formats do not know, in terms of those they know.
 
-Each function computes what a primitive computes, with public operations. An exporter that has no rule for a primitive
+Each function computes what a primitive computes, with other primitives. An exporter that has no rule for a primitive
 traces the function for the node's arguments and writes the graph that comes out in the node's place.
 """
 
 from __future__ import annotations
 
 import math
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
 from mindspore.ir import AbstractTensor, CNode, FuncGraph, ValueNode
-from mindspore.ops import operations as _operations
+from mindspore.prims import plain, values
+from mindspore.prims.attention import causal_bias
+from mindspore.prims.catalogue import catalogue
 from mindspore.prims.update import Update
+from mindspore.prims.values import TensorBase
 
-P: Any = _operations  # its names are made when it is imported
+plain.install()
+P: Any = types.SimpleNamespace(**catalogue())  # the primitives by name
 DECOMPOSITIONS: dict[str, Callable[..., Any]] = {}
 
 
@@ -45,7 +49,7 @@ def decomposed(node: CNode) -> tuple[FuncGraph, list[int]] | None:
             arguments.append(argument.value)
         else:
             kind: Any = argument.abstract
-            arguments.append(Tensor(np.zeros(kind.shape, kind.dtype.np)))
+            arguments.append(values.from_array(np.zeros(kind.shape, kind.dtype.np)))
             places.append(place)
     traced = parse.trace(function, (node.op, *arguments), {}, node.op.name)
     driver.optimise(traced.graph)
@@ -67,13 +71,11 @@ class _TensorNamespace:
 
     @staticmethod
     def asarray(x: Any) -> Any:
-        return x if isinstance(x, Tensor) else Tensor(x)
+        return x if isinstance(x, TensorBase) else values.from_array(np.asarray(x))
 
     @staticmethod
     def where(condition: Any, x: Any, y: Any) -> Any:
-        from mindspore import ops
-
-        return ops.where(condition, x, y)
+        return P.Select()(condition, x, y)
 
 
 def _update(op: Update, *arguments: Any) -> tuple:
@@ -155,7 +157,7 @@ def _average_pool(op: Any, x: Any) -> Any:
     padded, back = _windows(op, x, 0.0)
     mean = back(_pool(op, "AvgPool")(padded))
     factor = _correction(op, x)
-    return mean if factor is None else mean * Tensor(factor.astype(x.dtype.np))
+    return mean if factor is None else mean * values.from_array(factor.astype(x.dtype.np))
 
 
 def _correction(op: Any, x: Any) -> np.ndarray | None:
@@ -177,11 +179,11 @@ def _average_pool_grad(op: Any, dout: Any, shape: tuple[int, ...]) -> Any:
     """Every window's share laid over the image: a transposed convolution with ones."""
     if op.rank != 2 or op.channels_last:
         raise RuntimeError("The gradient of this AvgPool cannot be exported.")
-    share = dout / Tensor(np.asarray(op.divisor(shape), dout.dtype.np))
+    share = dout / values.from_array(np.asarray(op.divisor(shape), dout.dtype.np))
     rows = share.reshape(dout.shape[0] * dout.shape[1], 1, *dout.shape[2:])
     pads = tuple(v for pair in op.window(shape).pads for v in pair)
     spread = P.Conv2DBackpropInput(1, op.kernel_size, "pad", pads, stride=op.strides)
-    ones = Tensor(np.ones((1, 1, *op.kernel_size), dout.dtype.np))
+    ones = values.from_array(np.ones((1, 1, *op.kernel_size), dout.dtype.np))
     return spread(rows, ones, (shape[0] * shape[1], 1, *shape[2:])).reshape(shape)
 
 
@@ -199,13 +201,11 @@ def _conv1d(op: Any, x: Any, w: Any) -> Any:
 # -- sequences --------------------------------------------------------------------------------------------------------
 @decomposition("Attention")
 def _attention(op: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
-    from mindspore.prims.attention import causal_bias
-
     scores = P.BatchMatMul(False, True)(q, k) * op.scale
     if bias is not None:
         scores = scores + bias
     if op.causal:
-        scores = scores + Tensor(causal_bias(q.shape[-2], k.shape[-2], np.float32))
+        scores = scores + values.from_array(causal_bias(q.shape[-2], k.shape[-2], np.float32))
     return P.BatchMatMul()(P.Softmax(-1)(scores), v)
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindspore.common.tensor import Tensor
 from mindspore.compiler.parse.entry import tensors_in
+from mindspore.prims import values
 
 #: sizes that hardly occur by chance, for the first axes (batch, sequence) and for images, which want many halvings
 _FIRST = ((37, 53), (29, 23))
@@ -30,7 +30,7 @@ class FreeSize(NamedTuple):
 
 def dynamic_shape(value: Any) -> tuple[int, ...] | None:
     """The shape of an input with -1 for sizes that are not fixed, or None when all are."""
-    return value.__dict__.get("_dynamic_shape") if isinstance(value, Tensor) else None
+    return getattr(value, "_dynamic_shape", None)
 
 
 def has_free_sizes(inputs: tuple) -> bool:
@@ -61,7 +61,7 @@ def with_sizes(value: Any, trace: int) -> Any:
     if shape is None:
         return value
     sizes = tuple(_values(axis)[trace] if d == -1 else d for axis, d in enumerate(shape))
-    return Tensor(np.zeros(sizes, value.dtype.np))
+    return values.from_array(np.zeros(sizes, value.dtype.np))
 
 
 class Expression(NamedTuple):

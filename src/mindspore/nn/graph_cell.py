@@ -9,9 +9,9 @@ import numpy as np
 
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.formats.mindir.operations import PrimitiveOperations
 from mindspore.formats.mindir.program import Program
 from mindspore.nn.cell import Cell
+from mindspore.nn.graph_operations import graph_operations
 from mindspore.nn.graph_preprocessing import Preprocessing
 
 
@@ -56,7 +56,7 @@ class GraphCell(Cell):
                 )
         self.graph = graph
         put = self.__dict__.__setitem__
-        put("_operations", PrimitiveOperations())
+        put("_operations", graph_operations())
         put("_weights", {})
         for key, (label, array) in graph.program.weights.items():
             given = (params_init or {}).get(label)

@@ -1,10 +1,4 @@
-"""Reading ONNX models into trainable cells.
-
-The nodes of a model are kept as a list of steps; `construct` carries them out with our operations, eagerly or into the
-graph being built. Float initializers become Parameters. Inputs that ONNX passes as tensors but that decide shapes
-(axes, sizes, paddings) must be constants of the model; they are kept as NumPy arrays, and what is computed from shapes
-alone is computed with NumPy.
-"""
+"""OnnxCell: a network read from an ONNX file."""
 
 from __future__ import annotations
 
@@ -13,20 +7,10 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.parameter import Parameter
+from mindspore.common.random import get_seed
 from mindspore.common.tensor import Tensor
-from mindspore.formats.onnx import (  # noqa: F401 - they fill the table of operators
-    layers,
-    operators,
-    pooling,
-    quantised,
-    recurrent,
-    resampling,
-    selection,
-    sequences,
-    signals,
-    vision,
-)
-from mindspore.formats.onnx.program import OnnxProgram, public
+from mindspore.formats.onnx.load import program_of
+from mindspore.formats.onnx.program import public
 from mindspore.formats.onnx.registry import as_tensor
 from mindspore.nn.cell import Cell
 
@@ -34,16 +18,14 @@ from mindspore.nn.cell import Cell
 class OnnxCell(Cell):
     """A network read from an ONNX file. Float initializers are Parameters and can be trained."""
 
-    def __init__(self, model: Any):
+    def __init__(self, model: Any, file_name: str = "model"):
         super().__init__()
-        opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=1)
-        functions = {(f.domain, f.name): f for f in model.functions}
+        program, weights = program_of(model, file_name, get_seed)
         put = self.__dict__.__setitem__
-        put("_program", OnnxProgram(model.graph, opset, functions))
+        put("_program", program)
         put("_weights", {})
-        for name, array in list(self._program.constants.items()):
-            if array.dtype.kind == "f" and array.size:
-                self._add_weight(name, self._program.constants.pop(name))
+        for name, array in weights.items():
+            self._add_weight(name, array)
 
     def _add_weight(self, name: str, array: np.ndarray) -> None:
         parameter = Parameter(Tensor.from_numpy(array), name=name)
@@ -55,6 +37,9 @@ class OnnxCell(Cell):
         names = self._program.inputs
         if len(inputs) != len(names):
             raise ValueError(f"The ONNX model takes {len(names)} inputs, but got {len(inputs)}.")
-        results = self._program(tuple(as_tensor(i) for i in inputs), self._weights)
+        results = self._program.run(tuple(as_tensor(i) for i in inputs), self._weights)
         outputs = tuple(public(value) for value in results)
         return outputs[0] if len(outputs) == 1 else outputs
+
+
+__all__ = ["OnnxCell"]

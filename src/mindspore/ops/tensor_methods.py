@@ -16,12 +16,11 @@ from mindspore.common.sparse import dense_to_coo, dense_to_csr
 from mindspore.common.tensor import Tensor
 from mindspore.compiler.parse.overloads import explained
 from mindspore.ops import function as F
-from mindspore.ops import indexing
 from mindspore.ops.function._common import as_tensor, cast
 from mindspore.ops.function.gather_scatter import added_along, scatter_along
 from mindspore.ops.function.reduce import mean_cast
 from mindspore.ops.function.sorting import argsort_stable, cumsum_flat, sort_stable, unique_sorted
-from mindspore.prims import active, checks, values
+from mindspore.prims import active, checks, indexing, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
 from mindspore.prims.inplace import update

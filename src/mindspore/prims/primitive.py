@@ -29,13 +29,15 @@ _REGISTRY: dict[str, type[Primitive]] = {}
 
 
 class _Dispatch:
-    """Set once by the runtime: how a primitive call is carried out."""
+    """How a primitive call is carried out. Without a runtime, which sets it once, calls can only build graphs."""
 
-    call: Callable[[Primitive, tuple], Any] = staticmethod(lambda prim, args: _no_runtime(prim))
+    call: Callable[[Primitive, tuple], Any] = staticmethod(lambda prim, args: _build(prim, args))
 
 
-def _no_runtime(prim: Primitive) -> Any:
-    raise RuntimeError(f"no runtime is installed to execute {prim.name}; import mindspore, not its inner modules")
+def _build(prim: Primitive, args: tuple) -> Any:
+    if ACTIVE.builder is None:
+        raise RuntimeError(f"no runtime is installed to execute {prim.name}; import mindspore, not its inner modules")
+    return ACTIVE.builder.apply(prim, prim.prepare(args))
 
 
 def set_dispatch(call: Callable[[Primitive, tuple], Any]) -> None:

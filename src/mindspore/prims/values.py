@@ -53,7 +53,7 @@ class _Classes:
     """The public classes, registered by the layer that defines them."""
 
     tensor: Any = None
-    parameter: Any = None
+    parameter: Any = ()  # until there is one, nothing is a Parameter
     scalar: Any = None
 
 

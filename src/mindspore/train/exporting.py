@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
-from mindspore._base.optional import require
-from mindspore._base.protobuf import DecodeError
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import driver, parse
@@ -18,12 +16,13 @@ from mindspore.compiler.parse.entry import Traced
 from mindspore.formats import encryption
 from mindspore.formats.free_sizes import free_sizes, has_free_sizes, with_sizes
 from mindspore.formats.mindir.export import write_model
-from mindspore.formats.mindir.files import Decrypt, external_reader, read_model, save_model
+from mindspore.formats.mindir.files import Decrypt, read_model, save_model
 from mindspore.formats.mindir.free_sizes import generalise
+from mindspore.formats.mindir.load import read_steps
 from mindspore.formats.mindir.messages import ModelProto, UserInfoEntry
 from mindspore.formats.mindir.preprocessing import add_preprocessing
-from mindspore.formats.mindir.program import Program
 from mindspore.formats.onnx.export import network_onnx, save_onnx
+from mindspore.formats.onnx.load import read_model as read_onnx
 from mindspore.nn.cell import Cell
 from mindspore.nn.graph_cell import LoadedGraph
 from mindspore.nn.onnx_cell import OnnxCell
@@ -133,15 +132,8 @@ def load(file_name: str, **kwargs: Any) -> LoadedGraph:
         raise ValueError(f"For 'load', 'file_name' must be a string, but got {type(file_name)}.")
     if not file_name.endswith(".mindir"):
         raise ValueError(f"For 'load', 'file_name' must end with '.mindir', but got {file_name!r}.")
-    path = os.path.realpath(file_name)
-    decrypt = _decryptor(kwargs)
-    model = read_model(path, decrypt)
-    try:
-        return LoadedGraph(Program(model, external_reader(file_name, decrypt)), model.preprocessor)
-    except encryption.WrongKeyError as error:
-        raise ValueError(f"The weights of {file_name} cannot be decrypted with this 'dec_key': {error}.") from None
-    except DecodeError as error:
-        raise ValueError(f"The file {file_name} is no MindIR model or is damaged: {error}.") from None
+    steps, model = read_steps(file_name, _decryptor(kwargs))
+    return LoadedGraph(steps, model.preprocessor)
 
 
 def _decryptor(kwargs: dict[str, Any]) -> Decrypt | None:
@@ -194,13 +186,4 @@ def load_onnx(file_name: str) -> OnnxCell:
     """
     if not isinstance(file_name, str) or not os.path.isfile(file_name):
         raise ValueError(f"For 'load_onnx', there is no file {file_name!r}.")
-    onnx = require("onnx", "onnx", "Reading an ONNX model")
-    try:
-        onnx.checker.check_model(file_name)  # by name: a model with its weights may be too big for one message
-        model = onnx.load(file_name)
-    except Exception as error:  # the package raises protobuf's, its checker's and operating system errors alike
-        raise ValueError(f"The file {file_name} is no valid ONNX model: {error}") from None
-    try:
-        return OnnxCell(model)
-    except (KeyError, TypeError, IndexError, OverflowError) as error:  # what the checker lets pass
-        raise ValueError(f"The file {file_name} is no valid ONNX model: {error!r}") from None
+    return OnnxCell(read_onnx(file_name), file_name)

@@ -1,4 +1,4 @@
-"""Official primitives that have no class here: each as a short function over public operations.
+"""Official primitives that have no class here: each as a short function over our primitives.
 
 Arguments come in the order of the file; element types come as numbers, choices as numbers, sequences as tuples.
 """
@@ -8,27 +8,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mindspore._base import dtype as mstype
-from mindspore.common.tensor import Tensor
 from mindspore.formats.mindir.messages import TYPES_BY_ID
+from mindspore.prims import products, values
+from mindspore.prims.arrays import ExpandDims
+from mindspore.prims.catalogue import catalogue
 from mindspore.prims.pooling import MaxPoolGrad
+from mindspore.prims.reduction import BroadcastTo
 from mindspore.prims.rnn import RecurrentSequence
+from mindspore.prims.values import TensorBase
 
 ADAPTERS: dict[str, Callable[..., Any]] = {}
 #: those whose functions take the attributes of the primitive first
 ATTRIBUTE_ADAPTERS: dict[str, Callable[..., Any]] = {}
 
 
-def _ops() -> Any:
-    from mindspore import ops
-
-    return ops
-
-
 def _prim(name: str) -> Any:
-    from mindspore.ops import operations
+    return catalogue()[name]
 
-    return getattr(operations, name)
+
+def _broadcast(x: Any, shape: Any) -> Any:
+    lead = len(shape) - x.ndim
+    return BroadcastTo(tuple(x.shape[i - lead] if d == -1 else d for i, d in enumerate(shape)))(x)
+
+
+def _constant(value: Any) -> Any:
+    """Numbers as a tensor: Python floats are float32."""
+    array = np.asarray(value)
+    return values.from_array(array.astype(np.float32) if array.dtype == np.float64 and not isinstance(value, np.generic) else array)
+
+
+def _range(start: Any, end: Any, step: Any = 1) -> Any:
+    numbers = np.arange(*(values.static_value(v) for v in (start, end, step)))
+    return values.from_array(numbers.astype(np.float32) if numbers.dtype.kind == "f" else numbers)
 
 
 def _dtype(code: Any) -> Any:
@@ -86,7 +100,7 @@ ADAPTERS.update({
 @adapter("ScalarToTensor")
 def _scalar_to_tensor(x: Any, dtype: Any = None) -> Any:
     """Numbers that loops carry are tensors already."""
-    return _cast(x if isinstance(x, Tensor) else Tensor(x), dtype)
+    return _cast(x if isinstance(x, TensorBase) else _constant(x), dtype)
 
 
 ADAPTERS["TensorToScalar"] = lambda x: x.reshape(())
@@ -100,7 +114,7 @@ def _clamp(x: Any, low: Any = None, high: Any = None) -> Any:
 
 @adapter("MatMulExt", "BatchMatMulExt", "Mm", "Mv", "Dot")
 def _matmul(x: Any, y: Any) -> Any:
-    return _ops().matmul(x, y)
+    return products.matmul(x, y)
 
 
 @adapter("Dense")
@@ -112,7 +126,7 @@ def _dense(x: Any, weight: Any, bias: Any = None) -> Any:
 
 @adapter("Addmm", "Baddbmm")
 def _addmm(x: Any, a: Any, b: Any, beta: Any = 1, alpha: Any = 1) -> Any:
-    return x * beta + _ops().matmul(a, b) * alpha
+    return x * beta + products.matmul(a, b) * alpha
 
 
 # -- reductions -------------------------------------------------------------------------------------------------------
@@ -131,7 +145,7 @@ for _name, _own in (("SumExt", "ReduceSum"), ("MeanExt", "ReduceMean"), ("ProdEx
 def _arg(name: str) -> Callable:
     def run(x: Any, dim: Any = None, keepdim: Any = False) -> Any:
         out = _prim(name)(0 if dim is None else dim)(x.reshape(-1) if dim is None else x).astype(mstype.int64)
-        return _ops().expand_dims(out, dim) if keepdim and dim is not None else out
+        return ExpandDims()(out, dim) if keepdim and dim is not None else out
 
     return run
 
@@ -165,19 +179,19 @@ ADAPTERS.update({
     "Shape": lambda x: tuple(x.shape),
     "ScalarMul": lambda x, y: x * y, "ScalarAdd": lambda x, y: x + y, "ScalarSub": lambda x, y: x - y,
     "ScalarFloorDiv": lambda x, y: x // y, "ScalarDiv": lambda x, y: x / y, "ScalarMod": lambda x, y: x % y,
-    "Range": lambda start, end, step, *rest: _ops().arange(start, end, step),
-    "TensorShape": lambda x: Tensor(list(x.shape)),
+    "Range": lambda start, end, step, *rest: _range(start, end, step),
+    "TensorShape": lambda x: _constant(list(x.shape)),
     "Flatten": lambda x: x.reshape(x.shape[0], -1),
     "View": lambda x, shape: x.reshape(shape),
     "ViewAs": lambda x, y: x.reshape(y.shape),
     "ExpandDimsView": lambda x, dim: _prim("ExpandDims")()(x, dim),
-    "BroadcastToView": lambda x, shape: _ops().broadcast_to(x, shape),
-    "ExpandAs": lambda x, y: _ops().broadcast_to(x, y.shape),
+    "BroadcastToView": lambda x, shape: _broadcast(x, shape),
+    "ExpandAs": lambda x, y: _broadcast(x, y.shape),
     "TExt": lambda x: x.T,
     "StackExt": lambda xs, dim=0: _prim("Stack")(dim)(xs),
     "IndexSelect": lambda x, dim, index: _prim("Gather")()(x, index, dim),
     "Embedding": lambda ids, weight, *rest: _prim("Gather")()(weight, ids, 0),
-    "MaskedFillScalar": lambda x, mask, value: _ops().masked_fill(x, mask, value),
+    "MaskedFillScalar": lambda x, mask, value: _prim("Select")()(mask, value, x).astype(x.dtype),
     "ToDtype": lambda x, dtype, *rest: _cast(x, dtype),
 })  # fmt: skip
 
@@ -240,13 +254,13 @@ def _filled(value: float) -> Callable:
 
 ADAPTERS.update({"Zeros": _filled(0), "Ones": _filled(1)})
 ADAPTERS["FillScalar"] = lambda size, value, dtype=None: _cast(_filled(1)(size) * value, dtype)
-ADAPTERS["Arange"] = lambda start, end, step=1, dtype=None: _cast(_ops().arange(start, end, step), dtype)
+ADAPTERS["Arange"] = lambda start, end, step=1, dtype=None: _cast(_range(start, end, step), dtype)
 
 
 # -- layers -----------------------------------------------------------------------------------------------------------
 ADAPTERS.update({
     "SiLUExt": _unary("SiLU"),
-    "LeakyReLUExt": lambda x, slope=0.01: _ops().leaky_relu(x, slope),
+    "LeakyReLUExt": lambda x, slope=0.01: _prim("LeakyReLU")(float(slope))(x),
     "MishExt": _unary("Mish"),
 })  # fmt: skip
 
@@ -286,19 +300,18 @@ def _layer_norm(x: Any, shape: tuple, weight: Any = None, bias: Any = None, eps:
 
 
 def _lstm(attributes: dict[str, Any], x: Any, h: Any, c: Any, weights: Any) -> tuple:
-    """One layer in one direction with one bias, as official MindSpore has it on a CPU; else as everywhere."""
+    """One layer in one direction with one bias, as official MindSpore has it on a CPU."""
     hidden, width = attributes["hidden_size"], attributes["input_size"]
     sizes = [4 * hidden * width, 4 * hidden * hidden, 4 * hidden if attributes.get("has_bias") else 0]
     flat = weights.reshape(-1)
     if attributes.get("num_layers", 1) != 1 or attributes.get("bidirectional") or flat.shape[0] != sum(sizes):
-        names = ("input_size", "hidden_size", "num_layers", "has_bias", "bidirectional", "dropout")
-        return _prim("LSTM")(**{n: attributes[n] for n in names if n in attributes})(x, h, c, weights)
+        return NotImplemented
     inner, outer = flat[: sizes[0]].reshape(4 * hidden, width), flat[sizes[0] : sum(sizes[:2])].reshape(-1, hidden)
-    gates = _ops().matmul(x, inner.T)
+    gates = products.matmul(x, inner.T)
     if sizes[2]:
         gates = gates + flat[sum(sizes[:2]) :]
     out, h, c, saved = RecurrentSequence("lstm")(gates, h[0], c[0], outer, None, None)
-    return out, _ops().expand_dims(h, 0), _ops().expand_dims(c, 0), saved, saved
+    return out, ExpandDims()(h, 0), ExpandDims()(c, 0), saved, saved
 
 
 @adapter("BiasAddGrad")

@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.common.tensor import Tensor
 from mindspore.formats.control import choose, interpreted, repeat
-from mindspore.formats.mindir import mint_adapters  # noqa: F401 - fills the table
 from mindspore.formats.mindir.adapters import ADAPTERS, ATTRIBUTE_ADAPTERS
+from mindspore.formats.mindir.compositions import COMPOSED, PREDICTING
 from mindspore.formats.mindir.conventions import ATTRIBUTE_NAMES, convention, from_file
 from mindspore.formats.mindir.messages import TYPES_BY_ID
 from mindspore.formats.mindir.program import PrimitiveUse
 from mindspore.prims import values
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.catalogue import catalogue
 
 _ATTRIBUTE_NAMES = {"format": "data_format"}
 
 
 class PrimitiveOperations:
-    """Carries out the steps of a MindIR program."""
+    """Carries out the steps of a MindIR program.
 
-    def constant(self, array: np.ndarray) -> Tensor:
-        return Tensor.from_numpy(array)
+    Args:
+        lookup: finds an operation that is none of ours: a class that is created with the node's attributes, or a
+            function that takes them as keywords; None when it is unknown. Without it models only predict.
+        adapters: further functions of a node's arguments, in the order of the file.
+    """
+
+    def __init__(self, lookup: Callable[[str], Any] | None = None, adapters: Mapping[str, Callable] | None = None):
+        self._lookup = lookup or PREDICTING.get
+        self._adapters = {**ADAPTERS, **(adapters or {})}
+
+    def constant(self, array: np.ndarray) -> Any:
+        return values.from_array(array)
 
     def is_known(self, predicate: Any) -> bool:
         return not values.is_symbolic(predicate)
 
     def apply(self, use: PrimitiveUse, arguments: list[Any]) -> Any:
-        adapted = ADAPTERS.get(use.name)
+        adapted = self._adapters.get(use.name)
         if adapted is not None:
             return adapted(*arguments)
         if use.name in ATTRIBUTE_ADAPTERS:
-            return ATTRIBUTE_ADAPTERS[use.name](use.attributes, *arguments)
+            result = ATTRIBUTE_ADAPTERS[use.name](use.attributes, *arguments)
+            if result is not NotImplemented:
+                return result
         if use.is_function:
             return self._apply_function(use, arguments)
         return self._instance(use, use.attributes)(*arguments)
@@ -51,12 +63,20 @@ class PrimitiveOperations:
         return self._instance(use, own)(*converted[:count])
 
     def _instance(self, use: PrimitiveUse, attributes: dict[str, Any]) -> Callable:
-        made = primitive_class(use.name)
+        made = self._operation(use.name)
         names = _accepted(made)
         given = {_ATTRIBUTE_NAMES.get(k, k): v for k, v in attributes.items()}
         if str(given.get("pad_mode", "")).lower() in ("same", "valid"):  # what is stored then is what follows from it
             given = {k: v for k, v in given.items() if k not in ("pad", "pad_list")}
-        return made(**{k: _spatial(use.name, k, v) for k, v in given.items() if k in names})
+        own = {k: _spatial(use.name, k, v) for k, v in given.items() if k in names}
+        return made(**own) if isinstance(made, type) else functools.partial(made, **own)
+
+    def _operation(self, name: str) -> Callable:
+        """The class of a primitive, or a function with its attributes as keywords."""
+        found = COMPOSED.get(name) or catalogue().get(name) or self._lookup(name)
+        if found is None:
+            raise ValueError(f"The model uses the operation '{name}', which is not supported here.")
+        return found
 
     def branch(self, predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         return interpreted(choose, predicate, then, otherwise)
@@ -69,18 +89,8 @@ class PrimitiveOperations:
         return interpreted(repeat, test, body, state)
 
 
-def primitive_class(name: str) -> Any:
-    """The class of an official primitive."""
-    from mindspore.ops import operations
-
-    found = getattr(operations, name, None)
-    if not isinstance(found, type) or not issubclass(found, Primitive):
-        raise ValueError(f"The model uses the operation '{name}', which is not supported here.")
-    return found
-
-
-def _accepted(made: type) -> set[str]:
-    parameters = inspect.signature(made.__init__).parameters.values()  # type: ignore[misc]
+def _accepted(made: Callable) -> set[str]:
+    parameters = inspect.signature(made.__init__ if isinstance(made, type) else made).parameters.values()  # type: ignore[misc]
     own = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     return own | set(getattr(made, "defaults", ()))
 

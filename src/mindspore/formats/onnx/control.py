@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common.tensor import Tensor
 from mindspore.formats.control import choose, interpreted, repeat
-from mindspore.formats.onnx.registry import P, as_tensor, is_known
+from mindspore.formats.onnx.registry import P, as_tensor, is_known, tensor
 
 CONTROL: dict[str, Callable[..., tuple]] = {}
 _ENDLESS = np.iinfo(np.int64).max
@@ -28,7 +27,7 @@ def _control(name: str) -> Callable[[Callable], Callable]:
 
 
 def _flag(value: Any) -> bool:
-    return bool(np.asarray(value if isinstance(value, np.ndarray) else value.asnumpy()).reshape(-1)[0])
+    return bool(np.asarray(value if isinstance(value, np.ndarray) else np.asarray(value._data)).reshape(-1)[0])
 
 
 def _tensors(values: tuple) -> tuple:
@@ -69,7 +68,7 @@ def _loop(inputs: list[Any], attributes: dict[str, Any], values: dict, opset: in
 
 
 def _array(value: Any) -> np.ndarray:
-    return value if isinstance(value, np.ndarray) else value.asnumpy()
+    return value if isinstance(value, np.ndarray) else np.asarray(value._data)
 
 
 def _stacked(steps: list[Any], axis: int) -> Any:
@@ -93,7 +92,7 @@ def _symbolic_loop(limit: Any, going: Any, state: list[Any], body: Any, values: 
         result = _tensors(body.run((step, going, *state), values))
         return (step + 1, result[0].reshape(()), *result[1:])
 
-    start = (Tensor(np.array(0, np.int64)), alive, *_tensors(tuple(state)))
+    start = (tensor(np.array(0, np.int64)), alive, *_tensors(tuple(state)))
     return tuple(interpreted(repeat, test, advance, start)[2:])
 
 

@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common.tensor import Tensor
-from mindspore.formats.onnx.registry import OPERATORS, P, as_tensor, ints, operator
+from mindspore.formats.onnx.registry import OPERATORS, P, as_tensor, ints, operator, tensor
+from mindspore.prims import products
 
 _CONV = {1: P.Conv1D, 2: P.Conv2D, 3: P.Conv3D}
 
 
 @operator("MatMul")
 def _matmul(a: Any, b: Any) -> Any:
-    from mindspore import ops
-
-    return ops.matmul(a, b)
+    return products.matmul(a, b)
 
 
 @operator("Gemm")
@@ -162,9 +160,7 @@ def _log_softmax(x: Any, axis: int | None = None, opset: int = 13) -> Any:
 
 @operator("Einsum")
 def _einsum(*xs: Any, equation: str = "") -> Any:
-    from mindspore import ops
-
-    return ops.einsum(equation, *xs)
+    return products.einsum(equation, xs)
 
 
 @operator("ReduceLogSumExp", arrays=True)
@@ -188,7 +184,7 @@ def _hardmax(x: Any, axis: int = -1) -> Any:
     shape = [1] * x.ndim
     shape[axis] = x.shape[axis]
     first = P.ExpandDims()(P.Argmax(axis)(x), axis)
-    hit = P.Equal()(first, Tensor(np.arange(x.shape[axis], dtype=np.int32).reshape(shape)))
+    hit = P.Equal()(first, tensor(np.arange(x.shape[axis], dtype=np.int32).reshape(shape)))
     return P.Cast()(hit, x.dtype)
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
-from mindspore.common.tensor import Tensor
 from mindspore.formats.onnx import types
-from mindspore.formats.onnx.registry import OPERATORS, P, as_tensor, expand_to, ints, operator, static
+from mindspore.formats.onnx.registry import OPERATORS, P, as_tensor, expand_to, ints, operator, static, tensor
+from mindspore.prims.values import TensorBase
 
 _CAST = P.Cast()
 
@@ -28,7 +28,7 @@ _UNARY = {
     "Acos": "ACos", "Atan": "Atan", "Sinh": "Sinh", "Cosh": "Cosh", "Tanh": "Tanh", "Asinh": "Asinh",
     "Acosh": "Acosh", "Atanh": "Atanh", "Sigmoid": "Sigmoid", "Relu": "ReLU", "Softplus": "Softplus",
     "Softsign": "Softsign", "Reciprocal": "Reciprocal", "Not": "LogicalNot", "IsNaN": "IsNan", "HardSwish": "HSwish",
-    "Mish": "Mish", "BitwiseNot": "Invert", "Identity": "Identity",
+    "Mish": "Mish", "BitwiseNot": "Invert",
 }  # fmt: skip
 _BINARY = {
     "Add": "Add", "Sub": "Sub", "Mul": "Mul", "Equal": "Equal", "Greater": "Greater", "GreaterOrEqual": "GreaterEqual",
@@ -53,6 +53,11 @@ for _theirs, _ours in _UNARY.items():
     OPERATORS[_theirs] = _apply_one(_ours)
 for _theirs, _ours in _BINARY.items():
     OPERATORS[_theirs] = _apply(_ours)
+
+
+@operator("Identity")
+def _identity(x: Any) -> Any:
+    return x  # a tensor or a sequence of them
 
 
 @operator("Div")
@@ -173,7 +178,7 @@ def _gelu(x: Any, approximate: str = "none") -> Any:
 
 def cast_to(x: Any, target: np.dtype, saturate: bool) -> Any:
     """A value in another element type; values of types that no Tensor can hold are NumPy arrays."""
-    if isinstance(x, Tensor) and types.fits_tensor(target) and target.itemsize > 1:
+    if isinstance(x, TensorBase) and types.fits_tensor(target) and target.itemsize > 1:
         return _CAST(x, mstype.from_numpy(target))
     array = x if isinstance(x, np.ndarray) else static(x, "a value of a small type")
     return _small_cast(array, target, saturate)
@@ -211,7 +216,7 @@ def _dropout(x: Any, ratio: Any = None, training: Any = None, seed: int = 0) -> 
     trains = training is not None and bool(np.asarray(static(training, "whether it trains")).reshape(-1)[0])
     if trains and share:
         keep = np.random.RandomState(seed).uniform(0, 1.0, x.shape) >= share
-        return x * Tensor((keep / (1 - share)).astype(x.dtype.np)), keep
+        return x * tensor((keep / (1 - share)).astype(x.dtype.np)), keep
     return x, keep
 
 
@@ -359,7 +364,7 @@ def _pad(
         for axis, (lo, hi) in enumerate(pairs):
             if lo > 0 or hi > 0:
                 places = np.pad(np.arange(x.shape[axis]), (max(lo, 0), max(hi, 0)), mode)  # type: ignore[call-overload]
-                x = P.Gather()(x, Tensor(places), axis)
+                x = P.Gather()(x, tensor(places), axis)
         return x
     return P.Pad(tuple((max(lo, 0), max(hi, 0)) for lo, hi in pairs), fill)(x)
 
@@ -379,7 +384,7 @@ def _one_hot(indices: Any, depth: Any, values: Any, axis: int = -1) -> Any:
     shape[place] = count
     whole = _CAST(indices, mstype.int64)
     wrapped = P.Select()(whole < 0, whole + count, whole)
-    hit = P.Equal()(P.ExpandDims()(wrapped, place), Tensor(np.arange(count).reshape(shape)))
+    hit = P.Equal()(P.ExpandDims()(wrapped, place), tensor(np.arange(count).reshape(shape)))
     full = tuple(hit.shape)
     return P.Select()(hit, expand_to(values[1], full), expand_to(values[0], full))
 
@@ -389,7 +394,7 @@ def _trilu(x: Any, k: Any = None, upper: int = 1) -> Any:
     x = as_tensor(x)
     shift = 0 if k is None else ints(k, "a diagonal")[0]
     mask = np.triu(np.ones(x.shape[-2:], bool), shift) if upper else np.tril(np.ones(x.shape[-2:], bool), shift)
-    return P.Select()(expand_to(Tensor(mask), tuple(x.shape)), x, P.ZerosLike()(x))
+    return P.Select()(expand_to(tensor(mask), tuple(x.shape)), x, P.ZerosLike()(x))
 
 
 # -- reductions -------------------------------------------------------------------------------------------------------
@@ -403,7 +408,7 @@ def _reduce(x: Any, given: Any, axes: Any, keepdims: int, empty: int, name: str)
     if name in _EXTREMES and any(x.shape[a] == 0 for a in chosen):
         shape = [1 if i in {a % x.ndim for a in chosen} else d for i, d in enumerate(x.shape)]
         kept = tuple(d for i, d in enumerate(shape) if keepdims or i not in {a % x.ndim for a in chosen})
-        return Tensor(np.full(kept, _extreme(x.dtype, name), x.dtype.np))
+        return tensor(np.full(kept, _extreme(x.dtype, name), x.dtype.np))
     return _CAST(getattr(P, name)(bool(keepdims))(x, tuple(a % x.ndim for a in chosen)), x.dtype) if x.ndim else x
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common.tensor import Tensor
 from mindspore.formats.onnx.layers import convolution, padding_pairs
-from mindspore.formats.onnx.registry import P, operator
+from mindspore.formats.onnx.registry import P, operator, tensor
 
 
 def _windows(kernel_shape: Any, strides: Any, dilations: Any) -> tuple[tuple, tuple, tuple]:
@@ -61,18 +60,18 @@ def _max_with_places(
         inside = (inside[:, None, :, None] & fits[None, :, None, :]).reshape(inside.shape[0] * count, -1)
         outs.append(count)
     flat = x.reshape(x.shape[0], x.shape[1], math.prod(sizes))
-    found = P.Gather()(flat, Tensor(index.reshape(-1)), 2).reshape(*x.shape[:2], *index.shape)
-    full = P.BroadcastTo(tuple(found.shape))(Tensor(inside.reshape(1, 1, *inside.shape)))
+    found = P.Gather()(flat, tensor(index.reshape(-1)), 2).reshape(*x.shape[:2], *index.shape)
+    full = P.BroadcastTo(tuple(found.shape))(tensor(inside.reshape(1, 1, *inside.shape)))
     found = P.Select()(full, found, P.OnesLike()(found) * lowest)
     best = P.Argmax(-1)(found)
     value = P.ReduceMax(False)(found, -1)
     if storage_order:
         index = np.ravel_multi_index(np.unravel_index(index, sizes)[::-1], sizes[::-1])
-    table = Tensor(np.broadcast_to(index, (*x.shape[:2], *index.shape)).copy())
+    table = tensor(np.broadcast_to(index, (*x.shape[:2], *index.shape)).copy())
     place = P.GatherD()(table, 3, P.ExpandDims()(best, -1)).reshape(best.shape)
     start = np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], 1) * math.prod(sizes)
     shape = (*x.shape[:2], *outs)
-    return value.reshape(shape), (place + Tensor(start)).reshape(shape)
+    return value.reshape(shape), (place + tensor(start)).reshape(shape)
 
 
 @operator("AveragePool")
@@ -98,7 +97,7 @@ def _window_sum(x: Any, kernel: tuple, strides: tuple, dilations: tuple, pairs: 
     if set(dilations) == {1}:
         return P.AvgPoolNd(len(kernel), kernel, strides, 0, False, True, None, "valid")(padded) * math.prod(kernel)
     rows = padded.reshape(padded.shape[0] * padded.shape[1], 1, *padded.shape[2:])
-    ones = Tensor(np.ones((1, 1, *kernel), x.dtype.np))
+    ones = tensor(np.ones((1, 1, *kernel), x.dtype.np))
     out = convolution(rows, ones, dilations=dilations, strides=strides)
     return out.reshape(*x.shape[:2], *out.shape[2:])
 

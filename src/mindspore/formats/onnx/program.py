@@ -7,16 +7,15 @@ on the types of the inputs, so they are looked up when the step runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mindspore._base.optional import require
-from mindspore.common.tensor import Tensor
 from mindspore.formats.onnx import types
 from mindspore.formats.onnx.control import CONTROL
-from mindspore.formats.onnx.registry import OPERATORS, run_operator
+from mindspore.formats.onnx.registry import OPERATORS, as_tensor, run_operator
 
 _STANDARD = ("", "ai.onnx")
 _MAX_DEPTH = 50
@@ -35,10 +34,17 @@ class OnnxStep(NamedTuple):
 class OnnxProgram:
     """The steps of a graph or function; nested graphs see the values around them."""
 
-    def __init__(self, graph: Any, opset: int, functions: Mapping[tuple[str, str], Any], depth: int = 0):
+    def __init__(
+        self,
+        graph: Any,
+        opset: int,
+        functions: Mapping[tuple[str, str], Any],
+        depth: int = 0,
+        common_seed: Callable[[], int | None] = lambda: None,
+    ):
         if depth > _MAX_DEPTH:
             raise ValueError(f"The graphs of the ONNX model are nested more than {_MAX_DEPTH} deep.")
-        self.opset, self.functions, self.depth = opset, functions, depth
+        self.opset, self.functions, self.depth, self.common_seed = opset, functions, depth, common_seed
         self.constants = {t.name: types.to_array(t) for t in getattr(graph, "initializer", ())}
         self.constants.update({s.values.name: types.dense(s) for s in getattr(graph, "sparse_initializer", ())})
         self.inputs = tuple(_name(i) for i in graph.input if _name(i) not in self.constants)
@@ -62,7 +68,7 @@ class OnnxProgram:
         if attribute.type == attribute.SPARSE_TENSOR:
             return types.dense(value)
         if attribute.type == attribute.GRAPH:
-            return OnnxProgram(value, self.opset, self.functions, self.depth + 1)
+            return OnnxProgram(value, self.opset, self.functions, self.depth + 1, self.common_seed)
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
         if isinstance(value, (int, float, str)) or not hasattr(value, "__iter__"):
@@ -70,13 +76,6 @@ class OnnxProgram:
         return [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in value]
 
     # -- running --------------------------------------------------------------------------------------------------
-    def __call__(self, inputs: tuple, outer: Mapping[str, Any]) -> tuple:
-        return self.run(inputs, outer)
-
-    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> tuple:
-        """While a graph is built, the steps are run rather than interpreted: they may be very many."""
-        return self.run(*args, **kwargs)
-
     def run(self, inputs: tuple, outer: Mapping[str, Any], attributes: Mapping[str, Any] | None = None) -> tuple:
         """The results. `outer` holds the values that the graph may use besides its inputs."""
         values = {**outer, "": None, **self.constants, **dict(zip(self.inputs, inputs))}
@@ -94,7 +93,7 @@ class OnnxProgram:
         if step.op in CONTROL:
             return CONTROL[step.op](inputs, attributes, values, self.opset)
         if step.op in OPERATORS:
-            return run_operator(step.op, self.opset, inputs, attributes, len(step.outputs))
+            return run_operator(step.op, self.opset, inputs, attributes, len(step.outputs), self.common_seed())
         node = step.node
         if any(a.ref_attr_name for a in node.attribute):
             node = _with_attributes(node, attributes)
@@ -103,7 +102,7 @@ class OnnxProgram:
 
     def _call(self, function: Any, inputs: list[Any], attributes: dict[str, Any]) -> tuple:
         opset = next((o.version for o in function.opset_import if o.domain in _STANDARD), self.opset)
-        program = OnnxProgram(function, opset, self.functions, self.depth + 1)
+        program = OnnxProgram(function, opset, self.functions, self.depth + 1, self.common_seed)
         defaults = {a.name: program._attribute(a) for a in function.attribute_proto}
         given = [*inputs, *[None] * (len(program.inputs) - len(inputs))]
         return program.run(tuple(given), {}, {**defaults, **attributes})
@@ -192,4 +191,4 @@ def public(value: Any) -> Any:
     """A result as users get it; element types that no Tensor can hold stay NumPy arrays."""
     if isinstance(value, list):
         return [public(item) for item in value]
-    return Tensor(value) if isinstance(value, np.ndarray) and types.fits_tensor(value.dtype) else value
+    return as_tensor(value)

@@ -8,10 +8,10 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
-from mindspore.common.tensor import Tensor
 from mindspore.formats.onnx import types
 from mindspore.formats.onnx.layers import convolution
-from mindspore.formats.onnx.registry import P, as_tensor, operator, static
+from mindspore.formats.onnx.registry import P, as_tensor, operator, static, tensor
+from mindspore.prims import products
 
 _CAST = P.Cast()
 
@@ -33,7 +33,7 @@ def _spread(parameter: Any, x: Any, axis: int, block_size: int) -> Any:
 def _real(value: Any) -> Any:
     """A value of any element type as float32."""
     if isinstance(value, np.ndarray):
-        return Tensor(value.astype(np.float32))
+        return tensor(value.astype(np.float32))
     return _CAST(value, mstype.float32)
 
 
@@ -90,17 +90,13 @@ def _centred(x: Any, zero: Any, axis: int) -> Any:
 
 @operator("MatMulInteger")
 def _matmul_integer(a: Any, b: Any, a_zero: Any = None, b_zero: Any = None) -> Any:
-    from mindspore import ops
-
     exact = [_CAST(_centred(v, z, axis), mstype.float64) for v, z, axis in ((a, a_zero, -2), (b, b_zero, -1))]
-    return _CAST(ops.matmul(*exact), mstype.int32)
+    return _CAST(products.matmul(*exact), mstype.int32)
 
 
 @operator("QLinearMatMul")
 def _q_matmul(a: Any, a_scale: Any, a_zero: Any, b: Any, b_scale: Any, b_zero: Any, y_scale: Any, y_zero: Any) -> Any:
-    from mindspore import ops
-
-    product = _CAST(ops.matmul(_centred(a, a_zero, -2), _centred(b, b_zero, -1)), mstype.float32)
+    product = _CAST(products.matmul(_centred(a, a_zero, -2), _centred(b, b_zero, -1)), mstype.float32)
     factor = _real(_spread(a_scale, a, -2, 0)) * _real(_spread(b_scale, b, -1, 0))
     return _quantize(product * factor.reshape(factor.shape[-product.ndim :]), _real(y_scale), y_zero)
 

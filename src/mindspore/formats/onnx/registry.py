@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types as _types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindspore.common.tensor import Tensor
 from mindspore.formats.onnx import types
-from mindspore.ops import operations as _operations
+from mindspore.prims import plain, values
+from mindspore.prims.catalogue import catalogue
+from mindspore.prims.values import TensorBase
 
-P: Any = _operations  # its names are made when it is imported
+plain.install()
+P: Any = _types.SimpleNamespace(**catalogue())  # the primitives by name
 OPERATORS: dict[str, Callable[..., Any]] = {}
 _SEES_ARRAYS: set[str] = set()
 
@@ -43,10 +46,12 @@ def _attributes_of(op: str) -> tuple[frozenset[str], bool]:
     return frozenset(p.name for p in parameters), any(p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-def run_operator(op: str, opset: int, inputs: list[Any], attributes: dict[str, Any], outputs: int = 1) -> tuple:
-    """The results of a node."""
+def run_operator(
+    op: str, opset: int, inputs: list[Any], attributes: dict[str, Any], outputs: int = 1, common_seed: int | None = None
+) -> tuple:
+    """The results of a node. `common_seed` is used where the model gives none."""
     known, any_name = _attributes_of(op)
-    for name, value in (("opset", opset), ("num_outputs", outputs)):
+    for name, value in (("opset", opset), ("num_outputs", outputs), ("common_seed", common_seed)):
         if name in known:
             attributes = {name: value, **attributes}
     extra = set(attributes) - known
@@ -56,25 +61,30 @@ def run_operator(op: str, opset: int, inputs: list[Any], attributes: dict[str, A
     values = inputs if op in _SEES_ARRAYS else [as_tensor(i) for i in inputs]
     result = OPERATORS[op](*values, **attributes)
     results = result if isinstance(result, tuple) else (result,)
-    return tuple(r.asnumpy() if folded and isinstance(r, Tensor) and r._node is None else r for r in results)
+    return tuple(np.asarray(r._data) if folded and isinstance(r, TensorBase) and r._node is None else r for r in results)
 
 
 def is_known(value: Any) -> bool:
     """Whether a value is known now, rather than when the graph being built runs."""
-    return not isinstance(value, Tensor) or value._node is None
+    return not isinstance(value, TensorBase) or value._node is None
+
+
+def tensor(array: Any) -> Any:
+    """A constant as a Tensor."""
+    return values.from_array(np.asarray(array))
 
 
 def as_tensor(value: Any) -> Any:
     """A constant as a Tensor, where a Tensor can hold it."""
-    return Tensor(value) if isinstance(value, np.ndarray) and types.fits_tensor(value.dtype) else value
+    return values.from_array(value) if isinstance(value, np.ndarray) and types.fits_tensor(value.dtype) else value
 
 
 def static(value: Any, what: str) -> np.ndarray:
     """An input that must be known when the model is read or traced."""
     if isinstance(value, np.ndarray):
         return value
-    if isinstance(value, Tensor) and value._node is None:
-        return value.asnumpy()
+    if isinstance(value, TensorBase) and value._node is None:
+        return np.asarray(value._data)
     raise ValueError(f"The ONNX model computes {what} at run time; in a graph only constant ones can be used.")
 
 

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.common.tensor import Tensor
-from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static
+from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static, tensor
 
 
 class _Axis(NamedTuple):
@@ -107,7 +106,7 @@ def _along(x: Any, axis: int, matrix: np.ndarray) -> Any:
     order = [*(i for i in range(x.ndim) if i != axis), axis]
     moved = P.Transpose()(x, tuple(order))
     rows = moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
-    product = P.MatMul(False, True)(rows, Tensor(matrix.astype(x.dtype.np)))
+    product = P.MatMul(False, True)(rows, tensor(matrix.astype(x.dtype.np)))
     back = product.reshape(*moved.shape[:-1], matrix.shape[0])
     return P.Transpose()(back, tuple(order.index(i) for i in range(x.ndim)))
 
@@ -155,7 +154,7 @@ def _resize(
         outside.append(out.reshape([-1 if i == place else 1 for i in range(x.ndim)]))
     if coordinate_transformation_mode == "tf_crop_and_resize" and outside:
         mask = np.broadcast_to(np.any(np.broadcast_arrays(*outside), axis=0), x.shape)
-        x = P.Select()(Tensor(np.ascontiguousarray(mask)), P.OnesLike()(x) * extrapolation_value, x)
+        x = P.Select()(tensor(np.ascontiguousarray(mask)), P.OnesLike()(x) * extrapolation_value, x)
     return x if x.dtype == given.dtype else P.Cast()(_whole(x, given.dtype), given.dtype)
 
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.common.tensor import Tensor
 from mindspore.formats.onnx import types
-from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static
+from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static, tensor
 
 _CAST = P.Cast()
 
@@ -17,7 +16,7 @@ _CAST = P.Cast()
 # -- gathering and scattering -----------------------------------------------------------------------------------------
 def _wrapped(indices: Any, sizes: tuple[int, ...]) -> Any:
     """Negative indices counted from the end; the last dimension of `indices` has one per size."""
-    limit = Tensor(np.array(sizes, np.int64))
+    limit = tensor(np.array(sizes, np.int64))
     whole = _CAST(indices, mstype.int64)
     return P.Select()(whole < 0, whole + limit, whole)
 
@@ -31,7 +30,7 @@ def _gather_nd(x: Any, indices: Any, batch_dims: int = 0) -> Any:
         own = np.stack(np.meshgrid(*(np.arange(d) for d in shape[:batch_dims]), indexing="ij"), -1)
         spread = own.reshape(*shape[:batch_dims], *(1,) * (len(shape) - batch_dims), batch_dims)
         full = np.ascontiguousarray(np.broadcast_to(spread, (*shape, batch_dims)))
-        places = P.Concat(-1)([Tensor(full), places])
+        places = P.Concat(-1)([tensor(full), places])
     return P.GatherNd()(x, places)
 
 
@@ -49,7 +48,7 @@ def _scatter_elements(x: Any, indices: Any, updates: Any, axis: int = 0, reducti
     grids = np.meshgrid(*(np.arange(d) for d in indices.shape), indexing="ij")
     whole = _CAST(indices, mstype.int64)
     own = P.Select()(whole < 0, whole + x.shape[axis], whole)
-    parts = [own if i == axis else Tensor(np.ascontiguousarray(g)) for i, g in enumerate(grids)]
+    parts = [own if i == axis else tensor(np.ascontiguousarray(g)) for i, g in enumerate(grids)]
     return _scatter_nd(x, P.Stack(-1)(parts), updates, reduction)
 
 
@@ -66,7 +65,7 @@ def _tensor_scatter(past: Any, update: Any, places: Any = None, axis: int = -2, 
         source[at] = np.arange(len(at))
         joined = P.Concat(axis - 1)([past[batch], update[batch]])
         chosen = np.where(source < 0, np.arange(past.shape[axis]), past.shape[axis] + source)
-        rows.append(P.Gather()(joined, Tensor(chosen), axis - 1))
+        rows.append(P.Gather()(joined, tensor(chosen), axis - 1))
     return P.Stack(0)(rows)
 
 
@@ -75,7 +74,7 @@ def _compress(x: Any, condition: Any, axis: int | None = None) -> Any:
     x = as_tensor(x)
     flat = x.reshape(-1) if axis is None else x
     chosen = np.flatnonzero(static(condition, "a condition"))
-    return P.Gather()(flat, Tensor(chosen), 0 if axis is None else axis)
+    return P.Gather()(flat, tensor(chosen), 0 if axis is None else axis)
 
 
 @operator("NonZero", arrays=True)
@@ -108,7 +107,7 @@ def _reverse_sequence(x: Any, lengths: Any, batch_axis: int = 1, time_axis: int 
     shape = [1] * x.ndim
     shape[batch_axis], shape[time_axis] = batch, steps
     index = (place if batch_axis < time_axis else place.T).reshape(shape)
-    return P.GatherD()(x, time_axis, Tensor(np.ascontiguousarray(np.broadcast_to(index, x.shape))))
+    return P.GatherD()(x, time_axis, tensor(np.ascontiguousarray(np.broadcast_to(index, x.shape))))
 
 
 @operator("EyeLike")
@@ -184,21 +183,22 @@ def _lp_norm(x: Any, axis: int = -1, p: int = 2) -> Any:
 
 
 @operator("RandomUniformLike", "RandomNormalLike")
-def _random_like(x: Any, dtype: int | None = None, seed: float | None = None, **parameters: float) -> np.ndarray:
+def _random_like(
+    x: Any, dtype: int | None = None, seed: float | None = None, common_seed: int | None = None, **parameters: float
+) -> np.ndarray:
     kind = types.numpy_type(dtype) if dtype is not None else x.dtype.np
-    return _random(tuple(x.shape), kind, seed, parameters)
+    return _random(tuple(x.shape), kind, common_seed if seed is None else seed, parameters)
 
 
 @operator("RandomUniform", "RandomNormal", arrays=True)
-def _random_shape(dtype: int = 1, seed: float | None = None, shape: Any = (), **parameters: float) -> np.ndarray:
-    return _random(tuple(shape), types.numpy_type(dtype), seed, parameters)
+def _random_shape(
+    dtype: int = 1, seed: float | None = None, shape: Any = (), common_seed: int | None = None, **parameters: float
+) -> np.ndarray:
+    return _random(tuple(shape), types.numpy_type(dtype), common_seed if seed is None else seed, parameters)
 
 
 def _random(shape: tuple, kind: Any, seed: float | None, parameters: dict[str, float]) -> np.ndarray:
-    from mindspore.common.random import get_seed
-
-    start = seed if seed is not None else get_seed()
-    rng = np.random.default_rng(None if start is None else abs(int(start)))
+    rng = np.random.default_rng(None if seed is None else abs(int(seed)))
     if "mean" in parameters or "scale" in parameters:
         return rng.normal(parameters.get("mean", 0.0), parameters.get("scale", 1.0), shape).astype(kind)
     return rng.uniform(parameters.get("low", 0.0), parameters.get("high", 1.0), shape).astype(kind)

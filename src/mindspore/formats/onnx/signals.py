@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common.tensor import Tensor
 from mindspore.formats.onnx import types
-from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static
+from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static, tensor
 
 
 def _fourier(x: Any, length: int, inverse: bool) -> Any:
@@ -20,7 +19,7 @@ def _fourier(x: Any, length: int, inverse: bool) -> Any:
     angle = 2 * np.pi * np.outer(np.arange(length), np.arange(length)) / length
     sign = 1 if inverse else -1
     scale = 1 / length if inverse else 1.0
-    cosine, sine = (Tensor((f(angle) * scale).astype(x.dtype.np)) for f in (np.cos, np.sin))
+    cosine, sine = (tensor((f(angle) * scale).astype(x.dtype.np)) for f in (np.cos, np.sin))
     real = x[..., 0]
     imaginary = x[..., 1] if x.shape[-1] == 2 else None
     product = lambda a, m: (P.MatMul()(a.reshape(-1, length), m)).reshape(a.shape)
@@ -60,7 +59,7 @@ def _mirrored(x: Any, length: Any) -> Any:
     """All frequencies of a real signal from those that are not negative."""
     points = ints(length, "a length")[0] if length is not None else 2 * (x.shape[-2] - 1)
     rest = x[..., 1 : points - x.shape[-2] + 1, :][..., ::-1, :]
-    sign = Tensor(np.array([1, -1], x.dtype.np))
+    sign = tensor(np.array([1, -1], x.dtype.np))
     return P.Concat(-2)([x, rest * sign])
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
-from mindspore.common.tensor import Tensor
 from mindspore.formats.onnx.layers import convolution
-from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static
+from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static, tensor
+from mindspore.prims.values import TensorBase
 
 _CAST = P.Cast()
 
@@ -72,7 +72,7 @@ def _sampled(x: Any, places: list[Any], mode: str, padding: str, limits: list) -
         for _, factor in corner:
             weight = weight * factor
         value = _pixels(flat, [p for p, _ in corner], sizes, padding, limits)
-        value = value * (P.ExpandDims()(weight, 1) if isinstance(weight, Tensor) else weight)
+        value = value * (P.ExpandDims()(weight, 1) if isinstance(weight, TensorBase) else weight)
         total = value if total is None else total + value
     return total
 
@@ -129,7 +129,7 @@ def _region(image: Any, rows: np.ndarray, columns: np.ndarray, height: int, widt
         places = [np.minimum(b + bit, s - 1) for b, bit, s in zip(low, bits, sizes)]
         weight = math.prod(np.abs(1 - bit - (m - b)) for bit, m, b in zip(bits, mesh, low)) * ~dead
         index = (places[0] * sizes[1] + places[1]).reshape(-1)
-        value = P.Gather()(flat, Tensor(index), 2) * Tensor(weight.reshape(1, 1, -1).astype(image.dtype.np))
+        value = P.Gather()(flat, tensor(index), 2) * tensor(weight.reshape(1, 1, -1).astype(image.dtype.np))
         corners.append(value)
     shape = (1, image.shape[1], height, len(rows) // height, width, len(columns) // width)
     if mode == "max":  # the largest single contribution, as ONNX defines it
@@ -212,9 +212,14 @@ def _col2im(
     channels = x.shape[1] // area
     rows = x.reshape(batch * channels, area * x.shape[2])
     moved = P.Transpose()(rows, (1, 0))
-    total = P.ScatterNd()(Tensor(index.reshape(-1, 1)), moved, (math.prod(padded), batch * channels))
+    total = _summed_at(tensor(index.reshape(-1, 1)), moved, (math.prod(padded), batch * channels))
     out = P.Transpose()(total, (1, 0)).reshape(batch, channels, *padded)
     return out[(slice(None), slice(None), *(slice(pads[i], pads[i] + d) for i, d in enumerate(image)))]
+
+
+def _summed_at(indices: Any, updates: Any, shape: tuple[int, ...]) -> Any:
+    """Zeros with rows added at the places that indices name."""
+    return P.TensorScatterAdd()(tensor(np.zeros(shape, updates.dtype.np)), indices, updates)
 
 
 @operator("MaxUnpool", arrays=True)
@@ -230,7 +235,7 @@ def _max_unpool(
     ]
     own = (*x.shape[:2], *sizes)
     final = tuple(ints(shape, "a shape")) if shape is not None else own
-    flat = P.ScatterNd()(indices.reshape(-1, 1), x.reshape(-1), (math.prod(own),)).reshape(own)
+    flat = _summed_at(indices.reshape(-1, 1), x.reshape(-1), (math.prod(own),)).reshape(own)
     if final == own:
         return flat
     return P.Pad(tuple((0, b - a) for a, b in zip(own, final)))(flat)
@@ -259,7 +264,7 @@ def _deform_conv(
         for tap, (i, j) in enumerate(itertools.product(range(kernel[0]), range(kernel[1]))):
             fixed = (base[0] + i * dilations[0], base[1] + j * dilations[1])
             places = [
-                shifts[:, part, tap, axis] + Tensor(fixed[axis].reshape(1, -1).astype(x.dtype.np)) for axis in (0, 1)
+                shifts[:, part, tap, axis] + tensor(fixed[axis].reshape(1, -1).astype(x.dtype.np)) for axis in (0, 1)
             ]
             value = _sampled(image, places, "linear", "zeros", [(0, 0), (0, 0)])
             if mask is not None:

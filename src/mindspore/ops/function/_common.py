@@ -9,13 +9,13 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
-from mindspore.common.symbolic import unknown_value
 from mindspore.common.tensor import Tensor
 from mindspore.prims import checks, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.measured import measure
 from mindspore.prims.reduction import ReduceMax
+from mindspore.prims.symbolic import unknown_value
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
 
 

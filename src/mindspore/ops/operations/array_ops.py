@@ -12,7 +12,6 @@ from mindspore.ops import function as F
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.function._common import concrete
 from mindspore.ops.function.joining import slice_
-from mindspore.ops.indexing import with_items, with_items_added
 from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import BroadcastTo, Concat, ExpandDims, Fill, Pad, Reshape, Squeeze, Stack, Transpose
@@ -32,6 +31,7 @@ from mindspore.prims.gather_scatter import (
     TensorScatterSub,
     TensorScatterUpdate,
 )
+from mindspore.prims.indexing import with_items, with_items_added
 from mindspore.prims.inplace import update
 from mindspore.prims.sorting import Argmax, Argmin, SearchSorted, Sort, TopK
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.common.symbolic import ValueUnknownError
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import TENSOR_INDEX, GetItem, ScalarToTensor, SetItem
@@ -21,6 +20,7 @@ from mindspore.prims.inplace import update
 from mindspore.prims.measured import measure
 from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.scan import CumSum
+from mindspore.prims.symbolic import ValueUnknownError
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 

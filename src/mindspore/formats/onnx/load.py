@@ -1,0 +1,80 @@
+"""Reading ONNX files.
+
+A model is kept as a list of steps that are carried out on tensors, eagerly or into the graph being built. Its float
+initializers are weights. Inputs that ONNX passes as tensors but that decide shapes (axes, sizes, paddings) must be
+constants of the model; they are kept as NumPy arrays, and what is computed from shapes alone is computed with NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mindspore._base.optional import require
+from mindspore.formats import program
+from mindspore.formats.onnx import (  # noqa: F401 - they fill the table of operators
+    layers,
+    operators,
+    pooling,
+    quantised,
+    recurrent,
+    resampling,
+    selection,
+    sequences,
+    signals,
+    vision,
+)
+from mindspore.formats.onnx.program import OnnxProgram
+from mindspore.formats.onnx.registry import as_tensor
+from mindspore.formats.onnx.types import TYPES
+from mindspore.formats.program import Program, Shape, TensorSpec
+
+
+def read_model(path: str) -> Any:
+    """The checked model message of a file; ValueError when it is none."""
+    onnx = require("onnx", "onnx", "Reading an ONNX model")
+    try:
+        onnx.checker.check_model(path)  # by name: a model with its weights may be too big for one message
+        return onnx.load(path)
+    except Exception as error:  # the package raises protobuf's, its checker's and operating system errors alike
+        raise ValueError(f"The file {path} is no valid ONNX model: {error}") from None
+
+
+def program_of(
+    model: Any, path: str = "model", common_seed: Callable[[], int | None] = lambda: None
+) -> tuple[OnnxProgram, dict[str, np.ndarray]]:
+    """The steps of a model, and its weights by name."""
+    try:
+        opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=1)
+        functions = {(f.domain, f.name): f for f in model.functions}
+        made = OnnxProgram(model.graph, opset, functions, common_seed=common_seed)
+    except (KeyError, TypeError, IndexError, OverflowError) as error:  # what the checker lets pass
+        raise ValueError(f"The file {path} is no valid ONNX model: {error!r}") from None
+    names = [name for name, array in made.constants.items() if array.dtype.kind == "f" and array.size]
+    return made, {name: made.constants.pop(name) for name in names}
+
+
+def load(path: str, shapes: Mapping[str, Shape] | None = None) -> Program:
+    """The graph and weights of an ONNX file. `shapes` gives sizes that the file leaves open, by names of inputs."""
+    model = read_model(path)
+    steps, weights = program_of(model, path)
+    specs = {i.name: _spec(i) for i in model.graph.input}
+    made = program.build(
+        model.graph.name or "graph",
+        lambda arguments, held: steps.run(tuple(as_tensor(a) for a in arguments), held),
+        [specs[name] for name in steps.inputs],
+        {name: (name, array) for name, array in weights.items()},
+        shapes,
+    )
+    named = zip(made.outputs, steps.outputs)
+    return made._replace(outputs=tuple(spec._replace(name=name) for spec, name in named))
+
+
+def _spec(info: Any) -> TensorSpec:
+    kind = info.type.tensor_type
+    if kind.elem_type not in TYPES:
+        raise ValueError(f"The ONNX input '{info.name}' is no tensor of a known element type.")
+    sizes = (d.dim_value if d.HasField("dim_value") else -1 for d in kind.shape.dim)
+    return TensorSpec(info.name, TYPES[kind.elem_type], tuple(sizes))

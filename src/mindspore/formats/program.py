@@ -1,0 +1,127 @@
+"""A model of a file, ready to be compiled and run on NumPy arrays.
+
+    program = mindir.load("net.mindir")            # or onnx.load("net.onnx")
+    run = program.compile(InterpBackend())         # or any other backend
+    (y,) = run(x)
+
+Nothing here needs Tensor, Cell or the functions of `mindspore.ops`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindspore._base.dtype import DType
+from mindspore.backends.base import Backend
+from mindspore.compiler import driver, parse
+from mindspore.ir import AbstractTensor, FuncGraph
+from mindspore.prims import plain, values
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.values import TensorBase
+
+Shape = tuple[int, ...]
+
+
+class TensorSpec(NamedTuple):
+    """What is known of an input or output: -1 stands for a size that the file leaves open."""
+
+    name: str
+    dtype: DType
+    shape: Shape
+
+
+class Program(NamedTuple):
+    """A graph and what it needs to run. The graph's parameters are the inputs, then the weights it reads."""
+
+    graph: FuncGraph
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    weights: dict[str, np.ndarray]  # in the order of the graph's parameters
+    updates: dict[str, int]  # weights that a run changes: which of the graph's outputs is the new value
+
+    def compile(self, backend: Backend) -> Callable[..., tuple[np.ndarray, ...]]:
+        """A function from arrays, one for each input, to arrays, one for each output. Changed weights are kept."""
+        executable = backend.compile(self.graph)
+        state = dict(self.weights)
+
+        def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+            found = executable(*self._checked(arrays), *state.values())
+            state.update({name: np.asarray(found[place]) for name, place in self.updates.items()})
+            return tuple(np.asarray(value) for value in found[: len(self.outputs)])
+
+        return run
+
+    def _checked(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        if len(arrays) != len(self.inputs):
+            raise ValueError(f"The model takes {len(self.inputs)} inputs, but got {len(arrays)}.")
+        given = [np.asarray(array) for array in arrays]
+        for array, spec in zip(given, self.inputs):
+            if array.shape != spec.shape or array.dtype != spec.dtype.np:
+                raise ValueError(
+                    f"The input '{spec.name}' must be of shape {spec.shape} and type {spec.dtype}, but got shape "
+                    f"{array.shape} and type {array.dtype}."
+                )
+        return given
+
+
+def build(
+    name: str,
+    function: Callable[..., Any],
+    inputs: Sequence[TensorSpec],
+    weights: Mapping[str, tuple[str, np.ndarray]],
+    shapes: Mapping[str, Shape] | None = None,
+) -> Program:
+    """Trace `function(inputs, weights)` on tensors of these types.
+
+    `weights`: how the function knows them -> (name, value). `shapes` fixes the sizes of inputs that are open.
+    """
+    plain.install()
+    fixed = tuple(_fixed(spec, shapes or {}) for spec in inputs)
+    examples = tuple(values.from_array(np.broadcast_to(np.zeros((), s.dtype.np), s.shape)) for s in fixed)
+    held = {key: values.parameter_class()(values.from_array(array), name=label) for key, (label, array) in weights.items()}
+
+    def run(*arguments: Any) -> tuple:
+        return tuple(_as_node(leaf) for leaf in _leaves(function(arguments, held)))
+
+    run.__module__ = __name__  # called, not interpreted
+    traced = parse.trace(run, examples, {}, name)
+    driver.optimise(traced.graph)
+    for node, spec in zip(traced.graph.parameters, fixed):
+        node.name = spec.name
+    kinds = traced.graph.outputs
+    outputs = tuple(
+        TensorSpec(f"output{i}", kind.dtype, kind.shape)
+        for i, kind in enumerate(kinds[: len(traced.result)])
+        if isinstance(kind, AbstractTensor)
+    )
+    kept = {weight.name: np.asarray(weight._data) for weight in traced.weights}
+    return Program(traced.graph, fixed, outputs, kept, {weight.name: place for weight, place in traced.written})
+
+
+def _fixed(spec: TensorSpec, shapes: Mapping[str, Shape]) -> TensorSpec:
+    shape = tuple(shapes.get(spec.name, spec.shape))
+    if len(shape) != len(spec.shape) or any(own not in (-1, size) for own, size in zip(spec.shape, shape)):
+        raise ValueError(f"The input '{spec.name}' has the shape {spec.shape}; it cannot be {shape}.")
+    if any(size < 0 for size in shape):
+        raise ValueError(
+            f"The model leaves sizes of its input '{spec.name}' open ({spec.shape}); give them, e.g. "
+            f"shapes={{{spec.name!r}: {tuple(max(size, 1) for size in shape)}}}."
+        )
+    return spec._replace(shape=shape)
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The tensors of a result, in order."""
+    if isinstance(value, (tuple, list)):
+        return [leaf for item in value for leaf in _leaves(item)]
+    return [] if value is None else [value]
+
+
+def _as_node(value: Any) -> Any:
+    """A result as a value of the graph, even where it is a constant."""
+    builder = ACTIVE.builder
+    tensor = value if isinstance(value, TensorBase) else values.from_array(np.asarray(value))
+    return tensor if builder.is_variable(tensor) else values.from_node(builder.constant(tensor))
