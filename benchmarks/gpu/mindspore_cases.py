@@ -25,17 +25,27 @@ def cross_entropy(logits, labels):
 
 
 def training(net, optimizer, x, y):
-    """A training step as one graph; it returns the loss as a tensor that may not be ready yet."""
+    """A training step, in graph mode as one graph; it returns the loss as a tensor that may not be ready yet."""
     gradient = ms.value_and_grad(lambda a, b: cross_entropy(net(a), b), None, optimizer.parameters)
 
-    @ms.jit
     def step(a, b):
         loss, grads = gradient(a, b)
         optimizer(grads)
         return loss
 
     net.set_train()
-    return lambda: step(x, y)
+    run = step if ms.get_context("mode") == ms.PYNATIVE_MODE else ms.jit(step)
+    return lambda: run(x, y)
+
+
+def eagerly(prepared):
+    """The same work in PyNative mode."""
+
+    def prepared_eagerly():
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+        return prepared()
+
+    return prepared_eagerly
 
 
 # -- ResNet-50 --------------------------------------------------------------------------------------------------------
@@ -92,7 +102,7 @@ class Block(nn.Cell):
 
     def __init__(self, causal):
         super().__init__()
-        self.causal = causal
+        self.causal, self.attends_to_all = causal, not causal
         self.norm1, self.norm2 = nn.LayerNorm((WIDTH,)), nn.LayerNorm((WIDTH,))
         self.qkv, self.out = nn.Dense(WIDTH, 3 * WIDTH), nn.Dense(WIDTH, WIDTH)
         self.up, self.down, self.gelu = nn.Dense(WIDTH, 4 * WIDTH), nn.Dense(4 * WIDTH, WIDTH), nn.GELU()
@@ -100,7 +110,7 @@ class Block(nn.Cell):
     def attend(self, x):
         batch, tokens, _ = x.shape
         q, k, v = self.qkv(x).reshape(batch, tokens, 3, HEADS, WIDTH // HEADS).transpose(2, 0, 3, 1, 4)
-        mixed = ops.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        mixed = ops.scaled_dot_product_attention(q, k, v, is_causal=not self.attends_to_all)
         return self.out(mixed.transpose(0, 2, 1, 3).reshape(batch, tokens, WIDTH))
 
     def construct(self, x):
@@ -133,6 +143,35 @@ def transformer(words, batch, tokens, causal):
     return prepared
 
 
+class ViT(nn.Cell):
+    """ViT-B/16: 196 patches and a class token (Dosovitskiy et al. 2021)."""
+
+    def __init__(self):
+        super().__init__()
+        self.patches = nn.Conv2d(3, WIDTH, 16, 16, pad_mode="valid", has_bias=True)
+        self.first = Parameter(Tensor(np.zeros((1, 1, WIDTH), np.float32)), name="first")
+        self.places = Parameter(Tensor(np.zeros((197, WIDTH), np.float32)), name="places")
+        self.blocks = nn.SequentialCell([Block(True) for _ in range(LAYERS)])
+        for block in self.blocks:
+            block.attends_to_all = True
+        self.norm, self.head = nn.LayerNorm((WIDTH,)), nn.Dense(WIDTH, 1000)
+
+    def construct(self, x):
+        x = self.patches(x)
+        x = x.reshape(x.shape[0], WIDTH, -1).swapaxes(1, 2)
+        first = ops.broadcast_to(self.first, (x.shape[0], 1, WIDTH)).astype(x.dtype)
+        x = ops.cat((first, x), 1) + self.places.astype(x.dtype)
+        return self.head(self.norm(self.blocks(x))[:, 0])
+
+
+def vit():
+    net = ViT()
+    optimizer = nn.AdamWeightDecay(net.trainable_params(), 1e-4, weight_decay=0.01)
+    amp.auto_mixed_precision(net, "O2", ms.bfloat16)
+    images = Tensor(RNG.standard_normal((128, 3, 224, 224)).astype(np.float32))
+    return training(net, optimizer, images, integers(1000, 128))
+
+
 # -- LeNet: how little the framework adds when the GPU has nothing to do ---------------------------------------------
 def lenet():
     net = nn.SequentialCell(
@@ -146,5 +185,6 @@ def lenet():
 
 CASES = {
     "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
-    "bert": transformer(30522, 32, 512, False), "lenet": lenet,
+    "bert": transformer(30522, 32, 512, False), "vit": vit, "lenet": lenet, "lenet_eager": eagerly(lenet),
+    "resnet50_32_eager": eagerly(resnet50(32)),
 }  # fmt: skip

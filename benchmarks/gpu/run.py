@@ -1,9 +1,11 @@
-"""Training steps on one GPU, bf16: ours beside hand-written JAX, PyTorch and torch.compile, in turns.
+"""Training steps on one GPU, bf16: ours beside hand-written JAX, PyTorch and PyTorch at its best, in turns.
 
     PYTHONPATH=src python benchmarks/gpu/run.py [--cases …] [--contenders …] [--turns 5]
 
-Every contender is a process of its own; those whose package is missing are left out. Prints milliseconds per step
-(medians of the turns), the time to the first step, and how many times faster ours is than the best of the others.
+`torch_best` is torch.compile in its default mode with the whole step (forward, backward, fused optimizer) replayed as one
+CUDA graph; eager rows have no JAX column. Every contender is a process of its own; those whose package is missing are left
+out. Prints milliseconds per step (medians of the turns), the time to the first step, and how many times faster ours is
+than the best of the others.
 """
 
 from __future__ import annotations
@@ -18,11 +20,12 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = {"ours": "mindspore", "jax": "jax", "torch": "torch", "torch_compile": "torch"}
+PACKAGES = {"ours": "mindspore", "jax": "jax", "torch": "torch", "torch_best": "torch"}
 CASES = {
     "resnet50_32": "ResNet-50 train, batch 32", "resnet50_256": "ResNet-50 train, batch 256",
     "gpt2": "GPT-2 124M train, 16x1024 tokens", "bert": "BERT-base train, 32x512 tokens",
-    "lenet": "LeNet train, batch 32, f32",
+    "vit": "ViT-B/16 train, batch 128 (197 tokens)", "lenet": "LeNet train, batch 32, f32",
+    "lenet_eager": "LeNet, eager (PyNative)", "resnet50_32_eager": "ResNet-50, batch 32, eager (PyNative)",
 }  # fmt: skip
 
 

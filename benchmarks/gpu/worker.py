@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-MODULES = {"ours": "mindspore_cases", "jax": "jax_cases", "torch": "torch_cases", "torch_compile": "torch_cases"}
+MODULES = {"ours": "mindspore_cases", "jax": "jax_cases", "torch": "torch_cases", "torch_best": "torch_cases"}
 
 
 def turn(step, seconds: float) -> dict:

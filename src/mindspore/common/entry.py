@@ -56,7 +56,7 @@ class Entry:
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
         arrays = self._arrays(tensors)
-        if self.device is not None and np.ndarray in map(type, arrays):
+        if self.device is not None and not self.device.holds(arrays):
             self._move_to_device(tensors)
             arrays = self._arrays(tensors)
         for i in self.donated:
@@ -101,9 +101,9 @@ class Entry:
         return arrays + [w._data for w in self.traced.weights]
 
     def _move_to_device(self, tensors: list[Any]) -> None:
-        """Tensors that are still on the host move to the accelerator for good: the next call finds them there."""
+        """Tensors that are still on the host, or not computed yet, are on the accelerator from now on."""
         for holder in (*tensors, *self.traced.weights):
-            if type(getattr(holder, "_data", None)) is np.ndarray:
+            if isinstance(holder, TensorBase):
                 holder._data = self.device.place(holder._data)
 
     def finish(self, outputs: Any) -> Any:

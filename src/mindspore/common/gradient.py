@@ -21,6 +21,7 @@ from mindspore.prims.elementwise import ones_like, zeros_like
 from mindspore.prims.structural import Identity
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.runtime import devices
 from mindspore.runtime.tape import Tape, Watched, recording, watched_alias
 
 _DATA = (TensorBase, SymbolicScalarBase)
@@ -64,7 +65,10 @@ class Derivative:
             if self._compiled is None:
                 self._compiled = CompiledFunction(self, f"grad_{self.__name__}")
             return self._compiled(*args, **kwargs)
-        return self.run(args, kwargs, _TapeMode())
+        result = self.run(args, kwargs, _TapeMode())
+        if not ACTIVE.tapes:
+            devices.flush()  # with the tape gone, an accelerator need not keep what only the backward pass used
+        return result
 
     def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
         return self.run(args, kwargs, _GraphMode())

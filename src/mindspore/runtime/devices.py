@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -55,42 +56,65 @@ class XlaDevice:
     def __init__(self, name: str, device: Any):
         import jax.numpy as jnp
 
-        from mindspore.runtime.device_kernels import DeviceKernels
-
         self.name = name
         self.device = device
         self._jnp = jnp
-        self.kernels = DeviceKernels(self)
+        self._array_type = type(self.place(np.zeros(1, np.float32)))
 
-    def compute(self, prim: Primitive, args: tuple, arrays: list) -> Any:
-        """The results of `prim(*args)` by a compiled program; None where there is none. Does not wait for them."""
-        found = self.kernels.forward(prim, args, arrays)
+    @functools.cached_property
+    def engine(self) -> Any:
+        """What gathers operations and runs them together."""
+        from mindspore.runtime.deferred import Engine
+
+        return Engine(self)
+
+    def compute(self, prim: Primitive, args: tuple) -> Any:
+        """The results of `prim(*args)`, which the device may not have begun to compute; None where a rule must run."""
+        found = self.engine.forward(prim, args)
         if found is not None and _Current.blocking:
-            import jax
-
-            jax.block_until_ready(found)
+            for tensor in found if isinstance(found, tuple) else (found,):
+                tensor._data.block_until_ready()
         return found
 
     def evaluate(self, prim: Primitive, arrays: list) -> Any:
         import jax
 
         with jax.default_device(self.device):
-            placed = [self.place(a) if isinstance(a, np.ndarray) else a for a in arrays]
+            placed = [self.place(a) if hasattr(a, "__array__") else a for a in arrays]
             rule = prim.eval_xla or prim.eval
             result = rule(self._jnp, *placed)
         return jax.block_until_ready(result) if _Current.blocking else result
+
+    def flush(self) -> None:
+        """Give the device all the operations that this thread has called."""
+        self.engine.trace().run()
 
     def marker(self) -> Any:
         """An array that is ready when all the work given to the device so far is done."""
         import jax
 
+        self.flush()
         with jax.default_device(self.device):
             return self._jnp.zeros(()) + 1
 
+    def holds(self, arrays: list) -> bool:
+        """Whether arrays are all in the device's memory."""
+        return set(map(type, arrays)) <= {self._array_type}
+
     def place(self, array: Any) -> Any:
+        """The array in the device's memory."""
         import jax
 
-        return jax.device_put(array, self.device)
+        if isinstance(array, np.ndarray):
+            return jax.device_put(array, self.device)
+        return array if isinstance(array, jax.Array) else array.value
+
+
+def flush() -> None:
+    """A natural point to start work that was put off: the end of a backward pass."""
+    device = accelerator()
+    if device is not None:
+        device.flush()
 
 
 def select(target: str, index: int = 0) -> None:

@@ -85,26 +85,17 @@ def _plan(prim: Primitive) -> tuple[str, int, int]:
 
 def execute(prim: Primitive, args: tuple) -> Any:
     """Run a primitive on concrete tensors."""
-    arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
-    kernel = eager_kernels.forward(prim, arrays) if prim.name in eager_kernels.THRESHOLDS else None
-    out = _wrap(kernel(arrays) if kernel is not None else _compute(prim, args, arrays))
+    device = devices.accelerator()
+    out = None if device is None else device.compute(prim, args)
+    if out is None:
+        arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
+        kernel = eager_kernels.forward(prim, arrays) if prim.name in eager_kernels.THRESHOLDS else None
+        out = _wrap(kernel(arrays) if kernel is not None else _evaluate(prim, args, arrays))
     for tape in ACTIVE.tapes:
         tape.record(prim, args, out)
     for argument, output in prim.writes:
-        target = args[argument]
-        update(target, out[output] if isinstance(out, tuple) else out)
-        target._version = getattr(target, "_version", 0) + 1
+        update(args[argument], out[output] if isinstance(out, tuple) else out)
     return out
-
-
-def _compute(prim: Primitive, args: tuple, arrays: list) -> Any:
-    """On an accelerator by the program made for such arguments, else by the evaluation rule."""
-    device = devices.accelerator()
-    if device is not None:
-        found = device.compute(prim, args, arrays)
-        if found is not None:
-            return found
-    return _evaluate(prim, args, arrays)
 
 
 def _evaluate(prim: Primitive, args: tuple, arrays: list) -> Any:

@@ -71,19 +71,21 @@ def forward(prim: Primitive, arrays: list[Any]) -> Callable[[list[Any]], Any] | 
 
 
 def gradient(prim: Any, args: tuple, out: Any, dout: Any, needed: tuple[bool, ...]) -> tuple | None:
-    """The gradients that `prim.bprop` gives, for the needed arguments only; None to have them computed by the rule."""
+    """The gradients that `prim.bprop` gives, for the needed arguments only; None to have them computed by the rule.
+
+    Gradients of results may be None: they are zero.
+    """
+    many = isinstance(out, tuple)
     arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
     if not _wanted(prim, arrays, GRADIENTS[prim.name]):
         return None
-    outs = out if isinstance(out, tuple) else (out,)
-    douts = dout if isinstance(dout, tuple) else (dout,)
-    data = [t._data for t in (*outs, *douts)]
-    if any(type(d) is not np.ndarray for d in data):
+    data = [t if t is None else t._data for t in ((*out, *dout) if many else (out, dout))]
+    if any(type(d) is not np.ndarray and d is not None for d in data):
         return None
-    inputs = [(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in arrays]
-    key = ("gradient", needed, prim.cached_key(), *inputs, *[(d.shape, d.dtype) for d in data])
-    kernel = _find(key, lambda: _GradientKernel(prim, arrays, data, isinstance(out, tuple), needed))
-    return kernel(arrays + data) if kernel is not None else None
+    given = arrays + data
+    key = ("gradient", needed, prim.cached_key(), *[(a.shape, a.dtype) if type(a) is np.ndarray else a for a in given])
+    kernel = _find(key, lambda: _GradientKernel(prim, given, len(arrays), many, needed))
+    return kernel(given) if kernel is not None else None
 
 
 def clear() -> None:
@@ -172,10 +174,9 @@ class _ForwardKernel(_Kernel):
 class _GradientKernel(_Kernel):
     """`bprop` on (arguments, out, dout)."""
 
-    def __init__(self, prim: Any, arrays: list[Any], data: list[np.ndarray], many: bool, needed: tuple[bool, ...]):
-        outs = _abstract(data[: len(data) // 2])
-        graph = gradient_graph(prim, _abstract(arrays), outs, many, needed)
-        super().__init__(graph, _multiplications(prim, arrays) < _SERIAL)
+    def __init__(self, prim: Any, given: list[Any], count: int, many: bool, needed: tuple[bool, ...]):
+        graph = gradient_graph(prim, _abstract(given), count, many, needed)
+        super().__init__(graph, _multiplications(prim, given[:count]) < _SERIAL)
 
     def __call__(self, arrays: list[Any]) -> tuple:
         grads: list[Any] = [None] * self.operation.count

@@ -1,13 +1,15 @@
-"""One operation, or its gradient rule, as a graph of its own: what PyNative mode compiles.
+"""One operation, or its gradient rule, as a graph of its own or as a part of one: what PyNative mode compiles.
 
-The same graph serves the native kernels of the CPU (`eager_kernels`) and the programs of an accelerator
-(`device_kernels`): there is one way from a primitive to compiled code, whatever the mode.
+The same graph serves the native kernels of the CPU (`eager_kernels`) and the programs of an accelerator (`deferred`):
+there is one way from a primitive to compiled code, whatever the mode.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from mindspore.compiler import driver
 from mindspore.compiler.builder import Builder
@@ -30,25 +32,51 @@ class OperationGraph(NamedTuple):
 def forward_graph(prim: Primitive, arguments: Sequence[Any]) -> OperationGraph:
     """`prim(*arguments)`, where tensors are given as `AbstractTensor` and everything else as it is."""
     builder, symbols, inputs = _begin(prim.name, arguments)
-    with builder.active():
-        node = builder.emit(prim, tuple(builder.node_of(s) for s in symbols))
-    several = isinstance(node.abstract, AbstractTuple)
-    nodes = [builder.get_item(node, i) for i in range(len(node.abstract.elements))] if several else [node]
-    return OperationGraph(_finish(builder, nodes), inputs, tuple(range(len(nodes))), len(nodes), several)
+    nodes, is_tuple = emit_forward(builder, prim, symbols)
+    return OperationGraph(finish(builder, nodes), inputs, tuple(range(len(nodes))), len(nodes), is_tuple)
 
 
 def gradient_graph(
-    prim: Primitive, arguments: Sequence[Any], outs: Sequence[Any], is_tuple: bool, needed: Sequence[bool]
+    prim: Primitive, arguments: Sequence[Any], count: int, is_tuple: bool, needed: Sequence[bool]
 ) -> OperationGraph:
-    """`prim.bprop` as a function of (arguments, results, gradients of results), for the needed arguments only."""
-    builder, symbols, inputs = _begin(f"{prim.name}_grad", [*arguments, *outs, *outs])
-    count, half = len(arguments), len(arguments) + len(outs)
-    out, dout = tuple(symbols[count:half]), tuple(symbols[half:])
+    """`prim.bprop` as a function of `count` arguments, the results, and the gradients of results (None: it is zero).
+
+    Gives the gradients of the needed arguments only.
+    """
+    builder, symbols, inputs = _begin(f"{prim.name}_grad", arguments)
+    nodes, given, count = emit_gradient(builder, prim, symbols, count, is_tuple, needed)
+    return OperationGraph(finish(builder, nodes), inputs, given, count, True)
+
+
+def emit_forward(builder: Builder, prim: Primitive, symbols: Sequence[Any]) -> tuple[list[Node], bool]:
+    """Add an operation to a graph: the nodes of its results, and whether it has several."""
+    with builder.active():
+        node = builder.emit(prim, tuple(builder.node_of(s) for s in symbols))
+        if not isinstance(node.abstract, AbstractTuple):
+            return [node], False
+        return [builder.get_item(node, i) for i in range(len(node.abstract.elements))], True
+
+
+def emit_gradient(
+    builder: Builder, prim: Primitive, symbols: Sequence[Any], count: int, is_tuple: bool, needed: Sequence[bool]
+) -> tuple[list[Node], tuple[int, ...], int]:
+    """Add a gradient rule to a graph; `symbols` as the arguments of `gradient_graph`.
+
+    The nodes of the wanted gradients, which arguments they belong to, and how many the rule gives.
+    """
+    half = count + (len(symbols) - count) // 2
+    out = tuple(symbols[count:half])
+    dout = tuple(_zeros(o) if d is None else d for o, d in zip(out, symbols[half:]))
     with builder.active():
         grads = prim.bprop(*symbols[:count], out if is_tuple else out[0], dout if is_tuple else dout[0])
         given = tuple(i for i, (grad, wanted) in enumerate(zip(grads, needed)) if wanted and _is_tensor(grad))
-        nodes = [builder.node_of(grads[i]) for i in given]
-    return OperationGraph(_finish(builder, nodes), inputs, given, len(grads), True)
+        return [builder.node_of(grads[i]) for i in given], given, len(grads)
+
+
+def _zeros(like: Any) -> Any:
+    """A constant of zeros, of which the compiler sees that it is one number."""
+    abstract = values.abstract_of(like)
+    return values.from_array(np.broadcast_to(np.zeros((), abstract.dtype.np), abstract.shape))
 
 
 def _begin(name: str, arguments: Sequence[Any]) -> tuple[Builder, list[Any], tuple[int, ...]]:
@@ -60,7 +88,8 @@ def _begin(name: str, arguments: Sequence[Any]) -> tuple[Builder, list[Any], tup
     return builder, symbols, inputs
 
 
-def _finish(builder: Builder, outputs: list[Node]) -> FuncGraph:
+def finish(builder: Builder, outputs: list[Node]) -> FuncGraph:
+    """The graph with these results, optimised."""
     builder.graph.output = builder.make_tuple(outputs)
     driver.optimise(builder.graph)
     return builder.graph

@@ -104,19 +104,19 @@ class Tape:
             prim = getattr(entry.bprop, "__self__", None)
             if isinstance(prim, Primitive):
                 needed = tuple(key in self._tracked for key in entry.arg_keys)
-                kernels = eager_kernels if device is None else device.kernels
+                kernels = eager_kernels if device is None else device.engine
                 grads = kernels.gradient(prim, args, out, dout, needed)
                 if grads is not None:
                     return grads
-        return entry.bprop(*args, out, dout)
+        return entry.bprop(*args, out, _with_zeros(out, dout))
 
     def _output_gradient(self, entry: Entry, results: tuple, grads: dict[int, Any], inputs: set[int]) -> Any:
-        """The incoming gradient of an entry; zeros for outputs that nothing used. Hooks of the outputs run here."""
+        """The incoming gradient of an entry; None for outputs that nothing used. Hooks of the outputs run here."""
         collected = []
         for out, result, key in zip(_parts(entry.out), results, entry.out_keys):
             grad = grads.get(key) if key in inputs else grads.pop(key, None)
-            if grad is None:
-                grad = zeros_like(result) if isinstance(result, TensorBase) else None
+            if grad is None and _hooks_of(out):
+                grad = zeros_like(result)
             collected.append(_run_hooks(out, grad))
         return tuple(collected) if isinstance(entry.out, tuple) else collected[0]
 
@@ -204,8 +204,19 @@ def _fit(grad: Any, arg: Any) -> Any:
     return grad if values.dtype_of(grad) is wanted else Cast()(grad, wanted)
 
 
+def _with_zeros(out: Any, dout: Any) -> Any:
+    """The gradients of results with zeros for those that nothing used."""
+    if not isinstance(out, tuple):
+        return dout
+    return tuple([zeros_like(o) if d is None and isinstance(o, TensorBase) else d for o, d in zip(out, dout)])
+
+
+def _hooks_of(tensor: Any) -> Any:
+    return tensor.__dict__.get("_grad_hooks") if isinstance(tensor, TensorBase) else None
+
+
 def _run_hooks(tensor: Any, grad: Any) -> Any:
-    hooks = getattr(tensor, "__dict__", {}).get("_grad_hooks") if isinstance(tensor, TensorBase) else None
+    hooks = _hooks_of(tensor)
     for hook in list(hooks.values()) if hooks else ():
         replaced = hook(grad)
         grad = grad if replaced is None else replaced

@@ -1,0 +1,367 @@
+"""Deferred execution: the eager operations of an accelerator, launched many at a time.
+
+Launching a program costs the host tens of microseconds, more than most operations take to compute. So an eager operation
+of an accelerator only notes itself: its result is a `DeferredArray`, of known shape and type but without data. What was
+noted runs when a value is looked at, when a backward pass ends, or when much has gathered: as one compiled program where
+the same sequence of operations has come before, and operation by operation where it is new. Results that nobody holds any
+more by then are not computed for keeping. (LazyTensor: Suhan et al. 2021.)
+
+The user sees no difference: shapes and types are checked when an operation is called, in-place updates replace values
+(a DeferredArray never changes), and looking at a tensor waits for it. `pynative_synchronize` runs each operation at once.
+
+Numbers beside tensors (`x * 0.5`) are constants of a program. Those that turn out to change become its inputs, so that a
+learning rate that decays compiles twice, not at every step.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.backends.xla import XlaBackend
+from mindspore.compiler.builder import Builder
+from mindspore.ir import AbstractTensor, AbstractTuple, FuncGraph, Node
+from mindspore.prims import values
+from mindspore.prims.measured import Measured
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.values import TensorBase, from_array
+from mindspore.runtime import operation_graph
+
+#: operations noted before they are run whether or not anybody looks
+LONGEST = 8192
+#: kinds of operations, and sequences, that are kept; a process that meets more has shapes that never come again
+MOST_KINDS = 1 << 14
+MOST_PLANS = 512
+#: a new sequence with more operations than this that were never compiled alone is compiled as a whole at once
+MANY_NEW = 16
+
+_HOST = object()  # of a kind of operation: it cannot be compiled
+_UNKNOWN = object()
+
+
+class DeferredArray:
+    """The result of an operation that may not have run yet. `value` runs it; all else that arrays have is asked of that."""
+
+    __slots__ = ("__weakref__", "_trace", "_value", "dtype", "kind", "number", "shape")
+
+    def __init__(self, kind: tuple[tuple[int, ...], np.dtype], trace: Trace, number: int):
+        self.kind = kind
+        self.shape, self.dtype = kind
+        self.number = number
+        self._trace: Trace | None = trace
+        self._value: Any = None
+
+    @property
+    def value(self) -> Any:
+        """The array of the device."""
+        if self._trace is not None:
+            self._trace.run()
+        if isinstance(self._value, BaseException):
+            raise self._value
+        return self._value
+
+    @property
+    def is_pending(self) -> bool:
+        return self._trace is not None
+
+    def settle(self, value: Any) -> None:
+        """The array, or the error that came instead of it."""
+        self._value, self._trace = value, None
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.value, dtype)
+
+    def __jax_array__(self) -> Any:
+        return self.value
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.value, name)
+
+
+class Operation:
+    """An operation, or a gradient rule, for one kind of arguments."""
+
+    def __init__(self, emit: Callable[[Builder, list[Any]], list[Node]], graph: operation_graph.OperationGraph):
+        self.emit = emit
+        self.inputs, self.results = graph.inputs, graph.results
+        self.count, self.is_tuple = graph.count, graph.is_tuple
+        self.outputs = [(a.shape, a.dtype.np) for a in graph.graph.outputs if isinstance(a, AbstractTensor)]
+        self._graph: FuncGraph | None = graph.graph
+        self._alone: Callable[..., tuple] | None = None
+
+    @property
+    def can_be_deferred(self) -> bool:
+        return len(self.outputs) == len(self.results)
+
+    @property
+    def was_compiled(self) -> bool:
+        return self._alone is not None
+
+    def alone(self, backend: XlaBackend) -> Callable[..., tuple]:
+        """The operation as a program of its own."""
+        if self._alone is None:
+            assert self._graph is not None
+            self._alone, self._graph = backend.program(self._graph), None
+        return self._alone
+
+
+class Trace:
+    """Operations noted by one thread and not run yet.
+
+    Values are numbered: results from 0 on, in order; arrays from outside -1, -2 … in order of their first use.
+    """
+
+    def __init__(self, engine: Engine):
+        self._engine = engine
+        self._lock = threading.RLock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self.steps: list[tuple[Operation, tuple[int, ...]]] = []
+        self.inputs: list[Any] = []
+        self._numbers: dict[int, int] = {}  # id of an array in `inputs`, which holds it -> number
+        self.results: list[weakref.ref] = []
+
+    def add(self, operation: Operation, arrays: Sequence[Any]) -> list[DeferredArray]:
+        with self._lock:
+            if len(self.steps) >= LONGEST:
+                self.run()
+            numbers = []
+            for i in operation.inputs:
+                array = arrays[i]
+                is_own = type(array) is DeferredArray and array._trace is self
+                numbers.append(array.number if is_own else self._number(array))
+            self.steps.append((operation, tuple(numbers)))
+            first = len(self.results)
+            made = [DeferredArray(kind, self, number) for number, kind in enumerate(operation.outputs, first)]
+            self.results += map(weakref.ref, made)
+            return made
+
+    def _number(self, array: Any) -> int:
+        """The number of an array from outside."""
+        if type(array) is DeferredArray:
+            array = array.value
+        known = self._numbers.get(id(array))
+        if known is None:
+            self.inputs.append(array)
+            known = self._numbers[id(array)] = -len(self.inputs)
+        return known
+
+    def run(self) -> None:
+        """Run all that was noted; what is still held gets its value."""
+        with self._lock:
+            if not self.steps:
+                return
+            steps, inputs, results = tuple(self.steps), self.inputs, self.results
+            self._reset()
+            held = [(n, array) for n, ref in enumerate(results) if (array := ref()) is not None]
+            try:
+                found = self._engine.execute(steps, inputs, tuple(n for n, _ in held)) if held else ()
+            except BaseException as error:
+                for _, array in held:
+                    array.settle(error)
+                raise
+            for (_, array), value in zip(held, found):
+                array.settle(value)
+
+
+class Plan:
+    """A sequence of operations that has been met, and the program made of it."""
+
+    def __init__(self, steps: tuple, wanted: tuple[int, ...], inputs: Sequence[Any]):
+        self.steps, self.wanted = steps, wanted
+        self.constants = {i: a.item() for i, a in enumerate(inputs) if type(a) is np.ndarray}
+        self.program: Callable[..., tuple] | None = None
+
+    def run(self, backend: XlaBackend, inputs: Sequence[Any]) -> tuple:
+        changed = [i for i, c in self.constants.items() if not _same(c, inputs[i].item())]
+        for i in changed:
+            del self.constants[i]
+        if self.program is None or changed:
+            self.program = backend.program(self._graph(inputs))
+        return self.program(*[a for i, a in enumerate(inputs) if i not in self.constants])
+
+    def _graph(self, inputs: Sequence[Any]) -> FuncGraph:
+        builder = Builder(FuncGraph("eager"))
+        known: dict[int, Any] = {}
+        for i, array in enumerate(inputs):
+            if i in self.constants:
+                known[-1 - i] = from_array(array)
+            else:
+                known[-1 - i] = values.from_node(builder.graph.add_parameter(f"x{i}", abstract_of(array)))
+        count = 0
+        for operation, numbers in self.steps:
+            for node in operation.emit(builder, [known[n] for n in numbers]):
+                known[count] = values.from_node(node)
+                count += 1
+        return operation_graph.finish(builder, [known[n]._node for n in self.wanted])
+
+
+class Engine:
+    """What one device was asked to do: kinds of operations, sequences met, and the traces of the threads."""
+
+    def __init__(self, device: Any):
+        self.device = device
+        self.backend = XlaBackend.on(device.device)
+        self._kinds: dict[tuple, Any] = {}
+        self._plans: dict[tuple, Plan] = {}
+        self._local = threading.local()
+        self._arrays = (np.ndarray, DeferredArray, type(device.place(np.zeros(1, np.float32))))
+
+    # -- noting -------------------------------------------------------------------------------------------------------
+    def forward(self, prim: Primitive, args: tuple) -> Any:
+        """The results of an operation as tensors, deferred; None where it cannot be compiled."""
+        if prim.effect not in ("", "random") or isinstance(prim, Measured):
+            return None
+        arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
+        try:
+            key = self._kind_of(prim, arrays)
+            operation = self._kinds.get(key, _UNKNOWN)
+        except TypeError:  # an argument that cannot be a key
+            return None
+        if operation is _UNKNOWN:
+            operation = self._forward_operation(key, prim, arrays)
+        if operation is _HOST:
+            return None
+        found = self._note(operation, args, arrays)
+        return tuple([from_array(a) for a in found]) if operation.is_tuple else from_array(found[0])
+
+    def gradient(self, prim: Primitive, args: tuple, out: Any, dout: Any, needed: tuple[bool, ...]) -> tuple | None:
+        """The gradients that `prim.bprop` gives, for the needed arguments; None to have them computed by the rule.
+
+        Gradients of results may be None: they are zero.
+        """
+        if prim.effect or isinstance(prim, Measured):
+            return None
+        many = isinstance(out, tuple)
+        given = (*args, *out, *dout) if many else (*args, out, dout)
+        arrays = [a._data if isinstance(a, TensorBase) else a for a in given]
+        try:
+            key = (self._kind_of(prim, arrays), needed, many)
+            operation = self._kinds.get(key, _UNKNOWN)
+        except TypeError:
+            return None
+        if operation is _UNKNOWN:
+            operation = self._gradient_operation(key, prim, arrays, len(args), many, needed)
+        if operation is _HOST:
+            return None
+        found = self._note(operation, given, arrays)
+        grads: list[Any] = [None] * operation.count
+        for i, array in zip(operation.results, found):
+            grads[i] = from_array(array)
+        return tuple(grads)
+
+    def _note(self, operation: Operation, args: tuple, arrays: list[Any]) -> list[DeferredArray]:
+        for i in operation.inputs:
+            array = arrays[i]
+            if type(array) is np.ndarray and array.ndim:  # a tensor on the host moves to the device for good
+                arrays[i] = args[i]._data = self.device.place(array)
+        return self.trace().add(operation, arrays)
+
+    def trace(self) -> Trace:
+        """The trace of this thread."""
+        try:
+            return self._local.trace
+        except AttributeError:
+            self._local.trace = Trace(self)
+            return self._local.trace
+
+    # -- kinds of operations ------------------------------------------------------------------------------------------
+    def _kind_of(self, prim: Primitive, arrays: list[Any]) -> tuple:
+        """What a program depends on: the operation, the arrays' shapes and types, and all other arguments."""
+        kinds: list[Any] = [prim.cached_key()]
+        for value in arrays:
+            if type(value) is DeferredArray:
+                kinds.append(value.kind)
+            elif type(value) in self._arrays:
+                kinds.append((value.shape, value.dtype))
+            else:
+                kinds.append((type(value), value))
+        return tuple(kinds)
+
+    def _forward_operation(self, key: tuple, prim: Primitive, arrays: list[Any]) -> Any:
+        arguments = [abstract_of(a) if type(a) in self._arrays else a for a in arrays]
+        found = prim.infer(*arguments)  # says what is wrong with the arguments
+        leaves = found.elements if isinstance(found, AbstractTuple) else (found,)
+        if not all(isinstance(a, AbstractTensor) for a in leaves):
+            return self._remember(key, _HOST)
+        graph = operation_graph.forward_graph(prim, arguments)
+
+        def emit(builder: Builder, tensors: list[Any]) -> list[Node]:
+            return operation_graph.emit_forward(builder, prim, _filled(arguments, graph.inputs, tensors))[0]
+
+        return self._remember(key, Operation(emit, graph))
+
+    def _gradient_operation(
+        self, key: tuple, prim: Primitive, arrays: list[Any], count: int, many: bool, needed: tuple[bool, ...]
+    ) -> Any:
+        arguments = [abstract_of(a) if type(a) in self._arrays else a for a in arrays]
+        graph = operation_graph.gradient_graph(prim, arguments, count, many, needed)
+
+        def emit(builder: Builder, tensors: list[Any]) -> list[Node]:
+            symbols = _filled(arguments, graph.inputs, tensors)
+            return operation_graph.emit_gradient(builder, prim, symbols, count, many, needed)[0]
+
+        return self._remember(key, Operation(emit, graph))
+
+    def _remember(self, key: tuple, operation: Any) -> Any:
+        if operation is not _HOST and (not operation.can_be_deferred or not self.backend.supports(operation._graph)):
+            operation = _HOST
+        if len(self._kinds) >= MOST_KINDS:
+            self._kinds.clear()
+        self._kinds[key] = operation
+        return operation
+
+    # -- running ------------------------------------------------------------------------------------------------------
+    def execute(self, steps: tuple, inputs: list[Any], wanted: tuple[int, ...]) -> Sequence[Any]:
+        """The wanted results of a sequence of operations."""
+        key = (steps, wanted, tuple([(a.shape, a.dtype) for a in inputs]))
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) >= MOST_PLANS:
+                self._plans.clear()
+            plan = self._plans[key] = Plan(steps, wanted, inputs)
+            if sum(not operation.was_compiled for operation in {s[0] for s in steps}) <= MANY_NEW:
+                return self._one_by_one(steps, inputs, wanted)
+        return plan.run(self.backend, inputs)
+
+    def _one_by_one(self, steps: tuple, inputs: list[Any], wanted: tuple[int, ...]) -> list[Any]:
+        last = {n: at for at, (_, numbers) in enumerate(steps) for n in numbers}
+        last.update(dict.fromkeys(wanted, len(steps)))
+        known: dict[int, Any] = {-1 - i: a for i, a in enumerate(inputs)}
+        count = 0
+        for at, (operation, numbers) in enumerate(steps):
+            for value in operation.alone(self.backend)(*[known[n] for n in numbers]):
+                if last.get(count, -1) > at:
+                    known[count] = value
+                count += 1
+            for n in numbers:
+                if last[n] == at:
+                    known.pop(n, None)
+        return [known[n] for n in wanted]
+
+
+def abstract_of(array: Any) -> AbstractTensor:
+    return AbstractTensor(mstype.from_numpy(np.dtype(array.dtype)), tuple(array.shape))
+
+
+def _filled(arguments: Sequence[Any], inputs: Sequence[int], tensors: Sequence[Any]) -> list[Any]:
+    """Arguments with their tensors in place."""
+    filled = list(arguments)
+    for i, tensor in zip(inputs, tensors):
+        filled[i] = tensor
+    return filled
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two numbers are the same constant: NaN is itself, and zeros have signs."""
+    return (a == b and str(a) == str(b)) or (a != a and b != b)

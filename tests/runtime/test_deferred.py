@@ -1,0 +1,193 @@
+"""PyNative mode of an accelerator, rehearsed on JAX's CPU device: deferred operations against the same on NumPy."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
+from mindspore.runtime import deferred, devices
+
+jax = pytest.importorskip("jax")
+
+
+@pytest.fixture(autouse=True)
+def device():
+    saved = devices.current()
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    devices.use(devices.XlaDevice("GPU", jax.devices("cpu")[0]))
+    yield devices.current()
+    devices.use(saved)
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def on_numpy(function):
+    """What `function()` gives where operations run at once on the host."""
+    saved = devices.current()
+    devices.use(devices.NumpyDevice())
+    try:
+        return function()
+    finally:
+        devices.use(saved)
+
+
+def pending(tensor):
+    return type(tensor._data) is deferred.DeferredArray and tensor._data.is_pending
+
+
+def test_an_operation_waits_until_its_value_is_looked_at():
+    x = Tensor(random(3, 4))
+    y = ops.exp(x) + 1
+    assert pending(y) and y.shape == (3, 4) and y.dtype == ms.float32
+    np.testing.assert_allclose(y.asnumpy(), np.exp(random(3, 4)) + 1, rtol=1e-5)
+    assert not pending(y)
+
+
+def test_wrong_arguments_are_refused_at_the_call():
+    with pytest.raises(ValueError, match="MatMul"):
+        ops.matmul(Tensor(random(3, 4)), Tensor(random(3, 4)))
+
+
+def train(steps, rate=0.1):
+    ms.set_seed(1)
+    net = nn.SequentialCell(
+        nn.Conv2d(1, 4, 3, weight_init=Tensor(random(4, 1, 3, 3, seed=3))), nn.BatchNorm2d(4), nn.ReLU(),
+        nn.MaxPool2d(2, 2), nn.Flatten(), nn.Dense(64, 5, weight_init=Tensor(random(5, 64, seed=4) * 0.1)),
+    )  # fmt: skip
+    net.set_train()
+    optimizer = nn.Adam(net.trainable_params(), rate)
+    step = ms.value_and_grad(lambda a, b: ops.cross_entropy(net(a), b), None, optimizer.parameters)
+    x, y = Tensor(random(6, 1, 8, 8)), Tensor(np.arange(6, dtype=np.int32) % 5)
+    losses = []
+    for _ in range(steps):
+        loss, grads = step(x, y)
+        optimizer(grads)
+        losses.append(loss)
+    return [float(v) for v in losses] + [float(net[1].moving_mean.sum())]
+
+
+def test_training_agrees_with_numpy(device):
+    expected = on_numpy(lambda: train(6))
+    np.testing.assert_allclose(train(6), expected, rtol=2e-4)
+    plans = device.engine._plans.values()
+    assert sum(p.program is not None for p in plans) >= 1  # the steps after the first were one program each
+    assert len(plans) <= 6
+
+
+def test_a_number_that_changes_becomes_an_input(device):
+    x = Tensor(random(5))
+    for rate in (0.1, 0.2, 0.3, 0.4, 0.5):
+        np.testing.assert_allclose((x * rate + 1).asnumpy(), random(5) * np.float32(rate) + 1, rtol=1e-6)
+    (plan,) = device.engine._plans.values()
+    assert len(plan.constants) == 1  # the 1, not the rate
+
+
+def test_constants_differ_by_sign_of_zero_and_nan():
+    x = Tensor(np.ones(2, np.float32))
+    for number in (0.0, -0.0, float("nan"), 0.0, -0.0):
+        np.testing.assert_array_equal(np.signbit((x * number).asnumpy()), np.signbit(np.ones(2, np.float32) * number))
+
+
+def test_updates_in_place_are_seen_in_order():
+    p = Parameter(Tensor(np.ones(3, np.float32)), name="p")
+
+    def run(x):
+        before = (p * x).sum()
+        ops.assign_add(p, x)
+        return before + (p * x).sum()
+
+    value, grad = ms.value_and_grad(run, 0)(Tensor(np.full(3, 2.0, np.float32)))
+    assert float(value) == 3 * 2 + 3 * 3 * 2
+    np.testing.assert_allclose(grad.asnumpy(), [1 + 3 + 2] * 3)
+    np.testing.assert_allclose(p.asnumpy(), [3] * 3)
+
+
+def test_second_derivatives_and_hooks():
+    seen = []
+    x = Tensor(random(4))
+
+    def cube(v):
+        w = v * v
+        w.register_hook(lambda g: seen.append(g.asnumpy()))
+        return (w * v).sum()
+
+    np.testing.assert_allclose(ms.grad(cube)(x).asnumpy(), 3 * random(4) ** 2, rtol=1e-5)
+    np.testing.assert_allclose(seen[0], random(4), rtol=1e-6)
+    second = ms.grad(lambda v: ms.grad(lambda u: (u * u * u).sum())(v).sum())(x)
+    np.testing.assert_allclose(second.asnumpy(), 6 * random(4), rtol=1e-5)
+
+
+def test_values_decide_the_course_of_python():
+    x, count = Tensor(np.float32(1.0)), 0
+    while x < 100:
+        x, count = x * 2, count + 1
+    assert float(x) == 128 and count == 7
+    assert Tensor(random(6))[Tensor(random(6) > 0)].shape == ((random(6) > 0).sum(),)
+
+
+def test_random_numbers_are_those_of_the_host():
+    def draw():
+        ms.set_seed(3)
+        return [ops.rand(4).asnumpy(), ops.dropout(Tensor(random(50)), 0.5, training=True).asnumpy()]
+
+    for a, b in zip(draw(), on_numpy(draw)):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_a_graph_takes_what_is_not_computed_yet():
+    y = ops.tanh(Tensor(random(3, 3)))
+    ms.set_context(backend="xla")
+    try:
+        np.testing.assert_allclose(ms.jit(lambda v: v @ v)(y).asnumpy(), np.tanh(random(3, 3)) @ np.tanh(random(3, 3)), rtol=1e-5)
+    finally:
+        ms.set_context(backend="")
+
+
+def test_long_sequences_are_run_in_parts(monkeypatch, device):
+    monkeypatch.setattr(deferred, "LONGEST", 10)
+    x = Tensor(np.zeros(3, np.float32))
+    for _ in range(57):
+        x = x + 1
+    np.testing.assert_array_equal(x.asnumpy(), [57] * 3)
+
+
+def test_threads_have_sequences_of_their_own():
+    shared, results = ops.exp(Tensor(random(8))), {}
+
+    def work(k):
+        results[k] = ((shared * k).sum() + k).asnumpy()
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for k in range(8):
+        np.testing.assert_allclose(results[k], np.exp(random(8)).sum() * k + k, rtol=1e-5)
+
+
+def test_what_nobody_holds_is_not_computed_for_keeping(device):
+    x = Tensor(random(4))
+    for _ in range(2):
+        y = x
+        for _ in range(5):
+            y = ops.sin(y)
+        y.asnumpy()
+    (plan,) = device.engine._plans.values()
+    assert len(plan.wanted) == 1
+
+
+def test_an_error_while_running_reaches_every_result(device, monkeypatch):
+    a = Tensor(random(3)) + 1
+    b = a * 2
+    monkeypatch.setattr(device.engine, "execute", lambda *_: (_ for _ in ()).throw(MemoryError("no memory left")))
+    with pytest.raises(MemoryError):
+        a.asnumpy()
+    with pytest.raises(MemoryError):
+        b.asnumpy()
+    monkeypatch.undo()
+    np.testing.assert_allclose((Tensor(random(3)) + 1).asnumpy(), random(3) + 1, rtol=1e-6)
