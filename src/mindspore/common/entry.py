@@ -14,6 +14,7 @@ from mindspore.common.guards import Guards
 from mindspore.compiler import driver
 from mindspore.compiler.parse.attributes import AttributeInput
 from mindspore.compiler.parse.entry import Place, Traced
+from mindspore.compiler.parse.errors import located
 from mindspore.ir import AbstractScalar
 from mindspore.prims import values
 from mindspore.prims.control import Call
@@ -107,21 +108,27 @@ class Entry:
                 holder._data = self.device.place(holder._data)
 
     def finish(self, outputs: Any) -> Any:
-        """Store new parameter values, raise what the graph reported, and rebuild the result."""
+        """Raise what the graph reported, or store new parameter values and rebuild the result."""
         traced = self.traced
+        self._raise_reported(outputs)
         for parameter, index in traced.written:
             parameter._data = outputs[index]
-        self._raise_reported(outputs)
         for owner, name, template in traced.attributes:
             setattr(owner, name, rebuild(template, outputs, self))
         return rebuild(traced.result, outputs, self)
 
     def _raise_reported(self, outputs: Any) -> None:
-        """Raise what a `raise` or `assert` of the program left behind."""
-        if self.traced.error_output >= 0:
-            code = int(np.asarray(outputs[self.traced.error_output]))
-            if code:
-                raise self.traced.errors[code - 1]
+        """Raise the error that the graph has noted, if any; no Parameter changes."""
+        if self.traced.record is None:
+            return
+        code, value = self.traced.record
+        number = int(outputs[code])
+        if number:
+            for parameter, index in self.traced.written:
+                if getattr(parameter._data, "is_deleted", bool)():  # given away; what came back is the old value
+                    parameter._data = outputs[index]
+            report = self.traced.errors[number - 1]
+            raise located(report.error(float(outputs[value])), report.locations)
 
 
 def _place(weight: Any) -> Any:

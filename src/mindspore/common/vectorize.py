@@ -72,7 +72,7 @@ class Vectorized:
         batched: list[tuple[Any, Any]] = []
         origins: dict[int, tuple[Any, int]] = {}
         inner = [_example(child, a, x, batched, origins) for a, x in zip(args, axes)]
-        with child.active():
+        with child.active(), child.unchecked():  # checks belong to the operations on all examples
             result = parse.call(self.fn, tuple(inner), kwargs)
             nodes = [child.node_of(t) for t in _tensors(result)]
         written = [(t, n) for t, n in child.state.values() if id(t) in origins or child.outlives(t)]

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.compiler.reports import Reports
 from mindspore.ir import (
     Abstract,
     AbstractFunction,
@@ -35,6 +36,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import StopGradient
 from mindspore.prims.measured import Measured
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.requirements import Requirement
 from mindspore.prims.structural import MakeTuple, Replaced, TupleGetItem
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
@@ -66,6 +68,8 @@ class Builder:
         self.region: Any = None  # of the root: the call whose nodes the backward pass computes again, if in one
         self.regions: dict[int, Any] = {}  # of the root: node -> its region
         self.recording = True  # of the root: False within `_no_grad`, where no gradient flows through new nodes
+        self.reports: Reports | None = None  # of the root: errors that the running graph may report
+        self.pauses = 0  # of the root: reasons not to add checks of values
         self.oracle: Any = None  # of the root: a staging.Oracle, if the graph may be made for values of its arguments
 
     # -- activation -----------------------------------------------------------------------------------------------
@@ -100,6 +104,9 @@ class Builder:
             folded = self._fold(prim, args)
             if folded is not None:
                 return folded
+        if prim.requirements is not None:
+            for requirement in prim.requirements(*args):
+                self.require(requirement, args[requirement.argument])
         nodes = tuple(self.node_of(a) for a in args)
         result = self.emit(prim, nodes) if not isinstance(prim, Measured) else self._measure(prim, nodes)
         public = self.public(result)
@@ -110,6 +117,22 @@ class Builder:
             for argument, output in prim.writes:
                 self.write(args[argument], self.node_of(outputs[output]))
         return public
+
+    def require(self, requirement: Requirement, subject: Any) -> None:
+        """Have the graph report values that are not allowed; those of a constant are looked at now."""
+        root = self.root
+        if root.reports is not None and not root.pauses:
+            root.reports.require(self, requirement, subject)
+
+    @contextlib.contextmanager
+    def unchecked(self) -> Iterator[None]:
+        """What is built here repeats what has been checked, or will be built again with checks."""
+        root = self.root
+        root.pauses += 1
+        try:
+            yield
+        finally:
+            root.pauses -= 1
 
     def emit(self, prim: Primitive, nodes: tuple[Node, ...]) -> Node:
         """Infer and add one node."""

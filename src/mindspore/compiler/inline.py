@@ -19,7 +19,7 @@ def inline(graph: FuncGraph, operands: Sequence[Node], builder: Builder) -> list
     env: dict[int, Node] = {p.id: o for p, o in zip(graph.parameters, operands)}
     for node in graph.nodes():
         args = tuple(env.get(a.id, a) for a in node.args)
-        with builder.at(node.location, node.scope):
+        with builder.at(node.location, node.scope), builder.unchecked():  # the graph has its checks, as nodes
             env[node.id] = reapply(builder, node.op, args)
     output = env.get(graph.output.id, graph.output)
     if isinstance(output.abstract, AbstractTuple):

@@ -13,10 +13,11 @@ from mindspore.ops.function.gather_scatter import gather
 from mindspore.ops.nn_loss import check_reduction
 from mindspore.prims import checks
 from mindspore.prims import elementwise as _ew
-from mindspore.prims.arrays import Concat, GetItem, Stack
+from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Stack
 from mindspore.prims.ctc import CTC
 from mindspore.prims.inplace import update
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
+from mindspore.prims.requirements import demand_between, demand_labels
 from mindspore.prims.values import from_array
 
 __all__ = ["ctc_greedy_decoder", "ctc_loss", "embedding"]
@@ -95,6 +96,7 @@ def ctc_loss(
     x = log_probs if batched else Reshape()(log_probs, (log_probs.shape[0], 1, log_probs.shape[1]))
     lengths = [_lengths(v, x.shape[1]) for v in (input_lengths, target_lengths)]
     labels = targets if targets.ndim == 2 else _rows(targets, target_lengths, x.shape[1])
+    check_labelling("ctc_loss", x.shape, labels, *lengths)
     losses, alignment = CTC(blank)(x, labels, *lengths)
     if zero_infinity:
         losses = _ew.Select()(_ew.IsInf()(losses), _ew.zeros_like(losses), losses)
@@ -105,6 +107,15 @@ def ctc_loss(
     elif not batched:
         losses = Reshape()(losses, ())
     return losses, alignment
+
+
+def check_labelling(op: str, shape: tuple[int, ...], labels: Any, input_lengths: Any, target_lengths: Any) -> None:
+    """What a labelling of log-probabilities of the shape (T, N, C) may hold; behind its end anything."""
+    demand_between(op, "input_lengths", input_lengths, 0, shape[0])
+    demand_between(op, "target_lengths", target_lengths, 0, labels.shape[1])
+    column = from_array(np.arange(labels.shape[1]))
+    inside = _ew.Less()(column, ExpandDims()(target_lengths, -1))
+    demand_labels(op, _ew.Select()(inside, labels, _ew.zeros_like(labels)), shape[2])
 
 
 def _lengths(value: Any, batch: int) -> Any:

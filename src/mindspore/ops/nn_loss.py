@@ -27,6 +27,7 @@ from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, GetItem
 from mindspore.prims.creation import Eye
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
+from mindspore.prims.requirements import demand_labels
 from mindspore.prims.values import from_array
 
 __all__ = [
@@ -228,6 +229,7 @@ def _nll(op: str, log_p: Any, y: Any, weight: Any, ignore_index: int, reduction:
         raise TypeError(f"For '{op}', 'target' must hold ints, but got {y.dtype}.")
     if y.shape != expected:
         raise ValueError(f"For '{op}', 'target' must have the shape {expected}, but got {y.shape}.")
+    demand_labels(op, y, log_p.shape[axis], ignore_index)
     keep = _ew.NotEqual()(y, ignore_index)
     index = ExpandDims()(cast(_ew.Select()(keep, y, _ew.zeros_like(y)), mstype.int64), axis)
     counted = cast(keep, log_p.dtype)
@@ -351,6 +353,7 @@ def multi_margin_loss(
     classes = x.shape[-1]
     flat = x if x.ndim == 2 else Reshape()(x, (1, classes))
     labels = cast(Reshape()(y, (flat.shape[0],)), mstype.int64)
+    demand_labels("multi_margin_loss", labels, classes)
     column = ExpandDims()(labels, -1)
     terms = _ew.ReLU()(margin - GatherD()(flat, 1, column) + flat)
     terms = terms * terms if p == 2 else terms
@@ -383,6 +386,7 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     ended = CumSum()(cast(_ew.Less()(labels, 0), mstype.int64), 1)
     valid = _ew.Equal()(ended, 0)
     index = _ew.Select()(valid, labels, _ew.zeros_like(labels))
+    demand_labels("multilabel_margin_loss", index, classes)
     is_valid = cast(valid, x.dtype)
     hot = GetItem((TENSOR_INDEX,))(Eye()(classes, classes, x.dtype), index)
     is_target = _ew.Minimum()(ReduceSum()(hot * ExpandDims()(is_valid, -1), 1), 1.0)

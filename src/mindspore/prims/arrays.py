@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims import checks, values
 from mindspore.prims.primitive import Primitive, promote_arguments
 from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
+from mindspore.prims.requirements import Requirement, Within
 
 __all__ = [
     "BroadcastTo", "Concat", "ExpandDims", "Fill", "GetItem", "Pad", "Reshape", "ScalarToTensor", "SetItem", "Squeeze", "Stack",
@@ -319,8 +321,30 @@ class _Indexing(Primitive):
             raise checks.OutOfRangeError(f"For indexing a tensor of shape {shape}: {error}.") from None
 
 
+    def within(self, shape: tuple[int, ...], first: int) -> list[Requirement]:
+        """The index tensors, which are the arguments from number `first` on, must lie within the tensor."""
+        taken = sum(s is not None and s is not Ellipsis for s in self.spec)
+        found: list[Requirement] = []
+        axis = 0
+        for s in self.spec:
+            if s is TENSOR_INDEX:
+                error = functools.partial(_out_of_bounds, shape, axis)
+                found.append(Requirement(first + len(found), Within(-shape[axis], shape[axis] - 1), error))
+            axis += len(shape) - taken if s is Ellipsis else s is not None
+        return found
+
+
+def _out_of_bounds(shape: tuple[int, ...], axis: int, value: float) -> BaseException:
+    return checks.OutOfRangeError(
+        f"For indexing a tensor of shape {shape}: index {int(value)} is out of bounds for axis {axis} with size {shape[axis]}."
+    )
+
+
 class GetItem(_Indexing):
     """x[index] with every kind of NumPy index except boolean arrays (those become integer arrays first)."""
+
+    def requirements(self, x: Any, *arrays: Any) -> list[Requirement]:
+        return self.within(x.shape, 1)
 
     def infer(self, x: Any, *arrays: Any) -> Any:
         checks.tensor("indexing", "x", x)
@@ -329,8 +353,9 @@ class GetItem(_Indexing):
     def eval(self, xp: Any, x: Any, *arrays: Any) -> Any:
         try:
             out = x[_indices(self.spec, arrays)]
-        except IndexError as error:  # values that are out of range
-            raise checks.OutOfRangeError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
+        except IndexError:  # values that are out of range
+            self.enforce(xp, x, *arrays)
+            raise
         if xp is np and arrays == () and isinstance(out, np.ndarray) and out.base is not None:
             return out.copy()  # tensors never share memory with one another: an update of one must not show in another
         return out
@@ -370,6 +395,9 @@ class SetItem(_Indexing):
             ) from None
         return AbstractTensor(x.dtype, x.shape)
 
+    def requirements(self, x: Any, value: Any, *arrays: Any) -> list[Requirement]:
+        return self.within(x.shape, 2)
+
     def eval(self, xp: Any, x: Any, value: Any, *arrays: Any) -> Any:
         index = _indices(self.spec, arrays)
         if xp is not np:
@@ -383,8 +411,9 @@ class SetItem(_Indexing):
                 out[index] += value
             else:
                 out[index] = value
-        except IndexError as error:
-            raise checks.OutOfRangeError(f"For indexing a tensor of shape {x.shape}: {error}.") from None
+        except IndexError:
+            self.enforce(xp, x, value, *arrays)
+            raise
         return out
 
     def bprop(self, x: Any, value: Any, *rest: Any) -> tuple:

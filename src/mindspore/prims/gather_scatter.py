@@ -16,6 +16,7 @@ from mindspore.prims import checks, values
 from mindspore.prims.arrays import TENSOR_INDEX, Fill, SetItem, Transpose
 from mindspore.prims.elementwise import Cast, Equal, ones_like, zeros_like
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.requirements import Requirement, index_within
 
 _UFUNC = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "min": np.minimum,
@@ -57,11 +58,9 @@ def element_index(shape: tuple[int, ...], axis: int, indices: Any) -> tuple:
     return tuple(grid)
 
 
-def check_range(op: str, indices: Any, size: int) -> None:
-    """Concrete indices must lie in [-size, size)."""
-    if indices.size and (indices.min() < -size or indices.max() >= size):
-        bad = indices.max() if indices.max() >= size else indices.min()
-        raise checks.OutOfRangeError(f"For '{op}', every index must be in range [{-size}, {size}), but got {int(bad)}.")
+def coordinates_within(op: str, argument: int, shape: tuple[int, ...], depth: int) -> list[Requirement]:
+    """Coordinates in the last dimension of an argument, which lead into a tensor of this shape."""
+    return [index_within(op, argument, size, column) for column, size in enumerate(shape[:depth])]
 
 
 def _check_indices(op: str, indices: Any, name: str = "indices") -> None:
@@ -104,10 +103,13 @@ class Gather(Primitive):
             )
         return at, batch
 
+    def requirements(self, params: Any, indices: Any, axis: Any) -> list[Requirement]:
+        at, _ = self._places(params.shape, indices.shape, axis)
+        return [index_within(self.name, 1, params.shape[at])]
+
     def eval(self, xp: Any, params: Any, indices: Any, axis: int) -> Any:
+        self.enforce(xp, params, indices, axis)
         at, batch = self._places(params.shape, indices.shape, axis)
-        if xp is np:
-            check_range(self.name, indices, params.shape[at])
         if batch == 0:
             return xp.take(params, indices, axis=at)
         picked = xp.moveaxis(params, at, batch)[_batch_index(indices.shape[:batch], indices)]
@@ -161,12 +163,14 @@ class GatherD(Primitive):
         _check_element_shape(self.name, x.shape, at, index.shape)
         return AbstractTensor(x.dtype, index.shape)
 
+    def requirements(self, x: Any, dim: int, index: Any) -> list[Requirement]:
+        return [index_within(self.name, 2, x.shape[dim])] if x.ndim else []
+
     def eval(self, xp: Any, x: Any, dim: int, index: Any) -> Any:
         if x.ndim == 0:
             return xp.reshape(x, index.shape)
+        self.enforce(xp, x, dim, index)
         at = dim % x.ndim
-        if xp is np:
-            check_range(self.name, index, x.shape[at])
         return x[element_index(index.shape, at, index)]
 
     def bprop(self, x: Any, dim: Any, index: Any, out: Any, dout: Any) -> tuple:
@@ -199,12 +203,12 @@ class GatherNd(Primitive):
         depth = _index_depth(self.name, x.shape, indices.shape)
         return AbstractTensor(x.dtype, indices.shape[:-1] + x.shape[depth:])
 
+    def requirements(self, x: Any, indices: Any) -> list[Requirement]:
+        return coordinates_within(self.name, 1, x.shape, indices.shape[-1])
+
     def eval(self, xp: Any, x: Any, indices: Any) -> Any:
-        index = nd_index(xp, indices)
-        if xp is np:
-            for column, size in zip(index, x.shape):
-                check_range(self.name, column, size)
-        return x[index]
+        self.enforce(xp, x, indices)
+        return x[nd_index(xp, indices)]
 
     def bprop(self, x: Any, indices: Any, out: Any, dout: Any) -> tuple:
         return TensorScatterAdd()(Fill()(x.dtype, x.shape, 0), indices, dout), None
@@ -274,12 +278,12 @@ class _TensorScatter(_Scatter):
             raise ValueError(f"For '{self.name}', 'updates' must have shape {expected}, but got {updates.shape}.")
         return AbstractTensor(x.dtype, x.shape)
 
+    def requirements(self, x: Any, indices: Any, updates: Any) -> list[Requirement]:
+        return coordinates_within(self.name, 1, x.shape, indices.shape[-1])
+
     def eval(self, xp: Any, x: Any, indices: Any, updates: Any) -> Any:
-        index = nd_index(xp, indices)
-        if xp is np:
-            for column, size in zip(index, x.shape):
-                check_range(self.name, column, size)
-        return combine(xp, x, index, updates, self.reduction)
+        self.enforce(xp, x, indices, updates)
+        return combine(xp, x, nd_index(xp, indices), updates, self.reduction)
 
     def pick(self, x: Any, indices: Any) -> Any:
         return GatherNd()(x, indices)
@@ -398,14 +402,16 @@ class TensorScatterElements(_Scatter):
             )
         return AbstractTensor(x.dtype, x.shape)
 
+    def requirements(self, x: Any, indices: Any, updates: Any) -> list[Requirement]:
+        return [index_within(self.name, 1, x.shape[self.axis])] if x.ndim else []
+
     def eval(self, xp: Any, x: Any, indices: Any, updates: Any) -> Any:
         at = self.axis % max(x.ndim, 1)
         if x.ndim == 0:
             return combine(
                 xp, xp.reshape(x, (1,)), (xp.zeros(1, np.int32),), xp.reshape(updates, (1,)), self.reduction
             ).reshape(())
-        if xp is np:
-            check_range(self.name, indices, x.shape[at])
+        self.enforce(xp, x, indices, updates)
         index = element_index(indices.shape, at, indices)
         return combine(xp, x, index, xp.broadcast_to(updates, indices.shape), self.reduction)
 

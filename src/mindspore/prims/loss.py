@@ -18,6 +18,7 @@ from mindspore.prims.elementwise import Cast, Elementwise, Equal, Maximum, Minim
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum
+from mindspore.prims.requirements import Requirement, label_below
 from mindspore.prims.values import from_array
 
 
@@ -94,12 +95,11 @@ class SparseCrossEntropy(Primitive):
             )
         return AbstractTensor(logits.dtype, labels.shape)
 
+    def requirements(self, logits: Any, labels: Any) -> list[Requirement]:
+        return [label_below(self.name, 1, logits.shape[1])]
+
     def eval(self, xp: Any, logits: Any, labels: Any) -> Any:
-        classes = logits.shape[1]
-        if xp is np and labels.size and not (labels.min() >= 0 and labels.max() < classes):
-            raise checks.OutOfRangeError(
-                f"For '{self.name}', labels must be in range [0, {classes}), but got {labels.min()} to {labels.max()}."
-            )
+        self.enforce(xp, logits, labels)
         log_p = _log_softmax(xp, widen(logits))
         picked = xp.take_along_axis(log_p, labels[:, None].astype(np.int64), axis=1)[:, 0]
         return narrow(-picked, logits)

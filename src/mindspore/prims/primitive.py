@@ -8,6 +8,7 @@ A subclass states, side by side:
   `jax.numpy` (XLA lowering). Where the two must differ, `eval_xla(jnp, *args)` is the second rule.
 - `bprop(*args, out, dout)`: returns one gradient per argument (None: not differentiable), written with primitives and
   tensor operators, so that gradients of gradients come for free.
+- `requirements(*args)`: optional; what the values of arguments must satisfy (prims/requirements.py).
 - `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/batching.py).
 
 Calling an instance goes through `dispatch`, which either runs it now or adds a node to the graph being built.
@@ -17,6 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore._base import keys
@@ -104,7 +107,14 @@ class Primitive:
 
     bprop: Any = None
     vmap: Any = None
+    requirements: Any = None
     eval_xla: Any = None
+
+    def enforce(self, xp: Any, *args: Any) -> None:
+        """For evaluation rules: raise unless the values of the arguments, if they are there to be seen, are allowed."""
+        if xp is np:
+            for requirement in self.requirements(*args):
+                requirement.enforce(args[requirement.argument])
 
     # -- application ----------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **named: Any) -> Any:

@@ -79,6 +79,9 @@ class XlaDevice:
     def evaluate(self, prim: Primitive, arrays: list) -> Any:
         import jax
 
+        if prim.requirements is not None:
+            for requirement in prim.requirements(*arrays):
+                requirement.enforce(np.asarray(arrays[requirement.argument]))
         with jax.default_device(self.device):
             placed = [self.place(a) if hasattr(a, "__array__") else a for a in arrays]
             rule = prim.eval_xla or prim.eval

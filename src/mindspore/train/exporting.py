@@ -89,7 +89,7 @@ def trace_network(net: Any, inputs: tuple) -> Traced:
     """The network as one optimised graph, in the mode (training or not) it is in."""
     concrete = tuple(_as_input(i) for i in inputs)
     function = getattr(net, "function", net) if not isinstance(net, Cell) else net
-    traced = parse.trace(function, concrete, {}, _name_of(net), context.get_context("max_call_depth"))
+    traced = parse.trace(function, concrete, {}, _name_of(net), context.get_context("max_call_depth"), checked=False)
     driver.optimise(traced.graph)
     return traced
 

@@ -80,12 +80,20 @@ class _Session:
         if self.flags.opt_level >= 1:
             postops.absorb(program, native.plan, weights)
         clustering = Clustering(program, self.flags)
-        order = schedule(clustering, clustering.run(), [program.inputs[i] for i in sorted(donated)])
+        record = graph.attrs.get("record")
+        known, updates = (record or ()), (graph.attrs.get("updates", {}) if record else {})
+        order = schedule(
+            clustering,
+            clustering.run(),
+            [program.inputs[i] for i in sorted(donated)],
+            [program.outputs[n] for n in known],
+            [program.outputs[n] for n in updates.values()],
+        )
         if self.flags.dump_as_text:
             from mindspore.compiler.fuse import dump
 
             dump.write(graph.name, dump.describe(clustering, order))
-        lowering = Lowering(program, clustering, native.lower, self.rule, donated)
+        lowering = Lowering(program, clustering, native.lower, self.rule, donated, record)
         lowering.run(order)
         inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
         results = [lowering.results.get(i) for i in range(len(program.outputs))]

@@ -23,7 +23,7 @@ from mindspore._base import watch
 from mindspore.backends.cpu import arena, dnnl, preparation, runner
 from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
-from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step
+from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step, StopStep
 from mindspore.compiler.memory.plan import Interval, Plan, plan
 
 
@@ -113,6 +113,8 @@ class Instance:
                 rows.append((step.compiled.address, self._kernel_block(step)))  # type: ignore[union-attr]
             elif isinstance(step, DnnlStep):
                 rows.append((native.execute, self._dnnl_block(step, movers, native.move)))
+            elif isinstance(step, StopStep):
+                rows.append((native.stop, (self._word(step.reads[0]),)))
             else:
                 assert isinstance(step, HostStep)
                 rows.append((self._callback(step), number))
@@ -227,6 +229,8 @@ class Instance:
 
     def report(self, status: int) -> None:
         number, code = status >> 8, status & 255
+        if code == runner.STOPPED:  # the results say why
+            return
         shift = self.count - len(self.blueprint.steps)
         name = self.blueprint.steps[number - shift].name if number >= shift else "move"
         raise RuntimeError(

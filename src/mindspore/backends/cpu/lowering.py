@@ -12,7 +12,7 @@ from mindspore.backends.cpu.codegen.spec import Buffer as Operand
 from mindspore.backends.cpu.codegen.text import MEMORY_TYPES
 from mindspore.backends.cpu.fused import FusedKernel, constrain, strides_by_atom
 from mindspore.backends.cpu.layout import Buffer, View
-from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step
+from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step, StopStep
 from mindspore.compiler.fuse.cluster import Cluster, Clustering
 from mindspore.compiler.fuse.domain import Atoms, Misfit, chain
 from mindspore.compiler.fuse.loopir import Program, Value
@@ -24,11 +24,20 @@ _SLOW_REORDERS = ("ref", "simple:any")
 class Lowering:
     """Builds the steps of one graph."""
 
-    def __init__(self, program: Program, clustering: Clustering, native: Any, rule: Any, donated: frozenset[int]):
+    def __init__(
+        self,
+        program: Program,
+        clustering: Clustering,
+        native: Any,
+        rule: Any,
+        donated: frozenset[int],
+        record: tuple[int, int] | None = None,
+    ):
         self.program = program
         self.clustering = clustering
         self.native = native  # lowers opaque operations: native(lowering, opaque value, operand views) -> result views
         self.donated = donated
+        self.record = record  # graph outputs that tell of an error, until they are known
         self.waiting: dict[int, int] = {}  # donated parameter -> clusters that have yet to read it
         self.rule = rule  # rule(prim): how it is evaluated on the host
         self.steps: list[Step] = []
@@ -239,7 +248,22 @@ class Lowering:
             for number in reads[c]:
                 self.waiting[number] -= 1
             self.cluster(c)
+            self._stop_on_error()
         self.finish()
+
+    def _stop_on_error(self) -> None:
+        """Once it is known whether the graph reports an error, go no further if it does."""
+        if self.record is None:
+            return
+        try:
+            for number in self.record:
+                self.view_of(self.program.outputs[number])
+        except KeyError:  # not computed yet
+            return
+        for number in self.record:
+            self._deliver(number)
+        self.emit(StopStep([self.results[self.record[0]]], [], "stop"))
+        self.record = None
 
     def _donated_reads(self, cluster: Cluster) -> set[int]:
         found = set()
@@ -280,7 +304,7 @@ class Lowering:
         Kernels without reductions load everything at a position before they store anything there.
         """
         numbers = [n for n in self._wanted.get(value.id, ()) if n not in self.results]
-        if fused.reduced or not numbers or _blocked(dims, value):
+        if fused.reduced or not numbers or _blocked(dims, value) or self.record is not None:
             return None
         for access in fused.accesses.values():
             buffer = access.view.buffer
@@ -335,14 +359,18 @@ class Lowering:
     # -- results --------------------------------------------------------------------------------------------------
     def finish(self) -> None:
         """Bring every graph output into an array of its own."""
-        for number, output in enumerate(self.program.outputs):
-            if number in self.results or not output.dtype:
-                continue
-            source = self.view_of(output)
-            buffer = Buffer(max(source.size, 1) * layout.itemsize(source.dtype), "output", number)
-            target = layout.plain(buffer, source.dtype, source.shape)
-            self.copy(source, target)
-            self.results[number] = target
+        for number in range(len(self.program.outputs)):
+            self._deliver(number)
+
+    def _deliver(self, number: int) -> None:
+        output = self.program.outputs[number]
+        if number in self.results or not output.dtype:
+            return
+        source = self.view_of(output)
+        buffer = Buffer(max(source.size, 1) * layout.itemsize(source.dtype), "output", number)
+        target = layout.plain(buffer, source.dtype, source.shape)
+        self.copy(source, target)
+        self.results[number] = target
 
 
 def _cut(target: View, call: Value) -> list[View]:

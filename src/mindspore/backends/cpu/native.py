@@ -19,6 +19,7 @@ from mindspore.backends.cpu.steps import DnnlStep, HostStep
 from mindspore.compiler.fuse.domain import chain
 from mindspore.compiler.fuse.loopir import Maker, OpaqueCall, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace
+from mindspore.compiler.parse.errors import located
 from mindspore.ir import CNode
 
 
@@ -77,7 +78,11 @@ def host(lowering: Lowering, call: Value, operands: list[View], items: list[Valu
     evaluate = lowering.rule(attr.prim)
 
     def run(arrays: list[np.ndarray]) -> list[Any]:
-        out = list(_flat(evaluate(np, *attr.arguments(arrays))))
+        try:
+            out = list(_flat(evaluate(np, *attr.arguments(arrays))))
+        except Exception as error:
+            located(error, call.origin.location if call.origin is not None else ())
+            raise
         return [out[n] for n in numbers]
 
     lowering.emit(HostStep(reads, writes, f"host:{attr.prim.name}", function=run))

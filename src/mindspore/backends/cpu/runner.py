@@ -2,7 +2,8 @@
 
 `run(table, count)` calls `function(argument)` for every pair of words and stops at the first status that is not 0,
 returning (step << 8 | status). Two helper functions let oneDNN primitives be steps: `execute` takes the words
-(primitive, stream, number of arguments, arguments), `move` the words (memory, address).
+(primitive, stream, number of arguments, arguments), `move` the words (memory, address). A third, `stop`, ends the run with
+the status STOPPED if the int32 at an address (its only word) is not 0.
 `timed()` is the same loop for the profiler: it also stores the processor's counter before each step and at the end.
 """
 
@@ -79,8 +80,23 @@ declare i32 @dnnl_memory_set_data_handle(ptr, ptr)
 """
 
 
+#: the status of a run that ended because the graph reports an error
+STOPPED = 255
+
+_STOP_IR = f"""
+define i32 @graph_stop(ptr %words) {{
+  %address = load ptr, ptr %words, align 8
+  %code = load i32, ptr %address, align 4
+  %fine = icmp eq i32 %code, 0
+  %status = select i1 %fine, i32 0, i32 {STOPPED}
+  ret i32 %status
+}}
+"""
+
+
 class Functions(NamedTuple):
     run: Any
+    stop: int
     execute: int
     move: int
 
@@ -89,9 +105,10 @@ class Functions(NamedTuple):
 def functions() -> Functions:
     address = jit.load("graph_run", _loop("graph_run", "", ""))
     run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
+    stop = jit.load("graph_stop", _STOP_IR)
     if openmp.onednn() is None:
-        return Functions(run, 0, 0)
-    return Functions(run, jit.load("graph_execute", _DNNL_IR), jit.load("graph_move", _DNNL_IR))
+        return Functions(run, stop, 0, 0)
+    return Functions(run, stop, jit.load("graph_execute", _DNNL_IR), jit.load("graph_move", _DNNL_IR))
 
 
 @functools.cache

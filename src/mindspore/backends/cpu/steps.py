@@ -44,6 +44,11 @@ class DnnlStep(Step):
 
 
 @dataclass
+class StopStep(Step):
+    """Ends the run when the number it reads is not 0: the graph reports an error, and nothing may be overwritten."""
+
+
+@dataclass
 class HostStep(Step):
     """`function(arrays)` gets the arrays of `reads` and returns those of `writes`."""
 

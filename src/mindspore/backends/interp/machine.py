@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.compiler.parse.errors import located
 from mindspore.ir import CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.control import Call, Cond, While
 
@@ -49,6 +50,8 @@ class Program:
         self.template: list[Any] = []  # initial slot contents: constants, None elsewhere
         self.inputs: list[int] = []
         self.result = 0
+        self.early = 0  # so many steps tell whether the graph reports an error
+        self.record: list[tuple[int, int]] = []  # (output number, slot) of the code and value of the error
 
     def build(self, graph: FuncGraph, programs: dict[int, Program], watch: Callable | None = None) -> None:
         slots: dict[int, int] = {}
@@ -61,7 +64,9 @@ class Program:
             return slots[node.id]
 
         self.inputs = [slot(p) for p in graph.parameters]
-        nodes = self.nodes = graph.nodes()
+        record = graph.attrs.get("record") or ()
+        nodes, self.early = _record_first(graph, record)
+        self.nodes = nodes
         last_use = {a.id: i for i, node in enumerate(nodes) for a in node.args if isinstance(a, CNode)}
         for i, node in enumerate(nodes):
             sources = [slot(a) for a in node.args]
@@ -73,17 +78,40 @@ class Program:
             kernel = _kernel(node) if watch is None else watch(node, _kernel(node))
             self.steps.append((kernel, sources, slot(node), dead))
         self.result = slot(graph.output)
+        self.record = [(n, slots[graph.output.args[n].id]) for n in record]  # type: ignore[attr-defined]
 
     def __call__(self, *arrays: Any) -> Any:
         slots = self.template.copy()
         for index, array in zip(self.inputs, arrays):
             slots[index] = array if isinstance(array, np.ndarray) else np.asarray(array)
         with np.errstate(all="ignore"):
-            for kernel, sources, target, dead in self.steps:
-                slots[target] = kernel(*[slots[s] for s in sources])
-                for d in dead:
-                    slots[d] = None
+            self._run(self.steps[: self.early], slots)
+            if self.record and slots[self.record[0][1]] != 0:  # later steps may trip over what caused the error
+                known = {number: slots[place] for number, place in self.record}
+                return tuple(known.get(n) for n in range(max(known) + 1))
+            self._run(self.steps[self.early :], slots)
         return slots[self.result]
+
+    @staticmethod
+    def _run(steps: list[tuple[Callable, list[int], int, list[int]]], slots: list[Any]) -> None:
+        for kernel, sources, target, dead in steps:
+            slots[target] = kernel(*[slots[s] for s in sources])
+            for d in dead:
+                slots[d] = None
+
+
+def _record_first(graph: FuncGraph, record: tuple[int, ...]) -> tuple[list[CNode], int]:
+    """The nodes in an order in which those come first that tell of an error, and how many these are."""
+    wanted: set[int] = set()
+    stack: list[Node] = [graph.output.args[n] for n in record]  # type: ignore[attr-defined]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, CNode) and node.id not in wanted:
+            wanted.add(node.id)
+            stack.extend(node.args)
+    nodes = graph.nodes()
+    first = [n for n in nodes if n.id in wanted]
+    return first + [n for n in nodes if n.id not in wanted], len(first)
 
 
 def _kernel(node: CNode) -> Callable:
@@ -97,7 +125,11 @@ def _kernel(node: CNode) -> Callable:
     evaluate = node.op.eval
 
     def run(*args: Any) -> Any:
-        out = evaluate(np, *args)
+        try:
+            out = evaluate(np, *args)
+        except Exception as error:
+            located(error, node.location)
+            raise
         return out if isinstance(out, (np.ndarray, tuple)) else np.asarray(out)
 
     return run

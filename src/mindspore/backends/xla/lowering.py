@@ -68,7 +68,7 @@ class XlaBackend:
         lowering = Lowering(self.jax, capacity)
 
         def run(*arrays: Any) -> tuple:
-            outputs = tuple(lowering.run(graph, arrays))
+            outputs = _guarded(self.jax.numpy, graph, arrays, lowering.run(graph, arrays))
             return outputs if not counters else (*outputs, lowering.most_trips(counters))
 
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
@@ -94,6 +94,23 @@ class XlaBackend:
         """Settings for XLA's compiler on this device."""
         given = os.environ.get("XLA_FLAGS", "")
         return {k: v for k, v in _GPU_OPTIONS.items() if self.device.platform == "gpu" and k not in given}
+
+
+def _guarded(jnp: Any, graph: FuncGraph, arrays: Any, outputs: Any) -> tuple:
+    """The outputs; Parameters keep their values when the graph reports an error. Their old memory is given away."""
+    record = graph.attrs.get("record")
+    if record is None:
+        return tuple(outputs)
+    outputs, fine = list(outputs), outputs[record[0]] == 0
+    for source, target in graph.attrs.get("updates", {}).items():
+        outputs[target] = jnp.where(fine, outputs[target], arrays[source])
+    return tuple(outputs)
+
+
+def _is_hopeless(op: Any, args: list[Any]) -> bool:
+    """Whether no values would do, as with indices into an empty table. The graph reports it; there is nothing to compute."""
+    requirements = op.requirements(*args) if op.requirements is not None else ()
+    return any(r.test.is_impossible and args[r.argument].size for r in requirements)
 
 
 def _has_effects(graph: FuncGraph) -> bool:
@@ -143,10 +160,13 @@ class Lowering:
         for node in graph.nodes():
             args = [self._value(a, env) for a in node.args]
             with self.jax.named_scope(f"{node.scope}/{node.op.name}-op"):  # profiles name kernels by it
-                env[node.id] = self._apply(node.op, args)
+                env[node.id] = self._apply(node.op, args) if not _is_hopeless(node.op, args) else self._zeros(node)
             if _unbounded(node):
                 self.trips[node.id] = env[node.id][node.op.counter]
         return self._value(graph.output, env)
+
+    def _zeros(self, node: CNode) -> Any:
+        return self.jnp.zeros(node.abstract.shape, node.abstract.dtype.np)
 
     def _value(self, node: Node, env: dict[int, Any]) -> Any:
         if not isinstance(node, ValueNode):

@@ -352,15 +352,23 @@ def nbytes(value: Value) -> int:
     return value.size * mstype.type_of_name(value.dtype).itemsize  # type: ignore[attr-defined]
 
 
-def schedule(clustering: Clustering, clusters: list[Cluster], donated: list[Value] | None = None) -> list[Cluster]:
+def schedule(
+    clustering: Clustering,
+    clusters: list[Cluster],
+    donated: list[Value] | None = None,
+    first: list[Value] | None = None,
+    last: list[Value] | None = None,
+) -> list[Cluster]:
     """An order that respects dependencies and, among what is ready, first runs what frees most memory.
 
-    Kernels that can overwrite an input of `donated` with its new value run after all other readers of that input.
+    Kernels that can overwrite an input of `donated` with its new value run after all other readers of that input. What computes
+    `last` (new values of inputs) waits for what computes `first` (whether to go on), unless that needs it.
     """
     preds = {c: set(clustering.preds(c)) for c in clusters}
     forced: list[Cluster] = []  # kernels made to wait for others that they do not read from
     for value in donated or ():
         _write_last(clustering, value, preds, forced)
+    _wait_for(clustering, first or [], last or [], preds, forced)
     succs: dict[Cluster, list[Cluster]] = {c: [] for c in clusters}
     for c, ps in preds.items():
         for p in ps:
@@ -399,6 +407,29 @@ def _write_last(
                 preds[writer] |= set(others)
                 forced.append(writer)
             return
+
+
+def _wait_for(
+    clustering: Clustering,
+    first: list[Value],
+    last: list[Value],
+    preds: dict[Cluster, set[Cluster]],
+    forced: list[Cluster],
+) -> None:
+    deciding, waiting = ([c for v in values for c in _makers(clustering, v, preds)] for values in (first, last))
+    for writer in dict.fromkeys(waiting):
+        for cluster in dict.fromkeys(deciding):
+            reach = min((c.high for c in forced), default=len(clustering.order))
+            if cluster is not writer and not _depends(cluster, writer, preds, reach):
+                preds[writer].add(cluster)
+                forced.append(writer)
+
+
+def _makers(clustering: Clustering, value: Value, preds: dict[Cluster, set[Cluster]]) -> list[Cluster]:
+    """The kernel that computes a value, if one does."""
+    base, _ = chain(value)
+    cluster = clustering.cluster_of(base.args[0] if base.op == "item" else base)
+    return [cluster] if cluster is not None and cluster in preds else []
 
 
 def _depends(cluster: Cluster, on: Cluster, preds: dict[Cluster, set[Cluster]], first_forced: int) -> bool:

@@ -232,7 +232,7 @@ class CallRules(Rules):
             for name, value in variables:
                 frame.locals[name] = values.from_node(builder.graph.add_parameter(name, values.abstract_of(value)))
             self._result_wanted = record
-            with builder.active():
+            with builder.active(), builder.unchecked():  # such a graph has no state, and so no place for a record
                 try:
                     result = self._run_frame(frame, node)
                 except ResultUnknown:

@@ -18,6 +18,7 @@ from mindspore.compiler.parse.branching import RaisedByUser
 from mindspore.compiler.parse.errors import located, mark_raised
 from mindspore.compiler.parse.frames import InterpretedFunction, Undefined
 from mindspore.compiler.parse.interpreter import Interpreter
+from mindspore.compiler.reports import Report, Reports
 from mindspore.compiler.staging import Oracle, Question
 from mindspore.ir import AbstractScalar, FuncGraph, Node
 from mindspore.prims import values
@@ -43,8 +44,8 @@ class Traced(NamedTuple):
     result: Any  # the result's structure with Places for tensors
     written: list[tuple[Any, int]]  # (Parameter, output index): new values
     attributes: list[tuple[Any, str, Any]]  # (object, name, structure with Places): attribute stores
-    errors: list[BaseException]
-    error_output: int  # output index of the error code, or -1
+    errors: list[Report]  # what the graph may report, by code - 1
+    record: tuple[int, int] | None  # output indices of the error's code and the offending value, if it may report any
     cells: list[tuple[Any, tuple]]  # the cells met, and the signature of each that the graph is made for
     reads: dict[Key, Read]  # attributes that the graph is specialised to
     questions: list[Question]  # values and shapes that the graph is specialised to
@@ -76,11 +77,13 @@ def trace(
     variable: frozenset[Key] = frozenset(),
     run_node: Callable | None = None,
     decides: bool = False,
+    checked: bool = True,
 ) -> Traced:
     """Interpret `function(*args, **kwargs)` into a graph. Attributes in `variable` become inputs instead of constants.
 
     With `run_node`, which computes a node, the graph may be made for values that the arguments have (staging.py); if it
-    `decides`, also for the way they take through branches and loops.
+    `decides`, also for the way they take through branches and loops. `checked`: the graph reports values of arguments that its
+    operations do not allow; without, it is what other programs expect to read.
     """
     interpreter = Interpreter(max_call_depth, variable, decides)
     names = argument_names(function, len(args))
@@ -92,6 +95,7 @@ def trace(
         name or _name(function),
         names,
         run_node,
+        checked,
     )
 
 
@@ -103,8 +107,11 @@ def run_trace(
     name: str,
     names: list[str] | None = None,
     run_node: Callable | None = None,
+    checked: bool = True,
 ) -> Traced:
     builder = Builder(FuncGraph(name))
+    builder.reports = Reports()
+    builder.pauses = 0 if checked else 1
     builder.oracle = Oracle(builder.graph, run_node) if run_node is not None else None
     builder.interpreter = interpreter  # type: ignore[attr-defined]
     builder.location_source = interpreter.origin
@@ -202,26 +209,29 @@ def _finish(interpreter: Interpreter, builder: Builder, arguments: int, result: 
     outputs: list[Node] = []
     template = _extract(_result(result), builder, outputs)
     attributes = [(o, n, _extract(_defined(v), builder, outputs)) for o, n, v in interpreter.attributes.values()]
-    written, error_output = [], -1
+    reports: Any = builder.reports
+    written = []
+    record: dict[int, int] = {}
     for target, node in _in_order_of_inputs(builder):
         if isinstance(target, values.parameter_class()):
             written.append((target, len(outputs)))
             outputs.append(node)
-        elif target is interpreter.error_flag:
-            error_output = len(outputs)
+        elif reports.holds(target):
+            record[id(target)] = len(outputs)
             outputs.append(node)
         elif getattr(target, "_ms_keep", False):
             outputs.append(node)
     builder.graph.output = builder.make_tuple(outputs)
     place = {id(p.default): i for i, p in enumerate(builder.graph.parameters) if p.default is not None}
     builder.graph.attrs["updates"] = {place[id(p)]: index for p, index in written if id(p) in place}  # input -> output
+    places = (record[id(reports.code)], record[id(reports.value)]) if record else None
+    builder.graph.attrs["record"] = places  # nothing may be overwritten before it is known
     weights = [p.default for p in builder.graph.parameters if p.default is not None]
     cells = list(interpreter.cells.values())
     reads = {k: r for k, r in interpreter.reads.items() if k not in interpreter.attribute_inputs}
     questions = builder.oracle.questions if builder.oracle is not None else []
     return Traced(
-        builder.graph, arguments, weights, template, written, attributes, interpreter.errors, error_output, cells, reads,
-        questions,
+        builder.graph, arguments, weights, template, written, attributes, reports.errors, places, cells, reads, questions,
     )  # fmt: skip
 
 

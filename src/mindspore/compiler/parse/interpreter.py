@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mindspore.compiler.parse.attributes import AttributeRules, Key, Read
 from mindspore.compiler.parse.branching import BranchRules, RaisedByUser
 from mindspore.compiler.parse.calls import CallRules
@@ -24,7 +22,6 @@ from mindspore.compiler.parse.loops import LoopRules
 from mindspore.compiler.parse.matching import MatchRules
 from mindspore.compiler.parse.statements import StatementRules
 from mindspore.ir import Location
-from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
@@ -37,8 +34,6 @@ class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, 
         self.frame: Any = None
         self.max_call_depth = max_call_depth
         self.scope = "Default"
-        self.errors: list[BaseException] = []  # exceptions that the running graph may ask for, by code - 1
-        self.error_flag: Any = None  # a tensor holding the code of the first such exception
         self.attributes: dict[Key, tuple[Any, str, Any]] = {}  # attribute stores made while interpreting
         self.reads: dict[Key, Read] = {}  # attributes read
         self.variable = variable  # attributes that are inputs of the graph rather than constants
@@ -76,14 +71,5 @@ class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, 
 
     def raise_when(self, condition: Any, error: BaseException) -> None:
         """Have the graph report `error` when `condition` holds; the first one met wins."""
-        from mindspore.compiler.parse.errors import located
-
-        located(error, self.origin()[0])
-        self.errors.append(error)
-        if self.error_flag is None:
-            self.error_flag = values.from_array(np.zeros((), np.int32))
         builder = ACTIVE.builder
-        code = values.number_tensor(len(self.errors), values.dtype_of(self.error_flag))
-        flag = values.from_node(builder.node_of(self.error_flag))
-        unset = ew.LogicalAnd()(ew.Equal()(flag, 0), condition)
-        builder.write(self.error_flag, builder.node_of(ew.Select()(unset, code, flag)))
+        builder.root.reports.note(builder, condition, lambda _: error)

@@ -402,9 +402,9 @@ class LoopCarry:
         if target._node is not None:
             return builder.outlives(target)
         lasting = isinstance(target, values.parameter_class()) or getattr(target, "_ms_keep", False)
-        return (
-            lasting or target is self.interpreter.error_flag or self.outer.written(target) or id(target) in self.known
-        )
+        reports = builder.root.reports
+        lasting = lasting or (reports is not None and reports.holds(target))
+        return lasting or self.outer.written(target) or id(target) in self.known
 
     def _widen_name(self, name: Any, value: Any, builder: Builder) -> bool:
         known = {key[1:]: v for key, v in self.variables.items() if key[0] == name}

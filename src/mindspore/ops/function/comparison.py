@@ -21,6 +21,7 @@ from mindspore.ops.function._common import (
 )
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
+from mindspore.prims.requirements import Finite, demand
 from mindspore.prims.values import TensorBase
 
 __all__ = [
@@ -247,12 +248,11 @@ def same_type_shape(x: Any, y: Any) -> Any:
 
 
 def check_numerics(x: Any) -> Any:
-    """x; a concrete tensor that holds NaN or infinity is refused.
+    """x; a tensor that holds NaN or infinity is refused.
 
     Examples:
         >>> print(ops.check_numerics(Tensor([1.0, 2.0])))
         [1. 2.]
     """
-    if not values.is_symbolic(x) and not bool(ew.IsFinite()(x).all()):
-        raise RuntimeError("For 'CheckNumerics', the tensor holds NaN or infinity.")
+    demand(x, Finite(), lambda _: RuntimeError("For 'CheckNumerics', the tensor holds NaN or infinity."))
     return x

@@ -28,6 +28,7 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import ExpandDims, Transpose
 from mindspore.prims.linalg import BatchMatMul, MatMul
 from mindspore.prims.reduction import ReduceMax, ReduceMin, ReduceSum, Reshape
+from mindspore.prims.requirements import Finite, demand
 from mindspore.prims.values import TensorBase
 
 __all__ = [
@@ -514,8 +515,8 @@ def clip_by_norm(x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfini
     require_tensors("clip_by_norm", x=x)
     tensors = [x] if isinstance(x, Tensor) else list(x)
     total = vector_norm(_stack_norms(tensors, norm_type), norm_type)
-    if error_if_nonfinite and not values.is_symbolic(total) and not np.isfinite(total.asnumpy()):
-        raise RuntimeError(f"For 'clip_by_norm', the total norm is {total.item()}, which is not finite.")
+    if error_if_nonfinite:
+        demand(total, Finite(), lambda _: RuntimeError("For 'clip_by_norm', the total norm is not finite."))
     scale = ew.Minimum()(max_norm / (total + 1e-6), 1.0)
     out = [t * cast(scale, t.dtype) for t in tensors]
     return out[0] if isinstance(x, Tensor) else type(x)(out)

@@ -23,6 +23,7 @@ from mindspore.prims import reduction as red
 from mindspore.prims.arrays import ExpandDims
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.reduction import Reshape
+from mindspore.prims.requirements import demand_between
 from mindspore.prims.sorting import Argmax, Argmin, Sort
 
 __all__ = [
@@ -494,8 +495,7 @@ def _quantile(op: str, input: Any, q: Any, axis: Any, keepdims: bool, skip_nan: 
     wanted = as_tensor(q, x.dtype) if not isinstance(q, Tensor) else cast(q, x.dtype)
     if wanted.ndim > 1:
         raise ValueError(f"For '{op}', 'q' must be a number or 1-D, but its shape is {wanted.shape}.")
-    if not values.is_symbolic(wanted) and not ((wanted.asnumpy() >= 0) & (wanted.asnumpy() <= 1)).all():
-        raise ValueError(f"For '{op}', every 'q' must be in [0, 1], but got {wanted.tolist()}.")
+    demand_between(op, "q", wanted, 0, 1)
     ordered, _ = Sort(at)(x)
     bad = ew.IsNan()(x)
     valid = red.ReduceSum(True)(cast(ew.LogicalNot()(bad), x.dtype), at) if skip_nan else float(x.shape[at])

@@ -26,6 +26,7 @@ from mindspore.prims.loss import SparseCrossEntropy
 from mindspore.prims.norm import Standardize
 from mindspore.prims.pooling import MaxPoolWithIndices
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
+from mindspore.prims.requirements import demand_labels
 from mindspore.prims.scan import CumSum
 from mindspore.prims.values import from_array
 
@@ -125,6 +126,7 @@ MultilabelMarginLoss = composition("MultilabelMarginLoss", _multilabel, "Multi-l
 
 def _nll(p: Any, logits: Any, labels: Any, weight: Any) -> tuple:
     require_rank("NLLLoss", "weight", weight, 1, 1)
+    demand_labels("NLLLoss", labels, logits.shape[-1], p.ignore_index)
     keep = cast(ew.NotEqual()(labels, p.ignore_index), weight.dtype)
     index = ew.Select()(ew.NotEqual()(labels, p.ignore_index), labels, ew.zeros_like(labels))
     total = ReduceSum()(nn_embedding.gather(weight, index, 0) * keep, ())
@@ -169,6 +171,7 @@ def _ctc(p: Any, x: Any, labels_indices: Any, labels_values: Any, sequence_lengt
     rows = ew.Select()(from_array(where >= 0), nn_embedding.gather(symbols, from_array(np.maximum(where, 0)), 0),
                        from_array(table))  # fmt: skip
     log_p = act.log_softmax(x, -1)
+    nn_embedding.check_labelling("CTCLoss", x.shape, rows, cast(sequence_length, mstype.int64), from_array(lengths))
     losses, grad = CTC(x.shape[2] - 1)(log_p, rows, cast(sequence_length, mstype.int64), from_array(lengths))
     total = ReduceSum(True)(grad, -1)
     return losses, grad - ew.Exp()(log_p) * total
