@@ -13,6 +13,7 @@ import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from mindspore import _compat  # official paths can be imported from now on
 from mindspore._base import flags as _flags
 from mindspore._base.dtype import (
     TensorType,

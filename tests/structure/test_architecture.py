@@ -16,13 +16,13 @@ LAYERS = {
     "backends": 4,
     "runtime": 5, "formats.events": 5, "log": 0,
     "formats": 6, "mint": 6, "mint.nn": 8, "mint.optim": 8,
-    "common": 6, "context": 6, "ops": 6, "numpy": 6, "scipy": 6, "_checkparam": 6, "hal": 6, "device_context": 6,
-    "communication": 6, "parallel": 6, "utils": 6, "multiprocessing": 6, "_extends": 6, "_c_expression": 6, "graph": 6,
+    "common": 6, "context": 6, "ops": 6, "numpy": 6, "scipy": 6, "hal": 6, "device_context": 6,
+    "communication": 6, "parallel": 6, "utils": 6, "multiprocessing": 6,
     "nn": 7,
-    "parallel.nn": 8, "parallel.auto_parallel": 8, "parallel.distributed": 8, "parallel._cell_wrapper": 8,
-    "parallel._transformer": 8,  # made of cells
-    "parallel.checkpoint_transform": 8, "parallel.checkpoint_convert": 8, "parallel.transform_safetensors": 8,
+    "parallel.nn": 8, "parallel.auto_parallel": 8, "parallel.distributed": 8, "parallel._cell_wrapper": 8,  # made of cells
+    "parallel.checkpoint_transform": 8,
     "parallel._unified": 8,  # read and write checkpoints
+    "_compat": 9,  # nothing knows of it but the front door
 }  # fmt: skip
 TOP = 8  # train, amp, profiler, experimental, rewrite, boost …
 #: parts that stand beside the tower and yield NumPy

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mindspore._checkparam import Rel, Validator
 
 import mindspore as ms
 from mindspore import _checkparam as check
-from mindspore._checkparam import Rel, Validator
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def test_registered_arguments_of_cells():
 
 def test_updating_a_parameter():
     from mindspore.train._utils import _make_directory
+
     from mindspore.train.serialization import _update_param, tensor_to_ms_type
 
     param = Parameter(Tensor([1.0, 2.0]), name="p")

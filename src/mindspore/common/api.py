@@ -11,7 +11,6 @@ from mindspore import context
 from mindspore.common.autograd import _no_grad  # noqa: F401 - programs import it from here
 from mindspore.common.compiled import EAGER, CompiledFunction  # noqa: F401 - likewise
 from mindspore.common.entry import Entry  # noqa: F401 - likewise
-from mindspore.common.executors import _cell_graph_executor, _pynative_executor  # noqa: F401 - likewise
 from mindspore.prims import values
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
-from mindspore.ops.function._common import (
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import (
     cast,
     require_tensor,
 )
-from mindspore.ops.function.sorting import unique_sorted
+from mindspore.ops.sorting import unique_sorted
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceMax, ReduceMin, Reshape
 

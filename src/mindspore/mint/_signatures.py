@@ -7,8 +7,8 @@ from typing import Any
 from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
-from mindspore.ops.function._common import (
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import (
     as_tensor,
     cast,
     normal_axis,
@@ -16,7 +16,7 @@ from mindspore.ops.function._common import (
     static_ints,
     to_float,
 )
-from mindspore.ops.function.gather_scatter import added_along, scatter_along
+from mindspore.ops.gather_scatter import added_along, scatter_along
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
 from mindspore.prims import values
@@ -400,7 +400,7 @@ def softmax(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
         >>> print(mint.softmax(Tensor([0.0, 0.0]), dim=0))
         [0.5 0.5]
     """
-    from mindspore.ops.nn_activation import softmax as apply
+    from mindspore.ops.activation import softmax as apply
 
     return apply(cast(input, dtype), dim)
 

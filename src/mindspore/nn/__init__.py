@@ -2,7 +2,8 @@
 
 # ruff: noqa: F401 - names are re-exported
 
-from typing import Any
+import importlib as _importlib
+from typing import Any as _Any
 
 from mindspore.nn import utils
 from mindspore.nn.cell import Cell
@@ -19,34 +20,14 @@ from mindspore.ops.examples import complete as _complete
 
 _complete(Cell, _TABLE)
 
-#: names that stand in layers above and are looked up on first use
-_ABOVE = {
-    "GraphCell": "mindspore.nn.graph_cell", "Linear": "mindspore.mint.nn", "metrics": "mindspore.train.metrics",
-}  # fmt: skip
-#: names of the 1.x transformer that are not also names of the newer one
-_TRANSFORMER = (
-    "AttentionMask",
-    "MoEConfig",
-    "TransformerOpParallelConfig",
-    "TransformerRecomputeConfig",
-    "VocabEmbedding",
-)
 
-
-def __getattr__(name: str) -> Any:
-    """Metrics and a few others once lived here."""
-    import importlib
-
-    if name == "probability":
-        return importlib.import_module("mindspore.nn.probability")
-    if name == "transformer" or name in _TRANSFORMER:
-        transformer = importlib.import_module("mindspore.nn.transformer")
-        return transformer if name == "transformer" else getattr(transformer, name)
-    if name in _ABOVE:
-        module = importlib.import_module(_ABOVE[name])
-        return getattr(module, name, module)
-    if not name.startswith("_"):
-        metrics = importlib.import_module("mindspore.train.metrics")
-        if name in metrics.__all__:
-            return getattr(metrics, name)
+def __getattr__(name: str) -> _Any:
+    """Parts that are not needed at once are imported on first use."""
+    if name in ("probability", "transformer"):
+        return _importlib.import_module(f"mindspore.nn.{name}")
+    if name == "GraphCell":
+        return _importlib.import_module("mindspore.nn.graph_cell").GraphCell
     raise AttributeError(f"module 'mindspore.nn' has no attribute '{name}'")
+
+
+__all__ = [name for name in globals() if not name.startswith("_")]

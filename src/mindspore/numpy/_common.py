@@ -9,7 +9,7 @@ import numpy as onp
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import cast, to_float
+from mindspore.ops.arguments import cast, to_float
 from mindspore.prims import values
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 

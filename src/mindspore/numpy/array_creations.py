@@ -10,8 +10,8 @@ import numpy as onp
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.numpy._common import tensor
-from mindspore.ops import function as F
-from mindspore.ops.function._common import cast, static_ints, to_float
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast, static_ints, to_float
 from mindspore.prims.reduction import Reshape
 
 __all__ = [
@@ -537,7 +537,7 @@ def pad(
     x = tensor(arr)
     pairs = onp.broadcast_to(onp.asarray(pad_width), (x.ndim, 2)).tolist()
     simple = {"reflect": "reflect", "symmetric": "symmetric", "edge": "replicate", "wrap": "circular"}
-    from mindspore.ops.function.joining import pad_pairs
+    from mindspore.ops.joining import pad_pairs
 
     if mode == "empty":
         return pad_pairs(x, pairs, "constant", 0)

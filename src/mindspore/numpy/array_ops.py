@@ -9,8 +9,8 @@ import numpy as onp
 
 from mindspore.common.tensor import Tensor
 from mindspore.numpy._common import operand, sequence, tensor
-from mindspore.ops import function as F
-from mindspore.ops.function._common import cast, concrete, normal_axis, static_ints
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast, concrete, normal_axis, static_ints
 from mindspore.prims.reduction import Reshape
 
 __all__ = [

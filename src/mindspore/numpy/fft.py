@@ -7,8 +7,8 @@ from typing import Any
 
 from mindspore.common.tensor import Tensor
 from mindspore.numpy._common import tensor
-from mindspore.ops import function as F
-from mindspore.ops.function import fftfreq, rfftfreq
+from mindspore.ops import functional as F
+from mindspore.ops.functional import fftfreq, rfftfreq
 
 
 def _one(name: str) -> Callable:

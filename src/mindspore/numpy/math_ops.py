@@ -9,8 +9,8 @@ from typing import Any
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.numpy._common import binary, operand, tensor, unary
-from mindspore.ops import function as F
-from mindspore.ops.function._common import cast, normal_axes, normal_axis, to_float
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast, normal_axes, normal_axis, to_float
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import Reshape
 from mindspore.prims.scan import CumProd, CumSum

@@ -1,32 +1,39 @@
-"""`mindspore.ops.functional`, the older home of the functions, with their older names."""
+"""Every function of `mindspore.ops`, gathered from the modules that hold them by subject.
 
-# ruff: noqa: I001 - composite comes after ops.function, whose package `grad` shares a name with a function
+The usual name in programs is `F`: `from mindspore.ops import functional as F`.
+"""
 
-from __future__ import annotations
+# ruff: noqa: F401, F403 - names are re-exported
 
-from typing import Any
-
-from mindspore.common.mutable_data import (
-    is_dynamic_sequence_element_unknown as is_dynamic_sequence_element_unknown,
-    is_sequence_shape_unknown as is_sequence_shape_unknown,
-    is_sequence_value_unknown as is_sequence_value_unknown,
-)
-from mindspore.ops.function import *  # noqa: F403
-from mindspore.ops.legacy_names import *  # noqa: F403
-from mindspore.ops.composite import *  # noqa: F403
-
-
-def switch(condition: Any, x: Any, y: Any) -> Any:
-    """x where the condition, a bool or a bool tensor of one element, holds, else y."""
-    if isinstance(condition, bool):
-        return x if condition else y
-    return where(condition.reshape(()), x, y)  # noqa: F405
-
-
-def __getattr__(name: str) -> object:
-    """Everything that `mindspore.ops` has can be reached here too."""
-    import mindspore.ops as ops
-
-    if name.startswith("__") or not hasattr(ops, name):
-        raise AttributeError(f"module 'mindspore.ops.functional' has no attribute '{name}'")
-    return getattr(ops, name)
+from mindspore.ops.activation import *
+from mindspore.ops.attention import *
+from mindspore.ops.comparison import *
+from mindspore.ops.conv import *
+from mindspore.ops.creation import *
+from mindspore.ops.ctc import *
+from mindspore.ops.deformable import *
+from mindspore.ops.detection import *
+from mindspore.ops.dropouts import *
+from mindspore.ops.elementwise import *
+from mindspore.ops.embeddings import *
+from mindspore.ops.experts import *
+from mindspore.ops.fourier import *
+from mindspore.ops.fractional_pooling import *
+from mindspore.ops.gather_scatter import *
+from mindspore.ops.image import *
+from mindspore.ops.joining import *
+from mindspore.ops.joining import slice_ as slice
+from mindspore.ops.kv_cache import *
+from mindspore.ops.linalg import *
+from mindspore.ops.loss import *
+from mindspore.ops.normalization import *
+from mindspore.ops.pooling import *
+from mindspore.ops.product import *
+from mindspore.ops.python_values import *
+from mindspore.ops.random import *
+from mindspore.ops.reduction import *
+from mindspore.ops.reshaping import *
+from mindspore.ops.rotated_boxes import *
+from mindspore.ops.sorting import *
+from mindspore.ops.sparse_attention import *
+from mindspore.ops.special import *

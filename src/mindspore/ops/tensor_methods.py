@@ -15,11 +15,11 @@ from mindspore.common.random import next_key
 from mindspore.common.sparse import dense_to_coo, dense_to_csr
 from mindspore.common.tensor import Tensor
 from mindspore.compiler.parse.overloads import explained
-from mindspore.ops import function as F
-from mindspore.ops.function._common import as_tensor, cast
-from mindspore.ops.function.gather_scatter import added_along, scatter_along
-from mindspore.ops.function.reduce import mean_cast
-from mindspore.ops.function.sorting import argsort_stable, cumsum_flat, sort_stable, unique_sorted
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import as_tensor, cast
+from mindspore.ops.gather_scatter import added_along, scatter_along
+from mindspore.ops.reduction import mean_cast
+from mindspore.ops.sorting import argsort_stable, cumsum_flat, sort_stable, unique_sorted
 from mindspore.prims import active, checks, indexing, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
@@ -659,21 +659,7 @@ def _cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
 
 def _softmax(self: Tensor, axis: Any = -1, dtype: Any = None, dim: Any = None) -> Tensor:
     """Exponentials that add up to 1 along an axis."""
-    from mindspore.ops.nn_activation import softmax
-
-    return softmax(cast(self, dtype), axis if dim is None else dim)
-
-
-def _from_nn(name: str) -> Callable:
-    """A method whose function is in the neural-network part, which loads after this."""
-
-    def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from mindspore.ops import nn_func
-
-        return getattr(nn_func, name)(self, *args, **kwargs)
-
-    method.__name__ = name
-    return method
+    return F.softmax(cast(self, dtype), axis if dim is None else dim)
 
 
 def _searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
@@ -808,8 +794,8 @@ _ADAPTED: dict[str, Callable] = {
     "bernoulli_": _bernoulli_, "exponential_": _exponential_, "random_": _random_, "log_normal": _log_normal,
     "to_coo": dense_to_coo, "to_csr": dense_to_csr, "cauchy": _cauchy, "softmax": _softmax,
     "searchsorted": _searchsorted, "qr": _qr, "lu_solve": _lu_solve,
-    "triangular_solve": _triangular_solve, "hardshrink": _from_nn("hardshrink"), "unfold": _from_nn("unfold"),
-    "fold": _from_nn("fold"), "col2im": _from_nn("col2im"), "relu": _from_nn("relu"), "log_softmax": _from_nn("log_softmax"),
+    "triangular_solve": _triangular_solve, "hardshrink": F.hardshrink, "unfold": F.unfold,
+    "fold": F.fold, "col2im": F.col2im, "relu": F.relu, "log_softmax": F.log_softmax,
 }  # fmt: skip
 
 _CONVERTERS = {

@@ -1,7 +1,7 @@
 """Discrete Fourier transforms along axes.
 
 Three primitives suffice: complex to complex, real to half-complex, half-complex to real. Norms, lengths and the
-multi-dimensional forms are composed from them in `ops/function/fft.py`. They are unnormalised (the inverse included), so
+multi-dimensional forms are composed from them in `ops/fourier.py`. They are unnormalised (the inverse included), so
 that each is the other's adjoint up to conjugation, which is what the gradients use.
 """
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
-from mindspore.ops.function._common import cast
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast
 from mindspore.scipy.linalg import lu_factor
 from mindspore.scipy.optimize import linear_sum_assignment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
+from mindspore.ops import functional as F
 
 __all__ = ["matrix_set_diag"]
 

@@ -346,6 +346,7 @@ def test_compose_of_pil_images_gives_a_tuple():
 
 def test_old_modules():
     from mindspore.dataset.transforms.vision import c_transforms as older
+
     from mindspore.dataset.vision import c_transforms, py_transforms, py_transforms_util
 
     np.testing.assert_array_equal(c_transforms.Decode()(vision.encode_png(IMAGE)), IMAGE)

@@ -6,12 +6,3 @@
 
 from . import transforms as transforms
 from .transforms import *  # noqa: F403
-
-
-def __getattr__(name: str) -> object:
-    """`transforms.vision` exists, but is loaded on demand: vision itself builds on this package."""
-    if name == "vision":
-        import importlib
-
-        return importlib.import_module(".vision", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,12 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
-from mindspore.ops import nn_func as nf
-from mindspore.ops.function import pad as _pad
-from mindspore.ops.function import sigmoid, tanh
-from mindspore.ops.function._common import cast as _cast
-from mindspore.ops.nn_func import (
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast as _cast
+from mindspore.ops.functional import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
@@ -37,13 +34,16 @@ from mindspore.ops.nn_func import (
     prelu,
     relu,
     scaled_dot_product_attention,
+    sigmoid,
     silu,
     soft_margin_loss,
     softplus,
     softshrink,
+    tanh,
     unfold,
     upsample,
 )  # fmt: skip
+from mindspore.ops.functional import pad as _pad
 from mindspore.prims import elementwise as ew
 from mindspore.prims.inplace import update as _update
 
@@ -56,7 +56,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
         >>> print(mint.nn.functional.softmax(Tensor([0.0, 0.0]), dim=0))
         [0.5 0.5]
     """
-    return nf.softmax(_cast(input, dtype), -1 if dim is None else dim)
+    return F.softmax(_cast(input, dtype), -1 if dim is None else dim)
 
 
 def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Tensor:
@@ -66,7 +66,7 @@ def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Ten
         >>> print(mint.nn.functional.log_softmax(Tensor([0.0, 0.0]), dim=0))
         [-0.6931472 -0.6931472]
     """
-    return nf.log_softmax(_cast(input, dtype), -1 if dim is None else dim)
+    return F.log_softmax(_cast(input, dtype), -1 if dim is None else dim)
 
 
 def gelu(input: Any, *, approximate: str = "none") -> Tensor:
@@ -76,7 +76,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Tensor:
         >>> print(mint.nn.functional.gelu(Tensor([-1.0, 0.0, 2.0])))
         [-0.15865526  0.          1.9544997 ]
     """
-    return nf.gelu(input, approximate)
+    return F.gelu(input, approximate)
 
 
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
@@ -86,7 +86,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
         >>> print(mint.nn.functional.leaky_relu(Tensor([-5.0, 2.0])))
         [-0.05  2.  ]
     """
-    return nf.leaky_relu(input, negative_slope)
+    return F.leaky_relu(input, negative_slope)
 
 
 def _stored(input: Any, out: Tensor, inplace: bool) -> Tensor:
@@ -100,7 +100,7 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         >>> print(mint.nn.functional.elu(Tensor([-1.0, 2.0])))
         [-0.63212055  2.        ]
     """
-    return _stored(input, nf.elu(input, alpha), inplace)
+    return _stored(input, F.elu(input, alpha), inplace)
 
 
 def relu6(input: Any, inplace: bool = False) -> Tensor:
@@ -110,7 +110,7 @@ def relu6(input: Any, inplace: bool = False) -> Tensor:
         >>> print(mint.nn.functional.relu6(Tensor([-1.0, 3.0, 8.0])))
         [0. 3. 6.]
     """
-    return _stored(input, nf.relu6(input), inplace)
+    return _stored(input, F.relu6(input), inplace)
 
 
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
@@ -120,7 +120,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
         >>> print(mint.nn.functional.hardtanh(Tensor([-3.0, 0.3, 3.0])))
         [-1.   0.3  1. ]
     """
-    return _stored(input, nf.hardtanh(input, min_val, max_val), inplace)
+    return _stored(input, F.hardtanh(input, min_val, max_val), inplace)
 
 
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -130,7 +130,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
         >>> print(mint.nn.functional.threshold(Tensor([0.1, 5.0]), 1.0, -1.0))
         [-1.  5.]
     """
-    return _stored(input, nf.threshold(input, threshold, value), inplace)
+    return _stored(input, F.threshold(input, threshold, value), inplace)
 
 
 def relu_(input: Any) -> Tensor:
@@ -142,7 +142,7 @@ def relu_(input: Any) -> Tensor:
         >>> print(x)
         [0. 2.]
     """
-    return _update(input, nf.relu(input))
+    return _update(input, F.relu(input))
 
 
 def sigmoid_(input: Any) -> Tensor:
@@ -190,7 +190,7 @@ def threshold_(input: Any, threshold: float, value: float) -> Tensor:
         >>> print(x)
         [-1.  5.]
     """
-    return _update(input, nf.threshold(input, threshold, value))
+    return _update(input, F.threshold(input, threshold, value))
 
 
 def batch_norm(
@@ -205,7 +205,7 @@ def batch_norm(
         [[ 0.  9.]
          [ 2. 29.]]
     """
-    return nf.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
 def max_unpool2d(
@@ -218,7 +218,7 @@ def max_unpool2d(
         [[[[0. 0.]
            [0. 5.]]]]
     """
-    return nf.max_unpool2d(input, indices, kernel_size, stride, padding, output_size)
+    return F.max_unpool2d(input, indices, kernel_size, stride, padding, output_size)
 
 
 def selu(input: Any) -> Tensor:
@@ -228,7 +228,7 @@ def selu(input: Any) -> Tensor:
         >>> print(mint.nn.functional.selu(Tensor([-1.0, 2.0])))
         [-1.1113307  2.101402 ]
     """
-    return nf.selu(input)
+    return F.selu(input)
 
 
 def mish(input: Any) -> Tensor:
@@ -238,7 +238,7 @@ def mish(input: Any) -> Tensor:
         >>> print(mint.nn.functional.mish(Tensor([-1.0, 0.0, 2.0])))
         [-0.30340147  0.          1.9439589 ]
     """
-    return nf.mish(input)
+    return F.mish(input)
 
 
 def logsigmoid(input: Any) -> Tensor:
@@ -248,7 +248,7 @@ def logsigmoid(input: Any) -> Tensor:
         >>> print(mint.nn.functional.logsigmoid(Tensor([0.0, 3.0])))
         [-0.6931472  -0.04858735]
     """
-    return nf.logsigmoid(input)
+    return F.logsigmoid(input)
 
 
 def glu(input: Any, dim: int = -1) -> Tensor:
@@ -258,7 +258,7 @@ def glu(input: Any, dim: int = -1) -> Tensor:
         >>> print(mint.nn.functional.glu(Tensor([4.0, 6.0, 0.0, 0.0])))
         [2. 3.]
     """
-    return nf.glu(input, dim)
+    return F.glu(input, dim)
 
 
 # -- layers as functions --------------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         >>> print(mint.nn.functional.dropout(Tensor([1.0, 2.0]), p=0.5, training=False))
         [1. 2.]
     """
-    return _stored(input, nf.dropout(input, float(p), training), inplace)
+    return _stored(input, F.dropout(input, float(p), training), inplace)
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -279,7 +279,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         >>> print(mint.nn.functional.dropout2d(Tensor([[[[1.0, 2.0]]]]), training=False))
         [[[[1. 2.]]]]
     """
-    return _stored(input, nf.dropout2d(input, float(p), training), inplace)
+    return _stored(input, F.dropout2d(input, float(p), training), inplace)
 
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
@@ -337,7 +337,7 @@ def conv1d(
         [[[-1. -2.]]]
     """
     mode, amount = _mode(padding)
-    return nf.conv1d(input, weight, bias, stride, mode, amount, dilation, groups)
+    return F.conv1d(input, weight, bias, stride, mode, amount, dilation, groups)
 
 
 def conv2d(
@@ -350,7 +350,7 @@ def conv2d(
         (1, 4, 5, 5)
     """
     mode, amount = _mode(padding)
-    return nf.conv2d(input, weight, bias, stride, mode, amount, dilation, groups)
+    return F.conv2d(input, weight, bias, stride, mode, amount, dilation, groups)
 
 
 def conv3d(
@@ -363,7 +363,7 @@ def conv3d(
         (1, 4, 2, 2, 2)
     """
     mode, amount = _mode(padding)
-    return nf.conv3d(input, weight, bias, stride, mode, amount, dilation, groups)
+    return F.conv3d(input, weight, bias, stride, mode, amount, dilation, groups)
 
 
 def avg_pool1d(
@@ -376,7 +376,7 @@ def avg_pool1d(
         >>> print(mint.nn.functional.avg_pool1d(Tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2))
         [[[2. 6.]]]
     """
-    return nf.avg_pool1d(input, kernel_size, _stride(stride, kernel_size), padding, ceil_mode, count_include_pad)
+    return F.avg_pool1d(input, kernel_size, _stride(stride, kernel_size), padding, ceil_mode, count_include_pad)
 
 
 def _stride(stride: Any, kernel_size: Any) -> Any:
@@ -394,7 +394,7 @@ def avg_pool2d(
         [[[[4.]]]]
     """
     stride = _stride(stride, kernel_size)
-    return nf.avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+    return F.avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
 
 def avg_pool3d(
@@ -408,7 +408,7 @@ def avg_pool3d(
         1.0
     """
     stride = _stride(stride, kernel_size)
-    return nf.avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+    return F.avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
 
 def max_pool2d(
@@ -421,7 +421,7 @@ def max_pool2d(
         >>> print(mint.nn.functional.max_pool2d(Tensor([[[[1.0, 3.0], [5.0, 7.0]]]]), 2))
         [[[[7.]]]]
     """
-    return nf.max_pool2d(input, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
+    return F.max_pool2d(input, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
 
 
 # -- losses ---------------------------------------------------------------------------------------------------------
@@ -432,7 +432,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
         >>> print(mint.nn.functional.binary_cross_entropy(Tensor([0.9, 0.2]), Tensor([1.0, 0.0])))
         0.16425204
     """
-    return nf.binary_cross_entropy(input, target, weight, reduction)
+    return F.binary_cross_entropy(input, target, weight, reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -445,7 +445,7 @@ def binary_cross_entropy_with_logits(
         >>> print(loss(Tensor([0.0, 3.0]), Tensor([1.0, 0.0]), reduction="none"))
         [0.6931472 3.0485873]
     """
-    return nf.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+    return F.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
 def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
@@ -455,7 +455,7 @@ def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -1
         >>> print(mint.nn.functional.nll_loss(Tensor([[-0.5, -1.0], [-2.0, -0.1]]), Tensor([0, 1])))
         0.3
     """
-    return nf.nll_loss(input, target, weight, ignore_index, reduction)
+    return F.nll_loss(input, target, weight, ignore_index, reduction)
 
 
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
@@ -466,8 +466,8 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
         [0.125 3.5  ]
     """
     if beta == 0:
-        return nf.l1_loss(input, target, reduction)
-    return nf.smooth_l1_loss(input, target, float(beta), reduction)
+        return F.l1_loss(input, target, reduction)
+    return F.smooth_l1_loss(input, target, float(beta), reduction)
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:

@@ -12,9 +12,9 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.mint.nn import functional as mf
 from mindspore.nn.layer.basic import Dense
-from mindspore.ops import function as F
-from mindspore.ops.nn_func import batch_norm, conv_transpose2d, group_norm
-from mindspore.ops.state_func import assign_add
+from mindspore.ops import functional as F
+from mindspore.ops.assignment import assign_add
+from mindspore.ops.functional import batch_norm, conv_transpose2d, group_norm
 from mindspore.prims import window
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindspore import nn
 from mindspore.mint.nn import functional as mf
-from mindspore.ops import function as F
+from mindspore.ops import functional as F
 
 
 class _Pointwise(nn.Cell):

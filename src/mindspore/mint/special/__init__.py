@@ -6,7 +6,7 @@ from typing import Any
 
 from mindspore.common.tensor import Tensor
 from mindspore.ops import erfc, exp2, expm1, log1p, round, sinc
-from mindspore.ops.function._common import cast
+from mindspore.ops.arguments import cast
 
 __all__ = ["erfc", "exp2", "expm1", "log1p", "log_softmax", "round", "sinc"]
 
@@ -18,6 +18,6 @@ def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Ten
         >>> print(mint.special.log_softmax(Tensor([0.0, 0.0]), dim=0))
         [-0.6931472 -0.6931472]
     """
-    from mindspore.ops.nn_activation import log_softmax as apply
+    from mindspore.ops.activation import log_softmax as apply
 
     return apply(cast(input, dtype), -1 if dim is None else dim)

@@ -11,8 +11,8 @@ from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.ops import nn_activation as F
-from mindspore.ops.nn_dropout import rrelu
+from mindspore.ops import activation as F
+from mindspore.ops.dropouts import rrelu
 from mindspore.prims import activation as _act
 from mindspore.prims import elementwise as _ew
 

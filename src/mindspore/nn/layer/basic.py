@@ -15,7 +15,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
-from mindspore.ops.function.joining import pad_pairs
+from mindspore.ops.joining import pad_pairs
 from mindspore.ops.operations.nn_ops import extract_patches
 
 __all__ = [

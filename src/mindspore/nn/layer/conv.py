@@ -11,7 +11,7 @@ from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
-from mindspore.ops.nn_conv import add_channel_bias, transposed_convolution
+from mindspore.ops.conv import add_channel_bias, transposed_convolution
 from mindspore.prims import conv as _conv
 from mindspore.prims import window
 

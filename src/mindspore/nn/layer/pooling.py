@@ -7,7 +7,7 @@ from typing import Any
 from mindspore import ops
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
-from mindspore.ops.nn_pooling import with_batch
+from mindspore.ops.pooling import with_batch
 from mindspore.prims import window
 from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
 

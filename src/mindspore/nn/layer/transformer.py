@@ -17,7 +17,7 @@ from mindspore.nn.containers import CellList
 from mindspore.nn.layer.activation import GELU, ReLU
 from mindspore.nn.layer.basic import Dense, Dropout
 from mindspore.nn.layer.normalization import LayerNorm
-from mindspore.ops.nn_attention import multi_head_attention_forward
+from mindspore.ops.attention import multi_head_attention_forward
 
 __all__ = [
     "MultiheadAttention", "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",

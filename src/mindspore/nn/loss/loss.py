@@ -14,7 +14,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
-from mindspore.ops.nn_loss import check_reduction
+from mindspore.ops.loss import check_reduction
 from mindspore.prims import loss as _prims
 
 __all__ = [

@@ -286,12 +286,3 @@ __all__ = [
     "WithGradCell",
     "WithLossCell",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Wrappers over parts of a batch once stood here."""
-    if name in ("GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell"):
-        import importlib
-
-        return getattr(importlib.import_module("mindspore.nn.wrap.micro_batches"), name)
-    raise AttributeError(f"module 'mindspore.nn.wrap.cell_wrapper' has no attribute '{name}'")

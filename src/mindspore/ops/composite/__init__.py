@@ -15,8 +15,7 @@ from mindspore.ops.composite.transforms import (
     vjp,
     vmap,
 )
-from mindspore.ops.function.grad.grad_func import linearize
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - older names
+from mindspore.ops.derivatives import linearize
 
 __all__ = [
     "ForiLoop", "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "Scan", "WhileLoop", "_Grad", "add_flags", "clip_by_global_norm",

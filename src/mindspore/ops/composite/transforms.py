@@ -7,9 +7,9 @@ from typing import Any
 from mindspore.common.gradient import jvp, vjp
 from mindspore.common.tensor import Tensor
 from mindspore.common.vectorize import jacfwd, jacrev, vmap
-from mindspore.ops.function.creation import ones_like, zeros_like
-from mindspore.ops.function.elementwise import clip_by_value
-from mindspore.ops.function.product import clip_by_global_norm
+from mindspore.ops.creation import ones_like, zeros_like
+from mindspore.ops.elementwise import clip_by_value
+from mindspore.ops.product import clip_by_global_norm
 from mindspore.prims.arrays import Stack
 
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import concrete
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function._common import concrete
-from mindspore.ops.function.joining import slice_
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
+from mindspore.ops.joining import slice_
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import BroadcastTo, Concat, ExpandDims, Fill, Pad, Reshape, Squeeze, Stack, Transpose
 from mindspore.prims.creation import Eye as _EyePrimitive

@@ -8,10 +8,10 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.random import host_generator, next_key
-from mindspore.ops import rnnt
+from mindspore.ops import transducer_loss
+from mindspore.ops.arguments import cast, concrete, require_rank, require_tensors, static_ints
 from mindspore.ops.composition import composition
-from mindspore.ops.function._common import cast, concrete, require_rank, require_tensors, static_ints
-from mindspore.ops.separable import apply_along
+from mindspore.ops.resampling import apply_along
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
 from mindspore.prims.gather_scatter import Gather
@@ -213,7 +213,7 @@ def _rnnt_loss(self: Any, acts: Any, labels: Any, input_lengths: Any, label_leng
         raise ValueError(f"For '{op}', 'labels' must have the shape {(batch, places - 1)}, but got {labels.shape}.")
     if not 0 <= self.blank_label < classes:
         raise ValueError(f"For '{op}', 'blank_label' must be from 0 to {classes - 1}, but got {self.blank_label}.")
-    return rnnt.loss_and_gradient(acts, labels, input_lengths, label_lengths, self.blank_label)
+    return transducer_loss.loss_and_gradient(acts, labels, input_lengths, label_lengths, self.blank_label)
 
 
 RNNTLoss = composition(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from mindspore.ops import function as F
+from mindspore.ops import functional as F
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 
 IOU = composition("IOU", lambda self, anchors, truth: F.iou(anchors, truth, self.mode), "Overlaps.", mode="iou")
 BoundingBoxEncode = composition(

@@ -6,10 +6,9 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast, static_ints
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function._common import cast, static_ints
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 from mindspore.prims import elementwise as ew
 from mindspore.prims.elementwise import (
     Abs,
@@ -247,7 +246,7 @@ def _segment(name: str, reduce: Any, empty: Any) -> Any:
     """A class that combines rows by sorted segment ids; segments without rows hold `empty`."""
 
     def compose(self: Any, x: Any, ids: Any) -> Tensor:
-        from mindspore.ops.function._common import largest
+        from mindspore.ops.arguments import largest
 
         count = largest(name, ids, -1) + 1
         out = reduce(x, ids, count)

@@ -9,10 +9,11 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
-from mindspore.ops import nn_activation as act
-from mindspore.ops import nn_conv, nn_embedding, nn_image, nn_loss, nn_pooling
+from mindspore.ops import activation as act
+from mindspore.ops import conv, ctc, image, loss, pooling
+from mindspore.ops.arguments import cast, require_rank
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function._common import cast, require_rank
+from mindspore.ops.gather_scatter import gather
 from mindspore.ops.operations.sequence_ops import *  # noqa: F403
 from mindspore.ops.operations.sequence_ops import __all__ as _sequence
 from mindspore.prims import elementwise as ew
@@ -80,34 +81,34 @@ DropoutDoMask = plain("DropoutDoMask", lambda x, mask, keep_prob: x * cast(mask,
 
 # -- losses -----------------------------------------------------------------------------------------------------------
 BinaryCrossEntropy = composition(
-    "BinaryCrossEntropy", lambda p, x, y, weight=None: nn_loss.binary_cross_entropy(x, y, weight, p.reduction),
+    "BinaryCrossEntropy", lambda p, x, y, weight=None: loss.binary_cross_entropy(x, y, weight, p.reduction),
     "Binary cross entropy of probabilities.", reduction="mean",
 )  # fmt: skip
 BCEWithLogitsLoss = composition(
     "BCEWithLogitsLoss",
-    lambda p, x, y, weight=None, pos_weight=None: nn_loss.binary_cross_entropy_with_logits(
+    lambda p, x, y, weight=None, pos_weight=None: loss.binary_cross_entropy_with_logits(
         x, y, weight, pos_weight, p.reduction
     ),
     "Binary cross entropy with logits.", reduction="mean",
 )  # fmt: skip
 KLDivLoss = composition(
-    "KLDivLoss", lambda p, x, y: nn_loss.kl_div(x, y, p.reduction), "Kullback-Leibler divergence.", reduction="mean"
+    "KLDivLoss", lambda p, x, y: loss.kl_div(x, y, p.reduction), "Kullback-Leibler divergence.", reduction="mean"
 )
 SmoothL1Loss = composition(
-    "SmoothL1Loss", lambda p, x, y: nn_loss.smooth_l1_loss(x, y, p.beta, p.reduction), "Smooth L1 loss.", beta=1.0,
+    "SmoothL1Loss", lambda p, x, y: loss.smooth_l1_loss(x, y, p.beta, p.reduction), "Smooth L1 loss.", beta=1.0,
     reduction="none",
 )  # fmt: skip
 SoftMarginLoss = composition(
-    "SoftMarginLoss", lambda p, x, y: nn_loss.soft_margin_loss(x, y, p.reduction), "Soft margin loss.", reduction="mean"
+    "SoftMarginLoss", lambda p, x, y: loss.soft_margin_loss(x, y, p.reduction), "Soft margin loss.", reduction="mean"
 )
 MultiMarginLoss = composition(
     "MultiMarginLoss",
-    lambda p, x, y, weight=None: nn_loss.multi_margin_loss(x, y, p.p, p.margin, weight, p.reduction),
+    lambda p, x, y, weight=None: loss.multi_margin_loss(x, y, p.p, p.margin, weight, p.reduction),
     "Multi-class hinge loss.", p=1, margin=1.0, reduction="mean",
 )  # fmt: skip
 TripletMarginLoss = composition(
     "TripletMarginLoss",
-    lambda p, a, x, y, margin=1.0: nn_loss.triplet_margin_loss(a, x, y, margin, p.p, p.eps, p.swap, p.reduction),
+    lambda p, a, x, y, margin=1.0: loss.triplet_margin_loss(a, x, y, margin, p.p, p.eps, p.swap, p.reduction),
     "Triplet margin loss.", p=2, swap=False, eps=1e-6, reduction="mean",
 )  # fmt: skip
 
@@ -118,7 +119,7 @@ def _multilabel(p: Any, x: Any, target: Any) -> tuple:
     valid = ew.Equal()(CumSum()(cast(ended, mstype.int32), -1), 0)
     hit = ew.LogicalAnd()(ew.Equal()(ExpandDims()(target, -1), classes), ExpandDims()(valid, -1))
     is_target = ew.Minimum()(ReduceSum()(cast(hit, mstype.int32), -2), 1)
-    return nn_loss.multilabel_margin_loss(x, target, p.reduction), cast(is_target, target.dtype)
+    return loss.multilabel_margin_loss(x, target, p.reduction), cast(is_target, target.dtype)
 
 
 MultilabelMarginLoss = composition("MultilabelMarginLoss", _multilabel, "Multi-label hinge loss.", reduction="mean")
@@ -129,8 +130,8 @@ def _nll(p: Any, logits: Any, labels: Any, weight: Any) -> tuple:
     demand_labels("NLLLoss", labels, logits.shape[-1], p.ignore_index)
     keep = cast(ew.NotEqual()(labels, p.ignore_index), weight.dtype)
     index = ew.Select()(ew.NotEqual()(labels, p.ignore_index), labels, ew.zeros_like(labels))
-    total = ReduceSum()(nn_embedding.gather(weight, index, 0) * keep, ())
-    return nn_loss.nll_loss(logits, labels, weight, p.ignore_index, p.reduction), total
+    total = ReduceSum()(gather(weight, index, 0) * keep, ())
+    return loss.nll_loss(logits, labels, weight, p.ignore_index, p.reduction), total
 
 
 NLLLoss = composition("NLLLoss", _nll, "(loss, total weight).", reduction="mean", ignore_index=-100)
@@ -150,7 +151,7 @@ SparseSoftmaxCrossEntropyWithLogits = composition(
 
 
 def _ctc_v2(p: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> tuple:
-    return nn_embedding.ctc_loss(
+    return ctc.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, p.blank, p.reduction, p.zero_infinity
     )
 
@@ -168,10 +169,10 @@ def _ctc(p: Any, x: Any, labels_indices: Any, labels_values: Any, sequence_lengt
     where = np.full(table.shape, -1, np.int64)
     where[places[:, 0], places[:, 1]] = np.arange(len(places))
     symbols = GetItem((slice(None),))(cast(labels_values, mstype.int64))
-    rows = ew.Select()(from_array(where >= 0), nn_embedding.gather(symbols, from_array(np.maximum(where, 0)), 0),
+    rows = ew.Select()(from_array(where >= 0), gather(symbols, from_array(np.maximum(where, 0)), 0),
                        from_array(table))  # fmt: skip
     log_p = act.log_softmax(x, -1)
-    nn_embedding.check_labelling("CTCLoss", x.shape, rows, cast(sequence_length, mstype.int64), from_array(lengths))
+    ctc.check_labelling("CTCLoss", x.shape, rows, cast(sequence_length, mstype.int64), from_array(lengths))
     losses, grad = CTC(x.shape[2] - 1)(log_p, rows, cast(sequence_length, mstype.int64), from_array(lengths))
     total = ReduceSum(True)(grad, -1)
     return losses, grad - ew.Exp()(log_p) * total
@@ -182,35 +183,35 @@ CTCLoss = composition(
     ignore_longer_outputs_than_inputs=False,
 )  # fmt: skip
 CTCGreedyDecoder = composition(
-    "CTCGreedyDecoder", lambda p, x, lengths: nn_embedding.ctc_greedy_decoder(x, lengths, p.merge_repeated),
+    "CTCGreedyDecoder", lambda p, x, lengths: ctc.ctc_greedy_decoder(x, lengths, p.merge_repeated),
     "The most probable labelling by greedy choice.", merge_repeated=True,
 )  # fmt: skip
 
 # -- pooling ----------------------------------------------------------------------------------------------------------
 AdaptiveAvgPool2D = composition(
-    "AdaptiveAvgPool2D", lambda p, x: nn_pooling.adaptive_avg_pool2d(x, p.output_size), "Adaptive average pooling.",
+    "AdaptiveAvgPool2D", lambda p, x: pooling.adaptive_avg_pool2d(x, p.output_size), "Adaptive average pooling.",
     output_size=REQUIRED,
 )  # fmt: skip
 AdaptiveAvgPool3D = composition(
-    "AdaptiveAvgPool3D", lambda p, x: nn_pooling.adaptive_avg_pool3d(x, p.output_size), "Adaptive average pooling.",
+    "AdaptiveAvgPool3D", lambda p, x: pooling.adaptive_avg_pool3d(x, p.output_size), "Adaptive average pooling.",
     output_size=REQUIRED,
 )  # fmt: skip
 AdaptiveMaxPool2D = composition(
-    "AdaptiveMaxPool2D", lambda p, x: nn_pooling.adaptive_max_pool2d(x, p.output_size, True), "Adaptive max pooling.",
+    "AdaptiveMaxPool2D", lambda p, x: pooling.adaptive_max_pool2d(x, p.output_size, True), "Adaptive max pooling.",
     output_size=REQUIRED,
 )  # fmt: skip
 AdaptiveMaxPool3D = plain(
     "AdaptiveMaxPool3D",
-    lambda x, size: nn_pooling.adaptive_max_pool3d(x, tuple(int(s) for s in np.ravel(np.asarray(size))), True),
+    lambda x, size: pooling.adaptive_max_pool3d(x, tuple(int(s) for s in np.ravel(np.asarray(size))), True),
 )
 MaxUnpool2D = composition(
     "MaxUnpool2D",
-    lambda p, x, index: nn_pooling.max_unpool2d(x, index, p.ksize, p.strides or None, p.pads, p.output_shape),
+    lambda p, x, index: pooling.max_unpool2d(x, index, p.ksize, p.strides or None, p.pads, p.output_shape),
     "The partial inverse of 2-d max pooling.", ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCHW",
 )  # fmt: skip
 MaxUnpool3D = composition(
     "MaxUnpool3D",
-    lambda p, x, index: nn_pooling.max_unpool3d(x, index, p.ksize, p.strides or None, p.pads, p.output_shape),
+    lambda p, x, index: pooling.max_unpool3d(x, index, p.ksize, p.strides or None, p.pads, p.output_shape),
     "The partial inverse of 3-d max pooling.", ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCDHW",
 )  # fmt: skip
 
@@ -235,7 +236,7 @@ MaxPool3DWithArgmax = composition(
 # -- convolution and patches --------------------------------------------------------------------------------------------
 Conv3DTranspose = composition(
     "Conv3DTranspose",
-    lambda p, x, weight: nn_conv.conv3d_transpose(
+    lambda p, x, weight: conv.conv3d_transpose(
         x, weight, p.pad_mode, p.pad, p.stride, p.dilation, p.group, p.output_padding
     ),
     "Transposed 3-d convolution.", in_channel=REQUIRED, out_channel=REQUIRED, kernel_size=REQUIRED, mode=1,
@@ -258,7 +259,7 @@ DepthwiseConv2dNative = composition(
 
 
 def _im2col(p: Any, x: Any) -> Any:
-    columns = nn_image.unfold(x, p.ksizes, p.dilations, p.pads, p.strides)
+    columns = image.unfold(x, p.ksizes, p.dilations, p.pads, p.strides)
     elements = int(np.prod(window.per_dimension("Im2Col", "ksizes", p.ksizes, 2)))
     return Reshape()(columns, (x.shape[0], x.shape[1], elements, columns.shape[2]))
 
@@ -266,7 +267,7 @@ def _im2col(p: Any, x: Any) -> Any:
 def _col2im(p: Any, x: Any, output_size: Any) -> Any:
     sizes = tuple(int(v) for v in np.ravel(np.asarray(output_size)))
     flat = Reshape()(x, (x.shape[0], x.shape[1] * x.shape[2], x.shape[3]))
-    return nn_image.fold(flat, sizes, p.kernel_size, p.dilation, p.padding, p.stride)
+    return image.fold(flat, sizes, p.kernel_size, p.dilation, p.padding, p.stride)
 
 
 Im2Col = composition(
@@ -282,7 +283,7 @@ def extract_patches(x: Any, kernel: Any, stride: Any, dilation: Any, padding: st
     mode = window.pad_mode("ExtractImagePatches", padding, ("same", "valid"))
     geometry = window.resolve(mode, x.shape[2:], tuple(kernel), tuple(stride), tuple(dilation), ())
     pads = tuple(v for pair in geometry.pads for v in pair)
-    columns = nn_image.unfold(x, tuple(kernel), tuple(dilation), pads, tuple(stride))
+    columns = image.unfold(x, tuple(kernel), tuple(dilation), pads, tuple(stride))
     elements, batch, channels = kernel[0] * kernel[1], x.shape[0], x.shape[1]
     split = Transpose()(Reshape()(columns, (batch, channels, elements, columns.shape[2])), (0, 2, 1, 3))
     return Reshape()(split, (batch, elements * channels, *geometry.output(x.shape[2:])))
@@ -300,34 +301,34 @@ def _sizes(value: Any) -> tuple[int, ...]:
 
 
 ResizeNearestNeighbor = composition(
-    "ResizeNearestNeighbor", lambda p, x: nn_image.resize(x, _sizes(p.size), "nearest", p.align_corners),
+    "ResizeNearestNeighbor", lambda p, x: image.resize(x, _sizes(p.size), "nearest", p.align_corners),
     "Nearest-neighbour resizing.", size=REQUIRED, align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeNearestNeighborV2 = composition(
     "ResizeNearestNeighborV2",
-    lambda p, x, size: nn_image.resize(
+    lambda p, x, size: image.resize(
         x, _sizes(size), "nearest-exact" if p.half_pixel_centers else "nearest", p.align_corners
     ),
     "Nearest-neighbour resizing.", align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeBilinear = composition(
     "ResizeBilinear",
-    lambda p, x: nn_image.resize(x, _sizes(p.size), "bilinear", p.align_corners, p.half_pixel_centers),
+    lambda p, x: image.resize(x, _sizes(p.size), "bilinear", p.align_corners, p.half_pixel_centers),
     "Bilinear resizing.", size=REQUIRED, align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeBilinearV2 = composition(
     "ResizeBilinearV2",
-    lambda p, x, size: nn_image.resize(x, _sizes(size), "bilinear", p.align_corners, p.half_pixel_centers),
+    lambda p, x, size: image.resize(x, _sizes(size), "bilinear", p.align_corners, p.half_pixel_centers),
     "Bilinear resizing.", align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeBicubic = composition(
     "ResizeBicubic",
-    lambda p, x, size: nn_image.resize(x, _sizes(size), "bicubic", p.align_corners, p.half_pixel_centers),
+    lambda p, x, size: image.resize(x, _sizes(size), "bicubic", p.align_corners, p.half_pixel_centers),
     "Bicubic resizing.", align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeLinear1D = composition(
     "ResizeLinear1D",
-    lambda p, x, size: nn_image.resize(x, _sizes(size), "linear", p.coordinate_transformation_mode == "align_corners"),
+    lambda p, x, size: image.resize(x, _sizes(size), "linear", p.coordinate_transformation_mode == "align_corners"),
     "Linear resizing of (N, C, L).", coordinate_transformation_mode="align_corners",
 )  # fmt: skip
 
@@ -335,7 +336,7 @@ ResizeLinear1D = composition(
 def _upsample3d(mode: str, align_corners: bool, x: Any, size: Any, scales: Any) -> Any:
     size = None if size is None else _sizes(size)
     scales = None if scales is None else tuple(float(s) for s in scales)
-    return nn_image.interpolate(x, size, scales, mode, align_corners if mode == "trilinear" else None)
+    return image.interpolate(x, size, scales, mode, align_corners if mode == "trilinear" else None)
 
 
 UpsampleNearest3D = plain(
@@ -348,21 +349,21 @@ UpsampleTrilinear3D = composition(
 )  # fmt: skip
 GridSampler2D = composition(
     "GridSampler2D",
-    lambda p, x, grid: nn_image.grid_sample(x, grid, p.interpolation_mode, p.padding_mode, p.align_corners),
+    lambda p, x, grid: image.grid_sample(x, grid, p.interpolation_mode, p.padding_mode, p.align_corners),
     "Sampling of images at given positions.", interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
 )  # fmt: skip
 GridSampler3D = composition(
     "GridSampler3D",
-    lambda p, x, grid: nn_image.grid_sample(x, grid, p.interpolation_mode, p.padding_mode, p.align_corners),
+    lambda p, x, grid: image.grid_sample(x, grid, p.interpolation_mode, p.padding_mode, p.align_corners),
     "Sampling of volumes at given positions.", interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
 )  # fmt: skip
 AffineGrid = composition(
-    "AffineGrid", lambda p, theta, size: nn_image.affine_grid(theta, size, p.align_corners),
+    "AffineGrid", lambda p, theta, size: image.affine_grid(theta, size, p.align_corners),
     "Sampling positions of affine maps.", align_corners=False,
 )  # fmt: skip
 ChannelShuffle = composition(
     "ChannelShuffle",
-    lambda p, x: nn_image.channel_shuffle(x, p.group),
+    lambda p, x: image.channel_shuffle(x, p.group),
     "Interleaved groups of channels.",
     group=REQUIRED,
 )
@@ -378,4 +379,3 @@ def _instance_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: A
 
 InstanceNorm = composition("InstanceNorm", _instance_norm, "Instance normalisation.", epsilon=1e-5, momentum=0.1)
 
-from mindspore.ops.paths import find as __getattr__  # noqa: E402, F401 - array operations that scripts import from here

@@ -7,10 +7,9 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast, static_ints
 from mindspore.ops.composition import REQUIRED, composition
-from mindspore.ops.function._common import cast, static_ints
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 from mindspore.prims import values
 
 

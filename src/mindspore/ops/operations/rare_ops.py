@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
-from mindspore.ops import nn_deformable, nn_fractional
+from mindspore.ops import colour, deformable, fractional_pooling
+from mindspore.ops.arguments import cast, concrete, static_ints
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function import colour
-from mindspore.ops.function._common import cast, concrete, static_ints
-from mindspore.ops.function.joining import pad_pairs
-from mindspore.ops.separable import apply_along
+from mindspore.ops.joining import pad_pairs
+from mindspore.ops.resampling import apply_along
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Transpose
 from mindspore.prims.gather_scatter import Gather, TensorScatterAdd
@@ -335,7 +334,7 @@ ExtractVolumePatches = composition(
 def _fractional(rank: int) -> Any:
     def function(self: Any, x: Any, random_samples: Any) -> tuple:
         kernel, out = ((v,) * rank if isinstance(v, int) else tuple(v) for v in (self.ksize, self.output_shape))
-        return nn_fractional.fractional_pool(self.name, x, kernel, out, random_samples)
+        return fractional_pooling.fractional_pool(self.name, x, kernel, out, random_samples)
 
     return function
 
@@ -350,7 +349,7 @@ FractionalMaxPool3DWithFixedKsize = composition(
 )  # fmt: skip
 DeformableOffsets = composition(
     "DeformableOffsets",
-    lambda self, x, offsets: nn_deformable.deformable_offsets(
+    lambda self, x, offsets: deformable.deformable_offsets(
         x, offsets, self.strides, self.pads, self.ksize, self.dilations, self.deformable_groups, self.modulated
     ),
     "The samples of a deformable convolution.", strides=REQUIRED, pads=REQUIRED, ksize=REQUIRED,

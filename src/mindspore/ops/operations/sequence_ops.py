@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.ops import nn_attention as att
-from mindspore.ops import nn_cache, nn_experts
+from mindspore.ops import attention as att
+from mindspore.ops import experts, kv_cache
+from mindspore.ops.arguments import cast
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function._common import cast
-from mindspore.ops.function.gather_scatter import gather
-from mindspore.ops.function.product import dense, matmul
+from mindspore.ops.gather_scatter import gather
+from mindspore.ops.product import dense, matmul
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Concat, GetItem, Stack, Transpose
 from mindspore.prims.primitive import Primitive
@@ -102,7 +102,7 @@ def _paged(
     for name, value in given.items():
         added = att.additive_mask(value, query.dtype, True) if name == "attn_mask" else value
         bias = added if bias is None else bias + added
-    return nn_cache.paged_attention(
+    return kv_cache.paged_attention(
         query, key_cache, value_cache, block_tables, context_lens, p.head_num, p.scale_value, p.kv_head_num, bias
     )
 
@@ -122,14 +122,14 @@ PagedAttentionMask = composition(
     "PagedAttentionMask", _paged_mask, "As PagedAttention, with numbers added to the scores.", head_num=REQUIRED,
     scale_value=REQUIRED, kv_head_num=REQUIRED, kv_cache_quant_mode="DEFAULT",
 )  # fmt: skip
-ReshapeAndCache = plain("ReshapeAndCache", nn_cache.reshape_and_cache)
+ReshapeAndCache = plain("ReshapeAndCache", kv_cache.reshape_and_cache)
 
 
 def _incre_attention(
     p: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, lengths: Any = None, *rest: Any
 ) -> Any:
     shift, block_table = (*rest, *[None] * 9)[0], (*rest, *[None] * 9)[8]
-    return nn_cache.incre_flash_attention(
+    return kv_cache.incre_flash_attention(
         query, key, value, attn_mask, lengths, shift, block_table=block_table, num_heads=p.num_heads,
         input_layout=p.input_layout, scale_value=p.scale_value, num_key_value_heads=p.num_key_value_heads,
         block_size=p.block_size, inner_precise=p.inner_precise,
@@ -145,23 +145,23 @@ IncreFlashAttention = composition(
 # -- experts ----------------------------------------------------------------------------------------------------------
 def _grouped(p: Any, *args: Any) -> tuple:
     settings = {"split_item": p.split_item, "transpose_a": p.transpose_a, "transpose_b": p.transpose_b}
-    return nn_experts.grouped_matmul(*args[:8], **settings)
+    return experts.grouped_matmul(*args[:8], **settings)
 
 
 GroupedMatmul = composition(
     "GroupedMatmul", _grouped, "Products of groups of rows.", split_item=0, group_type=-1, transpose_a=False,
     transpose_b=False,
 )  # fmt: skip
-GroupedMatmulV4 = plain("GroupedMatmulV4", nn_experts.grouped_matmul_v4)
-MoeTokenPermute = plain("MoeTokenPermute", nn_experts.moe_token_permute)
-MoeTokenUnpermute = plain("MoeTokenUnpermute", nn_experts.moe_token_unpermute)
-MoeInitRouting = plain("MoeInitRouting", nn_experts.moe_init_routing)
-MoeInitRoutingV2 = plain("MoeInitRoutingV2", nn_experts.moe_init_routing_v2)
-MoeFinalizeRouting = plain("MoeFinalizeRouting", nn_experts.moe_finalize_routing)
-MoeComputeExpertTokens = plain("MoeComputeExpertTokens", nn_experts.moe_compute_expert_tokens)
-MoeGatingTopKSoftmax = plain("MoeGatingTopKSoftmax", nn_experts.moe_gating_top_k_softmax)
-GroupTopk = plain("GroupTopk", nn_experts.group_topk)
-FusedAddTopKDiv = plain("FusedAddTopKDiv", nn_experts.fused_add_topk_div)
+GroupedMatmulV4 = plain("GroupedMatmulV4", experts.grouped_matmul_v4)
+MoeTokenPermute = plain("MoeTokenPermute", experts.moe_token_permute)
+MoeTokenUnpermute = plain("MoeTokenUnpermute", experts.moe_token_unpermute)
+MoeInitRouting = plain("MoeInitRouting", experts.moe_init_routing)
+MoeInitRoutingV2 = plain("MoeInitRoutingV2", experts.moe_init_routing_v2)
+MoeFinalizeRouting = plain("MoeFinalizeRouting", experts.moe_finalize_routing)
+MoeComputeExpertTokens = plain("MoeComputeExpertTokens", experts.moe_compute_expert_tokens)
+MoeGatingTopKSoftmax = plain("MoeGatingTopKSoftmax", experts.moe_gating_top_k_softmax)
+GroupTopk = plain("GroupTopk", experts.group_topk)
+FusedAddTopKDiv = plain("FusedAddTopKDiv", experts.fused_add_topk_div)
 
 
 # -- recurrent --------------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.random import host_generator
-from mindspore.ops import function as F
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import concrete, static_ints
 from mindspore.ops.composition import REQUIRED, composition
-from mindspore.ops.function._common import concrete, static_ints
 from mindspore.prims.arrays import Stack
 from mindspore.prims.reduction import ReduceMax, ReduceMean
 from mindspore.prims.values import from_array

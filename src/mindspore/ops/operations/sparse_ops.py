@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore.ops import function as F
+from mindspore.ops import functional as F
+from mindspore.ops import sparse
+from mindspore.ops import sparse_structure as structure
 from mindspore.ops.composition import REQUIRED, composition, plain
-from mindspore.ops.function import sparse
-from mindspore.ops.function import sparse_structure as structure
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - what other modules here have
 
 SparseTensorDenseMatmul = composition(
     "SparseTensorDenseMatmul",

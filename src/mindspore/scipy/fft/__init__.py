@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function import dct, idct
-from mindspore.ops.function._common import static_ints
+from mindspore.ops.arguments import static_ints
+from mindspore.ops.functional import dct, idct
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.ops import function as F
-from mindspore.ops.function._common import cast, require_tensor
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast, require_tensor
 from mindspore.prims import checks
 from mindspore.prims import decompositions as dec
 

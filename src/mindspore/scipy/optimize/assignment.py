@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.common.tensor import Tensor
-from mindspore.ops.function._common import concrete
+from mindspore.ops.arguments import concrete
 
 
 def linear_sum_assignment(cost_matrix: Any, maximize: Any, dimension_limit: Any = None) -> tuple[Tensor, Tensor]:

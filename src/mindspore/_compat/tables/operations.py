@@ -1,0 +1,82 @@
+"""Official paths of the operations.
+
+Official modules hold operations by history: a script may import any of them from any of these paths, so all are found in
+each (`mindspore._compat.operators` says how).
+"""
+
+from __future__ import annotations
+
+from mindspore._compat.tables.entry import Entry, held_by
+
+_ANY = Entry(search=("mindspore._compat.operators",))
+_OLDER, _OFFICIAL = "mindspore._compat.older_functions", "mindspore._compat.official_functions"
+_DISTRIBUTED = "mindspore.mint.distributed"
+
+#: paths without a file
+_DOORS = (
+    "auto_generate", "auto_generate.gen_ops_def", "auto_generate.gen_ops_prim", "auto_generate.gen_arg_handler",
+    "communication", "composite.base", "composite.math_ops", "function", "function.array_func", "function.clip_func",
+    "function.debug_func", "function.fft_func", "function.image_func", "function.linalg_func", "function.math_func",
+    "function.nn_func", "function.other_func", "function.parameter_func", "function.random_func",
+    "function.sparse_func", "function.spectral_func", "operations._grad_ops", "operations._inner_ops",
+    "operations._quant_ops", "operations._rl_inner_ops", "operations.custom_ops", "operations.debug_ops",
+    "operations.inner_ops", "operations.manually_defined", "operations.other_ops", "operations.spectral_ops",
+)  # fmt: skip
+#: files that hold a part of what is imported from them
+_FILES = (
+    "composite", "operations", "operations.array_ops", "operations.comm_ops", "operations.image_ops",
+    "operations.linalg_ops", "operations.math_ops", "operations.nn_ops", "operations.random_ops", "operations.sparse_ops",
+)  # fmt: skip
+
+SAME = {
+    "mindspore.ops.function.grad.grad_func": "mindspore.ops.derivatives",
+    "mindspore.ops.op_info_register": "mindspore.ops.op_info",
+}
+
+HELD = {
+    **{f"mindspore.ops.{path}": _ANY for path in (*_DOORS, *_FILES)},
+    "mindspore.ops.function.grad": Entry(search=("mindspore.ops.derivatives",)),
+    "mindspore.ops.nn_embedding": Entry(search=("mindspore.ops.embeddings", "mindspore.ops.ctc")),
+    "mindspore.ops.functional": Entry(
+        held_by(
+            "mindspore.common.mutable_data",
+            "is_dynamic_sequence_element_unknown is_sequence_shape_unknown is_sequence_value_unknown",
+        ),
+        search=("mindspore._compat.operators",),
+    ),
+    "mindspore.ops": Entry(
+        {
+            **held_by(
+                _OLDER,
+                "baddbmm_ext bernoulli_ clamp_ control_depend coo2csr coo_tensor_get_dense_shape coo_tensor_get_indices "
+                "coo_tensor_get_values csr2coo csr_tensor_get_dense_shape csr_tensor_get_indices csr_tensor_get_indptr "
+                "csr_tensor_get_values diff_ext einsum_ext erfinv_ exponential_ float_power_ext floordiv floormod "
+                "inplace_sigmoid isnan_ext merge move_to neg_tensor normal_ pows print_ put_ random_ "
+                "row_tensor_get_dense_shape row_tensor_get_indices row_tensor_get_values stop_gradient_ tanh_ tensor_add "
+                "tensordump tensor_div tensor_exp tensor_expm1 tensor_floordiv tensor_ge tensor_gt tensor_le tensor_lt "
+                "tensor_mod tensor_mul tensor_muls tensor_pow tensor_range tensor_slice tensor_sub tuple_div uniform_ "
+                "zero_",
+            ),
+            **held_by(
+                _OFFICIAL,
+                "array_to_scalar augassign_add augassign_div augassign_floordiv augassign_mod augassign_mul augassign_sub "
+                "broadcast_gradient_args hyper_add make_row_tensor_inner reshape_ row_tensor_add switch switch_layer",
+            ),
+            "tensor_operator_registry": "mindspore._compat.registry",
+        },
+        search=("mindspore._compat.mint_variants",),
+        unlisted={
+            **held_by(
+                _DISTRIBUTED,
+                "P2POp TCPStore all_gather all_gather_into_tensor all_gather_into_tensor_uneven all_gather_object "
+                "all_reduce all_to_all all_to_all_single barrier batch_isend_irecv broadcast broadcast_object_list "
+                "destroy_process_group gather_object get_backend get_global_rank get_group_rank "
+                "get_process_group_ranks get_rank get_world_size init_process_group irecv is_available is_initialized "
+                "isend new_group recv recv_object_list reduce_scatter reduce_scatter_tensor reduce_scatter_tensor_uneven "
+                "scatter_object_list send send_object_list",
+            ),
+            **held_by("mindspore.mint.distributed.tensors", "gather_into_tensor scatter_tensor"),
+            "all_to_all_v_c": "mindspore.communication.comm_func",
+        },
+    ),
+}

@@ -1,5 +1,0 @@
-"""Settings of compilation. Façade: re-exports only."""
-
-from mindspore.common.api import JitConfig
-
-__all__ = ["JitConfig"]

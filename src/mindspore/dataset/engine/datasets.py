@@ -1,3 +1,0 @@
-"""The import path `mindspore.dataset.engine.datasets` of official MindSpore."""
-
-from mindspore.dataset.engine import __getattr__ as __getattr__

@@ -1,3 +1,0 @@
-"""The 1.x name of `mindspore.dataset.text` for transforms then written in C++."""
-
-from .transforms import *  # noqa: F403

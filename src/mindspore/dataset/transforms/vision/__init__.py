@@ -1,3 +1,0 @@
-"""`mindspore.dataset.vision` under the path it had in 1.x."""
-
-from ...vision import *  # noqa: F403

@@ -1,3 +1,0 @@
-"""Generated functions under their official path; every function of `mindspore.ops` is found here."""
-
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - module attributes

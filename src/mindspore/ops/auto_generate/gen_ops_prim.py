@@ -1,3 +1,0 @@
-"""Generated classes under their official path; every class of `mindspore.ops` is found here."""
-
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - module attributes

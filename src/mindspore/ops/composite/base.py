@@ -1,3 +1,0 @@
-"""The older home of gradients, maps and overloads; everything of `mindspore.ops` is found here."""
-
-from mindspore.ops.paths import find as __getattr__  # noqa: F401 - module attributes

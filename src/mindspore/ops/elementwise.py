@@ -1,0 +1,687 @@
+"""Arithmetic and functions of single elements."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.arguments import (
+    alias,
+    as_tensor,
+    binary,
+    binary_xy,
+    cast,
+    require_float,
+    require_numbers,
+    require_operands,
+    require_tensor,
+    require_tensors,
+    to_float,
+    unary,
+    unary_float,
+)
+from mindspore.prims import checks, values
+from mindspore.prims import elementwise as ew
+from mindspore.prims.arrays import Stack
+from mindspore.prims.reduction import Reshape
+from mindspore.prims.values import TensorBase
+
+__all__ = [
+    "abs", "absolute", "accumulate_n", "acos", "acosh", "add", "addcdiv", "addcmul", "addn", "angle", "arccos",
+    "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh",
+    "bias_add", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil",
+    "clamp", "clip", "clip_by_value", "complex", "conj", "copysign", "cos", "cosh", "deg2rad", "div", "divide",
+    "eps", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "float_power", "floor", "floor_div", "floor_divide",
+    "floor_mod", "fmax", "fmin", "fmod", "frac", "gcd", "heaviside", "hypot", "imag", "inv", "invert", "lcm",
+    "ldexp", "lerp", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "logit", "maximum", "minimum",
+    "mod", "mul", "multiply", "nan_to_num", "neg", "negative", "nextafter", "polar", "positive", "pow", "rad2deg",
+    "real", "reciprocal", "remainder", "round", "rsqrt", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
+    "sqrt", "square", "sub", "subtract", "tan", "tanh", "true_divide", "trunc", "truncate_div", "truncate_mod",
+    "view_as_complex", "view_as_real", "xdivy", "xlogy",
+]  # fmt: skip
+
+# -- arithmetic -----------------------------------------------------------------------------------------------------
+add = binary(ew.Add, "add", "input + other, with broadcasting.")
+mul = binary(ew.Mul, "mul", "input * other, with broadcasting.")
+sub = binary(ew.Sub, "sub", "input - other, with broadcasting.")
+multiply = alias(mul, "multiply")
+floor_divide = binary(ew.FloorDiv, "floor_divide", "floor(input / other).")
+floor_div = binary_xy(ew.FloorDiv, "floor_div", "floor(x / y).")
+floor_mod = binary_xy(ew.FloorMod, "floor_mod", "x - floor(x / y) * y; the sign is that of y.")
+mod = binary_xy(ew.Mod, "mod", "The remainder of x / y with the sign of x.")
+fmod = binary(ew.TruncateMod, "fmod", "The remainder of input / other with the sign of input.")
+truncate_div = binary_xy(ew.TruncateDiv, "truncate_div", "x / y, rounded towards zero.")
+truncate_mod = binary_xy(ew.TruncateMod, "truncate_mod", "The remainder of truncate_div: the sign is that of x.")
+maximum = binary(ew.Maximum, "maximum", "The larger of each pair of elements.")
+minimum = binary(ew.Minimum, "minimum", "The smaller of each pair of elements.")
+atan2 = binary(ew.Atan2, "atan2", "The angle of the point (other, input), in radians.")
+arctan2 = alias(atan2, "arctan2")
+hypot = binary(ew.Hypot, "hypot", "sqrt(input**2 + other**2) without overflow.")
+nextafter = binary(ew.NextAfter, "nextafter", "The next float after input towards other.")
+
+
+def xlogy(input: Any, other: Any) -> Tensor:
+    """input * log(other), and 0 where input is 0. Beside a number a tensor of ints becomes one of floats."""
+    if values.is_number(input) and isinstance(other, TensorBase):
+        other = to_float(other)
+    if values.is_number(other) and isinstance(input, TensorBase):
+        input = to_float(input)
+    return ew.Xlogy()(input, other)
+
+
+xdivy = binary_xy(ew.Xdivy, "xdivy", "x / y, and 0 where x is 0.")
+bitwise_and = binary(ew.BitwiseAnd, "bitwise_and", "Bits set in both.")
+bitwise_or = binary(ew.BitwiseOr, "bitwise_or", "Bits set in either.")
+bitwise_xor = binary(ew.BitwiseXor, "bitwise_xor", "Bits set in exactly one.")
+bitwise_left_shift = binary(ew.LeftShift, "bitwise_left_shift", "input << other.")
+bitwise_right_shift = binary(ew.RightShift, "bitwise_right_shift", "input >> other.")
+
+
+def remainder(input: Any, other: Any) -> Tensor:
+    """The remainder of input / other with the sign of other.
+
+    Examples:
+        >>> print(ops.remainder(Tensor([7.0, -7.0]), 3.0))
+        [1. 2.]
+    """
+    return ew.FloorMod()(input, other)
+
+
+def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    """input - alpha * other.
+
+    Examples:
+        >>> print(ops.subtract(Tensor([5.0, 7.0]), Tensor([1.0, 2.0]), alpha=3))
+        [2. 1.]
+    """
+    return ew.Sub()(input, other if _is_one(alpha) else ew.Mul()(other, alpha))
+
+
+def _is_one(value: Any) -> bool:
+    return values.is_number(value) and value == 1
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """input / other; `rounding_mode` 'floor' or 'trunc' rounds the quotient.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.div(Tensor([7.0, -7.0]), 2.0, rounding_mode="floor").tolist()
+        [3.0, -4.0]
+    """
+    checks.one_of("div", "rounding_mode", rounding_mode, (None, "floor", "trunc"))
+    if rounding_mode == "floor":
+        return ew.FloorDiv()(input, other)
+    if rounding_mode == "trunc":
+        return ew.TruncateDiv()(input, other)
+    return ew.Div()(input, other)
+
+
+divide = alias(div, "divide")
+
+
+def true_divide(dividend: Any, divisor: Any) -> Tensor:
+    """dividend / divisor.
+
+    Examples:
+        >>> print(ops.true_divide(Tensor([7, 8]), 2))
+        [3.5 4. ]
+    """
+    return ew.Div()(dividend, divisor)
+
+
+def pow(input: Any, exponent: Any) -> Tensor:
+    """input to the power of exponent.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.pow(Tensor([2.0, 3.0]), 2).tolist()
+        [4.0, 9.0]
+    """
+    return ew.Pow()(input, exponent)
+
+
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """input to the power of exponent, computed in float64 (complex128 for complex numbers).
+
+    Examples:
+        >>> print(ops.float_power(Tensor([1, 2, 3]), 2))
+        [1. 4. 9.]
+    """
+    require_operands("float_power", input=input, exponent=exponent)
+    x, y = as_tensor(input), as_tensor(exponent)
+    wide = mstype.complex128 if "c" in (x.dtype.kind, y.dtype.kind) else mstype.float64
+    return ew.Pow()(cast(x, wide), cast(y, wide))
+
+
+def ldexp(x: Any, other: Any) -> Tensor:
+    """x * 2**other.
+
+    Examples:
+        >>> print(ops.ldexp(Tensor([1.0, 3.0]), Tensor([3, -1])))
+        [8.  1.5]
+    """
+    return ew.Mul()(x, ew.Pow()(2.0, other))
+
+
+def lerp(input: Any, end: Any, weight: Any) -> Tensor:
+    """input + weight * (end - input).
+
+    Examples:
+        >>> print(ops.lerp(Tensor([0.0, 10.0]), Tensor([10.0, 20.0]), 0.25))
+        [ 2.5 12.5]
+    """
+    require_operands("lerp", end=end, weight=weight)
+    require_tensor("lerp", "input", input)
+    return input + weight * (end - input)
+
+
+def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
+    """input + value * tensor1 * tensor2.
+
+    Examples:
+        >>> print(ops.addcmul(Tensor([1.0, 1.0]), Tensor([2.0, 3.0]), Tensor([4.0, 5.0]), value=0.5))
+        [5.  8.5]
+    """
+    require_numbers("addcmul", value=value)
+    require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
+    return input + value * (tensor1 * tensor2)
+
+
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
+    """input + value * tensor1 / tensor2.
+
+    Examples:
+        >>> print(ops.addcdiv(Tensor([1.0, 1.0]), Tensor([6.0, 9.0]), Tensor([2.0, 3.0]), value=0.5))
+        [2.5 2.5]
+    """
+    require_numbers("addcdiv", value=value)
+    require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
+    return input + value * (tensor1 / tensor2)
+
+
+def addn(x: Any) -> Tensor:
+    """The sum of several tensors of one shape.
+
+    Examples:
+        >>> print(ops.addn([Tensor([1, 2]), Tensor([10, 20]), Tensor([100, 200])]))
+        [111 222]
+    """
+    tensors = [x] if isinstance(x, Tensor) else list(x)
+    if not tensors:
+        raise ValueError("For 'addn', at least one tensor is needed.")
+    for i, t in enumerate(tensors):
+        require_tensor("addn", f"x[{i}]", t)
+        if t.shape != tensors[0].shape:
+            raise ValueError(f"For 'addn', the shapes must be equal, but got {tensors[0].shape} and {t.shape}.")
+    total = tensors[0]
+    for t in tensors[1:]:
+        total = total + t
+    return total
+
+
+accumulate_n = alias(addn, "accumulate_n")
+
+
+def logaddexp(input: Any, other: Any) -> Tensor:
+    """log(exp(input) + exp(other)) without overflow.
+
+    Examples:
+        >>> print(ops.logaddexp(Tensor([0.0, 1000.0]), Tensor([0.0, 1000.0])))
+        [6.9314718e-01 1.0006932e+03]
+    """
+    high, low = maximum(input, other), minimum(input, other)
+    gap = low - high
+    gap = ew.Select()(ew.IsNan()(gap), ew.zeros_like(gap), gap)  # both infinite
+    return high + ew.Log1p()(ew.Exp()(gap))
+
+
+def logaddexp2(input: Any, other: Any) -> Tensor:
+    """log2(2**input + 2**other) without overflow.
+
+    Examples:
+        >>> print(ops.logaddexp2(Tensor([3.0]), Tensor([3.0])))
+        [4.]
+    """
+    high, low = maximum(input, other), minimum(input, other)
+    return high + ew.Log1p()(ew.Exp()((low - high) * math.log(2))) * (1 / math.log(2))
+
+
+def fmax(input: Any, other: Any) -> Tensor:
+    """The larger of each pair; NaN only where both are.
+
+    Examples:
+        >>> print(ops.fmax(Tensor([1.0, float("nan")]), Tensor([2.0, 5.0])))
+        [2. 5.]
+    """
+    x, y = _broadcast_pair(input, other)
+    return ew.Select()(ew.IsNan()(x), y, ew.Select()(ew.IsNan()(y), x, maximum(x, y)))
+
+
+def fmin(input: Any, other: Any) -> Tensor:
+    """The smaller of each pair; NaN only where both are.
+
+    Examples:
+        >>> print(ops.fmin(Tensor([1.0, float("nan")]), Tensor([2.0, 5.0])))
+        [1. 5.]
+    """
+    x, y = _broadcast_pair(input, other)
+    return ew.Select()(ew.IsNan()(x), y, ew.Select()(ew.IsNan()(y), x, minimum(x, y)))
+
+
+def _broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both operands as tensors of their common type."""
+    from mindspore.prims.primitive import promote_arguments
+
+    return promote_arguments("fmax", (x, y), "all")
+
+
+def copysign(x: Any, other: Any) -> Tensor:
+    """|x| with the sign of other.
+
+    Examples:
+        >>> print(ops.copysign(Tensor([1.0, -2.0]), Tensor([-0.0, 5.0])))
+        [-1.  2.]
+    """
+    require_operands("copysign", x=x, other=other)
+    x = to_float(as_tensor(x))
+    magnitude = ew.Abs()(x)
+    return ew.Select()(signbit(as_tensor(other)), -magnitude, magnitude)
+
+
+def gcd(input: Any, other: Any) -> Tensor:
+    """The greatest common divisor.
+
+    Examples:
+        >>> print(ops.gcd(Tensor([12, 35]), Tensor([18, 21])))
+        [6 7]
+    """
+    return ew.Gcd()(input, other)
+
+
+def lcm(input: Any, other: Any) -> Tensor:
+    """The least common multiple.
+
+    Examples:
+        >>> print(ops.lcm(Tensor([4, 6]), Tensor([6, 9])))
+        [12 18]
+    """
+    return ew.Lcm()(input, other)
+
+
+def heaviside(input: Any, values: Any) -> Tensor:
+    """0 for negative elements, 1 for positive ones, and `values` at 0.
+
+    Examples:
+        >>> print(ops.heaviside(Tensor([-1.5, 0.0, 2.0]), Tensor([0.5])))
+        [0.  0.5 1. ]
+    """
+    x, at_zero = _broadcast_pair(input, values)
+    step = cast(ew.Greater()(x, 0), x.dtype)
+    return ew.Select()(ew.Equal()(x, 0), at_zero, step)
+
+
+# -- one argument ---------------------------------------------------------------------------------------------------
+abs = unary(ew.Abs, "abs", "The magnitude.")
+absolute = alias(abs, "absolute")
+neg = unary(ew.Neg, "neg", "The negative.")
+negative = alias(neg, "negative")
+exp = unary_float(ew.Exp, "exp", "e to the power of each element.")
+expm1 = unary_float(ew.Expm1, "expm1", "exp(x) - 1, accurate near 0.")
+log = unary_float(ew.Log, "log", "The natural logarithm.")
+log1p = unary_float(ew.Log1p, "log1p", "log(1 + x), accurate near 0.")
+log2 = unary_float(ew.Log2, "log2", "The logarithm to base 2.")
+log10 = unary_float(ew.Log10, "log10", "The logarithm to base 10.")
+rsqrt = unary_float(ew.Rsqrt, "rsqrt", "1 / sqrt(x).")
+square = unary(ew.Square, "square", "x * x.")
+reciprocal = unary_float(ew.Reciprocal, "reciprocal", "1 / x.")
+sin = unary_float(ew.Sin, "sin", "The sine of angles in radians.")
+cos = unary_float(ew.Cos, "cos", "The cosine of angles in radians.")
+tan = unary_float(ew.Tan, "tan", "The tangent of angles in radians.")
+asin = unary_float(ew.Asin, "asin", "The inverse sine.")
+acos = unary_float(ew.ACos, "acos", "The inverse cosine.")
+atan = unary_float(ew.Atan, "atan", "The inverse tangent.")
+sinh = unary_float(ew.Sinh, "sinh", "The hyperbolic sine.")
+cosh = unary_float(ew.Cosh, "cosh", "The hyperbolic cosine.")
+tanh = unary_float(ew.Tanh, "tanh", "The hyperbolic tangent.")
+asinh = unary_float(ew.Asinh, "asinh", "The inverse hyperbolic sine.")
+acosh = unary_float(ew.Acosh, "acosh", "The inverse hyperbolic cosine.")
+atanh = unary_float(ew.Atanh, "atanh", "The inverse hyperbolic tangent.")
+arccos, arccosh, arcsin = alias(acos, "arccos"), alias(acosh, "arccosh"), alias(asin, "arcsin")
+arcsinh, arctan, arctanh = alias(asinh, "arcsinh"), alias(atan, "arctan"), alias(atanh, "arctanh")
+erf = unary_float(ew.Erf, "erf", "The error function.")
+erfc = unary_float(ew.Erfc, "erfc", "1 - erf(x), accurate for large x.")
+erfinv = unary_float(ew.Erfinv, "erfinv", "The inverse of the error function.")
+floor = unary(ew.Floor, "floor", "The largest integer not above each element.")
+ceil = unary(ew.Ceil, "ceil", "The smallest integer not below each element.")
+trunc = unary(ew.Trunc, "trunc", "The integer part.")
+sign = unary(ew.Sign, "sign", "-1, 0 or 1.")
+sigmoid = unary_float(ew.Sigmoid, "sigmoid", "1 / (1 + exp(-x)).")
+real = unary(ew.Real, "real", "The real part.")
+imag = unary(ew.Imag, "imag", "The imaginary part.")
+conj = unary(ew.Conj, "conj", "The complex conjugate.")
+
+
+def sqrt(x: Any) -> Tensor:
+    """The square root.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([4.0]).sqrt().tolist()
+        [2.0]
+    """
+    require_operands("sqrt", x=x)
+    return ew.Sqrt()(to_float(as_tensor(x)))
+
+
+def exp2(input: Any) -> Tensor:
+    """2 to the power of each element.
+
+    Examples:
+        >>> print(ops.exp2(Tensor([0.0, 3.0, -1.0])))
+        [1.  8.  0.5]
+    """
+    return ew.Pow()(2.0, input)
+
+
+def inv(x: Any) -> Tensor:
+    """1 / x.
+
+    Examples:
+        >>> print(ops.inv(Tensor([0.5, 4.0])))
+        [2.   0.25]
+    """
+    require_operands("inv", x=x)
+    return reciprocal(x)
+
+
+def invert(x: Any) -> Tensor:
+    """Every bit flipped.
+
+    Examples:
+        >>> print(ops.invert(Tensor([0, 5], ms.int16)))
+        [-1 -6]
+    """
+    return ew.Invert()(x)
+
+
+def positive(input: Any) -> Tensor:
+    """The input itself.
+
+    Examples:
+        >>> print(ops.positive(Tensor([-1.0, 2.0])))
+        [-1.  2.]
+    """
+    return require_tensor("positive", "input", input)
+
+
+def round(input: Any, *, decimals: int = 0) -> Tensor:
+    """Round to `decimals` places, halves to the even neighbour.
+
+    Examples:
+        >>> print(ops.round(Tensor([0.5, 1.5, 2.345]), decimals=1))
+        [0.5 1.5 2.3]
+    """
+    require_operands("round", input=input)
+    checks.integer("round", "decimals", decimals)
+    if decimals == 0:
+        return ew.Round()(input)
+    scale = 10.0**decimals
+    return cast(ew.Round()(input * scale) / scale, as_tensor(input).dtype)
+
+
+def frac(x: Any) -> Tensor:
+    """The part after the decimal point, with the sign of x.
+
+    Examples:
+        >>> print(ops.frac(Tensor([1.75, -2.25])))
+        [ 0.75 -0.25]
+    """
+    return x - ew.Trunc()(x)
+
+
+def signbit(input: Any) -> Tensor:
+    """Whether the sign bit is set, also for -0.0.
+
+    Examples:
+        >>> print(ops.signbit(Tensor([-0.0, 0.0, -3.0])))
+        [ True False  True]
+    """
+    require_tensors("signbit", input=input)
+    if input.dtype.kind != "f":
+        return ew.Less()(input, 0) if input.dtype.kind == "i" else cast(ew.zeros_like(input), mstype.bool_)
+    return ew.SignBit()(input)
+
+
+def sgn(input: Any) -> Tensor:
+    """sign(x); for complex numbers x / |x|, and 0 at 0.
+
+    Examples:
+        >>> print(ops.sgn(Tensor([3 + 4j, 0j])))
+        [0.6+0.8j 0. +0.j ]
+    """
+    require_tensors("sgn", input=input)
+    if input.dtype.kind != "c":
+        return ew.Sign()(input)
+    size = ew.Abs()(input)
+    return input / cast(ew.Select()(ew.Equal()(size, 0), ew.ones_like(size), size), input.dtype)
+
+
+def sinc(input: Any) -> Tensor:
+    """sin(pi x) / (pi x), and 1 at 0.
+
+    Examples:
+        >>> print(ops.sinc(Tensor([0.0, 0.5])))
+        [1.         0.63661975]
+    """
+    require_operands("sinc", input=input)
+    x = to_float(as_tensor(input)) * math.pi
+    at_zero = ew.Equal()(x, 0)
+    safe = ew.Select()(at_zero, ew.ones_like(x), x)
+    # near 0 the Taylor series keeps derivatives right where the quotient is 0/0
+    return ew.Select()(at_zero, 1 - x * x / 6, ew.Sin()(safe) / safe)
+
+
+def logit(input: Any, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)); with `eps`, x is first kept within [eps, 1 - eps].
+
+    Examples:
+        >>> print(ops.logit(Tensor([0.5, 0.75])))
+        [0.        1.0986123]
+    """
+    require_operands("logit", input=input)
+    x = to_float(as_tensor(input))
+    if eps is not None and eps >= 0:
+        x = clamp(x, eps, 1 - eps)
+    return ew.Log()(x / (1 - x))
+
+
+def deg2rad(x: Any) -> Tensor:
+    """Degrees to radians.
+
+    Examples:
+        >>> print(ops.deg2rad(Tensor([0.0, 90.0, 180.0])))
+        [0.        1.5707964 3.1415927]
+    """
+    return to_float(require_tensor("deg2rad", "x", x)) * (math.pi / 180)
+
+
+def rad2deg(x: Any) -> Tensor:
+    """Radians to degrees.
+
+    Examples:
+        >>> print(ops.rad2deg(Tensor([0.0, 3.1415927])))
+        [  0. 180.]
+    """
+    return to_float(require_tensor("rad2deg", "x", x)) * (180 / math.pi)
+
+
+def nan_to_num(input: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
+    """Replace NaN (by 0), infinity and minus infinity (by the type's extreme values) unless told otherwise.
+
+    Examples:
+        >>> print(ops.nan_to_num(Tensor([float("nan"), float("inf"), 1.0]), nan=0.0, posinf=99.0))
+        [ 0. 99.  1.]
+    """
+    require_tensor("nan_to_num", "input", input)
+    if input.dtype.kind != "f":
+        return input
+    limits = _finfo(input.dtype)
+    out = ew.Select()(ew.IsNan()(input), 0.0 if nan is None else nan, input)
+    out = ew.Select()(ew.Equal()(input, math.inf), float(limits.max) if posinf is None else posinf, out)
+    return ew.Select()(ew.Equal()(input, -math.inf), float(limits.min) if neginf is None else neginf, out)
+
+
+def _finfo(dtype: mstype.DType) -> Any:
+    if dtype is mstype.bfloat16:
+        import ml_dtypes
+
+        return ml_dtypes.finfo(dtype.np)
+    return np.finfo(dtype.np)
+
+
+def eps(x: Any) -> Tensor:
+    """The machine epsilon of the type of x, in the shape of x.
+
+    Examples:
+        >>> print(ops.eps(Tensor([1.0, 100.0])))
+        [1.1920929e-07 1.1920929e-07]
+    """
+    require_float("eps", "x", x)
+    return ew.zeros_like(x) + float(_finfo(x.dtype).eps)
+
+
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """Keep every element within [min, max]; either bound may be None. Also applies to each of a tuple of tensors.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([-2.0, 2.0]).clamp(-1.0, 1.0).tolist()
+        [-1.0, 1.0]
+    """
+    if isinstance(input, (tuple, list)):
+        return type(input)(clamp(x, min, max) for x in input)
+    if min is None and max is None:
+        raise ValueError("For 'clamp', at least one of 'min' and 'max' must be given.")
+    out = input
+    if min is not None:
+        out = ew.Select()(ew.Less()(out, min), min, out)
+    if max is not None:
+        out = ew.Select()(ew.Greater()(out, max), max, out)
+    return out
+
+
+def clip(input: Any, min: Any = None, max: Any = None) -> Any:
+    """The same as `clamp`.
+
+    Examples:
+        >>> from mindspore import Tensor
+        >>> Tensor([-2.0, 0.5, 2.0]).clip(-1.0, 1.0).tolist()
+        [-1.0, 0.5, 1.0]
+    """
+    return clamp(input, min, max)
+
+
+def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
+    """Keep every element of a tensor (or of each tensor of a tuple) within the given bounds.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.clip_by_value(Tensor([-2.0, 0.5, 2.0]), -1.0, 1.0).tolist()
+        [-1.0, 0.5, 1.0]
+    """
+    if isinstance(x, (tuple, list)):
+        return type(x)(clip_by_value(t, clip_value_min, clip_value_max) for t in x)
+    if clip_value_min is None and clip_value_max is None:
+        raise ValueError("For 'clip_by_value', at least one of 'clip_value_min' and 'clip_value_max' must be given.")
+    out = x
+    if clip_value_max is not None:
+        out = ew.Minimum()(out, clip_value_max)
+    if clip_value_min is not None:
+        out = ew.Maximum()(out, clip_value_min)
+    if isinstance(x, Tensor) and x.dtype.kind in "iu" and out.dtype.kind == "f":
+        out = cast(out, x.dtype)  # bounds that are no integers leave integers what they are
+    return out
+
+
+# -- complex numbers ------------------------------------------------------------------------------------------------
+def complex(real: Any, imag: Any) -> Tensor:
+    """real + i imag.
+
+    Examples:
+        >>> print(ops.complex(Tensor([1.0, 2.0]), Tensor([3.0, -4.0])))
+        [1.+3.j 2.-4.j]
+    """
+    return ew.Complex()(real, imag)
+
+
+def polar(abs: Any, angle: Any) -> Tensor:
+    """The complex number of given magnitude and angle.
+
+    Examples:
+        >>> print(ops.polar(Tensor([2.0]), Tensor([0.0])))
+        [2.+0.j]
+    """
+    require_operands("polar", abs=abs)
+    return ew.Complex()(abs * ew.Cos()(angle), abs * ew.Sin()(angle))
+
+
+def angle(input: Any) -> Tensor:
+    """The angle of complex numbers; 0 or pi for real ones.
+
+    Examples:
+        >>> print(ops.angle(Tensor([1 + 1j, -2 + 0j])))
+        [0.78539816 3.14159265]
+    """
+    x = to_float(require_tensor("angle", "input", input))
+    if x.dtype.kind == "c":
+        return ew.Atan2()(ew.Imag()(x), ew.Real()(x))
+    return ew.Select()(ew.Less()(x, 0), math.pi, ew.Select()(ew.IsNan()(x), x, ew.zeros_like(x)))
+
+
+def view_as_real(input: Any) -> Tensor:
+    """Real and imaginary parts in a new last dimension of size 2.
+
+    Examples:
+        >>> print(ops.view_as_real(Tensor([1 + 2j, 3 + 4j])))
+        [[1. 2.]
+         [3. 4.]]
+    """
+    require_tensor("view_as_real", "input", input)
+    if input.dtype.kind != "c":
+        raise TypeError(f"For 'view_as_real', 'input' must be of a complex type, but got {input.dtype}.")
+    return Stack(-1)([ew.Real()(input), ew.Imag()(input)])
+
+
+def view_as_complex(input: Any) -> Tensor:
+    """The complex tensor whose parts are the last dimension (of size 2).
+
+    Examples:
+        >>> print(ops.view_as_complex(Tensor([[1.0, 2.0], [3.0, 4.0]])))
+        [1.+2.j 3.+4.j]
+    """
+    require_tensor("view_as_complex", "input", input)
+    if not input.shape or input.shape[-1] != 2:
+        raise ValueError(f"For 'view_as_complex', the last dimension must be 2, but the shape is {input.shape}.")
+    return ew.Complex()(input[..., 0], input[..., 1])
+
+
+def bias_add(input_x: Any, bias: Any) -> Tensor:
+    """Add a 1-D bias along dimension 1 (channels).
+
+    Examples:
+        >>> print(ops.bias_add(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([10.0, 20.0])))
+        [[11. 22.]
+         [13. 24.]]
+    """
+    require_tensors("bias_add", input_x=input_x, bias=bias)
+    if bias.ndim != 1 or input_x.ndim < 2 or bias.shape[0] != input_x.shape[1]:
+        raise ValueError(
+            f"For 'bias_add', 'bias' must be 1-D and as long as dimension 1 of 'input_x', but got {bias.shape} and "
+            f"{input_x.shape}."
+        )
+    return input_x + Reshape()(bias, (-1,) + (1,) * (input_x.ndim - 2))

@@ -1,0 +1,597 @@
+"""Products of vectors, matrices and tensors, and norms."""
+
+from __future__ import annotations
+
+import math
+import string
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.ops.arguments import (
+    as_tensor,
+    cast,
+    normal_axes,
+    normal_axis,
+    require_numbers,
+    require_operands,
+    require_rank,
+    require_tensor,
+    require_tensors,
+    to_float,
+)
+from mindspore.ops.older_calls import renamed
+from mindspore.prims import checks, products, values
+from mindspore.prims import elementwise as ew
+from mindspore.prims.arrays import ExpandDims, Transpose
+from mindspore.prims.linalg import BatchMatMul, MatMul
+from mindspore.prims.reduction import ReduceMax, ReduceMin, ReduceSum, Reshape
+from mindspore.prims.requirements import Finite, demand
+from mindspore.prims.values import TensorBase
+
+__all__ = [
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "batch_dot", "bidense", "bmm", "cdist", "clip_by_global_norm",
+    "clip_by_norm", "cosine_similarity", "cross", "dense", "dist", "dot", "einsum", "ger", "inner", "kron",
+    "matmul", "matrix_norm", "mm", "mv", "norm", "outer", "pdist", "renorm", "tensor_dot", "vecdot", "vector_norm",
+]  # fmt: skip
+
+_MATMUL, _MATMUL_TRANSPOSED = MatMul(), MatMul(False, True)
+
+
+def matmul(input: Any, other: Any) -> Tensor:
+    """The matrix product by NumPy's rules: 1-D operands are vectors, leading dimensions broadcast.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.matmul(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])).tolist()
+        [[11.0]]
+    """
+    if isinstance(input, TensorBase) and isinstance(other, TensorBase) and input.ndim == 2 == other.ndim:
+        return _MATMUL(input, other)
+    for name, x in (("input", input), ("other", other)):
+        if require_tensor("matmul", name, x).ndim == 0:
+            raise ValueError(f"For 'matmul', '{name}' must have at least 1 dimension, but it is a single number.")
+    return products.matmul(input, other)
+
+
+def mm(input: Any, mat2: Any) -> Tensor:
+    """The product of two matrices.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.mm(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])).tolist()
+        [[11.0]]
+    """
+    return MatMul()(input, mat2)
+
+
+def bmm(input_x: Any, mat2: Any) -> Tensor:
+    """Products of batches of matrices.
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindspore import Tensor, ops
+        >>> ops.bmm(Tensor(np.ones((5, 2, 3), np.float32)), Tensor(np.ones((5, 3, 4), np.float32))).shape
+        (5, 2, 4)
+    """
+    for name, x in (("input_x", input_x), ("mat2", mat2)):
+        if require_tensor("bmm", name, x).ndim < 2:
+            raise ValueError(f"For 'bmm', '{name}' must have at least 2 dimensions, but its shape is {x.shape}.")
+    return BatchMatMul()(input_x, mat2)
+
+
+def mv(mat: Any, vec: Any) -> Tensor:
+    """A matrix times a vector.
+
+    Examples:
+        >>> print(ops.mv(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, 10.0])))
+        [21. 43.]
+    """
+    require_tensors("mv", mat=mat, vec=vec)
+    if mat.ndim != 2 or vec.ndim != 1:
+        raise ValueError(f"For 'mv', a matrix and a vector are needed, but got shapes {mat.shape} and {vec.shape}.")
+    return matmul(mat, vec)
+
+
+def outer(input: Any, vec2: Any) -> Tensor:
+    """The product of every element of one vector with every element of the other.
+
+    Examples:
+        >>> print(ops.outer(Tensor([1, 2]), Tensor([3, 4, 5])))
+        [[ 3  4  5]
+         [ 6  8 10]]
+    """
+    require_tensors("outer", input=input, vec2=vec2)
+    if input.ndim != 1 or vec2.ndim != 1:
+        raise ValueError(f"For 'outer', two vectors are needed, but got shapes {input.shape} and {vec2.shape}.")
+    return Reshape()(input, (-1, 1)) * vec2
+
+
+def ger(input: Any, vec2: Any) -> Tensor:
+    """The outer product of two vectors.
+
+    Examples:
+        >>> print(ops.ger(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+        [[3. 4.]
+         [6. 8.]]
+    """
+    require_tensors("ger", input=input, vec2=vec2)
+    return outer(input, vec2)
+
+
+def inner(input: Any, other: Any) -> Tensor:
+    """The sum product over the last dimensions.
+
+    Examples:
+        >>> print(ops.inner(Tensor([1.0, 2.0]), Tensor([[3.0, 4.0], [5.0, 6.0]])))
+        [11. 17.]
+    """
+    require_tensors("inner", input=input, other=other)
+    if input.ndim == 0 or other.ndim == 0:
+        return input * other
+    return tensor_dot(input, other, ((-1,), (-1,)))
+
+
+def dot(input: Any, other: Any) -> Tensor:
+    """NumPy's dot: over the last dimension of `input` and the second-last of `other`.
+
+    Examples:
+        >>> print(ops.dot(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
+    require_tensors("dot", input=input, other=other)
+    if input.ndim == 0 or other.ndim == 0:
+        return input * other
+    return tensor_dot(input, other, ((-1,), (-2,) if other.ndim > 1 else (-1,)))
+
+
+def vecdot(x: Any, y: Any, *, axis: int = -1) -> Tensor:
+    """The sum of conj(x) * y along `axis`.
+
+    Examples:
+        >>> print(ops.vecdot(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[10.0, 1.0], [1.0, 1.0]])))
+        [12.  7.]
+    """
+    require_operands("vecdot", y=y)
+    require_tensors("vecdot", x=x)
+    return ReduceSum()(ew.conj(x) * y, axis)
+
+
+def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
+    """The sum product over pairs of axes: a number (the last of x1 with the first of x2), or two lists of axes.
+
+    Examples:
+        >>> print(ops.tensor_dot(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), 1))
+        [[11.]]
+    """
+    require_tensors("tensor_dot", x1=x1, x2=x2)
+    if isinstance(axes, int):
+        axes = (tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes)))
+    first, second = (tuple(a) if isinstance(a, (list, tuple)) else (a,) for a in axes)
+    first = tuple(normal_axis("tensor_dot", a, x1.ndim) for a in first)
+    second = tuple(normal_axis("tensor_dot", a, x2.ndim) for a in second)
+    if tuple(x1.shape[a] for a in first) != tuple(x2.shape[a] for a in second):
+        raise ValueError(
+            f"For 'tensor_dot', the axes {first} of shape {x1.shape} and {second} of shape {x2.shape} must agree in size."
+        )
+    rest1 = tuple(d for d in range(x1.ndim) if d not in first)
+    rest2 = tuple(d for d in range(x2.ndim) if d not in second)
+    size = math.prod(x1.shape[a] for a in first)
+    a = Reshape()(Transpose()(x1, rest1 + first), (math.prod(x1.shape[d] for d in rest1), size))
+    b = Reshape()(Transpose()(x2, second + rest2), (size, math.prod(x2.shape[d] for d in rest2)))
+    return Reshape()(MatMul()(a, b), tuple(x1.shape[d] for d in rest1) + tuple(x2.shape[d] for d in rest2))
+
+
+def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
+    """For each batch entry the sum product over one axis of x1 and one of x2.
+
+    Examples:
+        >>> print(ops.batch_dot(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[1.0, 1.0], [10.0, 10.0]]), axes=1))
+        [[ 3.]
+         [70.]]
+    """
+    require_tensors("batch_dot", x1=x1, x2=x2)
+    if axes is None:
+        axes = (x1.ndim - 1, x2.ndim - 2 if x2.ndim > 2 else 1)
+    a1, a2 = (axes, axes) if isinstance(axes, int) else axes
+    a1, a2 = normal_axis("batch_dot", a1, x1.ndim), normal_axis("batch_dot", a2, x2.ndim)
+    if 0 in (a1, a2):
+        raise ValueError("For 'batch_dot', 'axes' must not name the batch dimension, 0.")
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    left = ["Z"] + list(letters[: x1.ndim - 1])
+    right = ["Z"] + list(letters[x1.ndim - 1 : x1.ndim + x2.ndim - 2])
+    right[a2] = left[a1]
+    out = [c for c in left if c != left[a1]] + [c for c in right[1:] if c != left[a1]]
+    result = einsum(f"{''.join(left)},{''.join(right)}->{''.join(out)}", x1, x2)
+    return Reshape()(result, (-1, 1)) if result.ndim == 1 else result
+
+
+def kron(input: Any, other: Any) -> Tensor:
+    """The Kronecker product.
+
+    Examples:
+        >>> print(ops.kron(Tensor([[1, 2]]), Tensor([[0, 1], [1, 0]])))
+        [[0 1 0 2]
+         [1 0 2 0]]
+    """
+    require_tensors("kron", input=input, other=other)
+    rank = max(input.ndim, other.ndim)
+    a = Reshape()(input, (1,) * (rank - input.ndim) + input.shape)
+    b = Reshape()(other, (1,) * (rank - other.ndim) + other.shape)
+    left = Reshape()(a, tuple(d for n in a.shape for d in (n, 1)))
+    right = Reshape()(b, tuple(d for n in b.shape for d in (1, n)))
+    return Reshape()(left * right, tuple(m * n for m, n in zip(a.shape, b.shape)))
+
+
+def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
+    """The vector product along a dimension of size 3 (the first such when None).
+
+    Examples:
+        >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """
+    require_tensors("cross", input=input, other=other)
+    shape = checks.broadcast("cross", input.shape, other.shape)
+    if dim is None or dim == -65530:
+        if 3 not in shape:
+            raise ValueError(f"For 'cross', a dimension of size 3 is needed, but the shape is {shape}.")
+        dim = shape.index(3)
+    at = normal_axis("cross", dim, len(shape), "dim")
+    if shape[at] != 3:
+        raise ValueError(f"For 'cross', dimension {dim} must be of size 3, but the shape is {shape}.")
+    from mindspore.ops.reshaping import broadcast_to, roll
+
+    a, b = broadcast_to(input, shape), broadcast_to(other, shape)
+    return roll(a * roll(b, -1, at) - roll(a, -1, at) * b, -1, at)
+
+
+# -- sums of products -----------------------------------------------------------------------------------------------
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2).
+
+    Examples:
+        >>> print(ops.addmm(ops.ones((1, 2)), Tensor([[1.0, 2.0]]), Tensor([[1.0, 0.0], [0.0, 3.0]]), beta=10))
+        [[11. 16.]]
+    """
+    require_numbers("addmm", beta=beta, alpha=alpha)
+    require_operands("addmm", input=input)
+    return beta * input + alpha * MatMul()(mat1, mat2)
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * (mat @ vec).
+
+    Examples:
+        >>> print(ops.addmv(Tensor([1.0, 1.0]), Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, -1.0]), beta=0.5))
+        [-0.5 -0.5]
+    """
+    require_numbers("addmv", beta=beta, alpha=alpha)
+    require_operands("addmv", input=input)
+    require_tensors("addmv", mat=mat, vec=vec)
+    return beta * input + alpha * mv(mat, vec)
+
+
+def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * x + alpha * outer(vec1, vec2).
+
+    Examples:
+        >>> print(ops.addr(ops.zeros((2, 2)), Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+        [[3. 4.]
+         [6. 8.]]
+    """
+    require_numbers("addr", beta=beta, alpha=alpha)
+    require_operands("addr", x=x)
+    require_tensors("addr", vec1=vec1, vec2=vec2)
+    return beta * x + alpha * outer(vec1, vec2)
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * the sum of batch1 @ batch2 over the batch.
+
+    Examples:
+        >>> print(ops.addbmm(ops.ones((2, 2)), ops.ones((3, 2, 4)), ops.ones((3, 4, 2)), alpha=0.5))
+        [[7. 7.]
+         [7. 7.]]
+    """
+    require_numbers("addbmm", beta=beta, alpha=alpha)
+    require_operands("addbmm", input=input)
+    return beta * input + alpha * ReduceSum()(bmm(batch1, batch2), 0)
+
+
+def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta * input + alpha * (batch1 @ batch2).
+
+    Examples:
+        >>> ops.baddbmm(ops.ones((1, 1, 1)), Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]]), beta=10).tolist()
+        [[[21.0]]]
+    """
+    require_numbers("baddbmm", beta=beta, alpha=alpha)
+    require_operands("baddbmm", input=input)
+    return beta * input + alpha * bmm(batch1, batch2)
+
+
+# -- einsum ---------------------------------------------------------------------------------------------------------
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Sums of products by Einstein's notation, e.g. "ij,jk->ik"; "..." stands for broadcast dimensions.
+
+    Labels may also follow each operand as a list of ints (and `...`): `einsum(x, [0, 1], y, [1, 2], [0, 2])`.
+    Pairs of operands are contracted from left to right, each by one batched matrix product.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.einsum("ij,j->i", Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])).tolist()
+        [11.0]
+    """
+    if isinstance(equation, TensorBase) and operands:
+        equation, operands = _from_sublists((equation, *operands))
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    if not isinstance(equation, str):
+        raise TypeError(f"For 'einsum', 'equation' must be a string, but got {equation!r}.")
+    for x in operands:
+        require_tensor("einsum", "operands", x)
+    return products.einsum(equation, operands)
+
+
+def _from_sublists(given: tuple) -> tuple[str, tuple]:
+    """Operands with lists of labels behind each, and perhaps one for the result, as an equation in letters."""
+
+    def term(labels: Any) -> str:
+        if not isinstance(labels, (list, tuple)) or not all(v is ... or v in range(52) for v in labels):
+            raise ValueError(
+                f"For 'einsum', the labels of an operand must be a list of ints from 0 to 51 and ..., but got {labels}."
+            )
+        return "".join("..." if v is ... else string.ascii_letters[v] for v in labels)
+
+    pairs = len(given) // 2
+    equation = ",".join(term(labels) for labels in given[1 : 2 * pairs : 2])
+    if len(given) % 2:
+        equation += "->" + term(given[-1])
+    return equation, given[: 2 * pairs : 2]
+
+
+# -- norms and distances --------------------------------------------------------------------------------------------
+def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+    """The p-norm (`ord`: any number, inf or -inf) over axes of x seen as vectors.
+
+    Examples:
+        >>> print(ops.vector_norm(Tensor([3.0, 4.0])))
+        5.0
+    """
+    require_numbers("vector_norm", ord=ord)
+    x = cast(to_float(require_tensor("vector_norm", "x", x)), dtype)
+    axes = normal_axes("vector_norm", axis, x.ndim)
+    size = ew.Abs()(x)
+    if ord == math.inf:
+        return ReduceMax(keepdims)(size, axes)
+    if ord == -math.inf:
+        return ReduceMin(keepdims)(size, axes)
+    if ord == 0:
+        return ReduceSum(keepdims)(cast(ew.NotEqual()(x, 0), size.dtype), axes)
+    if ord == 1:
+        return ReduceSum(keepdims)(size, axes)
+    if ord == 2:
+        square = ew.Real()(x * ew.conj(x)) if x.dtype.kind == "c" else ew.Square()(x)
+        return _root(ReduceSum(keepdims)(square, axes))
+    # powers of the elements relative to the largest neither overflow nor vanish; the norm does not depend on the scale
+    peak = ew.StopGradient()(ReduceMax(True)(size, axes)) if x.size else ReduceSum(True)(size, axes)
+    peak = ew.Select()(ew.LogicalAnd()(peak > 0, ew.IsFinite()(peak)), peak, ew.ones_like(peak))
+    out = ew.Pow()(ReduceSum(True)(ew.Pow()(size / peak, float(ord)), axes), 1.0 / float(ord)) * peak
+    return out if keepdims else Reshape()(out, tuple(n for d, n in enumerate(x.shape) if d not in axes))
+
+
+def _root(total: Any) -> Any:
+    """sqrt whose gradient at 0 is 0 rather than infinite."""
+    zero = ew.Equal()(total, 0)
+    safe = ew.Select()(zero, ew.ones_like(total), total)
+    return ew.Select()(zero, ew.zeros_like(total), ew.Sqrt()(safe))
+
+
+def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+    """A matrix norm over two axes: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2.
+
+    Examples:
+        >>> print(ops.matrix_norm(Tensor([[3.0, 0.0], [0.0, 4.0]])))
+        5.0
+    """
+    A = cast(to_float(require_tensor("matrix_norm", "A", A)), dtype)
+    if not isinstance(axis, (tuple, list)) or len(axis) != 2:
+        raise ValueError(f"For 'matrix_norm', 'axis' must name two dimensions, but got {axis!r}.")
+    a, b = (normal_axis("matrix_norm", v, A.ndim) for v in axis)
+    if a == b:
+        raise ValueError(f"For 'matrix_norm', 'axis' must name two different dimensions, but got {axis}.")
+    if ord == "fro":
+        return vector_norm(A, 2, (a, b), keepdims)
+    if ord in (1, -1, math.inf, -math.inf):
+        inner_axis, outer_axis = (a, b) if abs(ord) == 1 else (b, a)
+        sums = ReduceSum(True)(ew.Abs()(A), inner_axis)
+        out = (ReduceMax if ord > 0 else ReduceMin)(True)(sums, outer_axis)
+    elif ord in (2, -2, "nuc"):
+        from mindspore.prims.decompositions import singular_values
+
+        rest = tuple(d for d in range(A.ndim) if d not in (a, b))
+        s = singular_values(Transpose()(A, (*rest, a, b)))
+        out = ReduceSum()(s, -1) if ord == "nuc" else (ReduceMax if ord == 2 else ReduceMin)()(s, -1)
+    else:
+        raise ValueError(f"For 'matrix_norm', 'ord' must be 'fro', 'nuc', ±inf, ±1 or ±2, but got {ord!r}.")
+    kept = tuple(1 if d in (a, b) else n for d, n in enumerate(A.shape))
+    return Reshape()(out, kept if keepdims else tuple(n for d, n in enumerate(A.shape) if d not in (a, b)))
+
+
+@renamed(input_x="A", x="A", axis="dim", p="ord", keep_dims="keepdim")
+def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """A vector or matrix norm. Without `ord` the 2-norm of all elements (or over `dim`); two dimensions with `ord`
+    give a matrix norm.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> ops.norm(Tensor([3.0, 4.0])).item()
+        5.0
+    """
+    require_tensor("norm", "A", A)
+    dims = values.static_value(dim)
+    if ord is None:
+        return vector_norm(A, 2, dims, keepdim, dtype=dtype)
+    matrix = (dims is None and A.ndim == 2) or (isinstance(dims, (tuple, list)) and len(dims) == 2)
+    if matrix and (isinstance(ord, str) or dims is not None or A.ndim == 2):
+        return matrix_norm(A, ord, dims if dims is not None else (-2, -1), keepdim, dtype=dtype)
+    if isinstance(ord, str):
+        raise ValueError(f"For 'norm', 'ord' {ord!r} needs two dimensions, but got dim={dim} and shape {A.shape}.")
+    if dims is None and A.ndim > 2:
+        raise ValueError(f"For 'norm' with 'ord', give 'dim' for a tensor of more than 2 dimensions: shape {A.shape}.")
+    return vector_norm(A, ord, dims, keepdim, dtype=dtype)
+
+
+def dist(input: Any, other: Any, p: Any = 2) -> Tensor:
+    """The p-norm of input - other.
+
+    Examples:
+        >>> print(ops.dist(Tensor([1.0, 1.0]), Tensor([4.0, 5.0])))
+        5.0
+    """
+    require_numbers("dist", p=p)
+    require_operands("dist", input=input, other=other)
+    return vector_norm(input - other, p)
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
+    """The p-norm distances between all rows of x1 and all rows of x2.
+
+    Examples:
+        >>> print(ops.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0], [0.0, 1.0]])))
+        [[5. 1.]]
+    """
+    require_numbers("cdist", p=p)
+    require_rank("cdist", "x2", x2, 2)
+    require_rank("cdist", "x1", x1, 2)
+    require_tensors("cdist", x1=x1, x2=x2)
+    if x1.shape[-1] != x2.shape[-1]:
+        raise ValueError(f"For 'cdist', the rows must be equally long, but got shapes {x1.shape} and {x2.shape}.")
+    return vector_norm(ExpandDims()(x1, -2) - ExpandDims()(x2, -3), p, -1)
+
+
+def pdist(input: Any, p: float = 2.0) -> Tensor:
+    """The p-norm distances between all pairs of rows.
+
+    Examples:
+        >>> print(ops.pdist(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])))
+        [5.        1.        4.2426405]
+    """
+    require_numbers("pdist", p=p)
+    require_rank("pdist", "input", input, 2)
+    require_tensors("pdist", input=input)
+    from mindspore.prims.gather_scatter import Gather
+
+    first, second = np.triu_indices(input.shape[-2], 1)
+    at = input.ndim - 2
+    return vector_norm(Gather()(input, Tensor(first), at) - Gather()(input, Tensor(second), at), p, -1)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:
+    """The cosine of the angle between vectors along `dim`.
+
+    Examples:
+        >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[1.0, 1.0]]), dim=1))
+        [0.70710677]
+    """
+    require_numbers("cosine_similarity", eps=eps)
+    require_operands("cosine_similarity", x1=x1, x2=x2)
+    product = ReduceSum()(x1 * x2, dim)
+    sizes = [ew.Maximum()(ReduceSum()(ew.Square()(x), dim), eps * eps) for x in (x1, x2)]
+    return product / ew.Sqrt()(sizes[0] * sizes[1])
+
+
+# -- clipping by norm -----------------------------------------------------------------------------------------------
+def clip_by_norm(x: Any, max_norm: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
+    """Scale tensors down together so that their common norm is at most `max_norm`.
+
+    Examples:
+        >>> print(ops.clip_by_norm(Tensor([3.0, 4.0]), max_norm=1.0))
+        [0.5999999  0.79999983]
+    """
+    require_numbers("clip_by_norm", max_norm=max_norm, norm_type=norm_type)
+    require_tensors("clip_by_norm", x=x)
+    tensors = [x] if isinstance(x, Tensor) else list(x)
+    total = vector_norm(_stack_norms(tensors, norm_type), norm_type)
+    if error_if_nonfinite:
+        demand(total, Finite(), lambda _: RuntimeError("For 'clip_by_norm', the total norm is not finite."))
+    scale = ew.Minimum()(max_norm / (total + 1e-6), 1.0)
+    out = [t * cast(scale, t.dtype) for t in tensors]
+    return out[0] if isinstance(x, Tensor) else type(x)(out)
+
+
+def _stack_norms(tensors: list, p: Any) -> Any:
+    from mindspore.prims.arrays import Stack
+
+    wide = mstype.float64 if any(t.dtype is mstype.float64 for t in tensors) else mstype.float32
+    return Stack(0)([cast(vector_norm(cast(to_float(t), wide), p), wide) for t in tensors])
+
+
+def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> Any:
+    """Scale tensors down together so that their global 2-norm is at most `clip_norm`.
+
+    Examples:
+        >>> from mindspore import Tensor, ops
+        >>> [t.shape for t in ops.clip_by_global_norm((Tensor([3.0]), Tensor([4.0])), 1.0)]
+        [(1,), (1,)]
+    """
+    if not isinstance(x, (tuple, list)) or not x:
+        raise TypeError(
+            f"For 'clip_by_global_norm', a tuple or list of tensors is needed, but got {checks.describe(x)}."
+        )
+    for each in x:
+        require_tensor("clip_by_global_norm", "x", each)
+    if values.is_number(clip_norm) and clip_norm <= 0:
+        raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' must be positive, but got {clip_norm}.")
+    total = vector_norm(_stack_norms(list(x), 2)) if use_norm is None else as_tensor(use_norm)
+    scale = clip_norm / ew.Maximum()(total, clip_norm)
+    return type(x)(t * cast(scale, t.dtype) for t in x)
+
+
+def renorm(input: Any, p: Any, axis: int, maxnorm: float) -> Tensor:
+    """Scale each slice along `axis` down so that its p-norm is at most `maxnorm`.
+
+    Examples:
+        >>> print(ops.renorm(Tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0).round(decimals=4))
+        [[0.6 0.8]
+         [0.3 0.4]]
+    """
+    require_tensors("renorm", input=input)
+    at = normal_axis("renorm", axis, input.ndim)
+    rest = tuple(d for d in range(input.ndim) if d != at)
+    size = vector_norm(input, p, rest, True)
+    scale = ew.Select()(ew.Greater()(size, maxnorm), maxnorm / (size + 1e-7), ew.ones_like(size))
+    return input * scale
+
+
+def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
+    """input @ weight^T + bias.
+
+    Examples:
+        >>> print(ops.dense(Tensor([[1.0, 2.0]]), Tensor([[1.0, 1.0], [0.0, 3.0]]), Tensor([0.5, 0.5])))
+        [[3.5 6.5]]
+    """
+    require_tensors("dense", input=input, weight=weight)
+    if weight.ndim == 1:
+        out = matmul(input, weight)
+    elif input.ndim == 2:
+        out = _MATMUL_TRANSPOSED(input, weight)
+    else:
+        require_rank("dense", "input", input, 1)
+        flat = _MATMUL_TRANSPOSED(Reshape()(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight)
+        out = Reshape()(flat, (*input.shape[:-1], weight.shape[0]))
+    return out if bias is None else out + bias
+
+
+def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
+    """x1^T W_k x2 + b_k for each output k.
+
+    Examples:
+        >>> weight = Tensor([[[1.0, 0.0], [0.0, 1.0]]])
+        >>> print(ops.bidense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), weight, Tensor([0.5])))
+        [[11.5]]
+    """
+    out = einsum("...i,kij,...j->...k", input1, weight, input2)
+    return out if bias is None else out + bias
