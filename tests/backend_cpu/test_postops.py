@@ -152,7 +152,9 @@ def test_products(act):
 
     found = names(check(dense, x, w, b, r, tolerance=2e-5))
     assert any(n.startswith("matmul+bias") for n in found), found
-    assert not [n for n in found if n.startswith("fused")], found
+    assert len([n for n in found if n.startswith("fused")]) == 1, (
+        found
+    )  # the activation with the residual, or that alone
 
 
 def test_products_of_batches():

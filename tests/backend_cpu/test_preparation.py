@@ -85,7 +85,8 @@ def test_what_comes_from_weights_is_prepared_once(mode):
     assert kept(net)
     (entry,) = net._compiled_function().entries()
     steps = [s.name.split(" ")[0] for s in entry.executable.blueprint.steps]
-    assert [s for s in steps if s != "reorder"] == ["conv+bias+add+relu"]
+    rare = ("check", "again:")  # whether there is NaN, and what is then done
+    assert [s for s in steps if s != "reorder" and not s.startswith(rare)] == ["conv+bias+add+relu"]
     assert steps.count("reorder") <= 2  # of the image on its way in and out, not of the filters
     (instance,) = entry.executable._free
     before = instance.kept._watch

@@ -27,3 +27,8 @@ def switch(name: str, default: bool = False) -> bool:
 def verify_each_pass() -> bool:
     """`MS_DEV_VERIFY_IR=1`: check every graph after every pass."""
     return switch("MS_DEV_VERIFY_IR")
+
+
+def excess_precision() -> bool:
+    """`MS_DEV_EXCESS_PRECISION=1`: fused operations on 16-bit floats need not round what they hand on to one another."""
+    return switch("MS_DEV_EXCESS_PRECISION")

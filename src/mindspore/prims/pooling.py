@@ -141,9 +141,10 @@ class _Max(Pooling):
             return self.reduce_window(x, lowest(x.dtype), "max")
         padded = self.pad_input(np, x, lowest(x.dtype))
         out = None
-        for _, slices in self.visits(x.shape):
-            part = padded[slices]
-            out = part.copy() if out is None else np.maximum(out, part, out=out)
+        with np.errstate(invalid="ignore"):  # NaN is an answer
+            for _, slices in self.visits(x.shape):
+                part = padded[slices]
+                out = part.copy() if out is None else np.maximum(out, part, out=out)
         return out
 
     def infer(self, x: Any) -> Any:
@@ -214,9 +215,15 @@ class _AtMaxima(Pooling):
         padded = self.pad_input(xp, x, lowest(x.dtype))
         unclaimed = xp.ones(out.shape, np.bool_)
         for _, slices in self.visits(x.shape):
-            hit = (padded[slices] == out) & unclaimed
+            hit = _is(padded[slices], out) & unclaimed
             unclaimed = unclaimed & ~hit
             yield hit, slices
+
+
+def _is(element: Any, maximum: Any) -> Any:
+    """Whether an element of a window is its maximum; NaN is larger than everything, and each NaN is as good."""
+    same = element == maximum
+    return same if element.dtype.kind in "ui" else same | ((element != element) & (maximum != maximum))
 
 
 def _interleaved(xp: Any, remainders: list[Any], strides: dict[int, int]) -> Any:
@@ -278,7 +285,7 @@ class MaxPoolGrad(_AtMaxima):
         small = np.int8 if len(visits) < 127 else np.int32
         winner = xp.full(out.shape, len(visits), small)
         for number in reversed(range(len(visits))):
-            winner = xp.where(padded[visits[number][1]] == out, small(number), winner)
+            winner = xp.where(_is(padded[visits[number][1]], out), small(number), winner)
         return winner, {index: number for number, (index, _) in enumerate(visits)}
 
     def bprop(self, x: Any, y: Any, dout: Any, out: Any, grad: Any) -> tuple:

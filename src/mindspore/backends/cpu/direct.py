@@ -45,11 +45,13 @@ class DirectCall:
         self.serial = serial
         executable = self._alone(compile) if serial else compile()
         blueprint = executable.blueprint
-        if blueprint.preparation or any(isinstance(s, HostStep) for s in blueprint.steps):
+        hosted = [s for s in blueprint.steps if isinstance(s, HostStep)]
+        if blueprint.preparation or any(s.guard is None for s in hosted):
             raise CannotCompile(f"the graph {blueprint.name!r} has steps that need Python")
         if any(v is None or v.buffer.kind != "output" for v in blueprint.results):
             raise CannotCompile(f"the graph {blueprint.name!r} has results that are not new arrays")
         self.executable = executable
+        self.may_call_back = bool(hosted)  # in rare calls, which find a guard set
         self.results = [(v.shape, numpy_dtype(v.dtype)) for v in blueprint.results if v is not None]
         self._free: list[_Frame] = []  # calls of several threads at a time get a frame each
 
@@ -61,17 +63,24 @@ class DirectCall:
         words = frame.words
         for word, number, offset in frame.places:
             words[word] = addresses[number] + offset
+        if self.may_call_back:
+            frame.instance.external = self._external(addresses)
         try:
             if self.serial:
                 status = self._alone(frame.run, frame.table, frame.count)
             else:
                 status = frame.run(frame.table, frame.count)
+            if status:
+                frame.instance.fail(status)
         finally:
             frame.lock.release()
             self._free.append(frame)
-        if status:
-            frame.instance.report(status)
         return results
+
+    def _external(self, addresses: list[int]) -> dict[tuple[str, int], int]:
+        count = len(addresses) - len(self.results)
+        inputs = {("input", n): address for n, address in enumerate(addresses[:count])}
+        return inputs | {("output", n): address for n, address in enumerate(addresses[count:])}
 
     def _frame(self) -> _Frame:
         """A frame that nobody uses, with its arena locked."""

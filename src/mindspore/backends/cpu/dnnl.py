@@ -46,8 +46,8 @@ MD_OF = {
 
 POOL_MAX, POOL_AVG_WITH_PADDING, POOL_AVG = 0x1FF, 0x2FF, 0x3FF
 _CONVOLUTION_DIRECT, _DECONVOLUTION_DIRECT = 1, 0xA
-_ELTWISE = {"gelu_tanh": (0x2B, 0.0, 0.0), "gelu_erf": (0x31, 0.0, 0.0)}
-#: oneDNN's own ReLU turns NaN into 0. x * clip(c x, 0, 1) with a huge c does not; adding 0 makes +0 of -0.
+#: oneDNN's own ReLU turns NaN into 0. x * clip(c x, 0, 1) with a huge c does not; adding 0 makes +0 of -0. It makes NaN of
+#: -inf, too, which whoever uses it has to look for.
 _RELU = ((0x34, 3e38, 0.0), (0x26, 1.0, 0.0))
 _BINARY = {"add": 0x1FFF0, "mul": 0x1FFF1}
 
@@ -243,8 +243,8 @@ class _Attributes(_Handle):
             self._append(post_ops)
 
     def _append(self, post_ops: Sequence[tuple]) -> None:
-        """`post_ops`: ("add" | "mul", description of the operand), or a name alone: "relu", "gelu_tanh", "gelu_erf",
-        "sum" (what is in the target already)."""
+        """`post_ops`: ("add" | "mul", description of the operand), or a name alone: "relu", "sum" (what is in the target
+        already)."""
         lib = library()
         handle = c_void_p()
         check(lib.dnnl_post_ops_create(byref(handle)), "create post-operations")
@@ -256,7 +256,7 @@ class _Attributes(_Handle):
                 if name in _BINARY:
                     check(lib.dnnl_post_ops_append_binary(handle, _BINARY[name], operand[0]), f"append {name}")
                     continue
-                for algorithm, alpha, beta in _RELU if name == "relu" else (_ELTWISE[name],):
+                for algorithm, alpha, beta in _RELU:
                     check(lib.dnnl_post_ops_append_eltwise(handle, algorithm, alpha, beta), f"append {name}")
             check(lib.dnnl_primitive_attr_set_post_ops(self, handle), "set post-operations")
         finally:

@@ -68,6 +68,7 @@ class Instance:
         self.external: dict[tuple[str, int], int] = {}  # of this call: ("input" | "output", number) -> address
         self.patches: list[tuple[tuple[str, int], int, int]] = []  # (whose address, byte offset, word to set)
         self.words: list[int] = []
+        self.links: list[tuple[int, int]] = []  # (word to set, word whose address it holds)
         self.alive: list[Any] = []  # objects the tables point to
         self.error: BaseException | None = None
         self._build()
@@ -98,6 +99,8 @@ class Instance:
         rows = [self._rows(steps) for steps in (self.blueprint.preparation, self.blueprint.steps)]
         self.word_array = np.array([*self.words, 0], np.int64)
         self.word_view = memoryview(self.word_array.data)
+        for word, target in self.links:
+            self.word_array[word] = self.word_array.ctypes.data + 8 * target
         self.preparation, self.table = map(self._resolved, rows)
         self.count = len(rows[1])
         self.table_address = self.table.ctypes.data
@@ -109,16 +112,26 @@ class Instance:
         native = runner.functions()
         movers: list[tuple[int, Any]] = []
         for number, step in enumerate(steps):
+            row: tuple[int, Any]
             if isinstance(step, KernelStep):
-                rows.append((step.compiled.address, self._kernel_block(step)))  # type: ignore[union-attr]
+                row = (step.compiled.address, self._kernel_block(step))  # type: ignore[union-attr]
             elif isinstance(step, DnnlStep):
-                rows.append((native.execute, self._dnnl_block(step, movers, native.move)))
+                row = (native.execute, self._dnnl_block(step, movers, native.move))
             elif isinstance(step, StopStep):
-                rows.append((native.stop, (self._word(step.reads[0]),)))
+                row = (native.stop, (self._word(step.reads[0]),))
             else:
                 assert isinstance(step, HostStep)
-                rows.append((self._callback(step), number))
+                row = (self._callback(step), number)
+            rows.append(row if step.guard is None else (native.guarded, self._guard_block(step.guard, *row)))
         return movers + rows
+
+    def _guard_block(self, guard: View, function: int, argument: Any) -> tuple[int]:
+        """Words: address of the byte that decides, and the step."""
+        start = self._word(guard)
+        self.words += [function, 0 if isinstance(argument, tuple) else argument]
+        if isinstance(argument, tuple):
+            self.links.append((start + 2, argument[0]))
+        return (start,)
 
     def _resolved(self, rows: list[tuple[int, Any]]) -> np.ndarray:
         base = self.word_array.ctypes.data
@@ -186,23 +199,26 @@ class Instance:
 
     def _host(self, step: HostStep) -> None:
         assert step.function is not None
-        results = step.function([self._array(v) for v in step.reads])
+        results = step.function([self._array(v).reshape(v.shape) for v in step.reads])
         for view, result in zip(step.writes, results):
-            np.copyto(self._array(view), np.asarray(result).reshape(view.shape), casting="unsafe")
+            place = self._array(view)
+            np.copyto(place, np.asarray(result).reshape(place.shape), casting="unsafe")
 
     def _array(self, view: View) -> np.ndarray:
-        """A view without blocks as an array."""
+        """A view as an array; a dimension in blocks is an axis for the blocks and one within them."""
         address = self._address(view)
         if address is None:
             address = self.external[view.buffer.kind, view.buffer.source] + view.byte_offset
         dtype = numpy_dtype(view.dtype)
         if view.size == 0:
             return np.empty(view.shape, dtype)
-        steps = [s * dtype.itemsize for s in strides(view) or ()]
-        low = min(0, sum((d - 1) * s for d, s in zip(view.shape, steps) if s < 0))
-        high = sum((d - 1) * s for d, s in zip(view.shape, steps) if s > 0) + dtype.itemsize
+        plain, pairs = strides(view), [pair for dim in view.dims or () for pair in dim]
+        shape = view.shape if plain is not None else tuple(extent for extent, _ in pairs)
+        steps = [s * dtype.itemsize for s in (plain if plain is not None else (stride for _, stride in pairs))]
+        low = min(0, sum((d - 1) * s for d, s in zip(shape, steps) if s < 0))
+        high = sum((d - 1) * s for d, s in zip(shape, steps) if s > 0) + dtype.itemsize
         memory = (ctypes.c_char * (high - low)).from_address(address + low)
-        return np.ndarray(view.shape, dtype, memory, -low, steps)  # type: ignore[arg-type]
+        return np.ndarray(shape, dtype, memory, -low, steps)  # type: ignore[arg-type]
 
     # -- a call ---------------------------------------------------------------------------------------------------
     def __call__(self, external: dict[tuple[str, int], int], weights: Sequence[Any] = (), own: bool = False) -> None:
@@ -219,15 +235,15 @@ class Instance:
             self._run_steps()
 
     def _run_steps(self) -> None:
-        self.error = None
         status = self.run(self.table_address, self.count)
+        if status:
+            self.fail(status)
+
+    def fail(self, status: int) -> None:
+        """Raise what a step of the host raised, or say which step failed."""
         if self.error is not None:
             error, self.error = self.error, None
             raise error
-        if status:
-            self.report(status)
-
-    def report(self, status: int) -> None:
         number, code = status >> 8, status & 255
         if code == runner.STOPPED:  # the results say why
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -232,6 +234,35 @@ class Lowering:
         scratch = compiled.plan.scratch(threads)
         step = KernelStep(reads, writes, name, scratch, None, compiled, operands, threads, extent)
         self.emit(step)
+
+    # -- what fast code gets wrong for NaN and infinities is noticed, and done again ---------------------------------
+    def has_nan(self, view: View) -> View:
+        """A byte that tells whether a tensor holds NaN."""
+        pairs = [pair for dim in view.dims or () for pair in dim]
+        flag = self.allocate("bool_", ())
+        code = (Instr("load", view.dtype, (), 0), Instr("isnan", "bool_", (0,)), Instr("reduce", "bool_", (1,), "any"))
+        buffers = (Operand(view.dtype, tuple(s for _, s in pairs)), Operand("bool_", (0,) * len(pairs)))
+        kernel = Kernel(tuple(Axis(extent, True) for extent, _ in pairs), buffers, code, ((1, 2),))
+        self.kernel(kernel, [view, flag], [view], [flag], "check")
+        return flag
+
+    def apply(self, name: str, view: View) -> None:
+        """view = name(view), in place."""
+        pairs = [pair for dim in view.dims or () for pair in dim]
+        row = tuple(s for _, s in pairs)
+        code = (Instr("load", view.dtype, (), 0), Instr(name, view.dtype, (0,)))
+        kernel = Kernel(tuple(Axis(extent) for extent, _ in pairs), (Operand(view.dtype, row),) * 2, code, ((1, 1),))
+        self.kernel(kernel, [view, view], [view], [view], name)
+
+    @contextlib.contextmanager
+    def only_if(self, flag: View) -> Iterator[None]:
+        """Steps emitted meanwhile run only in calls that find `flag` set; nobody else may rely on copies they make."""
+        first, copies = len(self.steps), dict(self._copies)
+        yield
+        self._copies = copies
+        for number, step in enumerate(self.steps[first:], start=first):
+            step.guard, step.name = flag, f"again:{step.name}"
+            flag.buffer.last = number
 
     def run(self, order: list[Cluster]) -> None:
         """Lower clusters in order."""

@@ -249,7 +249,7 @@ def _forward(
     fused = dnnl.Convolution(window).forward(
         op.desc(dnnl.SRC), op.desc(dnnl.WEIGHTS), target, bias, True, postops.descriptions(posts, target, 1)
     )
-    if fused.implementation != op.implementation:
+    if fused.implementation != op.implementation or target.padded_shape != target.shape:
         raise Unsupported(f"{op.implementation} with {posts}")
     return fused
 
@@ -268,13 +268,25 @@ def _convolution(lowering: Lowering, call: Value, operands: list[View], items: l
     ]
     bias, more = _absorbed(lowering, posts, others, target, 1)
     y = lowering.allocate_desc(x.dtype, target)
+    biased = reads if bias is None else {**reads, dnnl.BIAS: bias}
+
+    def direct(op: dnnl.Op, posts: tuple[postops.Post, ...]) -> None:
+        _run(lowering, op, biased, {dnnl.DST: y}, "conv" + _suffix(posts), more)
+
     if winograd.suits(lowering, window, prim.group, op, (dnnl.SRC, dnnl.WEIGHTS, dnnl.DST), posts):
         others = [bias] if bias is not None else []
-        winograd.forward(lowering, op, window, reads, y, posts, [*others, *(view for _, view in more.values())])
+        views = [*others, *(view for _, view in more.values())]
+        flag: View | None = winograd.forward(lowering, op, window, reads, y, posts, views)
     else:
-        if bias is not None:
-            reads[dnnl.BIAS] = bias
-        _run(lowering, op, reads, {dnnl.DST: y}, "conv" + _suffix(posts), more)
+        direct(op, posts)
+        flag = lowering.has_nan(y) if postops.without_relu(posts) != posts else None
+    if flag is not None:
+        slow = postops.without_relu(posts)
+        with lowering.only_if(flag):
+            shapes = x.shape, w.shape, _first_shape(prim, items[0].shape)
+            direct(op if slow == posts else _forward(prim, window, *shapes, x.dtype, slow), slow)
+            if slow != posts:
+                lowering.apply("relu", y)
     _publish(lowering, prim, items[0], y)
 
 
@@ -290,7 +302,6 @@ def plan(
     prim: Any, posts: tuple[postops.Post, ...], shapes: list[tuple[int, ...]], y: tuple[int, ...], dtype: str
 ) -> None:
     """Whether a convolution or product can absorb operations: raises where oneDNN has nothing fast for them."""
-    dtype = "float32" if dtype == "float16" else dtype
     if prim.name in postops.PRODUCTS:
         _product([dnnl.Desc.strided(s, dtype) for s in (*_product_shapes(prim, shapes, len(y)), y)], posts)
         return
@@ -322,7 +333,8 @@ def _convolution_input_gradient(lowering: Lowering, call: Value, operands: list[
     }
     dx = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_SRC))
     if winograd.suits(lowering, window, prim.group, op, (dnnl.DIFF_DST, dnnl.WEIGHTS, dnnl.DIFF_SRC)):
-        winograd.backward_data(lowering, op, window, reads, dx)
+        with lowering.only_if(winograd.backward_data(lowering, op, window, reads, dx)):
+            _run(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
     else:
         _run(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
     _publish(lowering, prim, items[0], dx)
@@ -348,7 +360,8 @@ def _convolution_filter_gradient(lowering: Lowering, call: Value, operands: list
     }
     dw = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_WEIGHTS), lead=False)
     if winograd.suits(lowering, window, prim.group, op, (dnnl.SRC, dnnl.DIFF_WEIGHTS, dnnl.DIFF_DST)):
-        winograd.backward_weights(lowering, op, window, reads, dw)
+        with lowering.only_if(winograd.backward_weights(lowering, op, window, reads, dw)):
+            _run(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
     else:
         _run(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
     _publish(lowering, prim, items[0], _ungrouped(lowering, dw, prim.group))
@@ -378,8 +391,8 @@ def _known_desc(lowering: Lowering, view: View) -> tuple[View, dnnl.Desc]:
 
 def _max_forward(
     lowering: Lowering, prim: Any, operand: View, out_shape: tuple[int, ...]
-) -> tuple[dnnl.Op, View, View, Any]:
-    """Pool and keep what the gradient needs: (primitive, result, workspace, pooling)."""
+) -> tuple[dnnl.Op, View, View, Any, View]:
+    """Pool and keep what the gradient needs: (primitive, result, workspace, pooling, whether there is NaN)."""
     _dtype(operand)
     x, desc = _known_desc(lowering, _to_first(prim, operand))
     pooling = _pooling(prim, operand.shape, dnnl.POOL_MAX)
@@ -389,7 +402,7 @@ def _max_forward(
     workspace_desc = op.desc(dnnl.WORKSPACE)
     workspace = lowering.allocate("uint8", (max(1, workspace_desc.nbytes),))
     _run(lowering, op, {dnnl.SRC: x}, {dnnl.DST: y, dnnl.WORKSPACE: workspace}, "max_pool")
-    return op, y, workspace, pooling
+    return op, y, workspace, pooling, lowering.has_nan(operand if operand.dims is not None else lowering.plain(operand))
 
 
 @handles("MaxPool", "MaxPoolNd", "MaxPool3D")
@@ -398,6 +411,19 @@ def _max_pool(lowering: Lowering, call: Value, operands: list[View], items: list
     forward = _max_forward(lowering, prim, operands[0], items[0].shape)
     lowering.kept[call.id] = forward
     _publish(lowering, prim, items[0], forward[1])
+    _again_with_nan(lowering, call, operands, items[0], forward[-1])
+
+
+def _again_with_nan(lowering: Lowering, call: Value, operands: list[View], item: Value, flag: View) -> None:
+    """oneDNN's maxima pass over NaN: where there is one, the host does it again."""
+    views = [v if v.dims is not None else lowering.plain(v) for v in operands]
+    target = lowering.views[item.id]
+    if target.dims is None:
+        target = lowering.views[item.id] = lowering.plain(target)
+    evaluate = lowering.rule(call.attr.prim)
+    with lowering.only_if(flag):
+        run = HostStep(views, [target], f"host:{call.attr.prim.name}", function=lambda found: [evaluate(np, *found)])
+        lowering.emit(run)
 
 
 @handles("MaxPoolGrad")
@@ -408,7 +434,7 @@ def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], it
     forward = lowering.kept.get(producer.id) if producer is not None and producer.args[0] is call.args[0] else None
     if forward is None:
         forward = _max_forward(lowering, prim, operands[0], operands[1].shape)
-    op, _, workspace, pooling = forward
+    op, _, workspace, pooling, flag = forward
     target = op.desc(dnnl.DST)
     backward = pooling.backward(
         dnnl.Desc.any(op.desc(dnnl.SRC).shape, _dtype(operands[2])), target, (op.desc(dnnl.SRC), target)
@@ -417,6 +443,7 @@ def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], it
     dx = lowering.allocate_desc(operands[2].dtype, backward.desc(dnnl.DIFF_SRC))
     _run(lowering, backward, {dnnl.DIFF_DST: dy, dnnl.WORKSPACE: workspace}, {dnnl.DIFF_SRC: dx}, "max_pool_bwd")
     _publish(lowering, prim, items[0], dx)
+    _again_with_nan(lowering, call, operands, items[0], flag)
 
 
 def _average_algorithm(prim: Any, x_shape: tuple[int, ...]) -> int:
@@ -503,6 +530,11 @@ def _matrix_product(lowering: Lowering, call: Value, operands: list[View], items
     if bias is not None:
         reads[dnnl.BIAS] = _reshaped(lowering, bias, (1,) * (rank - 1) + bias.shape)
     _run(lowering, op, reads, {dnnl.DST: target}, "matmul" + _suffix(posts), more)
+    slow = postops.without_relu(posts)
+    if slow != posts:
+        with lowering.only_if(lowering.has_nan(target)):
+            _run(lowering, _product(descs, slow), reads, {dnnl.DST: target}, "matmul" + _suffix(slow), more)  # type: ignore[arg-type]
+            lowering.apply("relu", target)
     lowering.views[items[0].id] = result
 
 

@@ -1,12 +1,13 @@
 """Operations that a convolution or matrix product applies to its own result before it stores it.
 
 A pass over the loop program: what follows a convolution or product and is its only user moves into it, as far as
-oneDNN has a fast implementation of the combination: adding a bias or another tensor (the residual), scaling channels,
-ReLU, GELU. A normalisation with fixed statistics is a scaling and a shift per channel; where the filters and the
+oneDNN has a fast implementation of the combination: adding a bias or another tensor (the residual), scaling channels, and
+ReLU at the end. A normalisation with fixed statistics is a scaling and a shift per channel; where the filters and the
 statistics are weights that do not change from call to call, the scaling goes into the filters (`Lowering` computes
 what depends on weights alone once), and nothing is left of it at run time.
 
-What cannot be absorbed stays where it was, so every combination has an unfused fallback.
+What cannot be absorbed stays where it was, so every combination has an unfused fallback. Types of 16 bits stay out of it:
+each of their operations rounds, and a step would round once.
 """
 
 from __future__ import annotations
@@ -20,14 +21,12 @@ from mindspore.compiler.fuse.loopir import OpaqueCall, Program, Slot, Unsupporte
 
 CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
 PRODUCTS = ("MatMul", "BatchMatMul")
-_ACTIVATIONS = {"GeLU": "gelu_tanh", "GeLUErf": "gelu_erf"}
 _LONGEST = 8  # operations absorbed by one step
-_TYPES = ("float32", "bfloat16", "float16")
 
 
 @dataclass(frozen=True)
 class Post:
-    """`kind`: "bias", "add" or "mul" (with an operand), "relu", "gelu_tanh" or "gelu_erf" (without).
+    """`kind`: "bias", "add" or "mul" (with an operand), or "relu" (without), which comes last.
 
     `per_channel`: the operand has one number per channel, instead of the result's shape.
     """
@@ -53,6 +52,10 @@ class Fused:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def without_relu(posts: tuple[Post, ...]) -> tuple[Post, ...]:
+    return posts[:-1] if posts and posts[-1].kind == "relu" else posts
 
 
 def parts(prim: Any) -> tuple[Any, tuple[Post, ...]]:
@@ -116,7 +119,7 @@ class _Absorbing:
 
     def _call(self, call: Value) -> None:
         items = self.users.get(call.id, [])
-        if len(items) != 1 or len(call.args) != 2 or any(v.dtype not in _TYPES for v in (items[0], *call.args)):
+        if len(items) != 1 or len(call.args) != 2 or any(v.dtype != "float32" for v in (items[0], *call.args)):
             return
         if any(0 in v.shape for v in (items[0], *call.args)):
             return
@@ -181,14 +184,12 @@ class _Chain:
             if link is None:
                 return
             self.links.append(link)
+            if link.post == Post("relu"):
+                return
             value = link.result
 
     def _next(self, value: Value) -> _Link | None:
         users = self.owner.users.get(value.id, [])
-        if len({id(u.origin) for u in users}) == 1 and users[0].origin is not None:
-            kind = _ACTIVATIONS.get(users[0].origin.op.name)
-            if kind is not None and users[0].op == "map":
-                return self._activation(value, kind, users[0].origin)
         if len(users) != 1:
             return None
         user = users[0]
@@ -214,26 +215,6 @@ class _Chain:
         if small.size != channels or small.shape[axis] != channels:
             return None
         return _Link(Post(user.attr, per_channel=True), small, user, [user])
-
-    def _activation(self, value: Value, kind: str, origin: Any) -> _Link | None:
-        """All that a primitive computes from the value, if nothing but its result is used elsewhere."""
-        inside: dict[int, Value] = {}
-        stack = list(self.owner.users.get(value.id, []))
-        exits = []
-        while stack:
-            v = stack.pop()
-            if v.id in inside:
-                continue
-            inside[v.id] = v
-            following = [u for u in self.owner.users.get(v.id, []) if u.origin is origin]
-            if len(following) != len(self.owner.users.get(v.id, [])) or not following or v.id in self.owner.outputs:
-                exits.append(v)
-            stack += following
-        fits = len(exits) == 1 and exits[0].shape == value.shape and exits[0].dtype == value.dtype == "float32"
-        known = all(a.op == "const" or a is value or a.id in inside for v in inside.values() for a in v.args)
-        if not fits or not known or any(v.op != "map" for v in inside.values()):
-            return None
-        return _Link(Post(kind), None, exits[0], list(inside.values()))
 
     # -- deciding -------------------------------------------------------------------------------------------------
     def shorten(self, possible: Callable[..., bool]) -> None:

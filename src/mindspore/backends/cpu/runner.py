@@ -2,8 +2,9 @@
 
 `run(table, count)` calls `function(argument)` for every pair of words and stops at the first status that is not 0,
 returning (step << 8 | status). Two helper functions let oneDNN primitives be steps: `execute` takes the words
-(primitive, stream, number of arguments, arguments), `move` the words (memory, address). A third, `stop`, ends the run with
-the status STOPPED if the int32 at an address (its only word) is not 0.
+(primitive, stream, number of arguments, arguments), `move` the words (memory, address). `stop` ends the run with the
+status STOPPED if the int32 at an address (its only word) is not 0; `guarded` takes the words (address of a byte,
+function, argument) and does that step only if the byte is not 0.
 `timed()` is the same loop for the profiler: it also stores the processor's counter before each step and at the end.
 """
 
@@ -55,6 +56,25 @@ _STAMP = """
   store i64 %now, ptr %stamp, align 8
 """
 
+_GUARDED_IR = """
+define i32 @graph_guarded(ptr %words) {
+entry:
+  %flag = load ptr, ptr %words, align 8
+  %byte = load i8, ptr %flag, align 1
+  %wanted = icmp ne i8 %byte, 0
+  br i1 %wanted, label %step, label %skip
+step:
+  %p1 = getelementptr i8, ptr %words, i64 8
+  %function = load ptr, ptr %p1, align 8
+  %p2 = getelementptr i8, ptr %words, i64 16
+  %argument = load ptr, ptr %p2, align 8
+  %status = call i32 %function(ptr %argument)
+  ret i32 %status
+skip:
+  ret i32 0
+}
+"""
+
 _DNNL_IR = """
 define i32 @graph_execute(ptr %words) {
   %primitive = load ptr, ptr %words, align 8
@@ -97,6 +117,7 @@ define i32 @graph_stop(ptr %words) {{
 class Functions(NamedTuple):
     run: Any
     stop: int
+    guarded: int
     execute: int
     move: int
 
@@ -105,10 +126,10 @@ class Functions(NamedTuple):
 def functions() -> Functions:
     address = jit.load("graph_run", _loop("graph_run", "", ""))
     run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
-    stop = jit.load("graph_stop", _STOP_IR)
+    stop, guarded = jit.load("graph_stop", _STOP_IR), jit.load("graph_guarded", _GUARDED_IR)
     if openmp.onednn() is None:
-        return Functions(run, stop, 0, 0)
-    return Functions(run, stop, jit.load("graph_execute", _DNNL_IR), jit.load("graph_move", _DNNL_IR))
+        return Functions(run, stop, guarded, 0, 0)
+    return Functions(run, stop, guarded, jit.load("graph_execute", _DNNL_IR), jit.load("graph_move", _DNNL_IR))
 
 
 @functools.cache

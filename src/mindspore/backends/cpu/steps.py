@@ -12,17 +12,21 @@ from mindspore.backends.cpu.layout import Buffer, View
 
 @dataclass
 class Step:
-    """What every step has: what it reads and writes, scratch memory, and a name for reports."""
+    """What every step has: what it reads and writes, scratch memory, and a name for reports.
+
+    `guard`: a byte in memory; the step is left out of a call in which it is 0.
+    """
 
     reads: list[View]
     writes: list[View]
     name: str = ""
     scratch_bytes: int = 0
     scratch: Buffer | None = field(default=None, repr=False)
+    guard: View | None = field(default=None, kw_only=True)
 
     @property
     def views(self) -> list[View]:
-        return [*self.reads, *self.writes]
+        return [*self.reads, *self.writes, *([self.guard] if self.guard else [])]
 
 
 @dataclass

@@ -10,6 +10,9 @@ usual ±1, ±2 keeps them at about five times those of a direct convolution, and
 
 Tensors are in blocks of channels (nChw16c); transformed tiles lie as (36, tiles, channels). Between the 36 planes there is
 a gap of one cache line, since strides of large powers of two would put them all into the same few places of the cache.
+
+A NaN or an infinity would spread over its whole tile. The last transform notices results that are not finite, and the caller
+then does the convolution again directly: each pass returns the byte that tells.
 """
 
 from __future__ import annotations
@@ -84,6 +87,7 @@ class Transform:
     turned: bool = False
     after: tuple[str, ...] = ()
     bias_steps: tuple[int, ...] = ()  # of the bias, per loop
+    flag: str = ""  # of the byte that is the last operand: "clear" it, or "set" it if a result is not finite
 
 
 def write(transform: Transform) -> Function:
@@ -99,8 +103,13 @@ class _Writer:
 
     def write(self) -> Function:
         f, t = self.f, self.t
-        more = sum(name != "relu" for name in t.after)
+        more = sum(name != "relu" for name in t.after) + bool(t.flag)
         self.target, self.source, *self.operands = pointers(f, 2 + more)
+        if t.flag == "clear":
+            f.when(f.op("icmp eq i64 %tid, 0"), lambda: f.do(f"store i8 0, ptr {self.operands[-1]}, align 1"))
+        if t.flag == "set":
+            self.trouble = f.op(f"alloca {self.kind}, align 64")
+            f.do(f"store {self.kind} zeroinitializer, ptr {self.trouble}, align 64")
         self.nowhere = f.op(f"alloca {self.kind}, align 64") if t.image else ""
         if t.image:
             f.do(f"store {self.kind} zeroinitializer, ptr {self.nowhere}, align 64")
@@ -109,8 +118,18 @@ class _Writer:
             total *= extent
         low, high = own_share(f, total)
         f.loop(low, high, "1", [], self._row)
+        if t.flag == "set":
+            self._tell()
         f.do("ret void")
         return f
+
+    def _tell(self) -> None:
+        """Set the flag if a result times 0 was not 0."""
+        f, lanes = self.f, self.t.lanes
+        sums = f.op(f"load {self.kind}, ptr {self.trouble}, align 64")
+        bad = f.op(f"fcmp uno {self.kind} {sums}, {sums}")
+        some = f.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (f"<{lanes} x i1>", bad))
+        f.when(some, lambda: f.do(f"store i8 1, ptr {self.operands[-1]}, align 1"))
 
     def _row(self, number: str, _: list[str]) -> list[str]:
         f, t = self.f, self.t
@@ -145,9 +164,20 @@ class _Writer:
         if t.turned:
             taps = [row[::-1] for row in taps[::-1]]
         half = [self._times([taps[r][c] for r in range(columns)]) for c in range(columns)]  # by column
-        for r in range(rows):
-            for c, value in enumerate(self._times([half[k][r] for k in range(columns)])):
+        found = [self._times([half[k][r] for k in range(columns)]) for r in range(rows)]
+        for r, row in enumerate(found):
+            for c, value in enumerate(row):
                 self._store(target, r, c, value, inside if t.writes_image else None)
+        if t.flag == "set":
+            self._look_at([value for row in found for value in row])
+
+    def _look_at(self, results: list[str]) -> None:
+        f = self.f
+        zero = f.constant(0.0, "float32", self.t.lanes)
+        sums = f.op(f"load {self.kind}, ptr {self.trouble}, align 64")
+        for value in results:
+            sums = f.intrinsic("fma", "float32", self.t.lanes, value, zero, sums)
+        f.do(f"store {self.kind} {sums}, ptr {self.trouble}, align 64")
 
     def _times(self, vector: list[str]) -> list[str]:
         """The matrix times a vector of vectors."""
@@ -304,9 +334,12 @@ class Steps:
 
     def __init__(self, lowering: Lowering):
         self.lowering = lowering
+        self.flag = lowering.allocate("bool_", ())  # whether a result is not finite
 
     def transform(self, description: Transform, target: View, source: View, more: Sequence[View] = ()) -> None:
         name = f"winograd_{description.matrix}" + "".join("+" + a for a in description.after)
+        if description.flag:
+            more = [*more, self.flag]
         emit(self.lowering, name, compiled(write, description), [target], [source, *more], source.size * 4)
 
     def image(self, x: View, blocked: Blocked, before: tuple[int, ...], tiles: tuple[int, int], matrix: str) -> Planes:
@@ -315,7 +348,8 @@ class Steps:
         planes = Planes(self.lowering, n * tiles[0] * tiles[1], c)
         loops = blocked.loops(tiles, c, image_first=True)
         image = Image((h, w), before, tiles)
-        description = Transform(matrix, blocked.lanes, loops, (blocked.taps, planes.taps), image)
+        flag = "clear" if matrix == "image" else ""
+        description = Transform(matrix, blocked.lanes, loops, (blocked.taps, planes.taps), image, flag=flag)
         self.transform(description, planes.view, x)
         return planes
 
@@ -355,14 +389,16 @@ class Steps:
         loops = blocked.loops(tiles, c, image_first=False)
         image = Image((h, w), (0, 0), tiles)
         description = Transform(
-            "result", blocked.lanes, loops, (planes.taps, blocked.taps), image, True, False, after, (0, blocked.lanes, 0, 0)
+            "result", blocked.lanes, loops, (planes.taps, blocked.taps), image, True, False, after, (0, blocked.lanes, 0, 0),
+            "set",
         )  # fmt: skip
         self.transform(description, y, planes.view, more)
 
     def filter_gradient(self, planes: Planes, dw: View, desc: dnnl.Desc) -> None:
         lanes, loops, taps = filter_steps(desc, 0)
         turned_loops = tuple((extent, to_step, from_step) for extent, from_step, to_step in loops)
-        self.transform(Transform("filter_gradient", lanes, turned_loops, (planes.taps, taps)), dw, planes.view)
+        description = Transform("filter_gradient", lanes, turned_loops, (planes.taps, taps), flag="set")
+        self.transform(description, dw, planes.view)
 
 
 # -- the three passes ---------------------------------------------------------------------------------------------------
@@ -374,7 +410,7 @@ def forward(
     y: View,
     posts: tuple[Post, ...],
     operands: list[View],
-) -> None:
+) -> View:
     """`op`: the direct convolution, whose layouts are used. `operands`: those of `posts`, in order."""
     steps = Steps(lowering)
     target = Blocked.of(op.desc(dnnl.DST))
@@ -384,9 +420,10 @@ def forward(
     image = steps.image(reads[dnnl.SRC], source, window.before, tiles, "image")
     after = tuple("bias" if p.per_channel else p.kind for p in posts)
     steps.result(steps.product(image, filters), y, target, tiles, after, operands)
+    return steps.flag
 
 
-def backward_data(lowering: Lowering, op: dnnl.Op, window: dnnl.Window, reads: dict[int, View], dx: View) -> None:
+def backward_data(lowering: Lowering, op: dnnl.Op, window: dnnl.Window, reads: dict[int, View], dx: View) -> View:
     steps = Steps(lowering)
     target = Blocked.of(op.desc(dnnl.DIFF_SRC))
     tiles = tiles_of(target.shape)
@@ -395,15 +432,17 @@ def backward_data(lowering: Lowering, op: dnnl.Op, window: dnnl.Window, reads: d
     before = tuple(TAPS - 1 - b for b in window.before)
     image = steps.image(reads[dnnl.DIFF_DST], source, before, tiles, "image")
     steps.result(steps.product(image, filters), dx, target, tiles, (), [])
+    return steps.flag
 
 
-def backward_weights(lowering: Lowering, op: dnnl.Op, window: dnnl.Window, reads: dict[int, View], dw: View) -> None:
+def backward_weights(lowering: Lowering, op: dnnl.Op, window: dnnl.Window, reads: dict[int, View], dw: View) -> View:
     steps = Steps(lowering)
     gradient = Blocked.of(op.desc(dnnl.DIFF_DST))
     tiles = tiles_of(gradient.shape)
     image = steps.image(reads[dnnl.SRC], Blocked.of(op.desc(dnnl.SRC)), window.before, tiles, "image")
     factors = steps.image(reads[dnnl.DIFF_DST], gradient, (0, 0), tiles, "result_gradient")
     steps.filter_gradient(steps.product(image, factors, transposed=True), dw, op.desc(dnnl.DIFF_WEIGHTS))
+    return steps.flag
 
 
 # -- when ---------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import flags
 from mindspore._base.optional import require
 from mindspore.backends.xla.layouts import compile_with_own_layouts
 from mindspore.ir import CNode, FuncGraph, Node, ValueNode
@@ -93,7 +94,11 @@ class XlaBackend:
     def options(self) -> dict[str, Any]:
         """Settings for XLA's compiler on this device."""
         given = os.environ.get("XLA_FLAGS", "")
-        return {k: v for k, v in _GPU_OPTIONS.items() if self.device.platform == "gpu" and k not in given}
+        # Each operation on 16-bit floats rounds its result, as it does when called alone.
+        options = {"xla_allow_excess_precision": flags.excess_precision()}
+        if self.device.platform == "gpu":
+            options |= _GPU_OPTIONS
+        return {k: v for k, v in options.items() if k not in given}
 
 
 def _guarded(jnp: Any, graph: FuncGraph, arrays: Any, outputs: Any) -> tuple:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import flags as environment
 from mindspore.compiler.fuse.flags import GraphKernelFlags
 from mindspore.compiler.fuse.loopir import ELEMENT_TYPES, Maker, Program, Slot, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace, name_of
@@ -33,6 +34,7 @@ class Expander:
         self.flags = flags
         self.make = Maker()
         self.make.across = flags.opt_level > 0
+        self.excess_precision = environment.excess_precision()
         self.xp = Namespace(self.make, self._array)
         self.env: dict[int, Any] = {}  # node id -> Value, or a tuple of such
         self._arrays: dict[int, tuple[np.ndarray, Value]] = {}
@@ -116,7 +118,8 @@ class Expander:
         lazy = self.xp.asarray(result)
         if lazy.shape != tuple(abstract.shape):
             raise Unsupported(f"a result of shape {lazy.shape} instead of {abstract.shape}")
-        return lazy.astype(abstract.dtype.np).value
+        value = lazy.astype(abstract.dtype.np).value
+        return value if self.excess_precision else self.make.rounded(value)
 
     def _opaque(self, node: CNode, arguments: list[Any]) -> Any:
         flat: list[Value] = []

@@ -137,6 +137,22 @@ def _is_computed(value: Value, depth: int) -> bool:
     return True
 
 
+_HALVES = ("float16", "bfloat16")
+#: what gives numbers of 16 bits for numbers of 16 bits
+_EXACT = frozenset({"neg", "abs", "max", "min", "select", "relu", "sign", "floor", "ceil", "trunc", "rint", "copysign"})
+
+
+def _has_excess(x: Value) -> bool:
+    """Whether loops may hold more of a value than 16 bits."""
+    if x.is_view or x.op == "take":
+        return _has_excess(x.args[0])
+    if x.op == "reduce":
+        return x.attr[0] not in ("max", "min") or _has_excess(x.args[0])
+    if x.op != "map" or x.attr in ("cast", "rounded"):
+        return False
+    return x.attr not in _EXACT or any(_has_excess(a) for a in x.args if a.dtype in _HALVES)
+
+
 class Maker:
     """Makes values in order, with small simplifications on the way."""
 
@@ -227,6 +243,10 @@ class Maker:
             if other.op == "const" and other.attr == number and x.shape == shape and x.dtype == dtype:
                 return x
         return None
+
+    def rounded(self, x: Value) -> Value:
+        """A value of 16 bits with no more precision than that: loops compute in 32 bits and round where they store."""
+        return self.map("rounded", x.dtype, x) if x.dtype in _HALVES and _has_excess(x) else x
 
     def reduce(self, kind: str, x: Value, axes: tuple[int, ...], dtype: str) -> Value:
         shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)

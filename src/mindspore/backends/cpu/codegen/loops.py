@@ -121,7 +121,7 @@ class _Writer:
         """Lanes: several registers per value hide the latency of long dependent chains, while registers last."""
         native = bits // 32
         ops = [i.op for i in self.kernel.code]
-        heavy = any(op in scalar.EXPENSIVE for op in ops)
+        heavy = any(op in scalar.EXPENSIVE or op == "rounded" for op in ops)
         by_lane = any(op in vecmath.LIBM and op not in vecmath.VECTOR_FUNCTIONS for op in ops)
         column = self.kernel.reduces and not self.a.row_mode
         width = 4 * native if (heavy or column) and len(ops) <= 60 else 2 * native

@@ -346,7 +346,18 @@ def _to_integer(f: Function, a: str, b: str, width: int, value: str) -> str:
 
 
 def round_half(f: Function, dtype: str, width: int, value: str) -> str:
+    """To the precision of a half, in float32 registers."""
+    if dtype == "bfloat16":
+        it = vector("i32", width)
+        upper = f.op(f"and {it} {_rounded_bits(f, width, value)}, {f.splat('i32', str(-0x10000), width)}")
+        return f.op(f"bitcast {it} {upper} to {vector('float', width)}")
     return from_memory(f, dtype, width, to_memory(f, dtype, width, value))
+
+
+@define("rounded")
+def _rounded(f: Function, dtype: str, width: int, a: str) -> str:
+    """A half as it would come back from memory."""
+    return round_half(f, dtype, width, a) if dtype in ("float16", "bfloat16") else a
 
 
 def to_memory(f: Function, dtype: str, width: int, value: str) -> str:
@@ -361,7 +372,13 @@ def to_memory(f: Function, dtype: str, width: int, value: str) -> str:
 
 
 def _to_bfloat16(f: Function, width: int, value: str) -> str:
-    """Round to nearest even on the bits; NaN stays NaN."""
+    it = vector("i32", width)
+    upper = f.op(f"lshr {it} {_rounded_bits(f, width, value)}, {f.splat('i32', '16', width)}")
+    return f.op(f"trunc {it} {upper} to {vector('i16', width)}")
+
+
+def _rounded_bits(f: Function, width: int, value: str) -> str:
+    """The bits of a float32 whose upper half is the nearest bfloat16, ties to even; NaN stays NaN."""
     it = vector("i32", width)
 
     def c(number: int) -> str:
@@ -372,8 +389,7 @@ def _to_bfloat16(f: Function, width: int, value: str) -> str:
     rounded = f.op(f"add {it} {bits}, {f.op(f'add {it} {odd}, {c(0x7FFF)}')}")
     nan = f.op(f"fcmp uno {vector('float', width)} {value}, {value}")
     quiet = f.op(f"or {it} {bits}, {c(0x400000)}")
-    chosen = f.op(f"select {_bools(width)} {nan}, {it} {quiet}, {it} {rounded}")
-    return f.op(f"trunc {it} {f.op(f'lshr {it} {chosen}, {c(16)}')} to {vector('i16', width)}")
+    return f.op(f"select {_bools(width)} {nan}, {it} {quiet}, {it} {rounded}")
 
 
 def from_memory(f: Function, dtype: str, width: int, value: str) -> str:
