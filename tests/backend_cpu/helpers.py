@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import Tensor  # noqa: F401 (values.from_node makes tensors, and this tells it what they are)
 from mindspore._base import dtype as mstype
 from mindspore.backends.cpu import CpuBackend
 from mindspore.backends.interp import InterpBackend
