@@ -26,6 +26,8 @@ from mindspore.train.amp import (
 )
 from mindspore.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 
+__ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
+
 
 def _map(function: Any, inputs: Any) -> Any:
     if isinstance(inputs, (tuple, list)):

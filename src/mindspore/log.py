@@ -25,6 +25,8 @@ from typing import Any
 
 from mindspore._base import flags
 
+__ms_treatment__ = "refused"  # by the compiler: see compiler/parse/source.py
+
 __all__ = ["get_level", "get_log_config"]
 
 _LEVELS = {

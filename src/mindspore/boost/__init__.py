@@ -7,6 +7,8 @@ from mindspore.boost.grad_accumulation import GradientAccumulation
 from mindspore.boost.grad_freeze import FreezeOpt, GradientFreeze, freeze_cell
 from mindspore.boost.less_batch_normalization import LessBN
 
+__ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
+
 __all__ = [
     "AutoBoost", "BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "FreezeOpt",
     "GradientAccumulation", "GradientFreeze", "LessBN", "OptimizerProcess", "ParameterProcess", "freeze_cell",

@@ -19,6 +19,8 @@ from mindspore._base import dtype as mstype
 from mindspore.common.random import host_generator
 from mindspore.common.tensor import Tensor
 
+__ms_treatment__ = "refused"  # by the compiler: see compiler/parse/source.py
+
 _INITIALIZER_ALIAS: dict[str, type[Initializer]] = {}
 _SKIP: ContextVar[bool] = ContextVar("skip_initialisation", default=False)
 

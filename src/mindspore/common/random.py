@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import seed_hook
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.prims.random import NextKey
@@ -148,16 +149,7 @@ def set_seed(seed: int) -> None:
     _Streams.host = None
     for key, stream in _Streams.by_seed.items():
         _restart_stream(stream, key)
-    _seed_dataset(int(seed))
-
-
-def _seed_dataset(seed: int) -> None:
-    """The data pipeline has its own seed; it is only told when it is in use."""
-    import sys
-
-    config = sys.modules.get("mindspore.dataset.config")
-    if config is not None:
-        config.set_seed(seed % (1 << 32))
+    seed_hook.tell(int(seed))
 
 
 def get_seed() -> int | None:

@@ -9,6 +9,8 @@ from typing import Any
 from mindspore.compiler import parse
 from mindspore.prims.active import ACTIVE
 
+__ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
+
 
 def choose(predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
     """One of two results."""

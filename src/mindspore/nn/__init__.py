@@ -18,6 +18,8 @@ from mindspore.nn.utils import no_init_parameters
 from mindspore.nn.wrap import *  # noqa: F403
 from mindspore.ops.examples import complete as _complete
 
+__ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
+
 _complete(Cell, _TABLE)
 
 

@@ -27,6 +27,8 @@ from mindspore.prims.checks import UnfitError
 from mindspore.prims.elementwise import Cast
 from mindspore.runtime import tape as tapes
 
+__ms_treatment__ = "called"  # by the compiler: see compiler/parse/source.py
+
 #: so many cells within each other are usual in eager mode; for more, Python's limit of calls under way is raised …
 DEEP = 50
 #: … to this, well within the stack of a thread

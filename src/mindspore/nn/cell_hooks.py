@@ -11,6 +11,8 @@ from mindspore.common.changes import note_change
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.values import TensorBase
 
+__ms_treatment__ = "called"  # by the compiler: see compiler/parse/source.py
+
 _ids = itertools.count()
 _KINDS = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
 

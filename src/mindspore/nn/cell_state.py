@@ -10,6 +10,8 @@ from mindspore._base.dtype import to_dtype
 from mindspore.common.changes import note_change
 from mindspore.common.tensor import Tensor
 
+__ms_treatment__ = "called"  # by the compiler: see compiler/parse/source.py
+
 
 class Registry(OrderedDict):
     """Parameters or child cells by name; graphs made of the cell are told when it changes."""

@@ -31,6 +31,8 @@ from mindspore.train.serialization import load_checkpoint, load_param_into_net, 
 from mindspore.train.summary import SummaryLandscape, SummaryRecord
 from mindspore.train.thor import ConvertModelUtils, ConvertNetUtils
 
+__ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
+
 __all__ = [
     "BackupAndRestore", "Callback", "CheckpointConfig", "ConvertModelUtils", "ConvertNetUtils", "DatasetHelper", "DynamicLossScaleManager",
     "EarlyStopping", "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "LossMonitor",

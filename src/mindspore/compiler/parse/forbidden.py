@@ -9,7 +9,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
-_MODULES = {"mindspore.common.initializer", "mindspore.context", "mindspore.log"}
+from mindspore.compiler.parse.source import treatment
+
 _CELL_METHODS = {
     "buffers", "get_buffer", "get_parameters", "get_sub_cell", "load_state_dict", "named_buffers", "register_backward_hook",
     "register_backward_pre_hook", "register_buffer", "register_forward_hook", "register_forward_pre_hook",
@@ -24,7 +25,7 @@ def refuse_forbidden(function: Any) -> None:
     """Raise if user code being compiled may not call `function`."""
     if isinstance(function, types.MethodType):
         what = _method(function)
-    elif getattr(function, "__module__", None) in _MODULES:
+    elif treatment(getattr(function, "__module__", None) or "") == "refused":
         kind = "class" if isinstance(function, type) else "method or function"
         what = f"{kind} '{function.__module__}.{function.__qualname__}'"
     else:

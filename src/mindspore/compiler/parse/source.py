@@ -10,6 +10,7 @@ import ast
 import functools
 import inspect
 import linecache
+import sys
 import types
 from typing import Any, NamedTuple
 
@@ -107,29 +108,27 @@ _LIBRARY_ROOTS = {
     "mindspore", "numpy", "scipy", "jax", "jaxlib", "cv2", "PIL", "pandas", "pytest", "_pytest", "matplotlib", "builtins",
     "torch", "google",
 }  # fmt: skip
-#: parts of the library whose Python is interpreted like user code: it may branch on tensors
-_INTERPRETED_PACKAGES = (
-    "mindspore.nn",
-    "mindspore.train",
-    "mindspore.amp",
-    "mindspore.model_zoo",
-    "mindspore.boost",
-    "mindspore.ops.composite.loops",
-    "mindspore.formats.control",
-)
-
-
 def is_library(module: str | None) -> bool:
     """Whether functions of a module are run as they are while a graph is built, rather than interpreted."""
     if not module:
         return False
-    if module.startswith(_INTERPRETED_PACKAGES) and not module.startswith("mindspore.nn.cell"):
-        return False
     root = module.partition(".")[0]
-    return root in _LIBRARY_ROOTS or root in _stdlib()
+    return (root in _LIBRARY_ROOTS or root in _stdlib()) and treatment(module) != "interpreted"
+
+
+def treatment(module: str) -> str:
+    """What a module, or else the innermost package around it that says so, states in `__ms_treatment__`:
+
+    "interpreted": its Python is interpreted like user code, since it may branch on tensors; "refused": its functions act
+    once, when they are called, and have no place in a graph; "called" (where nothing is stated).
+    """
+    while module:
+        stated = getattr(sys.modules.get(module), "__ms_treatment__", None)
+        if stated is not None:
+            return stated
+        module = module.rpartition(".")[0]
+    return "called"
 
 
 def _stdlib() -> Any:
-    import sys
-
     return sys.stdlib_module_names - {"__main__"}

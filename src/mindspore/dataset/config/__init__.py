@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base.seed_hook import on_seed
 from mindspore.dataset._check import INT32_MAX, UINT32_MAX, check_bool, check_range, check_type, worker_limit
 
 DEFAULT_SEED = 5489  # the value that means "not set": every run draws its own
@@ -80,6 +81,9 @@ def set_seed(seed: int) -> None:
     _settings.seed = seed
     random.seed(seed)
     np.random.seed(seed)
+
+
+on_seed(lambda seed: set_seed(seed % (UINT32_MAX + 1)))  # `mindspore.set_seed` seeds the data pipeline, too
 
 
 def get_seed() -> int:

@@ -12,6 +12,8 @@ from mindspore.compiler import parse
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Stack
 
+__ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
+
 
 def _while(cond_func: Any, loop_func: Any, init_val: Any) -> Any:
     value = init_val
