@@ -191,3 +191,44 @@ def test_an_error_while_running_reaches_every_result(device, monkeypatch):
         b.asnumpy()
     monkeypatch.undo()
     np.testing.assert_allclose((Tensor(random(3)) + 1).asnumpy(), random(3) + 1, rtol=1e-6)
+
+
+def test_an_index_out_of_range_is_reported_when_a_value_is_looked_at():
+    table, index = Tensor(random(4, 3)), ops.relu(Tensor(np.array([1, 7], np.int32)))
+    found = ops.gather(table, index, 0)  # nobody waits for the check
+    later = found * 2
+    with pytest.raises(IndexError, match="7") as caught:
+        later.asnumpy()
+    assert "test_deferred.py" in "".join(caught.value.__notes__)
+    np.testing.assert_allclose((Tensor(random(3)) + 1).asnumpy(), random(3) + 1, rtol=1e-6)
+
+
+def test_indices_of_the_host_are_tested_at_once():
+    with pytest.raises(IndexError, match="7"):
+        ops.gather(Tensor(random(4, 3)), Tensor(np.array([1, 7], np.int32)), 0)
+
+
+def test_a_graph_reports_late_and_leaves_its_weights_alone():
+    ms.set_context(mode=ms.GRAPH_MODE, backend="xla")
+    try:
+        net = nn.Dense(3, 4)
+        optimizer = nn.SGD(net.trainable_params(), 0.1)
+        gradient = ms.value_and_grad(lambda a, b: ops.cross_entropy(net(a), b), None, optimizer.parameters)
+
+        @ms.jit
+        def step(a, b):
+            loss, grads = gradient(a, b)
+            optimizer(grads)
+            return loss
+
+        x = Tensor(random(2, 3))
+        step(x, Tensor(np.array([0, 3], np.int32)))
+        before = net.weight.asnumpy().copy()
+        loss = step(x, Tensor(np.array([0, 9], np.int32)))
+        with pytest.raises((ValueError, IndexError), match="9"):
+            loss.asnumpy()
+        np.testing.assert_array_equal(net.weight.asnumpy(), before)
+        step(x, Tensor(np.array([1, 2], np.int32))).asnumpy()
+        assert (net.weight.asnumpy() != before).any()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE, backend="")

@@ -57,9 +57,11 @@ class Entry:
     def run_plain(self, tensors: list[Any]) -> Any:
         """Run the graph on the tensors found in the arguments."""
         arrays = self._arrays(tensors)
-        if self.device is not None and not self.device.holds(arrays):
-            self._move_to_device(tensors)
-            arrays = self._arrays(tensors)
+        if self.device is not None:
+            self.device.reports.check(wait=False)
+            if not self.device.holds(arrays):
+                self._move_to_device(tensors)
+                arrays = self._arrays(tensors)
         for i in self.donated:
             if sys.getrefcount(arrays[i]) > _OWN_REFERENCES:  # somebody else holds it: give the graph a copy
                 arrays[i] = arrays[i].copy()
@@ -118,17 +120,23 @@ class Entry:
         return rebuild(traced.result, outputs, self)
 
     def _raise_reported(self, outputs: Any) -> None:
-        """Raise the error that the graph has noted, if any; no Parameter changes."""
+        """Raise the error that the graph has noted, if any; no Parameter changes.
+
+        An accelerator may not be done yet: its record is read later, and what it gives back are the old values.
+        """
         if self.traced.record is None:
             return
         code, value = self.traced.record
+        if self.device is not None:
+            self.device.reports.add(outputs[code], lambda number: self._reported(number, float(outputs[value])))
+            return
         number = int(outputs[code])
         if number:
-            for parameter, index in self.traced.written:
-                if getattr(parameter._data, "is_deleted", bool)():  # given away; what came back is the old value
-                    parameter._data = outputs[index]
-            report = self.traced.errors[number - 1]
-            raise located(report.error(float(outputs[value])), report.locations)
+            raise self._reported(number, float(outputs[value]))
+
+    def _reported(self, number: int, value: float) -> BaseException:
+        report = self.traced.errors[number - 1]
+        return located(report.error(value), report.locations)
 
 
 def _place(weight: Any) -> Any:

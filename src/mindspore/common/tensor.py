@@ -293,7 +293,7 @@ class Tensor(TensorBase):
             raise unknown_value("asnumpy()", self)
         data = self._data
         if type(data) is not _ndarray:
-            data = np.array(data)
+            data = np.array(devices.on_host(data))
             if devices.accelerator() is None:  # elsewhere a look at a tensor does not fetch it from the device for good
                 self._data = data
         elif not data.flags.writeable:
@@ -318,7 +318,7 @@ class Tensor(TensorBase):
             if self.size != 1:
                 raise ValueError(f"Tensor.item() needs a tensor of one element, but this one has shape {self.shape}.")
             return _arrays.TensorToScalar()(self)
-        array = np.asarray(self._data)
+        array = devices.on_host(self._data)
         if index is not None:
             return array.item(index)
         if array.size != 1:
@@ -370,8 +370,8 @@ class Tensor(TensorBase):
         if ACTIVE.builder is not None and ACTIVE.builder.is_variable(self):
             return ACTIVE.builder.read(self)
         if ACTIVE.tapes:
-            return _MUL(self, 1) if self.dtype.kind in "fc" else values.from_array(np.array(self._data))
-        return values.from_array(np.array(self._data))
+            return _MUL(self, 1) if self.dtype.kind in "fc" else values.from_array(np.array(devices.on_host(self._data)))
+        return values.from_array(np.array(devices.on_host(self._data)))
 
     def init_data(self, slice_index: Any = None, shape: Any = None, opt_shard_group: Any = None) -> Tensor:
         """Fill the tensor from its initializer, if it has one.
@@ -398,7 +398,7 @@ class Tensor(TensorBase):
         """
         if self._node is not None:
             raise unknown_value("set_dtype()", self)
-        self._data = np.asarray(self._data).astype(mstype.to_dtype(dtype).np)
+        self._data = devices.on_host(self._data).astype(mstype.to_dtype(dtype).np)
         return self
 
     def assign_value(self, value: Any) -> Tensor:
@@ -480,12 +480,12 @@ class Tensor(TensorBase):
     def __repr__(self) -> str:
         if self._node is not None:
             return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<known when the graph runs>)"
-        return tensor_text(np.asarray(self._data), self.dtype)
+        return tensor_text(devices.on_host(self._data), self.dtype)
 
     def __str__(self) -> str:
         if self._node is not None:
             raise unknown_value("str()", self)
-        array = np.asarray(self._data)
+        array = devices.on_host(self._data)
         if self.dtype is mstype.bfloat16:
             return np.array2string(array.astype(np.float32), formatter={"float_kind": "{:f}".format})
         return str(array)
@@ -542,7 +542,7 @@ class Tensor(TensorBase):
             raise ValueError(
                 f"Only one element tensors can be converted to Python scalars by {what}, but this one has shape {self.shape}."
             )
-        return np.asarray(self._data).item() if self._node is None else python_number(what, self, kind)
+        return devices.on_host(self._data).item() if self._node is None else python_number(what, self, kind)
 
     def __hash__(self) -> int:
         return id(self)
@@ -555,12 +555,12 @@ class Tensor(TensorBase):
             return self
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
-        twin._data, twin._node = np.array(self._data), None
+        twin._data, twin._node = np.array(devices.on_host(self._data)), None
         twin.__dict__.update({k: _copy.deepcopy(v, memo) for k, v in self.__dict__.items()})
         return twin
 
     def __reduce__(self) -> Any:
-        return (_rebuild, (type(self), np.asarray(self._data), dict(self.__dict__)))
+        return (_rebuild, (type(self), devices.on_host(self._data), dict(self.__dict__)))
 
     # -- operators ------------------------------------------------------------------------------------------------
     __add__ = _binary(_ADD, np.add)

@@ -15,6 +15,7 @@ learning rate that decays compiles twice, not at every step.
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -29,6 +30,7 @@ from mindspore.ir import AbstractTensor, AbstractTuple, FuncGraph, Node
 from mindspore.prims import values
 from mindspore.prims.measured import Measured
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.requirements import Requirement, Violation
 from mindspore.prims.values import TensorBase, from_array
 from mindspore.runtime import operation_graph
 
@@ -232,8 +234,20 @@ class Engine:
             operation = self._forward_operation(key, prim, arrays)
         if operation is _HOST:
             return None
+        if prim.requirements is not None:
+            self._require(prim, args)
         found = self._note(operation, args, arrays)
         return tuple([from_array(a) for a in found]) if operation.is_tuple else from_array(found[0])
+
+    def _require(self, prim: Primitive, args: tuple) -> None:
+        """Test what the values of arguments must satisfy: on the host now, on the device with all that is noted."""
+        for requirement in prim.requirements(*args):
+            subject = args[requirement.argument]
+            if not isinstance(subject, TensorBase) or type(subject._data) is np.ndarray:
+                requirement.enforce(np.asarray(getattr(subject, "_data", subject)))
+            elif 0 not in subject._data.shape:
+                bad, worst = self.forward(Violation(requirement.test), (subject,))
+                self.device.reports.add(bad._data, _late(requirement, worst._data, _line_of_user()))
 
     def gradient(self, prim: Primitive, args: tuple, out: Any, dout: Any, needed: tuple[bool, ...]) -> tuple | None:
         """The gradients that `prim.bprop` gives, for the needed arguments; None to have them computed by the rule.
@@ -360,6 +374,25 @@ def _filled(arguments: Sequence[Any], inputs: Sequence[int], tensors: Sequence[A
     for i, tensor in zip(inputs, tensors):
         filled[i] = tensor
     return filled
+
+
+def _late(requirement: Requirement, worst: Any, line: str) -> Callable[[int], BaseException]:
+    """The error of a requirement, with the line that it belongs to: the host is somewhere else by then."""
+
+    def error(code: int) -> BaseException:
+        found = requirement.error(float(np.asarray(worst)))
+        found.add_note(line)
+        return found
+
+    return error
+
+
+def _line_of_user() -> str:
+    """The innermost line that is not of this library."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("mindspore."):
+        frame = frame.f_back
+    return f"  In file {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.prims.primitive import Primitive
+from mindspore.runtime.late_reports import LateReports
 
 
 class NumpyDevice:
@@ -60,6 +61,7 @@ class XlaDevice:
         self.device = device
         self._jnp = jnp
         self._array_type = type(self.place(np.zeros(1, np.float32)))
+        self.reports = LateReports()
 
     @functools.cached_property
     def engine(self) -> Any:
@@ -97,6 +99,7 @@ class XlaDevice:
         import jax
 
         self.flush()
+        self.reports.check(wait=True)
         with jax.default_device(self.device):
             return self._jnp.zeros(()) + 1
 
@@ -111,6 +114,17 @@ class XlaDevice:
         if isinstance(array, np.ndarray):
             return jax.device_put(array, self.device)
         return array if isinstance(array, jax.Array) else array.value
+
+
+def on_host(array: Any) -> np.ndarray:
+    """The values of an array, wherever it is. Errors that the device has met on the way are raised."""
+    if type(array) is np.ndarray:
+        return array
+    values = np.asarray(array)
+    device = accelerator()
+    if device is not None:
+        device.reports.check(wait=True)
+    return values
 
 
 def flush() -> None:
