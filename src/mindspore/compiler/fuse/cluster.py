@@ -173,6 +173,9 @@ class Clustering:
 
     def _allowed(self, a: Cluster, b: Cluster) -> bool:
         """What the flags permit."""
+        chosen = self.flags.disable_cluster_ops or self.flags.enable_cluster_ops_only
+        if self.flags.opt_level >= 2 and not chosen:
+            return True
         origins = {id(m.origin) for c in (a, b) for m in c.members}
         if len(origins) == 1:
             return True
@@ -374,16 +377,16 @@ def schedule(
         for p in ps:
             succs[p].append(c)
     readers = _readers(clustering, clusters)
+    traffic = {c: _Traffic(clustering, c) for c in clusters}
     waiting = {c: len(ps) for c, ps in preds.items()}
     ready = [c for c in clusters if not waiting[c]]
     result: list[Cluster] = []
     while ready:
-        best = min(ready, key=lambda c: (_growth(clustering, c, readers), c.low))
+        best = min(ready, key=lambda c: (traffic[c].growth(readers), c.low))
         ready.remove(best)
         result.append(best)
-        for member in (*best.members, *best.copies):
-            for base in clustering.bases(member):
-                readers.get(base.id, set()).discard(best)
+        for base in traffic[best].read:
+            readers.get(base, set()).discard(best)
         for c in succs[best]:
             waiting[c] -= 1
             if not waiting[c]:
@@ -455,12 +458,19 @@ def _readers(clustering: Clustering, clusters: list[Cluster]) -> dict[int, set[C
     return found
 
 
-def _growth(clustering: Clustering, cluster: Cluster, readers: dict[int, set[Cluster]]) -> int:
-    """Elements allocated minus elements freed by running a cluster now."""
-    if cluster.opaque:
-        made = sum(v.size for v in clustering.users.get(cluster.members[0].id, ()) if v.op == "item")
-    else:
-        made = sum(o.size for o in clustering.outputs(cluster) if o.id not in clustering.needed_outside)
-    seen = {b.id: b for m in (*cluster.members, *cluster.copies) for b in clustering.bases(m)}
-    freed = sum(b.size for b in seen.values() if b.op != "input" and readers.get(b.id) == {cluster})
-    return made - freed
+class _Traffic:
+    """What running a cluster does to memory, in elements."""
+
+    def __init__(self, clustering: Clustering, cluster: Cluster):
+        self.cluster = cluster
+        if cluster.opaque:
+            results = [v for v in clustering.users.get(cluster.members[0].id, ()) if v.op == "item"]
+        else:
+            results = [o for o in clustering.outputs(cluster) if o.id not in clustering.needed_outside]
+        self.made = sum(v.size for v in results)
+        read = {b.id: b for m in (*cluster.members, *cluster.copies) for b in clustering.bases(m)}
+        self.read = {number: b.size if b.op != "input" else 0 for number, b in read.items()}
+
+    def growth(self, readers: dict[int, set[Cluster]]) -> int:
+        """Elements allocated minus elements freed by running the cluster now, with `readers` of each value left."""
+        return self.made - sum(size for number, size in self.read.items() if readers.get(number) == {self.cluster})

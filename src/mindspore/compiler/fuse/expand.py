@@ -7,6 +7,7 @@ backend has a better implementation of it (convolution, matrix product), or beca
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,11 @@ from mindspore.prims.structural import MakeTuple, TupleGetItem
 
 #: no effect, or one that the graph's results show: a random state goes in and comes out
 _PURE = ("", "random")
+
+
+#: One primitive may unroll to thousands of operations (a rejection sampler). Compiling them takes seconds, which only
+#: results of many elements repay.
+_MANY_OPERATIONS, _MANY_ELEMENTS = 2000, 1 << 16
 
 
 class _Stay(Exception):
@@ -106,7 +112,10 @@ class Expander:
             raise _Stay
         lazy = [LazyArray(self.xp, a) if isinstance(a, Value) else a for a in arguments]
         rule = RULES.get(prim.name)
+        before = len(self.make.values)
         result = rule(self.xp, prim, *lazy) if rule else prim.eval(self.xp, *lazy)
+        if len(self.make.values) - before > _MANY_OPERATIONS and _elements(node.abstract) < _MANY_ELEMENTS:
+            raise Unsupported("compiling takes longer than computing will")
         return self._checked(result, node.abstract)
 
     def _checked(self, result: Any, abstract: Any) -> Any:
@@ -141,6 +150,12 @@ def _is_array(abstract: Any) -> bool:
     if isinstance(abstract, AbstractTuple):
         return all(_is_array(e) for e in abstract.elements)
     return isinstance(abstract, (AbstractTensor, AbstractScalar))
+
+
+def _elements(abstract: Any) -> int:
+    if isinstance(abstract, AbstractTuple):
+        return sum(map(_elements, abstract.elements))
+    return math.prod(abstract.shape)
 
 
 def _template(argument: Any, found: list[Value]) -> Any:
