@@ -58,6 +58,28 @@ class _PyNativeExecutor:
         """Whether a gradient is being taken and recording is on."""
         return self.enable_grad() and self.grad_flag()
 
+    def new_graph(self, obj: Any, *args: Any, **kwargs: Any) -> None:
+        """Kept for programs that call it: `grad` looks at the function itself."""
+
+    def end_graph(self, obj: Any, output: Any, *args: Any, **kwargs: Any) -> None:
+        """Kept for programs that call it: `grad` looks at the function itself."""
+
+    def check_run(self, grad: Any, obj: Any, weights: Any, grad_hash_id: Any, *args: Any, **kwargs: Any) -> bool:
+        """Whether the forward pass was recorded already: `grad` runs it."""
+        return False
+
+    def grad(self, obj: Any, grad: Any, weights: Any, grad_position: Any, *args: Any, **kwargs: Any) -> Any:
+        """The gradients of `obj` at the arguments, as a `GradOperation` describes them."""
+        return grad(obj, weights)(*args, **kwargs) if grad.get_by_list else grad(obj)(*args, **kwargs)
+
+    def run_op_async(self, primitive: Any, name: str, args: Any) -> Any:
+        """The result of an operation, computed at once."""
+        return primitive(*args)
+
+    def call_custom_bprop(self, obj: Any, output: Any, *args: Any, **kwargs: Any) -> Any:
+        """The output: a `bprop` is found when the gradient is taken."""
+        return output
+
     def set_grad_flag(self, flag: bool) -> None:
         """Kept for programs that call it: `mindspore.grad` and its kin decide when to record."""
 
@@ -82,7 +104,17 @@ class _CellGraphExecutor:
         return f"{phase}.{id(obj)}", True
 
 
+    def init_dataset(self, queue_name: str, *args: Any, **kwargs: Any) -> bool:
+        """Kept for programs that call it: a queue of data is found by its name."""
+        return True
+
+    def _get_func_graph_proto(self, obj: Any, exec_id: str, ir_type: str = "onnx_ir", *args: Any) -> bytes:
+        raise RuntimeError("Compiled graphs are not given out as messages: use 'mindspore.export' to write a file.")
+
+
+#: compiled cells by their number; cells keep their graphs themselves, so it stays empty
+cells_compile_cache: dict[int, Any] = {}
 _pynative_executor = _PyNativeExecutor()
 _cell_graph_executor = _CellGraphExecutor()
 
-__all__ = ["_cell_graph_executor", "_pynative_executor"]
+__all__ = ["_cell_graph_executor", "_pynative_executor", "cells_compile_cache"]

@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-from mindspore._compat.tables import HELD, SAME, Entry
+from mindspore._compat.tables import HELD, MEMBERS, SAME, Entry
 
 #: paths without a file, by their parents
 _CHILDREN: dict[str, set[str]] = {}
@@ -38,7 +38,7 @@ class OfficialPaths:
     ) -> ModuleSpec | None:
         if path in SAME:
             return ModuleSpec(path, _SameModule(), is_package=True)
-        if path not in HELD and path not in _CHILDREN:
+        if path not in HELD and path not in _CHILDREN and path not in MEMBERS:
             return None
         spec = PathFinder.find_spec(path, folders)
         if spec is None:
@@ -116,8 +116,23 @@ def complete(module: ModuleType) -> None:
             sys.modules[f"{path}.{child}"] = sys.modules[target]
     module.__getattr__ = find  # type: ignore[method-assign]
     module.__dir__ = known  # type: ignore[method-assign]
+    for owner, members in MEMBERS.get(path, {}).items():
+        for name, place in members.items():
+            setattr(names[owner], name, Member(place, name))
     if "__all__" in names:
         names["__all__"] = [*names["__all__"], *(n for n in entry.names if n not in names["__all__"])]
+
+
+class Member:
+    """An attribute of a class that is defined elsewhere: a function becomes a method, a property is asked, a value is itself."""
+
+    def __init__(self, place: str, name: str):
+        self._place, self._name = place, name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        value = _held(self._place, self._name)
+        bind = getattr(type(value), "__get__", None)
+        return value if bind is None else bind(value, instance, owner)
 
 
 def _held(place: str, name: str) -> Any:

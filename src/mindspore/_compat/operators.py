@@ -14,7 +14,14 @@ import types
 from typing import Any
 
 from mindspore import ops
-from mindspore._compat import attention_parts
+from mindspore._compat import (
+    ascend_only,
+    attention_parts,
+    generated_classes,
+    gradient_classes,
+    quant_ops,
+    seeded_ops,
+)
 from mindspore._compat.mint_variants import of_mint
 from mindspore.ops._primitive_cache import _get_cache_prim
 from mindspore.ops.composition import plain
@@ -53,6 +60,8 @@ def find(name: str) -> Any:
         return find(name.removesuffix("_view").removesuffix("View"))
     if found is None and name.endswith("_ext"):
         found = of_mint(name.removesuffix("_ext"))
+    for module in (gradient_classes, generated_classes, quant_ops, seeded_ops, ascend_only):
+        found = getattr(module, name, None) if found is None and name in module.__all__ else found
     if found is None and name[0].isupper():
         found = _class_of(name)
     if found is None:
@@ -70,6 +79,8 @@ _IRREGULAR = {
 @functools.lru_cache(None)
 def _class_of(name: str) -> Any:
     """The class whose instances call the function of the same words: `ZerosLikeExt` of `zeros_like_ext`."""
+    if name.startswith("Inplace"):
+        return generated_classes.in_place_class(name)
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     stem = _IRREGULAR.get(name, words.removesuffix("_ext"))
     if name.endswith("Ext"):

@@ -33,6 +33,10 @@ HELD = {
     f"{_DATASET}.core": Entry({"config": _DATASET}),
     f"{_DATASET}.engine": Entry(search=(_DATASET,)),
     **{f"{_DATASET}.engine.{name}": Entry(search=(_DATASET,)) for name in _ENGINE},
+    f"{_DATASET}.engine.datasets": Entry(
+        search=(_DATASET,),
+        unlisted=held_by("mindspore._compat.private_helpers", "_get_training_dataset _set_training_dataset"),
+    ),
     f"{_DATASET}.engine.iterators": Entry(
         held_by(
             f"{_DATASET}.api.iterators",

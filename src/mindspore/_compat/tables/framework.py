@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mindspore._compat.tables.entry import Entry, held_by
 
+_PRIVATE, _FILES = "mindspore._compat.private_helpers", "mindspore._compat.checkpoint_helpers"
+
 SAME = {
     "mindspore._c_expression": "mindspore._compat.c_expression",
     "mindspore._c_expression.amp": "mindspore._compat.c_expression.amp",
@@ -29,7 +31,27 @@ SAME = {
 }
 
 HELD = {
-    "mindspore.common.api": Entry(held_by("mindspore._compat.executors", "_cell_graph_executor _pynative_executor")),
+    "mindspore.common._stub_tensor": Entry(held_by(_PRIVATE, "StubTensor _convert_stub")),
+    "mindspore.common.initializer": Entry(unlisted={"_init_random_uniform": _PRIVATE}),
+    "mindspore.common.parameter": Entry(unlisted={"_get_unique_parameter_key": _PRIVATE}),
+    "mindspore.common.tensor": Entry(unlisted={"_TensorMeta": _PRIVATE}),
+    "mindspore.context": Entry(unlisted={"_get_mode": _PRIVATE}),
+    "mindspore.mint.distributed": Entry(unlisted={"_object_to_tensor": _PRIVATE}),
+    "mindspore.nn.wrap.loss_scale": Entry(unlisted={"_grad_overflow": _PRIVATE}),
+    "mindspore.train.amp": Entry(unlisted=held_by(_PRIVATE, "_add_loss_network _config_level _do_keep_batchnorm_fp32")),
+    "mindspore.train.callback._callback": Entry(unlisted={"set_cur_net": _PRIVATE}),
+    "mindspore.train.model": Entry(unlisted=held_by(_PRIVATE, "_StepSync _transfer_tensor_to_tuple")),
+    "mindspore.train.serialization": Entry(
+        unlisted=held_by(_FILES, "_exec_save _get_merged_param_data _load_dismatch_prefix_params _parse_ckpt_proto")
+    ),
+    "mindspore.train.summary.summary_record": Entry(unlisted={"_get_summary_tensor_data": _PRIVATE}),
+    "mindspore._compat.c_expression": Entry(
+        unlisted=held_by(_PRIVATE, "NoFallbackGuard op_enum pyboost_dense update_pijit_default_config")
+        | {"GradOperation_": "mindspore.ops:GradOperation"}
+    ),
+    "mindspore.common.api": Entry(
+        unlisted=held_by("mindspore._compat.executors", "_cell_graph_executor _pynative_executor cells_compile_cache")
+    ),
     "mindspore.common.generator": Entry(
         held_by(
             "mindspore.common.random",
@@ -38,7 +60,9 @@ HELD = {
     ),
     "mindspore.common.jit_config": Entry({"JitConfig": "mindspore.common.api"}),
     "mindspore.common.np_dtype": Entry(search=("mindspore._compat.numpy_types",)),
-    "mindspore.common.seed": Entry(held_by("mindspore.common.random", "get_seed set_seed")),
+    "mindspore.common.seed": Entry(
+        held_by("mindspore.common.random", "get_seed set_seed"), unlisted={"_get_graph_seed": _PRIVATE}
+    ),
     "mindspore.common.sparse_tensor": Entry(
         held_by("mindspore.common.sparse", "COOTensor CSRTensor RowTensor RowTensorInner SparseTensor")
     ),
@@ -78,6 +102,30 @@ HELD = {
     "mindspore.profiler.profiling": Entry({"Profiler": "mindspore.profiler.profiler"}),
     "mindspore.rewrite.api.node_type": Entry({"NodeType": "mindspore.rewrite.values"}),
     "mindspore.rewrite.api.scoped_value": Entry(held_by("mindspore.rewrite.values", "ScopedValue ValueType")),
-    "mindspore.train._utils": Entry({"_make_directory": "mindspore.train.callback._checkpoint:make_directory"}),
+    "mindspore.train._utils": Entry(
+        {"_make_directory": "mindspore.train.callback._checkpoint:make_directory", "check_value_type": _PRIVATE}
+    ),
     "mindspore.train.train_thor": Entry(held_by("mindspore.train.thor", "ConvertModelUtils ConvertNetUtils")),
+}
+
+#: attributes of classes: module, class, name, and where the function, property or value is
+MEMBERS: dict[str, dict[str, dict[str, str]]] = {
+    "mindspore.common.tensor": {"Tensor": {"_make_subclass": f"{_PRIVATE}:_make_subclass"}},
+    "mindspore.nn.cell": {
+        "Cell": {"_update_local_parameters_name": "mindspore._compat.layer_parts:update_local_parameters_name"}
+    },
+    "mindspore.nn.layer.basic": {
+        "Dense": {
+            name: f"mindspore._compat.layer_parts:dense_{name}"
+            for name in ("bias_add", "matmul", "reshape", "shape_op")
+        }
+    },
+    "mindspore.nn.layer.conv": {"Conv2d": {"bias_add": "mindspore._compat.layer_parts:conv_bias_add"}},
+    "mindspore.nn.layer.normalization": {
+        "GroupNorm": {"_cal_output": "mindspore._compat.layer_parts:group_norm_output"}
+    },
+    "mindspore.nn.optim.adam": {"Adam": {"_apply_adam": "mindspore._compat.layer_parts:apply_adam"}},
+    "mindspore.nn.wrap.loss_scale": {
+        "TrainOneStepWithLossScaleCell": {"use_graceful_exit": "mindspore._compat.layer_parts:use_graceful_exit"}
+    },
 }

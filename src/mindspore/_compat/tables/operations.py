@@ -15,11 +15,14 @@ _DISTRIBUTED = "mindspore.mint.distributed"
 #: paths without a file
 _DOORS = (
     "auto_generate", "auto_generate.gen_ops_def", "auto_generate.gen_ops_prim", "auto_generate.gen_arg_handler",
-    "communication", "composite.base", "composite.math_ops", "function", "function.array_func", "function.clip_func",
+    "auto_generate.pyboost_inner_prim", "communication", "composite.base", "composite.math_ops",
+    "composite.multitype_ops", "_grad_experimental", "function", "function.array_func", "function.clip_func",
     "function.debug_func", "function.fft_func", "function.image_func", "function.linalg_func", "function.math_func",
     "function.nn_func", "function.other_func", "function.parameter_func", "function.random_func",
     "function.sparse_func", "function.spectral_func", "operations._grad_ops", "operations._inner_ops",
-    "operations._quant_ops", "operations._rl_inner_ops", "operations.custom_ops", "operations.debug_ops",
+    "operations._quant_ops", "operations._rl_inner_ops",
+    "operations._csr_ops", "operations._infer_ops", "operations._map_tensor_ops", "operations._sequence_ops",
+    "operations.custom_ops", "operations.debug_ops",
     "operations.inner_ops", "operations.manually_defined", "operations.other_ops", "operations.spectral_ops",
 )  # fmt: skip
 #: files that hold a part of what is imported from them
@@ -35,6 +38,12 @@ SAME = {
 
 HELD = {
     **{f"mindspore.ops.{path}": _ANY for path in (*_DOORS, *_FILES)},
+    "mindspore.ops.auto_generate.gen_ops_def": Entry(
+        {"apply_rotary_pos_emb_": "mindspore.ops.operations.sequence_ops"}, search=("mindspore._compat.operators",)
+    ),
+    "mindspore.ops.auto_generate": Entry(
+        {"str_to_enum": "mindspore._compat.private_helpers"}, search=("mindspore._compat.operators",)
+    ),
     "mindspore.ops.function.grad": Entry(search=("mindspore.ops.derivatives",)),
     "mindspore.ops.nn_embedding": Entry(search=("mindspore.ops.embeddings", "mindspore.ops.ctc")),
     "mindspore.ops.functional": Entry(

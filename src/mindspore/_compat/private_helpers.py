@@ -1,0 +1,167 @@
+"""Private functions of official modules that packages import, with their behaviour where it means something here."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import pickle
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from mindspore import context, nn, ops
+from mindspore._base import dtype as mstype
+from mindspore.common.random import get_seed, host_generator
+from mindspore.common.tensor import Tensor
+from mindspore.prims import summary
+from mindspore.train import amp
+from mindspore.train.callback import Callback
+
+
+# -- settings --------------------------------------------------------------------------------------------------------------
+def _get_mode() -> int:
+    """GRAPH_MODE or PYNATIVE_MODE."""
+    return context.get_context("mode")
+
+
+def _get_graph_seed(op_seed: int | None, kernel_name: str) -> tuple[int, int]:
+    """The seed of the program and that of one operation; 0 where none was set."""
+    return get_seed() or 0, op_seed or 0
+
+
+_keys = itertools.count()
+
+
+def _get_unique_parameter_key() -> int:
+    """A number that no other parameter has been given."""
+    return next(_keys)
+
+
+def update_pijit_default_config(**config: Any) -> None:
+    """Kept for programs that call it: there is one way of compiling."""
+
+
+@contextlib.contextmanager
+def NoFallbackGuard() -> Iterator[None]:
+    """Kept for programs that use it: operations have one implementation, so there is nothing to fall back to."""
+    yield
+
+
+# -- tensors ---------------------------------------------------------------------------------------------------------------
+_TensorMeta = type(Tensor)
+StubTensor = Tensor
+
+
+def _convert_stub(value: Any) -> Any:
+    """The value: results are computed when an operation returns, so nothing stands for one."""
+    return value
+
+
+def _make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:
+    """A tensor of the class `cls` with the values of `data`."""
+    made = cls.__new__(cls)
+    Tensor.__init__(made, data)
+    return made
+
+
+_make_subclass = classmethod(_make_subclass)  # type: ignore[assignment]
+
+
+def _object_to_tensor(obj: Any, size: int = 0) -> tuple[Tensor, int]:
+    """An object as bytes, filled up to `size`, and how many of them count."""
+    data = np.frombuffer(pickle.dumps(obj), np.uint8)
+    return Tensor(np.pad(data, (0, max(size - data.size, 0)))), data.size
+
+
+def _init_random_uniform(low: float, high: float, shape: Any) -> np.ndarray:
+    """Numbers drawn evenly from [low, high)."""
+    return host_generator().uniform(low, high, shape).astype(np.float32)
+
+
+def pyboost_dense(primitive: Any, arguments: Any) -> Tensor:
+    """x Wᵀ + b."""
+    return ops.dense(*arguments)
+
+
+def str_to_enum(op_name: str, arg_name: str, value: str) -> str:
+    """The word itself: operations take words here, not numbers."""
+    return value
+
+
+op_enum = SimpleNamespace(str_to_enum=str_to_enum)
+
+
+# -- training --------------------------------------------------------------------------------------------------------------
+def check_value_type(arg_name: str, arg_value: Any, valid_types: Any) -> Any:
+    """The value, which must be of one of the types; a bool is no number."""
+    kinds = tuple(valid_types) if isinstance(valid_types, (list, tuple)) else (valid_types,)
+    if not isinstance(arg_value, kinds) or (isinstance(arg_value, bool) and bool not in kinds):
+        names = [kind.__name__ for kind in kinds]
+        raise TypeError(f"The type of '{arg_name}' must be one of {names}, but got {type(arg_value).__name__}.")
+    return arg_value
+
+
+def _transfer_tensor_to_tuple(inputs: Any) -> Any:
+    """One tensor becomes a tuple of one."""
+    return (inputs,) if isinstance(inputs, Tensor) else inputs
+
+
+class _StepSync(Callback):
+    """Kept for programs that add it: a step has been computed when it ends."""
+
+
+_current: dict[str, Any] = {"net": None, "dataset": None}
+
+
+def set_cur_net(net: Any) -> None:
+    """Remember the network being trained."""
+    _current["net"] = net
+
+
+def _set_training_dataset(dataset: Any) -> None:
+    """Remember the data set being trained on."""
+    _current["dataset"] = dataset
+
+
+def _get_training_dataset() -> Any:
+    """The data set remembered last."""
+    return _current["dataset"]
+
+
+def _get_summary_tensor_data() -> dict[str, Tensor]:
+    """What summary operations have measured since they were asked last, by "name[:plugin]"."""
+    kinds = {"scalar": "Scalar", "image": "Image", "tensor": "Tensor", "histogram": "Histogram"}
+    return {f"{name}[:{kinds.get(plugin, plugin)}]": Tensor(array) for plugin, name, array in summary.take()}
+
+
+def _grad_overflow(grad: Any) -> Any:
+    """Whether a gradient holds an infinity or a NaN."""
+    return ops.logical_not(ops.isfinite(grad).all())
+
+
+_config_level: dict[str, dict[str, Any]] = {
+    level: {
+        "keep_batchnorm_fp32": level == "O2",
+        "cast_model_type": mstype.float16 if level in ("O2", "O3") else mstype.float32,
+        "loss_scale_manager": None,
+    }
+    for level in ("O0", "O1", "O2", "O3", "auto")
+}
+
+
+def _do_keep_batchnorm_fp32(network: nn.Cell) -> nn.Cell:
+    """Batch normalisation computes in float32 in a network cast to float16."""
+    kinds = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm)
+    for _, cell in network.cells_and_names():
+        if isinstance(cell, kinds):
+            cell.to_float(mstype.float32)
+    return network
+
+
+def _add_loss_network(network: nn.Cell, loss_fn: nn.Cell, cast_model_type: Any) -> nn.Cell:
+    """The network with its loss, which is computed in float32 where the network was cast."""
+    if cast_model_type is mstype.float16:
+        return amp._WithLossCell(network, loss_fn)
+    return nn.WithLossCell(network, loss_fn)

@@ -1,0 +1,52 @@
+"""Random operations as generated code calls them: the seed and the offset are arguments, so equal ones give equal results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import mint, ops
+from mindspore._base import dtype as mstype
+from mindspore.common.random import Generator
+
+__all__ = [
+    "bernoulli_ext_op", "dropout_ext_op", "inplace_normal_op", "inplace_uniform_op", "matmul_ext_op",
+    "multinomial_ext_op", "randint_op",
+]  # fmt: skip
+
+
+def _generator(seed: Any, offset: Any) -> Generator:
+    return Generator().manual_seed((int(seed) * 1_000_003 + int(offset)) % 2**62)
+
+
+def dropout_ext_op(input: Any, p: float, seed: Any, offset: Any) -> tuple[Any, Any]:
+    """Elements kept with the probability 1 - p and enlarged, and the mask of those kept."""
+    mask = bernoulli_ext_op(ops.full_like(input, 1.0 - p), seed, offset)
+    return (input * mask / (1.0 - p) if p < 1 else ops.zeros_like(input)), mask.astype(mstype.bool_)
+
+
+def bernoulli_ext_op(input: Any, seed: Any, offset: Any) -> Any:
+    """1 with the probability that each element gives, else 0."""
+    return mint.bernoulli(input, generator=_generator(seed, offset))
+
+
+def randint_op(low: int, high: int, size: Any, seed: Any, offset: Any, dtype: Any = None) -> Any:
+    """Integers from `low` up to, but without, `high`."""
+    return mint.randint(low, high, size, generator=_generator(seed, offset), dtype=dtype)
+
+
+def multinomial_ext_op(input: Any, num_samples: int, replacement: bool, seed: Any, offset: Any) -> Any:
+    """Places drawn by the weights in each row."""
+    return mint.multinomial(input, num_samples, replacement, generator=_generator(seed, offset))
+
+
+def inplace_uniform_op(input: Any, from_: float, to: float, seed: Any, offset: Any) -> Any:
+    """Fill a tensor evenly from a range."""
+    return input.uniform_(from_, to, generator=_generator(seed, offset))
+
+
+def inplace_normal_op(input: Any, mean: float, std: float, seed: Any, offset: Any) -> Any:
+    """Fill a tensor from a normal distribution."""
+    return input.normal_(mean, std, generator=_generator(seed, offset))
+
+
+matmul_ext_op = mint.matmul
