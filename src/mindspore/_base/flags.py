@@ -32,3 +32,6 @@ def verify_each_pass() -> bool:
 def excess_precision() -> bool:
     """`MS_DEV_EXCESS_PRECISION=1`: fused operations on 16-bit floats need not round what they hand on to one another."""
     return switch("MS_DEV_EXCESS_PRECISION")
+def checks_values() -> bool:
+    """`MS_DEV_UNCHECKED=1`: graphs do not look at the values of indices and labels."""
+    return not switch("MS_DEV_UNCHECKED")

@@ -36,7 +36,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import StopGradient
 from mindspore.prims.measured import Measured
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.requirements import Requirement
+from mindspore.prims.requirements import Requirement, StaysFinite, Violation
 from mindspore.prims.structural import MakeTuple, Replaced, TupleGetItem
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
@@ -112,6 +112,8 @@ class Builder:
         public = self.public(result)
         if not self.root.recording:
             public = self.without_gradient(public)
+        if prim.failure is not None:
+            self._expect_success(prim, args, public)
         if prim.writes:
             outputs = public if isinstance(public, tuple) else (public,)
             for argument, output in prim.writes:
@@ -123,6 +125,12 @@ class Builder:
         root = self.root
         if root.reports is not None and not root.pauses:
             root.reports.require(self, requirement, subject)
+
+    def _expect_success(self, prim: Primitive, args: tuple, result: Any) -> None:
+        reports = self.root.reports
+        if reports is not None and not self.root.pauses and 0 not in result.shape:
+            bad, worst = Violation(StaysFinite())(result, *(a for a in args if isinstance(a, TensorBase)))
+            reports.note(self, bad, lambda _: prim.failure(), worst)
 
     @contextlib.contextmanager
     def unchecked(self) -> Iterator[None]:

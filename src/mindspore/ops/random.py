@@ -17,6 +17,7 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
 from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.reduction import Reshape
+from mindspore.prims.requirements import Holds, demand, demand_at_least, demand_between
 from mindspore.prims.scan import CumSum
 from mindspore.prims.sorting import SearchSorted, TopK
 
@@ -80,6 +81,10 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: Any = None, dtype: Any =
     return sample * cast(high - low, dtype) + cast(low, dtype)
 
 
+def _empty_range() -> ValueError:
+    return ValueError("For 'randint', 'low' must be below 'high'.")
+
+
 def randint(low: Any, high: Any, size: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
     """Uniform integers in [low, high).
 
@@ -92,8 +97,11 @@ def randint(low: Any, high: Any, size: Any, seed: Any = None, *, dtype: Any = No
     for name, value in (("low", low), ("high", high)):
         if not isinstance(value, values.TensorBase):
             checks.integer("randint", name, value)
-    if isinstance(low, int) and isinstance(high, int) and low >= high:
-        raise ValueError(f"For 'randint', 'low' must be below 'high', but got {low} and {high}.")
+    if isinstance(low, int) and isinstance(high, int):
+        if low >= high:
+            raise _empty_range()
+    else:
+        demand(ew.Less()(low, high), Holds(), lambda _: _empty_range())
     dims = static_ints("randint", "size", size)
     return rnd.RandomInteger()(
         _key(seed), dims, mstype.int64 if dtype is None else dtype, as_tensor(low), as_tensor(high)
@@ -308,6 +316,8 @@ def bernoulli(input: Any, p: Any = 0.5, seed: Any = None) -> Tensor:
     require_tensor("bernoulli", "input", input)
     if values.is_number(p) and not 0 <= p <= 1:
         raise ValueError(f"For 'bernoulli', 'p' must be in [0, 1], but got {p}.")
+    if isinstance(p, Tensor):
+        demand_between("bernoulli", "p", p, 0, 1)
     u = rnd.RandomUniform()(_key(None if seed == -1 else seed), input.shape, mstype.float32)
     return cast(ew.Less()(u, p), input.dtype)
 
@@ -323,6 +333,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: An
     count = checks.integer("multinomial", "num_samples", values.static_value(num_samples), 1)
     if weights.ndim not in (1, 2):
         raise ValueError(f"For 'multinomial', 'input' must be 1-D or 2-D, but its shape is {input.shape}.")
+    demand_at_least("multinomial", "input", weights, 0)
     if not replacement:
         if count > weights.shape[-1]:
             raise ValueError(

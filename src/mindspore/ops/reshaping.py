@@ -555,6 +555,17 @@ def tile(input: Any, dims: Any) -> Tensor:
     return Reshape()(spread, tuple(r * s for r, s in zip(reps, sizes)))
 
 
+def _check_counts(counts: Any) -> None:
+    if any(c < 0 for c in counts):
+        given = tuple(int(c) for c in counts)
+        raise ValueError(f"For 'repeat_interleave', 'repeats' must not be negative, but got {given}.")
+
+
+def _repeated_places(n: int, counts: np.ndarray) -> np.ndarray:
+    _check_counts(counts)
+    return np.repeat(np.arange(n), counts)
+
+
 def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element along `axis` (of the flattened tensor when None).
 
@@ -569,12 +580,11 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
     at = normal_axis("repeat_interleave", axis, input.ndim)
     n = input.shape[at]
     if isinstance(repeats, Tensor) and repeats.shape == (n,) and is_variable(repeats):
-        (places,) = measured("repeat_interleave", lambda counts: (np.repeat(np.arange(n), counts),), repeats)
+        (places,) = measured("repeat_interleave", lambda counts: (_repeated_places(n, counts),), repeats)
         return Gather()(input, places, at)
     counts = concrete("repeat_interleave", repeats).tolist() if isinstance(repeats, Tensor) else repeats
     counts = static_ints("repeat_interleave", "repeats", counts)
-    if any(c < 0 for c in counts):
-        raise ValueError(f"For 'repeat_interleave', 'repeats' must not be negative, but got {counts}.")
+    _check_counts(counts)
     if len(counts) == 1:
         grown = BroadcastTo((*input.shape[: at + 1], counts[0], *input.shape[at + 1 :]))(
             arr.ExpandDims()(input, at + 1)

@@ -49,13 +49,24 @@ def matrix(op: str, name: str, x: Any, square: bool = False) -> AbstractTensor:
     return x
 
 
-def lapack(op: str, compute: Callable) -> Any:
+def lapack(op: str, compute: Callable, failure: Callable[[], BaseException] | None = None) -> Any:
     """Run a LAPACK routine; its failures become errors in the user's terms."""
     try:
         with np.errstate(all="ignore"):
             return compute()
     except np.linalg.LinAlgError as error:
-        raise checks.UnfitError(f"For '{op}', the matrix does not allow it: {error}.") from None
+        raise (failure() if failure is not None else _unfit(op, str(error))) from None
+
+
+def _unfit(op: str, reason: str) -> BaseException:
+    return checks.UnfitError(f"For '{op}', the matrix does not allow it: {reason}.")
+
+
+class _Regular(Primitive):
+    """What works only for matrices that can be inverted. NumPy raises, other libraries return infinities."""
+
+    def failure(self) -> BaseException:
+        return _unfit(self.name, "Singular matrix")
 
 
 def _real(dtype: mstype.DType) -> mstype.DType:
@@ -101,7 +112,7 @@ def _safe_inverse(x: Any) -> Any:
 
 
 # -- systems ----------------------------------------------------------------------------------------------------------
-class MatrixInverse(Primitive):
+class MatrixInverse(_Regular):
     """The inverse of square matrices (of their conjugate transposes when `adjoint`).
 
     Examples:
@@ -119,14 +130,14 @@ class MatrixInverse(Primitive):
 
     def eval(self, xp: Any, x: Any) -> Any:
         source = xp.conj(xp.swapaxes(x, -1, -2)) if self.adjoint else x
-        return narrow(lapack(self.name, lambda: xp.linalg.inv(widen(source))), x)
+        return narrow(lapack(self.name, lambda: xp.linalg.inv(widen(source)), self.failure), x)
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         grad = -_mm(_mm(_t(out), dout), _t(out))
         return (_t(grad) if self.adjoint else grad,)
 
 
-class MatrixSolve(Primitive):
+class MatrixSolve(_Regular):
     """`prim(a, b)`: the x with a x = b (a^H x = b when `adjoint`); batches broadcast.
 
     Examples:
@@ -149,7 +160,7 @@ class MatrixSolve(Primitive):
 
     def eval(self, xp: Any, a: Any, b: Any) -> Any:
         source = xp.conj(xp.swapaxes(a, -1, -2)) if self.adjoint else a
-        return narrow(lapack(self.name, lambda: xp.linalg.solve(widen(source), widen(b))), a)
+        return narrow(lapack(self.name, lambda: xp.linalg.solve(widen(source), widen(b)), self.failure), a)
 
     def bprop(self, a: Any, b: Any, out: Any, dout: Any) -> tuple:
         db = MatrixSolve(not self.adjoint)(a, dout)
@@ -157,7 +168,7 @@ class MatrixSolve(Primitive):
         return sum_to_shape(_t(da) if self.adjoint else da, a.shape), sum_to_shape(db, b.shape)
 
 
-class TriangularSolve(Primitive):
+class TriangularSolve(_Regular):
     """`prim(a, b)`: the x with op(a) x = b, where only one triangle of `a` counts.
 
     Examples:
@@ -202,11 +213,12 @@ class TriangularSolve(Primitive):
                     a, b, trans=2 if self.adjoint else 0, lower=self.lower, unit_diagonal=self.unit_diagonal,
                     check_finite=False,
                 ),
+                self.failure,
             )  # fmt: skip
         part = np.tril(a) if self.lower else np.triu(a)
         if self.unit_diagonal:
             np.fill_diagonal(part, 1)
-        return lapack(self.name, lambda: np.linalg.solve(part.conj().T if self.adjoint else part, b))
+        return lapack(self.name, lambda: np.linalg.solve(part.conj().T if self.adjoint else part, b), self.failure)
 
     def bprop(self, a: Any, b: Any, out: Any, dout: Any) -> tuple:
         db = TriangularSolve(self.lower, not self.adjoint, self.unit_diagonal)(a, dout)
@@ -286,8 +298,11 @@ class Cholesky(Primitive):
         matrix(self.name, "x", x, True)
         return AbstractTensor(x.dtype, x.shape)
 
+    def failure(self) -> BaseException:
+        return _unfit(self.name, "Matrix is not positive definite")
+
     def eval(self, xp: Any, x: Any) -> Any:
-        lower = narrow(lapack(self.name, lambda: xp.linalg.cholesky(widen(x))), x)
+        lower = narrow(lapack(self.name, lambda: xp.linalg.cholesky(widen(x)), self.failure), x)
         return xp.conj(xp.swapaxes(lower, -1, -2)) if self.upper else lower
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:

@@ -9,6 +9,7 @@ A subclass states, side by side:
 - `bprop(*args, out, dout)`: returns one gradient per argument (None: not differentiable), written with primitives and
   tensor operators, so that gradients of gradients come for free.
 - `requirements(*args)`: optional; what the values of arguments must satisfy (prims/requirements.py).
+- `failure()`: optional; the error to raise when finite arguments give a result that is not finite. NumPy's own rule raises it.
 - `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/batching.py).
 
 Calling an instance goes through `dispatch`, which either runs it now or adds a node to the graph being built.
@@ -108,6 +109,7 @@ class Primitive:
     bprop: Any = None
     vmap: Any = None
     requirements: Any = None
+    failure: Any = None
     eval_xla: Any = None
 
     def enforce(self, xp: Any, *args: Any) -> None:

@@ -75,6 +75,19 @@ class Finite:
         return xp.logical_not(xp.all(xp.isfinite(x))), xp.zeros((), np.float64)
 
 
+@dataclass(frozen=True)
+class StaysFinite:
+    """A result is finite where all that it was computed from is: otherwise the computation has failed."""
+
+    is_impossible = False
+
+    def violation(self, xp: Any, result: Any, *sources: Any) -> tuple[Any, Any]:
+        failed = xp.logical_not(xp.all(xp.isfinite(result)))
+        for source in sources:
+            failed = xp.logical_and(failed, xp.all(xp.isfinite(source)))
+        return failed, xp.zeros((), np.float64)
+
+
 class Requirement(NamedTuple):
     """Something that the values of one argument must satisfy."""
 
@@ -147,16 +160,16 @@ _CODE, _VALUE = AbstractTensor(mstype.int32, ()), AbstractTensor(mstype.float64,
 
 
 class Violation(Primitive):
-    """Whether a tensor fails a test, and the offending value."""
+    """Whether a tensor, or several together, fail a test, and the offending value."""
 
     def __init__(self, test: Any):
         super().__init__("Violation", test=test)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, *xs: Any) -> Any:
         return AbstractTuple((AbstractTensor(mstype.bool_, ()), _VALUE))
 
-    def eval(self, xp: Any, x: Any) -> Any:
-        return self.test.violation(xp, x)
+    def eval(self, xp: Any, *xs: Any) -> Any:
+        return self.test.violation(xp, *xs)
 
 
 class Note(Primitive):

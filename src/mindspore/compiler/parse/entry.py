@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from typing import Any, NamedTuple
 
+from mindspore._base import flags
 from mindspore._base.recursion import deep_recursion
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.parse.attributes import Key, Read
@@ -111,7 +112,7 @@ def run_trace(
 ) -> Traced:
     builder = Builder(FuncGraph(name))
     builder.reports = Reports()
-    builder.pauses = 0 if checked else 1
+    builder.pauses = 0 if checked and flags.checks_values() else 1
     builder.oracle = Oracle(builder.graph, run_node) if run_node is not None else None
     builder.interpreter = interpreter  # type: ignore[attr-defined]
     builder.location_source = interpreter.origin

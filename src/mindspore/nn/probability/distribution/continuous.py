@@ -9,7 +9,7 @@ from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
 from mindspore.nn.probability.distribution.distribution import Distribution, parameter
-from mindspore.prims.values import is_symbolic
+from mindspore.prims.requirements import Holds, demand
 
 __all__ = ["Beta", "Exponential", "Gamma", "Uniform"]
 
@@ -39,9 +39,8 @@ class Uniform(Distribution):
         super().__init__(seed, dtype, name, dict(locals()))
         self.set_defaults(low, high)
         a, b = self._defaults
-        known = not any(v is None or is_symbolic(v) for v in (a, b))
-        if known and (a.asnumpy() >= b.asnumpy()).any():
-            raise ValueError("'low' must be less than 'high'.")
+        if a is not None and b is not None:
+            demand(ops.less(a, b), Holds(), lambda _: ValueError("'low' must be less than 'high'."))
 
     def _log_prob(self, x: Any, low: Any, high: Any) -> Any:
         within = ops.logical_and(ops.greater_equal(x, low), ops.less_equal(x, high))

@@ -17,7 +17,8 @@ from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.prims import checks
-from mindspore.prims.values import TensorBase, is_symbolic
+from mindspore.prims.requirements import Holds, demand
+from mindspore.prims.values import TensorBase
 
 __all__ = ["Distribution"]
 
@@ -88,19 +89,15 @@ class Distribution(Cell):
         return Tensor(value, self.parameter_type)
 
     def check_positive(self, words: str, value: Any) -> None:
-        """Known parameters must be greater than zero."""
-        if value is not None and not is_symbolic(value) and (np.asarray(value.asnumpy()) <= 0).any():
-            raise ValueError(f"{words} must be greater than zero.")
+        """Parameters must be greater than zero."""
+        if value is not None:
+            demand(ops.greater(value, 0), Holds(), lambda _: ValueError(f"{words} must be greater than zero."))
 
     def check_probability(self, value: Any) -> None:
-        """Known probabilities must lie strictly between 0 and 1."""
-        if value is None or is_symbolic(value):
-            return
-        data = value.asnumpy()
-        if (data <= 0).any():
-            raise ValueError("Probabilities must be greater than zero")
-        if (data >= 1).any():
-            raise ValueError("Probabilities must be less than one")
+        """Probabilities must lie strictly between 0 and 1."""
+        if value is not None:
+            demand(ops.greater(value, 0), Holds(), lambda _: ValueError("Probabilities must be greater than zero"))
+            demand(ops.less(value, 1), Holds(), lambda _: ValueError("Probabilities must be less than one"))
 
     # -- arguments of a call --------------------------------------------------------------------------------------
     def resolve(self, args: tuple, kwargs: dict) -> tuple:
