@@ -117,6 +117,24 @@ def test_kernels_of_compiled_graphs(tmp_path, backend):
     assert len([s for s in prof.spans if s.kind == "kernel"]) == len(kernels)
 
 
+@pytest.mark.parametrize("backend", ["interp", "xla", "cpu"])
+def test_graphs_that_keep_weights_in_their_own_layout(backend):
+    saved = executor.backend_key()[0]
+    executor.set_backend(backend)
+    try:
+        net = nn.Conv2d(32, 64, 3)
+        net.set_train(False)
+        compiled = ms.jit(net.construct)
+        x = Tensor(np.ones((2, 32, 16, 16), np.float32))
+        expected = compiled(x).asnumpy()
+        with profile() as prof:
+            np.testing.assert_allclose(compiled(x).asnumpy(), expected, rtol=1e-5)
+            prof.step()
+    finally:
+        executor.set_backend(saved)
+    assert [s for s in prof.spans if s.kind == "kernel"]
+
+
 def test_a_step_that_fails_is_reported_by_the_graph_not_the_clock():
     with profile() as prof:
         fails = ms.jit(lambda x: ops.reshape(x, (7,)))

@@ -14,7 +14,7 @@ from mindspore.backends.interp.machine import Program
 class Clock(Protocol):
     """What times the kernels of one backend."""
 
-    def run(self, executable: Any, arrays: list[Any]) -> Any:
+    def run(self, executable: Any, arrays: list[Any], **how: Any) -> Any:
         """Run an executable of the backend."""
         ...
 
@@ -30,12 +30,12 @@ class Clocks:
         self.recorder = recorder
         self._made: dict[str, Clock | None] = {}
 
-    def run(self, executable: Any, arrays: list[Any]) -> Any:
+    def run(self, executable: Any, arrays: list[Any], **how: Any) -> Any:
         backend = _backend_of(executable)
         if backend not in self._made:
             self._made[backend] = _make(backend, self.recorder)
         clock = self._made[backend]
-        return executable(*arrays) if clock is None else clock.run(executable, arrays)
+        return executable(*arrays, **how) if clock is None else clock.run(executable, arrays, **how)
 
     def stop(self) -> None:
         for clock in self._made.values():

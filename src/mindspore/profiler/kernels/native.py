@@ -28,8 +28,8 @@ class NativeClock:
         self._call = Instance.__call__
         Instance.__call__ = self._timed_call(Instance.__call__)  # type: ignore[method-assign]
 
-    def run(self, executable: CpuExecutable, arrays: list[Any]) -> Any:
-        return executable(*arrays)
+    def run(self, executable: CpuExecutable, arrays: list[Any], **how: Any) -> Any:
+        return executable(*arrays, **how)
 
     def stop(self) -> None:
         Instance.__call__ = self._call  # type: ignore[method-assign]

@@ -50,9 +50,9 @@ class XlaClock:
             logger.warning("Kernels of XLA are not timed: %s", error)
             return None
 
-    def run(self, executable: Any, arrays: list[Any]) -> Any:
+    def run(self, executable: Any, arrays: list[Any], **how: Any) -> Any:
         self._programs.setdefault(id(executable), executable)
-        return executable(*arrays)
+        return executable(*arrays, **how)
 
     def stop(self) -> None:
         try:
