@@ -197,13 +197,13 @@ class Decoder:
 
 def _step_widths(columns: Bytes) -> NDArray[np.int8]:
     """Bytes of each record's step, 0 for records without one at its usual place."""
-    widths = (columns[_STEP_AT - 1] == _STEP_KEY).astype(np.int8)
+    widths: NDArray[np.int8] = (columns[_STEP_AT - 1] == _STEP_KEY).astype(np.int8)
     more = widths.astype(bool)
     for place in range(_STEP_AT, min(_STEP_AT + 9, len(columns) - FOOTER - 1)):
         more = more & (columns[place] >= 128)
         if not more.any():
             break
-        widths += more
+        widths[more] += 1
     return widths
 
 

@@ -22,7 +22,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 # modules that put their routes into the table
-from mindinsight.server import board, datavisual, errors, lineage, live, optimizer
+from mindinsight.server import board, datavisual, errors, explainer, graphs, lineage, live, optimizer, profiles, studies
 from mindinsight.server.calls import API, LONGEST_BODY, Call, Handler, routes
 from mindinsight.server.security import Guard
 from mindinsight.server.workspace import Settings, Workspace
@@ -30,7 +30,7 @@ from mindinsight.server.workspace import Settings, Workspace
 _WEB = Path(__file__).parent.parent / "web"
 _LOGGER = logging.getLogger("mindinsight")
 _THREADS = 8
-_MODULES = (board, datavisual, lineage, optimizer)
+_MODULES = (board, datavisual, explainer, graphs, lineage, optimizer, profiles, studies)
 
 
 def reply(data: Any, status: int = 200) -> Response:

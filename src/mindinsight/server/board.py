@@ -17,10 +17,12 @@ from starlette.responses import Response
 from mindinsight import __version__
 from mindinsight.events import event
 from mindinsight.events.bulk import Columns
+from mindinsight.events.lineage import COLUMNS
 from mindinsight.index.store import Run
 from mindinsight.server import errors
 from mindinsight.server.calls import Call, route
-from mindinsight.server.lineage import COLUMNS, all_lineages
+from mindinsight.server.lineage import all_lineages
+from mindinsight.server.profiles import has_profile
 
 _PAGES = {"image": event.IMAGE, "histogram": event.HISTOGRAM, "tensor": event.TENSOR, "landscape": event.LANDSCAPE,
           "graph": event.GRAPH, "lineage": event.LINEAGE, "hparams": event.HPARAMS, "explain": event.EXPLAIN,
@@ -34,6 +36,7 @@ def state(call: Call) -> Any:
     store = call.workspace.store
     read, size, damaged = store.progress()
     found = {name: sorted(store.runs_with(kind)) for name, kind in _PAGES.items()}
+    found["profile"] = [run.id for run in store.runs() if has_profile(call.workspace.path(run.name))]
     return {
         "folder": str(call.workspace.folder.base), "version": __version__, "read": read, "size": size, "damaged": damaged,
         "revision": store.revision(), "kinds": found, "debugger": call.workspace.settings.enable_debugger,

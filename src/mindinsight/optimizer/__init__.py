@@ -1,0 +1,1 @@
+"""MindOptimizer: searches for good hyper-parameters by running a command again and again."""

@@ -1,0 +1,139 @@
+"""Computational graphs: the official routes, and a compact form for the page."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from mindinsight.events import event
+from mindinsight.events.wire import Malformed
+from mindinsight.graph.message import Message, read
+from mindinsight.graph.tree import Tree
+from mindinsight.index.store import Run, Thing
+from mindinsight.server import errors
+from mindinsight.server.calls import Call, route
+from mindinsight.server.datavisual import graph_tag
+from mindinsight.server.workspace import Workspace, damaged
+
+_KEPT = 4  # graphs in memory
+
+
+def _graph(call: Call) -> tuple[Workspace, Run, Thing]:
+    run = call.workspace.run(call.query.get("train_id"))
+    found = call.workspace.store.things(run.id, event.GRAPH)
+    tag = call.query.get("tag")
+    tags = [graph_tag(i) for i in range(len(found))]
+    if not found or (tag and tag.removesuffix(" (optimized)") not in tags):
+        raise errors.no_graph()
+    return call.workspace, run, found[tags.index(tag.removesuffix(" (optimized)")) if tag else 0]
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _message(workspace: Workspace, run: Run, thing: Thing) -> Message:
+    try:
+        return read(workspace.bytes_of(run, thing))
+    except Malformed as error:
+        raise damaged(error) from None
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _tree(workspace: Workspace, run: Run, thing: Thing) -> Tree:
+    return Tree(_message(workspace, run, thing))
+
+
+def _asked(call: Call) -> Tree:
+    if call.query.get("mode", "normal") not in ("normal", "optimize"):
+        raise errors.wrong_value("Invalid mode")
+    return _tree(*_graph(call))
+
+
+@route("GET", "/datavisual/graphs/nodes")
+def nodes(call: Call) -> Any:
+    """The nodes of a scope."""
+    tree, name = _asked(call), call.query.get("name")
+    if name and name not in tree.nodes:
+        raise errors.no_node(name)
+    return {"nodes": tree.listed(name)}
+
+
+@route("GET", "/datavisual/graphs/nodes/names")
+def names(call: Call) -> Any:
+    """Nodes by a part of their names."""
+    tree = _asked(call)
+    offset, limit = call.page(100, 1000)
+    return {"nodes": tree.nested(tree.found(call.query.get("search"))[offset * limit : (offset + 1) * limit])}
+
+
+@route("GET", "/datavisual/graphs/nodes/all")
+def all_nodes(call: Call) -> Any:
+    """All nodes below a scope that are no scopes."""
+    tree, name = _asked(call), call.query.get("name")
+    if name and name not in tree.nodes:
+        raise errors.no_node(name)
+    inside = [n for n in tree.nodes.values() if not n.kind.endswith("_scope") and (not name or n.name.startswith(name + "/"))]
+    return {"all_nodes_detail": [node.reply() for node in inside]}
+
+
+@route("GET", "/datavisual/graphs/single-node")
+def single_node(call: Call) -> Any:
+    """The scopes on the way to a node."""
+    name = call.needed("name")
+    tree = _asked(call)
+    if name not in tree.nodes:
+        raise errors.no_node(name)
+    return tree.path(name)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# For the page: all nodes in columns; it builds the scopes itself
+
+
+@route("GET", "/board/graph")
+def compact(call: Call) -> Any:
+    """Names, types, shapes and inputs (by number) of all nodes, parameters and constants."""
+    graph = _message(*_graph(call))
+    place: dict[str, int] = {}
+    shown: list[str] = []
+    types: list[str] = []
+    shapes: list[list[list[int]]] = []
+    inputs: list[list[int]] = []
+    for node in graph.nodes:
+        place[node.name] = place[node.name.split("/")[-1].split("op")[-1]] = len(shown)
+        shown.append(node.full_name or "/".join(part for part in (node.scope, f"{node.op_type}-{node.name}") if part))
+        types.append(node.op_type)
+        shapes.append(node.type.shapes[:4])
+    for name, kind in graph.parameters:
+        place[name] = len(shown)
+        shown.append(name)
+        types.append("Parameter")
+        shapes.append(kind.shapes[:4])
+    for key, _, kind in graph.constants:
+        place[key] = len(shown)
+        shown.append(key)
+        types.append("Const")
+        shapes.append(kind.shapes[:4])
+    for node in graph.nodes:
+        found = (place.get(source, place.get(source.split("op")[-1])) for source, _ in node.inputs)
+        inputs.append([number for number in found if number is not None])
+    return {"names": shown, "types": types, "shapes": shapes, "inputs": inputs, "graphs": _count(call)}
+
+
+def _count(call: Call) -> int:
+    run = call.workspace.run(call.query.get("train_id"))
+    return len(call.workspace.store.things(run.id, event.GRAPH))
+
+
+@route("GET", "/board/graph/node")
+def detail(call: Call) -> Any:
+    """Attributes and source lines of a node."""
+    graph, number = _message(*_graph(call)), call.integer("number")
+    if 0 <= number < len(graph.nodes):
+        node = graph.nodes[number]
+        return {"attributes": node.attributes, "stack": node.stack, "type": node.type.name, "shapes": node.type.shapes}
+    number -= len(graph.nodes)
+    if 0 <= number < len(graph.parameters):
+        return {"attributes": [], "stack": [], "type": graph.parameters[number][1].name, "shapes": graph.parameters[number][1].shapes}
+    number -= len(graph.parameters)
+    if 0 <= number < len(graph.constants):
+        return {"attributes": [["value", graph.constants[number][1]]], "stack": [], "type": "", "shapes": []}
+    raise errors.no_node(str(number))

@@ -1,0 +1,187 @@
+"""Profiles: tables that the profiler wrote below a run's folder, and what they say in a sentence."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import FileResponse
+
+from mindinsight.server import errors
+from mindinsight.server.calls import Call, check_page, route
+
+_OUTPUT = "PROFILER_OUTPUT"
+_LARGEST = 64 << 20
+_MOST_ROWS = 20_000
+_ADVICE = {
+    "compute_ms": "Most of a step is computing: look at the longest kernels below; smaller types (amp) and fused operators help most.",
+    "data_wait_ms": "Most of a step is waiting for data: raise num_parallel_workers, prefetch, cache, or move decoding before training.",
+    "other_ms": "Most of a step is Python and the start of graphs: compile the whole step (ms.jit), or use data sinking.",
+}
+_NAMES = {"compute_ms": "computing", "data_wait_ms": "waiting for data", "other_ms": "Python and the rest"}
+
+
+def _folders(run: Path) -> Iterator[tuple[str, Path]]:
+    """Folders with a profile, at most four levels down."""
+    for place, names, _ in os.walk(run):
+        depth = len(Path(place).relative_to(run).parts)
+        if _OUTPUT in names:
+            name = str(Path(place).relative_to(run))
+            yield name, Path(place) / _OUTPUT
+        names[:] = sorted(n for n in names if n != _OUTPUT and not n.startswith(".")) if depth < 4 else []
+
+
+def has_profile(run: Path) -> bool:
+    """Whether a folder seems to hold a profile: a look at its entries, no more."""
+    try:
+        with os.scandir(run) as entries:
+            return any(entry.name == _OUTPUT or entry.name.startswith("profiler") for entry in entries)
+    except OSError:
+        return False
+
+
+def _profile(call: Call) -> Path:
+    run = call.workspace.run(call.query.get("train_id"))
+    found = dict(_folders(call.workspace.path(run.name)))
+    name = call.query.get("profile") or next(iter(found), "")
+    if name not in found:
+        raise errors.ApiError(errors.PROFILER, 1, f"There is no profile {name!r} in this run.")
+    return found[name]
+
+
+def _table(path: Path) -> list[dict[str, Any]]:
+    """A CSV table with numbers as numbers; empty if there is none."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            return []
+        with open(path, newline="", encoding="utf-8", errors="replace") as file:
+            return [{key: _number(value) for key, value in row.items() if key} for _, row in zip(range(_MOST_ROWS), csv.DictReader(file))]
+    except (OSError, csv.Error):
+        return []
+
+
+def _number(value: Any) -> Any:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
+
+
+def _mean(steps: list[dict[str, Any]]) -> dict[str, float]:
+    keys = ("total_ms", *_NAMES)
+    # the first step compiles; it says nothing about the others
+    used = steps[1:] if len(steps) > 2 else steps
+    return {key: sum(row.get(key, 0.0) for row in used) / len(used) for key in keys} if used else {}
+
+
+def sentence(mean: dict[str, float]) -> tuple[str, list[str]]:
+    """Where a step's time goes, and what to do about it."""
+    if not mean or not mean["total_ms"]:
+        return "No steps were recorded.", ["Call profiler.step() at the end of each step, or profile model.train."]
+    shares = {key: mean[key] / mean["total_ms"] for key in _NAMES}
+    parts = ", ".join(f"{share:.0%} {_NAMES[key]}" for key, share in sorted(shares.items(), key=lambda item: -item[1]))
+    first = max(shares, key=lambda key: shares[key])
+    return f"A step takes {mean['total_ms']:.2f} ms: {parts}.", [_ADVICE[first]]
+
+
+@route("GET", "/board/profiles")
+def profiles(call: Call) -> Any:
+    """The profiles of a run, one for each rank."""
+    run = call.workspace.run(call.query.get("train_id"))
+    return {"profiles": [name for name, _ in _folders(call.workspace.path(run.name))]}
+
+
+@route("GET", "/board/profile")
+def profile(call: Call) -> Any:
+    """A profile."""
+    folder = _profile(call)
+    steps, operators = _table(folder / "step_trace_time.csv"), _table(folder / "op_statistic.csv")
+    memory = [[row.get("time_us"), row.get("where"), row.get("bytes")] for row in _table(folder / "memory_record.csv")]
+    mean = _mean(steps)
+    words, advice = sentence(mean)
+    kinds = {row.get("kind") for row in operators}
+    shown = "kernel" if "kernel" in kinds else "operator"
+    busy = sum(row["total_us"] for row in operators if row.get("kind") == shown)
+    top = next((row for row in operators if row.get("kind") == shown), None)
+    if top and busy:
+        advice.append(f"The longest {shown} is {top['name']}: {top['total_us'] / busy:.0%} of the time in {shown}s.")
+    sizes = [row[2] for row in memory if isinstance(row[2], float)]
+    return {"steps": steps, "operators": operators, "memory": memory, "mean": mean, "sentence": words, "advice": advice,
+            "busy_us": busy, "peak": max(sizes, default=0)}  # fmt: skip
+
+
+@route("GET", "/board/trace")
+def trace(call: Call) -> Any:
+    """The trace for Perfetto."""
+    path = _profile(call) / "trace_view.json"
+    if not path.is_file():
+        raise errors.ApiError(errors.PROFILER, 2, "This profile has no trace.")
+    return FileResponse(path, media_type="application/json", filename="trace_view.json")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Official routes, as far as our profiles can answer them
+
+
+@route("GET", "/profile/devices")
+def devices(call: Call) -> Any:
+    """The ranks that were profiled."""
+    found = profiles(call)["profiles"]
+    return {"device_list": [str(i) for i in range(len(found))], "rank_list": [str(i) for i in range(len(found))]}
+
+
+@route("GET", "/profile/summary/propose")
+def propose(call: Call) -> Any:
+    """Advice."""
+    words, advice = sentence(_mean(_table(_profile(call) / "step_trace_time.csv")))
+    return {"step_trace": [words, *advice]}
+
+
+@route("GET", "/profile/training-trace/graph")
+def training_trace(call: Call) -> Any:
+    """The mean step, or one step, in its parts."""
+    steps = _table(_profile(call) / "step_trace_time.csv")
+    number = call.integer("type", 0) if call.query.get("type", "0").lstrip("-").isdigit() else 0
+    row = steps[number - 1] if 1 <= number <= len(steps) else _mean(steps)
+    parts = [{"name": _NAMES[key], "duration": row.get(key, 0.0)} for key in _NAMES]
+    return {"training_trace_graph": [parts], "summary": {"total_time": row.get("total_ms", 0.0), "total_steps": len(steps)},
+            "point_info": {}, "is_heterogeneous": False}  # fmt: skip
+
+
+@route("POST", "/profile/ops/search")
+def operators(call: Call) -> Any:
+    """Operators, filtered, sorted, paged."""
+    body = call.body()
+    rows = _table(_profile(call) / "op_statistic.csv")
+    for key, wanted in (body.get("filter_condition") or {}).items():
+        if isinstance(wanted, dict) and isinstance(wanted.get("partial_match_str_in"), list):
+            texts = [str(text).lower() for text in wanted["partial_match_str_in"]]
+            rows = [row for row in rows if any(text in str(row.get("name", "")).lower() for text in texts)]
+        elif isinstance(wanted, dict) and isinstance(wanted.get("in"), list):
+            rows = [row for row in rows if row.get(key, row.get("kind")) in wanted["in"]]
+    order = body.get("sort_condition") or {}
+    if isinstance(order, dict) and order.get("name"):
+        name = order["name"]
+        rows.sort(key=lambda row: (isinstance(row.get(name), str), row.get(name, 0)), reverse=order.get("type") == "descending")
+    page = body.get("group_condition") or {}
+    offset, limit = page.get("offset", 0), page.get("limit", 10)
+    check_page(offset, limit, 100_000)
+    names = ["name", "kind", "count", "total_us", "mean_us", "max_us"]
+    shown = rows[offset * limit : (offset + 1) * limit]
+    return {"col_name": names, "object": [[row.get(name) for name in names] for row in shown], "size": len(rows)}
+
+
+@route("GET", "/profile/timeline")
+def timeline(call: Call) -> Any:
+    """The trace's events."""
+    return trace(call)
+
+
+@route("GET", "/profile/memory-summary")
+def memory_summary(call: Call) -> Any:
+    """The most memory in use."""
+    sizes = [row.get("bytes", 0) for row in _table(_profile(call) / "memory_record.csv")]
+    return {"summary": {"peak_mem": max(sizes, default=0) / 2**30}}

@@ -1,0 +1,54 @@
+// Where a step's time goes: one sentence, then steps, operators, memory, data, and the trace.
+import { address, get } from "../api.js";
+import { Chart } from "../chart.js";
+import { categorical } from "../colors.js";
+import { bytes, fill, h, ink, nothing, picker, seconds, short, surface } from "../dom.js";
+import * as state from "../state.js";
+
+const PARTS = [["compute_ms", "computing", 0], ["data_wait_ms", "waiting for data", 1], ["other_ms", "Python and the rest", 3]];
+
+export default {
+  side: "one", kind: ["profile"],
+  async show(root, run) {
+    root.append(h("div", { class: "bar" }, h("h1", {}, "Profiler"), h("span", { class: "count" }, run || "")));
+    const { profiles } = run ? await get("board/profiles", { train_id: run }) : { profiles: [] };
+    if (!profiles.length) { root.append(nothing("No profile in this run", "Profile into the run's folder: Profiler(output_path=\"run/profiler\") … analyse().")); return {}; }
+    const name = profiles.includes(state.get("profile")) ? state.get("profile") : profiles[0], data = await get("board/profile", { train_id: run, profile: name });
+    const again = (v) => { state.set("profile", v, true); root.replaceChildren(); this.show(root, run); };
+    if (profiles.length > 1) root.append(h("div", { class: "bar" }, h("label", {}, "Rank or profile", picker(profiles.map((p) => [p, p]), name, again, "Profile"))));
+    const stat = (title, value) => h("div", { class: "stat" }, h("b", {}, value), h("span", {}, title));
+    root.append(h("div", { class: "advice" }, h("b", {}, data.sentence), data.advice.map((line) => h("div", {}, line))),
+      h("div", { class: "stats" }, stat("steps", short(data.steps.length)), stat("mean step", data.mean ? seconds(data.mean.total_ms / 1e3) : "–"), stat("in operators and kernels", seconds(data.busy_us / 1e6)), stat("peak memory", data.peak ? bytes(data.peak) : "–"), ...(data.flops ? [stat("FLOP/s", short(data.flops))] : [])),
+      h("div", { class: "bar" }, h("a", { href: address("board/trace", { train_id: run, profile: name }), download: "trace_view.json" }, "Trace for Perfetto (JSON)")));
+    const grid = h("div", { class: "cards", style: "--card-width:460px;margin-bottom:14px" });
+    root.append(grid);
+    if (data.steps.length) {
+      const box = h("div", { class: "plot", style: "height:220px" }), steps = data.steps.slice(-240), most = Math.max(...steps.map((s) => s.total_ms));
+      surface(box, (context, width, height) => {
+        const w = (width - 60) / steps.length, y = (v) => v / most * (height - 40);
+        context.font = "11px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--faint"); context.textAlign = "right";
+        for (let i = 0; i <= 4; i++) context.fillText(seconds(most * i / 4 / 1e3), 54, height - 24 - (height - 40) * i / 4 + 4);
+        steps.forEach((s, i) => { let base = height - 24; for (const [key, , c] of PARTS) { const tall = y(s[key]); context.fillStyle = categorical(c); context.fillRect(60 + i * w, base - tall, Math.max(0.7, w - (w > 4 ? 1 : 0)), tall); base -= tall; } });
+        context.fillStyle = ink("--faint"); context.textAlign = "center"; context.fillText("step " + steps[0].step, 80, height - 8); context.fillText(String(steps[steps.length - 1].step), width - 16, height - 8);
+      });
+      grid.append(h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, "Step trace"), PARTS.map(([, text, c]) => h("span", { class: "count", style: "margin-left:10px" }, h("i", { class: "dot", style: `display:inline-block;background:${categorical(c)};margin-right:5px` }), text))), box));
+    }
+    if (data.memory.length) {
+      const box = h("div", { class: "plot", style: "height:220px" }), chart = new Chart(box, { title: "memory", axis: "relative" });
+      const places = [...new Set(data.memory.map((m) => m[1]))];
+      chart.set(places.map((where, i) => { const rows = data.memory.filter((m) => m[1] === where), begin = rows[0][0]; return { id: where, name: where, color: categorical(i), begin: 0, steps: Float64Array.from(rows, (_, k) => k), seconds: Float32Array.from(rows, (r) => (r[0] - begin) / 1e6), values: Float32Array.from(rows, (r) => r[2] / 1e6) }; }));
+      grid.append(h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, "Memory (MB)")), box));
+    }
+    const kinds = [...new Set(data.operators.map((o) => o.kind))], kind = kinds.includes(state.get("kind")) ? state.get("kind") : kinds.includes("kernel") ? "kernel" : kinds[0];
+    const rows = data.operators.filter((o) => o.kind === kind), total = rows.reduce((sum, o) => sum + o.total_us, 0) || 1, table = h("table", { class: "grid" });
+    let order = "total_us", down = true;
+    const draw = () => {
+      const sorted = rows.slice().sort((a, b) => (down ? -1 : 1) * (typeof a[order] === "number" ? a[order] - b[order] : String(a[order]).localeCompare(b[order])));
+      fill(table, h("thead", {}, h("tr", {}, [["name", "Name"], ["count", "Calls"], ["total_us", "Total"], ["mean_us", "Mean"], ["max_us", "Longest"]].map(([key, text]) => h("th", { class: key === "name" ? "" : "num", onclick: () => { down = order === key ? !down : true; order = key; draw(); } }, text, order === key ? (down ? " ↓" : " ↑") : "")), h("th", {}, "Share"))),
+        h("tbody", {}, sorted.slice(0, 200).map((o) => h("tr", {}, h("td", { title: o.name }, o.name), h("td", { class: "num" }, short(o.count)), h("td", { class: "num" }, seconds(o.total_us / 1e6)), h("td", { class: "num" }, seconds(o.mean_us / 1e6)), h("td", { class: "num" }, seconds(o.max_us / 1e6)), h("td", { style: "width:200px" }, h("div", { class: "barline", style: "grid-template-columns:1fr 50px" }, h("div", { class: "track" }, h("i", { style: `width:${100 * o.total_us / total}%` })), h("span", { class: "count" }, (100 * o.total_us / total).toFixed(1) + " %")))))));
+    };
+    draw();
+    root.append(h("div", { class: "bar" }, h("h2", {}, "Operators"), picker(kinds.map((k) => [k, k]), kind, (v) => { state.set("kind", v, true); root.replaceChildren(); this.show(root, run); }, "Kind"), h("span", { class: "count" }, `${rows.length} names, ${seconds(total / 1e6)}`)), h("div", { class: "scroll" }, table));
+    return {};
+  },
+};
