@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -194,3 +195,41 @@ def test_wrong_inputs_are_refused(tmp_path):
         run(np.ones((3, 2), np.float32))
     with pytest.raises(ValueError, match="type float64"):
         run(np.ones((2, 3)))
+
+
+OFFICIAL = """
+import glob, os, sys
+import numpy as np
+from mindspore.backends.interp import InterpBackend
+from mindspore.formats import mindir
+
+folder, checked = sys.argv[1], 0
+for file in sorted(glob.glob(folder + "/*.npz")):
+    with np.load(file) as stored:
+        given = [stored[k] for k in stored.files if k.startswith("in")]
+        right = [stored[k] for k in stored.files if k.startswith("out")]
+    path = file.replace(".npz", ".mindir")
+    names = [name for name, _ in mindir.read_steps(path)[0].input_types]
+    results = mindir.load(path, dict(zip(names, (a.shape for a in given)))).compile(InterpBackend())(*given)
+    assert len(results) == len(right), (file, len(results), len(right))
+    for result, expected in zip(results, right):
+        np.testing.assert_allclose(result, expected, rtol=1e-3, atol=1e-4, err_msg=file)
+    checked += 1
+assert "mindspore.ops" not in sys.modules and "mindspore.common" not in sys.modules
+print(checked)
+"""
+
+
+def test_official_models_give_official_results():
+    folder = Path(__file__).parents[1] / "data" / "official" / "train" / "networks"
+    done = subprocess.run([sys.executable, "-c", OFFICIAL, str(folder)], capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == len(list(folder.glob("*.npz"))) > 8
+
+
+def test_an_operation_of_the_framework_is_named(tmp_path):
+    from mindspore.formats import mindir
+
+    folder = Path(__file__).parents[1] / "data" / "official" / "train" / "networks"
+    with pytest.raises(ValueError, match=r"uses the operation '[A-Za-z0-9]+', which needs mindspore\.ops"):
+        mindir.load(str(folder / "mint_shapes.mindir"))

@@ -106,3 +106,23 @@ def test_type_checkers_see_the_core_as_it_is():
         for alias in node.names
     }
     assert seen == mindspore._CORE
+
+
+def test_graphs_are_built_before_there_is_a_tensor():
+    code = """
+import sys
+import numpy as np
+from mindspore.backends.interp import InterpBackend
+from mindspore.compiler.builder import Builder
+from mindspore.ir import AbstractTensor, FuncGraph
+from mindspore._base import dtype
+from mindspore.prims import values
+builder = Builder(FuncGraph("by_hand"))
+with builder.active():
+    x = values.from_node(builder.graph.add_parameter("x", AbstractTensor(dtype.float32, (2, 3))))
+    y = (x * 2 + np.ones(3, np.float32))[:, 1:].T
+    builder.graph.output = builder.make_tuple([builder.node_of(y)])
+(found,) = InterpBackend().compile(builder.graph)(np.arange(6, dtype=np.float32).reshape(2, 3))
+print(found.tolist(), "mindspore.common" in sys.modules)
+"""
+    assert run(code) == "[[3.0, 9.0], [5.0, 11.0]] False"

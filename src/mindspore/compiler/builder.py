@@ -31,7 +31,7 @@ from mindspore.ir import (
     Node,
     ValueNode,
 )
-from mindspore.prims import values
+from mindspore.prims import plain, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import StopGradient
 from mindspore.prims.measured import Measured
@@ -39,6 +39,8 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.requirements import Requirement, StaysFinite, Violation
 from mindspore.prims.structural import MakeTuple, Replaced, TupleGetItem
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+plain.install()  # graphs can be built before there is a public Tensor
 
 #: results of at most this many bytes are computed while the graph is built when all inputs are constants
 FOLD_LIMIT = 1 << 16

@@ -15,13 +15,12 @@ import numpy as np
 
 from mindspore.compiler import driver, parse
 from mindspore.ir import AbstractTensor, CNode, FuncGraph, ValueNode
-from mindspore.prims import plain, values
+from mindspore.prims import values
 from mindspore.prims.attention import causal_bias
 from mindspore.prims.catalogue import catalogue
 from mindspore.prims.update import Update
 from mindspore.prims.values import TensorBase
 
-plain.install()
 P: Any = types.SimpleNamespace(**catalogue())  # the primitives by name
 DECOMPOSITIONS: dict[str, Callable[..., Any]] = {}
 

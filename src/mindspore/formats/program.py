@@ -18,7 +18,7 @@ from mindspore._base.dtype import DType
 from mindspore.backends.base import Backend
 from mindspore.compiler import driver, parse
 from mindspore.ir import AbstractTensor, FuncGraph
-from mindspore.prims import plain, values
+from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
 
@@ -78,7 +78,6 @@ def build(
 
     `weights`: how the function knows them -> (name, value). `shapes` fixes the sizes of inputs that are open.
     """
-    plain.install()
     fixed = tuple(_fixed(spec, shapes or {}) for spec in inputs)
     examples = tuple(values.from_array(np.broadcast_to(np.zeros((), s.dtype.np), s.shape)) for s in fixed)
     held = {key: values.parameter_class()(values.from_array(array), name=label) for key, (label, array) in weights.items()}

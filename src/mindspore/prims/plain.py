@@ -1,4 +1,4 @@
-"""Tensors without a framework around them: what stands for values where graphs are built from files.
+"""Tensors without a framework around them: what stands for values where graphs are built without one.
 
 Primitives, gradient rules and loaders apply operators and a few methods to tensors. `mindspore.Tensor` has them and
 hundreds more; programs that read a model, compile it and feed it NumPy arrays (a server, a device) do without it. Then

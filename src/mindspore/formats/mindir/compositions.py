@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.prims import arrays, elementwise, reduction, sorting, values
-from mindspore.prims.gather_scatter import TensorScatterAdd
+from mindspore.prims.gather_scatter import Gather, TensorScatterAdd
 from mindspore.prims.values import TensorBase
 
 COMPOSED: dict[str, Callable[..., Any]] = {}
@@ -89,6 +89,37 @@ def _reverse(x: Any, *, axis: Any = ()) -> Any:
 @composed("Rank")
 def _rank(x: Any) -> int:
     return x.ndim
+
+
+def _resize_nearest(x: Any, size: Any, *, align_corners: bool = False, half_pixel_centers: bool = False) -> Any:
+    for axis, want in enumerate(_ints(size), 2):
+        own = x.shape[axis]
+        if align_corners:
+            at = np.floor(np.arange(want) * ((own - 1) / max(want - 1, 1)) + 0.5)
+        else:  # in float32: kernels round so at exact boundaries
+            at = np.floor((np.arange(want, dtype=np.float32) + half_pixel_centers * 0.5) * np.float32(own / want))
+        x = Gather()(x, values.from_array(np.clip(at, 0, own - 1).astype(np.int64)), axis)
+    return x
+
+
+COMPOSED["ResizeNearestNeighborV2"] = _resize_nearest
+
+
+@composed("ResizeNearestNeighbor")
+def _resize_nearest_by_attribute(x: Any, *, size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> Any:
+    return _resize_nearest(x, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
+
+
+@composed("Meshgrid")
+def _meshgrid(xs: Any, *rest: Any, indexing: str = "xy") -> tuple:
+    """Each vector spread over the grid that all of them span."""
+    vectors = (*xs, *rest) if isinstance(xs, (tuple, list)) else (xs, *rest)
+    order = list(range(len(vectors)))
+    if indexing.lower() == "xy" and len(order) > 1:
+        order[:2] = [1, 0]
+    shape = tuple(vectors[place].shape[0] for place in order)
+    rows = (reduction.Reshape()(x, tuple(-1 if p == i else 1 for p in order)) for i, x in enumerate(vectors))
+    return tuple(reduction.BroadcastTo(shape)(row) for row in rows)
 
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------

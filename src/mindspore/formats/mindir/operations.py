@@ -11,6 +11,7 @@ import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.formats.control import choose, interpreted, repeat
+from mindspore.formats.mindir import mint_adapters  # noqa: F401 - fills the table of adapters
 from mindspore.formats.mindir.adapters import ADAPTERS, ATTRIBUTE_ADAPTERS
 from mindspore.formats.mindir.compositions import COMPOSED, PREDICTING
 from mindspore.formats.mindir.conventions import ATTRIBUTE_NAMES, convention, from_file
@@ -32,6 +33,7 @@ class PrimitiveOperations:
     """
 
     def __init__(self, lookup: Callable[[str], Any] | None = None, adapters: Mapping[str, Callable] | None = None):
+        self._alone = lookup is None
         self._lookup = lookup or PREDICTING.get
         self._adapters = {**ADAPTERS, **(adapters or {})}
 
@@ -75,7 +77,9 @@ class PrimitiveOperations:
         """The class of a primitive, or a function with its attributes as keywords."""
         found = COMPOSED.get(name) or catalogue().get(name) or self._lookup(name)
         if found is None:
-            raise ValueError(f"The model uses the operation '{name}', which is not supported here.")
+            known = convention(name) is not None and self._alone
+            hint = "needs mindspore.ops; load it with mindspore.load" if known else "is not supported here"
+            raise ValueError(f"The model uses the operation '{name}', which {hint}.")
         return found
 
     def branch(self, predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:

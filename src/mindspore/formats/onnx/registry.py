@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from mindspore.formats.onnx import types
-from mindspore.prims import plain, values
+from mindspore.prims import values
 from mindspore.prims.catalogue import catalogue
 from mindspore.prims.values import TensorBase
 
-plain.install()
 P: Any = _types.SimpleNamespace(**catalogue())  # the primitives by name
 OPERATORS: dict[str, Callable[..., Any]] = {}
 _SEES_ARRAYS: set[str] = set()
