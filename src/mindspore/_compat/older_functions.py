@@ -9,6 +9,7 @@ from typing import Any
 from mindspore.ops import functional as F
 from mindspore.prims import elementwise as ew
 from mindspore.prims.debug import Print, TensorDump
+from mindspore.prims.inplace import update
 
 tensor_add, tensor_sub, tensor_mul, tensor_div = F.add, F.sub, F.mul, ew.RealDiv()
 tensor_muls, tensor_mod, tensor_floordiv = F.mul, ew.FloorMod(), F.floor_divide
@@ -20,10 +21,22 @@ floordiv, floormod = F.floor_divide, F.floor_mod
 neg_tensor = F.neg
 isnan_ext, einsum_ext, baddbmm_ext, diff_ext, float_power_ext = F.isnan, F.einsum, F.baddbmm, F.diff, F.float_power
 merge = F.identity
-stop_gradient_ = F.stop_gradient
-
 tuple_div = F.div
 print_ = Print()
+
+
+def stop_gradient_(input: Any) -> Any:
+    """`stop_gradient` in place: from here on the tensor is a constant for gradients.
+
+    Examples:
+        >>> def f(x):
+        ...     y = x * x
+        ...     ops.stop_gradient_(y)
+        ...     return y * x
+        >>> print(ops.grad(f)(Tensor(3.0)))
+        9.0
+    """
+    return update(input, F.stop_gradient(input))
 
 
 def tensordump(file_name: str, tensor: Any, mode: str = "out") -> None:

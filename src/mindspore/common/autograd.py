@@ -11,6 +11,10 @@ from mindspore.common.random import get_rng_state, set_rng_state
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.elementwise import StopGradient
+from mindspore.prims.hooks import reduce_gradient
+from mindspore.prims.structure import with_parts
+from mindspore.prims.values import TensorBase
 from mindspore.runtime import tape as tapes
 
 
@@ -93,13 +97,15 @@ class FunctionContext:
         self.needs_input_grad: tuple = ()
         self.materialize_grads = True
         self.non_differentiable: tuple = ()
+        self.dirty: tuple = ()
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors for the backward pass."""
         self.saved_tensors = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
-        """Kept for scripts that call it: updates are seen without it."""
+        """These arguments were updated in place; they must be among the results."""
+        self.dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
         """These outputs have no gradient."""
@@ -144,22 +150,52 @@ class _Function:
         call = tapes.Call(args)
         with tapes.paused():
             out = cls.forward(ctx, *args, **kwargs)
-        return call.finish(_rule(cls, ctx, len(args)), cls.__name__, out)
+        check_dirty(ctx, out)
+        return call.finish(_rule(cls, ctx), cls.__name__, out, ctx.non_differentiable)
 
 
-def _rule(cls: type[_Function], ctx: FunctionContext, count: int) -> Callable:
+def _rule(cls: type[_Function], ctx: FunctionContext) -> Any:
     def bprop(*parts: Any) -> tuple:
-        dout = parts[-1]
+        *inputs, _, dout = parts
         grads = cls.backward(ctx, *(dout if isinstance(dout, tuple) else (dout,)))
-        return _pad(grads, count)
+        return fit_gradients(cls.__name__, inputs, grads)
 
-    return bprop
+    return bprop if ctx.materialize_grads else tapes.TakesNone(bprop)
 
 
-def _pad(grads: Any, count: int) -> tuple:
-    grads = grads if isinstance(grads, tuple) else (grads,)
-    grads = tuple(g if isinstance(g, Tensor) else None for g in grads[:count])
-    return grads + (None,) * (count - len(grads))
+def _results(out: Any) -> tuple:
+    return tuple(out) if isinstance(out, (tuple, list)) else (out,)
+
+
+def check_dirty(ctx: FunctionContext, out: Any) -> None:
+    if not all(any(tensor is o for o in _results(out)) for tensor in ctx.dirty):
+        raise RuntimeError("The dirty tensors must all be outputs of the forward function.")
+
+
+def fit_gradients(name: str, inputs: Any, grads: Any) -> tuple:
+    """What a user's gradient rule gave, one gradient or None per input, summed over dimensions that the input was
+    broadcast along."""
+    grads = tuple(grads) if isinstance(grads, (tuple, list)) else (grads,)
+    if len(grads) < len(inputs) or any(g is not None for g in grads[len(inputs) :]):
+        raise RuntimeError(
+            f"Function backward return a wrong number of gradients: '{name}' has {len(inputs)} inputs, "
+            f"but its backward gave {len(grads)} gradients."
+        )
+    return tuple(_fit_gradient(name, i, value, grad) for i, (value, grad) in enumerate(zip(inputs, grads)))
+
+
+def _fit_gradient(name: str, place: int, value: Any, grad: Any) -> Any:
+    if grad is None:
+        return None
+    if not isinstance(grad, TensorBase):
+        raise RuntimeError(
+            f"Gradient should be none or tensor, but the backward of '{name}' gave {grad!r} for input {place}."
+        )
+    if not isinstance(value, TensorBase):
+        raise RuntimeError(
+            f"Input is not tensor, but gradient is not none: the backward of '{name}' must give None for input {place}."
+        )
+    return reduce_gradient(name, place, value, grad)
 
 
 def _trace_function(cls: type[_Function], args: tuple, kwargs: dict) -> Any:
@@ -167,16 +203,25 @@ def _trace_function(cls: type[_Function], args: tuple, kwargs: dict) -> Any:
     ctx = FunctionContext()
     interpreter = ACTIVE.builder.root.interpreter
 
+    constants: list[bool] = []
+
     def construct(*inner: Any, **named: Any) -> Any:
-        return parse.call(cls.forward, (ctx, *inner), named)
+        out = parse.call(cls.forward, (ctx, *inner), named)
+        check_dirty(ctx, out)
+        constants.extend(any(o is c for c in ctx.non_differentiable) for o in _results(out))
+        return out
 
     def bprop(_: Any, *parts: Any) -> tuple:
-        dout = parts[-1]
+        *inputs, _out, dout = parts
         grads = parse.call(cls.backward, (ctx, *(dout if isinstance(dout, tuple) else (dout,))))
-        return _pad(grads, len(args))
+        return fit_gradients(cls.__name__, inputs, grads)
 
     construct.__module__ = bprop.__module__ = "mindspore.common.autograd"
-    return interpreter.call_with_bprop(construct, bprop, cls, args, kwargs)
+    out = interpreter.call_with_bprop(construct, bprop, cls, args, kwargs)
+    if not any(constants):
+        return out
+    parts = [StopGradient()(o) if constant else o for o, constant in zip(_results(out), constants)]
+    return with_parts(out, parts) if isinstance(out, (tuple, list)) else parts[0]
 
 
 def recompute(block: Any, *args: Any, use_reentrant: bool = True, output_recompute: bool = False, early_stop: bool = True,

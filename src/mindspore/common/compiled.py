@@ -350,7 +350,8 @@ def _key(value: Any) -> Any:
         if isinstance(value, values.parameter_class()):
             return keys.ByIdentity(value)
         data = value._data
-        return (data.dtype, data.shape)
+        hooks = getattr(value, "_hooks", None)
+        return (data.dtype, data.shape, *value.hooks()) if hooks else (data.dtype, data.shape)
     if isinstance(value, (tuple, list)):
         return (type(value), *map(_key, value))
     if isinstance(value, Mutable):

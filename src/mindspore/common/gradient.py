@@ -18,10 +18,11 @@ from mindspore.compiler.autodiff.reverse import pullback
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import ones_like, zeros_like
+from mindspore.prims.inplace import value_of
 from mindspore.prims.structural import Identity
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
-from mindspore.runtime import devices
+from mindspore.runtime import devices, tensor_hooks
 from mindspore.runtime.tape import Tape, Watched, recording, watched_alias
 
 _DATA = (TensorBase, SymbolicScalarBase)
@@ -98,7 +99,7 @@ class Derivative:
             out = mode.call(self.fn, args[: len(args) - len(names)], by_name)
             primary, aux = self._split(out)
             outputs = _tensors(primary)  # other results are constants
-            watched = mode.used(watched) if self.by_use else watched
+            watched = mode.used(watched, outputs) if self.by_use else watched
             douts = self._sensitivities(primary, outputs, sens)
             grads = mode.backward(outputs, douts, inputs, watched)
         input_grads = _restore_structure(args, places, grads[: len(inputs)])
@@ -211,13 +212,13 @@ class _TapeMode:
         return tuple(args_list), inputs
 
     def watch_weights(self, weights: list[Any]) -> list[Watched]:
-        return [self.tape.watch(weight) for weight in weights]
+        return [self.tape.watch(weight, weight.requires_grad) for weight in weights]
 
-    def used(self, weights: list[Watched]) -> list[Watched]:
-        """The weights that the function used, in the order of their first use."""
+    def used(self, weights: list[Watched], outputs: list[Any]) -> list[Watched]:
+        """The weights that the function used or returned, in the order of their first use."""
         wanted = {w.key: w for w in weights}
-        found = {key: None for entry in self.tape.entries for key in entry.arg_keys if key in wanted}
-        return [wanted[key] for key in found]
+        used = [*(key for entry in self.tape.entries for key in entry.arg_keys), *map(value_of, outputs)]
+        return [wanted[key] for key in dict.fromkeys(used) if key in wanted]
 
     def call(self, fn: Any, args: tuple, kwargs: dict) -> Any:
         with recording(self.tape):
@@ -236,10 +237,17 @@ def _watch(tape: Tape, tensor: Any, inputs: list[Watched]) -> Any:
 
 
 class _Marked(NamedTuple):
-    """A Parameter to differentiate with respect to, and the node that stands for its value at the beginning."""
+    """What to differentiate with respect to, and the node that stands for its value at the beginning."""
 
     tensor: Any
     node: Any
+
+
+def _required(tensor: Any, grad: Any) -> Any:
+    """The gradient after the tensor's hooks; that of a Parameter which requires none is zero."""
+    if isinstance(tensor, Parameter) and not tensor.requires_grad:
+        return zeros_like(grad)
+    return tensor_hooks.run(tensor_hooks.hooks_of(tensor), grad) if isinstance(tensor, TensorBase) else grad
 
 
 class _GraphMode:
@@ -263,16 +271,16 @@ class _GraphMode:
                 else:
                     self.builder.state[id(weight)] = before
 
-    def watch(self, args: tuple, places: list[int]) -> tuple[tuple, list[Any]]:
-        args_list, inputs = list(args), list[Any]()
+    def watch(self, args: tuple, places: list[int]) -> tuple[tuple, list[_Marked]]:
+        args_list, inputs = list(args), list[_Marked]()
         for place in places:
             args_list[place] = _map_tensors(args_list[place], lambda t: self._mark(t, inputs))
         return tuple(args_list), inputs
 
-    def _mark(self, tensor: Any, inputs: list[Any]) -> Any:
+    def _mark(self, tensor: Any, inputs: list[_Marked]) -> Any:
         node = self.builder.emit(Identity(), (self.builder.node_of(tensor),))
         marked = values.from_node(node)
-        inputs.append(marked)
+        inputs.append(_Marked(tensor, node))
         return marked
 
     def watch_weights(self, weights: list[Any]) -> list[_Marked]:
@@ -285,20 +293,21 @@ class _GraphMode:
             marked.append(_Marked(weight, node))
         return marked
 
-    def used(self, weights: list[_Marked]) -> list[_Marked]:
+    def used(self, weights: list[_Marked], outputs: list[Any]) -> list[_Marked]:
         return weights
 
     def call(self, fn: Any, args: tuple, kwargs: dict) -> Any:
         return parse.call(fn, args, kwargs)
 
     def backward(
-        self, outputs: list[Any], douts: list[Any], inputs: list[Any], weights: list[_Marked]
+        self, outputs: list[Any], douts: list[Any], inputs: list[_Marked], weights: list[_Marked]
     ) -> list[Any]:
         builder = self.builder
-        targets = [*(i._node for i in inputs), *(w.node for w in weights)]
-        back = pullback(builder, [builder.node_of(o) for o in outputs], targets)
+        targets = [*inputs, *weights]
+        back = pullback(builder, [builder.node_of(o) for o in outputs], [t.node for t in targets])
         grads = back(list(douts))
-        grads = [zeros_like(values.from_node(t)) if g is None else g for t, g in zip(targets, grads)]
+        grads = [zeros_like(values.from_node(t.node)) if g is None else g for t, g in zip(targets, grads)]
+        grads = [_required(t.tensor, g) for t, g in zip(targets, grads)]
         return grads if self.recording else list(builder.without_gradient(tuple(grads)))
 
 

@@ -51,7 +51,8 @@ def run_recorded(
     def bprop(*parts: Any) -> tuple:
         *recorded, _, dout = parts
         douts = dout if isinstance(dout, tuple) else (dout,)
-        grads = compiled_gradient.call_as_of(before, (*recorded[: len(inputs)], douts))
+        plain = (tapes.snapshot(tapes.value_of(t), t._data) for t in recorded[: len(inputs)])  # the tape runs hooks
+        grads = compiled_gradient.call_as_of(before, (*plain, douts))
         input_grads, weight_grads = grads if weights else (grads, ())
         return _sort_out(_tensors((args, kwargs)), _tensors(input_grads), weights, _tensors(weight_grads))
 

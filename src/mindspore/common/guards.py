@@ -1,9 +1,9 @@
 """What a compiled graph takes for granted, and whether it still holds.
 
-Tracing specialises a graph to the attributes it reads (numbers, settings, child cells, constant tensors) and to the mode
-and the hooks of the cells it calls. `Guards` remembers them and is asked before every call, so it must be quick: changes of
-cells are counted (changes.py), and their attributes are compared only when the count has moved. Attributes of other
-objects, and the data of constant tensors, are compared each time.
+Tracing specialises a graph to the attributes it reads (numbers, settings, child cells, constant tensors), to the mode and
+the hooks of the cells it calls, and to the shapes and hooks of Parameters. `Guards` remembers them and is asked before every
+call, so it must be quick: changes of cells are counted (changes.py), and their attributes are compared only when the count
+has moved. Attributes of other objects, and the data of constant tensors, are compared each time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Guards:
         self._constants = [(r.value, r.value._data) for r in lasting if _is_constant(r.value)]
         self._inputs = [w for w in traced.weights if isinstance(w, AttributeInput)]
         self._lists = [(r.value, tuple(r.value)) for r in lasting if type(r.value) is list]
-        self._shapes = [(w, w._data.shape) for w in traced.weights if not isinstance(w, AttributeInput)]
+        self._weights = [(w, _signature(w)) for w in traced.weights if not isinstance(w, AttributeInput)]
         self._checked_at = change_count()
 
     def hold(self) -> bool:
@@ -47,7 +47,7 @@ class Guards:
         return (
             all(cell.compile_signature() == signature for cell, signature in self._cells)
             and all(map(same, self._cell_reads))
-            and all(weight._data.shape == shape for weight, shape in self._shapes)
+            and all(_signature(weight) == signature for weight, signature in self._weights)
         )
 
     def _others_hold(self) -> bool:
@@ -61,6 +61,11 @@ class Guards:
         """Attributes that are no longer what they were."""
         moved = {id(t) for t, data in self._constants if t._data is not data}
         return [r for r in (*self._cell_reads, *self._reads) if not same(r) or id(r.value) in moved]
+
+
+def _signature(weight: Any) -> tuple:
+    """What a graph takes for granted of a Parameter."""
+    return weight._data.shape, weight.requires_grad, weight.hooks()
 
 
 def _is_constant(value: Any) -> bool:

@@ -128,6 +128,8 @@ class Parameter(Tensor):
     def requires_grad(self, value: bool = True) -> None:
         if not isinstance(value, (bool, np.bool_)):
             raise TypeError(f"'requires_grad' must be a bool, but got {value!r}.")
+        if self.param_info.requires_grad is not bool(value):
+            note_change()
         self.param_info.requires_grad = bool(value)
 
     # -- data -----------------------------------------------------------------------------------------------------
@@ -162,6 +164,25 @@ class Parameter(Tensor):
         self._data = array if array is not source._data else np.array(array)
         return self
 
+    def register_hook(self, hook: Any) -> Any:
+        """Call `hook(grad)` when the gradient of this Parameter is known; a returned value replaces it. It also works on
+        gradients that graphs compute, but a graph cannot register hooks on Parameters itself.
+
+        Examples:
+            >>> w = ms.Parameter(Tensor([1.0, 2.0]), name="w")
+            >>> handle = w.register_hook(lambda grad: 10 * grad)
+            >>> print(ms.grad(lambda x: (x * w).sum(), None, w)(Tensor([3.0, 4.0])))
+            [30. 40.]
+        """
+        if ACTIVE.builder is not None:
+            raise ValueError("Register hook for Parameter inside graph is not supported. Register it before the call.")
+        if not self.requires_grad:
+            raise RuntimeError(
+                f"The tensor requires grad is false, which can not register tensor hook: Parameter '{self.name}'."
+            )
+        note_change()
+        return super().register_hook(hook)
+
     def set_dtype(self, dtype: Any) -> Parameter:
         self._data = np.asarray(self._data).astype(mstype.to_dtype(dtype).np)
         return self
@@ -183,7 +204,6 @@ class Parameter(Tensor):
         twin.__dict__.update(self.__dict__)
         twin.param_info = self.param_info.clone()
         twin.param_info.obj = twin
-        twin.__dict__.pop("_grad_hooks", None)
         return twin
 
     def copy(self) -> Parameter:

@@ -17,6 +17,7 @@ from mindspore._base import watch
 from mindspore._base.dtype import DType
 from mindspore._base.quiet import QUIET
 from mindspore._base.tensor_hook import set_tensor_factory
+from mindspore.common.changes import note_change
 from mindspore.common.symbol import Symbol
 from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import arrays as _arrays
@@ -26,7 +27,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.symbolic import python_number, unknown_value
 from mindspore.prims.values import SizeUnknownError, TensorBase, ValueUnknownError
-from mindspore.runtime import devices
+from mindspore.runtime import devices, tensor_hooks
 
 _ADD, _SUB, _MUL, _DIV = _ew.Add(), _ew.Sub(), _ew.Mul(), _ew.Div()
 _FLOORDIV, _MOD, _POW = _ew.FloorDiv(), _ew.FloorMod(), _ew.Pow()
@@ -464,13 +465,21 @@ class Tensor(TensorBase):
         if not callable(hook):
             raise TypeError(f"a hook must be a function, but got {type(hook).__name__}.")
         if self._node is not None:
-            hooked = GradientHook(lambda grads: (_hooked(hook, grads[0]),))(self)[0]
+            hooked = GradientHook(lambda grads: (tensor_hooks.run({0: hook}, grads[0]),))(self)[0]
             ACTIVE.builder.write(self, hooked._node)
             return TensorHook({}, 0)
-        hooks = self.__dict__.setdefault("_grad_hooks", {})
-        key = len(hooks) and max(hooks) + 1
-        hooks[key] = hook
-        return TensorHook(hooks, key)
+        return TensorHook(*tensor_hooks.register(self, hook))
+
+    def hooks(self) -> list[Any]:
+        """The functions that `register_hook` has added and nobody has removed.
+
+        Examples:
+            >>> x = Tensor(2.0)
+            >>> handle = x.register_hook(print)
+            >>> x.hooks() == [print]
+            True
+        """
+        return list(tensor_hooks.hooks_of(self).values())
 
     # -- Python protocol ------------------------------------------------------------------------------------------
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -629,11 +638,7 @@ class TensorHook:
 
     def remove(self) -> None:
         self._hooks.pop(self._key, None)
-
-
-def _hooked(hook: Any, grad: Any) -> Any:
-    replaced = hook(grad)
-    return grad if replaced is None else replaced
+        note_change()
 
 
 def _rebuild(cls: type[Tensor], array: np.ndarray, attributes: dict) -> Tensor:

@@ -25,6 +25,7 @@ from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import UnfitError
 from mindspore.prims.elementwise import Cast
+from mindspore.prims.hooks import reduce_gradient
 from mindspore.runtime import tape as tapes
 
 __ms_treatment__ = "called"  # by the compiler: see compiler/parse/source.py
@@ -789,7 +790,11 @@ def check_bprop_result(cell: Cell, inputs: list, grads: tuple) -> tuple:
             f"'bprop' of {type(cell).__name__} must return one gradient per input ({len(inputs)}), "
             f"but returned {len(grads)}."
         )
-    return tuple(g if isinstance(g, Tensor) else None for g in grads[: len(inputs)])
+    name = type(cell).__name__
+    return tuple(
+        reduce_gradient(name, i, x, g) if isinstance(g, Tensor) and isinstance(x, Tensor) else None
+        for i, (x, g) in enumerate(zip(inputs, grads))
+    )
 
 
 def cast_floats(value: Any, dtype: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore.common.changes import note_change
+from mindspore.common.compiled import CompiledFunction
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.values import TensorBase
 
@@ -42,8 +43,9 @@ class HookMixin:
         return [key for kind in _KINDS for key in self.__dict__[kind]]
 
     def _register(self, store: OrderedDict, hook: Callable, options: Any, prepend: bool) -> HookHandle:
-        if not callable(hook):
-            raise TypeError(f"a hook must be a function, but got {type(hook).__name__}.")
+        if not callable(hook) or isinstance(hook, CompiledFunction):
+            kind = "a compiled function" if isinstance(hook, CompiledFunction) else type(hook).__name__
+            raise TypeError(f"a hook must be a plain Python function, but got {kind}.")
         note_change()
         key = next(_ids)
         store[key] = (hook, options)
@@ -76,6 +78,11 @@ class HookMixin:
             if with_kwargs:
                 result = hook(self, args, kwargs)
                 if result is not None:
+                    if not isinstance(result, tuple) or len(result) != 2:
+                        raise RuntimeError(
+                            "A forward pre hook with kwargs must return None or a tuple of (new_args, new_kwargs), "
+                            f"but got {result!r}."
+                        )
                     args, kwargs = result
             else:
                 result = hook(self, args)

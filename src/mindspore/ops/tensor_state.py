@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import dtype as mstype
+from mindspore.common.changes import note_change
 from mindspore.common.storage import UntypedStorage
 from mindspore.common.tensor import Tensor
+from mindspore.runtime import tensor_hooks
 
 
 def _index(self: Tensor, indices: Any) -> Tensor:
@@ -79,7 +81,8 @@ def _remove_hook(self: Tensor, handle_id: int) -> None:
         >>> handle = x.register_hook(lambda grad: grad)
         >>> x.remove_hook(handle.handle_id)
     """
-    self.__dict__.get("_grad_hooks", {}).pop(handle_id, None)
+    tensor_hooks.hooks_of(self).pop(handle_id, None)
+    note_change()
 
 
 def attach() -> None:

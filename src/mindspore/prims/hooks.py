@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore.ir import AbstractTuple
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import sum_to_shape
 
 
 class GradientHook(Primitive):
@@ -82,3 +83,15 @@ class CustomGradient(Primitive):
         *operands, out, dout = args
         grads = self.rule(operands[self.outputs :], out, dout)
         return (*(None for _ in range(self.outputs)), *grads)
+
+
+def reduce_gradient(name: str, place: int, value: Any, grad: Any) -> Any:
+    """A gradient summed over the dimensions that its input was broadcast along."""
+    given, wanted = tuple(grad.shape), tuple(value.shape)
+    lead = len(given) - len(wanted)
+    if lead < 0 or any(w not in (1, g) for g, w in zip(given[lead:], wanted)):
+        raise RuntimeError(
+            f"For custom function, grad tensor should be broadcast to the input: the backward of '{name}' gave shape "
+            f"{given} for input {place} of shape {wanted}."
+        )
+    return sum_to_shape(grad, wanted)

@@ -2,8 +2,8 @@
 
 Arrays are never mutated: the object gets a new array (eager) or a new node (graph), so whoever saved the old value
 still has it. While tapes record, the object also takes over the number of the value it now stands for, so that gradients
-flow through the update. Where nothing is recorded (`_no_grad`) it keeps its number: the update is no part of the function
-that is differentiated, and later uses count as uses of the old value.
+flow through the update, and shares the hooks of that value. Where nothing is recorded (`_no_grad`) it keeps its number: the
+update is no part of the function that is differentiated, and later uses count as uses of the old value.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def update(target: Any, value: Any) -> Any:
     target._data = value._data
     if ACTIVE.tapes:
         target._value = value_of(value)
+        value._hooks = target._hooks = {**getattr(value, "_hooks", {}), **getattr(target, "_hooks", {})}
     return target
 
 

@@ -54,7 +54,12 @@ class Identity(Primitive):
 
 
 class Replaced(Primitive):
-    """`prim(before, now)`: now, with the gradient going to `before`. A tensor after an update that is not differentiated."""
+    """`prim(before, now)`: now, with the gradient going to `before`. A tensor after an update that is not differentiated.
+
+    Examples:
+        >>> print(ops.grad(lambda x: ops.Replaced()(x, 100 * x))(Tensor(2.0)))
+        1.0
+    """
 
     elementwise = True
 

@@ -28,13 +28,14 @@ class SizeUnknownError(ValueUnknownError):
 class TensorBase:
     """Concrete array or graph node."""
 
-    __slots__ = ("__weakref__", "_data", "_node", "_value")
+    __slots__ = ("__weakref__", "_data", "_hooks", "_node", "_value")
     if TYPE_CHECKING:  # the public class adds everything else
 
         def __getattr__(self, name: str) -> Any: ...
 
     _data: Any
     _node: Node | None
+    _hooks: dict  # functions that see its gradient (runtime/tensor_hooks.py); unset if there are none
     _value: int  # which value this is, for tapes (inplace.py); unset until one asks
 
 

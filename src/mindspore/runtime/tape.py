@@ -24,7 +24,7 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.structural import Identity
 from mindspore.prims.structure import with_parts
 from mindspore.prims.values import TensorBase
-from mindspore.runtime import devices, eager_kernels
+from mindspore.runtime import devices, eager_kernels, tensor_hooks
 
 
 class Entry(NamedTuple):
@@ -36,6 +36,15 @@ class Entry(NamedTuple):
     out: Any
     out_keys: tuple
     out_data: tuple
+
+
+class TakesNone(NamedTuple):
+    """A gradient rule that wants None instead of zeros for results that nothing used."""
+
+    rule: Callable
+
+    def __call__(self, *parts: Any) -> tuple:
+        return self.rule(*parts)
 
 
 class Watched(NamedTuple):
@@ -53,9 +62,11 @@ class Tape:
         self._tracked: set[int] = set()
 
     # -- forward --------------------------------------------------------------------------------------------------
-    def watch(self, tensor: Any) -> Watched:
+    def watch(self, tensor: Any, wanted: bool = True) -> Watched:
+        """Differentiate with respect to a tensor; if not `wanted`, its gradient is zero."""
         watched = Watched(tensor, value_of(tensor))
-        self._tracked.add(watched.key)
+        if wanted:
+            self._tracked.add(watched.key)
         return watched
 
     def tracks(self, value: Any) -> bool:
@@ -108,21 +119,25 @@ class Tape:
                 grads = kernels.gradient(prim, args, out, dout, needed)
                 if grads is not None:
                     return grads
-        return entry.bprop(*args, out, _with_zeros(out, dout))
+        return entry.bprop(*args, out, dout if isinstance(entry.bprop, TakesNone) else _with_zeros(out, dout))
 
     def _output_gradient(self, entry: Entry, results: tuple, grads: dict[int, Any], inputs: set[int]) -> Any:
         """The incoming gradient of an entry; None for outputs that nothing used. Hooks of the outputs run here."""
         collected = []
         for out, result, key in zip(_parts(entry.out), results, entry.out_keys):
             grad = grads.get(key) if key in inputs else grads.pop(key, None)
-            if grad is None and _hooks_of(out):
-                grad = zeros_like(result)
-            collected.append(_run_hooks(out, grad))
+            hooks = tensor_hooks.hooks_of(out, key) if isinstance(out, TensorBase) else {}
+            if hooks and not isinstance(out, values.parameter_class()):
+                grad = tensor_hooks.run(hooks, zeros_like(result) if grad is None else grad)
+            collected.append(grad)
         return tuple(collected) if isinstance(entry.out, tuple) else collected[0]
 
     def _finish(self, grads: dict[int, Any], watched: Watched) -> Any:
         grad = grads.get(watched.key)
-        return zeros_like(watched.tensor) if grad is None else _run_hooks(watched.tensor, grad)
+        if isinstance(watched.tensor, values.parameter_class()) and not watched.tensor.requires_grad:
+            return zeros_like(watched.tensor)
+        hooks = tensor_hooks.hooks_of(watched.tensor, watched.key)
+        return tensor_hooks.run(hooks, zeros_like(watched.tensor) if grad is None else grad)
 
 
 class Call:
@@ -135,8 +150,9 @@ class Call:
         self.tapes = tuple(tape for tape in ACTIVE.tapes if any(map(tape.tracks, args)))
         self.args, self.keys, self.data = args, _keys(args), _arrays(args)
 
-    def finish(self, bprop: Callable, name: str, out: Any) -> Any:
-        """Note the gradient rule of the result, which is returned; a list of tensors counts as a tuple.
+    def finish(self, bprop: Callable, name: str, out: Any, constants: tuple = ()) -> Any:
+        """Note the gradient rule of the result, which is returned; a list of tensors counts as a tuple. No gradient flows
+        through results that are among the `constants`.
 
         An argument among the results is a new value: the same object if the call wrote to it, else another one.
         """
@@ -145,6 +161,9 @@ class Call:
         many = isinstance(out, (tuple, list))
         parts = [self._as_result(o) for o in (out if many else (out,))]
         entry = _entry(bprop, name, self.args, self.keys, self.data, tuple(parts) if many else parts[0])
+        if constants:
+            fixed = [any(o is c for c in constants) for o in (out if many else (out,))]
+            entry = entry._replace(out_keys=tuple(0 if f else k for f, k in zip(fixed, entry.out_keys)))
         for tape in self.tapes:
             tape.add(entry)
         return with_parts(out, parts) if many else parts[0]
@@ -179,13 +198,14 @@ def _as_recorded(objects: tuple, keys: tuple, arrays: tuple) -> tuple:
     """Arguments or results with the values they had when the call was recorded."""
     return tuple(
         [
-            o if data is None or (o._data is data and o._value == key) else _snapshot(key, data)
+            o if data is None or (o._data is data and o._value == key) else snapshot(key, data)
             for o, key, data in zip(objects, keys, arrays)
         ]
     )
 
 
-def _snapshot(key: int, data: Any) -> Any:
+def snapshot(key: int, data: Any) -> Any:
+    """A tensor that stands for the value with this number, whatever has become of others; it has no hooks."""
     tensor = values.from_array(data)
     tensor._value = key
     return tensor
@@ -209,18 +229,6 @@ def _with_zeros(out: Any, dout: Any) -> Any:
     if not isinstance(out, tuple):
         return dout
     return tuple([zeros_like(o) if d is None and isinstance(o, TensorBase) else d for o, d in zip(out, dout)])
-
-
-def _hooks_of(tensor: Any) -> Any:
-    return tensor.__dict__.get("_grad_hooks") if isinstance(tensor, TensorBase) else None
-
-
-def _run_hooks(tensor: Any, grad: Any) -> Any:
-    hooks = _hooks_of(tensor)
-    for hook in list(hooks.values()) if hooks else ():
-        replaced = hook(grad)
-        grad = grad if replaced is None else replaced
-    return grad
 
 
 @contextlib.contextmanager
@@ -249,10 +257,8 @@ def watched_alias(tensor: Any) -> Any:
     """A distinct value that equals a tensor's, so that one tensor passed twice has two gradients. Outer tapes follow it."""
     alias = values.from_array(tensor._data)
     if ACTIVE.tapes:
-        plain = _snapshot(value_of(alias), tensor._data)  # without hooks: those of `tensor` see the outer gradient
+        plain = snapshot(value_of(alias), tensor._data)  # without hooks: those of `tensor` see the outer gradient
         for tape in ACTIVE.tapes:
             tape.record(Identity(), (tensor,), plain)
-    hooks = getattr(tensor, "__dict__", {}).get("_grad_hooks")
-    if hooks:
-        alias.__dict__["_grad_hooks"] = hooks
+    tensor_hooks.share(tensor, alias)
     return alias

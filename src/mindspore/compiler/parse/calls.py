@@ -30,7 +30,7 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import UnfitError
 from mindspore.prims.control import Call
-from mindspore.prims.hooks import CustomGradient
+from mindspore.prims.hooks import CustomGradient, reduce_gradient
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
@@ -326,7 +326,10 @@ class CallRules(Rules):
                 raise UnfitError(
                     f"'bprop' of {type(owner).__name__} must return one gradient per input ({len(full)}), but returned {len(grads)}."
                 )
-            return [grads[i] if isinstance(grads[i], TensorBase) else None for i in places]
+            name = getattr(owner, "__name__", type(owner).__name__)
+            return [
+                reduce_gradient(name, i, full[i], grads[i]) if isinstance(grads[i], TensorBase) else None for i in places
+            ]
 
         outputs = [values.from_node(n) for n in nodes]
         chosen = CustomGradient(rule, len(nodes))(*outputs, *(args[i] for i in places))

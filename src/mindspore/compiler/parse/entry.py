@@ -187,7 +187,11 @@ class _Inputs:
         if isinstance(value, TensorBase):
             if isinstance(value, values.parameter_class()):
                 return value
-            return self._parameter(values.abstract_of(value), name, value._data)
+            symbolic = self._parameter(values.abstract_of(value), name, value._data)
+            hooks = getattr(value, "_hooks", None)
+            if hooks:  # those of its value now, which is the one the graph gets
+                symbolic._hooks = {0: hooks.get(value._value, {})}
+            return symbolic
         if getattr(value, "__ms_mutable__", False):
             plain = value.plain()
             return self._parameter(AbstractScalar(values.scalar_dtype(plain)), name, plain)
