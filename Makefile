@@ -6,11 +6,11 @@ STAMP  := $(VENV)/.installed
 
 .PHONY: demo docs test test-gpu lint bench bench-cpu bench-data bench-gpu interop clean
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q -e '.[dev]'
+	$(BIN)/python -m pip install -q -e '.[dev]' ./packaging/mindspore
 	@touch $@
 
 demo: $(STAMP)

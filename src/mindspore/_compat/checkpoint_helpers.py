@@ -22,7 +22,7 @@ def _exec_save(
 
 def _parse_ckpt_proto(ckpt_file_name: str, dec_key: Any = None, dec_mode: str = "AES-GCM", *rest: Any) -> Any:
     """A checkpoint as the message it is: `value` lists tags and tensors (`dims`, `tensor_type`, `tensor_content`)."""
-    found = load_checkpoint(ckpt_file_name, dec_key=dec_key, dec_mode=dec_mode)
+    found: dict[str, Any] = load_checkpoint(ckpt_file_name, dec_key=dec_key, dec_mode=dec_mode)
     return SimpleNamespace(
         value=[
             SimpleNamespace(

@@ -37,12 +37,12 @@ class OfficialPaths:
         self, path: str, folders: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         if path in SAME:
-            return ModuleSpec(path, _SameModule(), is_package=True)
+            return ModuleSpec(path, _SameModule(), is_package=True)  # type: ignore[arg-type]
         if path not in HELD and path not in _CHILDREN and path not in MEMBERS:
             return None
         spec = PathFinder.find_spec(path, folders)
         if spec is None:
-            return ModuleSpec(path, _HeldElsewhere(), is_package=path in _CHILDREN)
+            return ModuleSpec(path, _HeldElsewhere(), is_package=path in _CHILDREN)  # type: ignore[arg-type]
         _complete_after(spec.loader)
         return spec
 

@@ -10,7 +10,10 @@ from typing import Any
 
 from mindspore import ops
 from mindspore.common.gradient import vjp
+from mindspore.ops import operations
 from mindspore.ops.composition import composition
+
+P: Any = operations
 
 __all__: list[str] = []
 
@@ -46,7 +49,7 @@ for _name, _rule in {
 
 def _layer_norm(p: Any, x: Any, dy: Any, variance: Any, mean: Any, gamma: Any) -> tuple:
     """By the input, the scale and the shift; the statistics are those of the input and computed again."""
-    forward = ops.LayerNorm(p.begin_norm_axis, p.begin_params_axis, p.epsilon)
+    forward = P.LayerNorm(p.begin_norm_axis, p.begin_params_axis, p.epsilon)
     return _backward(lambda x, g, b: forward(x, g, b)[0], (x, gamma, ops.zeros_like(gamma)), dy)
 
 
@@ -72,7 +75,7 @@ for _rank in (2, 3):
 
 def _strided_slice(p: Any, dy: Any, shape: Any, begin: Any, end: Any, strides: Any) -> Any:
     masks = p.begin_mask, p.end_mask, p.ellipsis_mask, p.new_axis_mask, p.shrink_axis_mask
-    forward = ops.StridedSlice(*masks)
+    forward = P.StridedSlice(*masks)
     return _backward(lambda x: forward(x, begin, end, strides), (ops.zeros(tuple(shape), dy.dtype),), dy)
 
 

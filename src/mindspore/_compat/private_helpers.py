@@ -59,14 +59,14 @@ def _convert_stub(value: Any) -> Any:
     return value
 
 
-def _make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:
+def _of_class(cls: type[Tensor], data: Tensor, requires_grad: bool = False) -> Tensor:
     """A tensor of the class `cls` with the values of `data`."""
     made = cls.__new__(cls)
     Tensor.__init__(made, data)
     return made
 
 
-_make_subclass = classmethod(_make_subclass)  # type: ignore[assignment]
+_make_subclass = classmethod(_of_class)
 
 
 def _object_to_tensor(obj: Any, size: int = 0) -> tuple[Tensor, int]:

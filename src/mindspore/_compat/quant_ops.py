@@ -230,11 +230,13 @@ def weight_quant_batch_matmul(
     return ops.clamp(ops.round(out * quant_scale + (quant_offset or 0.0)), -128, 127).astype(mstype.int8)
 
 
+def _weight_quant(p: Any, *args: Any) -> Any:
+    turned: dict[str, Any] = {"transpose_x": p.transpose_x, "transpose_weight": p.transpose_weight}
+    turned["antiquant_group_size"] = p.antiquant_group_size
+    return weight_quant_batch_matmul(*args, **turned)
+
+
 WeightQuantBatchMatmul = composition(
-    "WeightQuantBatchMatmul",
-    lambda p, x, weight, scale, *rest: weight_quant_batch_matmul(
-        x, weight, scale, *rest, transpose_x=p.transpose_x, transpose_weight=p.transpose_weight,
-        antiquant_group_size=p.antiquant_group_size,
-    ),
-    "The product with weights kept as integers.", transpose_x=False, transpose_weight=False, antiquant_group_size=0,
+    "WeightQuantBatchMatmul", _weight_quant, "The product with weights kept as integers.", transpose_x=False,
+    transpose_weight=False, antiquant_group_size=0,
 )  # fmt: skip
