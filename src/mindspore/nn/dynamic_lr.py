@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.nn import rate_checks as check
+from mindspore.nn import checks as check
 
 
 def piecewise_constant_lr(milestone: Any, learning_rates: Any) -> list[float]:

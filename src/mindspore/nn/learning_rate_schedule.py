@@ -10,7 +10,7 @@ from typing import Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
-from mindspore.nn import rate_checks as check
+from mindspore.nn import checks as check
 from mindspore.nn.cell import Cell
 
 

@@ -73,6 +73,9 @@ HELD = {
             "Stream StreamCtx communication_stream current_stream default_stream set_cur_stream synchronize",
         )
     ),
+    "mindspore.nn.layer.basic": Entry(
+        unlisted=held_by("mindspore.nn.layer.dropout", "Dropout Dropout1d Dropout2d Dropout2dExt Dropout3d DropoutExt")
+    ),
     "mindspore.nn.layer.container": Entry(held_by("mindspore.nn.containers", "CellDict CellList SequentialCell")),
     "mindspore.nn.wrap.cell_wrapper": Entry(
         unlisted=held_by("mindspore.nn.wrap.micro_batches", "GradAccumulationCell MicroBatchInterleaved PipelineCell")

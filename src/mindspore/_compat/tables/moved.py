@@ -19,6 +19,7 @@ _OPS = {
 
 SAME = {
     **{f"mindspore.ops.{old}": f"mindspore.ops.{new}" for old, new in _OPS.items()},
+    "mindspore.nn.rate_checks": "mindspore.nn.checks",
     "mindspore.ops.attention_parts": "mindspore._compat.attention_parts",
     "mindspore.ops.compatibility": "mindspore._compat.official_functions",
     "mindspore.ops.indexing": "mindspore.prims.indexing",

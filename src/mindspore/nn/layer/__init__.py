@@ -6,6 +6,7 @@ from mindspore.nn.layer.basic import *  # noqa: F403
 from mindspore.nn.layer.channel_shuffle import *  # noqa: F403
 from mindspore.nn.layer.combined import *  # noqa: F403
 from mindspore.nn.layer.conv import *  # noqa: F403
+from mindspore.nn.layer.dropout import *  # noqa: F403
 from mindspore.nn.layer.embedding import *  # noqa: F403
 from mindspore.nn.layer.image import *  # noqa: F403
 from mindspore.nn.layer.math import *  # noqa: F403

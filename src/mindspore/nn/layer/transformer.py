@@ -15,7 +15,8 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.containers import CellList
 from mindspore.nn.layer.activation import GELU, ReLU
-from mindspore.nn.layer.basic import Dense, Dropout
+from mindspore.nn.layer.basic import Dense
+from mindspore.nn.layer.dropout import Dropout
 from mindspore.nn.layer.normalization import LayerNorm
 from mindspore.ops.attention import multi_head_attention_forward
 

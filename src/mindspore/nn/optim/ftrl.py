@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.common.parameter import Parameter
-from mindspore.nn import rate_checks as check
+from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims.update import ApplyFtrl
 

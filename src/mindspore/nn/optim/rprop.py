@@ -6,7 +6,7 @@ from typing import Any
 
 from mindspore import ops
 from mindspore.common.parameter import Parameter
-from mindspore.nn import rate_checks as check
+from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import rate_checks as check
+from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims import update as rules
 

@@ -11,7 +11,7 @@ from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.nn.layer.basic import Dropout
+from mindspore.nn.layer.dropout import Dropout
 from mindspore.nn.transformer.layers import _Linear
 from mindspore.nn.transformer.op_parallel_config import default_dpmp_config
 

@@ -7,7 +7,7 @@ from typing import Any
 from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.nn.cell import Cell
-from mindspore.nn.layer.basic import Dropout
+from mindspore.nn.layer.dropout import Dropout
 from mindspore.nn.transformer.layers import _Linear, activation_cell
 from mindspore.nn.transformer.op_parallel_config import default_dpmp_config
 

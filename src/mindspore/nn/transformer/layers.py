@@ -13,7 +13,7 @@ from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
-from mindspore.nn.layer.basic import Dropout
+from mindspore.nn.layer.dropout import Dropout
 
 
 def activation_cell(owner: str, act: Any) -> Any:
