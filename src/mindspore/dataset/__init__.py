@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from mindspore._base.interrupt import keep_interrupts
 from mindspore.dataset import config
 from mindspore.dataset.api.cache import DatasetCache
 from mindspore.dataset.api.dataset import Dataset, zip
@@ -96,6 +97,8 @@ __all__ = [
 ]  # fmt: skip
 __all__ += list(_MODULES)
 __all__ += list(_ELSEWHERE)
+
+keep_interrupts()  # before anything is imported late, or runs in threads and processes
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 """Random access to the rows of MindRecord files.
 
-`RowReader` maps the shards into memory and keeps, for each row, where its parts lie (32 bytes a row); a row is decoded
+`RowReader` opens the shards and keeps, for each row, where its parts lie (32 bytes a row); a row is decoded
 when it is asked for. It may be used by many threads at once, and pickles by opening the files again. Every length is
 checked against the file before it is used, so that a damaged file gives an error that names file and row.
 """
@@ -8,7 +8,6 @@ checked against the file before it is used, so that a damaged file gives an erro
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import tempfile
 import threading
@@ -16,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 import numpy as np
+
+from mindspore._base.file_bytes import FileBytes
 
 from . import crypto, msgpack
 from .index import IndexReader
@@ -35,7 +36,7 @@ class Shard:
         with _plain(path) as stream:
             self.header = read_header(path, stream)
             self.index = IndexReader(path + ".db", path, _index_image(path))
-            self.bytes = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            self.bytes = FileBytes(stream.fileno(), path)
             self.places = self._absolute(self.index.places())
 
     def _absolute(self, places: np.ndarray) -> np.ndarray:
@@ -69,13 +70,13 @@ class Shard:
     def part(self, row: int, blob: bool) -> memoryview:
         """The raw or blob part of a row."""
         start, end = self.places[row, 2:].tolist() if blob else self.places[row, :2].tolist()
-        if LENGTH.unpack_from(self.bytes, start)[0] != end - start - LENGTH.size:
+        data = self.bytes[start:end]
+        if LENGTH.unpack_from(data)[0] != end - start - LENGTH.size:
             raise RuntimeError(f"Invalid file, row {row} of {self.path} is damaged: its length does not fit the index.")
-        return memoryview(self.bytes)[start + LENGTH.size : end]
+        return memoryview(data)[LENGTH.size :]
 
     def close(self) -> None:
-        with contextlib.suppress(BufferError):  # someone still holds a part; the map goes when that does
-            self.bytes.close()
+        self.bytes.close()
 
     def __enter__(self) -> Shard:
         return self

@@ -16,11 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindspore._base.crc32c import crc32c, mask, masked_crc32c_of_lengths
+from mindspore._base.file_bytes import FileBytes
 from mindspore._base.files import atomic_write
 
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
-_HEAD = _LENGTH.size + _CRC.size
+_HEADER = struct.Struct("<QI")
+_HEAD = _HEADER.size
+_WINDOW = 1 << 16  # bytes that are read at once in search of records
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MAX_VARINT = 10
 
@@ -35,42 +38,38 @@ class Damaged(RuntimeError):
 # Records
 
 
-def find_records(data: Any, path: str) -> tuple[np.ndarray, np.ndarray]:
+def find_records(data: FileBytes | bytes, path: str) -> tuple[np.ndarray, np.ndarray]:
     """Where the records of a whole file lie: (starts, lengths) of their data, int64.
 
     All length checksums are checked, and the data checksum of the first record.
     """
     total = len(data)
-    starts, sizes, at = [], [], 0
-    unpack = _LENGTH.unpack_from
+    starts, sizes, checksums, at = [], [], [], 0
+    window, begin = b"", 0  # what has been read of the file, and where
+    unpack = _HEADER.unpack_from
     while at + _HEAD <= total:
-        (size,) = unpack(data, at)
+        if at + _HEAD > begin + len(window):
+            window, begin = data[at : at + (_HEAD if starts and sizes[-1] > _WINDOW else _WINDOW)], at
+        size, checksum = unpack(window, at - begin)
         starts.append(at + _HEAD)
         sizes.append(size)
+        checksums.append(checksum)
         at += _HEAD + size + _CRC.size
     if at != total:
         raise Damaged(f"Invalid file, {path} is cut short, damaged, or no TFRecord file (at record {len(starts)}).")
     begins, lengths = np.array(starts, np.int64), np.array(sizes, np.int64)
-    _check_lengths(data, begins, lengths, path)
+    wrong = np.array(checksums, np.uint32) != masked_crc32c_of_lengths(lengths)
+    if wrong.any():
+        raise Damaged(f"Invalid file, {path} is no TFRecord file or is damaged at record {int(np.argmax(wrong))}.")
     if len(starts):
         check_record(data, starts[0], sizes[0], path, 0)
     return begins, lengths
 
 
-def _check_lengths(data: Any, starts: np.ndarray, lengths: np.ndarray, path: str) -> None:
-    if not len(starts):
-        return
-    flat = np.frombuffer(data, np.uint8)
-    stored = flat[(starts - _CRC.size)[:, None] + np.arange(_CRC.size)].copy().view("<u4").reshape(-1)
-    wrong = stored != masked_crc32c_of_lengths(lengths)
-    if wrong.any():
-        raise Damaged(f"Invalid file, {path} is no TFRecord file or is damaged at record {int(np.argmax(wrong))}.")
-
-
-def check_record(data: Any, start: int, length: int, path: str, number: int) -> None:
+def check_record(data: FileBytes | bytes, start: int, length: int, path: str, number: int) -> None:
     """Damaged when the checksum of a record's data is wrong."""
-    (stored,) = _CRC.unpack_from(data, start + length)
-    if mask(crc32c(memoryview(data)[start : start + length])) != stored:
+    record = data[start : start + length + _CRC.size]
+    if mask(crc32c(memoryview(record)[:length])) != _CRC.unpack_from(record, length)[0]:
         raise Damaged(f"Invalid file, record {number} of {path} is damaged: its checksum does not match.")
 
 

@@ -253,26 +253,6 @@ def test_parent_that_dies_takes_its_workers_along(tmp_path):
     assert wait_until(lambda: not workers_alive(pids), 20)
 
 
-def test_interrupt_ends_a_program_at_once():
-    script = textwrap.dedent("""
-        import numpy as np, time
-        import mindspore.dataset as ds
-        data = ds.NumpySlicesDataset(np.arange(100000), "x").map(lambda x: x, python_multiprocessing=True, num_parallel_workers=2)
-        print("ready", flush=True)
-        for row in data.create_tuple_iterator(output_numpy=True):
-            time.sleep(0.01)
-    """)
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    process.stdout.readline()
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
-    assert "KeyboardInterrupt" in errors
-    assert process.returncode != 0
-
-
 def test_spawned_workers():
     ds.config.set_multiprocessing_start_method("spawn")
     try:

@@ -8,6 +8,7 @@ import pytest
 
 import mindspore.dataset as ds
 from mindspore.dataset import transforms, vision
+from mindspore.mindrecord import tfrecord
 
 
 def rows(data, epochs=1):
@@ -203,3 +204,44 @@ def test_operations_that_run_in_python_name_the_module_that_official_scripts_loa
     ]  # fmt: skip
     nested = ds.serialize(data.map(transforms.RandomOrder([vision.ToPIL()]), "image"))["operations"][0]
     assert nested["tensor_op_params"]["transforms"][0]["python_module"] == "mindspore.dataset.vision.transforms"
+
+
+def test_records_without_a_schema_can_be_restored(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with tfrecord.TFRecordWriter(str(path)) as writer:
+        for i in range(3):
+            writer.write(tfrecord.encode_example({"x": [i]}))
+    data = ds.TFRecordDataset(str(path), shuffle=False)
+    restored = ds.deserialize(ds.serialize(data))
+    assert [row[0].tolist() for row in restored.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"op_type": "Batch", "children": [], "batch_size": 2},
+        {"op_type": "Batch", "children": [{"op_type": "FakeImageDataset"}]},
+        {"op_type": "Take", "count": "three", "children": [{"op_type": "FakeImageDataset"}]},
+        {"op_type": "Repeat", "children": {"op_type": "FakeImageDataset"}},
+        {"op_type": "Map", "operations": [3], "children": [{"op_type": "FakeImageDataset"}]},
+        {"op_type": "Map", "operations": [{}], "children": [{"op_type": "FakeImageDataset"}]},
+        {"op_type": "FakeImageDataset", "sampler": {"sampler_name": "SubsetSampler"}},
+        {"op_type": "FakeImageDataset", "sampler": [1]},
+        {"op_type": ["Batch"]},
+        {"tree": 3},
+    ],
+)
+def test_damaged_json_is_a_value_error(form, tmp_path):
+    path = tmp_path / "pipeline.json"
+    path.write_text(json.dumps(form))
+    with pytest.raises(ValueError):
+        ds.deserialize(form)
+    with pytest.raises(ValueError):
+        ds.deserialize(json_filepath=str(path))
+
+
+@pytest.mark.parametrize("data", [b"{", b"\xff\xfe\x00", b"[" * 100_000], ids=["cut short", "no text", "deep"])
+def test_what_is_no_json_names_its_file(data, tmp_path):
+    (tmp_path / "pipeline.json").write_bytes(data)
+    with pytest.raises(ValueError, match=r"pipeline\.json"):
+        ds.deserialize(json_filepath=str(tmp_path / "pipeline.json"))

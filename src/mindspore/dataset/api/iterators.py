@@ -11,7 +11,10 @@ asking for more is an error. Its place can be saved and restored in the middle o
 
 from __future__ import annotations
 
+import _thread
+import atexit
 import copy
+import threading
 import weakref
 from typing import Any
 
@@ -26,6 +29,7 @@ from mindspore.dataset.runtime.pipeline import END_OF_EPOCH, Pipeline
 ITERATORS_LIST: list[weakref.ref] = []  # every live iterator, so that all can be closed at exit
 
 
+@atexit.register
 def _cleanup() -> None:
     """Stop every live iterator."""
     for reference in list(ITERATORS_LIST):
@@ -47,10 +51,16 @@ class Iterator:
         self._position = [0, 0]  # epoch and row that come next
         self._next_row: Any = None
         self._runtime_context = Pipeline(dataset._node, num_epochs)
-        self._finalizer = weakref.finalize(self, Pipeline.close, self._runtime_context)
+        self._finalizer = self._closing(self._runtime_context)
         self._tune = AutoTune(self._runtime_context, dataset.to_json()) if settings().autotune else None
         self._start_at_init_step()
         ITERATORS_LIST.append(weakref.ref(self, _forget))
+
+    def _closing(self, pipeline: Pipeline) -> weakref.finalize:
+        """Close the pipeline when the iterator is dropped, which may happen anywhere in a program: without waiting."""
+        finalizer = weakref.finalize(self, _thread.start_new_thread, _close_aside, (pipeline,))
+        finalizer.atexit = False  # then `_cleanup` does it
+        return finalizer
 
     def _start_at_init_step(self) -> None:
         step = self.ori_dataset.get_init_step()
@@ -119,7 +129,8 @@ class Iterator:
     def stop(self) -> None:
         """End the pipeline; the iterator cannot be used any more."""
         if hasattr(self, "_runtime_context"):
-            self._finalizer()
+            self._runtime_context.close()
+            self._finalizer.detach()
             del self._runtime_context
 
     def release(self) -> None:
@@ -147,8 +158,13 @@ class Iterator:
         context = RunContext(seed=None if seed == -1 else seed, entropy=entropy)
         self._runtime_context = Pipeline(self.dataset._node, self.num_epochs, context)
         self._runtime_context.start_at(epoch, row)
-        self._finalizer = weakref.finalize(self, Pipeline.close, self._runtime_context)
+        self._finalizer = self._closing(self._runtime_context)
         self._position, self._next_row = [epoch, row], None
+
+
+def _close_aside(pipeline: Pipeline) -> None:
+    """Close in a thread that `threading` knows: one begun as bare as this would stay in its lists for ever."""
+    threading.Thread(target=pipeline.close, daemon=True, name="mindspore-data-closer").start()
 
 
 def _forget(reference: weakref.ref) -> None:

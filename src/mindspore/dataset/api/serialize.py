@@ -43,18 +43,37 @@ def serialize(dataset: Dataset, json_filepath: str = "") -> dict:
 def deserialize(input_dict: dict | None = None, json_filepath: str | None = None) -> Dataset | None:
     """The pipeline that `serialize` described, from a dict or a JSON file.
 
+    Raises:
+        ValueError: if it does not describe a pipeline that can be made.
+        RuntimeError: if a source's files cannot be read.
+
     Examples:
         >>> data = ds.FakeImageDataset(num_images=4, image_size=(2, 3, 3), num_classes=2).batch(2)
         >>> ds.deserialize(input_dict=ds.serialize(data)).get_dataset_size()
         2
     """
     if json_filepath:
-        with open(os.path.realpath(json_filepath), encoding="utf-8") as stream:
-            input_dict = json.load(stream)
+        input_dict = _read_json(json_filepath)
     if not input_dict:
         return None
     check_type(input_dict, dict, "input_dict")
-    return _restore(input_dict.get("tree", input_dict))
+    try:
+        return _restore(input_dict.get("tree", input_dict))
+    except _Damaged as error:
+        raise ValueError(f"Invalid pipeline{f' in {json_filepath}' if json_filepath else ''}: {error}") from error
+
+
+def _read_json(path: str) -> Any:
+    with open(os.path.realpath(path), "rb") as stream:
+        data = stream.read()
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"The file {path} is no JSON text: {error}.") from None
+
+
+class _Damaged(Exception):
+    """An entry of a JSON form that does not say what its operation needs."""
 
 
 def show(dataset: Dataset, indentation: int = 2) -> None:
@@ -86,10 +105,22 @@ def explain(dataset: Dataset) -> str:
 
 
 def _restore(form: dict[str, Any]) -> Dataset:
-    if "op_type" not in form:
+    if not isinstance(form, dict) or not isinstance(form.get("op_type"), str):
         raise ValueError("op_type field in the json file can't be found: this is not a pipeline.")
-    children = [_restore(child) for child in form.get("children", [])]
+    below = form.get("children") or []
+    if not isinstance(below, list):
+        raise _Damaged(f"the children of {form['op_type']} are no list.")
+    children = [_restore(child) for child in below]
     kind = _NODE_NAMES.get(form["op_type"], form["op_type"])
+    try:
+        return _operation(kind, children, form)
+    except KeyError as error:
+        raise _Damaged(f"the entry {error} of {kind} is missing.") from error
+    except (IndexError, TypeError, AttributeError) as error:
+        raise _Damaged(f"{kind} cannot be made of its entries: {error}.") from error
+
+
+def _operation(kind: str, children: list[Dataset], form: dict[str, Any]) -> Dataset:
     if kind in _OPERATIONS:
         return _OPERATIONS[kind](children, form)
     if kind in ("GeneratorDataset", "MindDataDataset", "RandomDataset") or not _has_source(kind):
@@ -107,6 +138,9 @@ def _has_source(kind: str) -> bool:
     return kind.endswith("Dataset") and isinstance(getattr(package, kind, None), type)
 
 
+_NOT_GIVEN: tuple[Any, ...] = ([], {}, "", None)
+
+
 def _source(kind: str, form: dict[str, Any]) -> Dataset:
     """A source: its arguments carry the names they have in JSON, except for a few."""
     from mindspore import dataset as package
@@ -122,7 +156,7 @@ def _source(kind: str, form: dict[str, Any]) -> Dataset:
             arguments["sampler"] = _sampler(value)
         elif key == "shuffle":
             arguments["shuffle"] = _shuffle(value)
-        elif name in accepted and value not in ([], {}, None) and name != "num_parallel_workers":
+        elif name in accepted and value not in _NOT_GIVEN and name != "num_parallel_workers":
             arguments[name] = value
     if arguments.get("num_samples") == 0:
         arguments["num_samples"] = None

@@ -232,12 +232,14 @@ def _end(processes: list, tasks: list, results: Any) -> None:
         one.put(None)
         one.close()
     deadline = time.monotonic() + 0.5
-    while any(p.is_alive() for p in processes) and time.monotonic() < deadline:
-        with contextlib.suppress(queue.Empty):
-            results.get(timeout=0.02)  # a full queue would keep its worker
-    for process in processes:
-        if process.is_alive():
+    try:
+        while any(p.is_alive() for p in processes) and time.monotonic() < deadline:
+            with contextlib.suppress(queue.Empty):
+                results.get(timeout=0.02)  # a full queue would keep its worker
+    finally:  # also after an interrupt
+        for process in processes:
             process.terminate()
+    for process in processes:
         process.join()
     results.close()
 

@@ -70,20 +70,26 @@ def events(operator: Operator, num_epochs: int, start: tuple[int, int]) -> Gener
 
 
 class _Feeder:
-    """The thread that runs the pipeline ahead of the consumer, as far as the queue allows."""
+    """The thread that runs the pipeline ahead of the consumer.
+
+    The consumer puts a token into one queue for each row it takes from the other; the thread takes a token before it
+    hands a row over. Both queues are written in C: unlike those of Python classes (`queue.Queue`, `threading.Event`)
+    their locks cannot be left behind by an interrupt.
+    """
 
     def __init__(self, operator: Operator, num_epochs: int, start: tuple[int, int]):
-        self._queue: queue.Queue = queue.Queue(max(settings().prefetch_size, 1))
-        self._stopping = threading.Event()
+        self._rows: queue.SimpleQueue = queue.SimpleQueue()
+        self._room = _Room(max(settings().prefetch_size, 1))
         self._finished = False
-        arguments = (operator, num_epochs, start, self._queue, self._stopping)
+        arguments = (events(operator, num_epochs, start), self._rows, self._room)
         self._thread = threading.Thread(target=_feed, args=arguments, daemon=True, name="mindspore-data-feeder")
         self._thread.start()
 
     def get(self) -> Any:
         if self._finished:
             raise StopIteration
-        kind, value = self._queue.get()
+        self._room.add()  # before the row is taken: an interrupt in between must not make the room smaller
+        kind, value = self._rows.get()
         if kind == "row":
             return value
         self._finished = True
@@ -93,39 +99,44 @@ class _Feeder:
 
     def stop(self, interrupt: Callable[[], None]) -> None:
         """Ask the thread to end and wait for it, unless it is the caller or hangs in user code."""
-        self._stopping.set()
+        self._room.close()
         interrupt()
-        _drain(self._queue)
         if self._thread is not threading.current_thread():
             self._thread.join(timeout=5)
 
 
-def _drain(items: queue.Queue) -> None:
-    try:
-        while True:
-            items.get_nowait()
-    except queue.Empty:
-        return
+class _Room:
+    """How many more rows may be handed over."""
+
+    def __init__(self, rows: int):
+        self._tokens: queue.SimpleQueue = queue.SimpleQueue()
+        self._closed = False
+        for _ in range(rows):
+            self.add()
+
+    def add(self) -> None:
+        self._tokens.put(None)
+
+    def take(self) -> bool:
+        """Wait for room; False when no more rows are wanted."""
+        if not self._closed:
+            self._tokens.get()
+        return not self._closed
+
+    def close(self) -> None:
+        self._closed = True
+        self.add()  # wakes the thread that waits
 
 
-def _feed(operator, num_epochs, start, items: queue.Queue, stopping: threading.Event) -> None:
-    def put(item) -> bool:
-        while not stopping.is_set():
-            try:
-                items.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    stream = events(operator, num_epochs, start)
+def _feed(stream: Generator, rows: queue.SimpleQueue, room: _Room) -> None:
     try:
         for value in stream:
-            if not put(("row", value)):
+            if not room.take():
                 return
-        put(("end", None))
+            rows.put(("row", value))
+        rows.put(("end", None))
     except Exception as error:
-        put(("error", error))
+        rows.put(("error", error))
     finally:
         stream.close()
 

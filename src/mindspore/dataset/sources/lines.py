@@ -16,6 +16,7 @@ from mindspore.dataset.samplers.files import FileSampler
 from mindspore.dataset.sources.records import FileDataset, find_files
 
 Parse = Callable[[str], tuple]
+_CHUNK = 1 << 22
 
 
 class LinesReader(Reader):
@@ -40,6 +41,8 @@ class LinesReader(Reader):
         with open(self._files[which], "rb") as stream:
             stream.seek(int(begin))
             data = stream.read(int(end - begin))
+        if len(data) < end - begin:
+            raise RuntimeError(f"Invalid file, {self._files[which]} has been made shorter while it was read.")
         try:
             return self._parse(data.decode("utf-8"))
         except (ValueError, KeyError, IndexError) as error:
@@ -50,18 +53,26 @@ class LinesReader(Reader):
 
 def line_spans(path: str, skip: int = 0, keep_empty: bool = False) -> np.ndarray:
     """Begin and end of every line, without the line end."""
-    data = np.memmap(path, dtype=np.uint8, mode="r") if os.path.getsize(path) else np.zeros(0, dtype=np.uint8)
-    breaks = np.flatnonzero(data == 10)
+    breaks, returns, size = _line_ends(path)
     begins = np.concatenate([[0], breaks + 1])
-    ends = np.concatenate([breaks, [len(data)]])
-    returns = np.zeros(len(ends), dtype=np.int64)
-    longer = ends > begins
-    returns[longer] = data[ends[longer] - 1] == 13
-    ends = ends - returns
-    if begins[-1] == len(data):
+    ends = np.concatenate([breaks, [size]])
+    ends = ends - (np.isin(ends - 1, returns) & (ends > begins))
+    if begins[-1] == size:
         begins, ends = begins[:-1], ends[:-1]
     spans = np.stack([begins, ends], axis=1)[skip:]
     return spans if keep_empty else spans[spans[:, 1] > spans[:, 0]]
+
+
+def _line_ends(path: str) -> tuple[np.ndarray, np.ndarray, int]:
+    """Where line feeds and carriage returns stand, and the size of the file. It is read, not mapped: see FileBytes."""
+    breaks, returns, at = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+    with open(path, "rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            data = np.frombuffer(chunk, np.uint8)
+            breaks.append(np.flatnonzero(data == 10) + at)
+            returns.append(np.flatnonzero(data == 13) + at)
+            at += len(chunk)
+    return np.concatenate(breaks), np.concatenate(returns), at
 
 
 def as_text(line: str) -> tuple:

@@ -13,7 +13,7 @@ the columns are those of the first record; integers are int64, floats float32, a
 values of one feature are padded with zeros to the longest). A column of dtype `U` or `S` gives strings or bytes, one
 per value.
 
-Files are mapped into memory when they are read, a bounded number at a time; a compressed one ("GZIP", "ZLIB") is
+Files are open while they are read, a bounded number at a time; a compressed one ("GZIP", "ZLIB") is
 unpacked to a nameless temporary file. The object may be shared between threads and pickles by opening the files again.
 
 Records of one dataset mostly have one of a few layouts, differing in values only. So the places of values found in one
@@ -26,7 +26,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import gzip
-import mmap
 import os
 import shutil
 import tempfile
@@ -38,6 +37,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from mindspore._base.file_bytes import FileBytes
 from mindspore.mindrecord import tfrecord
 from mindspore.mindrecord.tfrecord import Damaged, Span
 
@@ -71,8 +71,8 @@ class TFRecordRows:
     ):
         self._arguments = (files, columns, schema, compression_type)
         self._files = [files] if isinstance(files, str) else list(files)
-        self._maps = _FileMaps(self._files, compression_type)
-        places = [tfrecord.find_records(self._maps.get(n), path) for n, path in enumerate(self._files)]
+        self._files_open = _OpenFiles(self._files, compression_type)
+        places = [tfrecord.find_records(self._files_open.get(n), path) for n, path in enumerate(self._files)]
         self._begins = [begins for begins, _ in places]
         self._lengths = [lengths for _, lengths in places]
         self._starts = np.cumsum([0, *(len(begins) for begins in self._begins)])
@@ -114,7 +114,7 @@ class TFRecordRows:
         return np.diff(self._starts).tolist()
 
     def close(self) -> None:
-        self._maps.close()
+        self._files_open.close()
 
     def __enter__(self) -> TFRecordRows:
         return self
@@ -138,13 +138,13 @@ class TFRecordRows:
 
     def _record(self, file: int, place: int) -> bytes:
         start = int(self._begins[file][place])
-        return self._maps.get(file)[start : start + int(self._lengths[file][place])]
+        return self._files_open.get(file)[start : start + int(self._lengths[file][place])]
 
     def check(self, number: int) -> None:
         """Damaged when the data checksum of a record is wrong; reading does not check it."""
         file, place = self._locate(number)
         start, length = int(self._begins[file][place]), int(self._lengths[file][place])
-        tfrecord.check_record(self._maps.get(file), start, length, self._files[file], place)
+        tfrecord.check_record(self._files_open.get(file), start, length, self._files[file], place)
 
     def row(self, number: int) -> dict[str, np.ndarray]:
         """One row."""
@@ -205,8 +205,7 @@ class TFRecordRows:
         found: dict[str, np.ndarray] = {}
         todo = np.arange(len(places))
         if len(places) > 1 and length:
-            flat = np.frombuffer(self._maps.get(file), np.uint8)
-            records = np.lib.stride_tricks.sliding_window_view(flat, length)[self._begins[file][places]]
+            records = self._files_open.get(file).gather(self._begins[file][places], length)
             for template in self._templates.get(length, []):
                 fits = (records[todo][:, template.fixed_places] == template.fixed_bytes).all(axis=1)
                 if not fits.any():
@@ -340,29 +339,29 @@ def _bytes_array(name: str, values: list[bytes], dtype: np.dtype | None, shape: 
     return _shaped(name, np.frombuffer(data, np.uint8).astype(dtype or np.uint8), shape)
 
 
-class _FileMaps:
-    """Files mapped into memory; the least recently used ones are let go."""
+class _OpenFiles:
+    """The bytes of files; the least recently used ones are let go."""
 
     def __init__(self, files: Sequence[str], compression_type: str | None):
         self._files = files
         self._compression = compression_type or ""
         if self._compression not in ("", "GZIP", "ZLIB"):
             raise ValueError(f"compression_type should be '', 'GZIP' or 'ZLIB', but got {compression_type!r}.")
-        self._maps: OrderedDict[int, mmap.mmap | bytes] = OrderedDict()
+        self._open: OrderedDict[int, FileBytes] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, number: int) -> mmap.mmap | bytes:
+    def get(self, number: int) -> FileBytes:
         with self._lock:
-            found = self._maps.get(number)
+            found = self._open.get(number)
             if found is None:
-                found = self._maps[number] = self._map(self._files[number])
-                if len(self._maps) > _OPEN_FILES:
-                    self._maps.popitem(last=False)
+                found = self._open[number] = self._opened(self._files[number])
+                if len(self._open) > _OPEN_FILES:
+                    self._open.popitem(last=False)
             else:
-                self._maps.move_to_end(number)
+                self._open.move_to_end(number)
             return found
 
-    def _map(self, path: str) -> mmap.mmap | bytes:
+    def _opened(self, path: str) -> FileBytes:
         if not os.path.isfile(path):
             raise Damaged(f"Invalid file, {path} can not be found or is not a file.")
         with contextlib.ExitStack() as stack:
@@ -375,13 +374,11 @@ class _FileMaps:
                     raise Damaged(f"Invalid file, {path} is no whole {self._compression} file ({error}).") from None
                 plain.flush()
                 stream = plain
-            if stream.seek(0, os.SEEK_END) == 0:
-                return b""
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            return FileBytes(stream.fileno(), path)
 
     def close(self) -> None:
         with self._lock:
-            self._maps.clear()
+            self._open.clear()
 
 
 def _unpack(source: IO[bytes], target: IO[bytes], compression: str) -> None:

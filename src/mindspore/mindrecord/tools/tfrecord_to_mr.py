@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import string
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from mindspore._base.file_bytes import FileBytes
 
 from .. import tfrecord
 from ..filewriter import FileWriter
@@ -115,13 +116,12 @@ class TFRecordToMR:
         """Yield the rows as they will be written."""
         if not os.path.isfile(self.source):
             raise ValueError(f"TFRecord file {self.source} does not exist.")
-        if os.path.getsize(self.source) == 0:
-            return
-        with open(self.source, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            starts, lengths = tfrecord.find_records(data, self.source)
-            for number, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist())):
-                tfrecord.check_record(data, start, length, self.source, number)
-                yield self._row(data[start : start + length], number)
+        with open(self.source, "rb") as stream:
+            data = FileBytes(stream.fileno(), self.source)
+        starts, lengths = tfrecord.find_records(data, self.source)
+        for number, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist())):
+            tfrecord.check_record(data, start, length, self.source, number)
+            yield self._row(data[start : start + length], number)
 
     def _row(self, record: bytes, number: int) -> dict[str, Any]:
         try:

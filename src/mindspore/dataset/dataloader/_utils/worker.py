@@ -7,8 +7,11 @@ announced by a task of the number -1; a worker of an iterable data set then begi
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import queue
 import random
+import signal
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,6 +45,9 @@ class Failure:
         )
 
 
+_POLL_SECONDS = 2.0
+
+
 class Exhausted:
     """The result of a worker whose iterable data set has no more rows."""
 
@@ -68,12 +74,13 @@ def work(
     begin: Callable[[int], Any] | None,
 ) -> None:
     """The loop of a worker: until it is given None, answer every task."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which then ends its workers
     _CURRENT[:] = [info]
     random.seed(info.seed)
     np.random.seed(info.seed % 2**32)  # what users call in their data sets
     fetch: Callable[[Any], Any] | None = None
     failure = _attempt(info, begin, info.id) if begin is not None else None
-    while (task := tasks.get()) is not None:
+    while (task := _next(tasks)) is not None:
         epoch, number, rows = task
         if number < 0:
             fetch = None
@@ -89,6 +96,17 @@ def work(
             fetch = made
         results.put((epoch, number, _attempt(info, fetch, rows)))
     results.close()
+
+
+def _next(tasks: Any) -> Any:
+    """The next task; None when the program that would give it is gone."""
+    while True:
+        try:
+            return tasks.get(timeout=_POLL_SECONDS)
+        except queue.Empty:
+            parent = multiprocessing.parent_process()
+            if parent is not None and not parent.is_alive():
+                return None
 
 
 def _attempt(info: WorkerInfo, function: Any, argument: Any) -> Any:
