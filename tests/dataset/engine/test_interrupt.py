@@ -15,7 +15,7 @@ import pytest
 
 import mindspore.dataset as ds
 
-PATIENCE = 120  # seconds; a busy machine needs some
+PATIENCE = 110  # seconds; a busy machine needs some
 
 
 @contextlib.contextmanager
@@ -87,7 +87,7 @@ def test_other_exceptions_that_cannot_be_raised_go_to_the_hook_before(monkeypatc
 
 
 SHOTS = """
-    import os, signal, sys, traceback
+    import faulthandler, os, signal, sys, traceback
     import numpy as np
     import mindspore.dataset as ds
     from mindspore.dataset.dataloader import DataLoader
@@ -99,7 +99,7 @@ SHOTS = """
                 break
 
     def loader():
-        for i, batch in enumerate(DataLoader(list(range(100)), num_workers=1)):
+        for i, batch in enumerate(DataLoader(list(range(100)), num_workers=1, collate_fn=list)):
             if i == 2:
                 break
 
@@ -120,6 +120,7 @@ SHOTS = """
             time.sleep(0.01)
 
     def outcome(work, at):
+        faulthandler.dump_traceback_later(40, exit=True)
         shot = Shot(at)
         try:
             sys.setprofile(shot)
