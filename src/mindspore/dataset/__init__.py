@@ -15,6 +15,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy.random  # noqa: F401 - all need it; loaded late, its Cython code would swallow an interrupt
+
 from mindspore._base.interrupt import keep_interrupts
 from mindspore.dataset import config
 from mindspore.dataset.api.cache import DatasetCache
