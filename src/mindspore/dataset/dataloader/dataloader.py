@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import queue
+import select
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -157,23 +158,25 @@ class _Workers:
         context = loader.multiprocessing_context
         self.timeout, self.in_order, self.ahead = loader.timeout, loader.in_order, loader.prefetch_factor
         self.results = context.Queue()
-        self.tasks = [context.Queue() for _ in range(loader.num_workers)]
+        pipes = [context.Pipe(duplex=False) for _ in range(loader.num_workers)]
+        self.tasks = [writer for _, writer in pipes]
         self.number_of_epoch = 0
         seed = int(loader.generator.integers(2**31))
         self.processes = []
-        for i, tasks in enumerate(self.tasks):
+        for i, (tasks, _) in enumerate(pipes):
             info = WorkerInfo(i, loader.num_workers, seed + i, loader.dataset)
             arguments = (info, loader.fetcher(), tasks, self.results, loader.worker_init_fn)
             process = context.Process(target=work, args=arguments, daemon=True)
             process.start()
             self.processes.append(process)
+            tasks.close()
         self.close = weakref.finalize(self, _end, self.processes, self.tasks, self.results)
 
     def epoch(self, orders: Iterator[Any], close: bool) -> Iterator[Any]:
         """Hand out the orders and give the batches made of them."""
         self.number_of_epoch += 1
         for tasks in self.tasks:
-            tasks.put((self.number_of_epoch, -1, None))
+            _send(tasks, (self.number_of_epoch, -1, None))
         try:
             yield from self._batches(orders)
         finally:
@@ -190,7 +193,7 @@ class _Workers:
             if worker in live and (rows := next(orders, self)) is not self:
                 number = next(numbers)
                 owner[number] = worker
-                live[worker].put((self.number_of_epoch, number, rows))
+                _send(live[worker], (self.number_of_epoch, number, rows))
 
         for _ in range(self.ahead or 1):
             for worker in range(len(self.tasks)):
@@ -227,10 +230,15 @@ class _Workers:
                 return number
 
 
+def _send(tasks: Any, task: Any) -> None:
+    with contextlib.suppress(BrokenPipeError):  # whoever waits for the result finds the worker dead
+        tasks.send(task)
+
+
 def _end(processes: list, tasks: list, results: Any) -> None:
     for one in tasks:
-        one.put(None)
-        one.close()
+        if select.select([], [one], [], 0)[1]:  # a worker that hangs may have left no room
+            _send(one, None)
     deadline = time.monotonic() + 0.5
     try:
         while any(p.is_alive() for p in processes) and time.monotonic() < deadline:
@@ -241,7 +249,8 @@ def _end(processes: list, tasks: list, results: Any) -> None:
             process.terminate()
     for process in processes:
         process.join()
-    results.close()
+    for one in (*tasks, results):
+        one.close()
 
 
 # -- arguments --------------------------------------------------------------------------------------------------------

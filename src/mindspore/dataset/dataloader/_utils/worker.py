@@ -1,6 +1,6 @@
 """Worker processes of a DataLoader.
 
-Each worker has a queue of tasks; all share one queue of results. A task is (epoch, number, row numbers) and its result
+Each worker has a pipe of tasks; all share one queue of results. A task is (epoch, number, row numbers) and its result
 (epoch, number, what was made of it), so results of an epoch that was left early can be told apart. A new epoch is
 announced by a task of the number -1; a worker of an iterable data set then begins anew and says when it has no more.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import queue
 import random
 import signal
 import traceback
@@ -100,13 +99,14 @@ def work(
 
 def _next(tasks: Any) -> Any:
     """The next task; None when the program that would give it is gone."""
-    while True:
-        try:
-            return tasks.get(timeout=_POLL_SECONDS)
-        except queue.Empty:
-            parent = multiprocessing.parent_process()
-            if parent is not None and not parent.is_alive():
-                return None
+    while not tasks.poll(_POLL_SECONDS):
+        parent = multiprocessing.parent_process()
+        if parent is not None and not parent.is_alive():
+            return None
+    try:
+        return tasks.recv()
+    except EOFError:
+        return None
 
 
 def _attempt(info: WorkerInfo, function: Any, argument: Any) -> Any:
