@@ -22,7 +22,7 @@ _DOORS = (
     "function.sparse_func", "function.spectral_func", "operations._grad_ops", "operations._inner_ops",
     "operations._quant_ops", "operations._rl_inner_ops",
     "operations._csr_ops", "operations._infer_ops", "operations._map_tensor_ops", "operations._sequence_ops",
-    "operations.custom_ops", "operations.debug_ops",
+    "operations.custom_ops", "operations.deprecated_ops", "operations.rare_ops", "operations.debug_ops",
     "operations.inner_ops", "operations.manually_defined", "operations.other_ops", "operations.spectral_ops",
 )  # fmt: skip
 #: files that hold a part of what is imported from them

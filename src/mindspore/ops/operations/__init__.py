@@ -16,15 +16,15 @@ from mindspore.ops.operations import manually_defined
 from mindspore.ops.operations.array_ops import *  # noqa: F403
 from mindspore.ops.operations.comm_ops import *  # noqa: F403
 from mindspore.ops.operations.control_ops import *  # noqa: F403
-from mindspore.ops.operations.deprecated_ops import *  # noqa: F403
 from mindspore.ops.operations.image_ops import *  # noqa: F403
+from mindspore.ops.operations.label_ops import *  # noqa: F403
 from mindspore.ops.operations.linalg_ops import *  # noqa: F403
 from mindspore.ops.operations.math_ops import *  # noqa: F403
 from mindspore.ops.operations.nn_ops import *  # noqa: F403
 from mindspore.ops.operations.random_ops import *  # noqa: F403
-from mindspore.ops.operations.rare_ops import *  # noqa: F403
 from mindspore.ops.operations.set_ops import *  # noqa: F403
 from mindspore.ops.operations.sparse_ops import *  # noqa: F403
+from mindspore.ops.operations.window_ops import *  # noqa: F403
 from mindspore.prims.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, registered_primitives
 
 for _module in pkgutil.iter_modules(_prims.__path__):

@@ -9,10 +9,11 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
-from mindspore.ops.arguments import concrete
+from mindspore.ops.arguments import cast, concrete
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.joining import slice_
 from mindspore.prims import checks, values
+from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import BroadcastTo, Concat, ExpandDims, Fill, Pad, Reshape, Squeeze, Stack, Transpose
 from mindspore.prims.creation import Eye as _EyePrimitive
 from mindspore.prims.creation import Range, Tril, Triu
@@ -33,6 +34,7 @@ from mindspore.prims.gather_scatter import (
 from mindspore.prims.indexing import with_items, with_items_added
 from mindspore.prims.inplace import update
 from mindspore.prims.sorting import Argmax, Argmin, SearchSorted, Sort, TopK
+from mindspore.prims.values import from_array
 
 # -- facts ----------------------------------------------------------------------------------------------------------
 Shape = plain("Shape", F.shape)
@@ -295,25 +297,45 @@ CopyWithSlice = composition("CopyWithSlice", lambda self, x, y: update(x, y))
 
 SplitWithSize = plain("SplitWithSize", F.split)
 
+
+# -- layouts ------------------------------------------------------------------------------------------------------------
+def _dim_map(self: Any, x: Any) -> Any:
+    table = np.array([self.src_format.index(letter) for letter in self.dst_format], np.int32)
+    return cast(Gather()(from_array(table), ew.FloorMod()(x, len(table)), 0), x.dtype)
+
+
+def _vec_permute(self: Any, x: Any) -> Any:
+    spatial = x.shape[0] == 2
+    source, target = (f.replace("N", "").replace("C", "") if spatial else f for f in (self.src_format, self.dst_format))
+    return Gather()(x, from_array(np.array([source.index(letter) for letter in target])), 0)
+
+
+DataFormatDimMap = composition(
+    "DataFormatDimMap", _dim_map, "Dimensions of one layout in another.", src_format="NHWC", dst_format="NCHW"
+)
+DataFormatVecPermute = composition(
+    "DataFormatVecPermute", _vec_permute, "Sizes of one layout in another.", src_format="NHWC", dst_format="NCHW"
+)
+
 __all__ = [
-    "SplitWithSize",
     "ArgMaxWithValue", "ArgMinWithValue", "Argmax", "Argmin", "BatchToSpace", "BatchToSpaceND", "BatchToSpaceNDV2",
-    "Bitcast", "BroadcastTo", "Cast", "Concat", "ConjugateTranspose", "CopyWithSlice", "DType", "DepthToSpace", "Diag",
-    "DiagPart", "DynamicShape", "EmbeddingLookup", "Expand", "ExpandDims", "Eye", "Fill", "FillDiagonal", "FillV2",
-    "Fills", "Flatten", "Gather", "GatherD", "GatherNd", "GatherV2", "Identity", "IdentityN", "IndexAdd", "IndexFill",
-    "IndexPut", "InplaceAdd", "InplaceIndexAdd", "InplaceSub", "InplaceUpdate", "InplaceUpdateV2", "InvertPermutation",
-    "LinSpace", "ListDiff", "ListToTensor", "LogSpace", "LowerBound", "MaskedFill", "MaskedScatter", "MaskedSelect",
-    "MatrixBandPart", "MatrixDiagPartV3", "MatrixDiagV3", "MatrixSetDiagV3", "Meshgrid", "MirrorPad", "NonZero",
-    "OneHot", "Ones", "OnesLike", "Pack", "Pad", "PadV3", "Padding", "ParallelConcat", "Range", "Rank", "Reshape",
-    "ReverseSequence", "ReverseV2", "Roll", "ScalarCast", "ScalarToArray", "ScatterAdd", "ScatterAddWithAxis",
-    "ScatterDiv", "ScatterMax", "ScatterMin", "ScatterMul", "ScatterNd", "ScatterNdAdd", "ScatterNdDiv", "ScatterNdMax",
-    "ScatterNdMin", "ScatterNdMul", "ScatterNdSub", "ScatterNdUpdate", "ScatterNonAliasingAdd", "ScatterSub",
-    "ScatterUpdate", "SearchSorted", "Select", "SelectView", "Shape", "Size", "Slice", "Sort", "SpaceToBatch",
-    "SpaceToBatchND", "SpaceToDepth", "SparseGatherV2", "Split", "SplitV", "Squeeze", "Stack", "StridedSlice",
-    "TensorScatterAdd", "TensorScatterDiv", "TensorScatterElements", "TensorScatterMax", "TensorScatterMin",
-    "TensorScatterMul", "TensorScatterSub", "TensorScatterUpdate", "TensorShape", "TensorToList", "TensorToTuple",
-    "Tile", "TopK", "Transpose", "TransposeExtView", "TransposeView", "Tril", "TrilIndices", "Triu", "TriuIndices",
-    "TupleToArray", "TupleToTensor", "Unique", "UniqueConsecutive", "UniqueWithPad", "Unpack", "UnravelIndex",
-    "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum", "Unstack", "UpperBound",
-    "Zeros", "ZerosLike",
+    "Bitcast", "BroadcastTo", "Cast", "Concat", "ConjugateTranspose", "CopyWithSlice", "DType", "DataFormatDimMap",
+    "DataFormatVecPermute", "DepthToSpace", "Diag", "DiagPart", "DynamicShape", "EmbeddingLookup", "Expand",
+    "ExpandDims", "Eye", "Fill", "FillDiagonal", "FillV2", "Fills", "Flatten", "Gather", "GatherD", "GatherNd",
+    "GatherV2", "Identity", "IdentityN", "IndexAdd", "IndexFill", "IndexPut", "InplaceAdd", "InplaceIndexAdd",
+    "InplaceSub", "InplaceUpdate", "InplaceUpdateV2", "InvertPermutation", "LinSpace", "ListDiff", "ListToTensor",
+    "LogSpace", "LowerBound", "MaskedFill", "MaskedScatter", "MaskedSelect", "MatrixBandPart", "MatrixDiagPartV3",
+    "MatrixDiagV3", "MatrixSetDiagV3", "Meshgrid", "MirrorPad", "NonZero", "OneHot", "Ones", "OnesLike", "Pack",
+    "Pad", "PadV3", "Padding", "ParallelConcat", "Range", "Rank", "Reshape", "ReverseSequence", "ReverseV2", "Roll",
+    "ScalarCast", "ScalarToArray", "ScatterAdd", "ScatterAddWithAxis", "ScatterDiv", "ScatterMax", "ScatterMin",
+    "ScatterMul", "ScatterNd", "ScatterNdAdd", "ScatterNdDiv", "ScatterNdMax", "ScatterNdMin", "ScatterNdMul",
+    "ScatterNdSub", "ScatterNdUpdate", "ScatterNonAliasingAdd", "ScatterSub", "ScatterUpdate", "SearchSorted",
+    "Select", "SelectView", "Shape", "Size", "Slice", "Sort", "SpaceToBatch", "SpaceToBatchND", "SpaceToDepth",
+    "SparseGatherV2", "Split", "SplitV", "SplitWithSize", "Squeeze", "Stack", "StridedSlice", "TensorScatterAdd",
+    "TensorScatterDiv", "TensorScatterElements", "TensorScatterMax", "TensorScatterMin", "TensorScatterMul",
+    "TensorScatterSub", "TensorScatterUpdate", "TensorShape", "TensorToList", "TensorToTuple", "Tile", "TopK",
+    "Transpose", "TransposeExtView", "TransposeView", "Tril", "TrilIndices", "Triu", "TriuIndices", "TupleToArray",
+    "TupleToTensor", "Unique", "UniqueConsecutive", "UniqueWithPad", "Unpack", "UnravelIndex", "UnsortedSegmentMax",
+    "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum", "Unstack", "UpperBound", "Zeros",
+    "ZerosLike",
 ]  # fmt: skip

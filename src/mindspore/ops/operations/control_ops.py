@@ -1,4 +1,4 @@
-"""Classes of operations that are not computations: order, gradient control, functions as values."""
+"""Classes of operations that are not computations: order, values of parameters, gradient control, functions as values."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from mindspore.ops import functional as F
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.prims.arrays import ScalarToTensor
 from mindspore.prims.elementwise import StopGradient
+from mindspore.prims.hooks import GradientHook
 
 Depend = plain("Depend", F.depend)
 ControlDepend = composition("ControlDepend", lambda self, *args: None, "Kept for old scripts.", depend_mode=0)
@@ -26,6 +27,14 @@ Morph = composition(
 )  # fmt: skip
 MoveTo = composition("MoveTo", lambda self, x, to="CPU", blocking=True: x, "x; there is one memory here.")
 
+
+Load = composition("Load", lambda self, variable, state=None: variable, "The value of a Parameter.")
+InsertGradientOf = composition(
+    "InsertGradientOf", lambda self, x: GradientHook(lambda grads: tuple(self.f(g) for g in grads))(x)[0],
+    "x, whose gradient passes through a function.", f=REQUIRED,
+)  # fmt: skip
+
 __all__ = [
-    "ControlDepend", "Depend", "Morph", "MoveTo", "Partial", "Reusing", "ScalarToTensor", "StopGradient", "UpdateState",
+    "ControlDepend", "Depend", "InsertGradientOf", "Load", "Morph", "MoveTo", "Partial", "Reusing",
+    "ScalarToTensor", "StopGradient", "UpdateState",
 ]  # fmt: skip

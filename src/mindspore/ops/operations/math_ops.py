@@ -101,6 +101,7 @@ from mindspore.prims.reduction import (
     Reshape,
 )
 from mindspore.prims.scan import Cummax, Cummin, CumProd, CumSum, CumulativeLogsumexp
+from mindspore.prims.sorting import Argmin
 
 TensorAdd = Add
 Round = composition("Round", lambda self, x, decimals=0: F.round(x, decimals=decimals), "Round to the nearest.")
@@ -271,21 +272,42 @@ SegmentMax = _segment("SegmentMax", F.unsorted_segment_max, 0)
 SegmentMin = _segment("SegmentMin", F.unsorted_segment_min, 0)
 SegmentMean = _segment("SegmentMean", _segment_mean, None)
 
+
+# -- second versions, finiteness ------------------------------------------------------------------------------------------
+AddV2 = composition("AddV2", lambda self, x, y: ew.Add()(x, y), "x + y.")
+ReLUV3 = composition("ReLUV3", lambda self, x: ew.ReLU()(x), "max(x, 0).")
+ArgminV2 = composition(
+    "ArgminV2", lambda self, x, axis: Argmin(static_ints("ArgminV2", "axis", axis)[0])(x), "The place of the least."
+)
+
+
+def _all_finite(self: Any, tensors: Any) -> Any:
+    given = tensors if isinstance(tensors, (tuple, list)) else (tensors,)
+    flags = [ReduceAll()(ew.IsFinite()(t), ()) for t in given]
+    out = flags[0]
+    for flag in flags[1:]:
+        out = ew.LogicalAnd()(out, flag)
+    return ew.LogicalNot()(Reshape()(out, (1,)))
+
+
+AllFinite = composition("AllFinite", _all_finite, "Whether any element is infinite or not a number.")
+
 __all__ = [
-    "ACos", "Abs", "AccumulateNV2", "Acosh", "Add", "AddN", "Addcdiv", "Addcmul", "Angle", "ApproximateEqual",
-    "Asin", "Asinh", "Atan", "Atan2", "Atanh", "BatchMatMul", "BiasAdd", "Bincount", "BitwiseAnd", "BitwiseOr",
-    "BitwiseXor", "Bucketize", "Cdist", "Ceil", "CheckNumerics", "Complex", "ComplexAbs", "Conj", "Cos", "Cosh",
-    "CountNonZero", "Cross", "CumProd", "CumSum", "Cummax", "Cummin", "CumulativeLogsumexp", "Dense", "Div",
-    "DivNoNan", "Einsum", "Eps", "Equal", "EqualCount", "Erf", "Erfc", "Erfinv", "EuclideanNorm", "Exp", "Expm1",
-    "FloatStatus", "Floor", "FloorDiv", "FloorMod", "Fmax", "Fmin", "Gcd", "Ger", "Greater", "GreaterEqual",
-    "Heaviside", "Histogram", "HistogramFixedWidth", "Hypot", "Imag", "InTopK", "Inv", "Invert", "IsClose",
-    "IsFinite", "IsInf", "IsNan", "L2Loss", "L2Normalize", "Lcm", "LeftShift", "Lerp", "LerpScalar", "Less",
-    "LessEqual", "Log", "Log1p", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalXor", "Logit", "LpNorm", "MatMul",
-    "Maximum", "Median", "Minimum", "Mod", "Mul", "MulNoNan", "NPUAllocFloatStatus", "NPUClearFloatStatus",
-    "NPUGetFloatStatus", "NanToNum", "Neg", "NextAfter", "NotEqual", "NthElement", "NuclearNorm", "Pdist", "Polar",
-    "PopulationCount", "Pow", "Quantile", "Real", "RealDiv", "Reciprocal", "ReduceAll", "ReduceAny", "ReduceMax",
-    "ReduceMean", "ReduceMin", "ReduceProd", "ReduceStd", "ReduceSum", "Renorm", "RightShift", "Rint", "Round",
-    "Rsqrt", "SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum", "Sigmoid", "Sign", "Sin",
-    "Sinc", "Sinh", "Sqrt", "Square", "SquareSumAll", "SquaredDifference", "Sub", "Tan", "Tanh", "TensorAdd",
-    "Trace", "Trunc", "TruncateDiv", "TruncateMod", "Xdivy", "Xlogy",
+    "ACos", "Abs", "AccumulateNV2", "Acosh", "Add", "AddN", "AddV2", "Addcdiv", "Addcmul", "AllFinite", "Angle",
+    "ApproximateEqual", "ArgminV2", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "BatchMatMul", "BiasAdd", "Bincount",
+    "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Bucketize", "Cdist", "Ceil", "CheckNumerics", "Complex", "ComplexAbs",
+    "Conj", "Cos", "Cosh", "CountNonZero", "Cross", "CumProd", "CumSum", "Cummax", "Cummin", "CumulativeLogsumexp",
+    "Dense", "Div", "DivNoNan", "Einsum", "Eps", "Equal", "EqualCount", "Erf", "Erfc", "Erfinv", "EuclideanNorm",
+    "Exp", "Expm1", "FloatStatus", "Floor", "FloorDiv", "FloorMod", "Fmax", "Fmin", "Gcd", "Ger", "Greater",
+    "GreaterEqual", "Heaviside", "Histogram", "HistogramFixedWidth", "Hypot", "Imag", "InTopK", "Inv", "Invert",
+    "IsClose", "IsFinite", "IsInf", "IsNan", "L2Loss", "L2Normalize", "Lcm", "LeftShift", "Lerp", "LerpScalar",
+    "Less", "LessEqual", "Log", "Log1p", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalXor", "Logit", "LpNorm",
+    "MatMul", "Maximum", "Median", "Minimum", "Mod", "Mul", "MulNoNan", "NPUAllocFloatStatus",
+    "NPUClearFloatStatus", "NPUGetFloatStatus", "NanToNum", "Neg", "NextAfter", "NotEqual", "NthElement",
+    "NuclearNorm", "Pdist", "Polar", "PopulationCount", "Pow", "Quantile", "ReLUV3", "Real", "RealDiv",
+    "Reciprocal", "ReduceAll", "ReduceAny", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceStd",
+    "ReduceSum", "Renorm", "RightShift", "Rint", "Round", "Rsqrt", "SegmentMax", "SegmentMean", "SegmentMin",
+    "SegmentProd", "SegmentSum", "Sigmoid", "Sign", "Sin", "Sinc", "Sinh", "Sqrt", "Square", "SquareSumAll",
+    "SquaredDifference", "Sub", "Tan", "Tanh", "TensorAdd", "Trace", "Trunc", "TruncateDiv", "TruncateMod", "Xdivy",
+    "Xlogy",
 ]  # fmt: skip
