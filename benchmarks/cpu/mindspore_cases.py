@@ -305,6 +305,5 @@ def prepare(contender: str) -> None:
     """Graph mode on the CPU; our own package on the backend under test."""
     ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU")
     if contender == "ours":
-        from mindspore.runtime import executor
 
-        executor.set_backend("cpu")
+        ms.set_context(backend="cpu")

@@ -27,10 +27,9 @@ def measure(mode: int, backend: str, network: str, rounds: int, steps: int) -> N
 
     import mindspore as ms
     from mindspore.profiler import profile
-    from mindspore.runtime import executor
 
     ms.set_context(mode=mode)
-    executor.set_backend(backend)
+    ms.set_context(backend=backend)
     run = training_step(network)
 
     def seconds(profiler: profile | None) -> float:

@@ -14,7 +14,6 @@ import numpy as np
 import mindspore as ms
 from mindspore import dataset as ds
 from mindspore import nn
-from mindspore.runtime import executor
 from mindspore.train import Model
 
 
@@ -31,7 +30,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     ms.set_context(mode=ms.GRAPH_MODE, device_target="Ascend")  # the best device there is
-    executor.set_backend("xla")
+    ms.set_context(backend="xla")
     times: dict[bool, list[float]] = {False: [], True: []}
     models = {sink: model_and_data(options.steps) for sink in times}
     for model, data in models.values():

@@ -1,91 +1,34 @@
-"""Run-time settings: graph or PyNative mode, device, dumps and limits.
+"""What users set: graph or PyNative mode, device, dumps and limits, parallel training.
 
-The only mutable global state of the framework. Settings that make sense on other hardware only are accepted, checked
-for type where that is cheap, and otherwise have no effect.
+These functions edit the current context (runtime/context.py), which is the default one unless the code runs within
+`local_context`. runtime/settings.py is the table of the settings: values, and what acts on each.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from typing import Any
 
 from mindspore._base import flags
 from mindspore.prims.active import ACTIVE
+from mindspore.runtime import context as _contexts
+from mindspore.runtime.settings import COMPATIBLE, GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT
 
 __ms_treatment__ = "refused"  # by the compiler: see compiler/parse/source.py
 
-GRAPH_MODE = 0
-PYNATIVE_MODE = 1
-
-STRICT, COMPATIBLE, LAX = 0, 1, 2
-
-_DEVICES = ("CPU", "GPU", "Ascend", "Davinci")
-
-_DEFAULTS: dict[str, Any] = {
-    "mode": PYNATIVE_MODE,
-    "device_target": "CPU",
-    "device_id": 0,
-    "save_graphs": False,
-    "save_graphs_path": ".",
-    "max_call_depth": 1000,
-    "enable_graph_kernel": False,
-    "graph_kernel_flags": "",
-    "enable_compile_cache": False,
-    "compile_cache_path": "",
-    "runtime_num_threads": 0,
-    "deterministic": "OFF",
-    "pynative_synchronize": False,
-    "jit_config": None,
-    "jit_level": "",
-    "jit_syntax_level": LAX,
-    "check_bprop": False,
-    "max_device_memory": "1024GB",
-    "mempool_block_size": "1GB",
-    "memory_optimize_level": "O0",
-    "reserve_class_name_in_scope": True,
-    "precompile_only": False,
-    "enable_reduce_precision": True,
-    "enable_auto_mixed_precision": False,
-    "enable_dump": False,
-    "save_dump_path": "",
-    "enable_profiling": False,
-    "profiling_options": "",
-    "env_config_path": "",
-    "variable_memory_max_size": "30GB",
-    "auto_tune_mode": "NO_TUNE",
-    "grad_for_scalar": False,
-    "print_file_path": "",
-    "enable_sparse": False,
-    "support_binary": False,
-    "memory_offload": "OFF",
-    "ascend_config": {},
-    "gpu_config": {},
-    "op_timeout": 900,
-    "aoe_tune_mode": "",
-    "aoe_config": {},
-    "op_tuning_conf": {},
-    "inter_op_parallel_num": 0,
-    "debug_level": 0,
-    "exec_order": "",
-    "enable_task_sink": True,
-    "enable_mem_reuse": True,
-    "enable_gpu_summary": True,
-    "enable_mem_scheduler": False,
-    "graph_memory_max_size": "0",
-    "enable_loop_sink": False,
-    "backend": "",
-}
-
-_BOOLS = ("save_dump", "enable_graph_kernel", "enable_compile_cache", "pynative_synchronize", "check_bprop", "precompile_only",
-          "enable_reduce_precision", "reserve_class_name_in_scope", "enable_sparse", "grad_for_scalar")  # fmt: skip
-
-
-class _Context:
-    values: dict[str, Any] = dict(_DEFAULTS)
+__all__ = [
+    "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "ParallelMode", "dump_options", "get_auto_parallel_context",
+    "get_context", "get_current_device", "get_offload_context", "get_ps_context", "graph_mode", "local_context",
+    "reset_auto_parallel_context", "reset_context", "reset_ps_context", "set_auto_parallel_context", "set_context",
+    "set_deterministic", "set_device", "set_offload_context", "set_ps_context",
+]  # fmt: skip
 
 
 def set_context(**kwargs: Any) -> None:
     """Change settings, for example `set_context(mode=ms.GRAPH_MODE, device_target="GPU")`.
+
+    A setting that has no effect on this machine is accepted and says so once, as a warning.
 
     Examples:
         >>> import mindspore as ms
@@ -93,33 +36,7 @@ def set_context(**kwargs: Any) -> None:
         >>> ms.get_context('mode') == ms.PYNATIVE_MODE
         True
     """
-    for name, value in kwargs.items():
-        if name not in _DEFAULTS:
-            raise ValueError(
-                f"For 'context.set_context', the keyword argument {name} is not recognized. "
-                "See the documentation of set_context for the settings that exist."
-            )
-        _CHECKS.get(name, lambda v: None)(value)
-        if name in _BOOLS and not isinstance(value, bool):
-            raise TypeError(f"For 'context.set_context', '{name}' must be a bool, but got {value!r}.")
-    for name, value in kwargs.items():
-        if name == "device_target":
-            value = "Ascend" if value == "Davinci" else value
-        _Context.values[name] = value
-    if "device_target" in kwargs or "device_id" in kwargs:
-        _select_device()
-    if "backend" in kwargs:
-        from mindspore.runtime import executor
-
-        executor.set_backend(kwargs["backend"])
-    if {"enable_graph_kernel", "graph_kernel_flags", "runtime_num_threads"} & kwargs.keys():
-        from mindspore.runtime import executor
-
-        executor.set_cpu_options(_Context.values["graph_kernel_flags"], _Context.values["runtime_num_threads"])
-    if {"enable_compile_cache", "compile_cache_path"} & kwargs.keys():
-        from mindspore.runtime import executor
-
-        executor.set_compile_cache(_Context.values["enable_compile_cache"], _Context.values["compile_cache_path"])
+    _contexts.current().edit(kwargs)
 
 
 def get_context(attr_key: str) -> Any:
@@ -130,76 +47,35 @@ def get_context(attr_key: str) -> Any:
         >>> ms.get_context('device_target')
         'CPU'
     """
-    if attr_key not in _Context.values:
+    settings = _contexts.current().settings
+    if attr_key not in settings:
         raise ValueError(f"For 'context.get_context', the argument {attr_key} is not recognized.")
-    return _Context.values[attr_key]
+    return settings[attr_key]
 
 
 def reset_context() -> None:
     """Restore the defaults."""
-    _Context.values = dict(_DEFAULTS)
-    _select_device()
+    _contexts.current().reset()
+
+
+def local_context(**settings: Any) -> AbstractContextManager[Any]:
+    """Settings for a `with` block of this thread or asyncio task alone; whatever others set meanwhile does not matter to it.
+
+    Within the block `set_context`, `set_seed` and the like change this context only. Threads that are started there begin with the
+    default context: give them one of their own.
+
+    Examples:
+        >>> with ms.context.local_context(mode=ms.GRAPH_MODE, backend="interp"):
+        ...     print(ms.get_context("backend"))
+        interp
+        >>> ms.get_context("mode") == ms.PYNATIVE_MODE
+        True
+    """
+    return _contexts.scope(**settings)
 
 
 def graph_mode() -> bool:
-    return _Context.values["mode"] == GRAPH_MODE and not ACTIVE.eagerly
-
-
-def _check_mode(value: Any) -> None:
-    if value not in (GRAPH_MODE, PYNATIVE_MODE) or isinstance(value, bool):
-        raise ValueError(
-            "For 'context.set_context', 'mode' must be context.GRAPH_MODE (0) or context.PYNATIVE_MODE (1), "
-            f"but got {value!r}."
-        )
-
-
-def _check_device(value: Any) -> None:
-    if value not in _DEVICES:
-        raise ValueError(
-            f"For 'context.set_context', 'device_target' must be one of {list(_DEVICES[:3])}, but got {value!r}."
-        )
-
-
-def _check_save_graphs(value: Any) -> None:
-    if not isinstance(value, (bool, int)) or not 0 <= int(value) <= 3:
-        raise ValueError(
-            f"For 'context.set_context', 'save_graphs' must be a bool or an int in 0..3, but got {value!r}."
-        )
-
-
-def _check_depth(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
-        raise ValueError(
-            f"For 'context.set_context', 'max_call_depth' must be an int greater than 0, but got {value!r}."
-        )
-
-
-def _check_device_id(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 4095:
-        raise ValueError(f"For 'context.set_context', 'device_id' must be an int in 0..4095, but got {value!r}.")
-
-
-def _check_threads(value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(
-            f"For 'context.set_context', 'runtime_num_threads' must be an int and not negative, but got {value!r}."
-        )
-
-
-def _check_deterministic(value: Any) -> None:
-    if value not in ("ON", "OFF"):
-        raise ValueError(f"For 'context.set_context', 'deterministic' must be 'ON' or 'OFF', but got {value!r}.")
-
-
-_CHECKS: dict[str, Any] = {
-    "mode": _check_mode,
-    "device_target": _check_device,
-    "device_id": _check_device_id,
-    "save_graphs": _check_save_graphs,
-    "max_call_depth": _check_depth,
-    "runtime_num_threads": _check_threads,
-    "deterministic": _check_deterministic,
-}
+    return _contexts.current().mode == GRAPH_MODE and not ACTIVE.eagerly
 
 
 def set_device(device_target: str, device_id: int | None = None) -> None:
@@ -221,7 +97,8 @@ def get_current_device() -> tuple[str, int]:
         >>> ms.get_current_device()
         ('CPU', 0)
     """
-    return _Context.values["device_target"], _Context.values["device_id"]
+    settings = _contexts.current().settings
+    return settings["device_target"], settings["device_id"]
 
 
 def set_deterministic(deterministic: bool) -> None:
@@ -237,25 +114,17 @@ def set_deterministic(deterministic: bool) -> None:
     set_context(deterministic="ON" if deterministic else "OFF")
 
 
-def _select_device() -> None:
-    """Tell the eager runtime where to compute. Ascend scripts run on what this machine has."""
-    from mindspore.runtime import devices, executor
-
-    target, index = _Context.values["device_target"], _Context.values["device_id"]
-    devices.select(target, index)
-    executor.set_target(target, index)
-
-
 def dump_options() -> tuple[int, str]:
     """Level (0 none, 1 the main stages, 2 and more all) and folder of IR dumps."""
-    level = int(_Context.values["save_graphs"]) or flags.integer("MS_DEV_SAVE_GRAPHS")
-    path = _Context.values["save_graphs_path"]
+    settings = _contexts.current().settings
+    level = int(settings["save_graphs"]) or flags.integer("MS_DEV_SAVE_GRAPHS")
+    path = settings["save_graphs_path"]
     if path == "." and flags.text("MS_DEV_SAVE_GRAPHS_PATH"):
         path = flags.text("MS_DEV_SAVE_GRAPHS_PATH")
     return level, os.path.abspath(path)
 
 
-# -- parallel settings: stored here, interpreted by mindspore.parallel ------------------------------------------------
+# -- parallel settings: interpreted by mindspore.parallel ------------------------------------------------
 class ParallelMode:
     """Names of the parallel modes.
 
@@ -287,8 +156,8 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-class _Parallel:
-    values: dict[str, Any] = dict(_PARALLEL_DEFAULTS)
+def _parallel() -> dict[str, Any]:
+    return _contexts.current().section("parallel", _PARALLEL_DEFAULTS)
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
@@ -311,7 +180,8 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             raise ValueError(f"'device_num' must be an int in 1..4096, but got {value!r}.")
         if name == "global_rank" and (not isinstance(value, int) or not 0 <= value <= 4095):
             raise ValueError(f"'global_rank' must be an int in 0..4095, but got {value!r}.")
-    _Parallel.values.update(kwargs)
+    _parallel().update(kwargs)
+    _contexts.current().settle()
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
@@ -322,9 +192,10 @@ def get_auto_parallel_context(attr_key: str) -> Any:
         >>> ms.get_auto_parallel_context('parallel_mode')
         'stand_alone'
     """
-    if attr_key not in _Parallel.values:
+    found = _parallel()
+    if attr_key not in found:
         raise ValueError(f"For 'context.get_auto_parallel_context', the argument '{attr_key}' is not recognized.")
-    return _Parallel.values[attr_key]
+    return found[attr_key]
 
 
 def reset_auto_parallel_context() -> None:
@@ -336,7 +207,8 @@ def reset_auto_parallel_context() -> None:
         >>> ms.get_auto_parallel_context('parallel_mode')
         'stand_alone'
     """
-    _Parallel.values = dict(_PARALLEL_DEFAULTS)
+    _contexts.current().sections.pop("parallel", None)
+    _contexts.current().settle()
 
 
 def set_ps_context(**kwargs: Any) -> None:
@@ -347,7 +219,7 @@ def set_ps_context(**kwargs: Any) -> None:
         >>> ms.get_ps_context("enable_ps")
         False
     """
-    _Parallel.values.setdefault("ps", {}).update(kwargs)
+    _contexts.current().section("parameter_server", {}).update(kwargs)
 
 
 def get_ps_context(attr_key: str) -> Any:
@@ -357,7 +229,7 @@ def get_ps_context(attr_key: str) -> Any:
         >>> ms.get_ps_context("enable_ps")
         False
     """
-    settings = {"enable_ps": False, "config_file_path": "", "enable_ssl": False, **_Parallel.values.get("ps", {})}
+    settings = {"enable_ps": False, "config_file_path": "", "enable_ssl": False, **_contexts.current().section("parameter_server", {})}
     if attr_key not in settings:
         raise ValueError(f"For 'get_ps_context', 'attr_key' must be one of {sorted(settings)}, but got {attr_key!r}.")
     return settings[attr_key]
@@ -371,7 +243,7 @@ def reset_ps_context() -> None:
         >>> ms.get_ps_context("enable_ps")
         False
     """
-    _Parallel.values.pop("ps", None)
+    _contexts.current().sections.pop("parameter_server", None)
 
 
 def set_offload_context(offload_config: dict) -> None:
@@ -384,7 +256,7 @@ def set_offload_context(offload_config: dict) -> None:
     """
     if not isinstance(offload_config, dict):
         raise TypeError(f"'offload_config' must be a dict, but got {type(offload_config).__name__}.")
-    _Parallel.values["offload"] = dict(offload_config)
+    _contexts.current().sections["offload"] = dict(offload_config)
 
 
 def get_offload_context() -> dict:
@@ -394,4 +266,4 @@ def get_offload_context() -> dict:
         >>> isinstance(ms.get_offload_context(), dict)
         True
     """
-    return _Parallel.values.get("offload", {})
+    return _contexts.current().section("offload", {})

@@ -8,7 +8,7 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.backends import cpu
-from mindspore.runtime import eager_kernels, executor
+from mindspore.runtime import context, eager_kernels
 
 pytestmark = pytest.mark.skipif(not cpu.available(), reason="needs oneDNN and LLVM")
 RNG = np.random.default_rng(7)
@@ -17,10 +17,10 @@ RNG = np.random.default_rng(7)
 @pytest.fixture(autouse=True)
 def pynative():
     ms.set_context(mode=ms.PYNATIVE_MODE)
-    eager_kernels.clear()
+    context.current().forget_made()
     yield
-    eager_kernels.clear()
-    executor.set_backend("")
+    context.current().forget_made()
+    ms.set_context(backend="")
     ms.set_context(mode=ms.GRAPH_MODE)
 
 
@@ -33,15 +33,15 @@ def arrays(result):
 
 
 def on_numpy(function):
-    executor.set_backend("interp")
+    ms.set_context(backend="interp")
     try:
         return arrays(function())
     finally:
-        executor.set_backend("")
+        ms.set_context(backend="")
 
 
 def kernels():
-    return [k for k in eager_kernels._State.kernels.values() if callable(k)]
+    return [k for k in eager_kernels.kernels().by_key.values() if callable(k)]
 
 
 def check(function, atol=2e-5):

@@ -8,7 +8,6 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, mint, ops
 from mindspore.backends.cpu import available
-from mindspore.runtime import executor
 
 ROWS = Tensor(np.array([0, 1]), ms.int32)
 TABLE = Tensor(np.zeros((0, 3)), ms.float32)
@@ -36,9 +35,9 @@ CASES = {
 
 @pytest.fixture(params=["interp", pytest.param("cpu", marks=pytest.mark.skipif(not available(), reason="not installed"))])
 def backend(request):
-    executor.set_backend(request.param)
+    ms.set_context(backend=request.param)
     yield request.param
-    executor.set_backend("")
+    ms.set_context(backend="")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -31,7 +31,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def compiled(function, *arrays, flags=""):
-    return CpuBackend(flags, strict=True).compile(build(function, *arrays))
+    return CpuBackend(flags).compile(build(function, *arrays))
 
 
 def _environment(**more):
@@ -66,7 +66,7 @@ def test_donated_parameters_are_updated_in_place():
     def update(weight, grad):
         return ReduceSum()(weight * 3, ()), weight - grad * 0.5
 
-    executable = CpuBackend(strict=True).compile(build(update, w, g), frozenset({0}))
+    executable = CpuBackend().compile(build(update, w, g), frozenset({0}))
     mine = w.copy()
     total, new = executable(mine, g)
     assert new is mine
@@ -76,7 +76,7 @@ def test_donated_parameters_are_updated_in_place():
 
 def test_a_view_of_a_donated_parameter_shows_the_old_values():
     w = np.arange(6, dtype=np.float32)
-    executable = CpuBackend(strict=True).compile(build(lambda x: (x + 1, x[::-1]), w), frozenset({0}))
+    executable = CpuBackend().compile(build(lambda x: (x + 1, x[::-1]), w), frozenset({0}))
     new, turned = executable(w.copy())
     np.testing.assert_array_equal(new, w + 1)
     np.testing.assert_array_equal(turned, w[::-1])
@@ -89,7 +89,7 @@ def test_a_parameter_read_after_its_update_is_not_overwritten():
         new = weight * 2
         return new, ReduceSum()(sorting.Sort()(new)[0] * weight, ())
 
-    executable = CpuBackend(strict=True).compile(build(update, w), frozenset({0}))
+    executable = CpuBackend().compile(build(update, w), frozenset({0}))
     new, product = executable(w.copy())
     np.testing.assert_array_equal(new, w * 2)
     assert product == (w * w * 2).sum()
@@ -97,7 +97,7 @@ def test_a_parameter_read_after_its_update_is_not_overwritten():
 
 def test_swapped_parameters():
     a, b = np.arange(4, dtype=np.float32), np.arange(4, 8, dtype=np.float32)
-    executable = CpuBackend(strict=True).compile(build(lambda x, y: (y + 1, x + 1), a, b), frozenset({0, 1}))
+    executable = CpuBackend().compile(build(lambda x, y: (y + 1, x + 1), a, b), frozenset({0, 1}))
     first, second = executable(a.copy(), b.copy())
     np.testing.assert_array_equal(first, b + 1)
     np.testing.assert_array_equal(second, a + 1)
@@ -191,7 +191,7 @@ def test_children_of_a_fork_compute():
         "from tests.backend_cpu.helpers import build\n"
         "assert 'GOMP_SPINCOUNT' not in os.environ\n"  # loading the runtime leaves no traces
         "x = np.ones((500, 500), np.float32)\n"
-        "run = CpuBackend(threads=2, strict=True).compile(build(lambda a: elementwise.Tanh()(a), x))\n"
+        "run = CpuBackend(threads=2).compile(build(lambda a: elementwise.Tanh()(a), x))\n"
         "want = run(x)[0].copy()\n"
         "child = os.fork()\n"
         "signal.alarm(30)\n"

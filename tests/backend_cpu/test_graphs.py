@@ -28,7 +28,6 @@ from mindspore.prims import (
 )
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
-from mindspore.runtime import executor
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
 
@@ -385,13 +384,13 @@ def test_kernels_that_would_wait_for_one_another_stay_apart():
 
     rng = np.random.default_rng(5)
     x, y = rng.random((6, 5), np.float32), rng.random((6, 5, 4), np.float32)
-    executor.set_backend("cpu")
+    ms.set_context(backend="cpu")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             q, later, product = ms.jit(f)(Tensor(x), Tensor(y))
     finally:
-        executor.set_backend("")
+        ms.set_context(backend="")
     np.testing.assert_allclose(q.asnumpy(), np.tanh(x), rtol=1e-5)
     np.testing.assert_allclose(later.asnumpy(), np.tanh(x) + np.exp(y).sum(), rtol=1e-5)
     np.testing.assert_allclose(product.asnumpy(), np.exp(y) * np.tanh(x)[..., None], rtol=1e-5)

@@ -10,7 +10,6 @@ import mindspore as ms
 from mindspore import Tensor, ops
 from mindspore.backends.cpu import available
 from mindspore.prims import elementwise as ew
-from mindspore.runtime import executor
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
 
@@ -40,11 +39,11 @@ def test_a_sampler_of_few_numbers_is_not_unrolled():
     found = function(alpha).asnumpy()
     (entry,) = function.entries()
     assert len(entry.executable.steps()) < 10
-    executor.set_backend("interp")
+    ms.set_context(backend="interp")
     try:
         ms.set_seed(1)
         np.testing.assert_allclose(
             ms.jit(lambda a: ops.random_gamma((10,), a, seed=5))(alpha).asnumpy(), found, rtol=1e-5
         )
     finally:
-        executor.set_backend("")
+        ms.set_context(backend="")

@@ -6,7 +6,6 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, nn, ops
 from mindspore.backends import cpu
-from mindspore.runtime import executor
 
 pytestmark = pytest.mark.skipif(not cpu.available(), reason="needs oneDNN and LLVM")
 RNG = np.random.default_rng(2)
@@ -52,7 +51,7 @@ def test_training_step(network, monkeypatch):
     start = [RNG.standard_normal(p.shape).astype(np.float32) * 0.2 for p in network().trainable_params()]
 
     def losses(backend):
-        executor.set_backend(backend)
+        ms.set_context(backend=backend)
         net = network()
         for p, value in zip(net.trainable_params(), start):
             p.set_data(Tensor(value))
@@ -73,6 +72,6 @@ def test_training_step(network, monkeypatch):
         native, executable = losses("cpu")
         reference, _ = losses("interp")
     finally:
-        executor.set_backend("")
+        ms.set_context(backend="")
     np.testing.assert_allclose(native, reference, rtol=2e-4)
     assert not [s for s in executable.steps() if s.startswith("host")]

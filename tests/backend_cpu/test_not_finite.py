@@ -11,7 +11,6 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, mint, nn, ops
 from mindspore.backends.cpu import available
-from mindspore.runtime import executor
 
 BACKENDS = ["interp", pytest.param("cpu", marks=pytest.mark.skipif(not available(), reason="not installed")), "xla"]
 NAN, INF = float("nan"), float("inf")
@@ -20,9 +19,9 @@ SPECIAL = np.array([0.0, -0.0, INF, -INF, NAN, 1e-40, -1e-40, 3e38, -3e38, 1.0, 
 
 @pytest.fixture(params=BACKENDS)
 def backend(request):
-    executor.set_backend(request.param)
+    ms.set_context(backend=request.param)
     yield request.param
-    executor.set_backend("")
+    ms.set_context(backend="")
 
 
 def windows(x: np.ndarray, size: int) -> np.ndarray:

@@ -16,7 +16,6 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore._base import watch
 from mindspore.backends.cpu import preparation
-from mindspore.runtime import executor
 from mindspore.utils import dlpack
 
 RNG = np.random.default_rng(11)
@@ -40,11 +39,11 @@ class Net(nn.Cell):
 
 @pytest.fixture
 def mode():
-    executor.set_backend("cpu")
+    ms.set_context(backend="cpu")
     ms.set_context(mode=ms.GRAPH_MODE)
     yield
     ms.set_context(mode=ms.PYNATIVE_MODE)
-    executor.set_backend("")
+    ms.set_context(backend="")
 
 
 def make() -> tuple[Net, Tensor]:

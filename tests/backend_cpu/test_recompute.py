@@ -6,7 +6,6 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, nn, ops
 from mindspore.backends import cpu
-from mindspore.runtime import executor
 
 RNG = np.random.default_rng(11)
 X = Tensor(RNG.standard_normal((256, 32)).astype(np.float32))
@@ -38,7 +37,7 @@ START = [RNG.standard_normal(p.shape).astype(np.float32) * 0.2 for p in Net().tr
 @pytest.fixture(autouse=True)
 def restored():
     yield
-    executor.set_backend("")
+    ms.set_context(backend="")
     ms.set_context(mode=ms.GRAPH_MODE)
 
 
@@ -77,7 +76,7 @@ def test_graph_mode(backend):
         pytest.importorskip("jax")
     if backend == "cpu" and not cpu.available():
         pytest.skip("needs oneDNN and LLVM")
-    executor.set_backend(backend)
+    ms.set_context(backend=backend)
     plain, again = train(False), train(True)
     assert_equal_training(plain, again)
     assert again[2]["total_bytes"] > plain[2]["total_bytes"], "nothing is computed again"
@@ -91,7 +90,7 @@ def test_pynative_mode():
 
 
 def test_second_derivative_of_a_recomputed_cell():
-    executor.set_backend("interp")
+    ms.set_context(backend="interp")
     dense = nn.Dense(4, 4, activation="tanh")
     x = Tensor(RNG.standard_normal((3, 4)).astype(np.float32))
 
@@ -141,7 +140,7 @@ def test_primitives(backend):
         pytest.importorskip("jax")
     if backend == "cpu" and not cpu.available():
         pytest.skip("needs oneDNN and LLVM")
-    executor.set_backend(backend)
+    ms.set_context(backend=backend)
     x = Tensor(RNG.standard_normal((512, 64)).astype(np.float32))
     weights = [RNG.standard_normal((64, 64)).astype(np.float32) * 0.2 for _ in range(4)]
     found = []

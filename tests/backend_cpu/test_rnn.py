@@ -9,7 +9,6 @@ from mindspore import Tensor, nn
 from mindspore.backends import cpu
 from mindspore.backends.cpu import CpuBackend
 from mindspore.prims.rnn import RecurrentSequence
-from mindspore.runtime import executor
 
 pytestmark = pytest.mark.skipif(not cpu.available(), reason="needs oneDNN and LLVM")
 RNG = np.random.default_rng(3)
@@ -45,7 +44,7 @@ def test_one_layer(mode, reverse, size, lengths):
         back = pullback(builder, [builder.node_of(o) for o in out[:3]], [builder.node_of(v) for v in x[:5]])
         return (*out[:3], *back(list(x[5:8])))
 
-    native = CpuBackend(strict=True).compile(build(function, *arrays))
+    native = CpuBackend().compile(build(function, *arrays))
     assert not any(name.startswith("host") for name in native.steps())
     expected = InterpBackend().compile(build(function, *arrays))(*arrays)
     for got, want in zip(native(*arrays), expected, strict=True):
@@ -58,7 +57,7 @@ def test_without_bias():
     arrays = [normal(3, 2, 16), normal(2, 4), normal(2, 4), normal(16, 4)]
     graph = lambda: build(lambda *x: RecurrentSequence("lstm")(*x, None, None), *arrays)
     expected = InterpBackend().compile(graph())(*arrays)
-    for got, want in zip(CpuBackend(strict=True).compile(graph())(*arrays), expected, strict=True):
+    for got, want in zip(CpuBackend().compile(graph())(*arrays), expected, strict=True):
         assert_same(got, np.asarray(want), 2e-5)
 
 
@@ -71,13 +70,13 @@ def test_layers_in_both_directions(cell, mode):
     step = ms.value_and_grad(lambda a: (net(a)[0] ** 2).sum() + net(a, None, lengths)[0].sum(), 0, parameters)
     found = {}
     for backend in ("interp", "cpu"):
-        executor.set_backend(backend)
+        ms.set_context(backend=backend)
         ms.set_context(mode=mode)
         try:
             for _ in range(3):
                 value, (by_x, by_weights) = step(x)
         finally:
-            executor.set_backend("")
+            ms.set_context(backend="")
             ms.set_context(mode=ms.GRAPH_MODE)
         found[backend] = [t.asnumpy() for t in (value, by_x, *by_weights)]
     for got, want in zip(found["cpu"], found["interp"], strict=True):

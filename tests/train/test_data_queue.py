@@ -6,7 +6,6 @@ import pytest
 import mindspore as ms
 import mindspore.dataset as ds
 from mindspore import nn, ops
-from mindspore.runtime import executor
 
 MODES = pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
 
@@ -18,9 +17,9 @@ def numbers(count=6):
 
 @pytest.fixture(params=["interp", "cpu", "xla"])
 def backend(request):
-    executor.set_backend(request.param)
+    ms.set_context(backend=request.param)
     yield
-    executor.set_backend("")
+    ms.set_context(backend="")
 
 
 @MODES

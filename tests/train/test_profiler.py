@@ -15,7 +15,6 @@ from mindspore.profiler import DynamicProfilerMonitor, Profiler, mstx, profile, 
 from mindspore.profiler.profiler import analyse
 from mindspore.profiler.recorder import Span
 from mindspore.profiler.report import _covered, steps
-from mindspore.runtime import executor
 from mindspore.train import LambdaCallback, Model
 
 
@@ -89,8 +88,8 @@ def test_ranges_and_data_wait(tmp_path):
 
 @pytest.mark.parametrize("backend", ["interp", "xla", "cpu"])
 def test_kernels_of_compiled_graphs(tmp_path, backend):
-    saved = executor.backend_key()[0]
-    executor.set_backend(backend)
+    saved = ms.get_context("backend")
+    ms.set_context(backend=backend)
     try:
         net = nn.Dense(64, 32)
         compiled = ms.jit(lambda x: ops.softmax(net(x)))
@@ -101,7 +100,7 @@ def test_kernels_of_compiled_graphs(tmp_path, backend):
                 compiled(x).asnumpy()
                 prof.step()
     finally:
-        executor.set_backend(saved)
+        ms.set_context(backend=saved)
     kernels = [s for s in prof.spans if s.kind == "kernel"]
     products = [s for s in kernels if "matmul" in s.name.lower()]
     assert len(products) == 3 and all(s.end > s.start for s in products)

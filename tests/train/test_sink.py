@@ -8,7 +8,6 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, amp, nn, ops
 from mindspore import dataset as ds
-from mindspore.runtime import executor
 from mindspore.train import Callback, Model
 from mindspore.train.sink import SunkSteps
 
@@ -18,12 +17,12 @@ X = np.random.default_rng(0).random((44, 3)).astype(np.float32)
 @pytest.fixture(autouse=True)
 def on_an_accelerator():
     """Official MindSpore does not sink on a CPU; "Ascend" stands for the best device this machine has."""
-    mode, target, backend = ms.get_context("mode"), ms.get_context("device_target"), executor.backend_key()[0]
+    mode, target, backend = ms.get_context("mode"), ms.get_context("device_target"), ms.get_context("backend")
     ms.set_context(mode=ms.GRAPH_MODE, device_target="Ascend")
-    executor.set_backend("xla")
+    ms.set_context(backend="xla")
     yield
     ms.set_context(mode=mode, device_target=target)
-    executor.set_backend(backend)
+    ms.set_context(backend=backend)
 
 
 def data(batch=4):
@@ -55,7 +54,7 @@ class Watch(Callback):
 @pytest.mark.parametrize("backend", ["xla", "interp"])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_the_same_to_the_bit(backend, scaled):
-    executor.set_backend(backend)
+    ms.set_context(backend=backend)
     options = {"loss_scale_manager": amp.DynamicLossScaleManager(64, 2, 3)} if scaled else {}
     plain, sunk = make(**options), make(**options)
     one_by_one, at_once = Watch(), Watch()

@@ -15,7 +15,6 @@ import mindspore as ms
 from mindspore import Tensor, nn, ops
 from mindspore.formats.events.graph_messages import ModelMessage
 from mindspore.prims import primitive
-from mindspore.runtime import executor
 from mindspore.runtime.dump import eager
 
 X = np.array([[1.0, -2.0, 3.0]], np.float32)
@@ -33,10 +32,10 @@ class Net(nn.Cell):
 
 @pytest.fixture(autouse=True)
 def as_before():
-    mode, dispatch, backend = ms.get_context("mode"), primitive._Dispatch.call, executor.backend_key()[0]
+    mode, dispatch, backend = ms.get_context("mode"), primitive._Dispatch.call, ms.get_context("backend")
     yield
     ms.set_context(mode=mode)
-    executor.set_backend(backend)
+    ms.set_context(backend=backend)
     primitive.set_dispatch(dispatch)
 
 
@@ -80,7 +79,7 @@ def rows(folder):
 @pytest.mark.parametrize("backend", ["interp", "xla", "cpu"])
 def test_graph_mode_on_every_backend(dump, backend):
     ms.set_context(mode=ms.GRAPH_MODE)
-    executor.set_backend(backend)
+    ms.set_context(backend=backend)
     root = dump(iteration="0|2")
     net = Net()
     results = [net(Tensor(X + i)).asnumpy() for i in range(4)]

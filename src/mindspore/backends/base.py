@@ -1,4 +1,13 @@
-"""The protocol between the compiler and the backends."""
+"""The protocol between the compiler and the backends.
+
+| backend | does not support | because |
+|---|---|---|
+| interp | – | it evaluates any node, one after another |
+| cpu | recursion; loops of unknown length that save values for a backward pass | its memory is planned before the call |
+| xla | recursion; such loops within branches or other loops | XLA has no calls, and its buffers have fixed sizes |
+
+Which one compiles a graph, and which one instead, is decided in runtime/choose_backend.py.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from mindspore.ir import FuncGraph
+from mindspore.prims.control import Call
 
 
 class Executable(Protocol):
@@ -23,6 +33,18 @@ class Backend(Protocol):
 
     name: str
 
-    def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Executable:
-        """`donated`: indices of parameters whose arrays the caller will not use again; they may be overwritten."""
+    def supports(self, graph: FuncGraph) -> bool:
+        """Whether the kinds of nodes in an optimised graph have a form here. Cheap: asked before every `compile`."""
         ...
+
+    def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Executable:
+        """`donated`: indices of parameters whose arrays the caller will not use again; they may be overwritten.
+
+        Raises `CannotCompile` for a graph that turns out to have no form here.
+        """
+        ...
+
+
+def calls_itself(graph: FuncGraph) -> bool:
+    """Calls that optimisation left are recursive."""
+    return any(isinstance(n.op, Call) for g in graph.all_graphs() for n in g.nodes())

@@ -28,7 +28,7 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.structure import parts_of
 from mindspore.prims.values import TensorBase
-from mindspore.runtime import executor
+from mindspore.runtime import context as settings
 from mindspore.runtime.staged import OtherAnswers, run_node
 
 #: kinds of arguments a function is compiled for; the oldest is forgotten when there are more
@@ -204,7 +204,7 @@ class CompiledFunction:
     def _key(args: tuple, kwargs: dict) -> tuple:
         """The kind of some arguments."""
         try:
-            return (_key(args), _key(kwargs) if kwargs else None, executor.backend_key())
+            return (_key(args), _key(kwargs) if kwargs else None, settings.current().key)
         except RecursionError:
             raise RuntimeError("Detect recursion when converting python object. An argument contains itself.") from None
 

@@ -15,6 +15,7 @@ from mindspore._base import seed_hook
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.prims.random import NextKey
+from mindspore.runtime import context as _contexts
 
 _MASK = 0xFFFFFFFF
 DEFAULT_SEED = 0
@@ -79,17 +80,34 @@ class Generator:
         return NextKey()(self._state)[0]
 
 
-class _Streams:
-    """The default generator, and one more stream for every seed given to a single operation."""
+class Streams:
+    """The random streams of a context: the default generator, and one more for every seed given to a single operation."""
 
-    default = Generator()
-    by_seed: dict[int, Generator] = {}
-    global_seed: int | None = None
-    seeded = False  # until somebody seeds the default generator, its first use gives it an unforeseeable seed
-    host: np.random.Generator | None = None
+    def __init__(self) -> None:
+        self.default = Generator()
+        self.by_seed: dict[int, Generator] = {}
+        self.global_seed: int | None = None
+        self.seeded = False  # until somebody seeds the default generator, its first use gives it an unforeseeable seed
+        self.host: np.random.Generator | None = None
 
 
-default_generator = _Streams.default
+_contexts.DEFAULT.use_streams(Streams())
+#: of the default context
+default_generator: Generator = _contexts.DEFAULT.streams.default
+
+
+def _streams() -> Streams:
+    """Those that the current context uses."""
+    return _contexts.current().streams
+
+
+def _own_streams() -> Streams:
+    """Those that are about to be seeded: a local context gets its own, so that others go on undisturbed."""
+    here = _contexts.current()
+    if here.is_local and not here.owns_streams:
+        here.use_streams(Streams())
+        here.owns_streams = True
+    return here.streams
 
 
 def next_key(seed: int | None = None, generator: Generator | None = None) -> Tensor:
@@ -98,40 +116,45 @@ def next_key(seed: int | None = None, generator: Generator | None = None) -> Ten
         return generator.next_key()
     if seed is None or seed == 0:
         return _in_use().next_key()
-    stream = _Streams.by_seed.get(seed)
+    streams = _streams()
+    stream = streams.by_seed.get(seed)
     if stream is None:
-        stream = _Streams.by_seed[seed] = Generator()
-        _restart_stream(stream, seed)
+        stream = streams.by_seed[seed] = Generator()
+        _restart_stream(streams, stream, seed)
     return stream.next_key()
 
 
 def _in_use() -> Generator:
     """The default generator; one that nobody has seeded gets an unforeseeable seed."""
-    if not _Streams.seeded:
-        _seeded_default().seed()
-    return _Streams.default
+    streams = _streams()
+    if not streams.seeded:
+        streams.seeded = True
+        streams.default.seed()
+    return streams.default
 
 
 def _seeded_default() -> Generator:
     """The default generator, about to be given a seed or state."""
-    _Streams.seeded = True
-    return _Streams.default
+    streams = _own_streams()
+    streams.seeded = True
+    return streams.default
 
 
 def host_generator() -> np.random.Generator:
     """NumPy's generator for what is drawn outside graphs (initial parameter values), keyed by the global seed."""
-    if _Streams.host is None:
-        _Streams.host = np.random.default_rng(_Streams.global_seed)
-    return _Streams.host
+    streams = _streams()
+    if streams.host is None:
+        streams.host = np.random.default_rng(streams.global_seed)
+    return streams.host
 
 
-def _restart_stream(stream: Generator, seed: int) -> None:
+def _restart_stream(streams: Streams, stream: Generator, seed: int) -> None:
     """An operation's stream depends on its own seed and the global one."""
-    stream.manual_seed(((_Streams.global_seed or 0) * 0x9E3779B97F4A7C15 + int(seed)) % (1 << 64))
+    stream.manual_seed(((streams.global_seed or 0) * 0x9E3779B97F4A7C15 + int(seed)) % (1 << 64))
 
 
 def set_seed(seed: int) -> None:
-    """Seed all random operations, parameter initialization, NumPy and the data pipeline.
+    """Seed all random operations, parameter initialization, NumPy and the data pipeline (the last two not in a local context).
 
     Examples:
         >>> import mindspore as ms
@@ -143,13 +166,14 @@ def set_seed(seed: int) -> None:
         raise TypeError(f"For 'set_seed', 'seed' must be an int, but got {seed!r}.")
     if seed < 0:
         raise ValueError(f"For 'set_seed', 'seed' must not be negative, but got {seed}.")
-    _Streams.global_seed = int(seed)
-    np.random.seed(int(seed) % (1 << 32))
     _seeded_default().manual_seed(int(seed) % (1 << 64))
-    _Streams.host = None
-    for key, stream in _Streams.by_seed.items():
-        _restart_stream(stream, key)
-    seed_hook.tell(int(seed))
+    streams = _streams()
+    streams.global_seed, streams.host = int(seed), None
+    for key, stream in streams.by_seed.items():
+        _restart_stream(streams, stream, key)
+    if not _contexts.current().is_local:  # these are shared by all of the process
+        np.random.seed(int(seed) % (1 << 32))
+        seed_hook.tell(int(seed))
 
 
 def get_seed() -> int | None:
@@ -160,7 +184,7 @@ def get_seed() -> int | None:
         >>> ms.get_seed()
         5
     """
-    return _Streams.global_seed
+    return _streams().global_seed
 
 
 def manual_seed(seed: int) -> Generator:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.hal import device
-
-
-class _Remembered:
-    values: dict[str, Any] = {}
+from mindspore.runtime import context
 
 
 def remember(name: str, value: Any) -> None:
-    _Remembered.values[name] = value
+    context.current().section("device_context", {})[name] = value
 
 
 def remembered(name: str) -> Any:
     """What a setter was told; None if it was not called."""
-    return _Remembered.values.get(name)
+    return context.current().section("device_context", {}).get(name)
 
 
 def typed(name: str, value: Any, kind: type) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from mindspore.communication.management import get_group_size
 from mindspore.nn.cell import Cell
 from mindspore.prims.collective import AllGather
+from mindspore.runtime import context
 
 
 class AllGatherCell(Cell):
@@ -21,20 +22,17 @@ class AllGatherCell(Cell):
         return self.allgather(x.reshape(self.shape) if self.do_reshape else x)
 
 
-class _Cells:
-    made: dict[tuple, AllGatherCell] = {}
-
-
 def get_allgather_cell(
     group: str, need_merge_twice: bool = False, do_reshape: bool = False, after_reshape_slice_shape: tuple = ()
 ) -> AllGatherCell:
     """The cell of a group; made once."""
     key = (group, need_merge_twice, do_reshape, tuple(after_reshape_slice_shape), get_group_size(group))
-    if key not in _Cells.made:
-        _Cells.made[key] = AllGatherCell(group, do_reshape, after_reshape_slice_shape)
-    return _Cells.made[key]
+    made = context.current().section("allgather_cells", {})
+    if key not in made:
+        made[key] = AllGatherCell(group, do_reshape, after_reshape_slice_shape)
+    return made[key]
 
 
 def destroy_allgather_cell() -> None:
     """Forget the cells."""
-    _Cells.made.clear()
+    context.current().sections.pop("allgather_cells", None)

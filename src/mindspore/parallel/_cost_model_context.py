@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.runtime import context
+
 _DEFAULTS: dict[str, Any] = {
     "device_memory_capacity": 16.0 * 1024**3,
     "costmodel_alpha": 1.0,
@@ -24,8 +26,8 @@ _DEFAULTS: dict[str, Any] = {
 _INNER_DEFAULTS: dict[str, Any] = {"multi_subgraphs": False, "algo_single_loop": True, "rp_matmul_mem_coef": 0.1}
 
 
-class _CostModel:
-    values: dict[str, Any] = {**_DEFAULTS, **_INNER_DEFAULTS}
+def _figures() -> dict[str, Any]:
+    return context.current().section("cost_model", {**_DEFAULTS, **_INNER_DEFAULTS})
 
 
 def set_cost_model_context(**kwargs: Any) -> None:
@@ -36,42 +38,42 @@ def set_cost_model_context(**kwargs: Any) -> None:
         kind = type(_DEFAULTS[name])
         if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else int):
             raise TypeError(f"The parameter '{name}' must be {kind}, but got {type(value)}")
-    _CostModel.values.update(kwargs)
+    _figures().update(kwargs)
 
 
 def get_cost_model_context(attr_key: str) -> Any:
     """The current value of a figure."""
     if attr_key not in _DEFAULTS:
         raise ValueError(f"Get context keyword {attr_key} is not recognized!")
-    return _CostModel.values[attr_key]
+    return _figures()[attr_key]
 
 
 def reset_cost_model_context() -> None:
     """Restore the defaults."""
-    _CostModel.values = {**_DEFAULTS, **_INNER_DEFAULTS}
+    context.current().sections.pop("cost_model", None)
 
 
 def _set_multi_subgraphs(multi_subgraph: bool = True) -> None:
     """Whether the network has several subgraphs (gradient accumulation, for example)."""
-    _CostModel.values["multi_subgraphs"] = bool(multi_subgraph)
+    _figures()["multi_subgraphs"] = bool(multi_subgraph)
 
 
 def _get_multi_subgraphs() -> bool:
-    return _CostModel.values["multi_subgraphs"]
+    return _figures()["multi_subgraphs"]
 
 
 def _set_algo_single_loop(single_loop: bool = True) -> None:
-    _CostModel.values["algo_single_loop"] = bool(single_loop)
+    _figures()["algo_single_loop"] = bool(single_loop)
 
 
 def _get_algo_single_loop() -> bool:
-    return _CostModel.values["algo_single_loop"]
+    return _figures()["algo_single_loop"]
 
 
 def _set_rp_matmul_mem_coef(coef: float) -> None:
     """How much the memory of matrix products counts."""
-    _CostModel.values["rp_matmul_mem_coef"] = float(coef)
+    _figures()["rp_matmul_mem_coef"] = float(coef)
 
 
 def _get_rp_matmul_mem_coef() -> float:
-    return _CostModel.values["rp_matmul_mem_coef"]
+    return _figures()["rp_matmul_mem_coef"]

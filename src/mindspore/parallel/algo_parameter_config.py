@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.runtime import context
+
 _DEFAULTS: dict[str, Any] = {
     "fully_use_devices": False,
     "elementwise_op_strategy_follow": False,
@@ -14,8 +16,8 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-class _Parameters:
-    values: dict[str, Any] = dict(_DEFAULTS)
+def _parameters() -> dict[str, Any]:
+    return context.current().section("strategy_search", _DEFAULTS)
 
 
 def set_algo_parameters(**kwargs: Any) -> None:
@@ -37,7 +39,7 @@ def set_algo_parameters(**kwargs: Any) -> None:
             raise ValueError(f"'algo_approxi_epsilon' must be in (0, 1], but got {value}")
         if name == "tensor_slice_align_size" and not 1 <= value <= 1024:
             raise ValueError(f"Align_size must be in [1, 1024], but got {value}")
-    _Parameters.values.update(kwargs)
+    _parameters().update(kwargs)
 
 
 def get_algo_parameters(attr_key: str) -> Any:
@@ -47,9 +49,9 @@ def get_algo_parameters(attr_key: str) -> Any:
         >>> ms.get_algo_parameters("fully_use_devices")
         False
     """
-    if attr_key not in _Parameters.values:
+    if attr_key not in _parameters():
         raise ValueError(f"Get context keyword {attr_key} is not recognized!")
-    return _Parameters.values[attr_key]
+    return _parameters()[attr_key]
 
 
 def reset_algo_parameters() -> None:
@@ -61,4 +63,4 @@ def reset_algo_parameters() -> None:
         >>> ms.get_algo_parameters("fully_use_devices")
         False
     """
-    _Parameters.values = dict(_DEFAULTS)
+    context.current().sections.pop("strategy_search", None)

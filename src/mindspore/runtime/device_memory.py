@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from mindspore.runtime import devices
+from mindspore.runtime import context, devices
 
 _GIGABYTES = re.compile(r"(\d+(\.\d*)?|\.\d+)GB")
 
@@ -27,19 +27,22 @@ def _allocator() -> dict[str, int]:
 class _Peaks:
     """Peaks since the last reset. XLA's own peak cannot be reset, so what it was at the reset is kept."""
 
-    at_reset: dict[str, int] = {}
-    seen: dict[str, int] = {}
+    def __init__(self) -> None:
+        self.at_reset: dict[str, int] = {}
+        self.seen: dict[str, int] = {}
 
-    @classmethod
-    def of(cls, kind: str, now: int, total: int) -> int:
-        if kind not in cls.at_reset:
+    def of(self, kind: str, now: int, total: int) -> int:
+        if kind not in self.at_reset:
             return max(now, total)
-        cls.seen[kind] = max(cls.seen.get(kind, 0), now, total if total > cls.at_reset[kind] else 0)
-        return cls.seen[kind]
+        self.seen[kind] = max(self.seen.get(kind, 0), now, total if total > self.at_reset[kind] else 0)
+        return self.seen[kind]
 
-    @classmethod
-    def reset(cls, kind: str, now: int, total: int) -> None:
-        cls.at_reset[kind], cls.seen[kind] = total, now
+    def reset(self, kind: str, now: int, total: int) -> None:
+        self.at_reset[kind], self.seen[kind] = total, now
+
+
+def _peaks() -> _Peaks:
+    return context.current().made("memory_peaks", _Peaks)
 
 
 def memory_allocated() -> int:
@@ -70,7 +73,7 @@ def max_memory_allocated() -> int:
         >>> ms.runtime.max_memory_allocated() >= 0
         True
     """
-    return _Peaks.of("allocated", memory_allocated(), int(_allocator().get("peak_bytes_in_use", 0)))
+    return _peaks().of("allocated", memory_allocated(), int(_allocator().get("peak_bytes_in_use", 0)))
 
 
 def max_memory_reserved() -> int:
@@ -80,7 +83,7 @@ def max_memory_reserved() -> int:
         >>> ms.runtime.max_memory_reserved() >= 0
         True
     """
-    return _Peaks.of("reserved", memory_reserved(), int(_allocator().get("peak_pool_bytes", 0)))
+    return _peaks().of("reserved", memory_reserved(), int(_allocator().get("peak_pool_bytes", 0)))
 
 
 def reset_max_memory_allocated() -> None:
@@ -90,7 +93,7 @@ def reset_max_memory_allocated() -> None:
         >>> ms.runtime.reset_max_memory_allocated() is None
         True
     """
-    _Peaks.reset("allocated", memory_allocated(), int(_allocator().get("peak_bytes_in_use", 0)))
+    _peaks().reset("allocated", memory_allocated(), int(_allocator().get("peak_bytes_in_use", 0)))
 
 
 def reset_max_memory_reserved() -> None:
@@ -100,7 +103,7 @@ def reset_max_memory_reserved() -> None:
         >>> ms.runtime.reset_max_memory_reserved() is None
         True
     """
-    _Peaks.reset("reserved", memory_reserved(), int(_allocator().get("peak_pool_bytes", 0)))
+    _peaks().reset("reserved", memory_reserved(), int(_allocator().get("peak_pool_bytes", 0)))
 
 
 def reset_peak_memory_stats() -> None:
@@ -174,10 +177,6 @@ def empty_cache() -> None:
     gc.collect()
 
 
-class _Limits:
-    values: dict[str, str] = {}
-
-
 def set_memory(
     init_size: str = "2GB",
     increase_size: str = "2GB",
@@ -200,12 +199,12 @@ def set_memory(
         raise ValueError(f"The optimize_level must be one of ['O0', 'O1'], but got {optimize_level}.")
     if gigabytes("max_size", max_size) < gigabytes("init_size", init_size):
         given["init_size"] = max_size
-    _Limits.values = {**given, "optimize_level": optimize_level}
+    context.current().sections["memory"] = {**given, "optimize_level": optimize_level}
 
 
 def memory_settings() -> dict[str, str]:
     """What `set_memory` was told."""
-    return dict(_Limits.values)
+    return dict(context.current().section("memory", {}))
 
 
 def gigabytes(name: str, value: Any, positive: bool = True) -> float:

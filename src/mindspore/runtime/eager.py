@@ -17,6 +17,8 @@ from mindspore.prims.inplace import update
 from mindspore.prims.primitive import Primitive, set_dispatch
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, eager_kernels
+from mindspore.runtime.context import current
+from mindspore.runtime.device_kinds import NumpyDevice
 
 
 def dispatch(prim: Primitive, args: tuple) -> Any:
@@ -54,7 +56,7 @@ def _light(prim: Primitive, args: tuple) -> Any:
         return None
     if least and a.size >= least and a.size * max(b.shape, default=1) > most:
         return None
-    if type(devices.current()) is not devices.NumpyDevice:
+    if type(current().device) is not NumpyDevice:
         return None
     try:
         evaluate = QUIET.run

@@ -23,7 +23,8 @@ from mindspore.ir import AbstractTensor
 from mindspore.prims import values
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import TensorBase
-from mindspore.runtime import devices, executor
+from mindspore.runtime import choose_backend, context
+from mindspore.runtime.device_kinds import NumpyDevice
 from mindspore.runtime.operation_graph import OperationGraph, forward_graph, gradient_graph
 
 #: element counts from which an operation is worth a native call
@@ -54,12 +55,17 @@ _NONE = object()  # in the cache: stays on NumPy
 _MISSING = object()
 
 
-class _State:
-    """Kernels by operation and shapes."""
+#: kernels kept by a context; with more, shapes never come again, and it starts over
+_LIMIT = 4096
 
-    kernels: dict[tuple, Any] = {}
-    lock = threading.RLock()
-    limit = 4096
+
+class Kernels:
+    """The kernels of one context, by operation and shapes; `backend` makes them."""
+
+    def __init__(self, backend: Any):
+        self.backend = backend
+        self.by_key: dict[tuple, Any] = {}
+        self.lock = threading.RLock()
 
 
 def forward(prim: Primitive, arrays: list[Any]) -> Callable[[list[Any]], Any] | None:
@@ -67,7 +73,7 @@ def forward(prim: Primitive, arrays: list[Any]) -> Callable[[list[Any]], Any] | 
     if not _wanted(prim, arrays, THRESHOLDS[prim.name]):
         return None
     key = (prim.cached_key(), *[(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in arrays])
-    return _find(key, lambda: _ForwardKernel(prim, arrays))
+    return _find(key, lambda backend: _ForwardKernel(backend, prim, arrays))
 
 
 def gradient(prim: Any, args: tuple, out: Any, dout: Any, needed: tuple[bool, ...]) -> tuple | None:
@@ -83,15 +89,19 @@ def gradient(prim: Any, args: tuple, out: Any, dout: Any, needed: tuple[bool, ..
     if any(type(d) is not np.ndarray and d is not None for d in data):
         return None
     given = arrays + data
-    key = ("gradient", needed, prim.cached_key(), *[(a.shape, a.dtype) if type(a) is np.ndarray else a for a in given])
-    kernel = _find(key, lambda: _GradientKernel(prim, given, len(arrays), many, needed))
+    inputs = [(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in given]
+    key = ("gradient", needed, prim.cached_key(), *inputs)
+    kernel = _find(key, lambda backend: _GradientKernel(backend, prim, given, len(arrays), many, needed))
     return kernel(given) if kernel is not None else None
 
 
-def clear() -> None:
-    """Forget all kernels."""
-    with _State.lock:
-        _State.kernels.clear()
+def kernels() -> Kernels | None:
+    """Those of the current context; None where operations run elsewhere."""
+    here = context.current()
+    if not isinstance(here.device, NumpyDevice):
+        return None
+    backend = choose_backend.native_backend()
+    return None if backend is None else here.made(("eager", here.key), lambda: Kernels(backend))
 
 
 # -- which calls ----------------------------------------------------------------------------------------------------------
@@ -120,37 +130,31 @@ def _multiplications(prim: Any, arrays: list[Any]) -> int:
     return a.size * (b.shape[-2] if prim.transpose_b else b.shape[-1]) if prim.name.endswith("MatMul") else a.size
 
 
-def _find(key: tuple, make: Callable[[], Any]) -> Any:
-    kernels = _State.kernels
-    known = kernels.get(key, _MISSING)
+def _find(key: tuple, make: Callable[[Any], Any]) -> Any:
+    here = kernels()
+    if here is None:
+        return None
+    known = here.by_key.get(key, _MISSING)
     if known is not _MISSING:
-        return None if known is _NONE or _backend() is None else known
-    with _State.lock:
-        if len(kernels) >= _State.limit:
-            kernels.clear()
-        if _backend() is None:
-            return None
+        return None if known is _NONE else known
+    with here.lock:
+        if len(here.by_key) >= _LIMIT:
+            here.by_key.clear()
         try:
-            made = make()
+            made = make(here.backend)
         except (CannotCompile, values.ValueUnknownError):  # what the backend cannot do stays where it is
             made = _NONE
-        kernels[key] = made
+        here.by_key[key] = made
     return None if made is _NONE else made
-
-
-def _backend() -> Any:
-    """What makes the kernels; None where operations run elsewhere."""
-    return executor.native_backend() if isinstance(devices.current(), devices.NumpyDevice) else None
 
 
 # -- kernels --------------------------------------------------------------------------------------------------------------
 class _Kernel:
     """The compiled graph of one operation or of its gradient rule."""
 
-    def __init__(self, operation: OperationGraph, serial: bool):
+    def __init__(self, backend: Any, operation: OperationGraph, serial: bool):
         from mindspore.backends.cpu.direct import DirectCall
 
-        backend = _backend()
         self.operation = operation._replace(graph=None)  # type: ignore[arg-type]  # the code is all that is needed
         self.call = DirectCall(lambda: backend.compile(operation.graph), serial=serial)
 
@@ -163,8 +167,8 @@ class _Kernel:
 
 
 class _ForwardKernel(_Kernel):
-    def __init__(self, prim: Any, arrays: list[Any]):
-        super().__init__(forward_graph(prim, _abstract(arrays)), _multiplications(prim, arrays) < _SERIAL)
+    def __init__(self, backend: Any, prim: Any, arrays: list[Any]):
+        super().__init__(backend, forward_graph(prim, _abstract(arrays)), _multiplications(prim, arrays) < _SERIAL)
 
     def __call__(self, arrays: list[Any]) -> Any:
         results = self.run(arrays)
@@ -174,9 +178,9 @@ class _ForwardKernel(_Kernel):
 class _GradientKernel(_Kernel):
     """`bprop` on (arguments, out, dout)."""
 
-    def __init__(self, prim: Any, given: list[Any], count: int, many: bool, needed: tuple[bool, ...]):
+    def __init__(self, backend: Any, prim: Any, given: list[Any], count: int, many: bool, needed: tuple[bool, ...]):
         graph = gradient_graph(prim, _abstract(given), count, many, needed)
-        super().__init__(graph, _multiplications(prim, given[:count]) < _SERIAL)
+        super().__init__(backend, graph, _multiplications(prim, given[:count]) < _SERIAL)
 
     def __call__(self, arrays: list[Any]) -> tuple:
         grads: list[Any] = [None] * self.operation.count

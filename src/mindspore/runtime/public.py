@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from mindspore.runtime import devices
+from mindspore.runtime import context
 from mindspore.runtime.device_memory import (
     MemPool,
     PluggableAllocator,
@@ -44,10 +44,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Settings:
+def _settings() -> dict[str, Any]:
     """How the host drives the device. Read by nothing on devices where it makes no difference."""
-
-    values: dict[str, Any] = {}
+    return context.current().section("runtime", {})
 
 
 def launch_blocking() -> None:
@@ -57,7 +56,7 @@ def launch_blocking() -> None:
         >>> ms.runtime.launch_blocking() is None
         True
     """
-    devices.block_each_operation()
+    context.current().edit({"pynative_synchronize": True})
 
 
 def dispatch_threads_num(threads_num: int) -> None:
@@ -67,7 +66,7 @@ def dispatch_threads_num(threads_num: int) -> None:
         >>> ms.runtime.dispatch_threads_num(1) is None
         True
     """
-    _Settings.values["dispatch_threads_num"] = _positive("threads_num", threads_num)
+    _settings()["dispatch_threads_num"] = _positive("threads_num", threads_num)
 
 
 def set_kernel_launch_group(thread_num: int = 2, kernel_group_num: int = 8) -> None:
@@ -77,7 +76,7 @@ def set_kernel_launch_group(thread_num: int = 2, kernel_group_num: int = 8) -> N
         >>> ms.runtime.set_kernel_launch_group() is None
         True
     """
-    _Settings.values["kernel_launch_group"] = (
+    _settings()["kernel_launch_group"] = (
         _positive("thread_num", thread_num),
         _positive("kernel_group_num", kernel_group_num),
     )
@@ -87,7 +86,7 @@ def set_kernel_launch_capture(enable_capture_graph: bool, op_capture_skip: Any =
     """Capture graphs for replay. Compiled graphs are replayed anyway; the setting is checked and remembered."""
     if not isinstance(enable_capture_graph, bool):
         raise TypeError(f"'enable_capture_graph' must be bool, but got {type(enable_capture_graph).__name__}.")
-    _Settings.values["kernel_launch_capture"] = (enable_capture_graph, op_capture_skip)
+    _settings()["kernel_launch_capture"] = (enable_capture_graph, op_capture_skip)
 
 
 def _positive(name: str, value: Any) -> int:
@@ -138,7 +137,7 @@ def set_device_limit(device: int, cube_num: int = -1, vector_num: int = -1) -> N
         >>> ms.runtime.get_device_limit(0)["cube_core_num"]
         4
     """
-    _Settings.values[f"device_limit:{device}"] = _merge_limit(get_device_limit(device), cube_num, vector_num)
+    _settings()[f"device_limit:{device}"] = _merge_limit(get_device_limit(device), cube_num, vector_num)
 
 
 def get_device_limit(device: int) -> dict[str, int]:
@@ -148,7 +147,7 @@ def get_device_limit(device: int) -> dict[str, int]:
         >>> sorted(ms.runtime.get_device_limit(0))
         ['cube_core_num', 'vector_core_num']
     """
-    return dict(_Settings.values.get(f"device_limit:{device}", {"cube_core_num": -1, "vector_core_num": -1}))
+    return dict(_settings().get(f"device_limit:{device}", {"cube_core_num": -1, "vector_core_num": -1}))
 
 
 def set_stream_limit(stream: Stream, cube_num: int = -1, vector_num: int = -1) -> None:
@@ -160,7 +159,7 @@ def set_stream_limit(stream: Stream, cube_num: int = -1, vector_num: int = -1) -
         >>> ms.runtime.get_stream_limit(stream)["cube_core_num"]
         4
     """
-    _Settings.values[f"stream_limit:{stream.id}"] = _merge_limit(get_stream_limit(stream), cube_num, vector_num)
+    _settings()[f"stream_limit:{stream.id}"] = _merge_limit(get_stream_limit(stream), cube_num, vector_num)
 
 
 def get_stream_limit(stream: Stream) -> dict[str, int]:
@@ -171,7 +170,7 @@ def get_stream_limit(stream: Stream) -> dict[str, int]:
         >>> sorted(ms.runtime.get_stream_limit(stream))
         ['cube_core_num', 'vector_core_num']
     """
-    return dict(_Settings.values.get(f"stream_limit:{stream.id}", get_device_limit(0)))
+    return dict(_settings().get(f"stream_limit:{stream.id}", get_device_limit(0)))
 
 
 def reset_stream_limit(stream: Stream) -> None:
@@ -182,7 +181,7 @@ def reset_stream_limit(stream: Stream) -> None:
         >>> ms.runtime.reset_stream_limit(stream) is None
         True
     """
-    _Settings.values.pop(f"stream_limit:{stream.id}", None)
+    _settings().pop(f"stream_limit:{stream.id}", None)
 
 
 def _merge_limit(known: dict[str, int], cube_num: int, vector_num: int) -> dict[str, int]:

@@ -10,14 +10,14 @@ import numpy as np
 
 from mindspore.common.tensor import Tensor
 from mindspore.prims.linalg import MatMul
+from mindspore.runtime import context
 
 _SIZE = 256
 _TYPES = ("aic", "hccs")
 
 
-class _Detection:
-    running = False
-    corrupted = False
+def _detection() -> dict[str, bool]:
+    return context.current().section("silent_corruption", {"running": False, "corrupted": False})
 
 
 def _product_is_exact() -> bool:
@@ -36,7 +36,7 @@ def sdc_detect_start() -> None:
         >>> ms.sdc_detect_stop() is None
         True
     """
-    _Detection.running, _Detection.corrupted = True, not _product_is_exact()
+    _detection().update(running=True, corrupted=not _product_is_exact())
 
 
 def sdc_detect_stop() -> None:
@@ -46,7 +46,7 @@ def sdc_detect_stop() -> None:
         >>> ms.sdc_detect_stop() is None
         True
     """
-    _Detection.running = False
+    _detection()["running"] = False
 
 
 def get_sdc_detect_result() -> bool:
@@ -56,9 +56,10 @@ def get_sdc_detect_result() -> bool:
         >>> ms.get_sdc_detect_result()
         False
     """
-    if _Detection.running:
-        _Detection.corrupted = _Detection.corrupted or not _product_is_exact()
-    return _Detection.corrupted
+    found = _detection()
+    if found["running"]:
+        found["corrupted"] = found["corrupted"] or not _product_is_exact()
+    return found["corrupted"]
 
 
 def stress_detect(detect_type: str = "aic") -> int:

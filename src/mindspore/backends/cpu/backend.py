@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from mindspore._base import flags
-from mindspore._base.optional import available as available_module
-from mindspore.backends.base import CannotCompile
+from mindspore.backends.base import CannotCompile, calls_itself
 from mindspore.backends.cpu import dnnl, jit, native, openmp, postops
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
-from mindspore.backends.interp import InterpBackend
 from mindspore.compiler.fuse import flags as graph_kernel
 from mindspore.compiler.fuse.cluster import Clustering, schedule
 from mindspore.compiler.fuse.domain import Misfit
@@ -33,23 +29,20 @@ class CpuBackend:
 
     name = "cpu"
 
-    def __init__(self, graph_kernel_flags: str = "", threads: int = 0, strict: bool = False):
-        """`strict`: raise when a graph cannot be compiled, instead of running it on the reference machine."""
+    def __init__(self, graph_kernel_flags: str = "", threads: int = 0):
+        """`threads`: of parallel regions; 0 leaves it to OpenMP."""
         self.graph_kernel_flags = graph_kernel_flags
-        self.strict = strict or flags.switch("MS_DEV_CPU_STRICT")
-        openmp.set_threads(threads)
+        self.threads = threads
+
+    def supports(self, graph: FuncGraph) -> bool:
+        return not _has_growing_stacks(graph) and not calls_itself(graph)
 
     def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Any:
-        if not self.strict and _has_growing_stacks(graph):
-            return _other_backend().compile(graph, donated)
-        session = _Session(self.graph_kernel_flags)
         try:
-            return session.executable(graph, donated)
+            with openmp.limited(self.threads):
+                return _Session(self.graph_kernel_flags, self.threads).executable(graph, donated)
         except (Unsupported, Misfit, dnnl.DnnlError) as error:
-            if self.strict:
-                raise CannotCompile(f"the CPU backend cannot compile the graph {graph.name!r}: {error!r}") from error
-            warnings.warn(f"the graph {graph.name!r} runs on NumPy: the CPU backend cannot compile it ({error!r})")
-            return InterpBackend().compile(graph, donated)
+            raise CannotCompile(f"the CPU backend cannot compile it ({error!r})") from error
 
 
 def _has_growing_stacks(graph: FuncGraph) -> bool:
@@ -57,19 +50,12 @@ def _has_growing_stacks(graph: FuncGraph) -> bool:
     return any(isinstance(n.op, StackInit) and not n.op.bounded for g in graph.all_graphs() for n in g.nodes())
 
 
-def _other_backend() -> Any:
-    if available_module("jax"):
-        from mindspore.backends.xla import XlaBackend
-
-        return XlaBackend("cpu")
-    return InterpBackend()
-
-
 class _Session:
     """One compilation: subgraphs of control flow are compiled when first met, and once."""
 
-    def __init__(self, extra_flags: str):
+    def __init__(self, extra_flags: str, threads: int):
         self.flags = graph_kernel.current(extra_flags)
+        self.threads = threads
         self.made: dict[int, Any] = {}
 
     def executable(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
@@ -97,7 +83,7 @@ class _Session:
         lowering.run(order)
         inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
         results = [lowering.results.get(i) for i in range(len(program.outputs))]
-        return CpuExecutable(Blueprint(graph.name, lowering.steps, inputs, results, weights), donated)
+        return CpuExecutable(Blueprint(graph.name, lowering.steps, inputs, results, weights), donated, self.threads)
 
     def rule(self, prim: Any) -> Any:
         """How an operation is evaluated on the host."""

@@ -68,6 +68,9 @@ class DirectCall:
         try:
             if self.serial:
                 status = self._alone(frame.run, frame.table, frame.count)
+            elif self.executable.threads:
+                with openmp.limited(self.executable.threads):
+                    status = frame.run(frame.table, frame.count)
             else:
                 status = frame.run(frame.table, frame.count)
             if status:

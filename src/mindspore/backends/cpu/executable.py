@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._base import watch
-from mindspore.backends.cpu import arena, dnnl, preparation, runner
+from mindspore.backends.cpu import arena, dnnl, openmp, preparation, runner
 from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
 from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step, StopStep
@@ -296,8 +296,10 @@ class ResultArrays:
 class CpuExecutable:
     """Calls a compiled graph with arrays."""
 
-    def __init__(self, blueprint: Blueprint, donated: frozenset[int] = frozenset()):
+    def __init__(self, blueprint: Blueprint, donated: frozenset[int] = frozenset(), threads: int = 0):
+        """`threads`: that it was compiled for; 0 are those of the process."""
         self.blueprint = blueprint
+        self.threads = threads
         self._free: list[Instance] = []
         self._lock = threading.Lock()
         self._inputs = [(shape, numpy_dtype(dtype) if dtype else None) for shape, dtype in blueprint.inputs]
@@ -345,7 +347,11 @@ class CpuExecutable:
         if instance is None:
             instance = self._new_instance()
         try:
-            instance(external, [held[n] for n in self.kept_inputs], own)
+            if self.threads:
+                with openmp.limited(self.threads):
+                    instance(external, [held[n] for n in self.kept_inputs], own)
+            else:
+                instance(external, [held[n] for n in self.kept_inputs], own)
         finally:
             instance.arena.lock.release()
             with self._lock:

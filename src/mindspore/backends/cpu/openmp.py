@@ -110,7 +110,22 @@ def threads() -> int:
     return int(library.omp_get_max_threads()) if library is not None else 1
 
 
+@contextlib.contextmanager
+def limited(count: int) -> Iterator[None]:
+    """Have parallel regions of the calling thread use so many threads; 0 changes nothing."""
+    if not count:
+        yield
+        return
+    before = threads()
+    set_threads(count)
+    try:
+        yield
+    finally:
+        set_threads(before)
+
+
 def set_threads(count: int) -> None:
+    """Of parallel regions that the calling thread begins; others have their own number."""
     library = runtime()
     if library is not None and count > 0:
         library.omp_set_num_threads(int(count))

@@ -26,6 +26,9 @@ class InterpBackend:
         """`watch(node, kernel)` may replace the kernel of every node: to look at values, or at the clock."""
         self.watch = watch
 
+    def supports(self, graph: FuncGraph) -> bool:
+        return True
+
     def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Callable[..., tuple]:
         programs: dict[int, Program] = {}
         return _program(graph, programs, self.watch)

@@ -38,10 +38,11 @@ class XlaBackend:
 
     name = "xla"
 
-    def __init__(self, platform: str = "", index: int = 0):
+    def __init__(self, platform: str = "", index: int = 0, deterministic: bool = False):
         jax = require("jax", "xla", "the XLA backend")
         jax.config.update("jax_enable_x64", True)
         self.jax = jax
+        self.deterministic = deterministic
         devices = jax.devices(platform) if platform else jax.devices()
         self.device = devices[index % len(devices)]
 
@@ -98,6 +99,8 @@ class XlaBackend:
         options = {"xla_allow_excess_precision": flags.excess_precision()}
         if self.device.platform == "gpu":
             options |= _GPU_OPTIONS
+            if self.deterministic:
+                options["xla_gpu_deterministic_ops"] = True
         return {k: v for k, v in options.items() if k not in given}
 
 

@@ -74,7 +74,7 @@ class ExactResume(Callback):
 def _state(params: Any) -> dict[str, Any]:
     """Everything besides Parameters that the next step depends on."""
     state: dict[str, Any] = {"step": params.cur_step_num, "random": streams.get_rng_state()}
-    for seed, stream in streams._Streams.by_seed.items():
+    for seed, stream in streams._streams().by_seed.items():
         state[f"random.{seed}"] = stream.get_state()
     manager = params.get("loss_scale_mananger")
     for name in _SCALE_FIELDS:
@@ -89,7 +89,7 @@ def _restore(state: dict[str, Any], params: Any) -> None:
     for name, value in state.items():
         kind, _, rest = name.partition(".")
         if kind == "random" and rest:
-            stream = streams._Streams.by_seed.setdefault(int(rest), streams.Generator())
+            stream = streams._streams().by_seed.setdefault(int(rest), streams.Generator())
             stream.set_state(value)
         elif kind == "scale" and manager is not None:
             old = getattr(manager, rest)
