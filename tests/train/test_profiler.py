@@ -118,8 +118,8 @@ def test_kernels_of_compiled_graphs(tmp_path, backend):
 
 @pytest.mark.parametrize("backend", ["interp", "xla", "cpu"])
 def test_graphs_that_keep_weights_in_their_own_layout(backend):
-    saved = executor.backend_key()[0]
-    executor.set_backend(backend)
+    saved = ms.get_context("backend")
+    ms.set_context(backend=backend)
     try:
         net = nn.Conv2d(32, 64, 3)
         net.set_train(False)
@@ -130,7 +130,7 @@ def test_graphs_that_keep_weights_in_their_own_layout(backend):
             np.testing.assert_allclose(compiled(x).asnumpy(), expected, rtol=1e-5)
             prof.step()
     finally:
-        executor.set_backend(saved)
+        ms.set_context(backend=saved)
     assert [s for s in prof.spans if s.kind == "kernel"]
 
 
