@@ -13,6 +13,7 @@ CHANGES = {"append", "appendleft", "extend", "insert", "add", "update", "setdefa
 
 #: registries: filled while modules are imported, then only read
 REGISTRIES = {
+    "_compat/gradient_classes.py:__all__",
     "_base/dtype.py:_BY_NUMPY", "backends/cpu/codegen/scalar.py:OPS", "backends/cpu/handlers.py:HANDLERS",
     "common/initializer.py:_INITIALIZER_ALIAS", "dataset/api/dataset.py:Dataset", "dataset/transforms/base.py:_REGISTRY",
     "formats/decompositions.py:DECOMPOSITIONS", "formats/mindir/adapters.py:ADAPTERS", "formats/mindir/lowering.py:_RULES",
@@ -37,6 +38,7 @@ CACHES = {
 }
 #: of a thread each
 THREADS = {
+    "_compat/private_helpers.py:_current",
     "dataset/transforms/base.py:_entropy", "runtime/device_streams.py:_CURRENT", "train/_amp_strategy.py:_current",
     "utils/dispatch_mode.py:_STACK",
 }  # fmt: skip
