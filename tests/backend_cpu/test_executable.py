@@ -271,6 +271,32 @@ def test_objects_are_cached_and_damage_is_noticed(tmp_path, monkeypatch):
     assert cache.read(file.stem) == body
 
 
+def test_objects_that_others_may_have_written_are_not_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("MS_COMPILER_CACHE_PATH", str(tmp_path))
+    body = jit.object_code(IR.format(name="foreign", number=9))
+    place = tmp_path / "cpu_kernels"
+    (file,) = place.iterdir()
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert cache.read(file.stem) == body
+    for path, before in ((file, 0o600), (place, 0o700)):
+        for more in (0o020, 0o002):
+            path.chmod(before | more)
+            assert cache.read(file.stem) is None
+        path.chmod(before)
+    assert cache.read(file.stem) == body
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    if user:  # root is trusted
+        assert cache.read(file.stem) is None
+
+
+def test_the_cache_is_in_a_folder_of_the_user_unless_another_is_named(tmp_path, monkeypatch):
+    monkeypatch.delenv("MS_COMPILER_CACHE_PATH", raising=False)
+    monkeypatch.setenv("MS_COMPILER_CACHE_ENABLE", "1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.folder() == tmp_path / "mindspore" / "cpu_kernels"
+
+
 def test_the_cache_is_asked_for_in_the_context(tmp_path, monkeypatch):
     for name in ("MS_COMPILER_CACHE_PATH", "MS_COMPILER_CACHE_ENABLE"):
         monkeypatch.delenv(name, raising=False)

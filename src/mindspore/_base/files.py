@@ -13,8 +13,11 @@ from typing import IO, Any
 
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike, mode: str = "wb", permissions: int | None = None) -> Iterator[IO]:
-    """Open a temporary file beside `path`; on success flush it to disk and rename it into place, else remove it."""
-    target = Path(path)
+    """Open a temporary file beside `path`; on success flush it to disk and rename it into place, else remove it.
+
+    A symbolic link is followed: the file it names is replaced, and the link stays.
+    """
+    target = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
     handle, temporary = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, mode) as stream:

@@ -35,6 +35,8 @@ def decrypt(data: bytes | memoryview, key: bytes, mode: str = "AES-GCM") -> byte
     while at < len(view):
         content, at = decrypt_block(view, at, key, mode)
         parts.append(content)
+        if len(content) < BLOCK and at < len(view):  # each block is sealed, so only the last may be a part
+            raise WrongKeyError(f"{len(view) - at} bytes follow the last block")
     return b"".join(parts)
 
 

@@ -274,17 +274,23 @@ class FileWriter:
         if self._shards is not None:
             return self._shards
         shards: list[ShardWriter] = []
+        temporaries: list[list[str]] = []
+        self._cleanup = weakref.finalize(self, _discard_all, temporaries)  # also when a later shard cannot be begun
+
+        def begin(path: str, header: Header, append: bool = False) -> None:
+            shards.append(ShardWriter(path, header, append))
+            temporaries.append(shards[-1].temporaries)
+
         if self._append:
             for path in self._paths:
                 with open_shard(path) as shard:
                     shard.check_complete()
                     header = shard.header
-                shards.append(ShardWriter(path, header, append=True))
+                begin(path, header, append=True)
         else:
             self._check_overwrite()
             for number, path in enumerate(self._paths):
-                shards.append(ShardWriter(path, self._new_header(number)))
-        self._cleanup = weakref.finalize(self, _discard_all, [shard.temporaries for shard in shards])
+                begin(path, self._new_header(number))
         self._shards = shards
         return shards
 

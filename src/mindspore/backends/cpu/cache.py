@@ -3,6 +3,9 @@
 A file is a mark, a checksum and the object; it appears under its name at once (written aside, then renamed), so readers
 see all of it or nothing. Nothing is synchronised to the disk: what a crash damages fails its checksum and is made again.
 Files are touched when used; when the folder has grown too large, those unused for longest go.
+
+What is read here is run as machine code. So the folder is the user's own unless another is named, and files that others
+own or may write, or that stand in a folder of that kind, are not looked at: the object is made again.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -38,7 +42,17 @@ def folder() -> Path | None:
     path = flags.text("MS_COMPILER_CACHE_PATH")
     if not (_Setting.enabled or path or flags.switch("MS_COMPILER_CACHE_ENABLE")):
         return None
-    return Path(_Setting.path or path or ".") / "cpu_kernels"
+    named = _Setting.path or path
+    return (Path(named) if named else _of_user()) / "cpu_kernels"
+
+
+def _of_user() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mindspore"
+
+
+def _private(found: os.stat_result) -> bool:
+    """Whether nobody but this user (or root) can have written a file or folder."""
+    return found.st_uid in (os.geteuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def read(key: str) -> bytes | None:
@@ -48,7 +62,10 @@ def read(key: str) -> bytes | None:
         return None
     path = place / f"{key}.o"
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            if not (_private(os.stat(place)) and _private(os.fstat(file.fileno()))):
+                return None
+            data = file.read()
     except OSError:
         return None
     body = data[_HEADER:]
@@ -65,7 +82,10 @@ def write(key: str, body: bytes) -> None:
     if place is None:
         return
     with contextlib.suppress(OSError):
-        place.mkdir(parents=True, exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
+        if not _private(os.stat(place)):
+            return
         _Setting.written += len(body)
         if _Setting.written >= _LOOK_EVERY:
             _Setting.written = 0
