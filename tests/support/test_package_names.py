@@ -272,4 +272,6 @@ def test_small_helpers():
     assert check_value_type("n", 3, [int]) == 3 and _transfer_tensor_to_tuple(x) == (x,)
     with pytest.raises(TypeError, match="'n' must be one of"):
         check_value_type("n", True, [int])
+    part = nn.wrap.cell_wrapper._MicroBatch(2)(1, Tensor([1.0, 2.0, 3.0, 4.0]), Tensor([5.0, 6.0]))
+    assert [p.tolist() for p in part] == [[3, 4], [6]]
     assert ms.context._get_mode() == ms.get_context("mode")

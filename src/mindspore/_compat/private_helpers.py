@@ -15,6 +15,7 @@ from mindspore import context, nn, ops
 from mindspore._base import dtype as mstype
 from mindspore.common.random import get_seed, host_generator
 from mindspore.common.tensor import Tensor
+from mindspore.nn.wrap.micro_batches import split_batch
 from mindspore.prims import summary
 from mindspore.train import amp
 from mindspore.train.callback import Callback
@@ -134,6 +135,17 @@ def _get_summary_tensor_data() -> dict[str, Tensor]:
     """What summary operations have measured since they were asked last, by "name[:plugin]"."""
     kinds = {"scalar": "Scalar", "image": "Image", "tensor": "Tensor", "histogram": "Histogram"}
     return {f"{name}[:{kinds.get(plugin, plugin)}]": Tensor(array) for plugin, name, array in summary.take()}
+
+
+class _MicroBatch(nn.Cell):
+    """Part `i` of each input, which is cut along its first axis into `micro_size` equal parts."""
+
+    def __init__(self, micro_size: int):
+        super().__init__()
+        self.micro_size = micro_size
+
+    def construct(self, i: int, *inputs: Any) -> tuple:
+        return tuple(split_batch("_MicroBatch", x, self.micro_size)[i] for x in inputs)
 
 
 def _grad_overflow(grad: Any) -> Any:

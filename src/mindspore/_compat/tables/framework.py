@@ -78,7 +78,10 @@ HELD = {
     ),
     "mindspore.nn.layer.container": Entry(held_by("mindspore.nn.containers", "CellDict CellList SequentialCell")),
     "mindspore.nn.wrap.cell_wrapper": Entry(
-        unlisted=held_by("mindspore.nn.wrap.micro_batches", "GradAccumulationCell MicroBatchInterleaved PipelineCell")
+        unlisted={
+            **held_by("mindspore.nn.wrap.micro_batches", "GradAccumulationCell MicroBatchInterleaved PipelineCell"),
+            "_MicroBatch": _PRIVATE,
+        }
     ),
     "mindspore.nn": Entry(
         unlisted={

@@ -17,7 +17,16 @@ _OPS = {
     "separable": "resampling", "state_func": "assignment",
 }  # fmt: skip
 
+_FORMATS = {
+    "ir.graph_messages": "events.graph_messages", "ir.graph_record": "events.graph_record", "ir.mindir_flow": "mindir.flow",
+    "ir.mindir_program": "mindir.program", "ir.mindir_proto": "mindir.messages", "ir.mindir_values": "mindir.values",
+    "ir.mindir_writer": "mindir.writer", "train.cipher": "encryption",
+}  # fmt: skip
+
 SAME = {
+    **{f"mindspore.{old}": f"mindspore.formats.{new}" for old, new in _FORMATS.items()},
+    "mindspore.common.symbolic": "mindspore.prims.symbolic",
+    "mindspore.mindrecord.crc32c": "mindspore._base.crc32c",
     **{f"mindspore.ops.{old}": f"mindspore.ops.{new}" for old, new in _OPS.items()},
     "mindspore.nn.rate_checks": "mindspore.nn.checks",
     "mindspore.ops.attention_parts": "mindspore._compat.attention_parts",
