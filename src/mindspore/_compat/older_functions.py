@@ -9,7 +9,7 @@ from typing import Any
 from mindspore.ops import functional as F
 from mindspore.prims import elementwise as ew
 from mindspore.prims.debug import Print, TensorDump
-from mindspore.prims.inplace import update
+from mindspore.prims.inplace import detach
 
 tensor_add, tensor_sub, tensor_mul, tensor_div = F.add, F.sub, F.mul, ew.RealDiv()
 tensor_muls, tensor_mod, tensor_floordiv = F.mul, ew.FloorMod(), F.floor_divide
@@ -36,7 +36,7 @@ def stop_gradient_(input: Any) -> Any:
         >>> print(ops.grad(f)(Tensor(3.0)))
         9.0
     """
-    return update(input, F.stop_gradient(input))
+    return detach(input)
 
 
 def tensordump(file_name: str, tensor: Any, mode: str = "out") -> None:

@@ -260,10 +260,12 @@ class _GraphMode:
     def __enter__(self) -> None:
         """Gradients asked for within `_no_grad` are computed; they are constants for those outside."""
         self.recording, self.builder.root.recording = self.builder.root.recording, True
+        self.builder.root.derivatives += 1
 
     def __exit__(self, *exc: Any) -> None:
         """Weights that the function did not write to get back the node they had."""
         self.builder.root.recording = self.recording
+        self.builder.root.derivatives -= 1
         for weight, before, marked in self.saved:
             if self.builder.state.get(id(weight), (None, None))[1] is marked:
                 if before is None:
@@ -288,7 +290,7 @@ class _GraphMode:
         for weight in weights:
             before = self.builder.state.get(id(weight))
             node = self.builder.emit(Identity(), (self.builder.node_of(weight),))
-            self.builder.write(weight, node)
+            self.builder.state[id(weight)] = (weight, node)
             self.saved.append((weight, before, node))
             marked.append(_Marked(weight, node))
         return marked

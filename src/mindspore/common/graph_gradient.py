@@ -26,8 +26,6 @@ def run_recorded(
     from mindspore.common.gradient import Derivative, _tensors
 
     weights = [w for w in entry.traced.weights if w.requires_grad]
-    # what an earlier time is computed for is not stored
-    written = [] if past is not None else [w for w, _ in entry.traced.written if w.dtype.kind in "fc"]
     before = {**entry.weights_of_now(), **(past or {})}
     inputs = [t for t in tensors if isinstance(t, TensorBase)]
     call = tapes.Call((*inputs, *weights))
@@ -38,7 +36,7 @@ def run_recorded(
     def gradient(*parts: Any) -> Any:
         *values_in, sens = parts
         supply = iter(values_in)
-        back = Derivative(_flattened(compiled.function, written), (0,), tuple(weights) or None, sens=True)
+        back = Derivative(_flattened(compiled.function), (0,), tuple(weights) or None, sens=True)
         return back(_replace((args, kwargs), supply), sens)
 
     gradient.__module__ = "mindspore.common.graph_gradient"
@@ -56,9 +54,7 @@ def run_recorded(
         input_grads, weight_grads = grads if weights else (grads, ())
         return _sort_out(_tensors((args, kwargs)), _tensors(input_grads), weights, _tensors(weight_grads))
 
-    for weight in written:
-        tapes.new_value(weight)
-    call.finish(bprop, compiled.name, (*_tensors(out), *written))
+    call.finish(bprop, compiled.name, tuple(_tensors(out)))
     return out
 
 
@@ -74,16 +70,15 @@ def _sort_out(arguments: list[Any], gradients: list[Any], weights: list[Any], we
     return (*inputs, *of_weights)
 
 
-def _flattened(function: Any, written: list[Any]) -> Any:
-    """The function of (args, kwargs) as the tape sees it: its results are the tensors of its result, then the new values of
-    the Parameters that it writes to."""
+def _flattened(function: Any) -> Any:
+    """The function of (args, kwargs) as the tape sees it: its results are the tensors of its result."""
     from mindspore.common.gradient import _tensors
     from mindspore.compiler import parse
 
     def flat(given: tuple[tuple, dict]) -> Any:
         args, kwargs = given
         out = parse.call(function, args, kwargs) if ACTIVE.builder is not None else function(*args, **kwargs)
-        return (*_tensors(out), *(w.value() for w in written))
+        return tuple(_tensors(out))
 
     flat.__module__ = "mindspore.common.graph_gradient"
     return flat

@@ -72,6 +72,7 @@ class Builder:
         self.recording = True  # of the root: False within `_no_grad`, where no gradient flows through new nodes
         self.reports: Reports | None = None  # of the root: errors that the running graph may report
         self.pauses = 0  # of the root: reasons not to add checks of values
+        self.derivatives = 0  # of the root: functions being differentiated that what is built now is part of
         self.oracle: Any = None  # of the root: a staging.Oracle, if the graph may be made for values of its arguments
 
     # -- activation -----------------------------------------------------------------------------------------------
@@ -263,8 +264,10 @@ class Builder:
         return node
 
     def write(self, target: Any, node: Node) -> None:
-        """Make `node` the newest value of a Parameter or tensor. Under `_no_grad` later uses count as uses of the old one."""
-        if not self.root.recording:
+        """Make `node` the newest value of a Parameter or tensor. Updates of Parameters, and all under `_no_grad`, are no
+        part of the function that is differentiated: later uses count as uses of the old value."""
+        root = self.root
+        if not root.recording or (root.derivatives and isinstance(target, values.parameter_class())):
             before = self.node_of(target)
             node = self.emit(Replaced(), (before, node)) if before.abstract == node.abstract else node
         self.state[id(target)] = (target, node)

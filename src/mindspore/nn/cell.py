@@ -138,7 +138,7 @@ class Cell(HookMixin, StateMixin):
 
             if ACTIVE.builder is None:
                 parameter.set_data(value)
-            if ACTIVE.builder is not None or ACTIVE.tapes:
+            else:
                 update(parameter, value if value.dtype is parameter.dtype else Cast()(value, parameter.dtype))
         elif value is None:
             self._params[name] = None

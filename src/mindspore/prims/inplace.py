@@ -2,8 +2,8 @@
 
 Arrays are never mutated: the object gets a new array (eager) or a new node (graph), so whoever saved the old value
 still has it. While tapes record, the object also takes over the number of the value it now stands for, so that gradients
-flow through the update, and shares the hooks of that value. Where nothing is recorded (`_no_grad`) it keeps its number: the
-update is no part of the function that is differentiated, and later uses count as uses of the old value.
+flow through the update, and shares the hooks of that value. Where nothing is recorded (`_no_grad`), and for Parameters, it
+keeps its number: the update is no part of the function that is differentiated, and later uses count as uses of the old value.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.elementwise import StopGradient
 
 _numbers = itertools.count(1)
 
@@ -23,9 +25,19 @@ def update(target: Any, value: Any) -> Any:
         builder.write(target, builder.node_of(value))
         return target
     target._data = value._data
-    if ACTIVE.tapes:
+    if ACTIVE.tapes and not isinstance(target, values.parameter_class()):
         target._value = value_of(value)
         value._hooks = target._hooks = {**getattr(value, "_hooks", {}), **getattr(target, "_hooks", {})}
+    return target
+
+
+def detach(target: Any) -> Any:
+    """Make a tensor or Parameter a constant for gradients from here on; returns it."""
+    builder = ACTIVE.builder
+    if builder is not None:
+        builder.state[id(target)] = (target, builder.emit(StopGradient(), (builder.node_of(target),)))
+    elif ACTIVE.tapes:
+        new_value(target)
     return target
 
 

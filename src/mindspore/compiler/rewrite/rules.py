@@ -22,6 +22,12 @@ def drop_identity(context: Context, node: CNode, x: Node) -> Node:
     return x
 
 
+@rule("drop what was replaced", op("Replaced", var("before"), var("x")))
+def drop_replaced(context: Context, node: CNode, before: Node, x: Node) -> Node:
+    """It says where the gradient goes."""
+    return x
+
+
 @rule("element of a tuple", op("TupleGetItem", op("MakeTuple", capture="whole"), var("index")))
 def tuple_element(context: Context, node: CNode, whole: CNode, index: ValueNode) -> Node:
     return whole.args[index.value]
