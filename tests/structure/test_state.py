@@ -38,7 +38,6 @@ CACHES = {
 }
 #: of a thread each
 THREADS = {
-    "_compat/private_helpers.py:_current",
     "dataset/transforms/base.py:_entropy", "runtime/device_streams.py:_CURRENT", "train/_amp_strategy.py:_current",
     "utils/dispatch_mode.py:_STACK",
 }  # fmt: skip
@@ -49,6 +48,7 @@ PROCESS = {
     "_base/watch.py:WATCHED": "an array is written by whoever holds it",
     "_compat/c_expression/__init__.py:MSContext": "one instance is what that interface promises",
     "_compat/c_expression/amp.py:_pushed": "push and pop are functions of their own in that interface",
+    "_compat/private_helpers.py:_current": "the network and data of the run, for packages that ask by an official function",
     "backends/cpu/arena.py:_SHARED": "memory is shared by all graphs that do not run at the same time",
     "backends/cpu/cache.py:_Setting": "compiled code on disk is shared, also by processes",
     "backends/cpu/preparation.py:_FILLED": "one limit on the memory of all graphs",
