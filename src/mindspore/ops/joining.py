@@ -206,6 +206,9 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return split(input, max(1, -(-input.shape[at] // count)), at)
 
 
+_MOST_SECTIONS = 1 << 12  # of which those beyond the dimension's size are empty
+
+
 def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut into nearly equal sections, or at the given indices.
 
@@ -219,6 +222,11 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
     n = input.shape[at]
     if isinstance(indices_or_sections, int):
         count = checks.integer("tensor_split", "indices_or_sections", indices_or_sections, 1)
+        if count > max(n, _MOST_SECTIONS):
+            raise ValueError(
+                f"For 'tensor_split', 'indices_or_sections' must be at most {max(n, _MOST_SECTIONS)} for a dimension "
+                f"of {n}, but got {count}."
+            )
         sizes = [n // count + (1 if i < n % count else 0) for i in range(count)]
         bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
         return _pieces(input, at, bounds)

@@ -164,6 +164,9 @@ def lp_pool2d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, ce
 
 
 # -- adaptive windows -------------------------------------------------------------------------------------------------
+_MOST_TIMES = 1 << 12  # larger than the input a result repeats it
+
+
 def _target_sizes(op: str, output_size: Any, sizes: tuple[int, ...]) -> tuple[int, ...]:
     rank = len(sizes)
     wanted = output_size if isinstance(output_size, (tuple, list)) else (output_size,) * rank
@@ -177,6 +180,11 @@ def _target_sizes(op: str, output_size: Any, sizes: tuple[int, ...]) -> tuple[in
             raise TypeError(f"For '{op}', 'output_size' must hold ints or None, but got {output_size!r}.")
         if want < 1:
             raise ValueError(f"For '{op}', 'output_size' must be positive, but got {output_size}.")
+        if want > max(size, 1) * _MOST_TIMES:
+            raise ValueError(
+                f"For '{op}', 'output_size' must be at most {_MOST_TIMES} times the input's size {size}, but got "
+                f"{output_size}."
+            )
         out.append(want)
     return tuple(out)
 

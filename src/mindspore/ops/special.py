@@ -47,6 +47,9 @@ def polygamma(n: Any, input: Any) -> Tensor:
     return sf.Polygamma()(cast(order, x.dtype), x)
 
 
+_MOST_DIMENSIONS = 1 << 10  # a term for each
+
+
 def mvlgamma(input: Any, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p.
 
@@ -56,6 +59,8 @@ def mvlgamma(input: Any, p: int) -> Tensor:
     """
     x = to_float(require_tensor("mvlgamma", "input", input))
     p = checks.integer("mvlgamma", "p", p, 1)
+    if p > _MOST_DIMENSIONS:
+        raise ValueError(f"For 'mvlgamma', 'p' must be at most {_MOST_DIMENSIONS}, but got {p}.")
     total = sf.Lgamma()(x)
     for i in range(1, p):
         total = total + sf.Lgamma()(x - i / 2)

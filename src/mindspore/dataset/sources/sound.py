@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import struct
 import wave
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,8 @@ from mindspore.dataset.sources.base import MappableDataset, image_files
 from mindspore.dataset.sources.class_folders import subfolders
 from mindspore.dataset.sources.image_table import need_dir, need_file, no_data, read_lines
 
+_WIDTHS = (1, 2, 3, 4)
+
 
 def read_wave(path: str) -> tuple[np.ndarray, int]:
     """Samples of a WAV file as float32 of about [-1, 1], channels first, and the sample rate."""
@@ -25,9 +28,12 @@ def read_wave(path: str) -> tuple[np.ndarray, int]:
         with wave.open(path, "rb") as stream:
             width, channels, rate = stream.getsampwidth(), stream.getnchannels(), stream.getframerate()
             data = stream.readframes(stream.getnframes())
-    except (wave.Error, EOFError, OSError) as error:
+    except (wave.Error, EOFError, OSError, RuntimeError, struct.error) as error:  # `wave` raises them all
         raise RuntimeError(f"Invalid file, failed to read waveform file {path}: {error}") from None
-    return samples(data, width, "<").reshape(-1, channels).T, rate
+    if width not in _WIDTHS:
+        raise RuntimeError(f"Invalid file, the samples of {path} have {width} bytes: 1 to 4 are known.")
+    whole = len(data) // (width * channels) * width * channels  # a file cut short may end within a frame
+    return samples(data[:whole], width, "<").reshape(-1, channels).T, rate
 
 
 def samples(data: bytes, width: int, order: str) -> np.ndarray:
@@ -50,9 +56,14 @@ def read_sphere(path: str) -> tuple[np.ndarray, int]:
     lines = data[:1024].split(b"\n")
     if lines[0] != b"NIST_1A":
         raise RuntimeError(f"Invalid file, {path} is not a SPHERE file.")
-    header = int(lines[1])
-    fields = dict(re.findall(rb"(\w+) -\w+ (\S+)", data[:header]))
-    width, rate = int(fields.get(b"sample_n_bytes", b"2")), int(fields.get(b"sample_rate", b"16000"))
+    try:
+        header = int(lines[1])
+        fields = dict(re.findall(rb"(\w+) -\w+ (\S+)", data[: max(header, 0)]))
+        width, rate = int(fields.get(b"sample_n_bytes", b"2")), int(fields.get(b"sample_rate", b"16000"))
+    except (IndexError, ValueError):
+        raise RuntimeError(f"Invalid file, the header of {path} is damaged.") from None
+    if header < 0 or width not in _WIDTHS:
+        raise RuntimeError(f"Invalid file, the header of {path} is damaged.")
     order = ">" if fields.get(b"sample_byte_format", b"01") == b"10" else "<"
     return samples(data[header:], width, order)[np.newaxis], rate
 

@@ -38,16 +38,25 @@ def decode_rgb(data: np.ndarray, reduction: int = 1) -> np.ndarray:
     flag = direct or {1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4}.get(
         reduction, cv2.IMREAD_REDUCED_COLOR_8
     )
-    pixels = cv2.imdecode(data, flag | cv2.IMREAD_IGNORE_ORIENTATION)
+    pixels = imdecode(data, flag | cv2.IMREAD_IGNORE_ORIENTATION)
     if pixels is None:
         raise RuntimeError("Decode: image decode failed. The data is not an image, or it is damaged.")
     return pixels if direct else cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB, dst=pixels)
 
 
+def imdecode(data: np.ndarray, flag: int) -> np.ndarray | None:
+    """OpenCV's decoder; None for what it takes for no image, too large a one or a damaged one."""
+    cv2 = opencv()
+    try:
+        return cv2.imdecode(data, flag)
+    except cv2.error:
+        return None
+
+
 def decode_pil(data: np.ndarray) -> Any:
     try:
         return pillow().open(io.BytesIO(data.tobytes())).convert("RGB")
-    except (OSError, ValueError, SyntaxError) as error:
+    except Exception as error:  # on damaged data Pillow's readers raise whatever they come upon
         raise ValueError(f"{error}\n: Failed to decode given image.") from error
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._base.files import atomic_write
 from .base import is_pil
+from .decode import imdecode
 from .enums import ImageReadMode
 from .functional.geometry import opencv
 
@@ -171,7 +172,7 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
         ImageReadMode.COLOR: cv2.IMREAD_COLOR,
     }[mode]
     data = np.fromfile(_existing(path, "ReadImage"), dtype=np.uint8)
-    pixels = cv2.imdecode(data, flag) if data.size else None
+    pixels = imdecode(data, flag) if data.size else None
     if pixels is None:
         raise RuntimeError(f"ReadImage: Failed to read file {path}")
     if pixels.ndim == 2:
