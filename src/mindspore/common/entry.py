@@ -128,13 +128,13 @@ class Entry:
         """
         if self.traced.record is None:
             return
-        code, value = self.traced.record
+        code, value = (outputs[i] for i in self.traced.record)  # not `outputs`, which would hold all weights of this step
         if self.device is not None:
-            self.device.reports.add(outputs[code], lambda number: self._reported(number, float(outputs[value])))
+            self.device.reports.add(code, lambda number: self._reported(number, float(value)))
             return
-        number = int(outputs[code])
+        number = int(code)
         if number:
-            raise self._reported(number, float(outputs[value]))
+            raise self._reported(number, float(value))
 
     def _reported(self, number: int, value: float) -> BaseException:
         report = self.traced.errors[number - 1]
