@@ -71,10 +71,10 @@ GRAPH_PARTS = frozenset({
     "Conv3DBackpropInput", "CTC", "CTCCurvature", "CTCGrad", "CustomGradient", "DropoutAttention",
     "DropoutAttentionGrad", "DropoutMask", "DropoutWithKey", "Elementwise", "FoldIn", "GetItem", "GradientHook",
     "GroupedMatMulRows", "GroupedOuter", "HostCall", "Later", "MakeTuple", "MaxPoolGrad", "MaxPoolGradGrad",
-    "Measured", "NextKey", "RandomBits", "RandomGammaSample", "RandomInteger", "RandomNormal", "RandomPermutation",
+    "Measured", "NextKey", "Note", "RandomBits", "RandomGammaSample", "RandomInteger", "RandomNormal", "RandomPermutation",
     "RandomPoissonSample", "RandomUniform", "RecurrentSequence", "RecurrentSequenceCurvature",
     "RecurrentSequenceGrad", "RecurrentSequenceThird", "Reduction", "SetItem", "SparseUpdate", "StackInit", "StackPush", "StackRead",
-    "TensorToScalar", "TupleGetItem", "Update", "While",
+    "TensorToScalar", "TupleGetItem", "Update", "Violation", "While",
 })  # fmt: skip
 
 SECTIONS = ("Args", "Inputs", "Outputs", "Returns", "Raises", "Attributes", "Supported names", "Note")
