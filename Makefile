@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-gpu lint bench bench-cpu bench-data bench-gpu interop clean
+.PHONY: demo docs test test-web test-gpu lint bench bench-cpu bench-data bench-gpu interop clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -17,7 +17,7 @@ demo: $(STAMP)
 	$(BIN)/python examples/mnist/train.py
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not gpu and not slow'
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not gpu and not slow and not web'
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests examples benchmarks
@@ -25,6 +25,11 @@ lint: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python docs/generate_api.py
+
+test-web: $(STAMP)
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; }
+	$(BIN)/python -m pip install -q playwright
+	$(BIN)/python -m pytest tests/web -m web
 
 test-gpu:
 	PYTHONPATH=src $(PYTHON) tests/gpu/run.py

@@ -58,7 +58,8 @@ def one_run(folder, name, rate, batch, steps, rich):
     )
     check = Validate(model, valid, max(1, steps // 8))
     profiler = Profiler(output_path=str(folder / "profiler"), profile_memory=True) if rich else None
-    model.train(1, data.take(steps), callbacks=[collector, check], dataset_sink_mode=False)
+    watch = [train.LambdaCallback(on_train_step_end=lambda run: profiler.step())] if profiler else []
+    model.train(1, data.take(steps), callbacks=[collector, *watch, check], dataset_sink_mode=False)
     if profiler:
         profiler.analyse()
     check.write(folder)

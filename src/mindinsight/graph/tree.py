@@ -11,7 +11,6 @@ from typing import Any
 
 from mindinsight.graph.message import Message, Operation
 
-_MANY = 5
 _EDGES = ("input", "output", "proxy_input", "proxy_output")
 _PLUGINS = ("graph", "optimized_graph", "image", "scalar", "histogram", "tensor", "loss_landscape")
 
@@ -53,8 +52,9 @@ def _inside(scope: str, name: str) -> str:
 class Tree:
     """The nodes of a graph by name."""
 
-    def __init__(self, graph: Message) -> None:
+    def __init__(self, graph: Message, many: int = 5) -> None:
         self.nodes: dict[str, Node] = {}
+        self._many = many
         self._add_nodes(graph)
         self._spread("Parameter")
         self._gather()
@@ -132,7 +132,7 @@ class Tree:
             if node.kind not in ("Const", "name_scope"):
                 groups.setdefault(_inside(node.scope, node.kind), []).append(node)
         made: list[tuple[Node, list[Node]]] = []
-        for number, (group, members) in enumerate((g, m) for g, m in groups.items() if len(m) >= _MANY):
+        for number, (group, members) in enumerate((g, m) for g, m in groups.items() if len(m) >= self._many):
             scope, _, kind = group.rpartition("/")
             name = _inside(scope, f"{kind}[{len(members)}]_{number}")
             for node in members:

@@ -151,13 +151,10 @@ class Store:
         db.execute("BEGIN IMMEDIATE")
         try:
             yield db
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        try:
             db.execute("COMMIT")
-        except sqlite3.OperationalError:
-            db.execute("ROLLBACK")  # the disk may be full
+        except BaseException:
+            if db.in_transaction:  # a full disk has ended it already
+                db.execute("ROLLBACK")
             raise
 
     def _rows(self, query: str, arguments: Sequence[Any] = ()) -> list[Any]:
@@ -297,10 +294,13 @@ class Store:
             return
         for run in runs:
             parts = self._rows(
-                "SELECT p.data FROM part p JOIN file f ON f.id = p.file WHERE p.tag = ? AND p.run = ? ORDER BY f.name, p.number",
+                "SELECT f.name, p.data FROM part p JOIN file f ON f.id = p.file WHERE p.tag = ? AND p.run = ? ORDER BY f.name, p.number",
                 (row[0][0], run))  # fmt: skip
             if parts:
-                yield run, joined([decode(data) for (data,) in parts])
+                files: dict[str, list[Columns]] = {}
+                for name, data in parts:
+                    files.setdefault(name, []).append(decode(data))
+                yield run, _resumed([joined(pieces) for pieces in files.values()])
 
     def tag_counts(self, kind: int) -> dict[str, int]:
         """Tags of a kind of thing in all runs, with how many there are."""
@@ -332,7 +332,17 @@ class Store:
         if step is not None:
             query += " AND x.step = ?"
             arguments.append(step)
-        return [Thing(*row) for row in self._rows(query + " ORDER BY x.step, x.id", arguments)]
+        found = [Thing(*row) for row in self._rows(query + " ORDER BY f.name, x.step, x.id", arguments)]
+        first: dict[tuple[str, str], int] = {}
+        for thing in found:
+            first.setdefault((thing.tag, thing.file), thing.step)
+
+
+        def replaced(one: Thing) -> bool:
+            """Whether a later file begins again at an earlier step."""
+            return any(tag == one.tag and file > one.file and step <= one.step for (tag, file), step in first.items())
+
+        return sorted((thing for thing in found if not replaced(thing)), key=lambda thing: thing.step)
 
     # -----------------------------------------------------------------------------------------------------------------
     # What people write about runs
@@ -346,6 +356,15 @@ class Store:
         with self.transaction() as db:
             db.execute("INSERT INTO note (run, text, tags) VALUES (?, ?, ?) "
                        "ON CONFLICT (run) DO UPDATE SET text = excluded.text, tags = excluded.tags", (run, text, tags))  # fmt: skip
+
+
+def _resumed(files: list[Columns]) -> Columns:
+    """The points of files one after the other; where a later file begins again at an earlier step, it replaces what was there."""
+    kept: list[Columns] = []
+    for columns in reversed(files):
+        before = min((int(later.steps.min()) for later in kept if len(later.steps)), default=None)
+        kept.append(columns if before is None else columns.at(np.flatnonzero(columns.steps < before)))
+    return joined(kept[::-1])
 
 
 def _add_points(db: sqlite3.Connection, file: FileState, tag: int, new: Columns) -> None:

@@ -87,11 +87,11 @@ def plugins_of(call: Call, run: Run) -> dict[str, list[str]]:
     """The tags of a run by kind."""
     store = call.workspace.store
     found: dict[str, list[str]] = {name: [] for name in _PLUGINS}
-    found["scalar"] = sorted(series.tag for series in store.series(run.id))
+    found["scalar"] = sorted(f"{series.tag}/scalar" for series in store.series(run.id))
     kinds = store.kinds(run.id)
     for name, kind in _KINDS.items():
         if kind in kinds:
-            found[name] = sorted(store.thing_tags(run.id, kind))
+            found[name] = sorted(f"{tag}/{name}" for tag in store.thing_tags(run.id, kind))
     graphs = store.things(run.id, event.GRAPH) if event.GRAPH in kinds else []
     found["graph"] = [graph_tag(i) for i in range(len(graphs))]
     found["optimized_graph"] = [f"{tag} (optimized)" for tag in found["graph"]]
@@ -139,11 +139,17 @@ def train_job_caches(call: Call) -> Any:
 # Scalars
 
 
+def _spellings(tag: str, plugin: str) -> list[str]:
+    """Official replies add the plugin to a tag (`loss/scalar`); requests may say it or not."""
+    return [tag.removesuffix(f"/{plugin}"), tag] if tag.endswith(f"/{plugin}") else [tag]
+
+
 def _points(call: Call, run: Run, tag: str) -> list[dict[str, Any]]:
-    for _, (steps, times, numbers) in call.workspace.store.points(tag, [run.id]):
-        finite = np.isfinite(numbers)
-        rows = zip(times.tolist(), steps.tolist(), numbers.tolist(), finite.tolist())
-        return [{"wall_time": wall, "step": step, "value": value if good else None} for wall, step, value, good in rows]
+    for spelling in _spellings(tag, "scalar"):
+        for _, (steps, times, numbers) in call.workspace.store.points(spelling, [run.id]):
+            finite = np.isfinite(numbers)
+            rows = zip(times.tolist(), steps.tolist(), numbers.tolist(), finite.tolist())
+            return [{"wall_time": wall, "step": step, "value": value if good else None} for wall, step, value, good in rows]
     return []
 
 
@@ -174,10 +180,15 @@ def scalars(call: Call) -> Any:
 # Images, histograms
 
 
-def _things(call: Call, kind: int, otherwise: errors.ApiError) -> tuple[Run, list[Thing]]:
+def _found(call: Call, run: Run, plugin: str, tag: str) -> list[Thing]:
+    spellings = (call.workspace.store.things(run.id, _KINDS[plugin], spelling) for spelling in _spellings(tag, plugin))
+    return next((things for things in spellings if things), [])
+
+
+def _things(call: Call, plugin: str, otherwise: errors.ApiError) -> tuple[Run, list[Thing]]:
     name, tag = call.needed("train_id"), call.needed("tag")
     run = call.workspace.run(name)
-    found = call.workspace.store.things(run.id, kind, tag)
+    found = _found(call, run, plugin, tag)
     if not found:
         raise otherwise
     return run, found
@@ -186,7 +197,7 @@ def _things(call: Call, kind: int, otherwise: errors.ApiError) -> tuple[Run, lis
 @route("GET", "/datavisual/image/metadata")
 def image_metadata(call: Call) -> Any:
     """The images of a tag, without the images."""
-    run, found = _things(call, event.IMAGE, errors.no_image())
+    run, found = _things(call, "image", errors.no_image())
     rows = []
     for thing in found:
         try:
@@ -202,7 +213,7 @@ def single_image(call: Call) -> Any:
     """An image."""
     call.needed("train_id"), call.needed("tag"), call.needed("step")
     step = call.integer("step")
-    run, found = _things(call, event.IMAGE, errors.no_image())
+    run, found = _things(call, "image", errors.no_image())
     thing = found[-1] if step == -1 else next((t for t in found if t.step == step), None)
     if thing is None:
         raise errors.no_image("Can not find the step with given train job id and tag.")
@@ -216,7 +227,7 @@ def single_image(call: Call) -> Any:
 @route("GET", "/datavisual/histograms")
 def histograms(call: Call) -> Any:
     """The distributions of a tag, all over the same buckets."""
-    run, found = _things(call, event.HISTOGRAM, errors.no_histogram())
+    run, found = _things(call, "histogram", errors.no_histogram())
     read: list[tuple[Thing, values.Histogram]] = []
     for thing in found:
         try:
@@ -256,7 +267,7 @@ def tensors(call: Call) -> Any:
     for name in runs:
         run = call.workspace.run(name)
         for tag in tags:
-            things = call.workspace.store.things(run.id, event.TENSOR, tag)
+            things = _found(call, run, "tensor", tag)
             if not things:
                 raise errors.no_tensor()
             if detail == "data":

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindinsight.events import event
 from mindinsight.events.wire import Malformed
+from mindinsight.graph.forward import forward_only
 from mindinsight.graph.message import Message, read
 from mindinsight.graph.tree import Tree
 from mindinsight.index.store import Run, Thing
@@ -37,14 +38,16 @@ def _message(workspace: Workspace, run: Run, thing: Thing) -> Message:
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _tree(workspace: Workspace, run: Run, thing: Thing) -> Tree:
-    return Tree(_message(workspace, run, thing))
+def _tree(workspace: Workspace, run: Run, thing: Thing, forward: bool) -> Tree:
+    graph = _message(workspace, run, thing)
+    return Tree(forward_only(graph), 10) if forward else Tree(graph)
 
 
 def _asked(call: Call) -> Tree:
-    if call.query.get("mode", "normal") not in ("normal", "optimize"):
+    mode = call.query.get("mode", "normal")
+    if mode not in ("normal", "optimize"):
         raise errors.wrong_value("Invalid mode")
-    return _tree(*_graph(call))
+    return _tree(*_graph(call), mode == "optimize")
 
 
 @route("GET", "/datavisual/graphs/nodes")

@@ -26,8 +26,11 @@ export default {
     let chosen = nodes[nodes.length - 1], shift = [0, 0];
     const tall = Math.max(...nodes.map((n) => n.h)) + 40;
     for (const n of nodes) { n.x = 40 + (deep - n.depth) * 210; n.y = 60 + n.row * tall; n.w = 170; }
-    const stage = surface(box, (context) => {
-      context.translate(...shift);
+    const wide = Math.max(...nodes.map((n) => n.x + n.w)) + 40;
+    let k = 1;
+    const stage = surface(box, (context, width) => {
+      k = Math.min(1, width / wide);
+      context.translate(...shift); context.scale(k, k);
       context.strokeStyle = ink("--faint"); context.lineWidth = 1.6;
       for (const [a, b] of edges) { const y1 = a.y + a.h / 2, y2 = b.y + b.h / 2; context.beginPath(); context.moveTo(a.x + a.w, y1); context.bezierCurveTo(a.x + a.w + 20, y1, b.x - 20, y2, b.x, y2); context.stroke(); context.beginPath(); context.moveTo(b.x - 6, y2 - 4); context.lineTo(b.x, y2); context.lineTo(b.x - 6, y2 + 4); context.stroke(); }
       for (const n of nodes) {
@@ -44,7 +47,7 @@ export default {
       const rows = (o) => Object.entries(o).filter(([key, value]) => !["children", "operations", "sampler"].includes(key) && value !== null && value !== "").map(([key, value]) => [h("dt", {}, key), h("dd", { class: "mono" }, Array.isArray(value) ? value.join(", ") : String(value))]);
       fill(about, h("h2", {}, chosen.name), h("dl", { class: "facts" }, rows(chosen.node)), chosen.node.sampler ? [h("h3", {}, "Sampler"), h("dl", { class: "facts" }, rows(chosen.node.sampler))] : null, (chosen.node.operations || []).map((o) => [h("h3", {}, o.tensor_op_name || "operation"), h("dl", { class: "facts" }, rows(o))]));
     };
-    stage.canvas.addEventListener("click", (e) => { const n = nodes.find((m) => e.offsetX - shift[0] >= m.x && e.offsetX - shift[0] <= m.x + m.w && e.offsetY - shift[1] >= m.y && e.offsetY - shift[1] <= m.y + m.h); if (n) { chosen = n; facts(); stage.redraw(); } });
+    stage.canvas.addEventListener("click", (e) => { const x = (e.offsetX - shift[0]) / k, y = (e.offsetY - shift[1]) / k, n = nodes.find((m) => x >= m.x && x <= m.x + m.w && y >= m.y && y <= m.y + m.h); if (n) { chosen = n; facts(); stage.redraw(); } });
     let drag = null;
     stage.canvas.addEventListener("pointerdown", (e) => { drag = [e.clientX - shift[0], e.clientY - shift[1]]; });
     stage.canvas.addEventListener("pointermove", (e) => { if (drag) { shift = [e.clientX - drag[0], e.clientY - drag[1]]; stage.redraw(); } });

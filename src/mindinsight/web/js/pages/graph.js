@@ -62,7 +62,7 @@ export default {
     // unfold from the top while what is in view stays small
     for (let level = [...top.children.values()]; level.length;) {
       const next = level.filter((s) => s.leaf < 0 && !s.bundle), more = next.reduce((sum, s) => sum + s.children.size, 0);
-      if (!next.length || more > 48) break;
+      if (!next.length || more > 26) break;
       for (const s of next) open.add(s);
       level = next.flatMap((s) => [...s.children.values()]);
     }
@@ -173,10 +173,10 @@ export default {
     });
     const canvas = stage.canvas;
     canvas.setAttribute("aria-label", "Graph. Double-click or Enter unfolds a scope, Backspace folds, arrows move, + and - zoom.");
-    const fit = () => {
+    const fit = (first) => {
       if (!nodes.length) return;
       const x0 = Math.min(...nodes.map((n) => n.x - n.w / 2)), x1 = Math.max(...nodes.map((n) => n.x + n.w / 2)), y1 = Math.max(...nodes.map((n) => n.y));
-      camera.k = Math.max(0.05, Math.min(1.2, (canvas.clientWidth - 40) / (x1 - x0), (canvas.clientHeight - 80) / (y1 + 30)));
+      camera.k = Math.max(first ? 0.6 : 0.05, Math.min(1.2, (canvas.clientWidth - 40) / (x1 - x0), (canvas.clientHeight - 80) / (y1 + 30)));
       camera.x = -(x0 + x1) / 2 * camera.k; camera.y = 0;
       stage.redraw();
     };
@@ -257,9 +257,9 @@ export default {
     const check = h("input", { type: "checkbox", onchange: () => { constants = check.checked; refresh(); fit(); } });
     const choices = Array.from({ length: graph.graphs }, (_, i) => [`graph_${i}`, `graph ${i}`]);
     root.append(h("div", { class: "bar" }, h("h1", {}, "Graph"), h("span", {}, find, results), count, h("span", { class: "spacer" }), graph.graphs > 1 ? picker(choices, which, (v) => { state.set("graph", v, true); root.replaceChildren(); this.show(root, run); }, "Graph") : null,
-      h("label", {}, check, "parameters and constants"), h("button", { onclick: () => { for (const s of [...open]) if (s !== top) open.delete(s); refresh(); fit(); } }, "Fold all"), h("button", { onclick: fit }, "Fit")), h("div", { class: "split" }, box, about));
+      h("label", {}, check, "parameters and constants"), h("button", { onclick: () => { for (const s of [...open]) if (s !== top) open.delete(s); refresh(); fit(); } }, "Fold all"), h("button", { onclick: () => fit() }, "Fit")), h("div", { class: "split" }, box, about));
     refresh(); facts();
-    requestAnimationFrame(fit);
+    requestAnimationFrame(() => fit(true));
     box.graph = { nodes: () => nodes, unfold, holder, reveal };
     return {};
   },

@@ -35,7 +35,7 @@ export default {
     const values = z.flat().filter(Number.isFinite), low = Math.min(...values), high = Math.max(...values), log = low > 0 && high / low > 20;
     const share = (v) => log ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low || 1), path = data.path && data.path.x ? data.path : null;
     let turn = 0.7, tilt = 0.9;
-    const box = h("div", { class: "graph" }), view = h("span"), mode = () => state.get("as", "contour");
+    const box = h("div", { class: "graph", style: "height:calc(100vh - 200px)" }), view = h("span"), mode = () => state.get("as", "contour");
     const views = () => fill(view, segments([["contour", "Contours"], ["surface", "Surface"]], mode(), (v) => { state.set("as", v, true); views(); stage.redraw(); }, "View"));
     const flatView = (context, width, height) => {
       const left = 60, right = 90, top = 20, bottom = 40, w = width - left - right, t = height - top - bottom;

@@ -31,7 +31,7 @@ export default {
         steps.forEach((s, i) => { let base = height - 24; for (const [key, , c] of PARTS) { const tall = y(s[key]); context.fillStyle = categorical(c); context.fillRect(60 + i * w, base - tall, Math.max(0.7, w - (w > 4 ? 1 : 0)), tall); base -= tall; } });
         context.fillStyle = ink("--faint"); context.textAlign = "center"; context.fillText("step " + steps[0].step, 80, height - 8); context.fillText(String(steps[steps.length - 1].step), width - 16, height - 8);
       });
-      grid.append(h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, "Step trace"), PARTS.map(([, text, c]) => h("span", { class: "count", style: "margin-left:10px" }, h("i", { class: "dot", style: `display:inline-block;background:${categorical(c)};margin-right:5px` }), text))), box));
+      grid.append(h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, "Steps"), PARTS.map(([, text, c]) => h("span", { class: "count", style: "margin-left:10px" }, h("i", { class: "dot", style: `display:inline-block;background:${categorical(c)};margin-right:5px` }), text))), box));
     }
     if (data.memory.length) {
       const box = h("div", { class: "plot", style: "height:220px" }), chart = new Chart(box, { title: "memory", axis: "relative" });

@@ -13,13 +13,14 @@ export default {
     const search = h("input", { type: "search", id: "tag-filter", placeholder: "Filter runs (regex)", value: state.get("runs"), "aria-label": "Filter runs", oninput: later(() => { state.set("runs", search.value, true); draw(); }) });
     root.append(h("div", { class: "bar" }, h("h1", {}, "Runs"), search, count, h("span", { class: "spacer" }), h("button", { onclick: () => csv() }, "Table as CSV")), scroll);
     const fixed = [["name", "Run"], ["updated", "Updated"], ["seconds", "Time"], ["step", "Last step"], ["tags", "Tags"], ["labels", "Labels"], ["note", "Note"]];
-    const pick = (run, key) => key in run ? run[key] : runs.value(run, key);
+    // hyper-parameters may be called like columns of ours: theirs have a mark
+    const pick = (run, key) => key.startsWith("=") ? runs.value(run, key.slice(1)) : run[key];
     const shown = () => {
       const found = runs.listed();
       found.sort((a, b) => (down ? -1 : 1) * runs.compare(pick(a, order), pick(b, order)));
       return found;
     };
-    const columns = () => [...fixed, ...runs.parameters().filter((name) => runs.runs().some((run) => runs.value(run, name) !== undefined)).slice(0, 30).map((name) => [name, name.replace("metric/", "")])];
+    const columns = () => [...fixed, ...runs.parameters().filter((name) => runs.runs().some((run) => runs.value(run, name) !== undefined)).slice(0, 30).map((name) => ["=" + name, name.replace("metric/", "")])];
     const cell = (run, key) => {
       if (key === "name") return h("td", {}, h("i", { class: "dot", style: `display:inline-block;margin-right:8px;background:${runs.color(run.id)}` }), h("a", { href: state.link("scalars"), onclick: () => { state.set("runs", "^" + runs.label(run).replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$", true); } }, runs.label(run)), run.damage ? h("span", { class: "mark", title: run.damage }, " ⚠") : null);
       if (key === "updated") return h("td", {}, clock(run.updated));

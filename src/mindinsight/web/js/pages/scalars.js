@@ -10,7 +10,7 @@ const MOST_LINES = 2000;
 
 class Card {
   constructor(tag, page) {
-    this.tag = tag; this.page = page; this.data = new Map(); this.fetched = ""; this.visible = false; this.window = null; this.detail = null;
+    this.tag = tag; this.page = page; this.data = new Map(); this.fetched = false; this.visible = false; this.window = null; this.detail = null;
     const box = h("div", { class: "plot" });
     const button = (text, title, act) => h("button", { class: "quiet", title, "aria-label": `${title}: ${tag}`, onclick: act }, text);
     this.pin = button("☆", "Pin", () => page.pin(tag));
@@ -30,7 +30,7 @@ class Card {
 
   // Ask for what is missing: runs that are new here, and runs that changed.
   async update(changed) {
-    if (!this.visible) { this.stale = true; return; }
+    if (!this.visible && !this.node.hidden) { this.stale = true; return; }
     this.stale = false;
     const wanted = runs.shown().slice(0, MOST_LINES), most = wanted.length > 300 ? 400 : wanted.length > 60 ? 800 : 2000;
     const missing = wanted.filter((run) => !this.data.has(run.id) || (changed && changed.has(run.id))).map((run) => run.id);
@@ -43,6 +43,7 @@ class Card {
       }
     }
     this.chart.options.waiting = "no points in the runs shown";
+    this.fetched = true;
     this.show();
   }
 
@@ -62,7 +63,7 @@ class Card {
       if (found) lines.push({ ...found, id: run.id, name: runs.label(run), color: runs.color(run.id) });
     }
     if (state.get("group")) this.grouped(lines); else this.chart.set(lines);
-    this.node.hidden = !lines.length && this.fetched === "done";
+    this.node.hidden = !lines.length && this.fetched; // none of the runs shown has this tag
   }
 
   // The mean of each group as a line, its range as a band, on a common grid.

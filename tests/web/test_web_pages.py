@@ -1,0 +1,239 @@
+"""The pages in a real browser: each loads, shows the right numbers, survives a reload, updates by itself, without errors.
+
+Needs Chromium and Playwright; `make test-web` installs them.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "insight"))
+import event_writer as w
+from sample_runs import add_extras, build
+
+pytestmark = pytest.mark.web
+sync_api = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+PAGES = ["runs", "scalars", "distributions", "images", "tensors", "graph", "dataset", "landscape", "lineage", "tuner", "profiler",
+         "explainer", "debugger"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    base = tmp_path_factory.mktemp("runs")
+    build(base)
+    add_extras(base)
+    return base
+
+
+@pytest.fixture(scope="module")
+def site(base, tmp_path_factory):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    work = tmp_path_factory.mktemp("work")
+    environment = os.environ | {"XDG_CACHE_HOME": str(work), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "mindinsight", "start", "--port", str(port), "--workspace", str(work), "--summary-base-dir", str(base),
+               "--foreground"]  # fmt: skip
+    process = subprocess.Popen(command, env=environment)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(200):
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                break
+        except OSError:
+            time.sleep(0.1)
+    yield address
+    subprocess.run([sys.executable, "-m", "mindinsight", "stop", "--port", str(port)], env=environment, check=False)
+    process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    assert CHROMIUM, "Chromium is missing: make test-web installs it"
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 860})
+    page.set_default_timeout(30_000)
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    yield page
+    page.close()
+    assert not wrong
+
+
+def settle(page):
+    page.wait_for_selector(".page .bar h1")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_loads_and_survives_a_reload(page, site, name):
+    page.goto(f"{site}/#/{name}?run=./one")
+    settle(page)
+    title = page.inner_text(".page h1")
+    assert "This cannot be shown" not in page.inner_text("main")
+    page.reload()
+    settle(page)
+    assert page.inner_text(".page h1") == title
+
+
+CARD = "[...document.querySelectorAll('.card')].find(card => card.dataset.tag === tag)"
+
+
+def lines(page, tag):
+    """Names, numbers of points and last values of a chart, as drawn."""
+    page.wait_for_function(f"tag => {{ const card = {CARD}; return card && card.chart.lines.length > 0; }}", arg=tag)
+    return page.evaluate(f"tag => {CARD}.chart.lines.map(line => [line.name, line.values.length, line.values.at(-1)])", tag)
+
+
+def go(page, address, title):
+    """Another page in the same tab."""
+    page.goto(address)
+    page.wait_for_function("title => (document.querySelector('.page h1') || {}).textContent === title", arg=title)
+
+
+def test_scalars_show_the_right_numbers(page, site):
+    page.goto(f"{site}/#/scalars")
+    found = {name: (count, last) for name, count, last in lines(page, "loss")}
+    assert found["one"][0] == 300 and abs(found["one"][1] - 1 / 300) < 1e-6
+    assert found["board"] == (5, 4)
+
+
+def test_the_state_is_in_the_address(page, site):
+    page.goto(f"{site}/#/scalars?runs=one&x=relative&smooth=0.3&logy=1&pin=loss")
+    assert [name for name, *_ in lines(page, "loss")] == ["one"]
+    assert page.input_value("#run-filter") == "one" and page.inner_text(".group h2").startswith("★")
+    options = page.evaluate("document.querySelector('.card[data-tag=loss]').chart.options")
+    assert (options["axis"], options["smooth"], options["logY"]) == ("relative", 0.3, True)
+    page.fill("#tag-filter", "nothing$")
+    page.wait_for_function("() => location.hash.includes('tag=nothing')")
+
+
+def test_smoothing_and_zooming(page, site):
+    page.goto(f"{site}/#/scalars?runs=one")
+    lines(page, "loss")
+    box = page.locator(".card[data-tag=loss] canvas").bounding_box()
+    page.mouse.move(box["x"] + 120, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 220, box["y"] + 104)
+    page.mouse.up()
+    page.wait_for_function("() => document.querySelector('.card[data-tag=loss]').chart.view !== null")
+    page.locator(".card[data-tag=loss] canvas").focus()
+    page.keyboard.press("0")
+    page.wait_for_function("() => document.querySelector('.card[data-tag=loss]').chart.view === null")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(".tip")
+    assert "one" in page.inner_text(".tip")
+
+
+def test_hiding_runs(page, site):
+    page.goto(f"{site}/#/scalars?runs=one|two")
+    assert len(lines(page, "loss")) == 2
+    page.locator(".runs .run").first.click()
+    page.wait_for_function("() => document.querySelector('.card[data-tag=loss]').chart.lines.length === 1")
+    page.wait_for_function("() => location.hash.includes('off=')")
+    page.reload()
+    assert len(lines(page, "loss")) == 1
+
+
+def test_a_run_that_is_written_appears_and_grows(page, site, base):
+    page.goto(f"{site}/#/scalars?runs=fresh")
+    settle(page)
+    path = base / "fresh" / "events.out.tfevents.5.host"
+    w.write(path, *(w.event(1.7e9 + i, i, w.board_scalar("loss", i)) for i in range(1, 11)))
+    assert lines(page, "loss")[0][1] == 10
+    with open(path, "ab") as file:
+        file.write(b"".join(w.record(w.event(1.7e9 + i, i, w.board_scalar("loss", i))) for i in range(11, 16)))
+    page.wait_for_function("() => document.querySelector('.card[data-tag=loss]').chart.lines.some(line => line.values.length === 15)")
+
+
+def test_hostile_names_are_only_shown(page, site):
+    page.goto(f"{site}/#/scalars?runs=hostile")
+    page.wait_for_function("() => [...document.querySelectorAll('.card h3')].some(n => n.textContent.includes('<img'))")
+    go(page, f"{site}/#/runs", "Runs")
+    assert page.evaluate("window.pwned") is None and page.locator(".page img").count() == 0
+
+
+def test_graph_unfolds_and_shows_the_source(page, site):
+    page.goto(f"{site}/#/graph?run=./one")
+    page.wait_for_function("() => document.querySelector('.graph') && document.querySelector('.graph').graph.nodes().length >= 2")
+    page.fill("#tag-filter", "Add")
+    page.get_by_text("Default/Add-op2", exact=True).click()
+    page.wait_for_selector("ol.stack")
+    assert "/home/me/net.py:12" in page.inner_text("ol.stack")
+
+
+def test_tensors_images_landscape_profile(page, site):
+    page.goto(f"{site}/#/tensors?run=./one")
+    page.wait_for_selector("table.cells td")
+    assert page.locator("table.cells td").all_inner_texts() == ["1", "2", "3", "NaN", "5", "Infinity"]
+    go(page, f"{site}/#/images?run=./one", "Images")
+    page.wait_for_function("() => document.querySelector('.picture img') && document.querySelector('.picture img').naturalWidth === 1")
+    go(page, f"{site}/#/landscape?run=./one", "Loss landscape")
+    page.wait_for_selector(".graph canvas")
+    assert "1 to 4" in page.inner_text(".page")
+    go(page, f"{site}/#/profiler?run=./one", "Profiler")
+    page.wait_for_selector(".advice")
+    assert "60% computing, 30% waiting for data" in page.inner_text(".advice") and "conv" in page.inner_text("table.grid")
+
+
+def test_lineage_explainer_tuner(page, site):
+    page.goto(f"{site}/#/lineage")
+    page.wait_for_selector("table.grid tbody tr")
+    assert "0.9" in page.inner_text("table.grid")
+    go(page, f"{site}/#/explainer?run=./one", "Explainer")
+    page.wait_for_selector("section.card img")
+    assert "GradCAM" in page.inner_text(".page") and "0.75" in page.inner_text(".page")
+    go(page, f"{site}/#/tuner", "Tuner")
+    page.wait_for_selector("table.grid")
+    assert "★" in page.inner_text("table.grid") and "0.2" in page.inner_text(".stats")
+
+
+def test_notes_are_kept(page, site):
+    page.goto(f"{site}/#/runs")
+    note = page.get_by_label("note of ./two")
+    note.fill("remember this")
+    note.press("Enter")
+    note.blur()
+    page.wait_for_timeout(300)
+    page.reload()
+    page.wait_for_selector("table.grid input")
+    assert page.get_by_label("note of ./two").input_value() == "remember this"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_narrow_screens(browser, site, name):
+    page = browser.new_page(viewport={"width": 900, "height": 700})
+    page.goto(f"{site}/#/{name}?run=./one")
+    settle(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 900
+    page.close()
+
+
+def test_keys(page, site):
+    page.goto(f"{site}/#/scalars")
+    lines(page, "loss")
+    dark = page.evaluate("document.documentElement.classList.contains('dark')")
+    page.keyboard.press("d")
+    assert page.evaluate("document.documentElement.classList.contains('dark')") is not dark
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "tag-filter"
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.wait_for_function("() => location.hash.startsWith('#/runs')")
