@@ -104,6 +104,14 @@ class _CellGraphExecutor:
         return f"{phase}.{id(obj)}", True
 
 
+    def _get_shard_strategy(self, obj: Any) -> dict[str, list[list[int]]]:
+        """How each operator of a compiled cell is cut over devices."""
+        executable = obj._sharded()
+        return executable.strategies() if executable is not None else {}
+
+    def _get_parameter_layout(self, obj: Any, *args: Any) -> dict[str, tuple]:
+        return obj.parameter_layout_dict
+
     def init_dataset(self, queue_name: str, *args: Any, **kwargs: Any) -> bool:
         """Kept for programs that call it: a queue of data is found by its name."""
         return True

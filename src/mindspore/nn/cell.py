@@ -733,8 +733,45 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def parameter_layout_dict(self) -> dict:
-        """How parameters are cut over devices, by name."""
-        return self.__dict__.setdefault("_parameter_layout_dict", {})
+        """How parameters are cut over devices, by name: device matrix, tensor map, shape of a part, and more.
+
+        Known when the cell has been compiled in a mode that cuts it.
+        """
+        plan = self._sharded()
+        return plan.parameter_layouts() if plan is not None else self.__dict__.setdefault("_parameter_layout_dict", {})
+
+    @parameter_layout_dict.setter
+    def parameter_layout_dict(self, value: dict) -> None:
+        if not isinstance(value, dict):
+            raise TypeError(f"'parameter_layout_dict' must be dict type, but got {type(value).__name__}.")
+        self.__dict__["_parameter_layout_dict"] = value
+
+    def _sharded(self) -> Any:
+        """The executable compiled last, if it is cut over devices."""
+        entries = self._compiled.entries() if self._compiled is not None else []
+        executable = entries[-1].executable if entries else None
+        return executable if hasattr(executable, "parameter_layouts") else None
+
+    def explain_parallel(self) -> Any:
+        """How the graph compiled last is cut over devices: a report with a row for each operator; print it.
+
+        Examples:
+            >>> import mindspore as ms
+            >>> from mindspore import Tensor, nn
+            >>> ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=2)
+            >>> net = nn.ReLU()
+            >>> net.compile(ms.ops.ones((4, 2)))
+            >>> net.explain_parallel().rows[0].strategy
+            [[2, 1]]
+            >>> ms.reset_auto_parallel_context()
+        """
+        executable = self._sharded()
+        if executable is None:
+            raise RuntimeError(
+                f"'{type(self).__name__}' is not cut over devices: set parallel_mode 'semi_auto_parallel' or 'auto_parallel' and "
+                "device_num by 'set_auto_parallel_context', then compile or call it."
+            )
+        return executable.report()
 
     def generate_scope(self) -> None:
         """Give every child the path that leads to it as its scope."""

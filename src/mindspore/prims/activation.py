@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
@@ -21,15 +22,17 @@ from mindspore.prims.elementwise import (
     Exp,
     Greater,
     Less,
+    Log,
     Select,
     Sigmoid,
     Tanh,
     ones_like,
     zeros_like,
 )
+from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMax, ReduceSum, Reshape
 from mindspore.prims.special import erf
 
 _SQRT_HALF = math.sqrt(0.5)
@@ -300,6 +303,13 @@ class PReLU(Primitive):
 
 
 # -- softmax ----------------------------------------------------------------------------------------------------------
+def shifted_and_total(device: Any, x: Any, axes: tuple[int, ...], labels: tuple[str, ...]) -> tuple[Any, Any]:
+    """Logits that are cut over devices, less their maximum, and the sum of their exponentials; float32 at least."""
+    wide = Cast()(x, mstype.float32) if x.dtype.itemsize < 4 else x
+    shifted = wide - device.all_reduce("max", ReduceMax(True)(wide, axes), *labels)
+    return shifted, device.all_reduce("sum", ReduceSum(True)(Exp()(shifted), axes), *labels)
+
+
 class _Softmax(Primitive):
     def __init__(self, axis: Any = -1):
         name = type(self).__name__
@@ -309,6 +319,22 @@ class _Softmax(Primitive):
 
     def _axes(self, ndim: int) -> tuple[int, ...]:
         return checks.axes(self.name, self.axis, ndim)
+
+    def factors(self, x: Any) -> Factors:
+        names = numbered(x.ndim)
+        return Factors((names,), (names,))
+
+    def on_device(self, device: Any, x: Any) -> Any:
+        """Where the classes are cut, maximum and sum are taken over the devices that share them."""
+        axes = self._axes(x.ndim)
+        labels = tuple(device.factors.inputs[0][a] for a in axes)
+        if device.parts(*labels) == 1:
+            return self(x)
+        return Cast()(self.from_shifted(*shifted_and_total(device, x, axes, labels)), x.dtype)
+
+    def from_shifted(self, shifted: Any, total: Any) -> Any:
+        """The result, from logits less their maximum and the sum of their exponentials."""
+        raise NotImplementedError
 
     def infer(self, x: Any) -> Any:
         checks.tensor(self.name, "logits", x)
@@ -334,6 +360,9 @@ class Softmax(_Softmax):
         [0.5, 0.5]
     """
 
+    def from_shifted(self, shifted: Any, total: Any) -> Any:
+        return Exp()(shifted) / total
+
     def eval(self, xp: Any, x: Any) -> Any:
         axes = self._axes(x.ndim)
         with np.errstate(all="ignore"):
@@ -352,6 +381,9 @@ class LogSoftmax(_Softmax):
         >>> ops.LogSoftmax()(Tensor([[0.0, 0.0]])).shape
         (1, 2)
     """
+
+    def from_shifted(self, shifted: Any, total: Any) -> Any:
+        return shifted - Log()(total)
 
     def eval(self, xp: Any, x: Any) -> Any:
         axes = self._axes(x.ndim)

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims import checks, values
+from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, is_tensor, numbered, reshaping
 from mindspore.prims.primitive import Primitive, promote_arguments
 from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
 from mindspore.prims.requirements import Requirement, Within
@@ -49,6 +50,10 @@ class Transpose(Primitive):
             raise ValueError(f"For '{self.name}', 'input_perm' must not repeat a dimension, but got {perm}.")
         return order
 
+    def factors(self, x: Any, perm: Any) -> Factors:
+        names = numbered(x.ndim)
+        return Factors((names, None), (tuple(names[p] for p in self._order(x.ndim, perm)),), linear=True)
+
     def eval(self, xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
         return xp.transpose(x, perm)
 
@@ -77,6 +82,10 @@ class ExpandDims(Primitive):
         checks.tensor(self.name, "x", x)
         at = checks.axis(self.name, axis, x.ndim + 1)
         return AbstractTensor(x.dtype, x.shape[:at] + (1,) + x.shape[at:])
+
+    def factors(self, x: Any, axis: Any) -> Factors:
+        before, after = reshaping(x.shape, self.infer(x, axis).shape)
+        return Factors((before, None), (after,), linear=True)
 
     def eval(self, xp: Any, x: Any, axis: int) -> Any:
         return xp.expand_dims(x, axis)
@@ -111,6 +120,13 @@ class Squeeze(Primitive):
     def infer(self, x: Any) -> Any:
         checks.tensor(self.name, "x", x)
         return AbstractTensor(x.dtype, self._shape(x.shape))
+
+    def factors(self, x: Any) -> Factors:
+        before, after = reshaping(x.shape, self._shape(x.shape))
+        return Factors((before,), (after,), linear=True)
+
+    def on_device(self, device: Any, x: Any) -> Any:
+        return Reshape()(x, device.shapes[0])
 
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.reshape(x, self._shape(x.shape))
@@ -159,6 +175,11 @@ class Concat(Primitive):
         total = sum(x.shape[at] for x in xs)
         return AbstractTensor(first.dtype, first.shape[:at] + (total,) + first.shape[at + 1 :])
 
+    def factors(self, *xs: Any) -> Factors:
+        at = self.axis % xs[0].ndim
+        names = tuple(WHOLE if d == at else n for d, n in enumerate(numbered(xs[0].ndim)))
+        return Factors((names,) * len(xs), (names,), linear=True)
+
     def eval(self, xp: Any, *xs: Any) -> Any:
         return xp.concatenate(xs, axis=self.axis)
 
@@ -203,6 +224,10 @@ class Stack(Primitive):
         at = checks.axis(self.name, self.axis, xs[0].ndim + 1)
         return AbstractTensor(xs[0].dtype, xs[0].shape[:at] + (len(xs),) + xs[0].shape[at:])
 
+    def factors(self, *xs: Any) -> Factors:
+        names, at = numbered(xs[0].ndim), self.axis % (xs[0].ndim + 1)
+        return Factors((names,) * len(xs), ((*names[:at], WHOLE, *names[at:]),), linear=True)
+
     def eval(self, xp: Any, *xs: Any) -> Any:
         return xp.stack(xs, axis=self.axis)
 
@@ -235,6 +260,13 @@ class Fill(Primitive):
         if any(d < 0 for d in shape):
             raise ValueError(f"For '{self.name}', the dimensions of 'shape' must not be negative, but got {shape}.")
         return AbstractTensor(dtype, shape)
+
+    def factors(self, dtype: Any, shape: Any, value: Any) -> Factors:
+        number = (WHOLE,) * len(value.shape) if is_tensor(value) else None
+        return Factors((None, None, number), (numbered(len(shape)),))
+
+    def on_device(self, device: Any, dtype: Any, shape: Any, value: Any) -> Any:
+        return self(dtype, device.shapes[0], value)
 
     def eval(self, xp: Any, dtype: Any, shape: Any, value: Any) -> Any:
         if hasattr(value, "dtype") and hasattr(value, "shape"):
@@ -276,6 +308,10 @@ class Pad(Primitive):
             )
         return AbstractTensor(x.dtype, tuple(d + sum(p) for d, p in zip(x.shape, self.paddings)))
 
+    def factors(self, x: Any) -> Factors:
+        names = tuple(n if self.paddings[d] == (0, 0) else WHOLE for d, n in enumerate(numbered(x.ndim)))
+        return Factors((names,), (names,))
+
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.pad(x, self.paddings, constant_values=np.asarray(self.value).astype(x.dtype)) if x.ndim else x
 
@@ -301,6 +337,26 @@ def _indices(spec: tuple, arrays: tuple) -> tuple:
     return tuple(next(supply) if s is TENSOR_INDEX else s for s in spec)
 
 
+def broadcast_names(arrays: tuple) -> tuple[Labels, list[Labels]]:
+    """Labels of the common shape of index tensors, and of each."""
+    if not arrays:
+        return (), []
+    shape = np.broadcast_shapes(*(tuple(a.shape) for a in arrays))
+    rename = {n: f"i{n}" for n in numbered(len(shape))}
+    each = broadcasting(arrays, len(shape), shape)
+    return tuple(rename.values()), [tuple(rename.get(n, n) for n in labels or ()) for labels in each]
+
+
+def _first_indexed(spec: tuple, rank: int, taken: int) -> int:
+    """The dimension that the first index tensor looks up."""
+    axis = 0
+    for s in spec:
+        if s is TENSOR_INDEX:
+            return axis
+        axis += rank - taken if s is Ellipsis else s is not None
+    return axis
+
+
 class _Indexing(Primitive):
     """`spec` is a tuple of ints, slices, None, Ellipsis and TENSOR_INDEX; index tensors follow as arguments."""
 
@@ -320,6 +376,38 @@ class _Indexing(Primitive):
         except IndexError as error:
             raise checks.OutOfRangeError(f"For indexing a tensor of shape {shape}: {error}.") from None
 
+
+    def labels(self, shape: tuple[int, ...], arrays: tuple) -> tuple[Labels, Labels, list[Labels]] | None:
+        """Labels of x, of x[index] and of the index tensors; None where NumPy would move dimensions about.
+
+        A dimension that is taken whole keeps its label. The dimension that a lone index tensor looks up is "rows": it may
+        be cut, too, since a device can tell which of the indices are its own.
+        """
+        taken = sum(s is not None and s is not Ellipsis for s in self.spec)
+        names, picked = numbered(len(shape)), broadcast_names(arrays)
+        before: list[str] = []
+        after: list[str] = []
+        places = [i for i, s in enumerate(self.spec) if s is TENSOR_INDEX]
+        if places and places != list(range(places[0], places[0] + len(places))):
+            return None
+        if arrays and any(isinstance(s, int) for s in self.spec):
+            return None
+        for s in (*self.spec, *(() if Ellipsis in self.spec else (Ellipsis,))):
+            if s is None:
+                after.append(WHOLE)
+            elif s is Ellipsis:
+                rest = names[len(before) : len(before) + len(shape) - taken]
+                before, after = before + list(rest), after + list(rest)
+            elif s is TENSOR_INDEX:
+                after += picked[0] if len(before) == _first_indexed(self.spec, len(shape), taken) else ()
+                before.append("rows" if len(arrays) == 1 else WHOLE)
+            else:
+                whole = isinstance(s, slice) and s.indices(shape[len(before)]) == (0, shape[len(before)], 1)
+                label = names[len(before)] if whole else WHOLE
+                before.append(label)
+                if isinstance(s, slice):
+                    after.append(label)
+        return tuple(before), tuple(after), picked[1]
 
     def within(self, shape: tuple[int, ...], first: int) -> list[Requirement]:
         """The index tensors, which are the arguments from number `first` on, must lie within the tensor."""
@@ -349,6 +437,17 @@ class GetItem(_Indexing):
     def infer(self, x: Any, *arrays: Any) -> Any:
         checks.tensor("indexing", "x", x)
         return AbstractTensor(x.dtype, self.indexed_shape(x.shape, arrays))
+
+    def factors(self, x: Any, *arrays: Any) -> Factors | None:
+        found = self.labels(x.shape, arrays)
+        return Factors((found[0], *found[2]), (found[1],)) if found is not None else None
+
+    def on_device(self, device: Any, x: Any, *arrays: Any) -> Any:
+        if device.parts("rows") == 1:
+            return self(x, *arrays)
+        index, mine = device.own_rows(arrays[0], device.part_size(0, "rows"), "rows")
+        picked = self(x, index)
+        return device.keep(picked, mine, device.factors.outputs[0], device.factors.inputs[1])
 
     def eval(self, xp: Any, x: Any, *arrays: Any) -> Any:
         try:
@@ -398,6 +497,32 @@ class SetItem(_Indexing):
     def requirements(self, x: Any, value: Any, *arrays: Any) -> list[Requirement]:
         return self.within(x.shape, 2)
 
+    def factors(self, x: Any, value: Any, *arrays: Any) -> Factors | None:
+        found = self.labels(x.shape, arrays)
+        if found is None or (arrays and not self.accumulate):
+            return None
+        before, after, indices = found
+        lead = len(after) - len(value.shape)
+        region = self.indexed_shape(x.shape, arrays)
+        given = tuple(
+            after[lead + d] if n == region[lead + d] else WHOLE for d, n in enumerate(value.shape)
+        )
+        if any(label not in given for label in after if label.startswith("i")):
+            return None  # a value that is repeated over the indices counts once for each of them
+        return Factors((before, given, *indices), (before,))
+
+    def on_device(self, device: Any, x: Any, value: Any, *arrays: Any) -> Any:
+        """Devices that hold parts of the indices add up their results: x itself counts on the first of them."""
+        labels = device.factors.inputs
+        summed = [label for label in dict.fromkeys(labels[1]) if label.startswith("i")]
+        for label in summed:
+            x = device.on_first(x, label)
+        if device.parts("rows") > 1:
+            index, mine = device.own_rows(arrays[0], device.part_size(0, "rows"), "rows")
+            value = device.keep(value, mine, labels[1], labels[2])
+            arrays = (index,)
+        return self(x, value, *arrays)
+
     def eval(self, xp: Any, x: Any, value: Any, *arrays: Any) -> Any:
         index = _indices(self.spec, arrays)
         if xp is not np:
@@ -433,6 +558,9 @@ class TensorToScalar(Primitive):
     def infer(self, x: Any) -> Any:
         return AbstractScalar(x.dtype)
 
+    def factors(self, x: Any) -> Factors:
+        return Factors(((WHOLE,) * len(x.shape),), ((),), linear=True)
+
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.reshape(x, ())
 
@@ -464,6 +592,9 @@ class ScalarToTensor(Primitive):
         """Python floats become float32 tensors, as Tensor(1.5) does."""
         defaults = {mstype.float64: mstype.float32, mstype.complex128: mstype.complex64}
         return wanted or defaults.get(dtype, dtype)
+
+    def factors(self, x: Any, dtype: Any) -> Factors:
+        return Factors(((), None), ((),))
 
     def eval(self, xp: Any, x: Any, dtype: Any) -> Any:
         return xp.asarray(x).astype(self._target(mstype.from_numpy(x.dtype), dtype).np)

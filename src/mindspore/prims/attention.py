@@ -17,6 +17,7 @@ from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.activation import Softmax
 from mindspore.prims.elementwise import Cast
+from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, numbered
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.precision import is_half, narrow, widen
 from mindspore.prims.primitive import Primitive
@@ -117,6 +118,16 @@ def _even(xp: Any, x: Any) -> Any:
     return xp.pad(x, ((0, 0), (0, 1), (0, 0), (0, 0))) if x.shape[1] % 2 else x
 
 
+def bias_labels(q: Any, k: Any, bias: Any, queries: str) -> Labels | None:
+    """Labels of what is added to the scores (..., S, T)."""
+    if bias is None:
+        return None
+    scores = (*q.shape[:-1], k.shape[-2])
+    labels = broadcasting((bias,), len(scores), scores)[0] or ()
+    rename = {f"d{len(scores) - 2}": queries, f"d{len(scores) - 1}": WHOLE}
+    return tuple(rename.get(label, label) for label in labels)
+
+
 class Attention(Primitive):
     """softmax(scale q kᵀ + bias) v for q (…, S, D), k (…, T, D), v (…, T, E); bias: (…, S, T), broadcast, or None.
 
@@ -145,6 +156,15 @@ class Attention(Primitive):
             checks.broadcast(self.name, bias.shape, (*q.shape[:-1], k.shape[-2]))
         return AbstractTensor(q.dtype, (*q.shape[:-1], v.shape[-1]))
 
+    def factors(self, q: Any, k: Any, v: Any, bias: Any) -> Factors:
+        """By batch and heads; by queries, too, unless their number matters (`causal`)."""
+        lead = numbered(q.ndim - 2)
+        queries = WHOLE if self.causal else "s"
+        return Factors(
+            ((*lead, queries, WHOLE), (*lead, WHOLE, WHOLE), (*lead, WHOLE, WHOLE), bias_labels(q, k, bias, queries)),
+            ((*lead, queries, WHOLE),),
+        )
+
     def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
         parts = [_product(xp, _probabilities(xp, self, q, k, bias, *block), v) for block in _blocks(xp, q.shape[-2])]
         return narrow(_joined(xp, parts), q)
@@ -168,6 +188,12 @@ class AttentionGrad(Primitive):
 
     def infer(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
         return AbstractTuple((q, k, v, bias) if _has_gradient(bias) else (q, k, v))
+
+    def factors(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Factors | None:
+        if _has_gradient(bias):
+            return None
+        lead = (*numbered(q.ndim - 2), WHOLE, WHOLE)
+        return Factors((lead, lead, lead, bias_labels(q, k, bias, WHOLE), lead), (lead, lead, lead))
 
     def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
         dq, dk, dv, dscores = [], [], [], []

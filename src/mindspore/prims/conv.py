@@ -16,6 +16,7 @@ import numpy as np
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, window
+from mindspore.prims.factors import WHOLE, Factors, Labels
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.window import Window
@@ -69,6 +70,28 @@ class Convolution(Primitive):
             group=group,
             data_format=data_format,
         )
+
+    def planes(self, channels: str) -> Labels:
+        """Labels of images: the batch and the channels may be cut, windows run over the rest."""
+        return ("n", channels, *(WHOLE,) * self.rank) if self.data_format.startswith("NC") else (
+            "n", *(WHOLE,) * self.rank, channels)
+
+    def filters(self) -> Labels:
+        inner = "c" if self.group == 1 else WHOLE
+        return ("o", inner, *(WHOLE,) * self.rank) if self.data_format.startswith("NC") else (
+            "o", *(WHOLE,) * self.rank, inner)
+
+    def with_filters(self, count: int) -> Any:
+        """The same with another number of filters."""
+        twin = self.sibling(type(self))
+        return twin.add_prim_attr("out_channel", count)
+
+    def rule(self) -> tuple[Labels, Labels, Labels]:
+        """Labels of input, filters and output. Groups of channels are not taken apart."""
+        if self.group != 1:
+            whole = tuple(WHOLE for _ in self.filters())
+            return self.planes(WHOLE), whole, self.planes(WHOLE)
+        return self.planes("c"), self.filters(), self.planes("o")
 
     def sibling(self, cls: type[Primitive]) -> Any:
         """Another member of the family with the same attributes."""
@@ -171,6 +194,13 @@ class _Forward(Convolution):
         checks.tensor(self.name, "weight", w)
         return AbstractTensor(x.dtype, self.output_shape(x.shape, w.shape))
 
+    def factors(self, x: Any, w: Any) -> Factors:
+        given, filters, out = self.rule()
+        return Factors((given, filters), (out,))
+
+    def on_device(self, device: Any, x: Any, w: Any) -> Any:
+        return self.with_filters(w.shape[0])(x, w)
+
     def eval(self, xp: Any, x: Any, w: Any) -> Any:
         if xp is not np:
             return self.lax_convolution(x.shape, x, w)
@@ -202,6 +232,13 @@ class _InputGradient(Convolution):
                 f"shape {dout.shape}."
             )
         return AbstractTensor(dout.dtype, size)
+
+    def factors(self, dout: Any, w: Any, size: Any) -> Factors:
+        given, filters, out = self.rule()
+        return Factors((out, filters, None), (given,))
+
+    def on_device(self, device: Any, dout: Any, w: Any, size: Any) -> Any:
+        return self.with_filters(w.shape[0])(dout, w, device.shapes[0])
 
     def eval(self, xp: Any, dout: Any, w: Any, size: tuple[int, ...]) -> Any:
         if xp is not np:
@@ -236,6 +273,13 @@ class _FilterGradient(Convolution):
                 f"has shape {dout.shape}."
             )
         return AbstractTensor(dout.dtype, size)
+
+    def factors(self, dout: Any, x: Any, size: Any) -> Factors:
+        given, filters, out = self.rule()
+        return Factors((out, given, None), (filters,))
+
+    def on_device(self, device: Any, dout: Any, x: Any, size: Any) -> Any:
+        return self.with_filters(device.shapes[0][0])(dout, x, device.shapes[0])
 
     def eval(self, xp: Any, dout: Any, x: Any, size: tuple[int, ...]) -> Any:
         if xp is not np:

@@ -9,7 +9,8 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
-from mindspore.prims.elementwise import Cast
+from mindspore.prims.elementwise import Cast, Select
+from mindspore.prims.factors import WHOLE, Factors, numbered
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.random import random_pairs
 
@@ -32,6 +33,13 @@ class DropoutMask(Primitive):
     def infer(self, key: Any, shape: Any) -> Any:
         return AbstractTensor(mstype.bool_, tuple(shape))
 
+    def factors(self, key: Any, shape: Any) -> Factors:
+        return Factors(((WHOLE,) * len(key.shape), None), (numbered(len(shape)),))
+
+    def on_device(self, device: Any, key: Any, shape: Any) -> Any:
+        """Who survives depends on the place in the whole tensor, not on the devices it lies on."""
+        return device.part(self(key, device.full_shapes[0]), 0)
+
     def eval(self, xp: Any, key: Any, shape: tuple[int, ...]) -> Any:
         return xp.reshape(survivors(xp, key, int(np.prod(shape)), self.keep_prob), shape)
 
@@ -51,6 +59,14 @@ class DropoutWithKey(Primitive):
         checks.tensor("Dropout", "x", x)
         checks.dtype_in("Dropout", "x", x.dtype, "f")
         return AbstractTuple((x, AbstractTensor(mstype.bool_, x.shape)))
+
+    def factors(self, x: Any, key: Any) -> Factors:
+        names = numbered(x.ndim)
+        return Factors((names, (WHOLE,) * len(key.shape)), (names, names))
+
+    def on_device(self, device: Any, x: Any, key: Any) -> Any:
+        mask = device.part(DropoutMask(self.keep_prob)(key, device.full_shapes[0]), 1)
+        return Select()(mask, x * (1 / self.keep_prob), x * 0), mask
 
     def eval(self, xp: Any, x: Any, key: Any) -> Any:
         mask = xp.reshape(survivors(xp, key, int(np.prod(x.shape)), self.keep_prob), x.shape)

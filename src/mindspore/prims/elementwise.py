@@ -35,7 +35,6 @@ class Elementwise(Primitive):
     kinds = ANY
     #: fixed result type, or None for the (common) input type
     out_dtype: mstype.DType | None = None
-    factors = "...->..."
 
     def infer(self, *xs: Any) -> Any:
         for i, x in enumerate(xs):
@@ -528,6 +527,8 @@ class Complex(Elementwise):
         return sum_to_shape(Real()(dout), real.shape), sum_to_shape(Imag()(dout), imag.shape)
 
 
+Add.linear = Sub.linear = Neg.linear = True
+
 # -- types and selection --------------------------------------------------------------------------------------------
 class Cast(Primitive):
     """Convert the elements to another type.
@@ -540,7 +541,6 @@ class Cast(Primitive):
     """
 
     elementwise = True
-    factors = "...->..."
 
     def __init__(self) -> None:
         super().__init__("Cast")

@@ -15,6 +15,7 @@ from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import TENSOR_INDEX, Fill, SetItem, Transpose
 from mindspore.prims.elementwise import Cast, Equal, ones_like, zeros_like
+from mindspore.prims.factors import WHOLE, Factors, numbered
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.requirements import Requirement, index_within
 
@@ -103,6 +104,21 @@ class Gather(Primitive):
             )
         return at, batch
 
+    def factors(self, params: Any, indices: Any, axis: Any) -> Factors:
+        at, batch = self._places(params.shape, indices.shape, axis)
+        names = numbered(params.ndim)
+        own = tuple(f"i{d}" for d in range(batch, indices.ndim))
+        table = (*names[:at], "rows", *names[at + 1 :])
+        return Factors((table, (*names[:batch], *own), None), ((*names[:at], *own, *names[at + 1 :]),))
+
+    def on_device(self, device: Any, params: Any, indices: Any, axis: Any) -> Any:
+        """Rows of a table that is cut: those that lie on this device; the others add zeros."""
+        if device.parts("rows") == 1:
+            return self(params, indices, axis)
+        index, mine = device.own_rows(indices, device.part_size(0, "rows"), "rows")
+        picked = self(params, index, axis)
+        return device.keep(picked, mine, device.factors.outputs[0], device.factors.inputs[1])
+
     def requirements(self, params: Any, indices: Any, axis: Any) -> list[Requirement]:
         at, _ = self._places(params.shape, indices.shape, axis)
         return [index_within(self.name, 1, params.shape[at])]
@@ -163,6 +179,15 @@ class GatherD(Primitive):
         _check_element_shape(self.name, x.shape, at, index.shape)
         return AbstractTensor(x.dtype, index.shape)
 
+    def factors(self, x: Any, dim: Any, index: Any) -> Factors | None:
+        if x.ndim == 0:
+            return None
+        at = dim % x.ndim
+        names = tuple(WHOLE if n != m else f"d{d}" for d, (n, m) in enumerate(zip(x.shape, index.shape)))
+        table = tuple(WHOLE if d == at else n for d, n in enumerate(names))
+        picks = tuple("picks" if d == at else n for d, n in enumerate(names))
+        return Factors((table, None, picks), (picks,))
+
     def requirements(self, x: Any, dim: int, index: Any) -> list[Requirement]:
         return [index_within(self.name, 2, x.shape[dim])] if x.ndim else []
 
@@ -202,6 +227,12 @@ class GatherNd(Primitive):
         _check_indices(self.name, indices)
         depth = _index_depth(self.name, x.shape, indices.shape)
         return AbstractTensor(x.dtype, indices.shape[:-1] + x.shape[depth:])
+
+    def factors(self, x: Any, indices: Any) -> Factors:
+        depth = indices.shape[-1]
+        own = tuple(f"i{d}" for d in range(indices.ndim - 1))
+        rest = numbered(x.ndim, depth)
+        return Factors(((*(WHOLE,) * depth, *rest), (*own, WHOLE)), ((*own, *rest),))
 
     def requirements(self, x: Any, indices: Any) -> list[Requirement]:
         return coordinates_within(self.name, 1, x.shape, indices.shape[-1])
@@ -277,6 +308,12 @@ class _TensorScatter(_Scatter):
         if updates.shape != expected:
             raise ValueError(f"For '{self.name}', 'updates' must have shape {expected}, but got {updates.shape}.")
         return AbstractTensor(x.dtype, x.shape)
+
+    def factors(self, x: Any, indices: Any, updates: Any) -> Factors:
+        depth = indices.shape[-1]
+        rest = numbered(x.ndim, depth)
+        table = (*(WHOLE,) * depth, *rest)
+        return Factors((table, (WHOLE,) * indices.ndim, (*(WHOLE,) * (indices.ndim - 1), *rest)), (table,))
 
     def requirements(self, x: Any, indices: Any, updates: Any) -> list[Requirement]:
         return coordinates_within(self.name, 1, x.shape, indices.shape[-1])

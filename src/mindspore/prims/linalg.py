@@ -9,6 +9,7 @@ import numpy as np
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
 from mindspore.prims.elementwise import conj
+from mindspore.prims.factors import Factors, broadcasting, numbered
 from mindspore.prims.precision import is_half
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import sum_to_shape
@@ -26,6 +27,13 @@ def _product(xp: Any, a: Any, b: Any) -> Any:
         return xp.matmul(a, b, preferred_element_type=np.float32).astype(a.dtype)
     # XLA adds products of 16-bit floats in float32 by itself; asking for float32 results keeps it from its best kernels.
     return xp.matmul(a, b)
+
+
+class Leading:
+    """The dimensions of a tensor before the last two."""
+
+    def __init__(self, x: Any):
+        self.shape, self.dtype = tuple(x.shape[:-2]), x.dtype
 
 
 class _MatrixProduct(Primitive):
@@ -55,6 +63,13 @@ class _MatrixProduct(Primitive):
         batch = checks.broadcast(self.name, x.shape[:-2], y.shape[:-2])
         return AbstractTensor(x.dtype, (*batch, m, n))
 
+    def factors(self, x: Any, y: Any) -> Factors:
+        batch = checks.broadcast(self.name, x.shape[:-2], y.shape[:-2])
+        lead = broadcasting((Leading(x), Leading(y)), len(batch), batch)
+        left = ("k", "m") if self.transpose_a else ("m", "k")
+        right = ("n", "k") if self.transpose_b else ("k", "n")
+        return Factors(((*lead[0], *left), (*lead[1], *right)), ((*numbered(len(batch)), "m", "n"),))  # type: ignore[misc]
+
     def eval(self, xp: Any, x: Any, y: Any) -> Any:
         self.check_rank(x, y)  # eager calls come here without inference
         return _product(xp, _swap(xp, x) if self.transpose_a else x, _swap(xp, y) if self.transpose_b else y)
@@ -76,8 +91,6 @@ class MatMul(_MatrixProduct):
         [[11.0]]
     """
 
-    factors = "mk,kn->mn"
-
     def check_rank(self, x: Any, y: Any) -> None:
         if x.ndim == 2 == y.ndim:
             return
@@ -95,8 +108,6 @@ class BatchMatMul(_MatrixProduct):
         >>> ops.BatchMatMul()(Tensor(np.ones((5, 2, 3), np.float32)), Tensor(np.ones((5, 3, 4), np.float32))).shape
         (5, 2, 4)
     """
-
-    factors = "...mk,...kn->...mn"
 
     def check_rank(self, x: Any, y: Any) -> None:
         for name, value in (("x", x), ("y", y)):

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
-from mindspore.prims.activation import LogSoftmax, Softmax
+from mindspore.prims.activation import LogSoftmax, Softmax, shifted_and_total
 from mindspore.prims.arrays import ExpandDims
-from mindspore.prims.elementwise import Cast, Elementwise, Equal, Maximum, Minimum, Sigmoid, binary
+from mindspore.prims.elementwise import Cast, Elementwise, Equal, Exp, Log, Maximum, Minimum, Select, Sigmoid, binary
+from mindspore.prims.factors import DONE, Factors
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum
@@ -33,6 +35,12 @@ def _check_logits(op: str, logits: Any) -> None:
     checks.dtype_in(op, "logits", logits.dtype, "f")
     if logits.ndim != 2:
         raise ValueError(f"For '{op}', 'logits' must have 2 dimensions (N, C), but its shape is {logits.shape}.")
+
+
+def _log_softmax_of_part(device: Any, logits: Any) -> Any:
+    """log_softmax where the classes, "v", are cut over devices."""
+    shifted, total = shifted_and_total(device, logits, (1,), ("v",))
+    return shifted - Log()(total)
 
 
 class SoftmaxCrossEntropyWithLogits(Primitive):
@@ -61,6 +69,18 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
                 f"and {logits.dtype}."
             )
         return AbstractTuple((AbstractTensor(logits.dtype, logits.shape[:1]), logits))
+
+    def factors(self, logits: Any, labels: Any) -> Factors:
+        return Factors((("n", "v"), ("n", "v")), (("n",), ("n", "v")), {"v": DONE})
+
+    def on_device(self, device: Any, logits: Any, labels: Any) -> Any:
+        if device.parts("v") == 1:
+            return device.plain(self, logits, labels)
+        log_p = _log_softmax_of_part(device, logits)
+        wide = Cast()(labels, log_p.dtype)
+        loss = device.all_reduce("sum", -ReduceSum()(wide * log_p, -1), "v")
+        total = device.all_reduce("sum", ReduceSum(True)(wide, -1), "v")
+        return Cast()(loss, logits.dtype), Cast()(Exp()(log_p) * total - wide, logits.dtype)
 
     def eval(self, xp: Any, logits: Any, labels: Any) -> Any:
         log_p, wide = _log_softmax(xp, widen(logits)), widen(labels)
@@ -97,6 +117,20 @@ class SparseCrossEntropy(Primitive):
 
     def requirements(self, logits: Any, labels: Any) -> list[Requirement]:
         return [label_below(self.name, 1, logits.shape[1])]
+
+    def factors(self, logits: Any, labels: Any) -> Factors:
+        return Factors((("n", "v"), ("n",)), (("n",),), {"v": DONE})
+
+    def on_device(self, device: Any, logits: Any, labels: Any) -> Any:
+        """A cut vocabulary: each device picks the labels that are its own."""
+        if device.parts("v") == 1:
+            return self(logits, labels)
+        classes = from_array(np.arange(logits.shape[1], dtype=np.int64))
+        here = classes + Cast()(device.index("v"), mstype.int64) * logits.shape[1]
+        hot = Equal()(ExpandDims()(Cast()(labels, mstype.int64), -1), here)
+        log_p = _log_softmax_of_part(device, logits)
+        loss = device.all_reduce("sum", -ReduceSum()(Select()(hot, log_p, log_p * 0), -1), "v")
+        return Cast()(loss, logits.dtype)
 
     def eval(self, xp: Any, logits: Any, labels: Any) -> Any:
         self.enforce(xp, logits, labels)

@@ -15,6 +15,7 @@ from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.elementwise import Cast, Rsqrt
+from mindspore.prims.factors import DONE, WHOLE, Factors, numbered
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape, reduced_shape
@@ -90,6 +91,10 @@ class Standardize(Primitive):
         stat = AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes, True))
         return AbstractTuple((x, stat, stat))
 
+    def factors(self, x: Any) -> Factors:
+        names = tuple(WHOLE if d in self.axes else n for d, n in enumerate(numbered(x.ndim)))
+        return Factors((names,), (names,) * 3)
+
     def eval(self, xp: Any, x: Any) -> Any:
         wide = widen(x)
         mean, var = _statistics(xp, wide, self.axes)
@@ -131,6 +136,11 @@ class LayerNorm(Primitive):
                 )
         stat = AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes(x.ndim), True))
         return AbstractTuple((x, stat, stat))
+
+    def factors(self, x: Any, gamma: Any, beta: Any) -> Factors:
+        names = tuple(WHOLE if d in self.axes(x.ndim) else n for d, n in enumerate(numbered(x.ndim)))
+        own = names[x.ndim - gamma.ndim :]
+        return Factors((names, own, own), (names,) * 3)
 
     def eval(self, xp: Any, x: Any, gamma: Any, beta: Any) -> Any:
         wide = widen(x)
@@ -179,6 +189,10 @@ class RmsNorm(Primitive):
         return AbstractTuple(
             (x, AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes(x, gamma), True)))
         )
+
+    def factors(self, x: Any, gamma: Any) -> Factors:
+        names = tuple(WHOLE if d in self.axes(x, gamma) else n for d, n in enumerate(numbered(x.ndim)))
+        return Factors((names, names[x.ndim - gamma.ndim :]), (names,) * 2)
 
     def eval(self, xp: Any, x: Any, gamma: Any) -> Any:
         wide = widen(x)
@@ -256,6 +270,28 @@ class BatchNorm(Primitive):
                 )
         stat = AbstractTensor(stat_dtype(x.dtype), (channels,))
         return AbstractTuple((x, mean, variance, stat, stat))
+
+    def factors(self, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Factors:
+        names = numbered(x.ndim)
+        own = (names[self._axis(x.ndim)],)
+        return Factors((names, own, own, own, own), (names, own, own, own, own), {names[a]: DONE for a in self._axes(x.ndim)})
+
+    def on_device(self, device: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
+        """The statistics are those of the whole batch, whatever parts of it the devices hold."""
+        axes, row = self._axes(x.ndim), self._row(x.shape)
+        cut = tuple(device.factors.inputs[0][a] for a in axes)
+        if not self.is_training or device.parts(*cut) == 1:
+            return device.plain(self, x, scale, bias, mean, variance)
+        wide, n = _wide(x), _count(x.shape, axes) * device.parts(*cut)
+        used = device.all_reduce("avg", ReduceMean()(wide, axes), *cut)
+        centred = wide - Reshape()(used, row)
+        spread = device.all_reduce("avg", ReduceMean()(centred * centred, axes), *cut)
+        step = self.momentum
+        new_mean = _as(_wide(mean) * (1 - step) + used * step, mean.dtype)
+        new_variance = _as(_wide(variance) * (1 - step) + spread * (step * n / max(n - 1, 1)), variance.dtype)
+        factor = _wide(scale) * Rsqrt()(spread + self.epsilon)
+        out = centred * Reshape()(factor, row) + Reshape()(_wide(bias), row)
+        return _as(out, x.dtype), new_mean, new_variance, used, spread
 
     @staticmethod
     def _statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, window
 from mindspore.prims.elementwise import zeros_like
+from mindspore.prims.factors import WHOLE, Factors, is_tensor
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.window import Window
@@ -32,6 +33,14 @@ class Pooling(Primitive):
     rank = 2
     kinds = "f"
     pad_modes: tuple[str, ...] = ("same", "valid", "pad")
+
+    def factors(self, *args: Any) -> Factors | None:
+        """Images may be cut by batch and channels. Indices count within a plane, so they stay right."""
+        whole = (WHOLE,) * self.rank
+        names = ("n", "c", *whole) if self.data_format.startswith("NC") else ("n", *whole, "c")
+        if any(is_tensor(a) and len(a.shape) != len(names) for a in args):
+            return None
+        return Factors(tuple(names if is_tensor(a) else None for a in args), (names,))
 
     def setup(
         self, kernel_size: Any, strides: Any, pad_mode: str, data_format: str, pad: Any = 0, dilation: Any = 1,
@@ -331,6 +340,9 @@ class MaxPoolWithIndices(Pooling):
             argmax_type=mstype.to_dtype(argmax_type),
         )  # fmt: skip
 
+    def factors(self, *args: Any) -> Factors | None:
+        return None
+
     def infer(self, x: Any) -> Any:
         shape = self.check(x)
         return AbstractTuple((AbstractTensor(x.dtype, shape), AbstractTensor(self.argmax_type, shape)))
@@ -488,6 +500,9 @@ class AvgPoolNd(_Average):
 
 class AvgPoolGrad(_Average):
     """`prim(dout, input_shape)`: every element gets the share of each window it lies in."""
+
+    def on_device(self, device: Any, dout: Any, shape: Any) -> Any:
+        return self(dout, device.shapes[0])
 
     def infer(self, dout: Any, shape: Any) -> Any:  # type: ignore[override]
         return AbstractTensor(dout.dtype, shape)

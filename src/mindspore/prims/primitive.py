@@ -10,6 +10,9 @@ A subclass states, side by side:
   tensor operators, so that gradients of gradients come for free.
 - `requirements(*args)`: optional; what the values of arguments must satisfy (prims/requirements.py).
 - `failure()`: optional; the error to raise when finite arguments give a result that is not finite. NumPy's own rule raises it.
+- `factors(*args)`: optional; which dimensions run together (prims/factors.py), for sharding and counts of work.
+- `on_device(device, *args)`: optional; the operation on a device's parts of its arguments, where it is not simply the
+  operation itself (compiler/shard/device.py says what `device` knows). Written with primitives, like `bprop`.
 - `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/batching.py).
 
 Calling an instance goes through `dispatch`, which either runs it now or adds a node to the graph being built.
@@ -25,9 +28,10 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore._base import keys
 from mindspore.ir import Abstract
-from mindspore.prims import explain, values
+from mindspore.prims import explain, factors, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.argument_names import positional
+from mindspore.prims.factors import Factors
 
 _REGISTRY: dict[str, type[Primitive]] = {}
 
@@ -75,8 +79,8 @@ class Primitive:
     variadic: ClassVar[bool] = False
     #: broadcasting element by element: batching and fusion need to know nothing else
     elementwise: ClassVar[bool] = False
-    #: einsum-like index rule for sharding and FLOP counts ("mk,kn->mn"); "" when none applies
-    factors: ClassVar[str] = ""
+    #: f(x + y) = f(x) + f(y) in all arguments at once: a sum over devices may be taken after the operation
+    linear: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # attributes given to the constructor
 
@@ -106,8 +110,13 @@ class Primitive:
     def eval(self, xp: Any, *args: Any) -> Any:
         raise NotImplementedError(f"primitive {self.name} has no evaluation rule")
 
+    def factors(self, *args: Any) -> Factors | None:
+        """The index rule of the operation on these arguments; None: unknown, it is not cut over devices."""
+        return factors.elementwise(args, self.linear) if self.elementwise else None
+
     bprop: Any = None
     vmap: Any = None
+    on_device: Any = None
     requirements: Any = None
     failure: Any = None
     eval_xla: Any = None

@@ -16,6 +16,7 @@ from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values
+from mindspore.prims.factors import WHOLE, Factors, is_tensor, numbered
 from mindspore.prims.primitive import Primitive
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -135,6 +136,14 @@ class _Sampler(Primitive):
     def infer(self, key: Any, shape: Any, dtype: Any, *parameters: Any) -> Any:
         checks.dtype_in(self.name, "dtype", dtype, self.kinds)
         return AbstractTensor(dtype, shape)
+
+    def factors(self, key: Any, shape: Any, dtype: Any, *parameters: Any) -> Factors:
+        whole = tuple((WHOLE,) * len(a.shape) if is_tensor(a) else None for a in (key, shape, dtype, *parameters))
+        return Factors(whole, (numbered(len(shape)),))
+
+    def on_device(self, device: Any, key: Any, shape: Any, *rest: Any) -> Any:
+        """Numbers depend on the place in the whole tensor: drawn for all of it, and cut."""
+        return device.part(self(key, device.full_shapes[0], *rest), 0)
 
     def bprop(self, *args: Any) -> tuple:
         return (None,) * (len(args) - 2)

@@ -9,6 +9,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, values
+from mindspore.prims.factors import WHOLE, Factors, broadcasting, numbered, reduction, reshaping
 from mindspore.prims.precision import is_half
 from mindspore.prims.primitive import Primitive
 
@@ -39,6 +40,17 @@ class Reduction(Primitive):
 
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return dtype
+
+    #: how the results of parts combine; "" where they do not
+    combined = ""
+
+    def factors(self, x: Any, axis: Any) -> Factors:
+        axes = checks.axes(self.name, axis, x.ndim)
+        found = reduction(x, axes, self.keep_dims, self.combined or "sum", axis)
+        if self.combined:
+            return found
+        names = tuple(WHOLE if i in axes else n for i, n in enumerate(numbered(x.ndim)))
+        return Factors((names, None), found.outputs)
 
     def eval(self, xp: Any, x: Any, axis: Any) -> Any:
         axes = checks.axes(self.name, axis, x.ndim)
@@ -79,6 +91,7 @@ class ReduceSum(Reduction):
         [[3.0]]
     """
 
+    combined = "sum"
     def __init__(self, keep_dims: bool = False, skip_mode: bool = False):
         super().__init__(keep_dims)
         self.skip_mode = skip_mode
@@ -104,6 +117,7 @@ class ReduceMean(Reduction):
         2.0
     """
 
+    combined = "avg"
     kinds = "uifc"
 
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
@@ -142,6 +156,7 @@ class ReduceMax(_Extremum):
         5.0
     """
 
+    combined = "max"
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
         return xp.max(x, axis=axes, keepdims=self.keep_dims)
 
@@ -154,6 +169,7 @@ class ReduceMin(_Extremum):
         [1. 2.]
     """
 
+    combined = "min"
     def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
         return xp.min(x, axis=axes, keepdims=self.keep_dims)
 
@@ -167,6 +183,7 @@ class ReduceProd(Reduction):
          [8.]]
     """
 
+    combined = "prod"
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return mstype.int64 if dtype is mstype.bool_ else dtype
 
@@ -238,6 +255,13 @@ class Reshape(Primitive):
         checks.tensor(self.name, "x", x)
         return AbstractTensor(x.dtype, resolve_shape(self.name, x.shape, shape))
 
+    def factors(self, x: Any, shape: Any) -> Factors:
+        before, after = reshaping(x.shape, resolve_shape(self.name, x.shape, shape))
+        return Factors((before, None), (after,), linear=True)
+
+    def on_device(self, device: Any, x: Any, shape: Any) -> Any:
+        return self(x, device.shapes[0])
+
     def eval(self, xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
         return xp.reshape(x, resolve_shape(self.name, x.shape, shape))
 
@@ -290,6 +314,13 @@ class BroadcastTo(Primitive):
     def infer(self, x: Any) -> Any:
         checks.tensor(self.name, "x", x)
         return AbstractTensor(x.dtype, self._target(x.shape))
+
+    def factors(self, x: Any) -> Factors:
+        target = self._target(x.shape)
+        return Factors(broadcasting((x,), len(target), target), (numbered(len(target)),), linear=True)
+
+    def on_device(self, device: Any, x: Any) -> Any:
+        return BroadcastTo(device.shapes[0])(x)
 
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.broadcast_to(x, self._target(x.shape))

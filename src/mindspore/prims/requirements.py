@@ -26,7 +26,8 @@ from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.factors import DONE, Factors, numbered
+from mindspore.prims.primitive import Primitive, primitive_class
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,19 @@ class Violation(Primitive):
 
     def infer(self, *xs: Any) -> Any:
         return AbstractTuple((AbstractTensor(mstype.bool_, ()), _VALUE))
+
+    def factors(self, *xs: Any) -> Factors | None:
+        if len(xs) != 1:
+            return None
+        names = numbered(len(xs[0].shape))
+        return Factors((names,), ((), ()), dict.fromkeys(names, DONE))
+
+    def on_device(self, device: Any, x: Any) -> Any:
+        """What any device finds, all know of."""
+        bad, worst = device.plain(self, x)
+        labels, cast = device.factors.inputs[0], primitive_class("Cast")()
+        found = device.all_reduce("max", cast(bad, mstype.int32), *labels)
+        return cast(found, mstype.bool_), device.all_reduce("max", worst, *labels)
 
     def eval(self, xp: Any, *xs: Any) -> Any:
         return self.test.violation(xp, *xs)

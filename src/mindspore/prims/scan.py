@@ -12,6 +12,7 @@ from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import Concat, Fill, GetItem
 from mindspore.prims.elementwise import Exp, conj
+from mindspore.prims.factors import Factors, along
 from mindspore.prims.gather_scatter import TensorScatterElements
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
@@ -37,6 +38,9 @@ class _Scan(Primitive):
         checks.dtype_in(self.name, "x", x.dtype, self.kinds)
         checks.axis(self.name, axis, x.ndim)
         return AbstractTensor(x.dtype, x.shape)
+
+    def factors(self, x: Any, axis: Any) -> Factors:
+        return along(x, (axis % max(x.ndim, 1),), 1, axis)
 
     def eval(self, xp: Any, x: Any, axis: int) -> Any:
         if x.ndim == 0:

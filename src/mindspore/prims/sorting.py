@@ -11,6 +11,7 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import Fill
+from mindspore.prims.factors import WHOLE, Factors, along, numbered
 from mindspore.prims.gather_scatter import TensorScatterElements
 from mindspore.prims.primitive import Primitive
 
@@ -49,6 +50,9 @@ class Sort(Primitive):
         checks.axis(self.name, self.axis, x.ndim)
         return _pair(x, x.shape)
 
+    def factors(self, x: Any) -> Factors:
+        return along(x, (self.axis % max(x.ndim, 1),), 2)
+
     def eval(self, xp: Any, x: Any) -> Any:
         if x.ndim == 0:
             return xp.asarray(x), xp.zeros((), np.int32)
@@ -86,6 +90,9 @@ class TopK(Primitive):
                 f"For '{self.name}', 'k' must be at most the size of the last dimension, but got k={k} and shape {x.shape}."
             )
         return _pair(x, x.shape[:-1] + (k,) if x.ndim else x.shape)
+
+    def factors(self, x: Any, k: Any) -> Factors:
+        return along(x, (x.ndim - 1,), 2, k)
 
     def eval(self, xp: Any, x: Any, k: int) -> Any:
         if x.ndim == 0:
@@ -135,6 +142,11 @@ class _ArgExtremum(Primitive):
                 f"For '{self.name}', an axis of size 0 has no extreme value; the shape of 'x' is {x.shape}."
             )
         return AbstractTensor(self.output_type, x.shape[:at] + x.shape[at + 1 :])
+
+    def factors(self, x: Any) -> Factors:
+        names, at = numbered(x.ndim), self.axis % max(x.ndim, 1)
+        given = tuple(WHOLE if d == at else n for d, n in enumerate(names))
+        return Factors((given,), (tuple(n for d, n in enumerate(names) if d != at),))
 
     def eval(self, xp: Any, x: Any) -> Any:
         if x.ndim == 0:

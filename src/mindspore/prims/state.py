@@ -13,6 +13,7 @@ from mindspore._base.dtype import DType
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, values
 from mindspore.prims.elementwise import Cast
+from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import Reshape, sum_to_shape
 
@@ -55,6 +56,12 @@ class _Assignment(Primitive):
         checks.tensor(self.name, "value", value)
         self.check_shape(variable.shape, value.shape)
         return AbstractTensor(variable.dtype, variable.shape)
+
+    def factors(self, variable: Any, value: Any) -> Factors | None:
+        if variable.shape != value.shape and len(value.shape):
+            return None
+        names = numbered(len(variable.shape))
+        return Factors((names, names if value.shape == variable.shape else ()), (names,))
 
     def check_shape(self, variable: tuple[int, ...], value: tuple[int, ...]) -> None:
         if checks.broadcast(self.name, variable, value) != variable:

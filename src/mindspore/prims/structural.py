@@ -6,6 +6,7 @@ from typing import Any
 
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTuple
+from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.primitive import Primitive
 
 
@@ -39,6 +40,7 @@ class Identity(Primitive):
     """The same value under another name: marks what a gradient is taken with respect to."""
 
     elementwise = True
+    linear = True
 
     def __init__(self) -> None:
         super().__init__("Identity")
@@ -84,6 +86,10 @@ class Later(Primitive):
 
     def infer(self, x: Any, after: Any) -> Any:
         return x
+
+    def factors(self, x: Any, after: Any) -> Factors:
+        names = numbered(len(x.shape))
+        return Factors((names, None), (names,), linear=True)
 
     def eval(self, xp: Any, x: Any, after: Any) -> Any:
         return x

@@ -13,6 +13,7 @@ import numpy as np
 
 from mindspore.ir import AbstractTuple
 from mindspore.prims import checks
+from mindspore.prims.factors import WHOLE, Factors, Labels, is_tensor, numbered
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 
@@ -52,6 +53,18 @@ class Update(Primitive):
                     f"{first.shape}."
                 )
         return AbstractTuple(tuple(named[name] for name in self.state))
+
+    def factors(self, *args: Any) -> Factors:
+        """Element by element in what has the variable's shape; other tensors are needed whole."""
+        named = dict(zip(self.arguments, args))
+        shape = named[self.state[0]].shape
+
+        def labels(value: Any) -> Labels | None:
+            if not is_tensor(value):
+                return None
+            return numbered(len(shape)) if value.shape == shape else (WHOLE,) * len(value.shape)
+
+        return Factors(tuple(map(labels, args)), tuple(labels(named[name]) or () for name in self.state))
 
     def eval(self, xp: Any, *args: Any) -> Any:
         named = dict(zip(self.arguments, args))

@@ -15,6 +15,8 @@ import numpy as np
 
 WORLD_GROUPS = ("hccl_world_group", "nccl_world_group", "mccl_world_group")
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
+#: names of groups that are lines or planes of a mesh of devices begin so (prims/mesh.py)
+MESH = "mesh:"
 
 
 class Message(NamedTuple):
@@ -183,10 +185,39 @@ def members(name: str) -> tuple[int, ...]:
     """World ranks of a group's members. Before a run is joined every group is this process alone."""
     if name in _World.groups:
         return _World.groups[name]
+    mesh = mesh_of(name)
+    if mesh is not None:
+        return mesh_members(*mesh, _World.transport.rank)
     if name in WORLD_GROUPS or not _World.inited:
         return tuple(range(_World.transport.size))
     known = ", ".join((WORLD_GROUPS[0], *_World.groups))
     raise RuntimeError(f"The communication group '{name}' does not exist: create it by create_group. Known: {known}.")
+
+
+def mesh_of(name: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The shape of the mesh and the axes that a group's name states; None for groups that are no part of a mesh."""
+    if not name.startswith(MESH):
+        return None
+    shape, axes = name[len(MESH) :].split(":")
+    return tuple(map(int, shape.split("x"))), tuple(map(int, axes.split(",")))
+
+
+def mesh_index(shape: tuple[int, ...], axes: tuple[int, ...], rank: int) -> int:
+    """The number of a rank along some axes of a mesh, the first of them slowest."""
+    place = np.unravel_index(rank, shape)
+    index = 0
+    for axis in axes:
+        index = index * shape[axis] + int(place[axis])
+    return index
+
+
+def mesh_members(shape: tuple[int, ...], axes: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """The ranks that differ from `rank` along these axes only, in the order of their numbers along them."""
+    grid = np.arange(int(np.prod(shape))).reshape(shape)
+    place = np.unravel_index(rank, shape)
+    plane = grid[tuple(slice(None) if axis in axes else int(p) for axis, p in enumerate(place))]
+    kept = sorted(axes)
+    return tuple(int(r) for r in plane.transpose([kept.index(a) for a in axes]).ravel())
 
 
 def group_size(name: str) -> int:

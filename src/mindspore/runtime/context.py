@@ -23,6 +23,7 @@ from typing import Any
 
 from mindspore.runtime import device_kinds
 from mindspore.runtime.settings import SETTINGS, checked, defaults
+from mindspore.runtime.sharding import sharding_options
 
 #: settings that compiled graphs depend on
 _COMPILED_FOR = ("backend", "device_target", "device_id", "graph_kernel_flags", "runtime_num_threads", "jit_syntax_level",
@@ -60,9 +61,10 @@ class Context:
         self.mode = self.settings["mode"]
         parallel = self.sections.get("parallel", {})
         cut = parallel.get("parallel_mode", "stand_alone"), parallel.get("device_num", 1)
+        self.sharding = sharding_options(parallel)  #: how graphs are cut over devices, if they are
         if not self.is_local:
             self._tell_the_compile_cache()
-        self.key = _interned((*(self.settings[name] for name in _COMPILED_FOR), *cut, self.streams))
+        self.key = _interned((*(self.settings[name] for name in _COMPILED_FOR), *cut, self.sharding, self.streams))
 
     def _tell_the_compile_cache(self) -> None:
         """Where compiled code is kept on disk is the same for all of the process: so is the code."""

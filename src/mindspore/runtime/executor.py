@@ -7,11 +7,16 @@ from typing import Any
 from mindspore._base import flags
 from mindspore.compiler import driver
 from mindspore.ir import FuncGraph
-from mindspore.runtime import choose_backend
+from mindspore.runtime import choose_backend, context
 
 
 def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Options = driver.Options()) -> Any:
     """Optimise and compile with the backend of the current context."""
+    sharding = context.current().sharding
+    if sharding is not None:
+        from mindspore.runtime.sharded import ShardedExecutable
+
+        return ShardedExecutable(graph, sharding, options)
     driver.optimise(graph, options)
     executable = choose_backend.compile_graph(graph, donated)
     return _dumped(graph, executable) if flags.text("MINDSPORE_DUMP_CONFIG") else executable

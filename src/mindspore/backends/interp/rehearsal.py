@@ -1,0 +1,77 @@
+"""N devices in one process: every step of a device's graph is run for each of them, and collectives exchange in between.
+
+The oracle for the sharding pass: what N devices compute must be what one computes. Devices go in lock-step, so that a
+collective finds the arrays of all its members when its turn comes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.backends.interp.machine import Program
+from mindspore.ir import CNode, FuncGraph
+from mindspore.prims import world
+from mindspore.prims.collective import AllGather, AllReduce, Collective, ReduceScatter
+from mindspore.prims.exchange import AlltoAll
+from mindspore.prims.mesh import MeshIndex
+
+
+class Rehearsal:
+    """The graph of a device, run for all devices of its mesh."""
+
+    def __init__(self, graph: FuncGraph, devices: int):
+        self.devices = devices
+        self.program = Program(graph.name)
+        self.program.build(graph, {})
+
+    def __call__(self, arrays: list[list[Any]]) -> list[tuple]:
+        """The outputs of each device, from the inputs of each."""
+        program = self.program
+        everyone = [program.template.copy() for _ in range(self.devices)]
+        for slots, given in zip(everyone, arrays):
+            for place, array in zip(program.inputs, given):
+                slots[place] = np.asarray(array)
+        with np.errstate(all="ignore"):
+            for (kernel, sources, target, dead), node in zip(program.steps, program.nodes):
+                args = [[slots[s] for s in sources] for slots in everyone]
+                for slots, result in zip(everyone, self._step(node, kernel, args)):
+                    slots[target] = result
+                    for d in dead:
+                        slots[d] = None
+        return [slots[program.result] for slots in everyone]
+
+    def _step(self, node: CNode, kernel: Any, args: list[list[Any]]) -> list[Any]:
+        if isinstance(node.op, Collective):
+            return exchange(node.op, [a[0] for a in args])
+        if isinstance(node.op, MeshIndex):
+            return [np.asarray(node.op.of_rank(rank), np.int32) for rank in range(self.devices)]
+        return [kernel(*a) for a in args]
+
+
+def exchange(op: Collective, arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """The results of a collective on all devices, from the arrays of all."""
+    mesh = world.mesh_of(op.group)
+    found: list[Any] = [None] * len(arrays)
+    for rank in range(len(arrays)):
+        if found[rank] is None:
+            members = world.mesh_members(*mesh, rank) if mesh is not None else tuple(range(len(arrays)))
+            for member, result in zip(members, _among(op, [arrays[m] for m in members])):
+                found[member] = result
+    return found
+
+
+def _among(op: Collective, arrays: list[np.ndarray]) -> list[np.ndarray]:
+    """The results of the members of one group."""
+    count = len(arrays)
+    if isinstance(op, AllReduce):
+        return [world.reduce_arrays(op.op, arrays)] * count
+    if isinstance(op, AllGather):
+        return [np.concatenate(arrays)] * count
+    if isinstance(op, ReduceScatter):
+        return np.split(world.reduce_arrays(op.op, arrays), count)
+    if isinstance(op, AlltoAll):
+        parts = [np.split(a, count, op.split_dim) for a in arrays]
+        return [np.concatenate([p[i] for p in parts], op.concat_dim) for i in range(count)]
+    raise NotImplementedError(f"{op.name} cannot be rehearsed on {count} devices in one process.")

@@ -1,0 +1,1 @@
+"""Cutting a graph over devices: see README.md."""

@@ -1,0 +1,142 @@
+"""Writing the graph that each device runs.
+
+The plan's layouts give every node its local shape. Nodes are built anew on the devices' parts: arguments are brought into the
+layout that an operator wants (redistribute.py), then the operator is applied, by its `on_device` rule if it has one.
+Inputs are the parts of the graph's inputs; weights come and go as they are stored, other results leave whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.compiler.builder import Builder, array_node
+from mindspore.compiler.rewrite.passes import substitute
+from mindspore.compiler.shard import redistribute
+from mindspore.compiler.shard.device import Device
+from mindspore.compiler.shard.layout import Layout
+from mindspore.compiler.shard.plan import Plan, output_layouts, outputs_of, shapes_of
+from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
+from mindspore.prims.mesh import MeshIndex
+from mindspore.prims.structural import MakeTuple, TupleGetItem
+
+
+def partition(plan: Plan, whole_outputs: bool = False) -> FuncGraph:
+    """The graph of one device; `plan.graph` stays as it is. `whole_outputs`: new weights leave whole, too."""
+    return _Partition(plan, whole_outputs).run()
+
+
+class _Partition:
+    def __init__(self, plan: Plan, whole_outputs: bool = False):
+        self.plan, self.mesh, self.whole_outputs = plan, plan.mesh, whole_outputs
+        self.graph = FuncGraph(plan.graph.name)
+        self.builder = Builder(self.graph)
+        self.done: dict[int, Node] = {}  # node of the whole graph -> node of the device's
+        self.moved: dict[tuple[int, Layout], Node] = {}  # a value in another layout than its own
+
+    def run(self) -> FuncGraph:
+        plan = self.plan
+        with self.builder.active():
+            for parameter in plan.graph.parameters:
+                self._input(parameter)
+            for node in plan.graph.nodes():
+                if node is not plan.graph.output:
+                    with self.builder.at(node.location, node.scope):
+                        self.done[node.id] = self._node(node)
+            self.graph.output = self._output()
+        self.graph.attrs = dict(plan.graph.attrs)
+        return self.graph
+
+    def _input(self, parameter: Any) -> None:
+        abstract = parameter.abstract
+        stored = self.plan.storage_of(parameter)
+        if isinstance(abstract, AbstractTensor):
+            abstract = AbstractTensor(abstract.dtype, stored.local(abstract.shape, self.mesh))
+        node: Node = self.graph.add_parameter(parameter.name, abstract, parameter.default)
+        layout = self.plan.layouts[parameter.id]
+        if layout != stored:
+            node = self._redistributed(node, stored, layout)  # type: ignore[arg-type]
+        self.done[parameter.id] = node
+
+    def _node(self, node: CNode) -> Node:
+        plan = self.plan
+        if isinstance(node.op, (MakeTuple, TupleGetItem)):
+            return self.builder.emit(node.op, tuple(self._as_is(a) for a in node.args))
+        args = tuple(self._argument(a, w) for a, w in zip(node.args, plan.inputs_wanted(node)))
+        rule = plan.rules[node.id]
+        if rule is None:
+            return self.builder.emit(node.op, args)
+        chosen = plan.assignments[node.id]
+        made = self._applied(node, args)
+        computed = output_layouts(rule, chosen, plan.owed(node))
+        wanted = plan.layouts[node.id]
+        if isinstance(wanted, Layout) and wanted != computed[0]:  # an out_strategy
+            made = self._redistributed(made, computed[0], wanted)
+        elif isinstance(wanted, tuple) and list(wanted) != computed:
+            parts = [self.builder.get_item(made, i) for i in range(len(computed))]
+            made = self.builder.make_tuple(
+                [self._redistributed(p, c, w) for p, c, w in zip(parts, computed, wanted)]  # type: ignore[arg-type]
+            )
+        return made
+
+    def _applied(self, node: CNode, args: tuple[Node, ...]) -> Node:
+        plan, op = self.plan, node.op
+        rule, chosen = plan.rules[node.id], plan.assignments[node.id]
+        if op.on_device is None or not any(chosen.values()):
+            return self.builder.emit(op, args)
+        device = Device(self.mesh, rule, chosen, shapes_of(node), outputs_of(node))  # type: ignore[arg-type]
+        plain = [a.value if isinstance(a, ValueNode) and not _is_array(a) else self.builder.public(a) for a in args]
+        result = op.on_device(device, *plain)
+        if isinstance(node.abstract, AbstractTuple):
+            return self.builder.make_tuple([self.builder.node_of(r) for r in result])
+        return self.builder.node_of(result)
+
+    def _argument(self, node: Node, wanted: Layout | None) -> Node:
+        if wanted is None:
+            return self._as_is(node)
+        layout = self.plan.layout_of(node)
+        if layout == wanted:
+            return self._as_is(node)
+        key = (node.id, wanted)
+        if key not in self.moved:
+            self.moved[key] = self._redistributed(self._as_is(node), layout, wanted)
+        return self.moved[key]
+
+    def _as_is(self, node: Node) -> Node:
+        return node if isinstance(node, ValueNode) else self.done[node.id]
+
+    def _redistributed(self, node: Node, source: Layout, target: Layout) -> Node:
+        if source == target:
+            return node
+        found = redistribute.steps(source, target)
+        return self.builder.node_of(redistribute.apply(self.builder.public(node), found, self.mesh))
+
+    def _output(self) -> Node:
+        """New values of weights as they are stored; all else whole."""
+        plan, output = self.plan, self.plan.graph.output
+        updated = {target: source for source, target in plan.graph.attrs.get("updates", {}).items()}
+        if not isinstance(output, CNode) or not isinstance(output.op, MakeTuple):
+            return self._argument(output, _target(output))
+        leaves = []
+        for number, leaf in enumerate(output.args):
+            wanted = _target(leaf)
+            if number in updated and not self.whole_outputs:
+                wanted = plan.storage_of(plan.graph.parameters[updated[number]])
+            leaves.append(self._argument(leaf, wanted))
+        return self.builder.make_tuple(leaves)
+
+
+def _is_array(node: ValueNode) -> bool:
+    return isinstance(node.abstract, AbstractTensor)
+
+
+def _target(node: Node) -> Layout | None:
+    return Layout.whole(len(node.abstract.shape)) if hasattr(node.abstract, "shape") else None
+
+
+def specialised(graph: FuncGraph, rank: int) -> FuncGraph:
+    """The same graph for one rank: `MeshIndex` becomes a number. In place."""
+    indices = [n for n in graph.nodes() if isinstance(n.op, MeshIndex)]
+    substitute(graph, {n.id: array_node(np.asarray(n.op.of_rank(rank), np.int32)) for n in indices})
+    return graph

@@ -1,0 +1,433 @@
+"""Deciding how every value of a graph lies on the mesh.
+
+The graph holds the forward pass, the gradients and the optimizer, so there is one rule for all communication: a weight
+gradient contracts the batch, comes out owing a sum, and whoever uses it pays.
+
+1. Operators with a strategy are fixed, and so are the weights that they use.
+2. The others follow in topological order: each takes, among the cuts that its arguments suggest, the cheapest by the cost model
+   (redistribution of arguments, sums owed by results, the work itself).
+3. Weights, constants and what is computed from them alone float: they take the layout that their first user asks for.
+4. With optimizer parallelism, weights and states are stored in further parts along devices that would hold copies.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from mindspore.compiler.builder import infer_argument
+from mindspore.compiler.shard import cost
+from mindspore.compiler.shard.layout import Axes, Layout, Mesh
+from mindspore.compiler.shard.strategy import Assignment, StrategyError, assignment_of, layout_of_cuts, refuse
+from mindspore.ir import AbstractTuple, CNode, FuncGraph, Node, Parameter, ValueNode
+from mindspore.prims.control import Call, Cond, While
+from mindspore.prims.factors import DONE, WHOLE, Factors
+from mindspore.prims.structural import MakeTuple, TupleGetItem
+from mindspore.prims.update import Update
+
+Layouts = Layout | tuple["Layouts", ...]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user's settings say."""
+
+    devices: int
+    search: bool = False  #: choose everything (auto_parallel); else operators without strategy that use weights cut the batch
+    dataset: Any = "data_parallel"  #: "data_parallel", "full_batch", or a strategy for each input
+    optimizer_parallel: bool = False
+    optimizer_threshold: int = 64 * 1024  #: bytes; smaller weights are not cut for the optimizer
+    machine: cost.Machine = field(default_factory=cost.Machine)
+
+
+@dataclass
+class Plan:
+    """Layouts for all nodes of a graph, and how each operator is cut."""
+
+    graph: FuncGraph
+    mesh: Mesh
+    options: Options
+    rules: dict[int, Factors | None] = field(default_factory=dict)
+    assignments: dict[int, Assignment] = field(default_factory=dict)
+    layouts: dict[int, Layouts] = field(default_factory=dict)  #: of parameters and nodes; absent while they float
+    fixed: set[int] = field(default_factory=set)  #: operators cut as the user said
+    stored: dict[int, Layout] = field(default_factory=dict)  #: how weights lie between steps, where it is not their layout
+
+    def layout_of(self, node: Node) -> Any:
+        """The layout of a value; None while it floats."""
+        if isinstance(node, ValueNode):
+            return Layout.whole(len(getattr(node.abstract, "shape", ())))
+        return self.layouts.get(node.id)
+
+    def storage_of(self, parameter: Parameter) -> Layout:
+        return self.stored.get(parameter.id, self.layouts[parameter.id])  # type: ignore[return-value]
+
+    def inputs_wanted(self, node: CNode) -> list[Layout | None]:
+        """The layout in which an operator takes each argument; None: as it comes."""
+        rule = self.rules[node.id]
+        if rule is None:
+            return [Layout.whole(len(a.abstract.shape)) if hasattr(a.abstract, "shape") else None for a in node.args]
+        chosen, owed = self.assignments[node.id], self.owed(node)
+        return [
+            Layout(tuple(chosen.get(label, ()) for label in labels), owed if any(labels) or owed else ())
+            if labels is not None
+            else None
+            for labels in _spread(rule.inputs, len(node.args))
+        ]
+
+    def owed(self, node: CNode) -> tuple[tuple[int, str], ...]:
+        """Sums that the arguments owe and that an operator hands on, being linear."""
+        rule = self.rules[node.id]
+        if rule is None or not rule.linear:
+            return ()
+        used = {a for axes in self.assignments.get(node.id, {}).values() for a in axes}
+        found = set()
+        for arg, labels in zip(node.args, rule.inputs):
+            if labels is None:
+                continue
+            layout = self.layout_of(arg)
+            if not isinstance(layout, Layout):
+                return ()
+            found.add(layout.partial)
+        if len(found) != 1:
+            return ()
+        return tuple((a, op) for a, op in found.pop() if op in ("sum", "avg") and a not in used)
+
+
+def _spread(labels: tuple, count: int) -> list:
+    return list(labels) + [None] * (count - len(labels))
+
+
+def arguments(node: CNode) -> list[Any]:
+    return [infer_argument(a) for a in node.args]
+
+
+def shapes_of(node: CNode) -> list[Any]:
+    return [tuple(a.abstract.shape) if hasattr(a.abstract, "shape") else None for a in node.args]
+
+
+def outputs_of(node: Node) -> list[tuple[int, ...]]:
+    out = node.abstract
+    leaves = out.elements if isinstance(out, AbstractTuple) else (out,)
+    return [tuple(getattr(a, "shape", ())) for a in leaves]
+
+
+def input_layouts(rule: Factors, chosen: Assignment) -> list[Layout | None]:
+    return [
+        Layout(tuple(chosen.get(label, ()) for label in labels)) if labels is not None else None for labels in rule.inputs
+    ]
+
+
+def output_layouts(rule: Factors, chosen: Assignment, owed: tuple[tuple[int, str], ...] = ()) -> list[Layout]:
+    found = []
+    for labels in rule.outputs:
+        partial = list(owed)
+        for label, axes in chosen.items():
+            how = rule.reductions.get(label, "sum")
+            if label not in labels and how != DONE:
+                partial += [(axis, how) for axis in axes]
+        found.append(Layout(tuple(chosen.get(label, ()) for label in labels), tuple(sorted(partial))))
+    return found
+
+
+def fits(rule: Factors, chosen: Assignment, shapes: list[Any], outputs: list[tuple[int, ...]], mesh: Mesh) -> bool:
+    """Whether all dimensions divide, and no reduction mixes with another."""
+    layouts = [*zip(input_layouts(rule, chosen), shapes), *zip(output_layouts(rule, chosen), outputs)]
+    return all(layout is None or shape is None or layout.fits(shape, mesh) for layout, shape in layouts)
+
+
+class Planner:
+    """Fills a Plan."""
+
+    def __init__(self, graph: FuncGraph, options: Options):
+        self.graph, self.options = graph, options
+        self.mesh = Mesh.of(options.devices)
+        self.machine = options.machine
+        self.plan = Plan(graph, self.mesh, options)
+
+    def run(self, preset: dict[int, Assignment] | None = None) -> Plan:
+        """`preset`: what a search chose for operators, by node id."""
+        plan = self.plan
+        nodes = self.graph.nodes()
+        self._lay_inputs()
+        for node in nodes:
+            plan.rules[node.id] = rule_of(node)
+        for node in nodes:
+            if "in_strategy" in node.op.attrs:
+                self._fix(node)
+            elif preset and node.id in preset:
+                plan.assignments[node.id] = dict(preset[node.id])
+        for node in nodes:
+            if node.id in plan.assignments:
+                self._claim_weights(node)
+        for node in nodes:
+            self._place(node)
+        for node in (*self.graph.parameters, *nodes):
+            if plan.layout_of(node) is None:
+                self._settle(node, Layout.whole(len(getattr(node.abstract, "shape", ()))))
+        return plan
+
+    # -- inputs -----------------------------------------------------------------------------------------------------
+    def _lay_inputs(self) -> None:
+        given = [p for p in self.graph.parameters if p.default is None]
+        for number, parameter in enumerate(given):
+            self.plan.layouts[parameter.id] = self._dataset_layout(number, tuple(getattr(parameter.abstract, "shape", ())))
+
+    def _dataset_layout(self, number: int, shape: tuple[int, ...]) -> Layout:
+        dataset, mesh = self.options.dataset, self.mesh
+        if isinstance(dataset, (tuple, list)):
+            if number < len(dataset) and shape:
+                found = layout_of_cuts(dataset[number], len(shape), mesh)
+                if not found.fits(shape, mesh):
+                    raise StrategyError(
+                        f"dataset_strategy {tuple(dataset[number])} does not divide input {number} of shape {shape}."
+                    )
+                return found
+        elif dataset == "data_parallel" and shape and shape[0] % mesh.size == 0:
+            return Layout((mesh.axes, *((),) * (len(shape) - 1)))
+        return Layout.whole(len(shape))
+
+    # -- operators that the user cut ----------------------------------------------------------------------------------
+    def _fix(self, node: CNode) -> None:
+        plan, rule = self.plan, self.plan.rules[node.id]
+        if rule is None:
+            self._check_unknown(node)
+            return
+        shapes = shapes_of(node)
+        chosen = assignment_of(node, rule, shapes, self.mesh)
+        if not fits(rule, chosen, shapes, outputs_of(node), self.mesh):
+            raise refuse(node, f"the results {outputs_of(node)} cannot be divided so.")
+        plan.assignments[node.id] = chosen
+        plan.fixed.add(node.id)
+
+    def _check_unknown(self, node: CNode) -> None:
+        """An operator without an index rule is computed whole on every device; its strategy is checked for sense."""
+        tensors = [a for a in arguments(node) if hasattr(a, "shape")]
+        names = [tuple(f"a{i}d{d}" for d in range(len(a.shape))) for i, a in enumerate(tensors)]
+        supply = iter(names)
+        labels = tuple(next(supply) if hasattr(a, "shape") else None for a in arguments(node))
+        assignment_of(node, Factors(labels, ()), shapes_of(node), self.mesh)
+
+    def _claim_weights(self, node: CNode) -> None:
+        """Weights take the layout in which a decided operator uses them, through casts and the like."""
+        rule = self.plan.rules[node.id]
+        if rule is None:
+            return
+        for arg, layout in zip(node.args, input_layouts(rule, self.plan.assignments[node.id])):
+            if layout is not None:
+                self._claim(arg, layout)
+
+    def _claim(self, node: Node, layout: Layout) -> None:
+        if isinstance(node, Parameter) and node.default is not None:
+            self.plan.layouts.setdefault(node.id, layout)
+        elif isinstance(node, CNode) and node.id not in self.plan.assignments:
+            rule = self.plan.rules[node.id]
+            tensors = [i for i, labels in enumerate(rule.inputs) if labels] if rule is not None else []
+            if rule is not None and len(tensors) == 1 and len(rule.outputs) == 1 and not rule.contracted:
+                chosen = self._from_output(node, rule, layout)
+                source = input_layouts(rule, chosen)[tensors[0]]
+                self._claim(node.args[tensors[0]], source)  # type: ignore[arg-type]
+
+    # -- the others ---------------------------------------------------------------------------------------------------
+    def _place(self, node: CNode) -> None:
+        plan, op = self.plan, node.op
+        if isinstance(op, MakeTuple):
+            for arg in node.args:
+                self._ensure(arg)
+            plan.layouts[node.id] = tuple(plan.layout_of(a) for a in node.args)
+            return
+        if isinstance(op, TupleGetItem):
+            self._ensure(node.args[0])
+            plan.layouts[node.id] = plan.layout_of(node.args[0])[node.args[1].value]  # type: ignore[attr-defined]
+            return
+        rule = plan.rules[node.id]
+        if rule is None:
+            for arg in node.args:
+                self._ensure(arg)
+            plan.layouts[node.id] = _whole(node.abstract)
+            return
+        if node.id not in plan.assignments:
+            if self._floats(node, rule):
+                return
+            plan.assignments[node.id] = self._choose(node, rule)
+        self._conclude(node, rule)
+
+    def _ensure(self, node: Node) -> None:
+        if self.plan.layout_of(node) is None:
+            self._settle(node, Layout.whole(len(node.abstract.shape)))
+
+    def _floats(self, node: CNode, rule: Factors) -> bool:
+        """Whether an operator works on floating values alone, and may wait for its user's wish."""
+        if rule.contracted or len(rule.outputs) != 1 or isinstance(node.abstract, AbstractTuple) or node.op.writes:
+            return False
+        return all(
+            not labels or not any(labels) or self.plan.layout_of(arg) is None for arg, labels in zip(node.args, rule.inputs)
+        )
+
+    def _conclude(self, node: CNode, rule: Factors) -> None:
+        """Settle floating arguments, note the layouts of the results."""
+        plan, chosen = self.plan, self.plan.assignments[node.id]
+        for arg, layout in zip(node.args, input_layouts(rule, chosen)):
+            if plan.layout_of(arg) is None:
+                self._settle(arg, layout if layout is not None else Layout.whole(len(arg.abstract.shape)))
+        found = output_layouts(rule, chosen, plan.owed(node))
+        wish = node.op.attrs.get("out_strategy")
+        if wish is not None and node.id in plan.fixed:
+            found = self._as_wished(node, found, wish)
+        plan.layouts[node.id] = tuple(found) if isinstance(node.abstract, AbstractTuple) else found[0]
+
+    def _as_wished(self, node: CNode, found: list[Layout], wish: Any) -> list[Layout]:
+        """The results as `out_strategy` says."""
+        shapes = outputs_of(node)
+        for i, entry in enumerate(wish[: len(found)]):
+            if entry is None:
+                continue
+            try:
+                wanted = layout_of_cuts(entry, len(shapes[i]), self.mesh)
+            except (StrategyError, ValueError) as error:
+                raise refuse(node, f"out_strategy: {error}") from None
+            if not wanted.fits(shapes[i], self.mesh):
+                raise refuse(node, f"out_strategy does not divide the result of shape {shapes[i]}.")
+            found[i] = wanted
+        return found
+
+    def _settle(self, node: Node, layout: Layout) -> None:
+        """Give a floating value, and what it is computed from, a layout near the one wished for."""
+        plan = self.plan
+        if not isinstance(node, CNode):
+            plan.layouts[node.id] = layout if hasattr(node.abstract, "shape") else Layout(())
+            return
+        rule = plan.rules[node.id]
+        if rule is None:
+            plan.layouts[node.id] = _whole(node.abstract)
+            return
+        plan.assignments[node.id] = self._from_output(node, rule, layout)
+        self._conclude(node, rule)
+
+    def _from_output(self, node: CNode, rule: Factors, layout: Layout) -> Assignment:
+        """The cut that gives the wished layout, as far as sizes allow."""
+        chosen: Assignment = {}
+        for label, axes in zip(rule.outputs[0], layout.dims):
+            if label != WHOLE and axes:
+                chosen[label] = axes
+                if not fits(rule, chosen, shapes_of(node), outputs_of(node), self.mesh):
+                    del chosen[label]
+        return chosen
+
+    # -- choice ---------------------------------------------------------------------------------------------------------
+    def _choose(self, node: CNode, rule: Factors) -> Assignment:
+        shapes, outputs = shapes_of(node), outputs_of(node)
+        if isinstance(node.op, Update) and self.options.optimizer_parallel:
+            chosen = self._cut_for_optimizer(node, rule)
+            if chosen is not None:
+                return chosen
+        if not self.options.search and self._uses_weight(node):
+            batch = self._batch(rule, shapes, outputs)
+            if batch is not None:
+                return batch
+        candidates = self._candidates(node, rule, shapes, outputs)
+        return min(candidates, key=lambda chosen: self._price(node, rule, chosen, shapes, outputs))
+
+    def _uses_weight(self, node: CNode) -> bool:
+        """Whether an operator of the forward pass takes a weight that nobody has decided about."""
+        return not isinstance(node.op, Update) and any(
+            isinstance(a, Parameter) and a.default is not None and self.plan.layout_of(a) is None for a in node.args
+        )
+
+    def _batch(self, rule: Factors, shapes: list[Any], outputs: list[tuple[int, ...]]) -> Assignment | None:
+        """Cut the first dimension of the first tensor over all devices: what an operator without a strategy does."""
+        first = next((labels for labels in rule.inputs if labels), None)
+        if first is None or first[0] == WHOLE:
+            return None
+        chosen = {first[0]: self.mesh.axes}
+        return chosen if fits(rule, chosen, shapes, outputs, self.mesh) else None
+
+    def _candidates(
+        self, node: CNode, rule: Factors, shapes: list[Any], outputs: list[tuple[int, ...]]
+    ) -> list[Assignment]:
+        """What each argument suggests, completed by the others; and not to cut at all."""
+        known = [
+            (labels, layout)
+            for arg, labels in zip(node.args, rule.inputs)
+            if labels and isinstance(layout := self.plan.layout_of(arg), Layout)
+        ]
+        found: list[Assignment] = [{}]
+        for start in range(len(known)):
+            chosen: Assignment = {}
+            for labels, layout in known[start:] + known[:start]:
+                for label, axes in zip(labels, layout.dims):
+                    used = {a for taken in chosen.values() for a in taken}
+                    free = tuple(a for a in axes if a not in used)
+                    if label == WHOLE or label in chosen or not free or free != axes[: len(free)]:
+                        continue
+                    chosen[label] = free
+                    if not fits(rule, chosen, shapes, outputs, self.mesh):
+                        del chosen[label]
+            if chosen not in found:
+                found.append(chosen)
+        batch = self._batch(rule, shapes, outputs)
+        return found if batch is None or batch in found else [*found, batch]
+
+    def _price(
+        self, node: CNode, rule: Factors, chosen: Assignment, shapes: list[Any], outputs: list[tuple[int, ...]]
+    ) -> float:
+        """Seconds: bringing the arguments into place, the work, and paying what the results owe."""
+        mesh, machine = self.mesh, self.machine
+        seconds = 0.0
+        for arg, wanted in zip(node.args, input_layouts(rule, chosen)):
+            layout = self.plan.layout_of(arg)
+            if wanted is not None and isinstance(layout, Layout):
+                seconds += cost.redistribution(layout, wanted, arg.abstract.nbytes, mesh, machine)
+        parts = mesh.parts(a for axes in chosen.values() for a in axes)
+        leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
+        nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
+        seconds += machine.operation(cost.flops_of(rule, shapes, outputs) / parts, nbytes / parts)
+        for leaf, layout in zip(leaves, output_layouts(rule, chosen)):
+            seconds += cost.redistribution(layout, layout.paid(), getattr(leaf, "nbytes", 0), mesh, machine)
+        return seconds
+
+    # -- optimizer parallelism --------------------------------------------------------------------------------------------
+    def _cut_for_optimizer(self, node: CNode, rule: Factors) -> Assignment | None:
+        """Cut an update, and store its weight, in further parts along the devices that would hold copies (Rajbhandari 2020)."""
+        weight = node.args[node.op.arguments.index(node.op.state[0])]
+        if not isinstance(weight, Parameter) or not weight.abstract.shape:
+            return None
+        wanted = getattr(weight.default, "parallel_optimizer", True)
+        if not wanted or weight.abstract.nbytes < self.options.optimizer_threshold:
+            return None
+        self._ensure(weight)
+        layout: Any = self.plan.layouts[weight.id]
+        free = tuple(a for a in self.mesh.axes if a not in layout.used)
+        further = Layout((layout.dims[0] + free, *layout.dims[1:]))
+        if not free or not further.fits(tuple(weight.abstract.shape), self.mesh):
+            return None
+        self.plan.stored[weight.id] = further
+        return {label: axes for label, axes in zip(rule.outputs[0], further.dims) if axes}
+
+
+def rule_of(node: CNode) -> Factors | None:
+    """An operator's index rule; None for control flow and what has none."""
+    if isinstance(node.op, (Cond, While, Call, MakeTuple, TupleGetItem)):
+        return None
+    if any(isinstance(a.abstract, AbstractTuple) for a in node.args):
+        return None
+    return node.op.factors(*arguments(node))
+
+
+def _whole(abstract: Any) -> Layouts:
+    if isinstance(abstract, AbstractTuple):
+        return tuple(_whole(e) for e in abstract.elements)
+    return Layout.whole(len(getattr(abstract, "shape", ())))
+
+
+def make_plan(graph: FuncGraph, options: Options, preset: dict[int, Assignment] | None = None) -> Plan:
+    return Planner(graph, options).run(preset)
+
+
+def parts_of(mesh: Mesh, chosen: Assignment, labels: tuple[str, ...]) -> int:
+    return math.prod(mesh.parts(chosen.get(label, ())) for label in labels)
+
+
+def axes_of(chosen: Assignment, labels: tuple[str, ...]) -> Axes:
+    return tuple(dict.fromkeys(a for label in labels for a in chosen.get(label, ())))

@@ -1,0 +1,89 @@
+"""Where a device stands among the others, in graphs that all devices run alike.
+
+Devices form a mesh of some shape; ranks count its cells, the last axis fastest. One graph serves all devices: what differs
+between them comes out of `MeshIndex`, and a collective names its group by mesh axes (`mesh_group`), which means another set
+of ranks on each device. Specialising a graph to a rank replaces `MeshIndex` by a number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore._base.optional import require
+from mindspore.ir import AbstractTensor
+from mindspore.prims import world
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.world import mesh_index
+
+#: name of the mesh axis with this number, in XLA programs
+AXIS = "mesh{}".format
+
+
+class MeshIndex(Primitive):
+    """`MeshIndex(shape, axes)()`: this device's number along some axes of the mesh, the first axis slowest."""
+
+    effect = "rank"  # differs between devices: neither folded nor shared between graphs
+
+    def __init__(self, shape: tuple[int, ...], axes: tuple[int, ...]):
+        super().__init__("MeshIndex", shape=tuple(shape), axes=tuple(axes))
+
+    def infer(self) -> Any:
+        return AbstractTensor(mstype.int32, ())
+
+    def of_rank(self, rank: int) -> int:
+        return mesh_index(self.shape, self.axes, rank)
+
+    def eval(self, xp: Any) -> Any:
+        return xp.asarray(np.int32(self.of_rank(world.transport().rank)))
+
+    def eval_xla(self, jnp: Any) -> Any:
+        lax = require("jax.lax", "xla", "graphs for many devices")
+        index = jnp.int32(0)
+        for axis in self.axes:
+            index = index * self.shape[axis] + lax.axis_index(AXIS(axis))
+        return index.astype(np.int32)
+
+
+class Part(Primitive):
+    """`Part(dim, count)(x, index)`: part number `index` of `count` equal ones along a dimension."""
+
+    def __init__(self, dim: int, count: int):
+        super().__init__("Part", dim=dim, count=count)
+
+    def infer(self, x: Any, index: Any) -> Any:
+        shape = list(x.shape)
+        if shape[self.dim] % self.count:
+            raise ValueError(f"dimension {self.dim} of shape {x.shape} cannot be cut into {self.count} equal parts.")
+        shape[self.dim] //= self.count
+        return AbstractTensor(x.dtype, tuple(shape))
+
+    def eval(self, xp: Any, x: Any, index: Any) -> Any:
+        size = x.shape[self.dim] // self.count
+        if xp is np:
+            start = int(index) * size
+            return x[(slice(None),) * self.dim + (slice(start, start + size),)].copy()
+        return xp.take(x, index * size + xp.arange(size), axis=self.dim)
+
+    def eval_xla(self, jnp: Any, x: Any, index: Any) -> Any:
+        lax = require("jax.lax", "xla", "graphs for many devices")
+        size = x.shape[self.dim] // self.count
+        return lax.dynamic_slice_in_dim(x, index * size, size, self.dim)
+
+
+def mesh_group(shape: tuple[int, ...], axes: tuple[int, ...]) -> str:
+    """The name of the groups of devices that differ along these axes only; members in the order of `MeshIndex`."""
+    return f"{world.MESH}{'x'.join(map(str, shape))}:{','.join(map(str, axes))}"
+
+
+def group_axes(group: str) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The mesh's shape and the axes that a group's name means; None for other groups."""
+    return world.mesh_of(group)
+
+
+def parts(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    """Into how many parts these axes cut."""
+    return math.prod(shape[a] for a in axes)

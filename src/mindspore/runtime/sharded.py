@@ -1,0 +1,106 @@
+"""Graphs that are cut over devices, as executables.
+
+Where the processes of a run are the devices, each runs its own part of the graph on its backend. Where one process stands for
+all of them (`set_auto_parallel_context(device_num=8)` without `init`), it runs the graphs of all devices in turn: the result is
+that of the cluster, which is what rehearsals, tests and dry runs want. Either way callers see whole tensors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.backends.interp.rehearsal import Rehearsal
+from mindspore.compiler import driver
+from mindspore.compiler.shard.layout import Layout, Mesh, tensor_map
+from mindspore.compiler.shard.partition import partition, specialised
+from mindspore.compiler.shard.plan import Options, Plan
+from mindspore.compiler.shard.report import Report, strategies
+from mindspore.compiler.shard.search import find_plan
+from mindspore.ir import FuncGraph
+from mindspore.prims import world
+from mindspore.runtime import choose_backend
+
+
+class ShardedExecutable:
+    """A graph, its plan, and the graph of a device."""
+
+    def __init__(self, graph: FuncGraph, options: Options, compiling: driver.Options):
+        self.plan: Plan = find_plan(graph, options)
+        self.mesh: Mesh = self.plan.mesh
+        self.is_cluster = world.transport().size == options.devices
+        self.device_graph = partition(self.plan, whole_outputs=self.is_cluster)
+        self.compiling = compiling
+        self.updates = {target: source for source, target in graph.attrs.get("updates", {}).items()}
+        self._run: Any = None
+
+    def __call__(self, *arrays: Any) -> tuple:
+        if self._run is None:
+            self._run = self._make()
+        return self._run(*(np.asarray(a) for a in arrays))
+
+    def _make(self) -> Any:
+        graph = self.device_graph
+        if self.is_cluster:
+            rank = world.transport().rank
+            run = choose_backend.compile_graph(driver.optimise(specialised(graph, rank), self.compiling), frozenset())
+            return lambda *arrays: run(*self._parts(arrays, rank))
+        rehearsal = Rehearsal(driver.optimise(graph, self.compiling), self.mesh.size)
+        return lambda *arrays: self._joined(rehearsal([self._parts(arrays, r) for r in range(self.mesh.size)]))
+
+    def _parts(self, arrays: tuple, rank: int) -> list[np.ndarray]:
+        storage = [self.plan.storage_of(p) for p in self.plan.graph.parameters]
+        return [part_of(array, layout, self.mesh, rank) for array, layout in zip(arrays, storage)]
+
+    def _joined(self, everyone: list[tuple]) -> tuple:
+        """Whole results, from those of all devices."""
+        found = []
+        for number, first in enumerate(everyone[0]):
+            source = self.updates.get(number)
+            layout = self.plan.storage_of(self.plan.graph.parameters[source]) if source is not None else None
+            found.append(first if layout is None else joined([out[number] for out in everyone], layout, self.mesh))
+        return tuple(found)
+
+    def parameter_layouts(self) -> dict[str, tuple]:
+        """Of each weight: device matrix, tensor map, shape of a part, field size, whether parts are equal, optimizer group."""
+        found = {}
+        for parameter in self.plan.graph.parameters:
+            if parameter.default is None or not hasattr(parameter.abstract, "shape"):
+                continue
+            layout = self.plan.storage_of(parameter)
+            matrix, entries = tensor_map(layout, self.mesh)
+            group = "" if parameter.id not in self.plan.stored else "mesh"
+            shape = list(layout.local(tuple(parameter.abstract.shape), self.mesh))
+            found[parameter.name] = (matrix, entries, shape, 0, True, group)
+        return found
+
+    def strategies(self) -> dict[str, list[list[int]]]:
+        """How each operator of the graph is cut, by scope and number."""
+        return strategies(self.plan)
+
+    def report(self) -> Report:
+        """What the plan costs, and why."""
+        return Report(self.plan)
+
+
+def part_of(array: np.ndarray, layout: Layout, mesh: Mesh, rank: int) -> np.ndarray:
+    """A device's part of an array."""
+    for dim, axes in enumerate(layout.dims):
+        count = mesh.parts(axes)
+        if count > 1:
+            array = np.split(array, count, dim)[world.mesh_index(mesh.shape, axes, rank)]
+    return np.ascontiguousarray(array) if array.ndim else array
+
+
+def joined(parts: list[np.ndarray], layout: Layout, mesh: Mesh) -> np.ndarray:
+    """The array that the parts of all devices make up."""
+    shape = tuple(n * c for n, c in zip(parts[0].shape, layout.cuts(mesh)))
+    whole = np.empty(shape, parts[0].dtype)
+    for rank, part in enumerate(parts):
+        index = []
+        for dim, axes in enumerate(layout.dims):
+            place = world.mesh_index(mesh.shape, axes, rank) * part.shape[dim]
+            index.append(slice(place, place + part.shape[dim]))
+        whole[tuple(index)] = part
+    return whole

@@ -1,0 +1,37 @@
+"""From the settings of parallel training to what the sharding pass wants to know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.prims import world
+
+#: the modes in which graphs are cut over devices, and whether the compiler chooses all of it
+_SEARCHES = {"semi_auto_parallel": False, "auto_parallel": True}
+
+
+def sharding_options(parallel: dict[str, Any]) -> Any:
+    """Options of the sharding pass for the settings of `set_auto_parallel_context`; None: graphs are not cut.
+
+    Every stage of a pipeline has its share of the devices.
+    """
+    mode = parallel.get("parallel_mode", "stand_alone")
+    if mode not in _SEARCHES:
+        return None
+    devices = parallel.get("device_num", 1)
+    devices = (devices if devices != 1 else world.transport().size) // max(1, parallel.get("pipeline_stages") or 1)
+    if devices <= 1:
+        return None
+    from mindspore.compiler.shard.plan import Options
+
+    dataset = parallel.get("dataset_strategy", "data_parallel")
+    if isinstance(dataset, str) and parallel.get("full_batch"):
+        dataset = "full_batch"
+    small = parallel.get("parallel_optimizer_config", {}).get("parallel_optimizer_threshold", 64)
+    return Options(
+        devices, _SEARCHES[mode], _as_tuples(dataset), bool(parallel.get("enable_parallel_optimizer")), small * 1024
+    )
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, (tuple, list)) else value
