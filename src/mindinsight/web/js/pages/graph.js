@@ -48,6 +48,13 @@ function bundle(scope, graph) {
   }
 }
 
+// Attribute values come in protobuf's text form; people want to read [5, 5].
+function plainly(text) {
+  const list = text.replace(/dtype: \S+/g, "").replace(/values \{/g, "[").replace(/\}/g, "]").replace(/\w+_vals?: /g, " ").replace(/\s+/g, " ").trim();
+  const flat = list.replace(/\[ ?([^[\] ]+) ?\]/g, "$1").replace(/\[ /g, "[").replace(/ \]/g, "]").replace(/ /g, ", ");
+  return /values \{/.test(text) ? `[${flat}]` : flat;
+}
+
 export default {
   side: "one", kind: ["graph"],
   async show(root, run) {
@@ -59,12 +66,15 @@ export default {
     const { root: top, holder } = tree(graph), outputs = graph.names.map(() => []);
     graph.inputs.forEach((list, i) => list.forEach((j) => outputs[j].push(i)));
     const open = new Set([top]), about = h("div", { class: "card" }), box = h("div", { class: "graph" });
-    // unfold from the top while what is in view stays small
-    for (let level = [...top.children.values()]; level.length;) {
-      const next = level.filter((s) => s.leaf < 0 && !s.bundle), more = next.reduce((sum, s) => sum + s.children.size, 0);
-      if (!next.length || more > 26) break;
-      for (const s of next) open.add(s);
-      level = next.flatMap((s) => [...s.children.values()]);
+    // unfold the smallest scopes first while what is in view stays small
+    const front = new Set(top.children.values()), plain = (s) => s.type !== "Const" && s.type !== "Parameter";
+    for (let shown = [...front].filter(plain).length;;) {
+      const next = [...front].filter((s) => s.leaf < 0 && !s.bundle).sort((x, y) => x.children.size - y.children.size)[0];
+      const more = next ? [...next.children.values()].filter(plain).length : 0;
+      if (!next || shown - 1 + more > 26) break;
+      shown += more - 1;
+      front.delete(next); open.add(next);
+      for (const child of next.children.values()) front.add(child);
     }
     let constants = false, chosen = null, path = null, nodes = [], edges = [], camera = { x: 0, y: 0, k: 1 }, marked = new Set();
 
@@ -212,7 +222,7 @@ export default {
       about.append(...[h("dl", { class: "facts" }, h("dt", {}, "type"), h("dd", {}, scope.type), h("dt", {}, "result"), h("dd", {}, `${more.type.replace(/DT_/g, "")} ${more.shapes.map((s) => `[${s.join(", ")}]`).join(" ")}`)),
         list("Inputs", graph.inputs[leaf] || []), list("Goes to", outputs[leaf]),
         more.stack.length ? [h("h3", { style: "margin-top:10px" }, "Source"), h("ol", { class: "stack" }, more.stack.map((line) => h("li", {}, `${line.file_path}:${line.line_no}`, h("span", { class: "code" }, line.code_line))))] : null,
-        more.attributes.length ? [h("h3", { style: "margin-top:10px" }, "Attributes"), h("dl", { class: "facts" }, more.attributes.slice(0, 40).map(([name, value]) => [h("dt", {}, name), h("dd", { class: "mono" }, value.replace(/dtype: \S+\n/, "").trim())]))] : null].flat(2).filter(Boolean));
+        more.attributes.length ? [h("h3", { style: "margin-top:10px" }, "Attributes"), h("dl", { class: "facts" }, more.attributes.slice(0, 40).map(([name, value]) => [h("dt", {}, name), h("dd", { class: "mono" }, plainly(value))]))] : null].flat(2).filter(Boolean));
     }
     let from = null;
     function way(a, b) {

@@ -23,12 +23,12 @@ export default {
     const grid = h("div", { class: "cards", style: "--card-width:460px;margin-bottom:14px" });
     root.append(grid);
     if (data.steps.length) {
-      const box = h("div", { class: "plot", style: "height:220px" }), steps = data.steps.slice(-240), most = Math.max(...steps.map((s) => s.total_ms));
+      const box = h("div", { class: "plot", style: "height:220px" }), steps = data.steps.slice(-240), sorted = steps.map((s) => s.total_ms).sort((a, b) => a - b), most = Math.min(sorted[sorted.length - 1], 3 * sorted[Math.floor(sorted.length * 0.9)]);
       surface(box, (context, width, height) => {
         const w = (width - 60) / steps.length, y = (v) => v / most * (height - 40);
         context.font = "11px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--faint"); context.textAlign = "right";
         for (let i = 0; i <= 4; i++) context.fillText(seconds(most * i / 4 / 1e3), 54, height - 24 - (height - 40) * i / 4 + 4);
-        steps.forEach((s, i) => { let base = height - 24; for (const [key, , c] of PARTS) { const tall = y(s[key]); context.fillStyle = categorical(c); context.fillRect(60 + i * w, base - tall, Math.max(0.7, w - (w > 4 ? 1 : 0)), tall); base -= tall; } });
+        steps.forEach((s, i) => { let base = height - 24; for (const [key, , c] of PARTS) { const tall = Math.min(y(s[key]), base - 10); context.fillStyle = categorical(c); context.fillRect(60 + i * w, base - tall, Math.max(0.7, w - (w > 4 ? 1 : 0)), tall); base -= tall; } });
         context.fillStyle = ink("--faint"); context.textAlign = "center"; context.fillText("step " + steps[0].step, 80, height - 8); context.fillText(String(steps[steps.length - 1].step), width - 16, height - 8);
       });
       grid.append(h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, "Steps"), PARTS.map(([, text, c]) => h("span", { class: "count", style: "margin-left:10px" }, h("i", { class: "dot", style: `display:inline-block;background:${categorical(c)};margin-right:5px` }), text))), box));

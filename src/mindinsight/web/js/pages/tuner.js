@@ -21,7 +21,7 @@ export default {
     const numbers = done.map((t) => t.number), line = (id, name, color, values) => ({ id, name, color, begin: 0, steps: Float64Array.from(numbers), seconds: Float32Array.from(done, (t) => t.seconds || 0), values: Float32Array.from(values) });
     chart.set([line("value", "trial", "#56b4e9", done.map((t) => t.value)), line("best", "best so far", "#d55e00", done.map((t) => { top = Math.max(top, sign * t.value); return sign * top; }))]);
     const names = Object.keys(study.parameters), rows = study.trials.slice().sort((a, b) => sign * ((b.value ?? -sign * Infinity) - (a.value ?? -sign * Infinity)));
-    root.append(h("div", { class: "scroll" }, h("table", { class: "grid" }, h("thead", {}, h("tr", {}, ["trial", "state", study.target, ...names].map((n) => h("th", {}, n)))), h("tbody", {}, rows.map((t) => h("tr", {}, h("td", { class: "num" }, t.number, t === best ? " ★" : ""), h("td", {}, t.state), h("td", { class: "num" }, short(t.value)), names.map((n) => h("td", { class: "num" }, short(t.parameters[n])))))))));
+    root.append(h("div", { class: "scroll" }, h("table", { class: "grid" }, h("thead", {}, h("tr", {}, ["trial", "state", study.target, ...names].map((n) => h("th", { class: n === "state" ? "" : "num" }, n)))), h("tbody", {}, rows.map((t) => h("tr", {}, h("td", { class: "num" }, t.number, t === best ? " ★" : ""), h("td", {}, t.state), h("td", { class: "num" }, short(t.value)), names.map((n) => h("td", { class: "num" }, short(t.parameters[n])))))))));
     return { live: () => { root.replaceChildren(); this.show(root); } };
   },
 };
