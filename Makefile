@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 demo: $(STAMP)
 	$(BIN)/python examples/mnist/train.py
 
-test: $(STAMP)
+test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not gpu and not slow and not web'
 
 lint: $(STAMP)

@@ -44,7 +44,10 @@ def find_records(data: FileBytes | bytes, path: str) -> tuple[np.ndarray, np.nda
     All length checksums are checked, and the data checksum of the first record.
     """
     total = len(data)
-    starts, sizes, checksums, at = [], [], [], 0
+    starts: list[int] = []
+    sizes: list[int] = []
+    checksums: list[int] = []
+    at = 0
     window, begin = b"", 0  # what has been read of the file, and where
     unpack = _HEADER.unpack_from
     while at + _HEAD <= total:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.sparse import (
     COOTensor,
@@ -312,8 +312,9 @@ def sparse_tensor_dense_matmul(
     return sparse_dense_matmul(COOTensor(indices, values, shape), dense, adjoint_st, adjoint_dt)
 
 
-__all__ = [
-    n
-    for n in list(globals())
-    if n.startswith(("coo_", "csr_", "make_", "dense_to_sparse", "sparse_segment", "sparse_tensor"))
-] + ["coalesce"]
+if not TYPE_CHECKING:  # mypy takes a list that it cannot read for an empty one
+    __all__ = [
+        n
+        for n in list(globals())
+        if n.startswith(("coo_", "csr_", "make_", "dense_to_sparse", "sparse_segment", "sparse_tensor"))
+    ] + ["coalesce"]

@@ -27,7 +27,7 @@ def get_allgather_cell(
 ) -> AllGatherCell:
     """The cell of a group; made once."""
     key = (group, need_merge_twice, do_reshape, tuple(after_reshape_slice_shape), get_group_size(group))
-    made = context.current().section("allgather_cells", {})
+    made: dict[Any, AllGatherCell] = context.current().section("allgather_cells", {})
     if key not in made:
         made[key] = AllGatherCell(group, do_reshape, after_reshape_slice_shape)
     return made[key]

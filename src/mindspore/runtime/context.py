@@ -106,7 +106,7 @@ class Context:
         """Make everything anew when it is asked for."""
         self._made.clear()
 
-    def section(self, name: str, initial: dict[str, Any]) -> dict[str, Any]:
+    def section(self, name: str, initial: dict[Any, Any]) -> dict[Any, Any]:
         """The settings of a part, `initial` at first."""
         found = self.sections.get(name)
         if found is None:

@@ -95,7 +95,7 @@ class Operation:
     def __init__(self, emit: Callable[[Builder, list[Any]], list[Node]], graph: operation_graph.OperationGraph):
         self.emit = emit
         self.inputs, self.results = graph.inputs, graph.results
-        self.count, self.is_tuple = graph.count, graph.is_tuple
+        self.count, self.is_tuple = graph.results_in_all, graph.is_tuple
         self.outputs = [(a.shape, a.dtype.np) for a in graph.graph.outputs if isinstance(a, AbstractTensor)]
         self._graph: FuncGraph | None = graph.graph
         self._alone: Callable[..., tuple] | None = None

@@ -183,7 +183,7 @@ class _GradientKernel(_Kernel):
         super().__init__(backend, graph, _multiplications(prim, given[:count]) < _SERIAL)
 
     def __call__(self, arrays: list[Any]) -> tuple:
-        grads: list[Any] = [None] * self.operation.count
+        grads: list[Any] = [None] * self.operation.results_in_all
         for i, array in zip(self.operation.results, self.run(arrays)):
             grads[i] = values.from_array(array)
         return tuple(grads)

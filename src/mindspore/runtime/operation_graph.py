@@ -25,7 +25,7 @@ class OperationGraph(NamedTuple):
     graph: FuncGraph
     inputs: tuple[int, ...]  #: numbers of the arguments that are tensors
     results: tuple[int, ...]  #: which results (or which arguments' gradients) the graph gives
-    count: int  #: how many there are
+    results_in_all: int  #: how many there are
     is_tuple: bool  #: whether the operation has several results
 
 

@@ -42,7 +42,7 @@ class Machine:
         """A machine measured by `mindspore.parallel.calibrate`."""
         with open(path, encoding="utf-8") as stream:
             known = json.load(stream)
-        links = {name: Link(**known.pop(name)) for name in ("fast", "slow") if name in known}
+        links: dict[str, Any] = {name: Link(**known.pop(name)) for name in ("fast", "slow") if name in known}
         fields = {f.name for f in dataclasses.fields(cls)}
         return cls(**{k: v for k, v in known.items() if k in fields}, **links)
 

@@ -61,7 +61,7 @@ class Plan:
         return self.layouts.get(node.id)
 
     def storage_of(self, parameter: Parameter) -> Layout:
-        return self.stored.get(parameter.id, self.layouts[parameter.id])  # type: ignore[return-value]
+        return self.stored[parameter.id] if parameter.id in self.stored else self.layout_of(parameter)
 
     def inputs_wanted(self, node: CNode) -> list[Layout | None]:
         """The layout in which an operator takes each argument; None: as it comes."""
@@ -163,9 +163,9 @@ class Planner:
                 self._claim_weights(node)
         for node in nodes:
             self._place(node)
-        for node in (*self.graph.parameters, *nodes):
-            if plan.layout_of(node) is None:
-                self._settle(node, Layout.whole(len(getattr(node.abstract, "shape", ()))))
+        for value in (*self.graph.parameters, *nodes):
+            if plan.layout_of(value) is None:
+                self._settle(value, Layout.whole(len(getattr(value.abstract, "shape", ()))))
         return plan
 
     # -- inputs -----------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh) -> 
     for number, (entry, (labels, shape)) in enumerate(zip(entries, tensors)):
         if entry is None:
             continue
-        cuts = _axes_of(node, entry, mesh) if placed else _numbers(node, entry)
+        cuts: tuple[Any, ...] = _axes_of(node, entry, mesh) if placed else _numbers(node, entry)
         if len(cuts) != len(shape):
             raise refuse(
                 node,
@@ -73,7 +73,7 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh) -> 
                 )
             counts[label] = parts
             if placed:
-                found[label] = cut  # type: ignore[assignment]
+                found[label] = cut
     return _checked_use(node, found, mesh) if placed else _placed(node, counts, mesh)
 
 

@@ -105,13 +105,14 @@ def explain(dataset: Dataset) -> str:
 
 
 def _restore(form: dict[str, Any]) -> Dataset:
-    if not isinstance(form, dict) or not isinstance(form.get("op_type"), str):
+    op_type = form.get("op_type") if isinstance(form, dict) else None
+    if not isinstance(op_type, str):
         raise ValueError("op_type field in the json file can't be found: this is not a pipeline.")
     below = form.get("children") or []
     if not isinstance(below, list):
-        raise _Damaged(f"the children of {form['op_type']} are no list.")
+        raise _Damaged(f"the children of {op_type} are no list.")
     children = [_restore(child) for child in below]
-    kind = _NODE_NAMES.get(form["op_type"], form["op_type"])
+    kind = _NODE_NAMES.get(op_type, op_type)
     try:
         return _operation(kind, children, form)
     except KeyError as error:
