@@ -141,7 +141,7 @@ def read_all(folder, points):
         state = json.loads(ask(base + "board/state"))
         if state["size"] and state["read"] >= state["size"]:
             break
-        time.sleep(0.05)
+        time.sleep(0.2)
     done, cpu = server.seconds(), server.cpu()
     total = sum(run["points"] for run in json.loads(ask(base + "board/runs"))["runs"])
     assert total == points, f"{total:,} points of {points:,}"

@@ -287,6 +287,12 @@ class Store:
         rows = self._rows("SELECT run, name, damaged, damage FROM file WHERE damaged > 0")
         return {run: f"{name}: {count:,} damaged record{'s' * (count > 1)} passed over ({text})" for run, name, count, text in rows}
 
+    def totals(self) -> dict[int, tuple[int, int, int, float]]:
+        """For each run: tags, points, the last step, seconds from the first to the last point."""
+        rows = self._rows("SELECT run, COUNT(DISTINCT tag), SUM(count), MAX(last_step), MAX(last_time) - MIN(first_time) "
+                          "FROM series GROUP BY run")  # fmt: skip
+        return {run: (tags, count, step, seconds) for run, tags, count, step, seconds in rows}
+
     def points(self, tag: str, runs: Sequence[int]) -> Iterator[tuple[int, Columns]]:
         """The points of a tag, run by run, files in the order of their names."""
         row = self._rows("SELECT id FROM tag WHERE name = ?", (tag,))

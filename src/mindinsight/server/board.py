@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ _PAGES = {"image": event.IMAGE, "histogram": event.HISTOGRAM, "tensor": event.TE
           "graph": event.GRAPH, "lineage": event.LINEAGE, "hparams": event.HPARAMS, "explain": event.EXPLAIN,
           "text": event.TEXT}  # fmt: skip
 _MOST_POINTS = 4_000_000
+_PATIENCE = 5.0  # seconds
 
 
 @route("GET", "/board/state")
@@ -36,11 +38,20 @@ def state(call: Call) -> Any:
     store = call.workspace.store
     read, size, damaged = store.progress()
     found = {name: sorted(store.runs_with(kind)) for name, kind in _PAGES.items()}
-    found["profile"] = [run.id for run in store.runs() if has_profile(call.workspace.path(run.name))]
+    found["profile"] = _profiled(call)
     return {
         "folder": str(call.workspace.folder.base), "version": __version__, "read": read, "size": size, "damaged": damaged,
         "revision": store.revision(), "kinds": found, "debugger": call.workspace.settings.enable_debugger,
     }  # fmt: skip
+
+
+def _profiled(call: Call) -> list[int]:
+    """Runs with a profile; a look into every folder, so not more than once in a few seconds."""
+    when, found = call.state.get("profiled", (-_PATIENCE, []))
+    if time.monotonic() - when >= _PATIENCE:
+        found = [run.id for run in call.workspace.store.runs() if has_profile(call.workspace.path(run.name))]
+        call.state["profiled"] = (time.monotonic(), found)
+    return list(found)
 
 
 @route("GET", "/board/runs")
@@ -48,19 +59,13 @@ def runs(call: Call) -> Any:
     """All runs with their hyper-parameters, results, notes and damage."""
     store = call.workspace.store
     notes, described = store.notes(), {run.id: one["model"] for run, one in all_lineages(call.workspace)}
-    counts: dict[int, list[float]] = {}
-    for series in store.series():
-        line = counts.setdefault(series.run, [0, 0, 0, 0])
-        line[0] += 1
-        line[1] += series.points
-        line[2] = max(line[2], series.last_step)
-        line[3] = max(line[3], series.last_time - series.first_time)
-    broken = store.damage()
-    return {"runs": [_run(run, counts.get(run.id, [0, 0, 0, 0]), described.get(run.id), notes.get(run.name), broken.get(run.id))
+    counts, broken = store.totals(), store.damage()
+    return {"runs": [_run(run, counts.get(run.id, (0, 0, 0, 0.0)), described.get(run.id), notes.get(run.name), broken.get(run.id))
                      for run in store.runs()]}  # fmt: skip
 
 
-def _run(run: Run, line: list[float], model: dict[str, Any] | None, note: tuple[str, str] | None, damage: str | None) -> dict[str, Any]:
+def _run(run: Run, line: tuple[int, int, int, float], model: dict[str, Any] | None, note: tuple[str, str] | None,
+         damage: str | None) -> dict[str, Any]:  # fmt: skip
     row = {"id": run.id, "name": run.name, "created": run.created, "updated": run.updated, "tags": line[0], "points": line[1],
            "step": line[2], "seconds": line[3], "note": note[0] if note else "", "labels": note[1] if note else "",
            "damage": damage or ""}  # fmt: skip
