@@ -21,6 +21,7 @@ from mindspore._base import flags, keys
 from mindspore.common import memory_report
 from mindspore.common.entry import Entry, Past
 from mindspore.common.mutable_data import Mutable, holds_mutable, plain
+from mindspore.common.whole_inputs import whole_inputs
 from mindspore.compiler import parse
 from mindspore.compiler.parse.entry import Traced, tensors_in
 from mindspore.compiler.parse.errors import is_located, needs_values
@@ -255,6 +256,7 @@ class CompiledFunction:
     def _trace_for(self, args: tuple, kwargs: dict, run_node: Any = None, decides: bool = False) -> Traced:
         """Trace with as many of the changing attributes as inputs as the function allows: all, the tensors, none."""
         depth = context.get_context("max_call_depth")
+        args, kwargs = whole_inputs(args), whole_inputs(kwargs)
         tensors = {key: read for key, read in self._variable.items() if isinstance(read.value, TensorBase)}
         for inputs in (self._variable, tensors) if self._variable else ():
             try:

@@ -20,7 +20,7 @@ from mindspore.prims import values
 from mindspore.prims.control import Call
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import TensorBase
-from mindspore.runtime import devices, executor, parallel_run
+from mindspore.runtime import devices, executor
 from mindspore.runtime.staged import StagedExecutable
 
 #: weights as they were at some time: key -> (the weight, its array). The weights are held, so that ids in keys stay theirs
@@ -51,8 +51,6 @@ class Entry:
             self.executable: Any = StagedExecutable(traced.graph, traced.questions, options)
         else:
             self.executable = executor.compile_graph(traced.graph, donated, options)
-        if parallel_run.is_cut():
-            self.executable = parallel_run.refuse
         self.kept = getattr(self.executable, "kept_inputs", ())  # weights that the executable keeps copies of
         self.gradients: dict[Any, Any] = {}  # the compiled gradients of calls with this graph: see graph_gradient.py
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore.prims import explain
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.mesh import constrained
 from mindspore.prims.primitive import Primitive
 
 REQUIRED = inspect.Parameter.empty
@@ -23,6 +25,24 @@ class Composition(Primitive):
         raise TypeError(f"{type(self).__name__} must define compose")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if "in_strategy" in self.attrs and ACTIVE.builder is not None:
+            return self._cut(args, kwargs)
+        return self._composed(args, kwargs)
+
+    def _cut(self, args: tuple, kwargs: dict) -> Any:
+        """Compose with the tensors among the arguments laid out as the strategy says, and so the results."""
+        args, taken = constrained(self.name, args, self.attrs["in_strategy"])
+        if len(self.attrs["in_strategy"]) > taken:
+            kwargs = dict(zip(kwargs, constrained(self.name, tuple(kwargs.values()), self.attrs["in_strategy"][taken:])[0]))
+        out = self._composed(args, kwargs)
+        wish = self.attrs.get("out_strategy")
+        if wish is None:
+            return out
+        single = not isinstance(out, (tuple, list))
+        found, _ = constrained(self.name, (out,) if single else tuple(out), wish)
+        return found[0] if single else type(out)(found)
+
+    def _composed(self, args: tuple, kwargs: dict) -> Any:
         try:
             return self.compose(*args, **kwargs)
         except explain.UNFORESEEN as error:

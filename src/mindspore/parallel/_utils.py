@@ -12,6 +12,10 @@ from mindspore.parallel._auto_parallel_context import auto_parallel_context
 _MODE = context.ParallelMode
 
 
+def _reset_op_id() -> None:
+    """Kept for programs that call it: operators are numbered anew for each graph."""
+
+
 def _get_parallel_mode() -> str:
     """One of the names in `ParallelMode`."""
     return auto_parallel_context().get_parallel_mode()

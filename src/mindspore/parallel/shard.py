@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindspore.prims.mesh import constrained
+
 _INTERLEAVED = "interleaved_parallel"
 
 
@@ -133,14 +135,35 @@ def shard(fn: Callable, in_strategy: Any, out_strategy: Any = None, parameter_pl
         _check_strategy("out_strategy", out_strategy)
     if parameter_plan is not None and not isinstance(parameter_plan, dict):
         raise TypeError(f"'parameter_plan' must be a dict, but got {type(parameter_plan).__name__}.")
-    plan = {"in_strategy": in_strategy, "out_strategy": out_strategy, "parameter_plan": parameter_plan}
-    _note(fn, plan)
-    return fn
+    if hasattr(fn, "run_around"):  # a Cell
+        fn.shard(in_strategy, out_strategy)
+        weights = fn.parameters_dict()
+        for name, cuts in (parameter_plan or {}).items():
+            if name in weights:
+                weights[name].strategy = cuts
+        return fn
+    return ShardedFunction(fn, in_strategy, out_strategy)
 
 
-def _note(fn: Any, plan: dict[str, Any]) -> None:
-    target = getattr(fn, "__func__", fn)  # bound methods take no attributes
-    target.__dict__["_shard_plan"] = plan
+class ShardedFunction:
+    """A function whose tensor arguments and results are laid on devices as strategies say, where it is compiled for many."""
+
+    def __init__(self, function: Callable, in_strategy: tuple, out_strategy: tuple | None):
+        self.function, self.in_strategy, self.out_strategy = function, in_strategy, out_strategy
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+        args, _ = constrained(self.__name__, args, self.in_strategy)
+        out = interpreter.call(self.function, args, kwargs)
+        if self.out_strategy is None:
+            return out
+        several = isinstance(out, tuple)
+        found, _ = constrained(self.__name__, out if several else (out,), self.out_strategy)
+        return found if several else found[0]
 
 
 def _check_strategy(name: str, strategy: Any) -> None:

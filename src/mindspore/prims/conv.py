@@ -96,7 +96,7 @@ class Convolution(Primitive):
     def sibling(self, cls: type[Primitive]) -> Any:
         """Another member of the family with the same attributes."""
         twin = cls.__new__(cls)
-        Primitive.__init__(twin, cls.__name__, **self.attrs)
+        Primitive.__init__(twin, cls.__name__, **self.own_attrs())
         return twin
 
     # -- geometry -------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
-from mindspore.prims import world
+from mindspore.prims import values, world
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.world import mesh_index
 
@@ -72,6 +72,44 @@ class Part(Primitive):
         lax = require("jax.lax", "xla", "graphs for many devices")
         size = x.shape[self.dim] // self.count
         return lax.dynamic_slice_in_dim(x, index * size, size, self.dim)
+
+
+class Laid(Primitive):
+    """`Laid(owner)(x)` is x, laid on the devices as its `in_strategy` says: for the sake of an operation or cell `owner`."""
+
+    elementwise = True
+
+    def __init__(self, owner: str):
+        super().__init__("Laid", owner=owner)
+
+    def infer(self, x: Any) -> Any:
+        return x
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        return x
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        return (dout,)
+
+
+def constrained(owner: str, args: tuple, strategy: Any) -> tuple[tuple, int]:
+    """Arguments whose tensors are laid out as a strategy with an entry for each of them says; how many entries were used."""
+    supply, taken, found = list(strategy), 0, []
+    for arg in args:
+        if isinstance(arg, (tuple, list)) and any(isinstance(a, values.TensorBase) for a in arg):
+            nested = taken < len(supply) and isinstance(supply[taken], (tuple, list)) and any(
+                isinstance(e, (tuple, list)) or hasattr(e, "to_dict") for e in supply[taken]
+            )
+            inner, used = constrained(owner, tuple(arg), supply[taken] if nested else supply[taken:])
+            found.append(type(arg)(inner))
+            taken += 1 if nested else used
+        elif isinstance(arg, values.TensorBase) and taken < len(supply):
+            entry = supply[taken]
+            taken += 1
+            found.append(arg if entry is None else Laid(owner).shard((entry,))(arg))
+        else:
+            found.append(arg)
+    return tuple(found), taken
 
 
 def mesh_group(shape: tuple[int, ...], axes: tuple[int, ...]) -> str:

@@ -67,7 +67,7 @@ class Pooling(Primitive):
     def sibling(self, cls: type[Pooling]) -> Any:
         """The gradient (or the pooling it is the gradient of) with the same attributes."""
         twin = cls.__new__(cls)
-        Primitive.__init__(twin, cls.__name__, **self.attrs)
+        Primitive.__init__(twin, cls.__name__, **self.own_attrs())
         twin.rank = self.rank
         return twin
 

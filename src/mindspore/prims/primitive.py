@@ -205,7 +205,21 @@ class Primitive:
             self.add_prim_attr("out_strategy", out_strategy)
         return self
 
-    set_strategy = shard
+    def set_strategy(self, *strategies: Any) -> Primitive:
+        """`shard`, also with the cuts of each input as an argument: `set_strategy([4, 1], [1, 1])`.
+
+        Examples:
+            >>> from mindspore import ops
+            >>> ops.MatMul().set_strategy([4, 1], [1, 1]).in_strategy
+            ((4, 1), (1, 1))
+        """
+        if strategies and all(isinstance(s, (tuple, list)) and all(type(n) is int for n in s) for s in strategies):
+            return self.shard(tuple(tuple(s) for s in strategies))
+        return self.shard(*strategies)
+
+    def own_attrs(self) -> dict[str, Any]:
+        """The attributes of the operation itself: not how this application of it is cut over devices."""
+        return {k: v for k, v in self.attrs.items() if k not in ("in_strategy", "out_strategy")}
 
     def recompute(self, mode: bool = True) -> Primitive:
         """Recompute the result in the backward pass instead of keeping it.
@@ -377,6 +391,19 @@ class PrimitiveWithInfer(Primitive):
         if isinstance(dtype, (tuple, list)):
             return AbstractTuple(tuple(AbstractTensor(mstype.to_dtype(d), tuple(s)) for s, d in zip(shape, dtype)))
         return AbstractTensor(mstype.to_dtype(dtype), tuple(shape))
+
+    @property
+    def bprop(self) -> Any:  # type: ignore[override]
+        """The gradient rule that `get_bprop` returns, a function of the user's; None without."""
+        if not hasattr(self, "get_bprop"):
+            return None
+        rule = self.get_bprop()
+
+        def apply(*args: Any) -> Any:
+            interpreter = getattr(getattr(ACTIVE.builder, "root", None), "interpreter", None)
+            return rule(*args) if interpreter is None else interpreter.call(rule, args, {})
+
+        return apply
 
     def infer_shape(self, *args: Any) -> Any:
         raise TypeError(f"primitive {self.name} must define infer_shape")

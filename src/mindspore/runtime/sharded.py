@@ -51,7 +51,10 @@ class ShardedExecutable:
 
     def _parts(self, arrays: tuple, rank: int) -> list[np.ndarray]:
         storage = [self.plan.storage_of(p) for p in self.plan.graph.parameters]
-        return [part_of(array, layout, self.mesh, rank) for array, layout in zip(arrays, storage)]
+        return [
+            array if array.shape != tuple(node.abstract.shape) else part_of(array, layout, self.mesh, rank)
+            for array, layout, node in zip(arrays, storage, self.plan.graph.parameters)
+        ]  # inputs that the data set has cut come as parts
 
     def _joined(self, everyone: list[tuple]) -> tuple:
         """Whole results, from those of all devices."""

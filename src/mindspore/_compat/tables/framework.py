@@ -35,7 +35,9 @@ HELD = {
     "mindspore.common.initializer": Entry(unlisted={"_init_random_uniform": _PRIVATE}),
     "mindspore.common.parameter": Entry(unlisted={"_get_unique_parameter_key": _PRIVATE}),
     "mindspore.common.tensor": Entry(unlisted={"_TensorMeta": _PRIVATE}),
-    "mindspore.context": Entry(unlisted={"_get_mode": _PRIVATE}),
+    "mindspore.context": Entry(
+        unlisted={"_get_mode": _PRIVATE, "_reset_auto_parallel_context": "mindspore.context:reset_auto_parallel_context"}
+    ),
     "mindspore.mint.distributed": Entry(unlisted={"_object_to_tensor": _PRIVATE}),
     "mindspore.nn.wrap.loss_scale": Entry(unlisted={"_grad_overflow": _PRIVATE}),
     "mindspore.train.amp": Entry(unlisted=held_by(_PRIVATE, "_add_loss_network _config_level _do_keep_batchnorm_fp32")),

@@ -31,7 +31,8 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import UnfitError
 from mindspore.prims.control import Call
 from mindspore.prims.hooks import CustomGradient, reduce_gradient
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.mesh import constrained
+from mindspore.prims.primitive import Primitive, PrimitiveWithInfer
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
 
@@ -65,7 +66,7 @@ class CallRules(Rules):
         if rule is not None:
             return rule(self, *args, **kwargs)
         if isinstance(function, Primitive):
-            return self._call_library(function, args, kwargs)
+            return self._call_primitive(function, args, kwargs)
         if hasattr(function, "run_around") and not isinstance(function, type):
             overridden = type(function).__call__
             if self.should_interpret(overridden):
@@ -95,6 +96,15 @@ class CallRules(Rules):
         if method is not None and self.should_interpret(method):
             return self.call(method, (function, *args), kwargs)
         return function(*args, **kwargs)
+
+    def _call_primitive(self, prim: Primitive, args: tuple, kwargs: dict) -> Any:
+        """An operation. One that a user has typed (`infer_shape`) but gives no values in Python becomes a node by its types."""
+        try:
+            return self._call_library(prim, args, kwargs)
+        except NotImplementedError:
+            if not isinstance(prim, PrimitiveWithInfer) or kwargs:
+                raise
+            return ACTIVE.builder.apply(prim, prim.prepare(args))
 
     def should_interpret(self, function: Any) -> bool:
         """Whether a function's own text is interpreted: user code with available source."""
@@ -285,6 +295,8 @@ class CallRules(Rules):
         self.scope = f"{saved}/{tag}-{type(cell).__name__}" if tag else f"{saved}/{type(cell).__name__}"
         if "dump" in cell._flags:
             ACTIVE.builder.root.graph.attrs.setdefault("dump_scopes", {})[self.scope] = cell._flags["dump"]
+        if cell._flags.get("in_strategy") is not None:
+            args, _ = constrained(type(cell).__name__, args, cell._flags["in_strategy"])
         try:
             custom = getattr(type(cell), "bprop", None)
             construct = self._construct_of(cell)

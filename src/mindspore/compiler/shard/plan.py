@@ -171,6 +171,10 @@ class Planner:
     # -- inputs -----------------------------------------------------------------------------------------------------
     def _lay_inputs(self) -> None:
         given = [p for p in self.graph.parameters if p.default is None]
+        for parameter in self.graph.parameters:
+            wish = getattr(parameter.default, "strategy", None)
+            if wish is not None:  # `parallel.shard(net, …, parameter_plan)`
+                self.plan.layouts[parameter.id] = layout_of_cuts(wish, len(parameter.abstract.shape), self.mesh)
         for number, parameter in enumerate(given):
             self.plan.layouts[parameter.id] = self._dataset_layout(number, tuple(getattr(parameter.abstract, "shape", ())))
 

@@ -24,7 +24,7 @@ class StrategyError(RuntimeError):
 def refuse(node: CNode, problem: str) -> StrategyError:
     """The error for an operator's strategy, with the operator and its line."""
     given = node.op.attrs.get("in_strategy")
-    error = StrategyError(f"For '{node.op.name}', the strategy {_shown(given)} is invalid: {problem}")
+    error = StrategyError(f"For '{node.op.attrs.get('owner', node.op.name)}', the strategy {_shown(given)} is invalid: {problem}")
     located(error, node.location)
     return error
 

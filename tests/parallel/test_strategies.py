@@ -1,0 +1,185 @@
+"""Users' strategies, through the public API: networks cut over devices train as on one, and wrong strategies are refused."""
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
+from mindspore.parallel import Layout
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    yield
+    ms.reset_auto_parallel_context()
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def devices(count, mode="semi_auto_parallel", **more):
+    ms.set_auto_parallel_context(parallel_mode=mode, device_num=count, full_batch=True, **more)
+
+
+def tensor(*shape, seed=0):
+    return Tensor(np.random.default_rng(seed).standard_normal(shape).astype(np.float32))
+
+
+class Mlp(nn.Cell):
+    def __init__(self, first=None, second=None, norm=None):
+        super().__init__()
+        self.first, self.second = ops.MatMul(), ops.MatMul()
+        self.norm = ops.LayerNorm(-1, -1)
+        for op, strategy in ((self.first, first), (self.second, second), (self.norm, norm)):
+            if strategy is not None:
+                op.shard(strategy)
+        self.w1 = Parameter(tensor(16, 32, seed=1), name="w1")
+        self.w2 = Parameter(tensor(32, 16, seed=2), name="w2")
+        self.gamma = Parameter(ops.ones((16,)), name="gamma")
+        self.beta = Parameter(ops.zeros((16,)), name="beta")
+
+    def construct(self, x):
+        hidden = ops.relu(self.first(x, self.w1))
+        return self.norm(self.second(hidden, self.w2), self.gamma, self.beta)[0]
+
+
+def losses(net, optimizer, steps=20):
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer(net.trainable_params()))
+    x, y = tensor(8, 16, seed=3), tensor(8, 16, seed=4)
+    return step, [float(step(x, y)) for _ in range(steps)]
+
+
+PLANS = {
+    "data": (((8, 1), (1, 1)), ((8, 1), (1, 1)), ((8, 1), (1,), (1,))),
+    "tensor": (((1, 1), (1, 8)), ((1, 8), (8, 1)), None),
+    "mixed": (((2, 1), (1, 4)), ((2, 4), (4, 1)), None),
+    "repeated": (((2, 1), (1, 1)), ((1, 2), (2, 1)), None),
+    "propagated": (((2, 2), (2, 2)), None, None),
+}
+
+
+@pytest.mark.parametrize("optimizer_parallel", [False, True])
+@pytest.mark.parametrize("plan", PLANS)
+def test_training_on_eight_devices_is_training_on_one(plan, optimizer_parallel):
+    def adam(weights):
+        return nn.Adam(weights, 0.01)
+
+    _, alone = losses(Mlp(), adam)
+    devices(8, enable_parallel_optimizer=optimizer_parallel, parallel_optimizer_config={"parallel_optimizer_threshold": 0})
+    step, together = losses(Mlp(*PLANS[plan]), adam)
+    np.testing.assert_allclose(together, alone, rtol=2e-5)
+    layouts = step.parameter_layout_dict
+    if optimizer_parallel:
+        assert int(np.prod(layouts["w1"][2])) == 16 * 32 // 8  # every weight in as many parts as there are devices
+        assert layouts["moment1.w1"][2] == layouts["w1"][2]
+
+
+def test_slices_of_parameters():
+    devices(8)
+    net = Mlp(*PLANS["mixed"])
+    net.compile(tensor(8, 16))
+    found = net.parameter_layout_dict
+    assert found["w1"][:3] == ([2, 4], [-1, 0], [16, 8])
+    assert found["w2"][:3] == ([2, 4], [0, -1], [8, 16])
+
+
+def test_each_device_is_fed_its_part_of_the_batch():
+    """Without full_batch a call has this device's part: 8 devices that are fed the same see a batch 8 times as long."""
+    x = tensor(4, 16)
+    alone = Mlp()(ops.concat([x] * 8))
+    ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=8)
+    np.testing.assert_allclose(Mlp(*PLANS["data"])(x).asnumpy(), alone.asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_data_set_strategy():
+    devices(8)
+    ms.set_auto_parallel_context(full_batch=False, dataset_strategy=((2, 4),))
+    net = nn.ReLU()
+    assert net(tensor(4, 2)).shape == (8, 8)
+    assert net.explain_parallel().rows[0].strategy == [[2, 4]]
+
+
+def test_layouts_by_names():
+    devices(8)
+    layout = Layout((2, 2, 2), ("dp", "sp", "mp"))
+    net = Mlp((layout(("dp", "sp"), "None"), layout("None", "mp")))
+    x = tensor(8, 16)
+    out = net(x)
+    assert net.parameter_layout_dict["w1"][2] == [16, 16]
+    ms.reset_auto_parallel_context()
+    np.testing.assert_allclose(out.asnumpy(), Mlp()(x).asnumpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_compositions_cells_and_functions():
+    """What is made of other operations takes strategies, too."""
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.bias = Parameter(tensor(8), name="bias")
+            self.add = ops.BiasAdd().shard(((2, 4), (4,)))
+            self.act = nn.GELU().shard(((4, 2),))
+            self.double = ms.shard(lambda x: x * 2, ((8, 1),))
+
+        def construct(self, x):
+            return self.double(self.act(self.add(x, self.bias)))
+
+    x = tensor(8, 8)
+    alone = Net()(x).asnumpy()
+    devices(8)
+    net = Net()
+    np.testing.assert_allclose(net(x).asnumpy(), alone, rtol=1e-6)
+    assert net.parameter_layout_dict["bias"][2] == [2]
+    cuts = [row.strategy for row in net.explain_parallel().rows if row.why == "given"]
+    assert [[2, 4]] in cuts and [[4, 2]] in cuts and [[8, 1]] in cuts
+
+
+def test_strategies_as_separate_arguments():
+    devices(4)
+    net = Mlp()
+    net.first.set_strategy([4, 1], [1, 1])
+    net(tensor(8, 16))
+    assert any(row.strategy == [[4, 1], [1, 1]] and row.why == "given" for row in net.explain_parallel().rows)
+
+
+def test_a_function_that_was_sharded_is_itself_unchanged():
+    sharded = ms.shard(ops.relu, ((8, 1),))
+    assert sharded is not ops.relu and not hasattr(ops.relu, "_shard_plan")
+
+
+WRONG = {
+    "dividing": ((((3, 1), (1, 1))), "3 parts cannot be laid on 8 devices; allowed are divisors of 8"),
+    "rank": (((2,), (1, 1)), "The size of strategy must be equal to the size of inputs"),
+    "many": (((4, 4), (4, 1)), "needs 16 devices, but there are 8"),
+    "conflict": (((2, 4), (2, 1)), "dimensions that run together must be cut alike"),
+    "entries": (((2, 1), (1, 1), (1, 1)), "it has 3 entries, but there are 2 tensors"),
+    "zero": (((0, 1), (1, 1)), "must be positive ints, but got 0"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_strategies_name_operator_line_and_what_is_allowed(name):
+    strategy, words = WRONG[name]
+    devices(8)
+    with pytest.raises(RuntimeError, match="For 'MatMul', the strategy") as caught:
+        Mlp(strategy).compile(tensor(8, 16))
+    assert words in str(caught.value)
+    assert "self.first(x, self.w1)" in str(caught.value)
+
+
+def test_sizes_that_do_not_divide():
+    devices(8)
+    with pytest.raises(RuntimeError, match=r"12 of shape \(12, 16\) into 8 parts; allowed are \[1, 2, 4\]"):
+        Mlp(((8, 1), (1, 1))).compile(tensor(12, 16))
+
+
+def test_dimensions_that_an_operator_needs_whole():
+    devices(8)
+    with pytest.raises(RuntimeError, match="cannot be cut: the operator needs it whole"):
+        Mlp(norm=((1, 8), (8,), (8,))).compile(tensor(8, 16))
+
+
+def test_the_report_needs_a_cut_network():
+    net = Mlp()
+    net(tensor(8, 16))
+    with pytest.raises(RuntimeError, match="is not cut over devices"):
+        net.explain_parallel()
