@@ -74,7 +74,7 @@ from mindspore.prims.loss import (
     SigmoidCrossEntropyWithLogits, SmoothL1, SoftmaxCrossEntropyWithLogits, SparseCrossEntropy,
 )  # fmt: skip
 from mindspore.prims.measured import Measured
-from mindspore.prims.mesh import MeshIndex, Part
+from mindspore.prims.mesh import Laid, MeshIndex, Part
 from mindspore.prims.norm import BatchNorm, LRN, LayerNorm, RmsNorm, Standardize
 from mindspore.prims.pooling import (
     AvgPool, AvgPool3D, AvgPoolGrad, AvgPoolNd, MaxPool, MaxPool3D, MaxPoolGrad, MaxPoolGradGrad, MaxPoolNd,
