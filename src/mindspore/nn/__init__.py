@@ -7,7 +7,6 @@ from typing import Any as _Any
 
 from mindspore.nn import utils
 from mindspore.nn.cell import Cell
-from mindspore.nn.cell_examples import TABLE as _TABLE
 from mindspore.nn.dynamic_lr import *  # noqa: F403
 from mindspore.nn.grad.cell_grad import Jvp, Vjp
 from mindspore.nn.layer import *  # noqa: F403
@@ -16,11 +15,8 @@ from mindspore.nn.loss import *  # noqa: F403
 from mindspore.nn.optim import *  # noqa: F403
 from mindspore.nn.utils import no_init_parameters
 from mindspore.nn.wrap import *  # noqa: F403
-from mindspore.ops.examples import complete as _complete
 
 __ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
-
-_complete(Cell, _TABLE)
 
 
 def __getattr__(name: str) -> _Any:

@@ -215,6 +215,11 @@ class Cell(HookMixin, StateMixin):
         """Everything a call does besides `construct`: hooks, casts of mixed precision, custom gradients.
 
         `construct` is the bound method in eager mode and its interpreted form while a graph is built.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> print(net.run_around(net.construct, (Tensor([-1.0, 2.0]),), {}))
+            [0. 2.]
         """
         if self._forward_pre_hooks:
             args, kwargs = self._run_forward_pre_hooks(args, kwargs)
@@ -257,11 +262,22 @@ class Cell(HookMixin, StateMixin):
         return call.finish(bprop, type(self).__name__, out)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile the graph for these arguments without running it."""
+        """Compile the graph for these arguments without running it.
+
+        Examples:
+            >>> net = nn.Dense(2, 3)
+            >>> net.compile(ops.ones((1, 2))) is None
+            True
+        """
         self._compiled_function().compile(*args, **kwargs)
 
     def compile_and_run(self, *args: Any, **kwargs: Any) -> Any:
-        """Compile on the first call with arguments of this kind, then run the graph."""
+        """Compile on the first call with arguments of this kind, then run the graph.
+
+        Examples:
+            >>> nn.Dense(2, 3).compile_and_run(ops.ones((1, 2))).shape
+            (1, 3)
+        """
         return self._compiled_function()(*args, **kwargs)
 
     def _compiled_function(self) -> CompiledFunction:
@@ -274,7 +290,14 @@ class Cell(HookMixin, StateMixin):
 
     # -- parameters -----------------------------------------------------------------------------------------------
     def insert_param_to_cell(self, param_name: str, param: Parameter, check_name_contain_dot: bool = True) -> None:
-        """Register a parameter under an attribute name."""
+        """Register a parameter under an attribute name.
+
+        Examples:
+            >>> net = nn.Cell()
+            >>> net.insert_param_to_cell("scale", Parameter(Tensor([2.0]), name="scale"))
+            >>> print(net.scale.asnumpy())
+            [2.]
+        """
         if not param_name:
             raise KeyError("For 'insert_param_to_cell', the argument 'param_name' must not be empty.")
         if check_name_contain_dot and "." in param_name:
@@ -288,7 +311,14 @@ class Cell(HookMixin, StateMixin):
         self._params[param_name] = param
 
     def insert_child_to_cell(self, child_name: str, child_cell: Cell) -> None:
-        """Add a child cell under a name. Its parameters keep their names."""
+        """Add a child cell under a name. Its parameters keep their names.
+
+        Examples:
+            >>> net = nn.Cell()
+            >>> net.insert_child_to_cell("layer", nn.Dense(2, 3))
+            >>> net.layer.cls_name
+            'Dense'
+        """
         if not isinstance(child_name, str) or not child_name:
             raise KeyError("For 'insert_child_to_cell', the argument 'child_name' must be a non-empty string.")
         if child_name in self.__dict__ or child_name in self._params:
@@ -355,7 +385,12 @@ class Cell(HookMixin, StateMixin):
         return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter] | None:
-        """The parameters that are equal on all devices, by name."""
+        """The parameters that are equal on all devices, by name.
+
+        Examples:
+            >>> nn.ReLU().parameters_broadcast_dict() is None
+            True
+        """
         chosen = OrderedDict((p.name, p) for p in self.get_parameters(recurse) if not p.layerwise_parallel)
         return chosen or None
 
@@ -370,11 +405,22 @@ class Cell(HookMixin, StateMixin):
         return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters that do not require a gradient."""
+        """Parameters that do not require a gradient.
+
+        Examples:
+            >>> net = nn.BatchNorm2d(3)
+            >>> [param.name for param in net.untrainable_params()]
+            ['mean', 'variance']
+        """
         return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
 
     def check_names(self) -> None:
-        """Raise if two different parameters share a name."""
+        """Raise if two different parameters share a name.
+
+        Examples:
+            >>> nn.Dense(2, 3).check_names() is None
+            True
+        """
         names: dict[str, int] = {}
         for path, param in self.parameters_and_names():
             if names.setdefault(param.name, id(param)) != id(param):
@@ -394,7 +440,14 @@ class Cell(HookMixin, StateMixin):
         return {parameter: parameter for parameter in self.get_parameters()}
 
     def apply(self, fn: Callable[[Cell], Any]) -> Cell:
-        """Call `fn` on every child cell, then on this one."""
+        """Call `fn` on every child cell, then on this one.
+
+        Examples:
+            >>> names = []
+            >>> _ = nn.SequentialCell(nn.Dense(2, 3), nn.ReLU()).apply(lambda cell: names.append(cell.cls_name))
+            >>> names
+            ['Dense', 'ReLU', 'SequentialCell']
+        """
         for cell in self.cells():
             cell.apply(fn)
         fn(self)
@@ -402,7 +455,12 @@ class Cell(HookMixin, StateMixin):
 
     # -- children -------------------------------------------------------------------------------------------------
     def cells(self) -> Any:
-        """The direct child cells."""
+        """The direct child cells.
+
+        Examples:
+            >>> [cell.cls_name for cell in nn.SequentialCell(nn.Dense(2, 3), nn.ReLU()).cells()]
+            ['Dense', 'ReLU']
+        """
         return self.name_cells().values()
 
     def name_cells(self) -> OrderedDict[str, Cell]:
@@ -439,7 +497,13 @@ class Cell(HookMixin, StateMixin):
                 yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
 
     def get_sub_cell(self, target: str) -> Cell:
-        """The cell at a dotted path."""
+        """The cell at a dotted path.
+
+        Examples:
+            >>> net = nn.SequentialCell(nn.Dense(2, 3), nn.ReLU())
+            >>> net.get_sub_cell("1").cls_name
+            'ReLU'
+        """
         cell: Any = self
         for part in target.split(".") if target else ():
             found = cell._cells.get(part) if isinstance(cell, Cell) else None
@@ -499,7 +563,13 @@ class Cell(HookMixin, StateMixin):
         return Cast()(parameter, self._amp_dtype)
 
     def cast_inputs(self, inputs: Any, dst_type: Any) -> Any:
-        """The arguments with floating tensors converted."""
+        """The arguments with floating tensors converted.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.cast_inputs((Tensor([1.0]),), ms.float16)[0].dtype
+            mindspore.float16
+        """
         return cast_floats(inputs, dst_type)
 
     def add_flags(self, **flags: Any) -> Cell:
@@ -529,7 +599,12 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def get_flags(self) -> dict:
-        """The flags set by `add_flags`."""
+        """The flags set by `add_flags`.
+
+        Examples:
+            >>> nn.ReLU().add_flags(fast=True).get_flags()["fast"]
+            True
+        """
         return self._flags
 
     def recompute(self, **kwargs: Any) -> Cell:
@@ -553,6 +628,12 @@ class Cell(HookMixin, StateMixin):
 
         "peak_bytes": of the memory for intermediate results; "total_bytes": what these take without reuse; and their
         "ratio". A training step written as a function has the same method after `jit`.
+
+        Examples:
+            >>> net = nn.Dense(2, 1)
+            >>> net.compile(ops.ones((1, 2)))
+            >>> sorted(net.memory_report())
+            ['peak_bytes', 'ratio', 'total_bytes']
         """
         compiled = self.__dict__["_compiled"]
         return memory_report.report(compiled.entries() if compiled is not None else [], type(self).__name__)
@@ -563,14 +644,22 @@ class Cell(HookMixin, StateMixin):
             self.__dict__.update(_jit_config_dict=network._jit_config_dict, _amp_level=network._amp_level)
 
     def set_jit_config(self, jit_config: Any) -> Cell:
-        """Compile with these settings."""
+        """Compile with these settings.
+
+        Examples:
+            >>> net = nn.ReLU().set_jit_config(ms.JitConfig(jit_level="O1"))
+            >>> print(net(Tensor([-1.0, 2.0])))
+            [0. 2.]
+        """
         self.__dict__["_jit_config_dict"] = dict(getattr(jit_config, "jit_config_dict", {}) or {})
         return self
 
     def set_boost(self, boost_type: str) -> Cell:
-        """Ask for a way of accelerating training: "less_bn", "grad_freeze", "adasum", "grad_accumulation" or "dim_reduce".
+        """Choose a way of acceleration, such as "less_bn".
 
-        The cells of `mindspore.boost` look at it.
+        Examples:
+            >>> nn.ReLU().set_boost("less_bn").cls_name
+            'ReLU'
         """
         known = ("less_bn", "grad_freeze", "adasum", "grad_accumulation", "dim_reduce")
         if boost_type not in known:
@@ -591,7 +680,12 @@ class Cell(HookMixin, StateMixin):
         return self
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
-        """Keep the parameters on a parameter server."""
+        """Keep the parameters on a parameter server.
+
+        Examples:
+            >>> nn.Dense(2, 1).set_param_ps() is None
+            True
+        """
         for param in self.trainable_params(recurse):
             param.set_param_ps(init_in_server)
 
@@ -611,7 +705,14 @@ class Cell(HookMixin, StateMixin):
         self.__dict__["_dynamic_inputs"] = kwargs or inputs
 
     def get_inputs(self) -> Any:
-        """The inputs set by `set_inputs`."""
+        """The inputs set by `set_inputs`.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.set_inputs(Tensor([1.0]))
+            >>> len(net.get_inputs())
+            1
+        """
         return self._dynamic_inputs
 
     def shard(
@@ -622,32 +723,70 @@ class Cell(HookMixin, StateMixin):
         device: str = "Ascend",
         level: int = 0,
     ) -> Cell:
-        """Cut this cell's inputs over devices in parallel runs."""
+        """Cut this cell's inputs over devices in parallel runs.
+
+        Examples:
+            >>> net = nn.ReLU().shard(((1,),))
+            >>> print(net(Tensor([-1.0, 2.0])))
+            [0. 2.]
+        """
         self._flags["in_strategy"], self._flags["out_strategy"] = in_strategy, out_strategy
         return self
 
     def offload(self, backward_prefetch: str = "Auto") -> None:
-        """Kept for other hardware: activations stay where they are."""
+        """Kept for other hardware: activations stay where they are.
+
+        Examples:
+            >>> nn.ReLU().offload() is None
+            True
+        """
         self._flags["offload"] = True
 
     def set_broadcast_flag(self, mode: bool = True) -> Cell:
-        """Mark the parameters as equal on all devices."""
+        """Mark the parameters as equal on all devices.
+
+        Examples:
+            >>> nn.ReLU().set_broadcast_flag().cls_name
+            'ReLU'
+        """
         return self.add_flags_recursive(broadcast_flag=mode)
 
     def set_auto_parallel(self) -> None:
-        """Mark the cell as one to be cut over devices."""
+        """Mark the cell as one to be cut over devices.
+
+        Examples:
+            >>> nn.ReLU().set_auto_parallel() is None
+            True
+        """
         self.add_flags(auto_parallel=True)
 
     def set_data_parallel(self) -> None:
-        """Mark the cell as one whose copies share a batch."""
+        """Mark the cell as one whose copies share a batch.
+
+        Examples:
+            >>> nn.ReLU().set_data_parallel() is None
+            True
+        """
         self.add_flags(data_parallel=True)
 
     def update_cell_type(self, cell_type: str) -> None:
-        """Note the kind of cell, such as "quant"."""
+        """Note the kind of cell, such as "quant".
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.update_cell_type("quant")
+            >>> net.cell_type
+            'quant'
+        """
         self.__dict__["cell_type"] = cell_type
 
     def update_cell_prefix(self) -> None:
-        """Name every child after the path that leads to it."""
+        """Name every child after the path that leads to it.
+
+        Examples:
+            >>> nn.SequentialCell(nn.Dense(2, 3)).update_cell_prefix() is None
+            True
+        """
         for name, cell in self.cells_and_names():
             cell.__dict__["_param_prefix"] = name
 
@@ -656,7 +795,13 @@ class Cell(HookMixin, StateMixin):
         self.__dict__["_compiled"] = None
 
     def compile_signature(self) -> tuple:
-        """What a graph made of this cell depends on, besides attributes that `construct` reads."""
+        """What a graph made of this cell depends on, besides attributes that `construct` reads.
+
+        Examples:
+            >>> net = nn.Dense(2, 3)
+            >>> net.compile_signature() == net.compile_signature()
+            True
+        """
         own = self.__dict__
         return (
             own["training"],
@@ -681,7 +826,13 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def param_prefix(self) -> str:
-        """What stands before the names of this cell's parameters."""
+        """What stands before the names of this cell's parameters.
+
+        Examples:
+            >>> net = nn.SequentialCell(nn.Dense(2, 3))
+            >>> net[0].param_prefix
+            ''
+        """
         return self._param_prefix
 
     @property
@@ -703,7 +854,12 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def bprop_debug(self) -> bool:
-        """Whether user-defined gradients are run outside of graphs; kept for old scripts."""
+        """Whether user-defined gradients are run outside of graphs; kept for old scripts.
+
+        Examples:
+            >>> nn.ReLU().bprop_debug
+            False
+        """
         return bool(self._flags.get("bprop_debug", False))
 
     @bprop_debug.setter
@@ -714,7 +870,14 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def pipeline_stage(self) -> int | None:
-        """The stage of a pipeline this cell belongs to."""
+        """The stage of a pipeline this cell belongs to.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.pipeline_stage = 1
+            >>> net.pipeline_stage
+            1
+        """
         return self._pipeline_stage
 
     @pipeline_stage.setter
@@ -728,7 +891,13 @@ class Cell(HookMixin, StateMixin):
 
     @property
     def jit_config_dict(self) -> dict:
-        """The settings of `set_jit_config` by name."""
+        """The settings of `set_jit_config` by name.
+
+        Examples:
+            >>> net = nn.ReLU().set_jit_config(ms.JitConfig(jit_level="O1"))
+            >>> net.jit_config_dict["jit_level"]
+            'O1'
+        """
         return self._jit_config_dict
 
     @property
@@ -736,6 +905,10 @@ class Cell(HookMixin, StateMixin):
         """How parameters are cut over devices, by name: device matrix, tensor map, shape of a part, and more.
 
         Known when the cell has been compiled in a mode that cuts it.
+
+        Examples:
+            >>> nn.ReLU().parameter_layout_dict
+            {}
         """
         plan = self._sharded()
         return plan.parameter_layouts() if plan is not None else self.__dict__.setdefault("_parameter_layout_dict", {})
@@ -774,12 +947,23 @@ class Cell(HookMixin, StateMixin):
         return executable.report()
 
     def generate_scope(self) -> None:
-        """Give every child the path that leads to it as its scope."""
+        """Give every child the path that leads to it as its scope.
+
+        Examples:
+            >>> net = nn.SequentialCell(nn.Dense(2, 3))
+            >>> net.generate_scope() is None
+            True
+        """
         for name, cell in self.cells_and_names():
             cell.__dict__["_scope"] = name
 
     def get_scope(self) -> str | None:
-        """The path of names that leads to this cell."""
+        """The path of names that leads to this cell.
+
+        Examples:
+            >>> nn.ReLU().get_scope() is None
+            True
+        """
         return self._scope
 
     def extend_repr(self) -> str:

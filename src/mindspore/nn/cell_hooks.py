@@ -56,21 +56,51 @@ class HookMixin:
     def register_forward_pre_hook(
         self, hook_fn: Callable, *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookHandle:
-        """Call `hook_fn(cell, inputs)` before `construct`; a returned value replaces the inputs."""
+        """Call `hook_fn(cell, inputs)` before `construct`; a returned value replaces the inputs.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> _ = net.register_forward_pre_hook(lambda cell, inputs: (inputs[0] + 1,))
+            >>> print(net(Tensor([2.0])))
+            [3.]
+        """
         return self._register(self._forward_pre_hooks, hook_fn, with_kwargs, prepend)  # type: ignore[attr-defined]
 
     def register_forward_hook(
         self, hook_fn: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> HookHandle:
-        """Call `hook_fn(cell, inputs, output)` after `construct`; a returned value replaces the output."""
+        """Call `hook_fn(cell, inputs, output)` after `construct`; a returned value replaces the output.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> _ = net.register_forward_hook(lambda cell, inputs, output: output * 10)
+            >>> print(net(Tensor([2.0])))
+            [20.]
+        """
         return self._register(self._forward_hooks, hook_fn, with_kwargs, prepend)  # type: ignore[attr-defined]
 
     def register_backward_hook(self, hook_fn: Callable) -> HookHandle:
-        """Call `hook_fn(cell, grad_input, grad_output)` in the backward pass; a returned value replaces grad_input."""
+        """Call `hook_fn(cell, grad_input, grad_output)` in the backward pass; a returned value replaces grad_input.
+
+        Examples:
+            >>> net, seen = nn.ReLU(), []
+            >>> _ = net.register_backward_hook(lambda cell, grad_input, grad_output: seen.append(grad_output[0].item()))
+            >>> _ = ops.grad(net)(Tensor([2.0]))
+            >>> seen
+            [1.0]
+        """
         return self._register(self._backward_hooks, hook_fn, None, False)  # type: ignore[attr-defined]
 
     def register_backward_pre_hook(self, hook_fn: Callable) -> HookHandle:
-        """Call `hook_fn(cell, grad_output)` before the cell's backward pass; a returned value replaces grad_output."""
+        """Call `hook_fn(cell, grad_output)` before the cell's backward pass; a returned value replaces grad_output.
+
+        Examples:
+            >>> net, seen = nn.ReLU(), []
+            >>> _ = net.register_backward_pre_hook(lambda cell, grad_output: seen.append(grad_output[0].item()))
+            >>> _ = ops.grad(net)(Tensor([2.0]))
+            >>> seen
+            [1.0]
+        """
         return self._register(self._backward_pre_hooks, hook_fn, None, False)  # type: ignore[attr-defined]
 
     def _run_forward_pre_hooks(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:

@@ -48,7 +48,14 @@ class StateMixin:
         def __getattr__(self, name: str) -> Any: ...
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Keep a tensor that is not a parameter but belongs to the cell's state."""
+        """Keep a tensor that is not a parameter but belongs to the cell's state.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.register_buffer("steps", Tensor([5]))
+            >>> print(net.steps)
+            [5]
+        """
         if not isinstance(name, str):
             raise TypeError(f"the name of a buffer must be a string, but got {type(name).__name__}.")
         if "." in name or not name:
@@ -63,7 +70,14 @@ class StateMixin:
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """Buffers with their paths."""
+        """Buffers with their paths.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.register_buffer("steps", Tensor([5]))
+            >>> [name for name, _ in net.named_buffers()]
+            ['steps']
+        """
         seen: set[int] = set()
         cells = self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]
         for path, cell in cells:
@@ -73,12 +87,26 @@ class StateMixin:
                     yield (f"{path}.{name}" if path else name), value
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers of this cell and its children."""
+        """The buffers of this cell and its children.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.register_buffer("steps", Tensor([5]))
+            >>> [int(x) for x in net.buffers()]
+            [5]
+        """
         for _, value in self.named_buffers(recurse=recurse):
             yield value
 
     def get_buffer(self, target: str) -> Tensor:
-        """A buffer by the path that leads to it."""
+        """A buffer by the path that leads to it.
+
+        Examples:
+            >>> net = nn.ReLU()
+            >>> net.register_buffer("steps", Tensor([5]))
+            >>> print(net.get_buffer("steps"))
+            [5]
+        """
         path, _, name = target.rpartition(".")
         cell = self.get_sub_cell(path)
         if name not in cell._buffers:
@@ -86,36 +114,91 @@ class StateMixin:
         return cell._buffers[name]
 
     def get_extra_state(self) -> Any:
-        """What a subclass wants saved besides parameters and buffers."""
+        """What a subclass wants saved besides parameters and buffers.
+
+        Examples:
+            >>> class Counter(nn.Cell):
+            ...     def get_extra_state(self):
+            ...         return {"seen": 3}
+            >>> Counter().get_extra_state()
+            {'seen': 3}
+        """
         raise RuntimeError("get_extra_state is called only where a Cell defines it.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Take back what `get_extra_state` gave."""
+        """Take back what `get_extra_state` gave.
+
+        Examples:
+            >>> class Counter(nn.Cell):
+            ...     def set_extra_state(self, state):
+            ...         self.seen = state["seen"]
+            >>> net = Counter()
+            >>> net.set_extra_state({"seen": 3})
+            >>> net.seen
+            3
+        """
         raise RuntimeError("set_extra_state is called only where a Cell defines it.")
 
     def _state_hooks(self, name: str) -> list[Callable]:
         return self.__dict__.setdefault(name, [])
 
     def register_state_dict_pre_hook(self, hook: Callable) -> Any:
-        """Call a function before state is collected."""
+        """Call a function before state is collected.
+
+        Examples:
+            >>> net, seen = nn.Dense(2, 1), []
+            >>> _ = net.register_state_dict_pre_hook(lambda *args: seen.append("before"))
+            >>> _ = net.state_dict()
+            >>> seen
+            ['before']
+        """
         return _appended(self._state_hooks("_state_dict_pre_hooks"), hook)
 
     def register_state_dict_post_hook(self, hook: Callable) -> Any:
-        """Call a function after state is collected."""
+        """Call a function after state is collected.
+
+        Examples:
+            >>> net, seen = nn.Dense(2, 1), []
+            >>> _ = net.register_state_dict_post_hook(lambda *args: seen.append("after"))
+            >>> _ = net.state_dict()
+            >>> seen
+            ['after']
+        """
         return _appended(self._state_hooks("_state_dict_post_hooks"), hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> Any:
-        """Call a function before state is loaded."""
+        """Call a function before state is loaded.
+
+        Examples:
+            >>> net, seen = nn.Dense(2, 1), []
+            >>> _ = net.register_load_state_dict_pre_hook(lambda *args: seen.append("before"))
+            >>> _ = net.load_state_dict(net.state_dict())
+            >>> seen
+            ['before']
+        """
         return _appended(self._state_hooks("_load_state_dict_pre_hooks"), hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> Any:
-        """Call a function after state is loaded."""
+        """Call a function after state is loaded.
+
+        Examples:
+            >>> net, seen = nn.Dense(2, 1), []
+            >>> _ = net.register_load_state_dict_post_hook(lambda cell, keys: seen.append(cell.cls_name))
+            >>> _ = net.load_state_dict(net.state_dict())
+            >>> seen
+            ['Dense']
+        """
         return _appended(self._state_hooks("_load_state_dict_post_hooks"), hook)
 
     def state_dict(
         self, *args: Any, destination: dict | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict:
-        """Parameters and persistent buffers by attribute path."""
+        """Parameters and persistent buffers by attribute path.
+
+        Examples:
+            >>> sorted(nn.SequentialCell(nn.Dense(2, 1)).state_dict())
+            ['0.bias', '0.weight']
+        """
         out = destination if destination is not None else OrderedDict()
         for hook in self._state_hooks("_state_dict_pre_hooks"):
             hook(self, prefix, keep_vars)
@@ -166,10 +249,22 @@ class StateMixin:
         return self.construct(*cast_inputs, **kwargs)
 
     def remove_redundant_parameters(self) -> None:
-        """Kept for scripts that call it: a cell holds each parameter once."""
+        """Kept for scripts that call it: a cell holds each parameter once.
+
+        Examples:
+            >>> nn.Dense(2, 1).remove_redundant_parameters() is None
+            True
+        """
 
     def load_state_dict(self, state_dict: dict, strict: bool = True) -> IncompatibleKeys:
-        """Copy values from a dictionary made by `state_dict`."""
+        """Copy values from a dictionary made by `state_dict`.
+
+        Examples:
+            >>> net, other = nn.Dense(2, 1), nn.Dense(2, 1)
+            >>> _ = net.load_state_dict(other.state_dict())
+            >>> bool((net.weight == other.weight).all())
+            True
+        """
         state = dict(state_dict)
         for hook in self._state_hooks("_load_state_dict_pre_hooks"):
             hook(self, state, "", {}, strict, [], [], [])

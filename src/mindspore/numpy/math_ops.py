@@ -33,49 +33,265 @@ __all__ = [
 ]  # fmt: skip
 
 # -- one argument ---------------------------------------------------------------------------------------------------
-abs = unary("abs", F.abs, "The magnitude.")
-absolute = unary("absolute", F.abs, "The magnitude.")
-fabs = unary("fabs", F.abs, "The magnitude, as floats.", floats=True)
-negative = unary("negative", F.neg, "The negative.", argument="a")
-sqrt = unary("sqrt", F.sqrt, "The square root.")
-square = unary("square", F.square, "The square.")
-reciprocal = unary("reciprocal", F.reciprocal, "1 / x.")
-exp = unary("exp", F.exp, "e to the power of each element.")
-exp2 = unary("exp2", F.exp2, "2 to the power of each element.")
-expm1 = unary("expm1", F.expm1, "exp(x) - 1.")
-log = unary("log", F.log, "The natural logarithm.")
-log10 = unary("log10", F.log10, "The logarithm to base 10.")
-log1p = unary("log1p", F.log1p, "log(1 + x).")
-log2 = unary("log2", F.log2, "The logarithm to base 2.")
-sin = unary("sin", F.sin, "The sine.")
-cos = unary("cos", F.cos, "The cosine.")
-tan = unary("tan", F.tan, "The tangent.")
-arcsin = unary("arcsin", F.asin, "The inverse sine.")
-arccos = unary("arccos", F.acos, "The inverse cosine.", argument="input")
-arctan = unary("arctan", F.atan, "The inverse tangent.")
-sinh = unary("sinh", F.sinh, "The hyperbolic sine.")
-cosh = unary("cosh", F.cosh, "The hyperbolic cosine.")
-tanh = unary("tanh", F.tanh, "The hyperbolic tangent.")
-arcsinh = unary("arcsinh", F.asinh, "The inverse hyperbolic sine.")
-arccosh = unary("arccosh", F.acosh, "The inverse hyperbolic cosine.")
-arctanh = unary("arctanh", F.atanh, "The inverse hyperbolic tangent.")
-floor = unary("floor", F.floor, "The largest integer not above.", floats=True)
-ceil = unary("ceil", F.ceil, "The smallest integer not below.", floats=True)
-trunc = unary("trunc", F.trunc, "The integer part.", floats=True)
-rint = unary("rint", lambda x: ew.Rint()(x), "The nearest integer.", floats=True)
-sign = unary("sign", F.sign, "-1, 0 or 1.")
-deg2rad = unary("deg2rad", F.deg2rad, "Degrees to radians.")
-radians = unary("radians", F.deg2rad, "Degrees to radians.")
-rad2deg = unary("rad2deg", F.rad2deg, "Radians to degrees.")
-cbrt = unary("cbrt", lambda x: F.sign(x) * F.pow(F.abs(x), 1 / 3), "The cube root.", floats=True)
-isnan = unary("isnan", F.isnan, "Where an element is NaN.")
-isinf = unary("isinf", F.isinf, "Where an element is infinite.")
-isfinite = unary("isfinite", F.isfinite, "Where an element is finite.")
-signbit = unary("signbit", F.signbit, "Whether the sign bit is set.")
-invert = unary("invert", lambda x: F.logical_not(x) if x.dtype == mstype.bool_ else F.invert(x), "Every bit flipped.")
-bitwise_not = unary("bitwise_not", invert, "Every bit flipped.")
-logical_not = unary("logical_not", F.logical_not, "Where it does not hold.", argument="a")
-positive = unary("positive", lambda x: x, "The argument itself.", argument="a")
+abs = unary("abs", F.abs, """The magnitude.
+
+    Examples:
+        >>> print(mnp.abs(mnp.array([-2.5, 4.0])))
+        [2.5 4. ]
+    """)
+absolute = unary("absolute", F.abs, """The magnitude.
+
+    Examples:
+        >>> print(mnp.absolute(mnp.array([-2.5, 4.0])))
+        [2.5 4. ]
+    """)
+fabs = unary("fabs", F.abs, """The magnitude, as floats.
+
+    Examples:
+        >>> print(mnp.fabs(mnp.array([-2.5, 4.0])))
+        [2.5 4. ]
+    """, floats=True)
+negative = unary("negative", F.neg, """The negative.
+
+    Examples:
+        >>> print(mnp.negative(mnp.array([1.5, -2.0])))
+        [-1.5  2. ]
+    """, argument="a")
+sqrt = unary("sqrt", F.sqrt, """The square root.
+
+    Examples:
+        >>> print(mnp.sqrt(mnp.array([9.0, 2.25])))
+        [3.  1.5]
+    """)
+square = unary("square", F.square, """The square.
+
+    Examples:
+        >>> print(mnp.square(mnp.array([3.0, -4.0])))
+        [ 9. 16.]
+    """)
+reciprocal = unary("reciprocal", F.reciprocal, """1 / x.
+
+    Examples:
+        >>> print(mnp.reciprocal(mnp.array([0.5, 4.0])))
+        [2.   0.25]
+    """)
+exp = unary("exp", F.exp, """e to the power of each element.
+
+    Examples:
+        >>> print(mnp.exp(mnp.array([0.0, 1.0])))
+        [1.       2.718282]
+    """)
+exp2 = unary("exp2", F.exp2, """2 to the power of each element.
+
+    Examples:
+        >>> print(mnp.exp2(mnp.array([0.0, 3.0])))
+        [1. 8.]
+    """)
+expm1 = unary("expm1", F.expm1, """exp(x) - 1.
+
+    Examples:
+        >>> print(mnp.expm1(mnp.array([0.0, 1.0])))
+        [0.        1.7182819]
+    """)
+log = unary("log", F.log, """The natural logarithm.
+
+    Examples:
+        >>> print(mnp.log(mnp.array([1.0, 10.0])))
+        [0.        2.3025851]
+    """)
+log10 = unary("log10", F.log10, """The logarithm to base 10.
+
+    Examples:
+        >>> print(mnp.log10(mnp.array([1.0, 10.0])))
+        [0. 1.]
+    """)
+log1p = unary("log1p", F.log1p, """log(1 + x).
+
+    Examples:
+        >>> print(mnp.log1p(mnp.array([0.0, 1.0])))
+        [0.        0.6931472]
+    """)
+log2 = unary("log2", F.log2, """The logarithm to base 2.
+
+    Examples:
+        >>> print(mnp.log2(mnp.array([1.0, 8.0])))
+        [0. 3.]
+    """)
+sin = unary("sin", F.sin, """The sine.
+
+    Examples:
+        >>> print(mnp.sin(mnp.array([0.0, 1.0])))
+        [0.       0.841471]
+    """)
+cos = unary("cos", F.cos, """The cosine.
+
+    Examples:
+        >>> print(mnp.cos(mnp.array([0.0, 1.0])))
+        [1.        0.5403023]
+    """)
+tan = unary("tan", F.tan, """The tangent.
+
+    Examples:
+        >>> print(mnp.tan(mnp.array([0.0, 1.0])))
+        [0.        1.5574077]
+    """)
+arcsin = unary("arcsin", F.asin, """The inverse sine.
+
+    Examples:
+        >>> print(mnp.arcsin(mnp.array([0.0, 1.0])))
+        [0.        1.5707964]
+    """)
+arccos = unary("arccos", F.acos, """The inverse cosine.
+
+    Examples:
+        >>> print(mnp.arccos(mnp.array([1.0, 0.0])))
+        [0.        1.5707964]
+    """, argument="input")
+arctan = unary("arctan", F.atan, """The inverse tangent.
+
+    Examples:
+        >>> print(mnp.arctan(mnp.array([0.0, 1.0])))
+        [0.        0.7853982]
+    """)
+sinh = unary("sinh", F.sinh, """The hyperbolic sine.
+
+    Examples:
+        >>> print(mnp.sinh(mnp.array([0.0, 1.0])))
+        [0.        1.1752012]
+    """)
+cosh = unary("cosh", F.cosh, """The hyperbolic cosine.
+
+    Examples:
+        >>> print(mnp.cosh(mnp.array([0.0, 1.0])))
+        [1.        1.5430807]
+    """)
+tanh = unary("tanh", F.tanh, """The hyperbolic tangent.
+
+    Examples:
+        >>> print(mnp.tanh(mnp.array([0.0, 1.0])))
+        [0.        0.7615942]
+    """)
+arcsinh = unary("arcsinh", F.asinh, """The inverse hyperbolic sine.
+
+    Examples:
+        >>> print(mnp.arcsinh(mnp.array([0.0, 1.0])))
+        [0.        0.8813736]
+    """)
+arccosh = unary("arccosh", F.acosh, """The inverse hyperbolic cosine.
+
+    Examples:
+        >>> print(mnp.arccosh(mnp.array([1.0, 2.0])))
+        [0.       1.316958]
+    """)
+arctanh = unary("arctanh", F.atanh, """The inverse hyperbolic tangent.
+
+    Examples:
+        >>> print(mnp.arctanh(mnp.array([0.0, 0.5])))
+        [0.         0.54930615]
+    """)
+floor = unary("floor", F.floor, """The largest integer not above.
+
+    Examples:
+        >>> print(mnp.floor(mnp.array([-1.5, 0.2])))
+        [-2.  0.]
+    """, floats=True)
+ceil = unary("ceil", F.ceil, """The smallest integer not below.
+
+    Examples:
+        >>> print(mnp.ceil(mnp.array([-1.5, 0.2])))
+        [-1.  1.]
+    """, floats=True)
+trunc = unary("trunc", F.trunc, """The integer part.
+
+    Examples:
+        >>> print(mnp.trunc(mnp.array([1.7, -1.7])))
+        [ 1. -1.]
+    """, floats=True)
+rint = unary("rint", lambda x: ew.Rint()(x), """The nearest integer.
+
+    Examples:
+        >>> print(mnp.rint(mnp.array([0.5, 1.7])))
+        [0. 2.]
+    """, floats=True)
+sign = unary("sign", F.sign, """-1, 0 or 1.
+
+    Examples:
+        >>> print(mnp.sign(mnp.array([-5.0, 0.0, 2.0])))
+        [-1.  0.  1.]
+    """)
+deg2rad = unary("deg2rad", F.deg2rad, """Degrees to radians.
+
+    Examples:
+        >>> print(mnp.deg2rad(mnp.array([0.0, 90.0])))
+        [0.        1.5707964]
+    """)
+radians = unary("radians", F.deg2rad, """Degrees to radians.
+
+    Examples:
+        >>> print(mnp.radians(mnp.array([0.0, 90.0])))
+        [0.        1.5707964]
+    """)
+rad2deg = unary("rad2deg", F.rad2deg, """Radians to degrees.
+
+    Examples:
+        >>> print(mnp.rad2deg(mnp.array([0.0, 3.1415927])))
+        [  0. 180.]
+    """)
+cbrt = unary("cbrt", lambda x: F.sign(x) * F.pow(F.abs(x), 1 / 3), """The cube root.
+
+    Examples:
+        >>> print(mnp.cbrt(mnp.array([8.0, 1.0])))
+        [2. 1.]
+    """, floats=True)
+isnan = unary("isnan", F.isnan, """Where an element is NaN.
+
+    Examples:
+        >>> print(mnp.isnan(mnp.array([1.0, float("nan")])))
+        [False  True]
+    """)
+isinf = unary("isinf", F.isinf, """Where an element is infinite.
+
+    Examples:
+        >>> print(mnp.isinf(mnp.array([1.0, float("inf")])))
+        [False  True]
+    """)
+isfinite = unary("isfinite", F.isfinite, """Where an element is finite.
+
+    Examples:
+        >>> print(mnp.isfinite(mnp.array([1.0, float("inf")])))
+        [ True False]
+    """)
+signbit = unary("signbit", F.signbit, """Whether the sign bit is set.
+
+    Examples:
+        >>> print(mnp.signbit(mnp.array([-3.0, 3.0])))
+        [ True False]
+    """)
+invert = unary("invert", lambda x: F.logical_not(x) if x.dtype == mstype.bool_ else F.invert(x),
+    """Every bit flipped.
+
+    Examples:
+        >>> print(mnp.invert(mnp.array([0, 5])))
+        [-1 -6]
+    """)
+bitwise_not = unary("bitwise_not", invert, """Every bit flipped.
+
+    Examples:
+        >>> print(mnp.bitwise_not(mnp.array([0, 5])))
+        [-1 -6]
+    """)
+logical_not = unary("logical_not", F.logical_not, """Where it does not hold.
+
+    Examples:
+        >>> print(mnp.logical_not(mnp.array([True, False])))
+        [False  True]
+    """, argument="a")
+positive = unary("positive", lambda x: x, """The argument itself.
+
+    Examples:
+        >>> print(mnp.positive(mnp.array([-1.0, 2.0])))
+        [-1.  2.]
+    """, argument="a")
 
 
 def fix(x: Any) -> Tensor:
@@ -119,41 +335,206 @@ def isscalar(element: Any) -> bool:
 
 
 # -- two arguments --------------------------------------------------------------------------------------------------
-add = binary("add", F.add, "x1 + x2.")
-subtract = binary("subtract", F.sub, "x1 - x2.")
-multiply = binary("multiply", F.mul, "x1 * x2.")
-divide = binary("divide", lambda a, b: ew.Div()(a, b), "x1 / x2.")
-true_divide = binary("true_divide", lambda a, b: ew.Div()(a, b), "x1 / x2.")
-floor_divide = binary("floor_divide", F.floor_divide, "floor(x1 / x2).")
-power = binary("power", F.pow, "x1 to the power of x2.")
-float_power = binary("float_power", lambda a, b: F.pow(to_float(tensor(a)), b), "x1 to the power of x2, as floats.")
-mod = binary("mod", F.remainder, "The remainder with the sign of x2.")
-remainder = binary("remainder", F.remainder, "The remainder with the sign of x2.")
-fmod = binary("fmod", F.fmod, "The remainder with the sign of x1.")
-maximum = binary("maximum", F.maximum, "The larger of each pair.")
-minimum = binary("minimum", F.minimum, "The smaller of each pair.")
+add = binary("add", F.add, """x1 + x2.
+
+    Examples:
+        >>> print(mnp.add(mnp.array([1.0, 2.0]), mnp.array([10.0, 20.0])))
+        [11. 22.]
+    """)
+subtract = binary("subtract", F.sub, """x1 - x2.
+
+    Examples:
+        >>> print(mnp.subtract(mnp.array([5.0, 7.0]), 2.0))
+        [3. 5.]
+    """)
+multiply = binary("multiply", F.mul, """x1 * x2.
+
+    Examples:
+        >>> print(mnp.multiply(mnp.array([1.0, 2.0]), 3.0))
+        [3. 6.]
+    """)
+divide = binary("divide", lambda a, b: ew.Div()(a, b), """x1 / x2.
+
+    Examples:
+        >>> print(mnp.divide(mnp.array([7.0, 8.0]), 2))
+        [3.5 4. ]
+    """)
+true_divide = binary("true_divide", lambda a, b: ew.Div()(a, b), """x1 / x2.
+
+    Examples:
+        >>> print(mnp.true_divide(mnp.array([7.0, 8.0]), 2))
+        [3.5 4. ]
+    """)
+floor_divide = binary("floor_divide", F.floor_divide, """floor(x1 / x2).
+
+    Examples:
+        >>> print(mnp.floor_divide(mnp.array([7.0, -7.0]), 2.0))
+        [ 3. -4.]
+    """)
+power = binary("power", F.pow, """x1 to the power of x2.
+
+    Examples:
+        >>> print(mnp.power(mnp.array([2.0, 3.0]), 2))
+        [4. 9.]
+    """)
+float_power = binary("float_power", lambda a, b: F.pow(to_float(tensor(a)), b), """x1 to the power of x2, as floats.
+
+    Examples:
+        >>> print(mnp.float_power(mnp.array([1.0, 2.0]), 2))
+        [1. 4.]
+    """)
+mod = binary("mod", F.remainder, """The remainder with the sign of x2.
+
+    Examples:
+        >>> print(mnp.mod(mnp.array([7.0, -7.0]), 3.0))
+        [1. 2.]
+    """)
+remainder = binary("remainder", F.remainder, """The remainder with the sign of x2.
+
+    Examples:
+        >>> print(mnp.remainder(mnp.array([7.0, -7.0]), 3.0))
+        [1. 2.]
+    """)
+fmod = binary("fmod", F.fmod, """The remainder with the sign of x1.
+
+    Examples:
+        >>> print(mnp.fmod(mnp.array([7.0, -7.0]), 3.0))
+        [ 1. -1.]
+    """)
+maximum = binary("maximum", F.maximum, """The larger of each pair.
+
+    Examples:
+        >>> print(mnp.maximum(mnp.array([1.0, 5.0]), mnp.array([3.0, 2.0])))
+        [3. 5.]
+    """)
+minimum = binary("minimum", F.minimum, """The smaller of each pair.
+
+    Examples:
+        >>> print(mnp.minimum(mnp.array([1.0, 5.0]), mnp.array([3.0, 2.0])))
+        [1. 2.]
+    """)
 arctan2 = binary(
-    "arctan2", lambda a, b: F.atan2(to_float(tensor(a)), to_float(tensor(b))), "The angle of the point (x2, x1)."
+    "arctan2", lambda a, b: F.atan2(to_float(tensor(a)), to_float(tensor(b))), """The angle of the point (x2, x1).
+
+    Examples:
+        >>> print(mnp.arctan2(mnp.array([1.0, -1.0]), mnp.array([0.0, -1.0])))
+        [ 1.5707964 -2.3561945]
+    """
 )
-hypot = binary("hypot", lambda a, b: F.hypot(to_float(tensor(a)), to_float(tensor(b))), "sqrt(x1² + x2²).")
-logaddexp = binary("logaddexp", F.logaddexp, "log(exp(x1) + exp(x2)).")
-logaddexp2 = binary("logaddexp2", F.logaddexp2, "log2(2**x1 + 2**x2).")
-copysign = binary("copysign", F.copysign, "|x1| with the sign of x2.")
-heaviside = binary("heaviside", F.heaviside, "0, x2 or 1 for negative, zero or positive x1.")
-gcd = binary("gcd", F.gcd, "The greatest common divisor.")
-lcm = binary("lcm", F.lcm, "The least common multiple.")
-bitwise_and = binary("bitwise_and", F.bitwise_and, "Bits set in both.")
-bitwise_or = binary("bitwise_or", F.bitwise_or, "Bits set in either.")
-bitwise_xor = binary("bitwise_xor", F.bitwise_xor, "Bits set in exactly one.")
-equal = binary("equal", F.equal, "Where both are equal.")
-not_equal = binary("not_equal", F.not_equal, "Where both differ.")
-less = binary("less", F.less, "Where x1 < x2.")
-less_equal = binary("less_equal", F.less_equal, "Where x1 <= x2.")
-greater = binary("greater", F.greater, "Where x1 > x2.")
-greater_equal = binary("greater_equal", F.greater_equal, "Where x1 >= x2.")
-logical_and = binary("logical_and", F.logical_and, "Where both hold.")
-logical_or = binary("logical_or", F.logical_or, "Where either holds.")
-logical_xor = binary("logical_xor", F.logical_xor, "Where exactly one holds.")
+hypot = binary("hypot", lambda a, b: F.hypot(to_float(tensor(a)), to_float(tensor(b))), """sqrt(x1² + x2²).
+
+    Examples:
+        >>> print(mnp.hypot(mnp.array([3.0, 5.0]), mnp.array([4.0, 12.0])))
+        [ 5. 13.]
+    """)
+logaddexp = binary("logaddexp", F.logaddexp, """log(exp(x1) + exp(x2)).
+
+    Examples:
+        >>> print(mnp.logaddexp(mnp.array([0.0]), mnp.array([0.0])))
+        [0.6931472]
+    """)
+logaddexp2 = binary("logaddexp2", F.logaddexp2, """log2(2**x1 + 2**x2).
+
+    Examples:
+        >>> print(mnp.logaddexp2(mnp.array([3.0]), mnp.array([3.0])))
+        [4.]
+    """)
+copysign = binary("copysign", F.copysign, """|x1| with the sign of x2.
+
+    Examples:
+        >>> print(mnp.copysign(mnp.array([1.0, -2.0]), mnp.array([-1.0, 5.0])))
+        [-1.  2.]
+    """)
+heaviside = binary("heaviside", F.heaviside, """0, x2 or 1 for negative, zero or positive x1.
+
+    Examples:
+        >>> print(mnp.heaviside(mnp.array([-1.5, 0.0, 2.0]), 0.5))
+        [0.  0.5 1. ]
+    """)
+gcd = binary("gcd", F.gcd, """The greatest common divisor.
+
+    Examples:
+        >>> print(mnp.gcd(mnp.array([12, 35]), mnp.array([18, 21])))
+        [6 7]
+    """)
+lcm = binary("lcm", F.lcm, """The least common multiple.
+
+    Examples:
+        >>> print(mnp.lcm(mnp.array([4, 6]), mnp.array([6, 9])))
+        [12 18]
+    """)
+bitwise_and = binary("bitwise_and", F.bitwise_and, """Bits set in both.
+
+    Examples:
+        >>> print(mnp.bitwise_and(mnp.array([12, 7]), mnp.array([10, 3])))
+        [8 3]
+    """)
+bitwise_or = binary("bitwise_or", F.bitwise_or, """Bits set in either.
+
+    Examples:
+        >>> print(mnp.bitwise_or(mnp.array([12, 1]), mnp.array([10, 2])))
+        [14  3]
+    """)
+bitwise_xor = binary("bitwise_xor", F.bitwise_xor, """Bits set in exactly one.
+
+    Examples:
+        >>> print(mnp.bitwise_xor(mnp.array([12, 7]), mnp.array([10, 7])))
+        [6 0]
+    """)
+equal = binary("equal", F.equal, """Where both are equal.
+
+    Examples:
+        >>> print(mnp.equal(mnp.array([1, 2]), mnp.array([1, 5])))
+        [ True False]
+    """)
+not_equal = binary("not_equal", F.not_equal, """Where both differ.
+
+    Examples:
+        >>> print(mnp.not_equal(mnp.array([1, 2]), mnp.array([1, 5])))
+        [False  True]
+    """)
+less = binary("less", F.less, """Where x1 < x2.
+
+    Examples:
+        >>> print(mnp.less(mnp.array([1, 3]), 2))
+        [ True False]
+    """)
+less_equal = binary("less_equal", F.less_equal, """Where x1 <= x2.
+
+    Examples:
+        >>> print(mnp.less_equal(mnp.array([1, 2]), 2))
+        [ True  True]
+    """)
+greater = binary("greater", F.greater, """Where x1 > x2.
+
+    Examples:
+        >>> print(mnp.greater(mnp.array([1, 3]), 2))
+        [False  True]
+    """)
+greater_equal = binary("greater_equal", F.greater_equal, """Where x1 >= x2.
+
+    Examples:
+        >>> print(mnp.greater_equal(mnp.array([1, 2]), 2))
+        [False  True]
+    """)
+logical_and = binary("logical_and", F.logical_and, """Where both hold.
+
+    Examples:
+        >>> print(mnp.logical_and(mnp.array([True, False]), mnp.array([True, True])))
+        [ True False]
+    """)
+logical_or = binary("logical_or", F.logical_or, """Where either holds.
+
+    Examples:
+        >>> print(mnp.logical_or(mnp.array([True, False]), mnp.array([False, False])))
+        [ True False]
+    """)
+logical_xor = binary("logical_xor", F.logical_xor, """Where exactly one holds.
+
+    Examples:
+        >>> print(mnp.logical_xor(mnp.array([True, False]), mnp.array([True, True])))
+        [False  True]
+    """)
 
 
 def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
@@ -408,32 +789,62 @@ def _without_nan(a: Any, value: Any) -> tuple[Any, Any]:
 
 
 def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The sum that counts NaN as 0."""
+    """The sum that counts NaN as 0.
+
+    Examples:
+        >>> print(mnp.nansum(mnp.array([1.0, float("nan"), 3.0])))
+        4.0
+    """
     return F.nansum(tensor(a), axis, keepdims, dtype=dtype)
 
 
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The mean of the elements that are not NaN."""
+    """The mean of the elements that are not NaN.
+
+    Examples:
+        >>> print(mnp.nanmean(mnp.array([1.0, float("nan"), 3.0])))
+        2.0
+    """
     return F.nanmean(tensor(a), axis, keepdims, dtype=dtype)
 
 
 def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The maximum of the elements that are not NaN."""
+    """The maximum of the elements that are not NaN.
+
+    Examples:
+        >>> print(mnp.nanmax(mnp.array([1.0, float("nan"), 3.0])))
+        3.0
+    """
     return cast(F.amax(_without_nan(a, -math.inf)[0], axis, keepdims), dtype)
 
 
 def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The minimum of the elements that are not NaN."""
+    """The minimum of the elements that are not NaN.
+
+    Examples:
+        >>> print(mnp.nanmin(mnp.array([1.0, float("nan"), 3.0])))
+        1.0
+    """
     return cast(F.amin(_without_nan(a, math.inf)[0], axis, keepdims), dtype)
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum that counts NaN as 0."""
+    """The running sum that counts NaN as 0.
+
+    Examples:
+        >>> print(mnp.nancumsum(mnp.array([1.0, float("nan"), 3.0])))
+        [1. 1. 4.]
+    """
     return cumsum(_without_nan(a, 0.0)[0], axis, dtype)
 
 
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The variance of the elements that are not NaN."""
+    """The variance of the elements that are not NaN.
+
+    Examples:
+        >>> print(mnp.nanvar(mnp.array([1.0, float("nan"), 3.0])))
+        1.0
+    """
     x, bad = _without_nan(a, 0.0)
     valid = cast(F.logical_not(bad), x.dtype)
     axes = normal_axes("nanvar", axis, x.ndim)
@@ -444,7 +855,12 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
 
 
 def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation of the elements that are not NaN."""
+    """The standard deviation of the elements that are not NaN.
+
+    Examples:
+        >>> print(mnp.nanstd(mnp.array([1.0, float("nan"), 3.0])))
+        1.0
+    """
     return F.sqrt(nanvar(a, axis, dtype, ddof, keepdims))
 
 
@@ -766,7 +1182,12 @@ def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Tensor:
 
 
 def polyval(p: Any, x: Any) -> Tensor:
-    """The value of a polynomial, highest power first."""
+    """The value of a polynomial, highest power first.
+
+    Examples:
+        >>> print(mnp.polyval(mnp.array([1.0, 0.0, 2.0]), mnp.array([3.0])))
+        [11.]
+    """
     p, x = tensor(p), operand(x)
     out = F.zeros_like(tensor(x)) + p[0]
     for i in range(1, p.shape[0]):
@@ -781,24 +1202,44 @@ def _aligned(a1: Any, a2: Any) -> tuple[Any, Any]:
 
 
 def polyadd(a1: Any, a2: Any) -> Tensor:
-    """The sum of two polynomials."""
+    """The sum of two polynomials.
+
+    Examples:
+        >>> print(mnp.polyadd(mnp.array([1, 2]), mnp.array([5, 1, 1])))
+        [5 2 3]
+    """
     x, y = _aligned(a1, a2)
     return x + y
 
 
 def polysub(a1: Any, a2: Any) -> Tensor:
-    """The difference of two polynomials."""
+    """The difference of two polynomials.
+
+    Examples:
+        >>> print(mnp.polysub(mnp.array([1, 2]), mnp.array([5, 1, 1])))
+        [-5  0  1]
+    """
     x, y = _aligned(a1, a2)
     return x - y
 
 
 def polymul(a1: Any, a2: Any) -> Tensor:
-    """The product of two polynomials."""
+    """The product of two polynomials.
+
+    Examples:
+        >>> print(mnp.polymul(mnp.array([1, 1]), mnp.array([1, -1])))
+        [ 1.  0. -1.]
+    """
     return convolve(Reshape()(tensor(a1), (-1,)), Reshape()(tensor(a2), (-1,)))
 
 
 def polyder(p: Any, m: int = 1) -> Tensor:
-    """The m-th derivative of a polynomial."""
+    """The m-th derivative of a polynomial.
+
+    Examples:
+        >>> print(mnp.polyder(mnp.array([1, 2, 3])))
+        [2 2]
+    """
     p = tensor(p)
     for _ in range(m):
         n = p.shape[0]
@@ -807,7 +1248,12 @@ def polyder(p: Any, m: int = 1) -> Tensor:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
-    """The m-th integral of a polynomial, with constants k."""
+    """The m-th integral of a polynomial, with constants k.
+
+    Examples:
+        >>> print(mnp.polyint(mnp.array([2.0, 2.0])))
+        [1. 2. 0.]
+    """
     p = to_float(tensor(p))
     constants = [0.0] * m if k is None else (list(k) if isinstance(k, (list, tuple)) else [k] * m)
     for i in range(m):

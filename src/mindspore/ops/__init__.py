@@ -7,8 +7,6 @@ Importing this package gives `Tensor` its operation methods.
 
 from __future__ import annotations
 
-import sys as _sys
-
 import mindspore.runtime.eager
 from mindspore.ops import functional, operations
 from mindspore.ops.functional import *  # noqa: F403
@@ -26,7 +24,6 @@ from mindspore.ops.primitive import (
     prim_arg_register,
     prim_attr_register,
 )
-from mindspore.ops.examples import attach as _complete
 from mindspore.ops.tensor_methods import attach as _attach
 from mindspore.ops.tensor_state import attach as _attach_state
 from mindspore.ops.composite import *  # noqa: F403
@@ -38,6 +35,5 @@ from mindspore.ops.functional import clip_by_global_norm, clip_by_value
 P = operations
 _attach()
 _attach_state()
-_complete(_sys.modules[__name__], Tensor)
 
 __all__ = [name for name in globals() if not name.startswith("_")]

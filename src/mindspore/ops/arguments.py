@@ -222,4 +222,4 @@ def alias(function: Callable, name: str) -> Callable:
         return function(*args, **kwargs)
 
     other.__wrapped__ = function  # type: ignore[attr-defined]
-    return _named(other, name, function.__doc__ or "")
+    return _named(other, name, (function.__doc__ or "").replace(f"ops.{function.__name__}(", f"ops.{name}("))

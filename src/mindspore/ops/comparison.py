@@ -32,21 +32,86 @@ __all__ = [
 ]  # fmt: skip
 
 
-eq = binary(ew.Equal, "eq", "Where both are equal.")
-ne = binary(ew.NotEqual, "ne", "Where both differ.")
-gt = binary(ew.Greater, "gt", "Where input > other.")
-ge = binary(ew.GreaterEqual, "ge", "Where input >= other.")
-lt = binary(ew.Less, "lt", "Where input < other.")
-le = binary(ew.LessEqual, "le", "Where input <= other.")
+eq = binary(ew.Equal, "eq", """Where both are equal.
+
+    Examples:
+        >>> print(ops.eq(Tensor([1, 2, 3]), Tensor([1, 5, 3])))
+        [ True False  True]
+    """)
+ne = binary(ew.NotEqual, "ne", """Where both differ.
+
+    Examples:
+        >>> print(ops.ne(Tensor([1, 2, 3]), Tensor([1, 5, 3])))
+        [False  True False]
+    """)
+gt = binary(ew.Greater, "gt", """Where input > other.
+
+    Examples:
+        >>> print(ops.gt(Tensor([1, 2, 3]), 2))
+        [False False  True]
+    """)
+ge = binary(ew.GreaterEqual, "ge", """Where input >= other.
+
+    Examples:
+        >>> print(ops.ge(Tensor([1, 2, 3]), 2))
+        [False  True  True]
+    """)
+lt = binary(ew.Less, "lt", """Where input < other.
+
+    Examples:
+        >>> print(ops.lt(Tensor([1, 2, 3]), 2))
+        [ True False False]
+    """)
+le = binary(ew.LessEqual, "le", """Where input <= other.
+
+    Examples:
+        >>> print(ops.le(Tensor([1, 2, 3]), 2))
+        [ True  True False]
+    """)
 equal, not_equal, greater = alias(eq, "equal"), alias(ne, "not_equal"), alias(gt, "greater")
 greater_equal, less, less_equal = alias(ge, "greater_equal"), alias(lt, "less"), alias(le, "less_equal")
-logical_and = binary(ew.LogicalAnd, "logical_and", "Where both hold.")
-logical_or = binary(ew.LogicalOr, "logical_or", "Where either holds.")
-logical_xor = binary(ew.LogicalXor, "logical_xor", "Where exactly one holds.")
-logical_not = unary(ew.LogicalNot, "logical_not", "Where it does not hold.")
-isnan = unary(ew.IsNan, "isnan", "Where an element is NaN.")
-isinf = unary(ew.IsInf, "isinf", "Where an element is infinite.")
-isfinite = unary(ew.IsFinite, "isfinite", "Where an element is neither NaN nor infinite.")
+logical_and = binary(ew.LogicalAnd, "logical_and", """Where both hold.
+
+    Examples:
+        >>> ops.logical_and(Tensor([True, True]), Tensor([True, False])).tolist()
+        [True, False]
+    """)
+logical_or = binary(ew.LogicalOr, "logical_or", """Where either holds.
+
+    Examples:
+        >>> print(ops.logical_or(Tensor([True, False, False]), Tensor([True, True, False])))
+        [ True  True False]
+    """)
+logical_xor = binary(ew.LogicalXor, "logical_xor", """Where exactly one holds.
+
+    Examples:
+        >>> print(ops.logical_xor(Tensor([True, False, False]), Tensor([True, True, False])))
+        [False  True False]
+    """)
+logical_not = unary(ew.LogicalNot, "logical_not", """Where it does not hold.
+
+    Examples:
+        >>> print(ops.logical_not(Tensor([True, False])))
+        [False  True]
+    """)
+isnan = unary(ew.IsNan, "isnan", """Where an element is NaN.
+
+    Examples:
+        >>> print(ops.isnan(Tensor([1.0, float("inf"), float("nan")])))
+        [False False  True]
+    """)
+isinf = unary(ew.IsInf, "isinf", """Where an element is infinite.
+
+    Examples:
+        >>> print(ops.isinf(Tensor([1.0, float("-inf"), float("nan")])))
+        [False  True False]
+    """)
+isfinite = unary(ew.IsFinite, "isfinite", """Where an element is neither NaN nor infinite.
+
+    Examples:
+        >>> print(ops.isfinite(Tensor([1.0, float("inf"), float("nan")])))
+        [ True False False]
+    """)
 
 
 def isposinf(input: Any) -> Tensor:

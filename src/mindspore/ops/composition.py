@@ -82,6 +82,6 @@ def composition(name: str, function: Callable, doc: str = "", /, **attributes: A
     return type(name, (Composition,), members)
 
 
-def plain(name: str, function: Callable) -> Any:
+def plain(name: str, function: Callable, doc: str = "") -> Any:
     """A Composition class without attributes whose instances call `function(*args)`."""
-    return composition(name, lambda self, *args, **kwargs: function(*args, **kwargs), function.__doc__ or "")
+    return composition(name, lambda self, *args, **kwargs: function(*args, **kwargs), doc or function.__doc__ or "")

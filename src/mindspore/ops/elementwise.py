@@ -45,27 +45,108 @@ __all__ = [
 ]  # fmt: skip
 
 # -- arithmetic -----------------------------------------------------------------------------------------------------
-add = binary(ew.Add, "add", "input + other, with broadcasting.")
-mul = binary(ew.Mul, "mul", "input * other, with broadcasting.")
-sub = binary(ew.Sub, "sub", "input - other, with broadcasting.")
+add = binary(ew.Add, "add", """input + other, with broadcasting.
+
+    Examples:
+        >>> print(ops.add(Tensor([[1.0], [2.0]]), Tensor([10.0, 20.0])))
+        [[11. 21.]
+         [12. 22.]]
+    """)
+mul = binary(ew.Mul, "mul", """input * other, with broadcasting.
+
+    Examples:
+        >>> ops.mul(Tensor([1.0, 2.0]), 3.0).tolist()
+        [3.0, 6.0]
+    """)
+sub = binary(ew.Sub, "sub", """input - other, with broadcasting.
+
+    Examples:
+        >>> print(ops.sub(Tensor([5.0, 7.0]), 2))
+        [3. 5.]
+    """)
 multiply = alias(mul, "multiply")
-floor_divide = binary(ew.FloorDiv, "floor_divide", "floor(input / other).")
-floor_div = binary_xy(ew.FloorDiv, "floor_div", "floor(x / y).")
-floor_mod = binary_xy(ew.FloorMod, "floor_mod", "x - floor(x / y) * y; the sign is that of y.")
-mod = binary_xy(ew.Mod, "mod", "The remainder of x / y with the sign of x.")
-fmod = binary(ew.TruncateMod, "fmod", "The remainder of input / other with the sign of input.")
-truncate_div = binary_xy(ew.TruncateDiv, "truncate_div", "x / y, rounded towards zero.")
-truncate_mod = binary_xy(ew.TruncateMod, "truncate_mod", "The remainder of truncate_div: the sign is that of x.")
-maximum = binary(ew.Maximum, "maximum", "The larger of each pair of elements.")
-minimum = binary(ew.Minimum, "minimum", "The smaller of each pair of elements.")
-atan2 = binary(ew.Atan2, "atan2", "The angle of the point (other, input), in radians.")
+floor_divide = binary(ew.FloorDiv, "floor_divide", """floor(input / other).
+
+    Examples:
+        >>> print(ops.floor_divide(Tensor([7.0, -7.0]), 2.0))
+        [ 3. -4.]
+    """)
+floor_div = binary_xy(ew.FloorDiv, "floor_div", """floor(x / y).
+
+    Examples:
+        >>> print(ops.floor_div(Tensor([7, -7]), Tensor([2, 2])))
+        [ 3 -4]
+    """)
+floor_mod = binary_xy(ew.FloorMod, "floor_mod", """x - floor(x / y) * y; the sign is that of y.
+
+    Examples:
+        >>> print(ops.floor_mod(Tensor([7, -7]), Tensor([3, 3])))
+        [1 2]
+    """)
+mod = binary_xy(ew.Mod, "mod", """The remainder of x / y with the sign of x.
+
+    Examples:
+        >>> print(ops.mod(Tensor([7.0, -7.0]), Tensor([3.0, 3.0])))
+        [ 1. -1.]
+    """)
+fmod = binary(ew.TruncateMod, "fmod", """The remainder of input / other with the sign of input.
+
+    Examples:
+        >>> print(ops.fmod(Tensor([7.0, -7.0]), 3.0))
+        [ 1. -1.]
+    """)
+truncate_div = binary_xy(ew.TruncateDiv, "truncate_div", """x / y, rounded towards zero.
+
+    Examples:
+        >>> print(ops.truncate_div(Tensor([7, -7]), Tensor([2, 2])))
+        [ 3 -3]
+    """)
+truncate_mod = binary_xy(ew.TruncateMod, "truncate_mod", """The remainder of truncate_div: the sign is that of x.
+
+    Examples:
+        >>> print(ops.truncate_mod(Tensor([7, -7]), Tensor([3, 3])))
+        [ 1 -1]
+    """)
+maximum = binary(ew.Maximum, "maximum", """The larger of each pair of elements.
+
+    Examples:
+        >>> ops.maximum(Tensor([1, 5]), 3).tolist()
+        [3, 5]
+    """)
+minimum = binary(ew.Minimum, "minimum", """The smaller of each pair of elements.
+
+    Examples:
+        >>> ops.minimum(Tensor([1, 5]), 3).tolist()
+        [1, 3]
+    """)
+atan2 = binary(ew.Atan2, "atan2", """The angle of the point (other, input), in radians.
+
+    Examples:
+        >>> print(ops.atan2(Tensor([1.0, -1.0]), Tensor([0.0, -1.0])))
+        [ 1.5707964 -2.3561945]
+    """)
 arctan2 = alias(atan2, "arctan2")
-hypot = binary(ew.Hypot, "hypot", "sqrt(input**2 + other**2) without overflow.")
-nextafter = binary(ew.NextAfter, "nextafter", "The next float after input towards other.")
+hypot = binary(ew.Hypot, "hypot", """sqrt(input**2 + other**2) without overflow.
+
+    Examples:
+        >>> print(ops.hypot(Tensor([3.0, 5.0]), Tensor([4.0, 12.0])))
+        [ 5. 13.]
+    """)
+nextafter = binary(ew.NextAfter, "nextafter", """The next float after input towards other.
+
+    Examples:
+        >>> print(ops.nextafter(Tensor([1.0]), Tensor([2.0])) > Tensor([1.0]))
+        [ True]
+    """)
 
 
 def xlogy(input: Any, other: Any) -> Tensor:
-    """input * log(other), and 0 where input is 0. Beside a number a tensor of ints becomes one of floats."""
+    """input * log(other), and 0 where input is 0. Beside a number a tensor of ints becomes one of floats.
+
+    Examples:
+        >>> print(ops.xlogy(Tensor([0.0, 2.0]), Tensor([0.0, 1.0])))
+        [0. 0.]
+    """
     if values.is_number(input) and isinstance(other, TensorBase):
         other = to_float(other)
     if values.is_number(other) and isinstance(input, TensorBase):
@@ -73,12 +154,42 @@ def xlogy(input: Any, other: Any) -> Tensor:
     return ew.Xlogy()(input, other)
 
 
-xdivy = binary_xy(ew.Xdivy, "xdivy", "x / y, and 0 where x is 0.")
-bitwise_and = binary(ew.BitwiseAnd, "bitwise_and", "Bits set in both.")
-bitwise_or = binary(ew.BitwiseOr, "bitwise_or", "Bits set in either.")
-bitwise_xor = binary(ew.BitwiseXor, "bitwise_xor", "Bits set in exactly one.")
-bitwise_left_shift = binary(ew.LeftShift, "bitwise_left_shift", "input << other.")
-bitwise_right_shift = binary(ew.RightShift, "bitwise_right_shift", "input >> other.")
+xdivy = binary_xy(ew.Xdivy, "xdivy", """x / y, and 0 where x is 0.
+
+    Examples:
+        >>> print(ops.xdivy(Tensor([0.0, 6.0]), Tensor([0.0, 2.0])))
+        [0. 3.]
+    """)
+bitwise_and = binary(ew.BitwiseAnd, "bitwise_and", """Bits set in both.
+
+    Examples:
+        >>> print(ops.bitwise_and(Tensor([12, 7]), Tensor([10, 3])))
+        [8 3]
+    """)
+bitwise_or = binary(ew.BitwiseOr, "bitwise_or", """Bits set in either.
+
+    Examples:
+        >>> print(ops.bitwise_or(Tensor([12, 1]), Tensor([10, 2])))
+        [14  3]
+    """)
+bitwise_xor = binary(ew.BitwiseXor, "bitwise_xor", """Bits set in exactly one.
+
+    Examples:
+        >>> print(ops.bitwise_xor(Tensor([12, 7]), Tensor([10, 7])))
+        [6 0]
+    """)
+bitwise_left_shift = binary(ew.LeftShift, "bitwise_left_shift", """input << other.
+
+    Examples:
+        >>> print(ops.bitwise_left_shift(Tensor([1, 3]), Tensor([4, 2])))
+        [16 12]
+    """)
+bitwise_right_shift = binary(ew.RightShift, "bitwise_right_shift", """input >> other.
+
+    Examples:
+        >>> print(ops.bitwise_right_shift(Tensor([16, 7]), Tensor([3, 1])))
+        [2 3]
+    """)
 
 
 def remainder(input: Any, other: Any) -> Tensor:
@@ -326,44 +437,214 @@ def heaviside(input: Any, values: Any) -> Tensor:
 
 
 # -- one argument ---------------------------------------------------------------------------------------------------
-abs = unary(ew.Abs, "abs", "The magnitude.")
+abs = unary(ew.Abs, "abs", """The magnitude.
+
+    Examples:
+        >>> ops.abs(Tensor([-2.0, 1.0])).tolist()
+        [2.0, 1.0]
+    """)
 absolute = alias(abs, "absolute")
-neg = unary(ew.Neg, "neg", "The negative.")
+neg = unary(ew.Neg, "neg", """The negative.
+
+    Examples:
+        >>> print(ops.neg(Tensor([1.5, -2.0])))
+        [-1.5  2. ]
+    """)
 negative = alias(neg, "negative")
-exp = unary_float(ew.Exp, "exp", "e to the power of each element.")
-expm1 = unary_float(ew.Expm1, "expm1", "exp(x) - 1, accurate near 0.")
-log = unary_float(ew.Log, "log", "The natural logarithm.")
-log1p = unary_float(ew.Log1p, "log1p", "log(1 + x), accurate near 0.")
-log2 = unary_float(ew.Log2, "log2", "The logarithm to base 2.")
-log10 = unary_float(ew.Log10, "log10", "The logarithm to base 10.")
-rsqrt = unary_float(ew.Rsqrt, "rsqrt", "1 / sqrt(x).")
-square = unary(ew.Square, "square", "x * x.")
-reciprocal = unary_float(ew.Reciprocal, "reciprocal", "1 / x.")
-sin = unary_float(ew.Sin, "sin", "The sine of angles in radians.")
-cos = unary_float(ew.Cos, "cos", "The cosine of angles in radians.")
-tan = unary_float(ew.Tan, "tan", "The tangent of angles in radians.")
-asin = unary_float(ew.Asin, "asin", "The inverse sine.")
-acos = unary_float(ew.ACos, "acos", "The inverse cosine.")
-atan = unary_float(ew.Atan, "atan", "The inverse tangent.")
-sinh = unary_float(ew.Sinh, "sinh", "The hyperbolic sine.")
-cosh = unary_float(ew.Cosh, "cosh", "The hyperbolic cosine.")
-tanh = unary_float(ew.Tanh, "tanh", "The hyperbolic tangent.")
-asinh = unary_float(ew.Asinh, "asinh", "The inverse hyperbolic sine.")
-acosh = unary_float(ew.Acosh, "acosh", "The inverse hyperbolic cosine.")
-atanh = unary_float(ew.Atanh, "atanh", "The inverse hyperbolic tangent.")
+exp = unary_float(ew.Exp, "exp", """e to the power of each element.
+
+    Examples:
+        >>> ops.exp(Tensor([0.0])).tolist()
+        [1.0]
+    """)
+expm1 = unary_float(ew.Expm1, "expm1", """exp(x) - 1, accurate near 0.
+
+    Examples:
+        >>> print(ops.expm1(Tensor([0.0, 1e-6, 1.0])))
+        [0.0000000e+00 1.0000005e-06 1.7182819e+00]
+    """)
+log = unary_float(ew.Log, "log", """The natural logarithm.
+
+    Examples:
+        >>> ops.log(Tensor([1.0])).tolist()
+        [0.0]
+    """)
+log1p = unary_float(ew.Log1p, "log1p", """log(1 + x), accurate near 0.
+
+    Examples:
+        >>> print(ops.log1p(Tensor([0.0, 1e-6])))
+        [0.000000e+00 9.999995e-07]
+    """)
+log2 = unary_float(ew.Log2, "log2", """The logarithm to base 2.
+
+    Examples:
+        >>> print(ops.log2(Tensor([1.0, 8.0])))
+        [0. 3.]
+    """)
+log10 = unary_float(ew.Log10, "log10", """The logarithm to base 10.
+
+    Examples:
+        >>> print(ops.log10(Tensor([0.1, 1.0, 10.0])).round(decimals=4))
+        [-1.  0.  1.]
+    """)
+rsqrt = unary_float(ew.Rsqrt, "rsqrt", """1 / sqrt(x).
+
+    Examples:
+        >>> print(ops.rsqrt(Tensor([4.0, 0.25])))
+        [0.5 2. ]
+    """)
+square = unary(ew.Square, "square", """x * x.
+
+    Examples:
+        >>> ops.square(Tensor([3.0])).tolist()
+        [9.0]
+    """)
+reciprocal = unary_float(ew.Reciprocal, "reciprocal", """1 / x.
+
+    Examples:
+        >>> print(ops.reciprocal(Tensor([0.5, 4.0])))
+        [2.   0.25]
+    """)
+sin = unary_float(ew.Sin, "sin", """The sine of angles in radians.
+
+    Examples:
+        >>> ops.sin(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+cos = unary_float(ew.Cos, "cos", """The cosine of angles in radians.
+
+    Examples:
+        >>> ops.cos(Tensor([0.0])).tolist()
+        [1.0]
+    """)
+tan = unary_float(ew.Tan, "tan", """The tangent of angles in radians.
+
+    Examples:
+        >>> print(ops.tan(Tensor([0.0, 1.0])))
+        [0.        1.5574077]
+    """)
+asin = unary_float(ew.Asin, "asin", """The inverse sine.
+
+    Examples:
+        >>> print(ops.asin(Tensor([0.0, 1.0])))
+        [0.        1.5707964]
+    """)
+acos = unary_float(ew.ACos, "acos", """The inverse cosine.
+
+    Examples:
+        >>> print(ops.acos(Tensor([1.0, 0.0, -1.0])))
+        [0.        1.5707964 3.1415927]
+    """)
+atan = unary_float(ew.Atan, "atan", """The inverse tangent.
+
+    Examples:
+        >>> print(ops.atan(Tensor([0.0, 1.0])))
+        [0.        0.7853982]
+    """)
+sinh = unary_float(ew.Sinh, "sinh", """The hyperbolic sine.
+
+    Examples:
+        >>> print(ops.sinh(Tensor([0.0, 1.0])))
+        [0.        1.1752012]
+    """)
+cosh = unary_float(ew.Cosh, "cosh", """The hyperbolic cosine.
+
+    Examples:
+        >>> print(ops.cosh(Tensor([0.0, 1.0])))
+        [1.        1.5430807]
+    """)
+tanh = unary_float(ew.Tanh, "tanh", """The hyperbolic tangent.
+
+    Examples:
+        >>> print(ops.tanh(Tensor([0.0, 1.0])))
+        [0.        0.7615942]
+    """)
+asinh = unary_float(ew.Asinh, "asinh", """The inverse hyperbolic sine.
+
+    Examples:
+        >>> print(ops.asinh(Tensor([0.0, 1.0])))
+        [0.        0.8813736]
+    """)
+acosh = unary_float(ew.Acosh, "acosh", """The inverse hyperbolic cosine.
+
+    Examples:
+        >>> print(ops.acosh(Tensor([1.0, 2.0])))
+        [0.       1.316958]
+    """)
+atanh = unary_float(ew.Atanh, "atanh", """The inverse hyperbolic tangent.
+
+    Examples:
+        >>> print(ops.atanh(Tensor([0.0, 0.5])))
+        [0.         0.54930615]
+    """)
 arccos, arccosh, arcsin = alias(acos, "arccos"), alias(acosh, "arccosh"), alias(asin, "arcsin")
 arcsinh, arctan, arctanh = alias(asinh, "arcsinh"), alias(atan, "arctan"), alias(atanh, "arctanh")
-erf = unary_float(ew.Erf, "erf", "The error function.")
-erfc = unary_float(ew.Erfc, "erfc", "1 - erf(x), accurate for large x.")
-erfinv = unary_float(ew.Erfinv, "erfinv", "The inverse of the error function.")
-floor = unary(ew.Floor, "floor", "The largest integer not above each element.")
-ceil = unary(ew.Ceil, "ceil", "The smallest integer not below each element.")
-trunc = unary(ew.Trunc, "trunc", "The integer part.")
-sign = unary(ew.Sign, "sign", "-1, 0 or 1.")
-sigmoid = unary_float(ew.Sigmoid, "sigmoid", "1 / (1 + exp(-x)).")
-real = unary(ew.Real, "real", "The real part.")
-imag = unary(ew.Imag, "imag", "The imaginary part.")
-conj = unary(ew.Conj, "conj", "The complex conjugate.")
+erf = unary_float(ew.Erf, "erf", """The error function.
+
+    Examples:
+        >>> print(ops.erf(Tensor([0.0, 1.0])))
+        [0.        0.8427008]
+    """)
+erfc = unary_float(ew.Erfc, "erfc", """1 - erf(x), accurate for large x.
+
+    Examples:
+        >>> print(ops.erfc(Tensor([0.0, 1.0])))
+        [1.        0.1572992]
+    """)
+erfinv = unary_float(ew.Erfinv, "erfinv", """The inverse of the error function.
+
+    Examples:
+        >>> print(ops.erfinv(Tensor([0.0, 0.5])))
+        [0.         0.47693628]
+    """)
+floor = unary(ew.Floor, "floor", """The largest integer not above each element.
+
+    Examples:
+        >>> ops.floor(Tensor([1.7, -1.2])).tolist()
+        [1.0, -2.0]
+    """)
+ceil = unary(ew.Ceil, "ceil", """The smallest integer not below each element.
+
+    Examples:
+        >>> print(ops.ceil(Tensor([-1.5, 0.2, 3.0])))
+        [-1.  1.  3.]
+    """)
+trunc = unary(ew.Trunc, "trunc", """The integer part.
+
+    Examples:
+        >>> print(ops.trunc(Tensor([1.7, -1.7])))
+        [ 1. -1.]
+    """)
+sign = unary(ew.Sign, "sign", """-1, 0 or 1.
+
+    Examples:
+        >>> print(ops.sign(Tensor([-5.0, 0.0, 2.0])))
+        [-1.  0.  1.]
+    """)
+sigmoid = unary_float(ew.Sigmoid, "sigmoid", """1 / (1 + exp(-x)).
+
+    Examples:
+        >>> ops.sigmoid(Tensor([0.0])).tolist()
+        [0.5]
+    """)
+real = unary(ew.Real, "real", """The real part.
+
+    Examples:
+        >>> print(ops.real(Tensor([1 + 2j, 3 - 4j])))
+        [1. 3.]
+    """)
+imag = unary(ew.Imag, "imag", """The imaginary part.
+
+    Examples:
+        >>> print(ops.imag(Tensor([1 + 2j, 3 - 4j])))
+        [ 2. -4.]
+    """)
+conj = unary(ew.Conj, "conj", """The complex conjugate.
+
+    Examples:
+        >>> print(ops.conj(Tensor([1 + 2j, 3 - 4j])))
+        [1.-2.j 3.+4.j]
+    """)
 
 
 def sqrt(x: Any) -> Tensor:

@@ -162,13 +162,48 @@ def _tensor_scatter(reduction: str, name: str, doc: str) -> Any:
     return function
 
 
-tensor_scatter_update = _tensor_scatter("none", "tensor_scatter_update", "A copy with the indexed slices replaced.")
-tensor_scatter_add = _tensor_scatter("add", "tensor_scatter_add", "A copy with updates added; duplicates add up.")
-tensor_scatter_sub = _tensor_scatter("sub", "tensor_scatter_sub", "A copy with updates subtracted.")
-tensor_scatter_mul = _tensor_scatter("mul", "tensor_scatter_mul", "A copy with the indexed slices multiplied.")
-tensor_scatter_div = _tensor_scatter("div", "tensor_scatter_div", "A copy with the indexed slices divided.")
-tensor_scatter_max = _tensor_scatter("max", "tensor_scatter_max", "A copy with the larger of old and new values.")
-tensor_scatter_min = _tensor_scatter("min", "tensor_scatter_min", "A copy with the smaller of old and new values.")
+tensor_scatter_update = _tensor_scatter("none", "tensor_scatter_update", """A copy with the indexed slices replaced.
+
+    Examples:
+        >>> print(ops.tensor_scatter_update(Tensor([8.0, 9.0]), Tensor([[1]]), Tensor([2.0])))
+        [8. 2.]
+    """)
+tensor_scatter_add = _tensor_scatter("add", "tensor_scatter_add", """A copy with updates added; duplicates add up.
+
+    Examples:
+        >>> print(ops.tensor_scatter_add(ops.zeros(4), Tensor([[1], [3], [1]]), Tensor([1.0, 2.0, 3.0])))
+        [0. 4. 0. 2.]
+    """)
+tensor_scatter_sub = _tensor_scatter("sub", "tensor_scatter_sub", """A copy with updates subtracted.
+
+    Examples:
+        >>> print(ops.tensor_scatter_sub(Tensor([8.0, 9.0]), Tensor([[1]]), Tensor([2.0])))
+        [8. 7.]
+    """)
+tensor_scatter_mul = _tensor_scatter("mul", "tensor_scatter_mul", """A copy with the indexed slices multiplied.
+
+    Examples:
+        >>> print(ops.tensor_scatter_mul(Tensor([8.0, 9.0]), Tensor([[1]]), Tensor([2.0])))
+        [ 8. 18.]
+    """)
+tensor_scatter_div = _tensor_scatter("div", "tensor_scatter_div", """A copy with the indexed slices divided.
+
+    Examples:
+        >>> print(ops.tensor_scatter_div(Tensor([8.0, 9.0]), Tensor([[1]]), Tensor([3.0])))
+        [8. 3.]
+    """)
+tensor_scatter_max = _tensor_scatter("max", "tensor_scatter_max", """A copy with the larger of old and new values.
+
+    Examples:
+        >>> print(ops.tensor_scatter_max(Tensor([8.0, 9.0]), Tensor([[0], [1]]), Tensor([10.0, 1.0])))
+        [10.  9.]
+    """)
+tensor_scatter_min = _tensor_scatter("min", "tensor_scatter_min", """A copy with the smaller of old and new values.
+
+    Examples:
+        >>> print(ops.tensor_scatter_min(Tensor([8.0, 9.0]), Tensor([[0], [1]]), Tensor([10.0, 1.0])))
+        [8. 1.]
+    """)
 
 
 def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Tensor:
@@ -389,20 +424,121 @@ def _nd_scatter(reduction: str, name: str, doc: str) -> Any:
     return function
 
 
-scatter_update = _rows_scatter("none", "scatter_update", "Replace rows of a Parameter in place.")
-scatter_add = _rows_scatter("add", "scatter_add", "Add to rows of a Parameter in place.")
-scatter_sub = _rows_scatter("sub", "scatter_sub", "Subtract from rows of a Parameter in place.")
-scatter_mul = _rows_scatter("mul", "scatter_mul", "Multiply rows of a Parameter in place.")
-scatter_div = _rows_scatter("div", "scatter_div", "Divide rows of a Parameter in place.")
-scatter_max = _rows_scatter("max", "scatter_max", "Raise rows of a Parameter to at least the updates, in place.")
-scatter_min = _rows_scatter("min", "scatter_min", "Lower rows of a Parameter to at most the updates, in place.")
-scatter_nd_update = _nd_scatter("none", "scatter_nd_update", "Replace indexed slices of a Parameter in place.")
-scatter_nd_add = _nd_scatter("add", "scatter_nd_add", "Add to indexed slices of a Parameter in place.")
-scatter_nd_sub = _nd_scatter("sub", "scatter_nd_sub", "Subtract from indexed slices of a Parameter in place.")
-scatter_nd_mul = _nd_scatter("mul", "scatter_nd_mul", "Multiply indexed slices of a Parameter in place.")
-scatter_nd_div = _nd_scatter("div", "scatter_nd_div", "Divide indexed slices of a Parameter in place.")
-scatter_nd_max = _nd_scatter("max", "scatter_nd_max", "Raise indexed slices of a Parameter in place.")
-scatter_nd_min = _nd_scatter("min", "scatter_nd_min", "Lower indexed slices of a Parameter in place.")
+scatter_update = _rows_scatter("none", "scatter_update", """Replace rows of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([[1.0, 2.0], [3.0, 4.0]]), name="table")
+        >>> _ = ops.scatter_update(table, Tensor([1], ms.int32), Tensor([[7.0, 8.0]]))
+        >>> print(table.asnumpy())
+        [[1. 2.]
+         [7. 8.]]
+    """)
+scatter_add = _rows_scatter("add", "scatter_add", """Add to rows of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(ops.zeros((3, 2)), name="table")
+        >>> _ = ops.scatter_add(table, Tensor([0, 2, 0], ms.int32), ops.ones((3, 2)))
+        >>> print(table.asnumpy())
+        [[2. 2.]
+         [0. 0.]
+         [1. 1.]]
+    """)
+scatter_sub = _rows_scatter("sub", "scatter_sub", """Subtract from rows of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_sub(table, Tensor([0], ms.int32), Tensor([2.0]))
+        >>> print(table.asnumpy())
+        [6. 9.]
+    """)
+scatter_mul = _rows_scatter("mul", "scatter_mul", """Multiply rows of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_mul(table, Tensor([1, 1], ms.int32), Tensor([2.0, 3.0]))
+        >>> print(table.asnumpy())
+        [ 8. 54.]
+    """)
+scatter_div = _rows_scatter("div", "scatter_div", """Divide rows of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_div(table, Tensor([0], ms.int32), Tensor([2.0]))
+        >>> print(table.asnumpy())
+        [4. 9.]
+    """)
+scatter_max = _rows_scatter("max", "scatter_max", """Raise rows of a Parameter to at least the updates, in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_max(table, Tensor([0, 1], ms.int32), Tensor([10.0, 1.0]))
+        >>> print(table.asnumpy())
+        [10.  9.]
+    """)
+scatter_min = _rows_scatter("min", "scatter_min", """Lower rows of a Parameter to at most the updates, in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_min(table, Tensor([0, 1], ms.int32), Tensor([10.0, 1.0]))
+        >>> print(table.asnumpy())
+        [8. 1.]
+    """)
+scatter_nd_update = _nd_scatter("none", "scatter_nd_update", """Replace indexed slices of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_nd_update(table, Tensor([[1]], ms.int32), Tensor([2.0]))
+        >>> print(table.asnumpy())
+        [8. 2.]
+    """)
+scatter_nd_add = _nd_scatter("add", "scatter_nd_add", """Add to indexed slices of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(ops.zeros(4), name="table")
+        >>> _ = ops.scatter_nd_add(table, Tensor([[1], [3], [1]], ms.int32), Tensor([1.0, 2.0, 3.0]))
+        >>> print(table.asnumpy())
+        [0. 4. 0. 2.]
+    """)
+scatter_nd_sub = _nd_scatter("sub", "scatter_nd_sub", """Subtract from indexed slices of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_nd_sub(table, Tensor([[1]], ms.int32), Tensor([2.0]))
+        >>> print(table.asnumpy())
+        [8. 7.]
+    """)
+scatter_nd_mul = _nd_scatter("mul", "scatter_nd_mul", """Multiply indexed slices of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_nd_mul(table, Tensor([[1]], ms.int32), Tensor([2.0]))
+        >>> print(table.asnumpy())
+        [ 8. 18.]
+    """)
+scatter_nd_div = _nd_scatter("div", "scatter_nd_div", """Divide indexed slices of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_nd_div(table, Tensor([[1]], ms.int32), Tensor([3.0]))
+        >>> print(table.asnumpy())
+        [8. 3.]
+    """)
+scatter_nd_max = _nd_scatter("max", "scatter_nd_max", """Raise indexed slices of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_nd_max(table, Tensor([[0], [1]], ms.int32), Tensor([10.0, 1.0]))
+        >>> print(table.asnumpy())
+        [10.  9.]
+    """)
+scatter_nd_min = _nd_scatter("min", "scatter_nd_min", """Lower indexed slices of a Parameter in place.
+
+    Examples:
+        >>> table = Parameter(Tensor([8.0, 9.0]), name="table")
+        >>> _ = ops.scatter_nd_min(table, Tensor([[0], [1]], ms.int32), Tensor([10.0, 1.0]))
+        >>> print(table.asnumpy())
+        [8. 1.]
+    """)
 
 
 def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:

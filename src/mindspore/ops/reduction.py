@@ -69,7 +69,12 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
 
 def mean_cast(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """The mean over `axis`, computed in `dtype` if given."""
+    """The mean over `axis`, computed in `dtype` if given.
+
+    Examples:
+        >>> Tensor([1.0, 3.0]).mean().item()
+        2.0
+    """
     return mean(cast(input, dtype), axis, keepdims)
 
 

@@ -58,12 +58,23 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
 
 
 def sort_stable(input: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
-    """`sort`; it is stable anyway."""
+    """(sorted values, their indices) along `axis`, equal elements in their order.
+
+    Examples:
+        >>> value, index = Tensor([30.0, 10.0, 20.0]).sort()
+        >>> print(value, index)
+        [10. 20. 30.] [1 2 0]
+    """
     return sort(input, axis, descending)
 
 
 def argsort_stable(input: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
-    """`argsort`; it is stable anyway."""
+    """The indices that sort along `axis`, equal elements in their order.
+
+    Examples:
+        >>> print(Tensor([30, 10, 20]).argsort(descending=True))
+        [0 2 1]
+    """
     return argsort(input, axis, descending)
 
 
@@ -182,7 +193,13 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
 
 
 def cumsum_flat(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along `axis`, or of the flattened tensor when None."""
+    """The running sum along `axis`, or of the flattened tensor when None.
+
+    Examples:
+        >>> print(Tensor([[1, 2], [3, 4]]).cumsum(axis=1))
+        [[1 3]
+         [3 7]]
+    """
     return cumsum(Reshape()(x, (-1,)), 0, dtype) if axis is None else cumsum(x, axis, dtype)
 
 

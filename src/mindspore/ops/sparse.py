@@ -18,6 +18,10 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import require_operands, require_tensors
 
+_MAKERS = {
+    "coo": "ops.make_coo_tensor(Tensor([[0, 1], [1, 0]]), Tensor([{0}, {0}]), (2, 2))",
+    "csr": "ops.make_csr_tensor(Tensor([0, 1, 2]), Tensor([1, 0]), Tensor([{0}, {0}]), (2, 2))",
+}
 _ELEMENTWISE = (
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp", "expm1", "floor", "inv",
     "isfinite", "isinf", "isnan", "log", "log1p", "neg", "relu", "relu6", "round", "sigmoid", "sin", "sinh", "softsign",
@@ -32,7 +36,13 @@ def _elementwise(kind: str, name: str) -> Callable:
         return x.with_values(apply(x.values))
 
     function.__name__ = function.__qualname__ = f"{kind}_{name}"
-    function.__doc__ = f"`{name}` of the stored values."
+    function.__doc__ = f"""`{name}` of the stored values.
+
+    Examples:
+        >>> x = {_MAKERS[kind].format(2.0 if name == "acosh" else 0.5)}
+        >>> (ops.{kind}_{name}(x).values == ops.{name}(x.values)).all().item()
+        True
+    """
     return function
 
 

@@ -16,21 +16,96 @@ __all__ = [
     "mvlgamma", "polygamma", "zeta",
 ]  # fmt: skip
 
-lgamma = unary_float(sf.Lgamma, "lgamma", "log |Γ(x)|.")
-digamma = unary_float(sf.Digamma, "digamma", "The derivative of lgamma.")
-i0 = unary_float(sf.BesselI0, "i0", "The modified Bessel function of the first kind and order 0.")
-bessel_i0 = unary_float(sf.BesselI0, "bessel_i0", "The modified Bessel function of the first kind and order 0.", "x")
-bessel_i1 = unary_float(sf.BesselI1, "bessel_i1", "The modified Bessel function of the first kind and order 1.", "x")
-bessel_i0e = unary_float(sf.BesselI0e, "bessel_i0e", "exp(-|x|) times bessel_i0.", "x")
-bessel_i1e = unary_float(sf.BesselI1e, "bessel_i1e", "exp(-|x|) times bessel_i1.", "x")
-bessel_j0 = unary_float(sf.BesselJ0, "bessel_j0", "The Bessel function of the first kind and order 0.", "x")
-bessel_j1 = unary_float(sf.BesselJ1, "bessel_j1", "The Bessel function of the first kind and order 1.", "x")
-bessel_y0 = unary_float(sf.BesselY0, "bessel_y0", "The Bessel function of the second kind and order 0.", "x")
-bessel_y1 = unary_float(sf.BesselY1, "bessel_y1", "The Bessel function of the second kind and order 1.", "x")
-bessel_k0 = unary_float(sf.BesselK0, "bessel_k0", "The modified Bessel function of the second kind and order 0.", "x")
-bessel_k1 = unary_float(sf.BesselK1, "bessel_k1", "The modified Bessel function of the second kind and order 1.", "x")
-bessel_k0e = unary_float(sf.BesselK0e, "bessel_k0e", "exp(x) times bessel_k0.", "x")
-bessel_k1e = unary_float(sf.BesselK1e, "bessel_k1e", "exp(x) times bessel_k1.", "x")
+lgamma = unary_float(sf.Lgamma, "lgamma", """log |Γ(x)|.
+
+    Examples:
+        >>> print(ops.lgamma(Tensor([1.0, 5.0])))
+        [0.        3.1780539]
+    """)
+digamma = unary_float(sf.Digamma, "digamma", """The derivative of lgamma.
+
+    Examples:
+        >>> print(ops.digamma(Tensor([1.0, 2.0])))
+        [-0.5772157   0.42278433]
+    """)
+i0 = unary_float(sf.BesselI0, "i0", """The modified Bessel function of the first kind and order 0.
+
+    Examples:
+        >>> print(ops.i0(Tensor([0.0, 1.0])))
+        [1.        1.2660658]
+    """)
+bessel_i0 = unary_float(sf.BesselI0, "bessel_i0", """The modified Bessel function of the first kind and order 0.
+
+    Examples:
+        >>> print(ops.bessel_i0(Tensor([0.0, 1.0])))
+        [1.        1.2660658]
+    """, "x")
+bessel_i1 = unary_float(sf.BesselI1, "bessel_i1", """The modified Bessel function of the first kind and order 1.
+
+    Examples:
+        >>> print(ops.bessel_i1(Tensor([0.0, 1.0])))
+        [0.        0.5651591]
+    """, "x")
+bessel_i0e = unary_float(sf.BesselI0e, "bessel_i0e", """exp(-|x|) times bessel_i0.
+
+    Examples:
+        >>> print(ops.bessel_i0e(Tensor([0.0, 1.0])))
+        [1.        0.4657596]
+    """, "x")
+bessel_i1e = unary_float(sf.BesselI1e, "bessel_i1e", """exp(-|x|) times bessel_i1.
+
+    Examples:
+        >>> print(ops.bessel_i1e(Tensor([0.0, 1.0])))
+        [0.         0.20791042]
+    """, "x")
+bessel_j0 = unary_float(sf.BesselJ0, "bessel_j0", """The Bessel function of the first kind and order 0.
+
+    Examples:
+        >>> print(ops.bessel_j0(Tensor([0.0, 2.0])))
+        [1.         0.22389078]
+    """, "x")
+bessel_j1 = unary_float(sf.BesselJ1, "bessel_j1", """The Bessel function of the first kind and order 1.
+
+    Examples:
+        >>> print(ops.bessel_j1(Tensor([0.0, 2.0])))
+        [0.        0.5767248]
+    """, "x")
+bessel_y0 = unary_float(sf.BesselY0, "bessel_y0", """The Bessel function of the second kind and order 0.
+
+    Examples:
+        >>> print(ops.bessel_y0(Tensor([0.5, 1.0])))
+        [-0.44451874  0.08825696]
+    """, "x")
+bessel_y1 = unary_float(sf.BesselY1, "bessel_y1", """The Bessel function of the second kind and order 1.
+
+    Examples:
+        >>> print(ops.bessel_y1(Tensor([0.5, 1.0])))
+        [-1.4714724 -0.7812128]
+    """, "x")
+bessel_k0 = unary_float(sf.BesselK0, "bessel_k0", """The modified Bessel function of the second kind and order 0.
+
+    Examples:
+        >>> print(ops.bessel_k0(Tensor([0.5, 1.0])))
+        [0.92441905 0.42102444]
+    """, "x")
+bessel_k1 = unary_float(sf.BesselK1, "bessel_k1", """The modified Bessel function of the second kind and order 1.
+
+    Examples:
+        >>> print(ops.bessel_k1(Tensor([0.5, 1.0])))
+        [1.6564411  0.60190725]
+    """, "x")
+bessel_k0e = unary_float(sf.BesselK0e, "bessel_k0e", """exp(x) times bessel_k0.
+
+    Examples:
+        >>> print(ops.bessel_k0e(Tensor([0.5, 1.0])))
+        [1.5241094 1.1444631]
+    """, "x")
+bessel_k1e = unary_float(sf.BesselK1e, "bessel_k1e", """exp(x) times bessel_k1.
+
+    Examples:
+        >>> print(ops.bessel_k1e(Tensor([0.5, 1.0])))
+        [2.7310097 1.6361535]
+    """, "x")
 
 
 def polygamma(n: Any, input: Any) -> Tensor:

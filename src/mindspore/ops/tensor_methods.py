@@ -172,7 +172,7 @@ def _renamed(function: Callable, **synonyms: str) -> Callable:
     return _as_method_of(function, method)
 
 
-def _inplace(function: Callable) -> Callable:
+def _inplace(function: Callable, example: str = "") -> Callable:
     """The method x.f_(…) that stores f(x, …) in x."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -184,13 +184,22 @@ def _inplace(function: Callable) -> Callable:
         return update(self, cast(out, self.dtype))
 
     name = function.__name__.removeprefix("_")
-    _as_method_of(function, method).__doc__ = f"`{name}`, with the result stored in this tensor, which keeps its type."
+    words = f"`{name}`, with the result stored in this tensor, which keeps its type."
+    _as_method_of(function, method).__doc__ = f"{words}\n{example}" if example else words
     method.__name__ = f"{name}_"
     return method
 
 
 # -- shapes ---------------------------------------------------------------------------------------------------------
 def _reverse_sequence(self: Tensor, seq_lengths: Any, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
+    """Reverse the first `seq_lengths[i]` elements along `seq_dim` of each batch entry.
+
+    Examples:
+        >>> print(Tensor([[1, 2, 3], [4, 5, 6]]).reverse_sequence(Tensor([2, 3]), seq_dim=1))
+        [[2 1 3]
+         [6 5 4]]
+    """
+
     return F.reverse_sequence(self, seq_lengths, seq_dim, batch_dim)
 
 
@@ -321,12 +330,23 @@ def _tile(self: Tensor, *dims: Any, **kwargs: Any) -> Tensor:
 
 
 def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor in the shape of another."""
+    """This tensor in the shape of another.
+
+    Examples:
+        >>> Tensor([1, 2, 3, 4]).reshape_as(ops.ones((2, 2))).shape
+        (2, 2)
+    """
     return Reshape()(self, other.shape)
 
 
 def _resize(self: Tensor, *new_shape: Any) -> Tensor:
-    """The elements in another shape, cut off or filled up with zeros."""
+    """The elements in another shape, cut off or filled up with zeros.
+
+    Examples:
+        >>> print(Tensor([1, 2, 3]).resize(2, 2))
+        [[1 2]
+         [3 0]]
+    """
     shape = tuple(_flat(new_shape))
     flat, size = Reshape()(self, (-1,)), 1
     for d in shape:
@@ -336,14 +356,24 @@ def _resize(self: Tensor, *new_shape: Any) -> Tensor:
 
 
 def _sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """Undo broadcasting: sum down to the given shape."""
+    """Undo broadcasting: sum down to the given shape.
+
+    Examples:
+        >>> print(ops.ones((2, 3)).sum_to_size(1, 3))
+        [[2. 2. 2.]]
+    """
     shape = tuple(_flat(size))
     BroadcastTo(self.shape)(F.zeros(shape, self.dtype))  # says what does not fit
     return sum_to_shape(self, shape)
 
 
 def _stride(self: Tensor, dim: int | None = None) -> Any:
-    """How many elements apart neighbours along each dimension (or one) are."""
+    """How many elements apart neighbours along each dimension (or one) are.
+
+    Examples:
+        >>> ops.ones((2, 3)).stride()
+        [3, 1]
+    """
     steps = [s // self.itemsize for s in self.strides]
     return steps if dim is None else steps[dim]
 
@@ -386,7 +416,12 @@ def _astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
 
 
 def _type(self: Tensor, dtype: Any = None) -> Any:
-    """The element type's name, or this tensor converted."""
+    """The element type's name, or this tensor converted.
+
+    Examples:
+        >>> Tensor([1.0]).type()
+        'Float32'
+    """
     return str(self.dtype) if dtype is None else cast(self, dtype)
 
 
@@ -394,8 +429,115 @@ def _converter(dtype: mstype.DType, name: str) -> Callable:
     def method(self: Tensor) -> Tensor:
         return cast(self, dtype)
 
-    method.__name__, method.__doc__ = name, f"This tensor as {dtype}."
+    method.__name__ = name
+    method.__doc__ = f"""This tensor as {dtype}.
+
+    Examples:
+        >>> Tensor([1, 2]).{name}().dtype
+        {dtype!r}
+    """
     return method
+
+
+# -- what a tensor is --------------------------------------------------------------------------------------------------
+def _dim(self: Tensor) -> int:
+    """The number of dimensions.
+
+    Examples:
+        >>> Tensor([[1.0]]).dim()
+        2
+    """
+    return self.ndim
+
+
+def _ndimension(self: Tensor) -> int:
+    """The number of dimensions.
+
+    Examples:
+        >>> Tensor([[1.0]]).ndimension()
+        2
+    """
+    return self.ndim
+
+
+def _nelement(self: Tensor) -> int:
+    """The number of elements.
+
+    Examples:
+        >>> Tensor([1.0, 2.0]).nelement()
+        2
+    """
+    return self.size
+
+
+def _is_signed(self: Tensor) -> bool:
+    """Whether elements can be negative.
+
+    Examples:
+        >>> Tensor([1, 2]).is_signed()
+        True
+    """
+    return self.dtype.kind in "ifc"
+
+
+def _value(self: Tensor) -> Tensor:
+    """The tensor itself.
+
+    Examples:
+        >>> Tensor([1.0]).value().tolist()
+        [1.0]
+    """
+    return self
+
+
+def _cpu(self: Tensor) -> Tensor:
+    """This tensor in the memory of the CPU.
+
+    Examples:
+        >>> Tensor([1.0]).cpu().tolist()
+        [1.0]
+    """
+    return self
+
+
+def _move_to(self: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
+    """This tensor: there is one memory here.
+
+    Examples:
+        >>> Tensor([1.0]).move_to('CPU').tolist()
+        [1.0]
+    """
+    return self
+
+
+def _set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
+    """Mark the tensor as a constant of compiled functions.
+
+    Examples:
+        >>> Tensor([1.0]).set_const_arg().tolist()
+        [1.0]
+    """
+    return self
+
+
+def _storage_offset(self: Tensor) -> int:
+    """0: tensors share no memory.
+
+    Examples:
+        >>> Tensor([1.0]).storage_offset()
+        0
+    """
+    return 0
+
+
+def _data(self: Tensor) -> Tensor:
+    """The tensor itself.
+
+    Examples:
+        >>> Tensor([1.0]).data.tolist()
+        [1.0]
+    """
+    return self
 
 
 # -- new tensors ----------------------------------------------------------------------------------------------------
@@ -405,69 +547,137 @@ def _new_shape(args: tuple) -> tuple:
 
 
 def _new_zeros(self: Tensor, size: Any = (), *more: int, dtype: Any = None) -> Tensor:
-    """Zeros of another shape and this tensor's type."""
+    """Zeros of another shape and this tensor's type.
+
+    Examples:
+        >>> print(Tensor([5]).new_zeros((2,)))
+        [0 0]
+    """
     return F.zeros(_new_shape((size, *more)), dtype or self.dtype)
 
 
 def _new_ones(self: Tensor, size: Any = (), *more: int, dtype: Any = None) -> Tensor:
-    """Ones of another shape and this tensor's type."""
+    """Ones of another shape and this tensor's type.
+
+    Examples:
+        >>> print(Tensor([5]).new_ones((2,)))
+        [1 1]
+    """
     return F.ones(_new_shape((size, *more)), dtype or self.dtype)
 
 
 def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """One number, repeated, of this tensor's type."""
+    """One number, repeated, of this tensor's type.
+
+    Examples:
+        >>> print(Tensor([1.0]).new_full((2,), 7))
+        [7. 7.]
+    """
     return F.full(size, fill_value, dtype=dtype or self.dtype)
 
 
 def _new_empty(self: Tensor, size: Any = (), *more: int, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor of another shape and this tensor's type."""
+    """A tensor of another shape and this tensor's type.
+
+    Examples:
+        >>> Tensor([1.0]).new_empty((2, 3)).shape
+        (2, 3)
+    """
     return F.zeros(_new_shape((size, *more)), dtype or self.dtype)
 
 
 def _masked_scatter(self: Tensor, mask: Any, source: Any) -> Tensor:
-    """The elements of `source`, one after the other, where `mask` holds."""
+    """The elements of `source`, one after the other, where `mask` holds.
+
+    Examples:
+        >>> print(ops.zeros(4).masked_scatter(Tensor([True, False, True, False]), Tensor([7.0, 8.0])))
+        [7. 0. 8. 0.]
+    """
     return F.masked_scatter(self, mask, source)
 
 
 def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`length` elements along `dim`, from `start` on."""
+    """`length` elements along `dim`, from `start` on.
+
+    Examples:
+        >>> print(Tensor([10, 20, 30, 40]).narrow(0, 1, 2))
+        [20 30]
+    """
     return F.narrow(self, dim, start, length)
 
 
 def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
-    """A tensor from data, of this tensor's type."""
+    """A tensor from data, of this tensor's type.
+
+    Examples:
+        >>> Tensor([1.0]).new_tensor([1, 2]).dtype
+        mindspore.float32
+    """
     return Tensor(data, dtype or self.dtype)
 
 
 # -- the rest -------------------------------------------------------------------------------------------------------
 def _fill(self: Tensor, value: Any) -> Tensor:
-    """A tensor of this shape and type with every element `value`."""
+    """A tensor of this shape and type with every element `value`.
+
+    Examples:
+        >>> print(Tensor([1.0, 2.0]).fill(7.0))
+        [7. 7.]
+    """
     return F.full_like(self, 0 if value is None else value)
 
 
 def _fill_(self: Tensor, value: Any) -> Tensor:
-    """Set every element."""
+    """Set every element.
+
+    Examples:
+        >>> x = Tensor([1.0, 2.0])
+        >>> print(x.fill_(7.0))
+        [7. 7.]
+    """
     return update(self, F.full_like(self, value))
 
 
 def _zero_(self: Tensor) -> Tensor:
-    """Set every element to 0."""
+    """Set every element to 0.
+
+    Examples:
+        >>> print(Tensor([1.0, 2.0]).zero_())
+        [0. 0.]
+    """
     return update(self, ew.zeros_like(self))
 
 
 def _copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Take over the (broadcast) values of another tensor."""
+    """Take over the (broadcast) values of another tensor.
+
+    Examples:
+        >>> x = ops.zeros((2, 2))
+        >>> print(x.copy_(Tensor([1.0, 2.0])))
+        [[1. 2.]
+         [1. 2.]]
+    """
     value = cast(as_tensor(src, self.dtype), self.dtype)
     return update(self, BroadcastTo(self.shape)(value) if value.shape != self.shape else value.copy())
 
 
 def _where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
-    """This tensor where the condition holds, else y."""
+    """This tensor where the condition holds, else y.
+
+    Examples:
+        >>> print(Tensor([1, 2]).where(Tensor([True, False]), Tensor([10, 20])))
+        [ 1 20]
+    """
     return F.where(condition, self, y)
 
 
 def _select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """select(dim, index): one slice; select(condition, y): this tensor where the condition holds, else y."""
+    """select(dim, index): one slice; select(condition, y): this tensor where the condition holds, else y.
+
+    Examples:
+        >>> print(Tensor([[1, 2], [3, 4]]).select(1, 0))
+        [1 3]
+    """
     first, second = (*args, *kwargs.values())
     if isinstance(first, Tensor) and first.dtype is mstype.bool_:
         return F.where(first, self, second)
@@ -476,7 +686,13 @@ def _select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _gather(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """gather(dim, index): one position per place; gather(input_indices, axis, batch_dims=0): whole slices."""
+    """gather(dim, index): one position per place; gather(input_indices, axis, batch_dims=0): whole slices.
+
+    Examples:
+        >>> print(Tensor([[1, 2], [3, 4]]).gather(1, Tensor([[1], [0]])))
+        [[2]
+         [3]]
+    """
     if "dim" in kwargs or "index" in kwargs or (args and isinstance(args[0], int)):
         settings = {**dict(zip(("dim", "index"), args)), **kwargs}
         return F.gather_elements(self, settings["dim"], settings["index"])
@@ -484,7 +700,13 @@ def _gather(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _take(self: Tensor, indices: Any = None, axis: int | None = None, mode: str = "clip", index: Any = None) -> Tensor:
-    """Elements of the flattened tensor, or slices along `axis`; indices outside are clipped, wrapped or refused."""
+    """Elements of the flattened tensor, or slices along `axis`; indices outside are clipped, wrapped or refused.
+
+    Examples:
+        >>> print(Tensor([[10, 20], [30, 40]]).take(Tensor([1]), axis=1))
+        [[20]
+         [40]]
+    """
     where = as_tensor(indices if index is None else index)
     source = Reshape()(self, (-1,)) if axis is None else self
     axis = 0 if axis is None else checks.axis("take", axis, source.ndim)
@@ -498,7 +720,12 @@ def _take(self: Tensor, indices: Any = None, axis: int | None = None, mode: str 
 
 
 def _index_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """index_add(indices, y, axis) or index_add(dim, index, source, alpha=1): a copy with slices added."""
+    """index_add(indices, y, axis) or index_add(dim, index, source, alpha=1): a copy with slices added.
+
+    Examples:
+        >>> print(ops.zeros(3).index_add(0, Tensor([0, 2]), Tensor([5.0, 6.0])))
+        [5. 0. 6.]
+    """
     if (args and isinstance(args[0], Tensor)) or "indices" in kwargs:
         settings = {**dict(zip(("indices", "y", "axis"), args)), **kwargs}
         return added_along(self, settings["indices"], settings["y"], settings["axis"])
@@ -507,7 +734,13 @@ def _index_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _scatter(self: Tensor, *args: Any, reduce: str | None = None, **kwargs: Any) -> Tensor:
-    """A copy with `src` (or `value`) written along a dimension; `reduce` 'add' or 'multiply' combines instead."""
+    """A copy with `src` (or `value`) written along a dimension; `reduce` 'add' or 'multiply' combines instead.
+
+    Examples:
+        >>> print(ops.zeros((2, 3)).scatter(1, Tensor([[2], [0]]), Tensor([[5.0], [6.0]])))
+        [[0. 0. 5.]
+         [6. 0. 0.]]
+    """
     settings = {**dict(zip(("dim", "index", "src"), args)), **kwargs}
     dim: Any = settings.get("dim", settings.get("axis"))
     src = settings.get("src", settings.get("value"))
@@ -517,7 +750,12 @@ def _scatter(self: Tensor, *args: Any, reduce: str | None = None, **kwargs: Any)
 
 
 def _scatter_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-    """scatter_add(dim, index, src), or scatter_add(indices, updates) with whole coordinates: a copy with additions."""
+    """scatter_add(dim, index, src), or scatter_add(indices, updates) with whole coordinates: a copy with additions.
+
+    Examples:
+        >>> print(ops.ones(3).scatter_add(0, Tensor([0, 0]), Tensor([5.0, 6.0])))
+        [12.  1.  1.]
+    """
     if "indices" in kwargs or (args and isinstance(args[0], Tensor)):
         settings = {**dict(zip(("indices", "updates"), args)), **kwargs}
         return F.tensor_scatter_add(self, settings["indices"], settings["updates"])
@@ -526,7 +764,12 @@ def _scatter_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
-    """A copy with `values` written (or added) at the places a tuple of index tensors names."""
+    """A copy with `values` written (or added) at the places a tuple of index tensors names.
+
+    Examples:
+        >>> print(Tensor([1, 2, 3]).index_put((Tensor([0, 2]),), Tensor([10, 20]), accumulate=True))
+        [11  2 23]
+    """
     index = tuple(indices)
     if not accumulate:
         return indexing.with_items(self, index, values)
@@ -534,7 +777,12 @@ def _index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False
 
 
 def _put(self: Tensor, index: Any, source: Any, accumulate: bool = False) -> Tensor:
-    """Set elements at positions of the flattened tensor."""
+    """Set elements at positions of the flattened tensor.
+
+    Examples:
+        >>> print(Tensor([1.0, 2.0, 3.0]).put(Tensor([0, 2]), Tensor([9.0, 8.0])))
+        [9. 2. 8.]
+    """
     flat = Reshape()(self, (-1,))
     out = _index_put(flat, (Reshape()(index, (-1,)),), Reshape()(source, (-1,)), accumulate)
     return Reshape()(out, self.shape)
@@ -543,22 +791,42 @@ def _put(self: Tensor, index: Any, source: Any, accumulate: bool = False) -> Ten
 def _unique(
     self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """The distinct elements (sorted), perhaps with each element's index among them and the counts."""
+    """The distinct elements (sorted), perhaps with each element's index among them and the counts.
+
+    Examples:
+        >>> print(Tensor([5, 3, 5, 7]).unique())
+        [3 5 7]
+    """
     return unique_sorted(self, sorted, return_inverse, return_counts, dim)
 
 
 def _add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-    """self + alpha * other."""
+    """self + alpha * other.
+
+    Examples:
+        >>> print(Tensor([1.0, 2.0]).add(Tensor([10.0, 20.0]), alpha=0.5))
+        [ 6. 12.]
+    """
     return self + (other if values.is_number(alpha) and alpha == 1 else other * alpha)
 
 
 def _sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Tensor:
-    """self - alpha * other."""
+    """self - alpha * other.
+
+    Examples:
+        >>> print(Tensor([5.0, 7.0]).sub(Tensor([1.0, 2.0]), alpha=3))
+        [2. 1.]
+    """
     return F.subtract(self, y if other is None else other, alpha=alpha)
 
 
 def _median(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """The lower median: of all elements without arguments, else (values, indices) along a dimension."""
+    """The lower median: of all elements without arguments, else (values, indices) along a dimension.
+
+    Examples:
+        >>> print(Tensor([3.0, 1.0, 2.0]).median())
+        2.0
+    """
     if not args and not kwargs:
         return F.median(Reshape()(self, (-1,)), 0)[0]
     settings = {_SYNONYMS.get(k, k): v for k, v in kwargs.items()}
@@ -566,29 +834,55 @@ def _median(self: Tensor, *args: Any, **kwargs: Any) -> Any:
 
 
 def _count_nonzero(self: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = None, dim: Any = None) -> Tensor:
-    """The number of elements that are not 0."""
+    """The number of elements that are not 0.
+
+    Examples:
+        >>> print(Tensor([[0, 3], [5, 7]]).count_nonzero(axis=1))
+        [1 2]
+    """
     return F.count_nonzero(self, dim if dim is not None else axis, keep_dims, dtype or mstype.int32)
 
 
 def _ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Maximum minus minimum."""
+    """Maximum minus minimum.
+
+    Examples:
+        >>> print(Tensor([3.0, 8.0, 5.0]).ptp())
+        5.0
+    """
     return F.amax(self, axis, keepdims) - F.amin(self, axis, keepdims)
 
 
 def _trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
-    """The sum of a diagonal."""
+    """The sum of a diagonal.
+
+    Examples:
+        >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).trace())
+        5.0
+    """
     return F.sum(F.diagonal(self, offset, axis1, axis2), -1, dtype=dtype or self.dtype)
 
 
 def _diag(self: Tensor, diagonal: int | None = None) -> Tensor:
-    """diag(): a tensor with this one on its diagonal; diag(k): also the k-th diagonal of a matrix."""
+    """diag(): a tensor with this one on its diagonal; diag(k): also the k-th diagonal of a matrix.
+
+    Examples:
+        >>> print(Tensor([5, 6]).diag())
+        [[5 0]
+         [0 6]]
+    """
     if diagonal is None:
         return F.diag(self)
     return F.diag_embed(self, diagonal) if self.ndim == 1 else F.diagonal(self, diagonal)
 
 
 def _choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
-    """At each place the element of the choice this tensor names."""
+    """At each place the element of the choice this tensor names.
+
+    Examples:
+        >>> print(Tensor([0, 1, 0]).choose([Tensor([1, 2, 3]), Tensor([10, 20, 30])]))
+        [ 1 20  3]
+    """
     options = F.stack([as_tensor(c) for c in choices]) if isinstance(choices, (tuple, list)) else choices
     n = options.shape[0]
     index = self % n if mode == "wrap" else F.clamp(self, 0, n - 1)
@@ -600,7 +894,12 @@ def _choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
 
 
 def _itemset(self: Tensor, *args: Any) -> Tensor:
-    """A copy with one element set: itemset(value), or itemset(index, value)."""
+    """A copy with one element set: itemset(value), or itemset(index, value).
+
+    Examples:
+        >>> print(Tensor([1, 2, 3]).itemset(1, 20))
+        [ 1 20  3]
+    """
     *index, value = args
     out = Reshape()(self, (-1,)) if not index or isinstance(index[0], int) else self
     out = indexing.with_items(out, index[0] if index else 0, value)
@@ -612,86 +911,169 @@ def _key(generator: Any) -> Tensor:
 
 
 def _normal_(self: Tensor, mean: Any = 0, std: Any = 1, *, generator: Any = None) -> Tensor:
-    """Fill with normal numbers."""
+    """Fill with normal numbers.
+
+    Examples:
+        >>> bool(ops.zeros(100).normal_(5.0, 0.1).mean() > 4)
+        True
+    """
     sample = rnd.RandomNormal()(_key(generator), self.shape, mstype.float32) * std + mean
     return update(self, cast(sample, self.dtype))
 
 
 def _uniform(self: Tensor, from_: Any = 0.0, to: Any = 1.0, generator: Any = None) -> Tensor:
-    """Uniform numbers in [from_, to) in this tensor's shape and type."""
+    """Uniform numbers in [from_, to) in this tensor's shape and type.
+
+    Examples:
+        >>> x = ops.zeros(4).uniform(2.0, 3.0)
+        >>> bool(((x >= 2) & (x < 3)).all())
+        True
+    """
     sample = rnd.RandomUniform()(_key(generator), self.shape, mstype.float32) * (to - from_) + from_
     return cast(sample, self.dtype)
 
 
 def _bernoulli(self: Tensor, *, generator: Any = None) -> Tensor:
-    """1 with the probability each element gives, else 0."""
+    """1 with the probability each element gives, else 0.
+
+    Examples:
+        >>> print(Tensor([0.0, 1.0]).bernoulli())
+        [0. 1.]
+    """
     u = rnd.RandomUniform()(_key(generator), self.shape, mstype.float32)
     return cast(ew.Less()(u, self), self.dtype)
 
 
 def _bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
-    """Fill with 1 at probability p, else 0."""
+    """Fill with 1 at probability p, else 0.
+
+    Examples:
+        >>> x = Tensor([5.0, 6.0])
+        >>> print(x.bernoulli_(1.0))
+        [1. 1.]
+    """
     u = rnd.RandomUniform()(_key(generator), self.shape, mstype.float32)
     return update(self, cast(ew.Less()(u, p), self.dtype))
 
 
 def _exponential_(self: Tensor, lambd: Any = 1, *, generator: Any = None) -> Tensor:
-    """Fill with exponential numbers of rate `lambd`."""
+    """Fill with exponential numbers of rate `lambd`.
+
+    Examples:
+        >>> bool((ops.zeros(4).exponential_() >= 0).all())
+        True
+    """
     return update(self, cast(F.exponential(self.shape, float(lambd), None, generator), self.dtype))
 
 
 def _random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
-    """Fill with uniform integers in [from_, to)."""
+    """Fill with uniform integers in [from_, to).
+
+    Examples:
+        >>> bool((ops.zeros(5).random_(2, 4) >= 2).all())
+        True
+    """
     limit = 2 ** min(self.dtype.bits - 1, 24 if self.dtype.kind == "f" else 62) if to is None else to
     sample = rnd.RandomInteger()(_key(generator), self.shape, mstype.int64, Tensor(from_), Tensor(limit))
     return update(self, cast(sample, self.dtype))
 
 
 def _log_normal(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
-    """Log-normal numbers in this tensor's shape and type."""
+    """Log-normal numbers in this tensor's shape and type.
+
+    Examples:
+        >>> bool((ops.zeros(4).log_normal() > 0).all())
+        True
+    """
     return cast(F.log_normal(self.shape, mean, std), self.dtype)
 
 
 def _cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
-    """Cauchy numbers in this tensor's shape and type."""
+    """Cauchy numbers in this tensor's shape and type.
+
+    Examples:
+        >>> ops.zeros((2, 3)).cauchy().shape
+        (2, 3)
+    """
     return cast(F.cauchy(self.shape, median, sigma), self.dtype)
 
 
 def _softmax(self: Tensor, axis: Any = -1, dtype: Any = None, dim: Any = None) -> Tensor:
-    """Exponentials that add up to 1 along an axis."""
+    """Exponentials that add up to 1 along an axis.
+
+    Examples:
+        >>> print(Tensor([0.0, 0.0]).softmax())
+        [0.5 0.5]
+    """
     return F.softmax(cast(self, dtype), axis if dim is None else dim)
 
 
 def _searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
-    """Where the elements of v would be inserted to keep this (sorted) tensor sorted."""
+    """Where the elements of v would be inserted to keep this (sorted) tensor sorted.
+
+    Examples:
+        >>> print(Tensor([1.0, 3.0, 5.0]).searchsorted([0.0, 3.0, 9.0]))
+        [0 1 3]
+    """
     return F.searchsorted(self, as_tensor(v), side=side, sorter=sorter, out_int32=True)
 
 
 def _qr(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
-    """An orthonormal and an upper triangular factor."""
+    """An orthonormal and an upper triangular factor.
+
+    Examples:
+        >>> q, r = Tensor([[3.0, 0.0], [4.0, 5.0]]).qr()
+        >>> print((q @ r).round(decimals=4))
+        [[3. 0.]
+         [4. 5.]]
+    """
     return F.qr(self, "reduced" if some else "complete")
 
 
 def _lu_solve(self: Tensor, LU_data: Any, LU_pivots: Any) -> Tensor:
-    """The x with A x = self, from the factors of A."""
+    """The x with A x = self, from the factors of A.
+
+    Examples:
+        >>> packed = Tensor([[4.0, 6.0], [0.25, 0.5]])
+        >>> print(Tensor([[5.0], [14.0]]).lu_solve(packed, Tensor([2, 2], ms.int32)))
+        [[-1.]
+         [ 3.]]
+    """
     return F.lu_solve(self, LU_data, LU_pivots)
 
 
 def _triangular_solve(
     self: Tensor, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """(x, A) with A x = self for triangular A."""
+    """(x, A) with A x = self for triangular A.
+
+    Examples:
+        >>> x, _ = Tensor([[2.0], [8.0]]).triangular_solve(Tensor([[1.0, 0.0], [0.0, 4.0]]))
+        >>> print(x)
+        [[2.]
+         [2.]]
+    """
     return F.solve_triangular(A, self, 1 if transpose else 0, not upper, unitriangular), A
 
 
 def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Set whether optimizers update this tensor."""
+    """Set whether optimizers update this tensor.
+
+    Examples:
+        >>> print(Parameter(Tensor([1.0]), name="w").requires_grad_(False).requires_grad)
+        False
+    """
     self.requires_grad = requires_grad  # type: ignore[attr-defined]
     return self
 
 
 def _matmul(self: Tensor, tensor2: Any) -> Tensor:
-    """The matrix product."""
+    """The matrix product.
+
+    Examples:
+        >>> print(Tensor([[1.0, 2.0]]).matmul(Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
     return F.matmul(self, as_tensor(tensor2))
 
 
@@ -700,7 +1082,13 @@ def _rmatmul(self: Tensor, other: Any) -> Tensor:
 
 
 def _swap_last(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged."""
+    """The last two dimensions exchanged.
+
+    Examples:
+        >>> print(Tensor([[1, 2], [3, 4]]).mT)
+        [[1 3]
+         [2 4]]
+    """
     return F.swapaxes(self, -1, -2)
 
 
@@ -732,6 +1120,27 @@ _SAME = [
     "unique_with_pad", "unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod",
     "unsorted_segment_sum", "view_as", "vsplit", "xdivy", "xlogy",
 ]  # fmt: skip
+
+#: examples of methods x.f_(…) where that of x.f(…) does not do
+_INPLACE_EXAMPLES = {
+    "index_add": """
+    Examples:
+        >>> print(ops.zeros(3).index_add_(0, Tensor([0, 2]), Tensor([5.0, 6.0])))
+        [5. 0. 6.]
+    """,
+    "transpose": """
+    Examples:
+        >>> x = Tensor([[1, 2], [3, 4]])
+        >>> print(x.transpose_(0, 1))
+        [[1 3]
+         [2 4]]
+    """,
+    "uniform": """
+    Examples:
+        >>> bool((ops.zeros(4).uniform_(2.0, 3.0) >= 2).all())
+        True
+    """,
+}
 
 _INPLACE = [
     "abs", "acos", "add", "addcdiv", "addcmul", "addmm", "asin", "atan", "baddbmm", "bitwise_and", "bitwise_or",
@@ -784,10 +1193,9 @@ _ADAPTED: dict[str, Callable] = {
     "median": _median, "count_nonzero": _count_nonzero, "ptp": _ptp, "trace": _trace, "diag": _diag, "choose": _choose,
     "itemset": _itemset, "requires_grad_": _requires_grad_, "matmul": _matmul, "__matmul__": _matmul,
     "__rmatmul__": _rmatmul, "index_copy": F.index_copy, "bitwise_not": F.invert, "inv": F.inv, "clone": Tensor.copy,
-    "dim": lambda self: self.ndim, "ndimension": lambda self: self.ndim, "nelement": lambda self: self.size,
-    "is_signed": lambda self: self.dtype.kind in "ifc", "detach": F.stop_gradient, "value": lambda self: self,
-    "cpu": lambda self: self, "move_to": lambda self, to="CPU", blocking=True: self,
-    "set_const_arg": lambda self, const_arg=True: self, "storage_offset": lambda self: 0,
+    "dim": _dim, "ndimension": _ndimension, "nelement": _nelement,
+    "is_signed": _is_signed, "detach": F.stop_gradient, "value": _value,
+    "cpu": _cpu, "move_to": _move_to, "set_const_arg": _set_const_arg, "storage_offset": _storage_offset,
     "tensor_add": F.add, "tensor_mul": F.mul, "argmax_with_value": _argmax_with_value,
     "argmin_with_value": _argmin_with_value, "expand_as": _expand_as, "remainder": _remainder,
     "normal_": _normal_, "uniform": _uniform, "bernoulli": _bernoulli,
@@ -815,7 +1223,7 @@ def attach() -> None:
     for name, dtype in _CONVERTERS.items():
         setattr(Tensor, name, _converter(dtype, name))
     for name in _INPLACE:
-        setattr(Tensor, f"{name}_", _inplace(getattr(Tensor, name)))
+        setattr(Tensor, f"{name}_", _inplace(getattr(Tensor, name), _INPLACE_EXAMPLES.get(name, "")))
     Tensor.__lshift__ = F.bitwise_left_shift  # type: ignore[method-assign]
     Tensor.__rshift__ = F.bitwise_right_shift  # type: ignore[method-assign]
     Tensor.__getitem__ = indexing.getitem  # type: ignore[method-assign]
@@ -824,4 +1232,4 @@ def attach() -> None:
     Tensor.mH = property(F.adjoint)  # type: ignore[attr-defined]
     Tensor.H = property(F.adjoint)  # type: ignore[attr-defined]
     if not hasattr(Tensor, "data"):
-        Tensor.data = property(lambda self: self)  # type: ignore[attr-defined]
+        Tensor.data = property(_data)  # type: ignore[attr-defined]

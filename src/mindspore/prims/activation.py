@@ -89,14 +89,24 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
 
 # -- rectifiers -------------------------------------------------------------------------------------------------------
 ReLU6 = activation(
-    "ReLU6", lambda xp, x: xp.clip(x, 0, 6), lambda x, out: _between(x, 0, 6), doc="min(max(x, 0), 6).", kinds="if"
+    "ReLU6", lambda xp, x: xp.clip(x, 0, 6), lambda x, out: _between(x, 0, 6), doc="""min(max(x, 0), 6).
+
+    Examples:
+        >>> print(ops.ReLU6()(Tensor([-1.0, 3.0, 8.0])))
+        [0. 3. 6.]
+    """, kinds="if"
 )
 LeakyReLU = activation(
     "LeakyReLU",
     lambda xp, x, negative_slope: xp.where(x > 0, x, x * negative_slope),
     lambda x, out, negative_slope: _where(Greater()(x, 0), ones_like(x), ones_like(x) * negative_slope),
     {"negative_slope": 0.2},
-    "x where positive, else a small multiple of it.",
+    """x where positive, else a small multiple of it.
+
+    Examples:
+        >>> print(ops.LeakyReLU(negative_slope=0.1)(Tensor([-5.0, 2.0])))
+        [-0.5  2. ]
+    """,
 )
 
 
@@ -115,17 +125,32 @@ def _negative_exp(x: Any, scale: float = 1.0) -> Any:
 
 Elu = activation(
     "Elu", _elu, lambda x, out, alpha: _where(Greater()(x, 0), ones_like(x), _negative_exp(x) * alpha), {"alpha": 1.0},
-    "Exponential linear unit (Clevert et al. 2016).",
+    """Exponential linear unit (Clevert et al. 2016).
+
+    Examples:
+        >>> print(ops.Elu()(Tensor([-1.0, 2.0])))
+        [-0.63212055  2.        ]
+    """,
 )  # fmt: skip
 CeLU = activation(
     "CeLU", _celu, lambda x, out, alpha: _where(Greater()(x, 0), ones_like(x), _negative_exp(x, 1 / alpha)),
-    {"alpha": 1.0}, "Continuously differentiable exponential linear unit.",
+    {"alpha": 1.0}, """Continuously differentiable exponential linear unit.
+
+    Examples:
+        >>> print(ops.CeLU(alpha=2.0)(Tensor([-1.0, 2.0])))
+        [-0.78693867  2.        ]
+    """,
 )  # fmt: skip
 SeLU = activation(
     "SeLU",
     lambda xp, x: _SELU_SCALE * _elu(xp, x, _SELU_ALPHA),
     lambda x, out: _where(Greater()(x, 0), ones_like(x), _negative_exp(x) * _SELU_ALPHA) * _SELU_SCALE,
-    doc="Self-normalising exponential linear unit (Klambauer et al. 2017).",
+    doc="""Self-normalising exponential linear unit (Klambauer et al. 2017).
+
+    Examples:
+        >>> print(ops.SeLU()(Tensor([-1.0, 2.0])))
+        [-1.1113307  2.101402 ]
+    """,
     kinds="if",
 )
 
@@ -177,19 +202,55 @@ def _silu_slope(x: Any, out: Any) -> Any:
     return s + x * s * (1.0 - s)
 
 
-GeLU = activation("GeLU", _gelu_tanh, _gelu_tanh_slope, doc="Gaussian error linear unit, tanh form (Hendrycks 2016).")
-GeLUErf = activation("GeLUErf", _gelu_erf, _gelu_erf_slope, doc="Gaussian error linear unit, exact form.")
-FastGeLU = activation("FastGeLU", _fast_gelu, _fast_gelu_slope, doc="x * sigmoid(1.702 x).")
-SiLU = activation("SiLU", lambda xp, x: x * _sigmoid(xp, x), _silu_slope, doc="x * sigmoid(x).")
-Mish = activation("Mish", lambda xp, x: x * xp.tanh(_softplus(xp, x)), _mish_slope, doc="x * tanh(softplus(x)).")
+GeLU = activation("GeLU", _gelu_tanh, _gelu_tanh_slope, doc=
+    """Gaussian error linear unit, tanh form (Hendrycks 2016).
+
+    Examples:
+        >>> print(ops.GeLU()(Tensor([-1.0, 2.0])))
+        [-0.158808   1.9545977]
+    """)
+GeLUErf = activation("GeLUErf", _gelu_erf, _gelu_erf_slope, doc="""Gaussian error linear unit, exact form.
+
+    Examples:
+        >>> print(ops.GeLUErf()(Tensor([-1.0, 2.0])))
+        [-0.15865526  1.9544997 ]
+    """)
+FastGeLU = activation("FastGeLU", _fast_gelu, _fast_gelu_slope, doc="""x * sigmoid(1.702 x).
+
+    Examples:
+        >>> print(ops.FastGeLU()(Tensor([-1.0, 2.0])))
+        [-0.15420423  1.9356586 ]
+    """)
+SiLU = activation("SiLU", lambda xp, x: x * _sigmoid(xp, x), _silu_slope, doc="""x * sigmoid(x).
+
+    Examples:
+        >>> print(ops.SiLU()(Tensor([-1.0, 2.0])))
+        [-0.2689414  1.761594 ]
+    """)
+Mish = activation("Mish", lambda xp, x: x * xp.tanh(_softplus(xp, x)), _mish_slope, doc="""x * tanh(softplus(x)).
+
+    Examples:
+        >>> print(ops.Mish()(Tensor([-1.0, 2.0])))
+        [-0.30340147  1.9439589 ]
+    """)
 LogSigmoid = activation(
-    "LogSigmoid", lambda xp, x: -_softplus(xp, -x), lambda x, out: Sigmoid()(-x), doc="log(sigmoid(x))."
+    "LogSigmoid", lambda xp, x: -_softplus(xp, -x), lambda x, out: Sigmoid()(-x), doc="""log(sigmoid(x)).
+
+    Examples:
+        >>> print(ops.LogSigmoid()(Tensor([0.0, 3.0])))
+        [-0.6931472  -0.04858735]
+    """
 )
 Softsign = activation(
     "Softsign",
     lambda xp, x: x / (1 + xp.abs(x)),
     lambda x, out: ew.Reciprocal()(ew.Square()(ew.Abs()(x) + 1.0)),
-    doc="x / (1 + |x|).",
+    doc="""x / (1 + |x|).
+
+    Examples:
+        >>> print(ops.Softsign()(Tensor([-1.0, 3.0])))
+        [-0.5   0.75]
+    """,
 )
 
 
@@ -200,32 +261,57 @@ def _hswish_slope(x: Any, out: Any) -> Any:
 
 
 HSwish = activation(
-    "HSwish", lambda xp, x: x * xp.clip(x + 3, 0, 6) / 6, _hswish_slope, doc="x * relu6(x + 3) / 6.", kinds="if"
+    "HSwish", lambda xp, x: x * xp.clip(x + 3, 0, 6) / 6, _hswish_slope, doc="""x * relu6(x + 3) / 6.
+
+    Examples:
+        >>> print(ops.HSwish()(Tensor([0.0, 1.0, 5.0])))
+        [0.        0.6666667 5.       ]
+    """, kinds="if"
 )
 HSigmoid = activation(
     "HSigmoid", lambda xp, x: xp.clip(x / 6 + 0.5, 0, 1), lambda x, out: _between(x, -3.0, 3.0) * (1 / 6),
-    doc="relu6(x + 3) / 6.", kinds="if",
+    doc="""relu6(x + 3) / 6.
+
+    Examples:
+        >>> print(ops.HSigmoid()(Tensor([-4.0, 0.0, 1.5])))
+        [0.   0.5  0.75]
+    """, kinds="if",
 )  # fmt: skip
 HShrink = activation(
     "HShrink",
     lambda xp, x, lambd: xp.where(xp.abs(x) > lambd, x, xp.zeros_like(x)),
     lambda x, out, lambd: Cast()(Greater()(ew.Abs()(x), lambd), x.dtype),
     {"lambd": 0.5},
-    "x where |x| > lambd, else 0.",
+    """x where |x| > lambd, else 0.
+
+    Examples:
+        >>> print(ops.HShrink()(Tensor([-0.4, 0.2, 3.0])))
+        [0. 0. 3.]
+    """,
 )
 SoftShrink = activation(
     "SoftShrink",
     lambda xp, x, lambd: xp.sign(x) * xp.maximum(xp.abs(x) - lambd, 0),
     lambda x, out, lambd: Cast()(Greater()(ew.Abs()(x), lambd), x.dtype),
     {"lambd": 0.5},
-    "x moved towards 0 by lambd.",
+    """x moved towards 0 by lambd.
+
+    Examples:
+        >>> print(ops.SoftShrink()(Tensor([-2.0, 0.3, 1.0])))
+        [-1.5  0.   0.5]
+    """,
 )
 Hardtanh = activation(
     "Hardtanh",
     lambda xp, x, min_val, max_val: xp.clip(x, min_val, max_val),
     lambda x, out, min_val, max_val: _between(x, min_val, max_val),
     {"min_val": -1.0, "max_val": 1.0},
-    "x cut to [min_val, max_val].",
+    """x cut to [min_val, max_val].
+
+    Examples:
+        >>> print(ops.Hardtanh()(Tensor([-3.0, 0.3, 3.0])))
+        [-1.   0.3  1. ]
+    """,
     "if",
 )
 Threshold = activation(
@@ -233,7 +319,12 @@ Threshold = activation(
     lambda xp, x, threshold, value: xp.where(x > threshold, x, xp.asarray(value, x.dtype)),
     lambda x, out, threshold, value: Cast()(Greater()(x, threshold), x.dtype),
     {"threshold": 0.0, "value": 0.0},
-    "x where it exceeds the threshold, else a constant.",
+    """x where it exceeds the threshold, else a constant.
+
+    Examples:
+        >>> print(ops.Threshold(1.0, -1.0)(Tensor([0.1, 5.0])))
+        [-1.  5.]
+    """,
     "if",
 )
 

@@ -110,9 +110,26 @@ def _cast_like(xp: Any, value: Any, x: Any) -> Any:
 
 
 # -- arithmetic -----------------------------------------------------------------------------------------------------
-Add = binary("Add", lambda xp, x, y: x + y if x.dtype != np.bool_ else xp.logical_or(x, y), lambda x, y, out, d: (d, d))
-Sub = binary("Sub", lambda xp, x, y: x - y, lambda x, y, out, d: (d, -d), NUMERIC)
-Mul = binary("Mul", lambda xp, x, y: x * y, lambda x, y, out, d: (d * conj(y), d * conj(x)))
+Add = binary("Add", lambda xp, x, y: x + y if x.dtype != np.bool_ else xp.logical_or(x, y), lambda x, y, out, d: (d, d),
+    doc="""x + y, with broadcasting.
+
+    Examples:
+        >>> ops.Add()(Tensor([1.0]), Tensor([2.0])).tolist()
+        [3.0]
+    """)
+Sub = binary("Sub", lambda xp, x, y: x - y, lambda x, y, out, d: (d, -d), NUMERIC, doc="""x - y, with broadcasting.
+
+    Examples:
+        >>> ops.Sub()(Tensor([3.0]), Tensor([1.0])).tolist()
+        [2.0]
+    """)
+Mul = binary("Mul", lambda xp, x, y: x * y, lambda x, y, out, d: (d * conj(y), d * conj(x)),
+    doc="""x * y, with broadcasting.
+
+    Examples:
+        >>> ops.Mul()(Tensor([2.0]), Tensor([3.0])).tolist()
+        [6.0]
+    """)
 
 
 def _divide(xp: Any, x: Any, y: Any) -> Any:
@@ -210,11 +227,39 @@ def _zero_grads(x: Any, y: Any, out: Any, d: Any) -> tuple:
     return zeros_like(d), zeros_like(d)
 
 
-FloorDiv = binary("FloorDiv", _floordiv, _zero_grads, REAL)
-FloorMod = binary("FloorMod", _floormod, lambda x, y, out, d: (d, -d * FloorDiv()(x, y)), "uif")
-Mod = binary("Mod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), "uif")
-TruncateDiv: Any = binary("TruncateDiv", _truncdiv, _zero_grads, "uif")
-TruncateMod = binary("TruncateMod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), "uif")
+FloorDiv = binary("FloorDiv", _floordiv, _zero_grads, REAL, doc="""floor(x / y).
+
+    Examples:
+        >>> ops.FloorDiv()(Tensor([7.0]), Tensor([2.0])).tolist()
+        [3.0]
+    """)
+FloorMod = binary("FloorMod", _floormod, lambda x, y, out, d: (d, -d * FloorDiv()(x, y)), "uif",
+    doc="""The remainder of x / y with the sign of y.
+
+    Examples:
+        >>> ops.FloorMod()(Tensor([-7.0]), Tensor([3.0])).tolist()
+        [2.0]
+    """)
+Mod = binary("Mod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), "uif",
+    doc="""The remainder of x / y with the sign of x.
+
+    Examples:
+        >>> ops.Mod()(Tensor([-7.0]), Tensor([3.0])).tolist()
+        [-1.0]
+    """)
+TruncateDiv: Any = binary("TruncateDiv", _truncdiv, _zero_grads, "uif", doc="""x / y, rounded towards zero.
+
+    Examples:
+        >>> ops.TruncateDiv()(Tensor([-7.0]), Tensor([2.0])).tolist()
+        [-3.0]
+    """)
+TruncateMod = binary("TruncateMod", _truncmod, lambda x, y, out, d: (d, -d * TruncateDiv()(x, y)), "uif",
+    doc="""The remainder of x / y with the sign of x.
+
+    Examples:
+        >>> ops.TruncateMod()(Tensor([-7.0]), Tensor([3.0])).tolist()
+        [-1.0]
+    """)
 
 
 def _divnonan(xp: Any, x: Any, y: Any) -> Any:
@@ -224,7 +269,12 @@ def _divnonan(xp: Any, x: Any, y: Any) -> Any:
 
 DivNoNan: Any = binary(
     "DivNoNan", _divnonan, lambda x, y, out, d: (DivNoNan()(d, y), -DivNoNan()(d * out, y)), FLOAT,
-)  # fmt: skip
+    doc="""x / y, and 0 where y is 0.
+
+    Examples:
+        >>> ops.DivNoNan()(Tensor([1.0]), Tensor([0.0])).tolist()
+        [0.0]
+    """)  # fmt: skip
 
 
 def _power(xp: Any, x: Any, y: Any) -> Any:
@@ -244,7 +294,12 @@ def _power_bprop(x: Any, y: Any, out: Any, d: Any) -> tuple:
     return dx, d * conj(out * Select()(has_log, log_x, zeros_like(out))) + zero
 
 
-Pow = binary("Pow", _power, _power_bprop, NUMERIC)
+Pow = binary("Pow", _power, _power_bprop, NUMERIC, doc="""x to the power of y.
+
+    Examples:
+        >>> ops.Pow()(Tensor([2.0]), 3.0).tolist()
+        [8.0]
+    """)
 
 
 # The same kernels bound to NumPy, for the operators of eager tensors.
@@ -265,11 +320,28 @@ def _half_split(x: Any, y: Any, d: Any, wins: Any) -> tuple:
     return Select()(lost, d, dx), Select()(lost, d, d - dx)
 
 
-Maximum = binary("Maximum", _numpy("maximum"), lambda x, y, out, d: _half_split(x, y, d, Greater()(x, y)), REAL)
-Minimum = binary("Minimum", _numpy("minimum"), lambda x, y, out, d: _half_split(x, y, d, Less()(x, y)), REAL)
+Maximum = binary("Maximum", _numpy("maximum"), lambda x, y, out, d: _half_split(x, y, d, Greater()(x, y)), REAL,
+    doc="""The larger of each pair of elements.
+
+    Examples:
+        >>> ops.Maximum()(Tensor([1, 5]), Tensor([3, 3])).tolist()
+        [3, 5]
+    """)
+Minimum = binary("Minimum", _numpy("minimum"), lambda x, y, out, d: _half_split(x, y, d, Less()(x, y)), REAL,
+    doc="""The smaller of each pair of elements.
+
+    Examples:
+        >>> ops.Minimum()(Tensor([1, 5]), Tensor([3, 3])).tolist()
+        [1, 3]
+    """)
 Atan2 = binary(
     "Atan2", _numpy("arctan2"), lambda x, y, out, d: (d * y / (x * x + y * y), -d * x / (x * x + y * y)), "f",
-)  # fmt: skip
+    doc="""The angle of the point (y, x), in radians.
+
+    Examples:
+        >>> ops.Atan2()(Tensor([0.0]), Tensor([1.0])).tolist()
+        [0.0]
+    """)  # fmt: skip
 
 
 def _twice(d: Any, difference: Any) -> tuple:
@@ -280,13 +352,28 @@ def _twice(d: Any, difference: Any) -> tuple:
 
 SquaredDifference = binary(
     "SquaredDifference", lambda xp, x, y: (x - y) * xp.conj(x - y), lambda x, y, out, d: _twice(d, x - y),
-    NUMERIC,
-)  # fmt: skip
-Hypot = binary("Hypot", _numpy("hypot"), lambda x, y, out, d: (d * x / out, d * y / out), "f")
+    NUMERIC, doc="""(x - y) ** 2.
+
+    Examples:
+        >>> ops.SquaredDifference()(Tensor([5.0]), Tensor([2.0])).tolist()
+        [9.0]
+    """)  # fmt: skip
+Hypot = binary("Hypot", _numpy("hypot"), lambda x, y, out, d: (d * x / out, d * y / out), "f",
+    doc="""sqrt(x**2 + y**2), without overflow.
+
+    Examples:
+        >>> ops.Hypot()(Tensor([3.0]), Tensor([4.0])).tolist()
+        [5.0]
+    """)
 Xdivy: Any = binary(
     "Xdivy", lambda xp, x, y: xp.where(x == 0, xp.zeros_like(x), _divide(xp, x, xp.where(x == 0, xp.ones_like(y), y))),
     lambda x, y, out, d: (d * Xdivy()(Cast()(NotEqual()(x, 0), d.dtype), y), -d * Xdivy()(x, y * y)), FLOAT,
-)  # fmt: skip
+    doc="""x / y, and 0 where x is 0.
+
+    Examples:
+        >>> ops.Xdivy()(Tensor([0.0]), Tensor([0.0])).tolist()
+        [0.0]
+    """)  # fmt: skip
 
 
 def _xlogy(xp: Any, x: Any, y: Any) -> Any:
@@ -296,29 +383,134 @@ def _xlogy(xp: Any, x: Any, y: Any) -> Any:
 
 Xlogy: Any = binary(
     "Xlogy", _xlogy, lambda x, y, out, d: (d * Xlogy()(Cast()(NotEqual()(x, 0), d.dtype), y), d * Xdivy()(x, y)), FLOAT,
-)  # fmt: skip
-BitwiseAnd = binary("BitwiseAnd", lambda xp, x, y: x & y, None, INTEGER)
-BitwiseOr = binary("BitwiseOr", lambda xp, x, y: x | y, None, INTEGER)
-BitwiseXor = binary("BitwiseXor", lambda xp, x, y: x ^ y, None, INTEGER)
-LeftShift = binary("LeftShift", lambda xp, x, y: x << y, None, "ui")
-RightShift = binary("RightShift", lambda xp, x, y: x >> y, None, "ui")
-Gcd = binary("Gcd", _numpy("gcd"), None, "ui")
-Lcm = binary("Lcm", _numpy("lcm"), None, "ui")
-Nextafter = binary("NextAfter", _numpy("nextafter"), None, "f")
+    doc="""x * log(y), and 0 where x is 0.
+
+    Examples:
+        >>> ops.Xlogy()(Tensor([0.0]), Tensor([0.0])).tolist()
+        [0.0]
+    """)  # fmt: skip
+BitwiseAnd = binary("BitwiseAnd", lambda xp, x, y: x & y, None, INTEGER, doc="""Bits set in both.
+
+    Examples:
+        >>> ops.BitwiseAnd()(Tensor([12]), Tensor([10])).tolist()
+        [8]
+    """)
+BitwiseOr = binary("BitwiseOr", lambda xp, x, y: x | y, None, INTEGER, doc="""Bits set in either.
+
+    Examples:
+        >>> ops.BitwiseOr()(Tensor([12]), Tensor([10])).tolist()
+        [14]
+    """)
+BitwiseXor = binary("BitwiseXor", lambda xp, x, y: x ^ y, None, INTEGER, doc="""Bits set in exactly one.
+
+    Examples:
+        >>> ops.BitwiseXor()(Tensor([12]), Tensor([10])).tolist()
+        [6]
+    """)
+LeftShift = binary("LeftShift", lambda xp, x, y: x << y, None, "ui", doc="""x << y.
+
+    Examples:
+        >>> ops.LeftShift()(Tensor([1]), Tensor([3])).tolist()
+        [8]
+    """)
+RightShift = binary("RightShift", lambda xp, x, y: x >> y, None, "ui", doc="""x >> y.
+
+    Examples:
+        >>> ops.RightShift()(Tensor([8]), Tensor([2])).tolist()
+        [2]
+    """)
+Gcd = binary("Gcd", _numpy("gcd"), None, "ui", doc="""The greatest common divisor.
+
+    Examples:
+        >>> ops.Gcd()(Tensor([12]), Tensor([18])).tolist()
+        [6]
+    """)
+Lcm = binary("Lcm", _numpy("lcm"), None, "ui", doc="""The least common multiple.
+
+    Examples:
+        >>> ops.Lcm()(Tensor([4]), Tensor([6])).tolist()
+        [12]
+    """)
+Nextafter = binary("NextAfter", _numpy("nextafter"), None, "f", doc="""The next float after x towards y.
+
+    Examples:
+        >>> ops.NextAfter()(Tensor([1.5, 2.0]), Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
 NextAfter = Nextafter
 
 # -- comparison and logic -------------------------------------------------------------------------------------------
-Equal = binary("Equal", lambda xp, x, y: x == y, None, ANY, mstype.bool_)
-NotEqual: Any = binary("NotEqual", lambda xp, x, y: x != y, None, ANY, mstype.bool_)
-Less: Any = binary("Less", lambda xp, x, y: x < y, None, REAL, mstype.bool_)
-LessEqual = binary("LessEqual", lambda xp, x, y: x <= y, None, REAL, mstype.bool_)
-Greater: Any = binary("Greater", lambda xp, x, y: x > y, None, REAL, mstype.bool_)
-GreaterEqual = binary("GreaterEqual", lambda xp, x, y: x >= y, None, REAL, mstype.bool_)
-LogicalAnd = binary("LogicalAnd", _numpy("logical_and"), None, ANY, mstype.bool_)
-LogicalOr = binary("LogicalOr", _numpy("logical_or"), None, ANY, mstype.bool_)
-LogicalXor = binary("LogicalXor", _numpy("logical_xor"), None, ANY, mstype.bool_)
-LogicalNot = unary("LogicalNot", _numpy("logical_not"), None, ANY, mstype.bool_)
-BitwiseNot = unary("Invert", lambda xp, x: ~x, None, INTEGER)
+Equal = binary("Equal", lambda xp, x, y: x == y, None, ANY, mstype.bool_,
+    doc="""Whether x and y are equal, element by element.
+
+    Examples:
+        >>> ops.Equal()(Tensor([1, 2]), Tensor([1, 3])).tolist()
+        [True, False]
+    """)
+NotEqual: Any = binary("NotEqual", lambda xp, x, y: x != y, None, ANY, mstype.bool_,
+    doc="""Whether x and y differ, element by element.
+
+    Examples:
+        >>> ops.NotEqual()(Tensor([1, 2]), Tensor([1, 3])).tolist()
+        [False, True]
+    """)
+Less: Any = binary("Less", lambda xp, x, y: x < y, None, REAL, mstype.bool_, doc="""Whether x < y, element by element.
+
+    Examples:
+        >>> ops.Less()(Tensor([1, 2]), Tensor([2, 2])).tolist()
+        [True, False]
+    """)
+LessEqual = binary("LessEqual", lambda xp, x, y: x <= y, None, REAL, mstype.bool_,
+    doc="""Whether x <= y, element by element.
+
+    Examples:
+        >>> ops.LessEqual()(Tensor([1, 3]), Tensor([2, 2])).tolist()
+        [True, False]
+    """)
+Greater: Any = binary("Greater", lambda xp, x, y: x > y, None, REAL, mstype.bool_,
+    doc="""Whether x > y, element by element.
+
+    Examples:
+        >>> ops.Greater()(Tensor([1, 2]), Tensor([1, 1])).tolist()
+        [False, True]
+    """)
+GreaterEqual = binary("GreaterEqual", lambda xp, x, y: x >= y, None, REAL, mstype.bool_,
+    doc="""Whether x >= y, element by element.
+
+    Examples:
+        >>> ops.GreaterEqual()(Tensor([1, 2]), Tensor([2, 2])).tolist()
+        [False, True]
+    """)
+LogicalAnd = binary("LogicalAnd", _numpy("logical_and"), None, ANY, mstype.bool_, doc="""Whether both are true.
+
+    Examples:
+        >>> ops.LogicalAnd()(Tensor([True, True]), Tensor([True, False])).tolist()
+        [True, False]
+    """)
+LogicalOr = binary("LogicalOr", _numpy("logical_or"), None, ANY, mstype.bool_, doc="""Whether either is true.
+
+    Examples:
+        >>> ops.LogicalOr()(Tensor([True]), Tensor([False])).tolist()
+        [True]
+    """)
+LogicalXor = binary("LogicalXor", _numpy("logical_xor"), None, ANY, mstype.bool_, doc="""Whether exactly one is true.
+
+    Examples:
+        >>> ops.LogicalXor()(Tensor([True]), Tensor([False])).tolist()
+        [True]
+    """)
+LogicalNot = unary("LogicalNot", _numpy("logical_not"), None, ANY, mstype.bool_, doc="""Whether x is false.
+
+    Examples:
+        >>> ops.LogicalNot()(Tensor([True])).tolist()
+        [False]
+    """)
+BitwiseNot = unary("Invert", lambda xp, x: ~x, None, INTEGER, doc="""Every bit flipped.
+
+    Examples:
+        >>> ops.Invert()(Tensor([5])).tolist()
+        [-6]
+    """)
 Invert = BitwiseNot
 
 
@@ -331,12 +523,33 @@ def _float_test(name: str, for_integers: bool) -> Callable:
     return function
 
 
-IsNan = unary("IsNan", _float_test("isnan", False), None, ANY, mstype.bool_)
-IsInf = unary("IsInf", _float_test("isinf", False), None, ANY, mstype.bool_)
-IsFinite = unary("IsFinite", _float_test("isfinite", True), None, ANY, mstype.bool_)
+IsNan = unary("IsNan", _float_test("isnan", False), None, ANY, mstype.bool_, doc="""Whether x is not a number.
+
+    Examples:
+        >>> ops.IsNan()(Tensor([1.0])).tolist()
+        [False]
+    """)
+IsInf = unary("IsInf", _float_test("isinf", False), None, ANY, mstype.bool_, doc="""Whether x is infinite.
+
+    Examples:
+        >>> ops.IsInf()(Tensor([1.0])).tolist()
+        [False]
+    """)
+IsFinite = unary("IsFinite", _float_test("isfinite", True), None, ANY, mstype.bool_,
+    doc="""Whether x is neither infinite nor NaN.
+
+    Examples:
+        >>> ops.IsFinite()(Tensor([1.0])).tolist()
+        [True]
+    """)
 
 
-SignBit = unary("SignBit", _numpy("signbit"), None, "f", mstype.bool_)
+SignBit = unary("SignBit", _numpy("signbit"), None, "f", mstype.bool_, doc="""Whether the sign bit is set.
+
+    Examples:
+        >>> ops.SignBit()(Tensor([-3.0])).tolist()
+        [True]
+    """)
 
 
 # -- functions of one argument --------------------------------------------------------------------------------------
@@ -375,44 +588,237 @@ def _rounding(name: str) -> Callable:
 _TWO_OVER_SQRT_PI = 1.1283791670955126
 _HALF_SQRT_PI = 0.886226925452758
 
-Neg = unary("Neg", lambda xp, x: -x, lambda x, out, d: -d, NUMERIC)
-Sign = unary("Sign", lambda xp, x: xp.sign(x), lambda x, out, d: zeros_like(d), NUMERIC)
-Exp = unary("Exp", _quiet("exp"), lambda x, out, d: d * conj(out), FLOAT)
-Expm1 = unary("Expm1", _quiet("expm1"), lambda x, out, d: d * conj(out + 1), FLOAT)
-Log = unary("Log", _quiet("log"), lambda x, out, d: d / conj(x), FLOAT)
-Log1p = unary("Log1p", _quiet("log1p"), lambda x, out, d: d / conj(x + 1), FLOAT)
-Log2 = unary("Log2", _quiet("log2"), lambda x, out, d: d / conj(x * 0.6931471805599453), FLOAT)
-Log10 = unary("Log10", _quiet("log10"), lambda x, out, d: d / conj(x * 2.302585092994046), FLOAT)
-Sqrt = unary("Sqrt", _quiet("sqrt"), lambda x, out, d: d / (conj(out) * 2), FLOAT)
-Rsqrt = unary("Rsqrt", _rsqrt, lambda x, out, d: d * conj(out * out * out) * -0.5, FLOAT)
-Square = unary("Square", lambda xp, x: x * x, lambda x, out, d: d * conj(x) * 2, NUMERIC)
-Reciprocal = unary("Reciprocal", _reciprocal, lambda x, out, d: -d * conj(out * out), FLOAT)
-Inv = unary("Inv", _reciprocal, lambda x, out, d: -d * conj(out * out), "uifc", doc="1 / x; that of integers is cut.")
-Sin = unary("Sin", _numpy("sin"), lambda x, out, d: d * conj(Cos()(x)), FLOAT)
-Cos: Any = unary("Cos", _numpy("cos"), lambda x, out, d: -d * conj(Sin()(x)), FLOAT)
-Tan = unary("Tan", _numpy("tan"), lambda x, out, d: d * conj(out * out + 1), FLOAT)
-Asin = unary("Asin", _quiet("arcsin"), lambda x, out, d: d * conj(Rsqrt()(1 - x * x)), FLOAT)
-ACos = unary("ACos", _quiet("arccos"), lambda x, out, d: -d * conj(Rsqrt()(1 - x * x)), FLOAT)
-Atan = unary("Atan", _numpy("arctan"), lambda x, out, d: d / conj(x * x + 1), FLOAT)
-Sinh = unary("Sinh", _quiet("sinh"), lambda x, out, d: d * conj(Cosh()(x)), FLOAT)
-Cosh: Any = unary("Cosh", _quiet("cosh"), lambda x, out, d: d * conj(Sinh()(x)), FLOAT)
-Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * conj(1 - out * out), FLOAT)
-Asinh = unary("Asinh", _numpy("arcsinh"), lambda x, out, d: d * conj(Rsqrt()(x * x + 1)), FLOAT)
-Acosh = unary("Acosh", _quiet("arccosh"), lambda x, out, d: d * conj(Rsqrt()(x * x - 1)), FLOAT)
-Atanh = unary("Atanh", _quiet("arctanh"), lambda x, out, d: d / conj(1 - x * x), FLOAT)
-Erf = unary("Erf", erf, lambda x, out, d: d * Exp()(-x * x) * _TWO_OVER_SQRT_PI, "f")
-Erfc = unary("Erfc", erfc, lambda x, out, d: d * Exp()(-x * x) * -_TWO_OVER_SQRT_PI, "f")
-Erfinv = unary("Erfinv", erfinv, lambda x, out, d: d * Exp()(out * out) * _HALF_SQRT_PI, "f")
-Floor = unary("Floor", _rounding("floor"), lambda x, out, d: zeros_like(d), REAL)
-Ceil = unary("Ceil", _rounding("ceil"), lambda x, out, d: zeros_like(d), REAL)
-Trunc = unary("Trunc", _rounding("trunc"), lambda x, out, d: zeros_like(d), REAL)
-Rint = unary("Rint", lambda xp, x: xp.rint(x), lambda x, out, d: zeros_like(d), "f")
-Round = unary("Round", _rounding("round"), lambda x, out, d: zeros_like(d), REAL)
-Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOAT)
-Softplus = unary("Softplus", _softplus, lambda x, out, d: d * Sigmoid()(x), "f")
+Neg = unary("Neg", lambda xp, x: -x, lambda x, out, d: -d, NUMERIC, doc="""-x.
+
+    Examples:
+        >>> ops.Neg()(Tensor([1.0])).tolist()
+        [-1.0]
+    """)
+Sign = unary("Sign", lambda xp, x: xp.sign(x), lambda x, out, d: zeros_like(d), NUMERIC,
+    doc="""-1, 0 or 1, as x is negative, zero or positive.
+
+    Examples:
+        >>> ops.Sign()(Tensor([-3.0])).tolist()
+        [-1.0]
+    """)
+Exp = unary("Exp", _quiet("exp"), lambda x, out, d: d * conj(out), FLOAT, doc="""e to the power of x.
+
+    Examples:
+        >>> ops.Exp()(Tensor([0.0])).tolist()
+        [1.0]
+    """)
+Expm1 = unary("Expm1", _quiet("expm1"), lambda x, out, d: d * conj(out + 1), FLOAT,
+    doc="""exp(x) - 1, exact for small x.
+
+    Examples:
+        >>> ops.Expm1()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Log = unary("Log", _quiet("log"), lambda x, out, d: d / conj(x), FLOAT, doc="""The natural logarithm.
+
+    Examples:
+        >>> ops.Log()(Tensor([1.0])).tolist()
+        [0.0]
+    """)
+Log1p = unary("Log1p", _quiet("log1p"), lambda x, out, d: d / conj(x + 1), FLOAT, doc="""log(1 + x), exact for small x.
+
+    Examples:
+        >>> ops.Log1p()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Log2 = unary("Log2", _quiet("log2"), lambda x, out, d: d / conj(x * 0.6931471805599453), FLOAT,
+    doc="""The logarithm to base 2.
+
+    Examples:
+        >>> ops.Log2()(Tensor([8.0])).tolist()
+        [3.0]
+    """)
+Log10 = unary("Log10", _quiet("log10"), lambda x, out, d: d / conj(x * 2.302585092994046), FLOAT,
+    doc="""The logarithm to base 10.
+
+    Examples:
+        >>> ops.Log10()(Tensor([1.0])).tolist()
+        [0.0]
+    """)
+Sqrt = unary("Sqrt", _quiet("sqrt"), lambda x, out, d: d / (conj(out) * 2), FLOAT, doc="""The square root.
+
+    Examples:
+        >>> ops.Sqrt()(Tensor([9.0])).tolist()
+        [3.0]
+    """)
+Rsqrt = unary("Rsqrt", _rsqrt, lambda x, out, d: d * conj(out * out * out) * -0.5, FLOAT, doc="""1 / sqrt(x).
+
+    Examples:
+        >>> ops.Rsqrt()(Tensor([4.0])).tolist()
+        [0.5]
+    """)
+Square = unary("Square", lambda xp, x: x * x, lambda x, out, d: d * conj(x) * 2, NUMERIC, doc="""x * x.
+
+    Examples:
+        >>> ops.Square()(Tensor([3.0])).tolist()
+        [9.0]
+    """)
+Reciprocal = unary("Reciprocal", _reciprocal, lambda x, out, d: -d * conj(out * out), FLOAT, doc="""1 / x.
+
+    Examples:
+        >>> ops.Reciprocal()(Tensor([4.0])).tolist()
+        [0.25]
+    """)
+Inv = unary("Inv", _reciprocal, lambda x, out, d: -d * conj(out * out), "uifc", doc=
+    """1 / x; that of integers is cut.
+
+    Examples:
+        >>> print(ops.Inv()(Tensor([0.5, 4.0])))
+        [2.   0.25]
+    """)
+Sin = unary("Sin", _numpy("sin"), lambda x, out, d: d * conj(Cos()(x)), FLOAT, doc="""The sine of an angle in radians.
+
+    Examples:
+        >>> ops.Sin()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Cos: Any = unary("Cos", _numpy("cos"), lambda x, out, d: -d * conj(Sin()(x)), FLOAT,
+    doc="""The cosine of an angle in radians.
+
+    Examples:
+        >>> ops.Cos()(Tensor([0.0])).tolist()
+        [1.0]
+    """)
+Tan = unary("Tan", _numpy("tan"), lambda x, out, d: d * conj(out * out + 1), FLOAT,
+    doc="""The tangent of an angle in radians.
+
+    Examples:
+        >>> ops.Tan()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Asin = unary("Asin", _quiet("arcsin"), lambda x, out, d: d * conj(Rsqrt()(1 - x * x)), FLOAT,
+    doc="""The angle whose sine is x.
+
+    Examples:
+        >>> ops.Asin()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+ACos = unary("ACos", _quiet("arccos"), lambda x, out, d: -d * conj(Rsqrt()(1 - x * x)), FLOAT,
+    doc="""The angle whose cosine is x.
+
+    Examples:
+        >>> ops.ACos()(Tensor([1.0])).tolist()
+        [0.0]
+    """)
+Atan = unary("Atan", _numpy("arctan"), lambda x, out, d: d / conj(x * x + 1), FLOAT,
+    doc="""The angle whose tangent is x.
+
+    Examples:
+        >>> ops.Atan()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Sinh = unary("Sinh", _quiet("sinh"), lambda x, out, d: d * conj(Cosh()(x)), FLOAT, doc="""The hyperbolic sine.
+
+    Examples:
+        >>> ops.Sinh()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Cosh: Any = unary("Cosh", _quiet("cosh"), lambda x, out, d: d * conj(Sinh()(x)), FLOAT, doc="""The hyperbolic cosine.
+
+    Examples:
+        >>> ops.Cosh()(Tensor([0.0])).tolist()
+        [1.0]
+    """)
+Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * conj(1 - out * out), FLOAT, doc="""The hyperbolic tangent.
+
+    Examples:
+        >>> ops.Tanh()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Asinh = unary("Asinh", _numpy("arcsinh"), lambda x, out, d: d * conj(Rsqrt()(x * x + 1)), FLOAT,
+    doc="""The inverse of the hyperbolic sine.
+
+    Examples:
+        >>> ops.Asinh()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Acosh = unary("Acosh", _quiet("arccosh"), lambda x, out, d: d * conj(Rsqrt()(x * x - 1)), FLOAT,
+    doc="""The inverse of the hyperbolic cosine.
+
+    Examples:
+        >>> ops.Acosh()(Tensor([1.0])).tolist()
+        [0.0]
+    """)
+Atanh = unary("Atanh", _quiet("arctanh"), lambda x, out, d: d / conj(1 - x * x), FLOAT,
+    doc="""The inverse of the hyperbolic tangent.
+
+    Examples:
+        >>> ops.Atanh()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Erf = unary("Erf", erf, lambda x, out, d: d * Exp()(-x * x) * _TWO_OVER_SQRT_PI, "f", doc="""The error function.
+
+    Examples:
+        >>> ops.Erf()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Erfc = unary("Erfc", erfc, lambda x, out, d: d * Exp()(-x * x) * -_TWO_OVER_SQRT_PI, "f",
+    doc="""1 minus the error function.
+
+    Examples:
+        >>> ops.Erfc()(Tensor([0.0])).tolist()
+        [1.0]
+    """)
+Erfinv = unary("Erfinv", erfinv, lambda x, out, d: d * Exp()(out * out) * _HALF_SQRT_PI, "f",
+    doc="""The inverse of the error function.
+
+    Examples:
+        >>> ops.Erfinv()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+Floor = unary("Floor", _rounding("floor"), lambda x, out, d: zeros_like(d), REAL,
+    doc="""The greatest integer not above x.
+
+    Examples:
+        >>> ops.Floor()(Tensor([1.7])).tolist()
+        [1.0]
+    """)
+Ceil = unary("Ceil", _rounding("ceil"), lambda x, out, d: zeros_like(d), REAL, doc="""The least integer not below x.
+
+    Examples:
+        >>> ops.Ceil()(Tensor([1.2])).tolist()
+        [2.0]
+    """)
+Trunc = unary("Trunc", _rounding("trunc"), lambda x, out, d: zeros_like(d), REAL, doc="""The integer part.
+
+    Examples:
+        >>> ops.Trunc()(Tensor([-1.7])).tolist()
+        [-1.0]
+    """)
+Rint = unary("Rint", lambda xp, x: xp.rint(x), lambda x, out, d: zeros_like(d), "f",
+    doc="""The nearest integer, halves to the even one.
+
+    Examples:
+        >>> ops.Rint()(Tensor([2.5])).tolist()
+        [2.0]
+    """)
+Round = unary("Round", _rounding("round"), lambda x, out, d: zeros_like(d), REAL, doc="Round to the nearest.")
+Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOAT, doc="""1 / (1 + exp(-x)).
+
+    Examples:
+        >>> ops.Sigmoid()(Tensor([0.0])).tolist()
+        [0.5]
+    """)
+Softplus = unary("Softplus", _softplus, lambda x, out, d: d * Sigmoid()(x), "f",
+    doc="""log(1 + exp(x)), without overflow.
+
+    Examples:
+        >>> ops.Softplus()(Tensor([100.0])).tolist()
+        [100.0]
+    """)
 ReLU = unary(
     "ReLU", lambda xp, x: xp.maximum(x, xp.zeros((), x.dtype)), lambda x, out, d: ReluGrad()(d, out), REAL,
-)  # fmt: skip
+    doc="""max(x, 0).
+
+    Examples:
+        >>> ops.ReLU()(Tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """)  # fmt: skip
 
 
 class ReluGrad(Elementwise):
@@ -434,7 +840,13 @@ class ReluGrad(Elementwise):
 
 
 # -- complex --------------------------------------------------------------------------------------------------------
-Conj: Any = unary("Conj", lambda xp, x: xp.conj(x) if x.dtype.kind == "c" else x, lambda x, out, d: Conj()(d), ANY)
+Conj: Any = unary("Conj", lambda xp, x: xp.conj(x) if x.dtype.kind == "c" else x, lambda x, out, d: Conj()(d), ANY,
+    doc="""The complex conjugate.
+
+    Examples:
+        >>> ops.Conj()(Tensor([1+2j])).tolist()
+        [(1-2j)]
+    """)
 
 
 class _ComplexPart(Elementwise):

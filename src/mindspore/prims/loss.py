@@ -155,7 +155,12 @@ SigmoidCrossEntropyWithLogits = binary(
     _sigmoid_cross_entropy,
     lambda x, y, out, d: (d * (Sigmoid()(x) - y), -d * x),
     "f",
-    doc="-(y log sigmoid(x) + (1 - y) log(1 - sigmoid(x))), element by element.",
+    doc="""-(y log sigmoid(x) + (1 - y) log(1 - sigmoid(x))), element by element.
+
+    Examples:
+        >>> ops.SigmoidCrossEntropyWithLogits()(Tensor([0.0]), Tensor([1.0])).shape
+        (1,)
+    """,
 )
 
 

@@ -42,9 +42,27 @@ def _host_special(name: str) -> Callable:
     return function
 
 
-Lgamma = unary("Lgamma", _special("gammaln"), lambda x, out, d: d * Digamma()(x), "f")
-Digamma: Any = unary("Digamma", _special("digamma"), lambda x, out, d: d * trigamma(x), "f")
-Zeta: Any = binary("Zeta", _special("zeta"), lambda x, q, out, d: (zeros_like(d), d * -x * Zeta()(x + 1, q)), "f")
+Lgamma = unary("Lgamma", _special("gammaln"), lambda x, out, d: d * Digamma()(x), "f",
+    doc="""The logarithm of the size of the gamma function.
+
+    Examples:
+        >>> ops.Lgamma()(Tensor([1.0])).tolist()
+        [0.0]
+    """)
+Digamma: Any = unary("Digamma", _special("digamma"), lambda x, out, d: d * trigamma(x), "f",
+    doc="""The derivative of the logarithm of the gamma function.
+
+    Examples:
+        >>> ops.Digamma()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
+Zeta: Any = binary("Zeta", _special("zeta"), lambda x, q, out, d: (zeros_like(d), d * -x * Zeta()(x + 1, q)), "f",
+    doc="""The Hurwitz zeta function.
+
+    Examples:
+        >>> ops.Zeta()(Tensor([1.5, 2.0]), Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
 
 
 def _polygamma(xp: Any, n: Any, x: Any) -> Any:
@@ -54,7 +72,12 @@ def _polygamma(xp: Any, n: Any, x: Any) -> Any:
 
 Polygamma: Any = binary(
     "Polygamma", _polygamma, lambda n, x, out, d: (zeros_like(d), d * Polygamma()(n + 1, x)), "f",
-)  # fmt: skip
+    doc="""The x-th derivative of the digamma function at y.
+
+    Examples:
+        >>> ops.Polygamma()(Tensor(1), Tensor([1.0, 2.0])).shape
+        (2,)
+    """)  # fmt: skip
 
 
 def trigamma(x: Any) -> Any:
@@ -82,30 +105,121 @@ def _by_first(function: Callable, sign: float) -> Callable:
 Igamma: Any = binary(
     "Igamma", _special("gammainc"),
     lambda a, x, out, d: (d * _by_first(Igamma(), 1.0)(a, x), d * _gamma_density(a, x)), "f",
-)  # fmt: skip
+    doc="""The lower incomplete gamma function, regularised.
+
+    Examples:
+        >>> ops.Igamma()(Tensor([1.5, 2.0]), Tensor([1.0, 2.0])).shape
+        (2,)
+    """)  # fmt: skip
 Igammac: Any = binary(
     "Igammac", _special("gammaincc"),
     lambda a, x, out, d: (d * _by_first(Igammac(), 1.0)(a, x), d * -_gamma_density(a, x)), "f",
-)  # fmt: skip
+    doc="""The upper incomplete gamma function, regularised.
 
-BesselI0 = unary("BesselI0", _special("i0"), lambda x, out, d: d * BesselI1()(x), "f")
-BesselI1: Any = unary("BesselI1", _special("i1"), lambda x, out, d: d * (BesselI0()(x) - _ratio(out, x, 0.5)), "f")
-BesselI0e = unary("BesselI0e", _special("i0e"), lambda x, out, d: d * (BesselI1e()(x) - Sign()(x) * out), "f")
+    Examples:
+        >>> ops.Igammac()(Tensor([1.5, 2.0]), Tensor([1.0, 2.0])).shape
+        (2,)
+    """)  # fmt: skip
+
+BesselI0 = unary("BesselI0", _special("i0"), lambda x, out, d: d * BesselI1()(x), "f",
+    doc="""The modified Bessel function of the first kind, order 0.
+
+    Examples:
+        >>> ops.BesselI0()(Tensor([0.0])).tolist()
+        [1.0]
+    """)
+BesselI1: Any = unary("BesselI1", _special("i1"), lambda x, out, d: d * (BesselI0()(x) - _ratio(out, x, 0.5)), "f",
+    doc="""The modified Bessel function of the first kind, order 1.
+
+    Examples:
+        >>> ops.BesselI1()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+BesselI0e = unary("BesselI0e", _special("i0e"), lambda x, out, d: d * (BesselI1e()(x) - Sign()(x) * out), "f",
+    doc="""exp(-|x|) times the modified Bessel function of the first kind, order 0.
+
+    Examples:
+        >>> ops.BesselI0e()(Tensor([0.0])).tolist()
+        [1.0]
+    """)
 BesselI1e: Any = unary(
     "BesselI1e", _special("i1e"), lambda x, out, d: d * (BesselI0e()(x) - out * Sign()(x) - _ratio(out, x, 0.5)), "f",
-)  # fmt: skip
-BesselJ0 = unary("BesselJ0", _host_special("j0"), lambda x, out, d: -d * BesselJ1()(x), "f")
-BesselJ1: Any = unary("BesselJ1", _host_special("j1"), lambda x, out, d: d * (BesselJ0()(x) - _ratio(out, x, 0.5)), "f")
-BesselY0 = unary("BesselY0", _host_special("y0"), lambda x, out, d: -d * BesselY1()(x), "f")
-BesselY1: Any = unary("BesselY1", _host_special("y1"), lambda x, out, d: d * (BesselY0()(x) - out / x), "f")
-BesselK0 = unary("BesselK0", _host_special("k0"), lambda x, out, d: -d * BesselK1()(x), "f")
-BesselK1: Any = unary("BesselK1", _host_special("k1"), lambda x, out, d: -d * (BesselK0()(x) + out / x), "f")
-BesselK0e = unary("BesselK0e", _host_special("k0e"), lambda x, out, d: d * (out - BesselK1e()(x)), "f")
+    doc="""exp(-|x|) times the modified Bessel function of the first kind, order 1.
+
+    Examples:
+        >>> ops.BesselI1e()(Tensor([0.0])).tolist()
+        [0.0]
+    """)  # fmt: skip
+BesselJ0 = unary("BesselJ0", _host_special("j0"), lambda x, out, d: -d * BesselJ1()(x), "f",
+    doc="""The Bessel function of the first kind, order 0.
+
+    Examples:
+        >>> ops.BesselJ0()(Tensor([0.0])).tolist()
+        [1.0]
+    """)
+BesselJ1: Any = unary("BesselJ1", _host_special("j1"), lambda x, out, d: d * (BesselJ0()(x) - _ratio(out, x, 0.5)), "f",
+    doc="""The Bessel function of the first kind, order 1.
+
+    Examples:
+        >>> ops.BesselJ1()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
+BesselY0 = unary("BesselY0", _host_special("y0"), lambda x, out, d: -d * BesselY1()(x), "f",
+    doc="""The Bessel function of the second kind, order 0.
+
+    Examples:
+        >>> ops.BesselY0()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
+BesselY1: Any = unary("BesselY1", _host_special("y1"), lambda x, out, d: d * (BesselY0()(x) - out / x), "f",
+    doc="""The Bessel function of the second kind, order 1.
+
+    Examples:
+        >>> ops.BesselY1()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
+BesselK0 = unary("BesselK0", _host_special("k0"), lambda x, out, d: -d * BesselK1()(x), "f",
+    doc="""The modified Bessel function of the second kind, order 0.
+
+    Examples:
+        >>> ops.BesselK0()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
+BesselK1: Any = unary("BesselK1", _host_special("k1"), lambda x, out, d: -d * (BesselK0()(x) + out / x), "f",
+    doc="""The modified Bessel function of the second kind, order 1.
+
+    Examples:
+        >>> ops.BesselK1()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
+BesselK0e = unary("BesselK0e", _host_special("k0e"), lambda x, out, d: d * (out - BesselK1e()(x)), "f",
+    doc="""exp(x) times the modified Bessel function of the second kind, order 0.
+
+    Examples:
+        >>> ops.BesselK0e()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
 BesselK1e: Any = unary(
-    "BesselK1e", _host_special("k1e"), lambda x, out, d: d * (out * (1 - 1 / x) - BesselK0e()(x)), "f"
-)
-Spence = unary("Spence", _special("spence"), lambda x, out, d: d * -_ratio(Log()(x), x - 1, 1.0), "f")
-Dawsn = unary("Dawsn", _host_special("dawsn"), lambda x, out, d: d * (1 - 2 * x * out), "f")
+    "BesselK1e", _host_special("k1e"), lambda x, out, d: d * (out * (1 - 1 / x) - BesselK0e()(x)), "f",
+    doc="""exp(x) times the modified Bessel function of the second kind, order 1.
+
+    Examples:
+        >>> ops.BesselK1e()(Tensor([1.0, 2.0])).shape
+        (2,)
+    """)
+Spence = unary("Spence", _special("spence"), lambda x, out, d: d * -_ratio(Log()(x), x - 1, 1.0), "f",
+    doc="""Spence's function, the dilogarithm of 1 - x.
+
+    Examples:
+        >>> ops.Spence()(Tensor([1.0])).tolist()
+        [0.0]
+    """)
+Dawsn = unary("Dawsn", _host_special("dawsn"), lambda x, out, d: d * (1 - 2 * x * out), "f", doc="""Dawson's integral.
+
+    Examples:
+        >>> ops.Dawsn()(Tensor([0.0])).tolist()
+        [0.0]
+    """)
 
 
 def _ratio(numerator: Any, denominator: Any, at_zero: float) -> Any:

@@ -2,10 +2,7 @@
 
 # ruff: noqa: F401 - names are re-exported
 
-import sys as _sys
-
 from mindspore.mint.nn import functional
-from mindspore.mint.nn.examples import TABLE as _TABLE
 from mindspore.mint.nn.layers import *  # noqa: F403
 from mindspore.mint.nn.simple import *  # noqa: F403
 from mindspore.nn import Cell, CellDict, CellList, SequentialCell
@@ -14,8 +11,5 @@ from mindspore.nn import DropoutExt as Dropout
 from mindspore.nn import EmbeddingExt as Embedding
 from mindspore.nn import LayerNormExt as LayerNorm
 from mindspore.nn import PReLUExt as PReLU
-from mindspore.ops.examples import complete as _complete
-
-_complete(_sys.modules[__name__], _TABLE)
 
 __all__ = [name for name in globals() if name[0].isupper()] + ["functional"]

@@ -71,76 +71,271 @@ def _without_inplace(function: Any) -> Any:
     return apply
 
 
-ReLU = _layer("ReLU", _without_inplace(mf.relu), "max(x, 0).", inplace=False)
-ReLU6 = _layer("ReLU6", _without_inplace(mf.relu6), "min(max(x, 0), 6).", inplace=False)
-SiLU = _layer("SiLU", _without_inplace(mf.silu), "x sigmoid(x).", inplace=False)
-ELU = _layer("ELU", _without_inplace(mf.elu), "x, or alpha (exp(x) - 1) below 0.", alpha=1.0, inplace=False)
-GELU = _layer("GELU", mf.gelu, "The Gaussian error linear unit.", approximate="none")
-SELU = _layer("SELU", mf.selu, "The self-normalising exponential unit.")
-Mish = _layer("Mish", mf.mish, "x tanh(softplus(x)).")
-Tanh = _layer("Tanh", mf.tanh, "The hyperbolic tangent.")
-Sigmoid = _layer("Sigmoid", mf.sigmoid, "1 / (1 + exp(-x)).")
-LogSigmoid = _layer("LogSigmoid", mf.logsigmoid, "log(sigmoid(x)).")
-Softmax = _layer("Softmax", mf.softmax, "Exponentials that add up to 1.", dim=None)
-LogSoftmax = _layer("LogSoftmax", mf.log_softmax, "The logarithm of softmax.", dim=None)
-GLU = _layer("GLU", mf.glu, "One half times the sigmoid of the other.", dim=-1)
-Hardswish = _layer("Hardswish", mf.hardswish, "x relu6(x + 3) / 6.")
-Hardsigmoid = _layer("Hardsigmoid", mf.hardsigmoid, "relu6(x + 3) / 6.")
-Hardshrink = _layer("Hardshrink", mf.hardshrink, "x, or 0 within [-lambd, lambd].", lambd=0.5)
-Softshrink = _layer("Softshrink", mf.softshrink, "x moved towards 0 by lambd.", lambd=0.5)
+ReLU = _layer("ReLU", _without_inplace(mf.relu), """max(x, 0).
+
+    Examples:
+        >>> print(mint.nn.ReLU()(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """, inplace=False)
+ReLU6 = _layer("ReLU6", _without_inplace(mf.relu6), """min(max(x, 0), 6).
+
+    Examples:
+        >>> print(mint.nn.ReLU6()(Tensor([-1.0, 3.0, 8.0])))
+        [0. 3. 6.]
+    """, inplace=False)
+SiLU = _layer("SiLU", _without_inplace(mf.silu), """x sigmoid(x).
+
+    Examples:
+        >>> print(mint.nn.SiLU()(Tensor([-1.0, 2.0])))
+        [-0.2689414  1.761594 ]
+    """, inplace=False)
+ELU = _layer("ELU", _without_inplace(mf.elu), """x where positive, else alpha (exp(x) - 1).
+
+    Examples:
+        >>> print(mint.nn.ELU()(Tensor([-1.0, 2.0])))
+        [-0.63212055  2.        ]
+    """, alpha=1.0, inplace=False)
+GELU = _layer("GELU", mf.gelu, """x times the normal distribution function at x.
+
+    Examples:
+        >>> print(mint.nn.GELU()(Tensor([-1.0, 0.0, 2.0])))
+        [-0.15865526  0.          1.9544997 ]
+    """, approximate="none")
+SELU = _layer("SELU", mf.selu, """The self-normalising exponential unit (Klambauer et al. 2017).
+
+    Examples:
+        >>> print(mint.nn.SELU()(Tensor([-1.0, 2.0])))
+        [-1.1113307  2.101402 ]
+    """)
+Mish = _layer("Mish", mf.mish, """x tanh(softplus(x)).
+
+    Examples:
+        >>> print(mint.nn.Mish()(Tensor([-1.0, 0.0, 2.0])))
+        [-0.30340147  0.          1.9439589 ]
+    """)
+Tanh = _layer("Tanh", mf.tanh, """The hyperbolic tangent.
+
+    Examples:
+        >>> print(mint.nn.Tanh()(Tensor([0.0, 1.0])))
+        [0.        0.7615942]
+    """)
+Sigmoid = _layer("Sigmoid", mf.sigmoid, """1 / (1 + exp(-x)).
+
+    Examples:
+        >>> print(mint.nn.Sigmoid()(Tensor([0.0, 2.0])))
+        [0.5      0.880797]
+    """)
+LogSigmoid = _layer("LogSigmoid", mf.logsigmoid, """log(sigmoid(x)), without overflow.
+
+    Examples:
+        >>> print(mint.nn.LogSigmoid()(Tensor([0.0, 3.0])))
+        [-0.6931472  -0.04858735]
+    """)
+Softmax = _layer("Softmax", mf.softmax, """Exponentials that add up to 1 along `dim`.
+
+    Examples:
+        >>> print(mint.nn.Softmax(dim=0)(Tensor([0.0, 0.0])))
+        [0.5 0.5]
+    """, dim=None)
+LogSoftmax = _layer("LogSoftmax", mf.log_softmax, """The logarithm of softmax along `dim`.
+
+    Examples:
+        >>> print(mint.nn.LogSoftmax(dim=0)(Tensor([0.0, 0.0])))
+        [-0.6931472 -0.6931472]
+    """, dim=None)
+GLU = _layer("GLU", mf.glu, """The first half of a dimension times the sigmoid of the second.
+
+    Examples:
+        >>> print(mint.nn.GLU()(Tensor([4.0, 6.0, 0.0, 0.0])))
+        [2. 3.]
+    """, dim=-1)
+Hardswish = _layer("Hardswish", mf.hardswish, """x relu6(x + 3) / 6.
+
+    Examples:
+        >>> print(mint.nn.Hardswish()(Tensor([0.0, 1.0, 5.0])))
+        [0.        0.6666667 5.       ]
+    """)
+Hardsigmoid = _layer("Hardsigmoid", mf.hardsigmoid, """relu6(x + 3) / 6.
+
+    Examples:
+        >>> print(mint.nn.Hardsigmoid()(Tensor([-4.0, 0.0, 1.5])))
+        [0.   0.5  0.75]
+    """)
+Hardshrink = _layer("Hardshrink", mf.hardshrink, """x where |x| exceeds `lambd`, else 0.
+
+    Examples:
+        >>> print(mint.nn.Hardshrink()(Tensor([-0.4, 0.2, 3.0])))
+        [0. 0. 3.]
+    """, lambd=0.5)
+Softshrink = _layer("Softshrink", mf.softshrink, """x moved towards 0 by lambd.
+
+    Examples:
+        >>> print(mint.nn.Softshrink()(Tensor([-2.0, 0.3, 1.0])))
+        [-1.5  0.   0.5]
+    """, lambd=0.5)
 Hardtanh = _layer(
-    "Hardtanh", _without_inplace(mf.hardtanh), "x kept within bounds.", min_val=-1.0, max_val=1.0, inplace=False,
+    "Hardtanh", _without_inplace(mf.hardtanh), """x kept within [min_val, max_val].
+
+    Examples:
+        >>> print(mint.nn.Hardtanh()(Tensor([-3.0, 0.3, 3.0])))
+        [-1.   0.3  1. ]
+    """, min_val=-1.0, max_val=1.0, inplace=False,
 )  # fmt: skip
 Threshold = _layer(
-    "Threshold", _without_inplace(mf.threshold), "x above a threshold, else a value.", threshold=_NEEDED, value=_NEEDED,
+    "Threshold", _without_inplace(mf.threshold), """x where it exceeds the threshold, else a value.
+
+    Examples:
+        >>> print(mint.nn.Threshold(1.0, -1.0)(Tensor([0.1, 5.0])))
+        [-1.  5.]
+    """, threshold=_NEEDED, value=_NEEDED,
     inplace=False,
 )  # fmt: skip
-Softplus = _layer("Softplus", mf.softplus, "log(1 + exp(beta x)) / beta.", beta=1, threshold=20)
-LeakyReLU = _layer("LeakyReLU", mf.leaky_relu, "x, or a fraction of it below 0.", negative_slope=0.01)
+Softplus = _layer("Softplus", mf.softplus,
+    """log(1 + exp(beta x)) / beta; x itself where beta x exceeds the threshold.
 
-Flatten = _layer("Flatten", mf.flatten, "Merge dimensions.", start_dim=1, end_dim=-1)
-PixelShuffle = _layer("PixelShuffle", mf.pixel_shuffle, "Channels into space.", upscale_factor=_NEEDED)
+    Examples:
+        >>> print(mint.nn.Softplus()(Tensor([0.0, 30.0])))
+        [ 0.6931472 30.       ]
+    """, beta=1, threshold=20)
+LeakyReLU = _layer("LeakyReLU", mf.leaky_relu, """x where positive, else negative_slope x.
+
+    Examples:
+        >>> print(mint.nn.LeakyReLU(0.1)(Tensor([-5.0, 2.0])))
+        [-0.5  2. ]
+    """, negative_slope=0.01)
+
+Flatten = _layer("Flatten", mf.flatten, """Merge the dimensions from `start_dim` to `end_dim`.
+
+    Examples:
+        >>> mint.nn.Flatten()(mint.ones((2, 3, 4))).shape
+        (2, 12)
+    """, start_dim=1, end_dim=-1)
+PixelShuffle = _layer("PixelShuffle", mf.pixel_shuffle,
+    """(N, C r², H, W) to (N, C, H r, W r): channels become pixels.
+
+    Examples:
+        >>> mint.nn.PixelShuffle(2)(mint.ones((1, 8, 3, 3))).shape
+        (1, 2, 6, 6)
+    """, upscale_factor=_NEEDED)
 Unfold = _layer(
-    "Unfold", mf.unfold, "Sliding windows as columns.", kernel_size=_NEEDED, dilation=1, padding=0, stride=1
+    "Unfold", mf.unfold, """The windows of (N, C, H, W) as columns.
+
+    Examples:
+        >>> mint.nn.Unfold(2)(mint.ones((1, 1, 3, 3))).shape
+        (1, 4, 4)
+    """, kernel_size=_NEEDED, dilation=1, padding=0, stride=1
 )
 Fold = _layer(
-    "Fold", mf.fold, "Columns back to overlapping windows.", output_size=_NEEDED, kernel_size=_NEEDED, dilation=1,
+    "Fold", mf.fold, """Columns of windows added up into images.
+
+    Examples:
+        >>> columns = mint.nn.Unfold(2)(mint.ones((1, 1, 3, 3)))
+        >>> mint.nn.Fold((3, 3), 2)(columns).flatten(0).tolist()
+        [1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0, 2.0, 1.0]
+    """, output_size=_NEEDED, kernel_size=_NEEDED, dilation=1,
     padding=0, stride=1,
 )  # fmt: skip
 Upsample = _layer(
-    "Upsample", mf.interpolate, "Resize.", size=None, scale_factor=None, mode="nearest", align_corners=None,
+    "Upsample", mf.interpolate,
+    """Resize (N, C, *) to a size or by a factor: 'nearest', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'.
+
+    Examples:
+        >>> mint.nn.Upsample(scale_factor=2, mode="nearest")(mint.ones((1, 1, 2, 3))).shape
+        (1, 1, 4, 6)
+    """, size=None, scale_factor=None, mode="nearest", align_corners=None,
     recompute_scale_factor=None,
 )  # fmt: skip
 UpsamplingNearest2d = _layer(
     "UpsamplingNearest2d", lambda x, size, scale_factor: mf.interpolate(x, size, scale_factor, "nearest"),
-    "Resize by repeating.", size=None, scale_factor=None,
+    """Resize images by repeating pixels.
+
+    Examples:
+        >>> mint.nn.UpsamplingNearest2d((1, 4))(Tensor([[[[1.0, 2.0]]]])).tolist()
+        [[[[1.0, 1.0, 2.0, 2.0]]]]
+    """, size=None, scale_factor=None,
 )  # fmt: skip
 UpsamplingBilinear2d = _layer(
     "UpsamplingBilinear2d", lambda x, size, scale_factor: mf.interpolate(x, size, scale_factor, "bilinear", True),
-    "Resize by interpolation.", size=None, scale_factor=None,
+    """Resize images by interpolation between pixels.
+
+    Examples:
+        >>> mint.nn.UpsamplingBilinear2d((1, 3))(Tensor([[[[1.0, 2.0]]]])).tolist()
+        [[[[1.0, 1.5, 2.0]]]]
+    """, size=None, scale_factor=None,
 )  # fmt: skip
 
-AdaptiveAvgPool1d = _layer("AdaptiveAvgPool1d", mf.adaptive_avg_pool1d, "Means to a size.", output_size=_NEEDED)
-AdaptiveAvgPool2d = _layer("AdaptiveAvgPool2d", mf.adaptive_avg_pool2d, "Means to a size.", output_size=_NEEDED)
-AdaptiveAvgPool3d = _layer("AdaptiveAvgPool3d", mf.adaptive_avg_pool3d, "Means to a size.", output_size=_NEEDED)
+AdaptiveAvgPool1d = _layer("AdaptiveAvgPool1d", mf.adaptive_avg_pool1d,
+    """Means over windows that give (N, C, L) a wanted length.
+
+    Examples:
+        >>> print(mint.nn.AdaptiveAvgPool1d(2)(Tensor([[[1.0, 3.0, 5.0, 7.0]]])))
+        [[[2. 6.]]]
+    """, output_size=_NEEDED)
+AdaptiveAvgPool2d = _layer("AdaptiveAvgPool2d", mf.adaptive_avg_pool2d,
+    """Means over windows that give (N, C, H, W) a wanted size.
+
+    Examples:
+        >>> mint.nn.AdaptiveAvgPool2d((2, 3))(mint.ones((1, 4, 8, 9))).shape
+        (1, 4, 2, 3)
+    """, output_size=_NEEDED)
+AdaptiveAvgPool3d = _layer("AdaptiveAvgPool3d", mf.adaptive_avg_pool3d,
+    """Means over windows that give (N, C, D, H, W) a wanted size.
+
+    Examples:
+        >>> mint.nn.AdaptiveAvgPool3d(2)(mint.ones((1, 4, 8, 8, 8))).shape
+        (1, 4, 2, 2, 2)
+    """, output_size=_NEEDED)
 AdaptiveMaxPool1d = _layer(
-    "AdaptiveMaxPool1d", mf.adaptive_max_pool1d, "Maxima to a size.", output_size=_NEEDED, return_indices=False,
+    "AdaptiveMaxPool1d", mf.adaptive_max_pool1d, """Maxima over windows that give (N, C, L) a wanted length.
+
+    Examples:
+        >>> print(mint.nn.AdaptiveMaxPool1d(2)(Tensor([[[4.0, 1.0, 2.0, 9.0]]])))
+        [[[4. 9.]]]
+    """, output_size=_NEEDED, return_indices=False,
 )  # fmt: skip
 AdaptiveMaxPool2d = _layer(
-    "AdaptiveMaxPool2d", mf.adaptive_max_pool2d, "Maxima to a size.", output_size=_NEEDED, return_indices=False,
+    "AdaptiveMaxPool2d", mf.adaptive_max_pool2d, """Maxima over windows that give (N, C, H, W) a wanted size.
+
+    Examples:
+        >>> mint.nn.AdaptiveMaxPool2d((2, 3))(mint.ones((1, 4, 8, 9))).shape
+        (1, 4, 2, 3)
+    """, output_size=_NEEDED, return_indices=False,
 )  # fmt: skip
 AvgPool1d = _layer(
-    "AvgPool1d", mf.avg_pool1d, "Means of windows.", kernel_size=_NEEDED, stride=None, padding=0, ceil_mode=False,
+    "AvgPool1d", mf.avg_pool1d,
+    """The mean of each window of (N, C, L); the stride is the window's size unless given.
+
+    Examples:
+        >>> print(mint.nn.AvgPool1d(2)(Tensor([[[1.0, 3.0, 5.0, 7.0]]])))
+        [[[2. 6.]]]
+    """, kernel_size=_NEEDED, stride=None, padding=0, ceil_mode=False,
     count_include_pad=True,
 )  # fmt: skip
 _AVERAGE = {
     "kernel_size": _NEEDED, "stride": None, "padding": 0, "ceil_mode": False, "count_include_pad": True,
     "divisor_override": None,
 }  # fmt: skip
-AvgPool2d = _layer("AvgPool2d", mf.avg_pool2d, "Means of windows.", **_AVERAGE)
-AvgPool3d = _layer("AvgPool3d", mf.avg_pool3d, "Means of windows.", **_AVERAGE)
+AvgPool2d = _layer("AvgPool2d", mf.avg_pool2d,
+    """The mean of each window of (N, C, H, W); the stride is the window's size unless given.
+
+    Examples:
+        >>> print(mint.nn.AvgPool2d(2)(Tensor([[[[1.0, 3.0], [5.0, 7.0]]]])))
+        [[[[4.]]]]
+    """, **_AVERAGE)
+AvgPool3d = _layer("AvgPool3d", mf.avg_pool3d,
+    """The mean of each window of (N, C, D, H, W); the stride is the window's size unless given.
+
+    Examples:
+        >>> print(mint.nn.AvgPool3d(2)(mint.ones((1, 1, 2, 2, 2))).item())
+        1.0
+    """, **_AVERAGE)
 MaxPool2d = _layer(
-    "MaxPool2d", mf.max_pool2d, "Maxima of windows.", kernel_size=_NEEDED, stride=None, padding=0, dilation=1,
+    "MaxPool2d", mf.max_pool2d, """The maximum of each window of (N, C, H, W), perhaps with its place.
+
+    Examples:
+        >>> print(mint.nn.MaxPool2d(2)(Tensor([[[[1.0, 3.0], [5.0, 7.0]]]])))
+        [[[[7.]]]]
+    """, kernel_size=_NEEDED, stride=None, padding=0, dilation=1,
     return_indices=False, ceil_mode=False,
 )  # fmt: skip
 
@@ -162,7 +357,7 @@ class MaxUnpool2d(nn.Cell):
         return mf.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-def _pad_layer(name: str, rank: int, mode: str, valued: bool = False) -> Any:
+def _pad_layer(name: str, rank: int, mode: str, valued: bool = False, *, doc: str) -> Any:
     """A padding layer: `padding` is one number for all sides, or (left, right, top, …)."""
 
     def apply(input: Any, padding: Any, value: Any = None) -> Any:
@@ -170,21 +365,88 @@ def _pad_layer(name: str, rank: int, mode: str, valued: bool = False) -> Any:
         return F.pad(input, amounts, mode, value)
 
     extra = {"value": _NEEDED} if valued else {}
-    return _layer(name, apply, f"Surround the last {rank} dimension(s).", padding=_NEEDED, **extra)
+    return _layer(name, apply, doc, padding=_NEEDED, **extra)
 
 
-ConstantPad1d = _pad_layer("ConstantPad1d", 1, "constant", True)
-ConstantPad2d = _pad_layer("ConstantPad2d", 2, "constant", True)
-ConstantPad3d = _pad_layer("ConstantPad3d", 3, "constant", True)
-ZeroPad1d = _pad_layer("ZeroPad1d", 1, "constant")
-ZeroPad2d = _pad_layer("ZeroPad2d", 2, "constant")
-ZeroPad3d = _pad_layer("ZeroPad3d", 3, "constant")
-ReflectionPad1d = _pad_layer("ReflectionPad1d", 1, "reflect")
-ReflectionPad2d = _pad_layer("ReflectionPad2d", 2, "reflect")
-ReflectionPad3d = _pad_layer("ReflectionPad3d", 3, "reflect")
-ReplicationPad1d = _pad_layer("ReplicationPad1d", 1, "replicate")
-ReplicationPad2d = _pad_layer("ReplicationPad2d", 2, "replicate")
-ReplicationPad3d = _pad_layer("ReplicationPad3d", 3, "replicate")
+ConstantPad1d = _pad_layer("ConstantPad1d", 1, "constant", True, doc="""Surround the last dimension with a value.
+
+    Examples:
+        >>> print(mint.nn.ConstantPad1d((1, 2), 9.0)(Tensor([[1.0, 2.0]])))
+        [[9. 1. 2. 9. 9.]]
+    """)
+ConstantPad2d = _pad_layer("ConstantPad2d", 2, "constant", True, doc="""Surround the last two dimensions with a value.
+
+    Examples:
+        >>> print(mint.nn.ConstantPad2d((1, 0, 0, 1), 9.0)(Tensor([[[1.0, 2.0]]])))
+        [[[9. 1. 2.]
+          [9. 9. 9.]]]
+    """)
+ConstantPad3d = _pad_layer("ConstantPad3d", 3, "constant", True, doc="""Surround the last three dimensions with a value.
+
+    Examples:
+        >>> mint.nn.ConstantPad3d(1, 9.0)(mint.ones((1, 2, 2, 2))).shape
+        (1, 4, 4, 4)
+    """)
+ZeroPad1d = _pad_layer("ZeroPad1d", 1, "constant", doc="""Surround the last dimension with zeros.
+
+    Examples:
+        >>> print(mint.nn.ZeroPad1d((1, 2))(Tensor([[1.0, 2.0]])))
+        [[0. 1. 2. 0. 0.]]
+    """)
+ZeroPad2d = _pad_layer("ZeroPad2d", 2, "constant", doc="""Surround the last two dimensions with zeros.
+
+    Examples:
+        >>> mint.nn.ZeroPad2d(1)(mint.ones((1, 2, 2))).shape
+        (1, 4, 4)
+    """)
+ZeroPad3d = _pad_layer("ZeroPad3d", 3, "constant", doc="""Surround the last three dimensions with zeros.
+
+    Examples:
+        >>> mint.nn.ZeroPad3d(1)(mint.ones((1, 2, 2, 2))).shape
+        (1, 4, 4, 4)
+    """)
+ReflectionPad1d = _pad_layer("ReflectionPad1d", 1, "reflect",
+    doc="""Continue the last dimension by its mirror image, without the border element.
+
+    Examples:
+        >>> print(mint.nn.ReflectionPad1d(2)(Tensor([[1.0, 2.0, 3.0]])))
+        [[3. 2. 1. 2. 3. 2. 1.]]
+    """)
+ReflectionPad2d = _pad_layer("ReflectionPad2d", 2, "reflect",
+    doc="""Continue the last two dimensions by their mirror image, without the border elements.
+
+    Examples:
+        >>> mint.nn.ReflectionPad2d(1)(mint.ones((1, 3, 3))).shape
+        (1, 5, 5)
+    """)
+ReflectionPad3d = _pad_layer("ReflectionPad3d", 3, "reflect",
+    doc="""Continue the last three dimensions by their mirror image, without the border elements.
+
+    Examples:
+        >>> mint.nn.ReflectionPad3d(1)(mint.ones((1, 3, 3, 3))).shape
+        (1, 5, 5, 5)
+    """)
+ReplicationPad1d = _pad_layer("ReplicationPad1d", 1, "replicate",
+    doc="""Continue the last dimension by its border elements.
+
+    Examples:
+        >>> print(mint.nn.ReplicationPad1d(2)(Tensor([[1.0, 2.0, 3.0]])))
+        [[1. 1. 1. 2. 3. 3. 3.]]
+    """)
+ReplicationPad2d = _pad_layer("ReplicationPad2d", 2, "replicate",
+    doc="""Continue the last two dimensions by their border elements.
+
+    Examples:
+        >>> mint.nn.ReplicationPad2d(1)(mint.ones((1, 3, 3))).shape
+        (1, 5, 5)
+    """)
+ReplicationPad3d = _pad_layer("ReplicationPad3d", 3, "replicate",
+    doc="""Continue the last three dimensions by their border elements.
+
+    Examples:
+        >>> mint.nn.ReplicationPad3d(1)(mint.ones((1, 3, 3, 3))).shape
+        (1, 5, 5, 5)
+    """)
 
 
 class Identity(nn.Cell):
@@ -230,22 +492,71 @@ def _loss(name: str, function: Any, doc: str, **defaults: Any) -> Any:
 
 
 CrossEntropyLoss = _loss(
-    "CrossEntropyLoss", mf.cross_entropy, "Cross entropy of logits with classes or probabilities.", weight=None,
+    "CrossEntropyLoss", mf.cross_entropy,
+    """The cross entropy of logits with classes, or with probabilities of classes.
+
+    Examples:
+        >>> print(mint.nn.CrossEntropyLoss()(Tensor([[0.0, 0.0]]), Tensor([1])))
+        0.6931472
+    """, weight=None,
     ignore_index=-100, reduction="mean", label_smoothing=0.0,
 )  # fmt: skip
 BCEWithLogitsLoss = _loss(
-    "BCEWithLogitsLoss", mf.binary_cross_entropy_with_logits, "Binary cross entropy of logits.", weight=None,
+    "BCEWithLogitsLoss", mf.binary_cross_entropy_with_logits,
+    """Binary cross entropy of logits; `pos_weight` scales the positive term.
+
+    Examples:
+        >>> print(mint.nn.BCEWithLogitsLoss(reduction="none")(Tensor([0.0, 3.0]), Tensor([1.0, 0.0])))
+        [0.6931472 3.0485873]
+    """, weight=None,
     reduction="mean", pos_weight=None,
 )  # fmt: skip
-BCELoss = _loss("BCELoss", mf.binary_cross_entropy, "Binary cross entropy.", weight=None, reduction="mean")
-MSELoss = _loss("MSELoss", mf.mse_loss, "Squared differences.", reduction="mean")
-L1Loss = _loss("L1Loss", mf.l1_loss, "Absolute differences.", reduction="mean")
-SmoothL1Loss = _loss("SmoothL1Loss", mf.smooth_l1_loss, "Huber-like differences.", reduction="mean", beta=1.0)
+BCELoss = _loss("BCELoss", mf.binary_cross_entropy, """-(y log p + (1 - y) log(1 - p)) of probabilities.
+
+    Examples:
+        >>> print(mint.nn.BCELoss()(Tensor([0.9, 0.2]), Tensor([1.0, 0.0])))
+        0.16425204
+    """, weight=None, reduction="mean")
+MSELoss = _loss("MSELoss", mf.mse_loss, """Squared differences of input and target.
+
+    Examples:
+        >>> print(mint.nn.MSELoss()(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
+        2.5
+    """, reduction="mean")
+L1Loss = _loss("L1Loss", mf.l1_loss, """Absolute differences of input and target.
+
+    Examples:
+        >>> print(mint.nn.L1Loss()(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
+        1.5
+    """, reduction="mean")
+SmoothL1Loss = _loss("SmoothL1Loss", mf.smooth_l1_loss,
+    """0.5 d² / beta where the difference d is below beta, else |d| - 0.5 beta.
+
+    Examples:
+        >>> print(mint.nn.SmoothL1Loss(reduction="none")(Tensor([1.5, 5.0]), Tensor([1.0, 1.0])))
+        [0.125 3.5  ]
+    """, reduction="mean", beta=1.0)
 NLLLoss = _loss(
-    "NLLLoss", mf.nll_loss, "Negative log likelihood.", weight=None, ignore_index=-100, reduction="mean",
+    "NLLLoss", mf.nll_loss, """Minus the log-probability of the target class.
+
+    Examples:
+        >>> print(mint.nn.NLLLoss()(Tensor([[-0.5, -1.0], [-2.0, -0.1]]), Tensor([0, 1])))
+        0.3
+    """, weight=None, ignore_index=-100, reduction="mean",
 )  # fmt: skip
-KLDivLoss = _loss("KLDivLoss", mf.kl_div, "Kullback-Leibler divergence.", reduction="mean", log_target=False)
-SoftMarginLoss = _loss("SoftMarginLoss", mf.soft_margin_loss, "log(1 + exp(-y x)).", reduction="mean")
+KLDivLoss = _loss("KLDivLoss", mf.kl_div, """target (log target - input), where the input holds log-probabilities.
+
+    Examples:
+        >>> print(mint.nn.KLDivLoss(reduction="sum")(Tensor([-0.6931472, -0.6931472]), Tensor([1.0, 0.0])))
+        0.6931472
+    """, reduction="mean", log_target=False)
+SoftMarginLoss = _loss("SoftMarginLoss", mf.soft_margin_loss,
+    """log(1 + exp(-target input)) for targets of 1 and -1.
+
+    Examples:
+        >>> print(mint.nn.SoftMarginLoss(reduction="none")(Tensor([0.0, 2.0]), Tensor([1.0, -1.0])))
+        [0.6931472 2.126928 ]
+    """, reduction="mean")
 
 
 class CosineEmbeddingLoss(nn.Cell):

@@ -10,10 +10,27 @@ from mindspore.prims.arrays import ScalarToTensor
 from mindspore.prims.elementwise import StopGradient
 from mindspore.prims.hooks import GradientHook
 
-Depend = plain("Depend", F.depend)
-ControlDepend = composition("ControlDepend", lambda self, *args: None, "Kept for old scripts.", depend_mode=0)
+Depend = plain("Depend", F.depend,
+    """`value`, after `expr`. Programs run in the order they are written, so nothing more is needed.
+
+    Examples:
+        >>> ops.Depend()(Tensor([1.0]), Tensor([2.0])).tolist()
+        [1.0]
+    """)
+ControlDepend = composition("ControlDepend", lambda self, *args: None, """Kept for old scripts.
+
+    Examples:
+        >>> ops.ControlDepend()(Tensor([1.0]), Tensor([2.0])) is None
+        True
+    """, depend_mode=0)
 Partial = plain("Partial", F.partial)
-UpdateState = composition("UpdateState", lambda self, state, *exprs: state)
+UpdateState = composition("UpdateState", lambda self, state, *exprs: state,
+    """Its first argument: what a program does happens in the order it is written.
+
+    Examples:
+        >>> ops.UpdateState()(5, Tensor([1.0]))
+        5
+    """)
 Reusing = plain("Reusing", F.identity)
 
 
@@ -22,16 +39,39 @@ def _morph(self: Any, *args: Any) -> Any:
 
 
 Morph = composition(
-    "Morph", _morph, "A Python function as an operation.", fn=REQUIRED, infer_shape=REQUIRED, infer_dtype=REQUIRED,
+    "Morph", _morph, """A Python function as an operation.
+
+    Examples:
+        >>> double = ops.Morph(lambda x: 2 * x, lambda shape: shape, lambda dtype: dtype)
+        >>> print(double(Tensor([1.0, 2.0])))
+        [2. 4.]
+    """, fn=REQUIRED, infer_shape=REQUIRED, infer_dtype=REQUIRED,
     bprop_fn=None,
 )  # fmt: skip
-MoveTo = composition("MoveTo", lambda self, x, to="CPU", blocking=True: x, "x; there is one memory here.")
+MoveTo = composition("MoveTo", lambda self, x, to="CPU", blocking=True: x, """x; there is one memory here.
+
+    Examples:
+        >>> print(ops.MoveTo()(Tensor([1.0]), "CPU", True))
+        [1.]
+    """)
 
 
-Load = composition("Load", lambda self, variable, state=None: variable, "The value of a Parameter.")
+Load = composition("Load", lambda self, variable, state=None: variable, """The value of a Parameter.
+
+    Examples:
+        >>> total = Parameter(Tensor([1.0, 2.0]), name="total")
+        >>> print(ops.Load()(total).asnumpy())
+        [1. 2.]
+    """)
 InsertGradientOf = composition(
     "InsertGradientOf", lambda self, x: GradientHook(lambda grads: tuple(self.f(g) for g in grads))(x)[0],
-    "x, whose gradient passes through a function.", f=REQUIRED,
+    """x, whose gradient passes through a function.
+
+    Examples:
+        >>> halve = ops.InsertGradientOf(lambda grad: grad / 2)
+        >>> print(ops.grad(lambda x: 3 * halve(x))(Tensor(2.0)))
+        1.5
+    """, f=REQUIRED,
 )  # fmt: skip
 
 __all__ = [

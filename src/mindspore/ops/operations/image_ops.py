@@ -19,22 +19,45 @@ from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.values import from_array
 
-IOU = composition("IOU", lambda self, anchors, truth: F.iou(anchors, truth, self.mode), "Overlaps.", mode="iou")
+IOU = composition("IOU", lambda self, anchors, truth: F.iou(anchors, truth, self.mode), """Overlaps.
+
+    Examples:
+        >>> print(ops.IOU()(Tensor([[0.0, 0.0, 2.0, 2.0]]), Tensor([[1.0, 0.0, 3.0, 2.0]])))
+        [[0.5]]
+    """, mode="iou")
 BoundingBoxEncode = composition(
     "BoundingBoxEncode", lambda self, anchors, truth: F.bounding_box_encode(anchors, truth, self.means, self.stds),
-    "Offsets from anchors to boxes.", means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
+    """Offsets from anchors to boxes.
+
+    Examples:
+        >>> anchor = Tensor([[4.0, 4.0, 8.0, 8.0]])
+        >>> print(ops.BoundingBoxEncode()(anchor, anchor))
+        [[0. 0. 0. 0.]]
+    """, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
 )  # fmt: skip
 BoundingBoxDecode = composition(
     "BoundingBoxDecode",
     lambda self, anchors, deltas: F.bounding_box_decode(
         anchors, deltas, self.max_shape, self.means, self.stds, self.wh_ratio_clip
     ),
-    "Boxes from offsets.", max_shape=REQUIRED, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
+    """Boxes from offsets.
+
+    Examples:
+        >>> anchor = Tensor([[4.0, 4.0, 8.0, 8.0]])
+        >>> print(ops.BoundingBoxDecode(max_shape=(32, 32))(anchor, ops.zeros((1, 4))))
+        [[4. 4. 8. 8.]]
+    """, max_shape=REQUIRED, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
     wh_ratio_clip=0.016,
 )  # fmt: skip
 CheckValid = plain("CheckValid", F.check_valid)
 NMSWithMask = composition(
-    "NMSWithMask", lambda self, boxes: F.nms_with_mask(boxes, self.iou_threshold), "Non-maximum suppression.",
+    "NMSWithMask", lambda self, boxes: F.nms_with_mask(boxes, self.iou_threshold), """Non-maximum suppression.
+
+    Examples:
+        >>> boxes = Tensor([[0.0, 0.0, 4.0, 4.0, 0.9], [0.0, 0.0, 4.0, 3.9, 0.8]])
+        >>> print(ops.NMSWithMask(0.5)(boxes)[2])
+        [ True False]
+    """,
     iou_threshold=0.5,
 )  # fmt: skip
 ROIAlign = composition(
@@ -42,7 +65,13 @@ ROIAlign = composition(
     lambda self, features, rois: F.roi_align(
         features, rois, self.pooled_height, self.pooled_width, self.spatial_scale, self.sample_num, self.roi_end_mode
     ),
-    "Features of regions as grids.", pooled_height=REQUIRED, pooled_width=REQUIRED, spatial_scale=REQUIRED,
+    """Features of regions as grids.
+
+    Examples:
+        >>> features = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+        >>> print(ops.ROIAlign(1, 1, 1.0)(features, Tensor([[0.0, 0.0, 0.0, 2.0, 2.0]])))
+        [[[[7.5]]]]
+    """, pooled_height=REQUIRED, pooled_width=REQUIRED, spatial_scale=REQUIRED,
     sample_num=2, roi_end_mode=1,
 )  # fmt: skip
 CropAndResize = composition(
@@ -50,16 +79,49 @@ CropAndResize = composition(
     lambda self, image, boxes, indices, size: F.crop_and_resize(
         image, boxes, indices, size, self.method, self.extrapolation_value
     ),
-    "Boxes of images, resized.", method="bilinear", extrapolation_value=0.0,
+    """Boxes of images, resized.
+
+    Examples:
+        >>> image = Tensor(np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1))
+        >>> corners = ops.CropAndResize()(image, Tensor([[0.0, 0.0, 1.0, 1.0]]), Tensor([0], ms.int32), (2, 2))
+        >>> print(corners.flatten())
+        [ 0.  3. 12. 15.]
+    """, method="bilinear", extrapolation_value=0.0,
 )  # fmt: skip
 
 
 # -- colours --------------------------------------------------------------------------------------------------------------
-RGBToHSV = plain("RGBToHSV", colour.rgb_to_hsv)
-HSVToRGB = plain("HSVToRGB", colour.hsv_to_rgb)
-AdjustHue = plain("AdjustHue", colour.adjust_hue)
-AdjustSaturation = plain("AdjustSaturation", colour.adjust_saturation)
-AdjustContrastv2 = plain("AdjustContrastv2", colour.adjust_contrast)
+RGBToHSV = plain("RGBToHSV", colour.rgb_to_hsv, """Hue, saturation and value, each in [0, 1].
+
+    Examples:
+        >>> print(ops.RGBToHSV()(Tensor([[[[1.0, 0.0, 0.0]]]])).flatten())
+        [0. 1. 1.]
+    """)
+HSVToRGB = plain("HSVToRGB", colour.hsv_to_rgb, """Red, green and blue of hue, saturation and value.
+
+    Examples:
+        >>> print(ops.HSVToRGB()(Tensor([[[[0.0, 1.0, 1.0]]]])).flatten())
+        [1. 0. 0.]
+    """)
+AdjustHue = plain("AdjustHue", colour.adjust_hue, """Turn the hue by `delta`, a share of the whole circle.
+
+    Examples:
+        >>> print(ops.AdjustHue()(Tensor([[[1.0, 0.0, 0.0]]]), Tensor(1 / 3)).flatten().round(decimals=3))
+        [0. 1. 0.]
+    """)
+AdjustSaturation = plain("AdjustSaturation", colour.adjust_saturation, """Multiply the saturation, up to 1.
+
+    Examples:
+        >>> print(ops.AdjustSaturation()(Tensor([[[1.0, 0.5, 0.5]]]), Tensor(2.0)).flatten())
+        [1. 0. 0.]
+    """)
+AdjustContrastv2 = plain("AdjustContrastv2", colour.adjust_contrast,
+    """Move the values of (…, height, width, channels) away from their mean, or towards it.
+
+    Examples:
+        >>> print(ops.AdjustContrastv2()(Tensor([[[1.0], [3.0]]]), Tensor(2.0)).flatten())
+        [0. 4.]
+    """)
 
 
 def _resize_area(self: Any, images: Any, size: Any) -> Any:
@@ -76,7 +138,13 @@ def _resize_area(self: Any, images: Any, size: Any) -> Any:
     return out
 
 
-ResizeArea = composition("ResizeArea", _resize_area, "Images (N, H, W, C) resized by averaging.", align_corners=False)
+ResizeArea = composition("ResizeArea", _resize_area, """Images (N, H, W, C) resized by averaging.
+
+    Examples:
+        >>> x = Tensor([[[[1.0], [3.0]], [[5.0], [7.0]]]])
+        >>> print(ops.ResizeArea()(x, Tensor([1, 1], ms.int32)).flatten())
+        [4.]
+    """, align_corners=False)
 
 
 # -- suppression by overlap -----------------------------------------------------------------------------------------------
@@ -150,7 +218,16 @@ def _combined_nms(
 
 
 CombinedNonMaxSuppression = composition(
-    "CombinedNonMaxSuppression", _combined_nms, "The boxes that are kept, of all classes.", pad_per_class=False,
+    "CombinedNonMaxSuppression", _combined_nms, """The boxes that are kept, of all classes.
+
+    Examples:
+        >>> boxes = Tensor([[[[0.0, 0.0, 1.0, 1.0]], [[0.0, 0.0, 1.0, 0.9]]]])
+        >>> scores = Tensor([[[0.9], [0.8]]])
+        >>> limits = Tensor(2, ms.int32), Tensor(2, ms.int32), Tensor(0.5), Tensor(0.1)
+        >>> kept, score, label, number = ops.CombinedNonMaxSuppression()(boxes, scores, *limits)
+        >>> print(number)
+        [1]
+    """, pad_per_class=False,
     clip_boxes=True,
 )  # fmt: skip
 
@@ -165,8 +242,23 @@ def _nms_overlaps(
     return from_array(np.asarray(chosen, np.int32))
 
 
-NonMaxSuppressionV3 = composition("NonMaxSuppressionV3", _nms, "The boxes that are kept.")
-NonMaxSuppressionWithOverlaps = composition("NonMaxSuppressionWithOverlaps", _nms_overlaps, "The boxes that are kept.")
+NonMaxSuppressionV3 = composition("NonMaxSuppressionV3", _nms, """The boxes that are kept.
+
+    Examples:
+        >>> boxes = Tensor([[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9], [5.0, 5.0, 6.0, 6.0]])
+        >>> limits = Tensor(3, ms.int32), Tensor(0.5), Tensor(0.0)
+        >>> print(ops.NonMaxSuppressionV3()(boxes, Tensor([0.9, 0.8, 0.7]), *limits))
+        [0 2]
+    """)
+NonMaxSuppressionWithOverlaps = composition("NonMaxSuppressionWithOverlaps", _nms_overlaps,
+    """The boxes that are kept.
+
+    Examples:
+        >>> overlaps = Tensor([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        >>> limits = Tensor(3, ms.int32), Tensor(0.5), Tensor(0.0)
+        >>> print(ops.NonMaxSuppressionWithOverlaps()(overlaps, Tensor([0.9, 0.8, 0.7]), *limits))
+        [0 2]
+    """)
 
 
 # -- resampling, glimpses and crops ---------------------------------------------------------------------------------------
@@ -339,7 +431,8 @@ def _crop(draw: np.random.Generator, self: Any, height: int, width: int, objects
 
 
 SampleDistortedBoundingBoxV2 = composition(
-    "SampleDistortedBoundingBoxV2", _sample_box, """A random part of an image that covers an object: corner, size, borders.
+    "SampleDistortedBoundingBoxV2", _sample_box,
+    """A random part of an image that covers an object: corner, size, borders.
 
     Examples:
         >>> box = Tensor([[[0.2, 0.2, 0.8, 0.8]]])

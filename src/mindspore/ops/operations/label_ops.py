@@ -27,7 +27,13 @@ def _confusion(self: Any, labels: Any, predictions: Any, weights: Any = None) ->
 
 
 ConfusionMatrix = composition(
-    "ConfusionMatrix", _confusion, "How often each label was taken for each.", num_classes=REQUIRED, dtype="int32",
+    "ConfusionMatrix", _confusion, """How often each label was taken for each.
+
+    Examples:
+        >>> print(ops.ConfusionMatrix(2)(Tensor([0, 1, 1], ms.int32), Tensor([0, 1, 0], ms.int32)))
+        [[1 0]
+         [1 1]]
+    """, num_classes=REQUIRED, dtype="int32",
 )  # fmt: skip
 
 
@@ -67,7 +73,14 @@ def _edit_distance(
 
 
 EditDistance = composition(
-    "EditDistance", _edit_distance, "The Levenshtein distance of sparse sequences.", normalize=True
+    "EditDistance", _edit_distance, """The Levenshtein distance of sparse sequences.
+
+    Examples:
+        >>> a, b = Tensor([[0, 0, 0], [0, 0, 1]]), Tensor([[0, 0, 0], [0, 0, 1]])
+        >>> shape = Tensor([1, 1, 2])
+        >>> print(ops.EditDistance(normalize=False)(a, Tensor([1, 2]), shape, b, Tensor([1, 7]), shape))
+        [[1.]]
+    """, normalize=True
 )
 
 
@@ -85,7 +98,13 @@ def _no_repeat(self: Any, state_seq: Any, log_probs: Any) -> Any:
     return from_array(out)
 
 
-NoRepeatNGram = composition("NoRepeatNGram", _no_repeat, "Log-probabilities without repeated n-grams.", ngram_size=1)
+NoRepeatNGram = composition("NoRepeatNGram", _no_repeat, """Log-probabilities without repeated n-grams.
+
+    Examples:
+        >>> said, scores = Tensor([[[1, 2, 1]]], ms.int32), ops.zeros((1, 1, 4))
+        >>> print(ops.NoRepeatNGram(ngram_size=2)(said, scores))
+        [[[ 0.0000000e+00  0.0000000e+00 -3.4028235e+38  0.0000000e+00]]]
+    """, ngram_size=1)
 
 
 def _ragged_range(self: Any, starts: Any, limits: Any, deltas: Any) -> tuple:
@@ -99,7 +118,14 @@ def _ragged_range(self: Any, starts: Any, limits: Any, deltas: Any) -> tuple:
 
 
 RaggedRange = composition(
-    "RaggedRange", _ragged_range, "Ranges one behind the other, and where each starts.", Tsplits=REQUIRED
+    "RaggedRange", _ragged_range, """Ranges one behind the other, and where each starts.
+
+    Examples:
+        >>> start, limit, step = (Tensor(n, ms.int32) for n in ([0, 5], [2, 8], [1, 1]))
+        >>> splits, value = ops.RaggedRange(ms.int32)(start, limit, step)
+        >>> print(splits, value)
+        [0 2 5] [0 1 5 6 7]
+    """, Tsplits=REQUIRED
 )
 
 
@@ -110,7 +136,12 @@ def _bitpack(self: Any, x: Any, threshold: Any) -> Any:
     return cast(ReduceSum()(grouped * from_array(2 ** np.arange(7, -1, -1).astype(np.int32)), -1), mstype.uint8)
 
 
-CompareAndBitpack = composition("CompareAndBitpack", _bitpack, "Comparisons packed into bytes.")
+CompareAndBitpack = composition("CompareAndBitpack", _bitpack, """Comparisons packed into bytes.
+
+    Examples:
+        >>> print(ops.CompareAndBitpack()(Tensor([1.0, 5.0, 1.0, 5.0, 5.0, 1.0, 1.0, 5.0]), Tensor(2.0)))
+        [89]
+    """)
 
 
 # -- losses and classes ---------------------------------------------------------------------------------------------------

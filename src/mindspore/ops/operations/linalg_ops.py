@@ -13,23 +13,74 @@ from mindspore.prims import decompositions as dec
 from mindspore.prims import elementwise as ew
 
 MatrixTriangularSolve = composition(
-    "MatrixTriangularSolve", lambda self, a, b: dec.TriangularSolve(self.lower, self.adjoint)(a, b), lower=True,
+    "MatrixTriangularSolve", lambda self, a, b: dec.TriangularSolve(self.lower, self.adjoint)(a, b),
+    """The x with a x = b for triangular a.
+
+    Examples:
+        >>> print(ops.MatrixTriangularSolve(lower=True)(Tensor([[2.0, 0.0], [1.0, 4.0]]), Tensor([[2.0], [9.0]])))
+        [[1.]
+         [2.]]
+    """, lower=True,
     adjoint=False,
 )  # fmt: skip
-CholeskyInverse = composition("CholeskyInverse", lambda self, x: F.cholesky_inverse(x, self.upper), upper=False)
-CholeskySolve = composition("CholeskySolve", lambda self, x, y: F.cholesky_solve(x, y, self.upper), upper=False)
+CholeskyInverse = composition("CholeskyInverse", lambda self, x: F.cholesky_inverse(x, self.upper),
+    """The inverse of the matrix whose Cholesky factor is given.
+
+    Examples:
+        >>> print(ops.CholeskyInverse()(Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.25   0.    ]
+         [0.     0.0625]]
+    """, upper=False)
+CholeskySolve = composition("CholeskySolve", lambda self, x, y: F.cholesky_solve(x, y, self.upper),
+    """The x with A x = x1, where x2 is the Cholesky factor of A.
+
+    Examples:
+        >>> print(ops.CholeskySolve()(Tensor([[4.0], [16.0]]), Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[1.]
+         [1.]]
+    """, upper=False)
 Geqrf = plain("Geqrf", F.geqrf)
 Orgqr = plain("Orgqr", F.orgqr)
 Ormqr = composition(
-    "Ormqr", lambda self, x, tau, other: F.ormqr(x, tau, other, self.left, self.transpose), left=True, transpose=False,
+    "Ormqr", lambda self, x, tau, other: F.ormqr(x, tau, other, self.left, self.transpose),
+    """The product of the reflections that `geqrf` gave with another matrix.
+
+    Examples:
+        >>> packed, tau = ops.geqrf(Tensor([[3.0, 0.0], [4.0, 5.0]]))
+        >>> print(ops.Ormqr()(packed, tau, Tensor([[1.0], [0.0]])).abs().round(decimals=4))
+        [[0.6]
+         [0.8]]
+    """, left=True, transpose=False,
 )  # fmt: skip
 LuSolve = plain("LuSolve", F.lu_solve)
 LuUnpack = composition(
     "LuUnpack", lambda self, data, pivots: F.lu_unpack(data, pivots, self.unpack_data, self.unpack_pivots),
+    """(p, l, u) from packed factors and row interchanges counted from 1.
+
+    Examples:
+        >>> order, low, up = ops.LuUnpack()(Tensor([[4.0, 6.0], [0.25, 0.5]]), Tensor([2, 2], ms.int32))
+        >>> print(up)
+        [[4.  6. ]
+         [0.  0.5]]
+    """,
     unpack_data=True, unpack_pivots=True,
 )  # fmt: skip
-Lstsq = composition("Lstsq", lambda self, x, a: F.lstsq(x, a), fast=True, l2_regularizer=0.0)
-MatrixPower = composition("MatrixPower", lambda self, x: F.matrix_power(x, self.n), n=REQUIRED)
+Lstsq = composition("Lstsq", lambda self, x, a: F.lstsq(x, a), """The least-squares solution x of a x = b.
+
+    Examples:
+        >>> a, b = Tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), Tensor([[1.0], [3.0], [5.0]])
+        >>> print(ops.Lstsq()(a, b).round(decimals=4))
+        [[1.]
+         [2.]]
+    """, fast=True, l2_regularizer=0.0)
+MatrixPower = composition("MatrixPower", lambda self, x: F.matrix_power(x, self.n),
+    """The n-th power of square matrices; negative powers are those of the inverse.
+
+    Examples:
+        >>> print(ops.MatrixPower(5)(Tensor([[1.0, 1.0], [0.0, 1.0]])))
+        [[1. 5.]
+         [0. 1.]]
+    """, n=REQUIRED)
 
 
 def _solve_least_squares(self: Any, matrix: Any, rhs: Any, l2: Any) -> Tensor:
@@ -40,7 +91,14 @@ def _solve_least_squares(self: Any, matrix: Any, rhs: Any, l2: Any) -> Tensor:
     return dec.MatrixSolve()(gram, F.matmul(adjoint, rhs))
 
 
-MatrixSolveLs = composition("MatrixSolveLs", _solve_least_squares, "Regularised least squares.", fast=True)
+MatrixSolveLs = composition("MatrixSolveLs", _solve_least_squares, """Regularised least squares.
+
+    Examples:
+        >>> a, b = Tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), Tensor([[1.0], [3.0], [5.0]])
+        >>> print(ops.MatrixSolveLs()(a, b, Tensor(0.0, ms.float64)).round(decimals=4))
+        [[1.]
+         [2.]]
+    """, fast=True)
 
 
 def _matrix_logarithm(self: Any, x: Any) -> Tensor:
@@ -50,21 +108,51 @@ def _matrix_logarithm(self: Any, x: Any) -> Tensor:
     return F.matmul(scaled, dec.MatrixInverse()(v))
 
 
-MatrixLogarithm = composition("MatrixLogarithm", _matrix_logarithm, "The principal logarithm of complex matrices.")
+MatrixLogarithm = composition("MatrixLogarithm", _matrix_logarithm, """The principal logarithm of complex matrices.
+
+    Examples:
+        >>> print(ops.MatrixLogarithm()(Tensor(np.eye(2, dtype=np.complex64))).real())
+        [[0. 0.]
+         [0. 0.]]
+    """)
 TridiagonalMatMul = plain("TridiagonalMatMul", F.tridiagonal_matmul)
-Mvlgamma = composition("Mvlgamma", lambda self, x: F.mvlgamma(x, self.p), p=REQUIRED)
+Mvlgamma = composition("Mvlgamma", lambda self, x: F.mvlgamma(x, self.p),
+    """The logarithm of the multivariate gamma function of dimension p.
+
+    Examples:
+        >>> print(ops.Mvlgamma(p=2)(Tensor([3.0, 5.0])))
+        [1.550195 6.204155]
+    """, p=REQUIRED)
 
 BartlettWindow = composition(
-    "BartlettWindow", lambda self, n: F.bartlett_window(n, self.periodic, dtype=self.dtype), periodic=True,
+    "BartlettWindow", lambda self, n: F.bartlett_window(n, self.periodic, dtype=self.dtype),
+    """A triangle of the length given by a 0-d tensor; `periodic` leaves out the last of length + 1 points.
+
+    Examples:
+        >>> print(ops.BartlettWindow(periodic=False)(Tensor(5, ms.int32)))
+        [0.  0.5 1.  0.5 0. ]
+    """, periodic=True,
     dtype=mstype.float32,
 )  # fmt: skip
 BlackmanWindow = composition(
-    "BlackmanWindow", lambda self, n: F.blackman_window(n, self.periodic, dtype=self.dtype), periodic=True,
+    "BlackmanWindow", lambda self, n: F.blackman_window(n, self.periodic, dtype=self.dtype),
+    """Blackman's window of three cosines, of the length given by a 0-d tensor.
+
+    Examples:
+        >>> print(ops.BlackmanWindow(periodic=False)(Tensor(5, ms.int32)).round(decimals=2))
+        [-0.    0.34  1.    0.34 -0.  ]
+    """, periodic=True,
     dtype=mstype.float32,
 )  # fmt: skip
 HammingWindow = composition(
     "HammingWindow",
     lambda self, n: F.hamming_window(F.static_int(n), self.periodic, self.alpha, self.beta, dtype=self.dtype),
+    """alpha - beta * cos, one period, of the length given by a 1-element tensor.
+
+    Examples:
+        >>> print(ops.HammingWindow(periodic=False)(Tensor([5], ms.int32)))
+        [0.08 0.54 1.   0.54 0.08]
+    """,
     periodic=True, alpha=0.54, beta=0.46, dtype=mstype.float32,
 )  # fmt: skip
 STFT = composition(
@@ -72,7 +160,12 @@ STFT = composition(
     lambda self, x, window: F.stft(
         x, self.n_fft, self.hop_length, self.win_length, window, False, "REFLECT", self.normalized, self.onesided,
         self.return_complex,
-    ),
+    ), """The short-time Fourier transform of a signal with a window: (…, frequency, frame).
+
+    Examples:
+        >>> ops.STFT(8, 4, 8, False, True, True)(ops.ones(16), ops.ones(8)).shape
+        (5, 3)
+    """,
     n_fft=REQUIRED, hop_length=REQUIRED, win_length=REQUIRED, normalized=REQUIRED, onesided=REQUIRED,
     return_complex=REQUIRED,
 )  # fmt: skip
@@ -95,7 +188,12 @@ def _fft_with_size(self: Any, x: Any) -> Tensor:
 
 
 FFTWithSize = composition(
-    "FFTWithSize", _fft_with_size, "Fourier transforms of all kinds.", signal_ndim=REQUIRED, inverse=REQUIRED,
+    "FFTWithSize", _fft_with_size, """Fourier transforms of all kinds.
+
+    Examples:
+        >>> print(ops.FFTWithSize(1, False, True)(Tensor([1.0, 2.0, 3.0, 4.0])))
+        [10.+0.j -2.+2.j -2.+0.j]
+    """, signal_ndim=REQUIRED, inverse=REQUIRED,
     real=REQUIRED, norm="backward", onesided=True, signal_sizes=(),
 )  # fmt: skip
 

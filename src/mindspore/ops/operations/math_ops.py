@@ -104,7 +104,12 @@ from mindspore.prims.scan import Cummax, Cummin, CumProd, CumSum, CumulativeLogs
 from mindspore.prims.sorting import Argmin
 
 TensorAdd = Add
-Round = composition("Round", lambda self, x, decimals=0: F.round(x, decimals=decimals), "Round to the nearest.")
+Round = composition("Round", lambda self, x, decimals=0: F.round(x, decimals=decimals), """Round to the nearest.
+
+    Examples:
+        >>> print(ops.Round()(Tensor([0.5, 1.5, 2.7])))
+        [0. 2. 3.]
+    """)
 AddN = plain("AddN", F.addn)
 AccumulateNV2 = plain("AccumulateNV2", F.accumulate_n)
 Addcmul = plain("Addcmul", F.addcmul)
@@ -113,62 +118,163 @@ Lerp = plain("Lerp", F.lerp)
 LerpScalar = plain("LerpScalar", F.lerp)
 BiasAdd = composition(
     "BiasAdd", lambda self, x, bias: x + bias if self.data_format == "NHWC" else F.bias_add(x, bias),
-    "Add a bias along the channels.", data_format="NCHW",
+    """Add a bias along the channels.
+
+    Examples:
+        >>> ops.BiasAdd()(Tensor([[1.0, 2.0]]), Tensor([10.0, 20.0])).tolist()
+        [[11.0, 22.0]]
+    """, data_format="NCHW",
 )  # fmt: skip
 MulNoNan = composition(
-    "MulNoNan", lambda self, x, y: ew.Select()(ew.Equal()(y, 0), ew.zeros_like(x * y), x * y), "x * y, 0 where y is 0.",
+    "MulNoNan", lambda self, x, y: ew.Select()(ew.Equal()(y, 0), ew.zeros_like(x * y), x * y),
+    """x * y, 0 where y is 0.
+
+    Examples:
+        >>> print(ops.MulNoNan()(Tensor([float("inf"), 3.0]), Tensor([0.0, 2.0])))
+        [0. 6.]
+    """,
 )  # fmt: skip
 Fmax = plain("Fmax", F.fmax)
 Fmin = plain("Fmin", F.fmin)
 Heaviside = plain("Heaviside", F.heaviside)
 Sinc = plain("Sinc", F.sinc)
-Logit = composition("Logit", lambda self, x: F.logit(x, self.eps if self.eps >= 0 else None), eps=-1.0)
+Logit = composition("Logit", lambda self, x: F.logit(x, self.eps if self.eps >= 0 else None),
+    """log(x / (1 - x)); `eps` above 0 first keeps x within [eps, 1 - eps].
+
+    Examples:
+        >>> print(ops.Logit()(Tensor([0.5, 0.75])))
+        [0.        1.0986123]
+    """, eps=-1.0)
 NanToNum = composition(
-    "NanToNum", lambda self, x: F.nan_to_num(x, self.nan, self.posinf, self.neginf), nan=None, posinf=None, neginf=None,
+    "NanToNum", lambda self, x: F.nan_to_num(x, self.nan, self.posinf, self.neginf),
+    """Replace NaN, infinity and minus infinity by numbers: 0 and the type's extreme values unless told otherwise.
+
+    Examples:
+        >>> print(ops.NanToNum(nan=-1.0)(Tensor([float("nan"), 2.0])))
+        [-1.  2.]
+    """, nan=None, posinf=None, neginf=None,
 )  # fmt: skip
 Eps = plain("Eps", F.eps)
 Polar = plain("Polar", F.polar)
 Angle = plain("Angle", F.angle)
-ComplexAbs = plain("ComplexAbs", F.abs)
+ComplexAbs = plain("ComplexAbs", F.abs, """The magnitude.
+
+    Examples:
+        >>> print(ops.ComplexAbs()(Tensor([3 + 4j])))
+        [5.]
+    """)
 PopulationCount = plain("PopulationCount", F.population_count)
 ApproximateEqual = composition(
-    "ApproximateEqual", lambda self, x, y: F.approximate_equal(x, y, self.tolerance), tolerance=1e-05,
+    "ApproximateEqual", lambda self, x, y: F.approximate_equal(x, y, self.tolerance),
+    """Where |x - y| < `tolerance`, element by element.
+
+    Examples:
+        >>> print(ops.ApproximateEqual(tolerance=0.1)(Tensor([1.0, 2.0]), Tensor([1.05, 2.5])))
+        [ True False]
+    """, tolerance=1e-05,
 )  # fmt: skip
 IsClose = composition(
-    "IsClose", lambda self, x, y: F.isclose(x, y, self.rtol, self.atol, self.equal_nan), rtol=1e-05, atol=1e-08,
+    "IsClose", lambda self, x, y: F.isclose(x, y, self.rtol, self.atol, self.equal_nan),
+    """Where |x - y| <= atol + rtol * |y|.
+
+    Examples:
+        >>> print(ops.IsClose(atol=0.1)(Tensor([1.0, 2.0]), Tensor([1.05, 2.5])))
+        [ True False]
+    """, rtol=1e-05, atol=1e-08,
     equal_nan=False,
 )  # fmt: skip
 EqualCount = composition(
     "EqualCount", lambda self, x, y: Reshape()(ReduceSum()(cast(ew.Equal()(x, y), x.dtype), ()), (1,)),
-    "How many elements are equal.",
+    """How many elements are equal.
+
+    Examples:
+        >>> print(ops.EqualCount()(Tensor([1, 2, 3]), Tensor([1, 5, 3])))
+        [2]
+    """,
 )  # fmt: skip
 
 # -- products and norms ---------------------------------------------------------------------------------------------
-Einsum = composition("Einsum", lambda self, xs: F.einsum(self.equation, *xs), equation=REQUIRED)
+Einsum = composition("Einsum", lambda self, xs: F.einsum(self.equation, *xs),
+    """The sum of products that `equation` describes, of a tuple of tensors.
+
+    Examples:
+        >>> print(ops.Einsum("ij,j->i")((Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, 10.0]))))
+        [21. 43.]
+    """, equation=REQUIRED)
 Dense = plain("Dense", F.dense)
 Ger = plain("Ger", F.ger)
-Cross = composition("Cross", lambda self, x, y: F.cross(x, y, self.dim), dim=-65530)
-Cdist = composition("Cdist", lambda self, x, y: F.cdist(x, y, self.p), p=2.0)
-Pdist = composition("Pdist", lambda self, x: F.pdist(x, self.p), p=2.0)
+Cross = composition("Cross", lambda self, x, y: F.cross(x, y, self.dim), """The vector product along `dim`, of size 3.
+
+    Examples:
+        >>> print(ops.Cross(dim=0)(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """, dim=-65530)
+Cdist = composition("Cdist", lambda self, x, y: F.cdist(x, y, self.p),
+    """The p-norm distances between all rows of two (batches of) matrices.
+
+    Examples:
+        >>> print(ops.Cdist(p=2.0)(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0]])))
+        [[5.]]
+    """, p=2.0)
+Pdist = composition("Pdist", lambda self, x: F.pdist(x, self.p), """The p-norm distances between all pairs of rows.
+
+    Examples:
+        >>> print(ops.Pdist()(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])))
+        [5.        1.        4.2426405]
+    """, p=2.0)
 Renorm = composition(
-    "Renorm", lambda self, x: F.renorm(x, self.p, self.dim, self.maxnorm), p=REQUIRED, dim=REQUIRED, maxnorm=REQUIRED,
+    "Renorm", lambda self, x: F.renorm(x, self.p, self.dim, self.maxnorm),
+    """Scale each slice along `dim` down so that its p-norm is at most `maxnorm`.
+
+    Examples:
+        >>> print(ops.Renorm(2, 0, 1.0)(Tensor([[3.0, 4.0], [0.3, 0.4]])).round(decimals=4))
+        [[0.6 0.8]
+         [0.3 0.4]]
+    """, p=REQUIRED, dim=REQUIRED, maxnorm=REQUIRED,
 )  # fmt: skip
 EuclideanNorm = composition(
     "EuclideanNorm", lambda self, x, axes: F.vector_norm(x, 2, static_ints("EuclideanNorm", "axes", axes), self.keep_dims),
+    """The square root of the sum of squares over axes.
+
+    Examples:
+        >>> print(ops.EuclideanNorm()(Tensor([[3.0, 4.0]]), [1]))
+        [5.]
+    """,
     keep_dims=False,
 )  # fmt: skip
 NuclearNorm = composition(
-    "NuclearNorm", lambda self, x: F.matrix_norm(x, "nuc", self.dim or (-2, -1), self.keepdim), dim=None, keepdim=False,
+    "NuclearNorm", lambda self, x: F.matrix_norm(x, "nuc", self.dim or (-2, -1), self.keepdim),
+    """The sum of the singular values of matrices over two dimensions.
+
+    Examples:
+        >>> print(ops.NuclearNorm()(Tensor([[3.0, 0.0], [0.0, 4.0]])))
+        7.0
+    """, dim=None, keepdim=False,
 )  # fmt: skip
 SquareSumAll = composition(
     "SquareSumAll", lambda self, x, y: (ReduceSum()(ew.Square()(x), ()), ReduceSum()(ew.Square()(y), ())),
-    "The sums of squares of both inputs.",
+    """The sums of squares of both inputs.
+
+    Examples:
+        >>> print(*ops.SquareSumAll()(Tensor([3.0, 4.0]), Tensor([1.0, 2.0])))
+        25.0 5.0
+    """,
 )  # fmt: skip
-L2Loss = composition("L2Loss", lambda self, x: ReduceSum()(ew.Square()(x), ()) * 0.5, "Half the sum of squares.")
+L2Loss = composition("L2Loss", lambda self, x: ReduceSum()(ew.Square()(x), ()) * 0.5, """Half the sum of squares.
+
+    Examples:
+        >>> print(ops.L2Loss()(Tensor([3.0, 4.0])))
+        12.5
+    """)
 L2Normalize = composition(
     "L2Normalize",
     lambda self, x: x * ew.Rsqrt()(ew.Maximum()(ReduceSum(True)(ew.Square()(x), self.axis), self.epsilon)),
-    "Scale to unit length along an axis.", axis=0, epsilon=0.0001,
+    """Scale to unit length along an axis.
+
+    Examples:
+        >>> ops.L2Normalize(axis=0)(Tensor([3.0, 4.0])).shape
+        (2,)
+    """, axis=0, epsilon=0.0001,
 )  # fmt: skip
 
 
@@ -177,28 +283,69 @@ def _lp_norm(self: Any, x: Any) -> Tensor:
     return ew.Maximum()(F.vector_norm(x, self.p, self.axis, self.keep_dims), self.epsilon)
 
 
-LpNorm = composition("LpNorm", _lp_norm, "The p-norm over axes.", axis=REQUIRED, p=2, keep_dims=False, epsilon=1e-12)
+LpNorm = composition("LpNorm", _lp_norm, """The p-norm over axes.
+
+    Examples:
+        >>> print(ops.LpNorm(axis=[0], p=1)(Tensor([3.0, -4.0])))
+        7.0
+    """, axis=REQUIRED, p=2, keep_dims=False, epsilon=1e-12)
 
 # -- statistics -----------------------------------------------------------------------------------------------------
 ReduceStd = composition(
     "ReduceStd", lambda self, x: F.std_mean(x, self.axis or None, int(self.unbiased), self.keep_dims),
-    "Standard deviation and mean.", axis=[], unbiased=True, keep_dims=False,
+    """Standard deviation and mean.
+
+    Examples:
+        >>> deviation, mean = ops.ReduceStd(axis=[1], unbiased=False)(Tensor([[1.0, 3.0]]))
+        >>> print(deviation, mean)
+        [1.] [2.]
+    """, axis=[], unbiased=True, keep_dims=False,
 )  # fmt: skip
 CountNonZero = composition(
     "CountNonZero", lambda self, x: F.count_nonzero(x, self.dims if self.dims is not None else (), dtype=mstype.int64),
+    """The number of elements over `dims` that are not 0.
+
+    Examples:
+        >>> print(ops.CountNonZero(dims=[1])(Tensor([[0, 3], [5, 7]])))
+        [1 2]
+    """,
     dims=None,
 )  # fmt: skip
-Bincount = composition("Bincount", lambda self, x, size, weights: F.bincount(x, weights, F.static_int(size)))
+Bincount = composition("Bincount", lambda self, x, size, weights: F.bincount(x, weights, F.static_int(size)),
+    """How often, or with what total weight, each of 0 … size - 1 occurs in an int32 tensor.
+
+    Examples:
+        >>> print(ops.Bincount()(Tensor([0, 2, 2], ms.int32), Tensor(4, ms.int32), Tensor([1.0, 0.5, 0.25])))
+        [1.   0.   0.75 0.  ]
+    """)
 Histogram = composition(
-    "Histogram", lambda self, x: cast(F.histc(x, self.bins, self.min, self.max), mstype.int32), bins=100, min=0.0,
+    "Histogram", lambda self, x: cast(F.histc(x, self.bins, self.min, self.max), mstype.int32),
+    """Counts in `bins` equal intervals of [min, max]; the data's own range when both are 0.
+
+    Examples:
+        >>> print(ops.Histogram(bins=3, min=1.0, max=4.0)(Tensor([1.0, 2.0, 2.5, 4.0])))
+        [1 2 1]
+    """, bins=100, min=0.0,
     max=0.0,
 )  # fmt: skip
 HistogramFixedWidth = composition(
-    "HistogramFixedWidth", lambda self, x, bounds: F.histogram_fixed_width(x, bounds, self.nbins), nbins=REQUIRED,
+    "HistogramFixedWidth", lambda self, x, bounds: F.histogram_fixed_width(x, bounds, self.nbins),
+    """Counts in `nbins` equal intervals between two bounds; elements outside count in the outermost ones.
+
+    Examples:
+        >>> print(ops.HistogramFixedWidth(2)(Tensor([-1.0, 0.5, 2.0, 9.0]), Tensor([0.0, 4.0])))
+        [2 2]
+    """, nbins=REQUIRED,
     dtype="int32",
 )  # fmt: skip
 Bucketize = composition(
-    "Bucketize", lambda self, x: F.bucketize(x, list(self.boundaries), right=True), boundaries=REQUIRED,
+    "Bucketize", lambda self, x: F.bucketize(x, list(self.boundaries), right=True),
+    """The bucket between the sorted `boundaries` that each element falls into.
+
+    Examples:
+        >>> print(ops.Bucketize([2.0, 4.0, 8.0])(Tensor([1.0, 4.0, 9.0])))
+        [0 2 3]
+    """, boundaries=REQUIRED,
 )  # fmt: skip
 Trace = plain("Trace", F.trace)
 
@@ -212,11 +359,23 @@ def _median(self: Any, x: Any) -> tuple:
 
 
 Median = composition(
-    "Median", _median, "The lower median and its index.", global_median=False, axis=0, keep_dims=False, ignore_nan=False,
+    "Median", _median, """The lower median and its index.
+
+    Examples:
+        >>> value, index = ops.Median(axis=0)(Tensor([3.0, 1.0, 2.0]))
+        >>> print(value, index)
+        2.0 2
+    """, global_median=False, axis=0, keep_dims=False, ignore_nan=False,
 )  # fmt: skip
 Quantile = composition(
     "Quantile",
     lambda self, x, q: (F.nanquantile if self.ignore_nan else F.quantile)(x, q, self.dim, self.keep_dims),
+    """The q-quantiles along `dim`, by linear interpolation.
+
+    Examples:
+        >>> print(ops.Quantile(dim=0)(Tensor([0.0, 10.0, 20.0]), Tensor(0.25)))
+        5.0
+    """,
     dim=None, keep_dims=False, ignore_nan=False,
 )  # fmt: skip
 
@@ -227,8 +386,19 @@ def _nth_element(self: Any, x: Any, n: Any) -> Tensor:
     return Sort(-1, self.reverse)(x)[0][..., F.static_int(n)]
 
 
-NthElement = composition("NthElement", _nth_element, "The n-th smallest (or largest) of each row.", reverse=False)
-InTopK = composition("InTopK", lambda self, x, targets: F.intopk(x, targets, self.k), k=REQUIRED)
+NthElement = composition("NthElement", _nth_element, """The n-th smallest (or largest) of each row.
+
+    Examples:
+        >>> print(ops.NthElement()(Tensor([[30, 10, 20]]), 1))
+        [20]
+    """, reverse=False)
+InTopK = composition("InTopK", lambda self, x, targets: F.intopk(x, targets, self.k),
+    """Whether each target class is among the k largest entries of its row.
+
+    Examples:
+        >>> print(ops.InTopK(2)(Tensor([[0.1, 0.9, 0.5], [0.7, 0.2, 0.1]]), Tensor([2, 2], ms.int32)))
+        [ True False]
+    """, k=REQUIRED)
 
 
 def _float_status(self: Any, x: Any) -> Tensor:
@@ -236,14 +406,40 @@ def _float_status(self: Any, x: Any) -> Tensor:
     return Reshape()(cast(ew.LogicalNot()(finite), mstype.float32), (1,))
 
 
-FloatStatus = composition("FloatStatus", _float_status, "1 if any element is infinite or NaN, else 0.")
-NPUAllocFloatStatus = composition("NPUAllocFloatStatus", lambda self: F.zeros((8,)), "No overflow seen: eight zeros.")
-NPUGetFloatStatus = composition("NPUGetFloatStatus", lambda self, x: ew.zeros_like(x), "No overflow seen.")
-NPUClearFloatStatus = composition("NPUClearFloatStatus", lambda self, x: ew.zeros_like(x), "Forget overflows.")
-CheckNumerics = composition("CheckNumerics", lambda self, x: F.check_numerics(x), "x, refused if not finite.")
+FloatStatus = composition("FloatStatus", _float_status, """1 if any element is infinite or NaN, else 0.
+
+    Examples:
+        >>> ops.FloatStatus()(Tensor([1.0, float('inf')])).tolist()
+        [1.0]
+    """)
+NPUAllocFloatStatus = composition("NPUAllocFloatStatus", lambda self: F.zeros((8,)),
+    """No overflow seen: eight zeros.
+
+    Examples:
+        >>> ops.NPUAllocFloatStatus()().shape
+        (8,)
+    """)
+NPUGetFloatStatus = composition("NPUGetFloatStatus", lambda self, x: ew.zeros_like(x), """No overflow seen.
+
+    Examples:
+        >>> ops.NPUGetFloatStatus()(ops.NPUAllocFloatStatus()()).shape
+        (8,)
+    """)
+NPUClearFloatStatus = composition("NPUClearFloatStatus", lambda self, x: ew.zeros_like(x), """Forget overflows.
+
+    Examples:
+        >>> ops.NPUClearFloatStatus()(ops.NPUAllocFloatStatus()()).shape
+        (8,)
+    """)
+CheckNumerics = composition("CheckNumerics", lambda self, x: F.check_numerics(x), """x, refused if not finite.
+
+    Examples:
+        >>> print(ops.CheckNumerics()(Tensor([1.0, 2.0])))
+        [1. 2.]
+    """)
 
 
-def _segment(name: str, reduce: Any, empty: Any) -> Any:
+def _segment(name: str, reduce: Any, empty: Any, doc: str) -> Any:
     """A class that combines rows by sorted segment ids; segments without rows hold `empty`."""
 
     def compose(self: Any, x: Any, ids: Any) -> Tensor:
@@ -257,7 +453,7 @@ def _segment(name: str, reduce: Any, empty: Any) -> Any:
         mask = Reshape()(ew.Greater()(filled, 0), (count,) + (1,) * (out.ndim - 1))
         return ew.Select()(mask, out, cast(ew.zeros_like(out) + empty, out.dtype))
 
-    return composition(name, compose, "Combine rows of equal (sorted) segment ids.")
+    return composition(name, compose, doc)
 
 
 def _segment_mean(x: Any, ids: Any, count: int) -> Tensor:
@@ -266,18 +462,60 @@ def _segment_mean(x: Any, ids: Any, count: int) -> Tensor:
     return total / Reshape()(ew.Maximum()(rows, 1), (count,) + (1,) * (total.ndim - 1))
 
 
-SegmentSum = _segment("SegmentSum", F.unsorted_segment_sum, None)
-SegmentProd = _segment("SegmentProd", F.unsorted_segment_prod, None)
-SegmentMax = _segment("SegmentMax", F.unsorted_segment_max, 0)
-SegmentMin = _segment("SegmentMin", F.unsorted_segment_min, 0)
-SegmentMean = _segment("SegmentMean", _segment_mean, None)
+SegmentSum = _segment("SegmentSum", F.unsorted_segment_sum, None, doc="""The sum of the rows of each (sorted) segment.
+
+    Examples:
+        >>> print(ops.SegmentSum()(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1])))
+        [6. 2.]
+    """)
+SegmentProd = _segment("SegmentProd", F.unsorted_segment_prod, None,
+    doc="""The product of the rows of each (sorted) segment.
+
+    Examples:
+        >>> print(ops.SegmentProd()(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1])))
+        [5. 2.]
+    """)
+SegmentMax = _segment("SegmentMax", F.unsorted_segment_max, 0, doc="""The maximum of the rows of each (sorted) segment.
+
+    Examples:
+        >>> print(ops.SegmentMax()(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1])))
+        [5. 2.]
+    """)
+SegmentMin = _segment("SegmentMin", F.unsorted_segment_min, 0, doc="""The minimum of the rows of each (sorted) segment.
+
+    Examples:
+        >>> print(ops.SegmentMin()(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1])))
+        [1. 2.]
+    """)
+SegmentMean = _segment("SegmentMean", _segment_mean, None, doc="""The mean of the rows of each (sorted) segment.
+
+    Examples:
+        >>> print(ops.SegmentMean()(Tensor([1.0, 5.0, 2.0]), Tensor([0, 0, 1])))
+        [3. 2.]
+    """)
 
 
 # -- second versions, finiteness ------------------------------------------------------------------------------------------
-AddV2 = composition("AddV2", lambda self, x, y: ew.Add()(x, y), "x + y.")
-ReLUV3 = composition("ReLUV3", lambda self, x: ew.ReLU()(x), "max(x, 0).")
+AddV2 = composition("AddV2", lambda self, x, y: ew.Add()(x, y), """x + y.
+
+    Examples:
+        >>> print(ops.AddV2()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
+        [4. 6.]
+    """)
+ReLUV3 = composition("ReLUV3", lambda self, x: ew.ReLU()(x), """max(x, 0).
+
+    Examples:
+        >>> print(ops.ReLUV3()(Tensor([-1.0, 2.0])))
+        [0. 2.]
+    """)
 ArgminV2 = composition(
-    "ArgminV2", lambda self, x, axis: Argmin(static_ints("ArgminV2", "axis", axis)[0])(x), "The place of the least."
+    "ArgminV2", lambda self, x, axis: Argmin(static_ints("ArgminV2", "axis", axis)[0])(x),
+    """The place of the least.
+
+    Examples:
+        >>> print(ops.ArgminV2()(Tensor([[3.0, 8.0], [6.0, 5.0]]), 0))
+        [0 1]
+    """
 )
 
 
@@ -290,7 +528,12 @@ def _all_finite(self: Any, tensors: Any) -> Any:
     return ew.LogicalNot()(Reshape()(out, (1,)))
 
 
-AllFinite = composition("AllFinite", _all_finite, "Whether any element is infinite or not a number.")
+AllFinite = composition("AllFinite", _all_finite, """Whether any element is infinite or not a number.
+
+    Examples:
+        >>> bool(ops.AllFinite()([Tensor([1.0, float("inf")])]))
+        True
+    """)
 
 __all__ = [
     "ACos", "Abs", "AccumulateNV2", "Acosh", "Add", "AddN", "AddV2", "Addcdiv", "Addcmul", "AllFinite", "Angle",

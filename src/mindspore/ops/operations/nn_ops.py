@@ -63,10 +63,28 @@ def _channel_dropout(p: Any, x: Any) -> tuple:
 
 
 Dropout = composition(
-    "Dropout", _dropout, "(x / keep_prob where kept, else 0; the mask).", keep_prob=0.5, Seed0=0, Seed1=0
+    "Dropout", _dropout, """(x / keep_prob where kept, else 0; the mask).
+
+    Examples:
+        >>> out, mask = ops.Dropout(keep_prob=1.0)(Tensor([1.0, 2.0]))
+        >>> print(out, mask)
+        [1. 2.] [1. 1.]
+    """, keep_prob=0.5, Seed0=0, Seed1=0
 )
-Dropout2D = composition("Dropout2D", _channel_dropout, "Dropout of whole channels, and the mask.", keep_prob=0.5)
-Dropout3D = composition("Dropout3D", _channel_dropout, "Dropout of whole channels, and the mask.", keep_prob=0.5)
+Dropout2D = composition("Dropout2D", _channel_dropout, """Dropout of whole channels, and the mask.
+
+    Examples:
+        >>> out, mask = ops.Dropout2D(keep_prob=0.5)(ops.ones((1, 8, 2, 2)))
+        >>> sorted(set(out.flatten().tolist())) in ([0.0], [0.0, 2.0], [2.0])
+        True
+    """, keep_prob=0.5)
+Dropout3D = composition("Dropout3D", _channel_dropout, """Dropout of whole channels, and the mask.
+
+    Examples:
+        >>> out, mask = ops.Dropout3D(keep_prob=0.5)(ops.ones((1, 8, 1, 2, 2)))
+        >>> mask.dtype, mask.shape
+        (mindspore.bool_, (1, 8, 1, 2, 2))
+    """, keep_prob=0.5)
 
 
 def _gen_mask(p: Any, shape: Any, keep_prob: Any) -> Any:
@@ -74,42 +92,92 @@ def _gen_mask(p: Any, shape: Any, keep_prob: Any) -> Any:
     return DropoutMask(keep)(next_key(p.Seed0 or p.Seed1 or None), tuple(shape))
 
 
-DropoutGenMask = composition("DropoutGenMask", _gen_mask, "Which elements survive.", Seed0=0, Seed1=0)
+DropoutGenMask = composition("DropoutGenMask", _gen_mask, """Which elements survive.
+
+    Examples:
+        >>> bool(ops.DropoutGenMask()((2, 2), Tensor(1.0)).all())
+        True
+    """, Seed0=0, Seed1=0)
 DropoutDoMask = plain("DropoutDoMask", lambda x, mask, keep_prob: x * cast(mask, x.dtype) / cast(keep_prob, x.dtype)
-                      if isinstance(keep_prob, Tensor) else x * cast(mask, x.dtype) * (1 / keep_prob))  # fmt: skip
+                      if isinstance(keep_prob, Tensor) else x * cast(mask, x.dtype) * (1 / keep_prob),
+    """x / keep_prob where the mask of `DropoutGenMask` holds, else 0.
+
+    Examples:
+        >>> mask = ops.DropoutGenMask()((2, 2), Tensor(1.0))
+        >>> print(ops.DropoutDoMask()(ops.ones((2, 2)), mask, Tensor(1.0)))
+        [[1. 1.]
+         [1. 1.]]
+    """)  # fmt: skip
 
 
 # -- losses -----------------------------------------------------------------------------------------------------------
 BinaryCrossEntropy = composition(
     "BinaryCrossEntropy", lambda p, x, y, weight=None: loss.binary_cross_entropy(x, y, weight, p.reduction),
-    "Binary cross entropy of probabilities.", reduction="mean",
+    """Binary cross entropy of probabilities.
+
+    Examples:
+        >>> print(ops.BinaryCrossEntropy("none")(Tensor([0.9, 0.2]), Tensor([1.0, 0.0]), Tensor([1.0, 1.0])))
+        [0.10536055 0.22314353]
+    """, reduction="mean",
 )  # fmt: skip
 BCEWithLogitsLoss = composition(
     "BCEWithLogitsLoss",
     lambda p, x, y, weight=None, pos_weight=None: loss.binary_cross_entropy_with_logits(
         x, y, weight, pos_weight, p.reduction
     ),
-    "Binary cross entropy with logits.", reduction="mean",
+    """Binary cross entropy with logits.
+
+    Examples:
+        >>> one = ops.ones(2)
+        >>> print(ops.BCEWithLogitsLoss("sum")(Tensor([0.0, 3.0]), Tensor([1.0, 0.0]), one, one))
+        3.7417345
+    """, reduction="mean",
 )  # fmt: skip
 KLDivLoss = composition(
-    "KLDivLoss", lambda p, x, y: loss.kl_div(x, y, p.reduction), "Kullback-Leibler divergence.", reduction="mean"
+    "KLDivLoss", lambda p, x, y: loss.kl_div(x, y, p.reduction), """Kullback-Leibler divergence.
+
+    Examples:
+        >>> print(ops.KLDivLoss("sum")(Tensor([-0.6931472, -0.6931472]), Tensor([1.0, 0.0])))
+        0.6931472
+    """, reduction="mean"
 )
 SmoothL1Loss = composition(
-    "SmoothL1Loss", lambda p, x, y: loss.smooth_l1_loss(x, y, p.beta, p.reduction), "Smooth L1 loss.", beta=1.0,
+    "SmoothL1Loss", lambda p, x, y: loss.smooth_l1_loss(x, y, p.beta, p.reduction), """Smooth L1 loss.
+
+    Examples:
+        >>> print(ops.SmoothL1Loss()(Tensor([1.5, 5.0]), Tensor([1.0, 1.0])))
+        [0.125 3.5  ]
+    """, beta=1.0,
     reduction="none",
 )  # fmt: skip
 SoftMarginLoss = composition(
-    "SoftMarginLoss", lambda p, x, y: loss.soft_margin_loss(x, y, p.reduction), "Soft margin loss.", reduction="mean"
+    "SoftMarginLoss", lambda p, x, y: loss.soft_margin_loss(x, y, p.reduction), """Soft margin loss.
+
+    Examples:
+        >>> print(ops.SoftMarginLoss("none")(Tensor([0.0, 2.0]), Tensor([1.0, -1.0])))
+        [0.6931472 2.126928 ]
+    """, reduction="mean"
 )
 MultiMarginLoss = composition(
     "MultiMarginLoss",
     lambda p, x, y, weight=None: loss.multi_margin_loss(x, y, p.p, p.margin, weight, p.reduction),
-    "Multi-class hinge loss.", p=1, margin=1.0, reduction="mean",
+    """Multi-class hinge loss.
+
+    Examples:
+        >>> print(ops.MultiMarginLoss()(Tensor([[0.1, 0.8, 0.3]]), Tensor([1]), None))
+        0.26666665
+    """, p=1, margin=1.0, reduction="mean",
 )  # fmt: skip
 TripletMarginLoss = composition(
     "TripletMarginLoss",
     lambda p, a, x, y, margin=1.0: loss.triplet_margin_loss(a, x, y, margin, p.p, p.eps, p.swap, p.reduction),
-    "Triplet margin loss.", p=2, swap=False, eps=1e-6, reduction="mean",
+    """Triplet margin loss.
+
+    Examples:
+        >>> a, near, far = Tensor([[0.0, 0.0]]), Tensor([[0.0, 1.0]]), Tensor([[3.0, 4.0]])
+        >>> print(ops.TripletMarginLoss()(a, near, far, Tensor(5.0)).round(decimals=4))
+        1.0
+    """, p=2, swap=False, eps=1e-6, reduction="mean",
 )  # fmt: skip
 
 
@@ -122,7 +190,13 @@ def _multilabel(p: Any, x: Any, target: Any) -> tuple:
     return loss.multilabel_margin_loss(x, target, p.reduction), cast(is_target, target.dtype)
 
 
-MultilabelMarginLoss = composition("MultilabelMarginLoss", _multilabel, "Multi-label hinge loss.", reduction="mean")
+MultilabelMarginLoss = composition("MultilabelMarginLoss", _multilabel, """Multi-label hinge loss.
+
+    Examples:
+        >>> loss, hit = ops.MultilabelMarginLoss()(Tensor([[0.3, 0.6, 0.1]]), Tensor([[1, -1, 0]], ms.int32))
+        >>> print(loss)
+        0.39999998
+    """, reduction="mean")
 
 
 def _nll(p: Any, logits: Any, labels: Any, weight: Any) -> tuple:
@@ -134,7 +208,13 @@ def _nll(p: Any, logits: Any, labels: Any, weight: Any) -> tuple:
     return loss.nll_loss(logits, labels, weight, p.ignore_index, p.reduction), total
 
 
-NLLLoss = composition("NLLLoss", _nll, "(loss, total weight).", reduction="mean", ignore_index=-100)
+NLLLoss = composition("NLLLoss", _nll, """(loss, total weight).
+
+    Examples:
+        >>> loss, weight = ops.NLLLoss()(Tensor([[-0.5, -1.0], [-2.0, -0.1]]), Tensor([0, 1], ms.int32), ops.ones(2))
+        >>> print(loss, weight)
+        0.3 2.0
+    """, reduction="mean", ignore_index=-100)
 
 
 def _sparse_softmax(p: Any, logits: Any, labels: Any) -> Any:
@@ -145,7 +225,12 @@ def _sparse_softmax(p: Any, logits: Any, labels: Any) -> Any:
 
 
 SparseSoftmaxCrossEntropyWithLogits = composition(
-    "SparseSoftmaxCrossEntropyWithLogits", _sparse_softmax, "Mean cross entropy with indices, or its gradient.",
+    "SparseSoftmaxCrossEntropyWithLogits", _sparse_softmax, """Mean cross entropy with indices, or its gradient.
+
+    Examples:
+        >>> print(ops.SparseSoftmaxCrossEntropyWithLogits()(Tensor([[0.0, 0.0]]), Tensor([1], ms.int32)))
+        0.6931472
+    """,
     is_grad=False, sens=1.0,
 )  # fmt: skip
 
@@ -157,7 +242,14 @@ def _ctc_v2(p: Any, log_probs: Any, targets: Any, input_lengths: Any, target_len
 
 
 CTCLossV2 = composition(
-    "CTCLossV2", _ctc_v2, "CTC of log-probabilities.", blank=0, reduction="none", zero_infinity=False
+    "CTCLossV2", _ctc_v2, """CTC of log-probabilities.
+
+    Examples:
+        >>> log_probs = ops.log_softmax(ops.zeros((3, 1, 4)))
+        >>> loss, _ = ops.CTCLossV2()(log_probs, Tensor([[1]]), Tensor([3]), Tensor([1]))
+        >>> print(loss)
+        [2.3671236]
+    """, blank=0, reduction="none", zero_infinity=False
 )
 
 
@@ -179,40 +271,87 @@ def _ctc(p: Any, x: Any, labels_indices: Any, labels_values: Any, sequence_lengt
 
 
 CTCLoss = composition(
-    "CTCLoss", _ctc, "CTC of logits, and its gradient.", preprocess_collapse_repeated=False, ctc_merge_repeated=True,
+    "CTCLoss", _ctc, """CTC of logits, and its gradient.
+
+    Examples:
+        >>> where, label = Tensor([[0, 0]], ms.int64), Tensor([0], ms.int32)
+        >>> loss, grad = ops.CTCLoss()(ops.zeros((3, 1, 4)), where, label, Tensor([3], ms.int32))
+        >>> print(loss)
+        [2.3671236]
+    """, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
 )  # fmt: skip
 CTCGreedyDecoder = composition(
     "CTCGreedyDecoder", lambda p, x, lengths: ctc.ctc_greedy_decoder(x, lengths, p.merge_repeated),
-    "The most probable labelling by greedy choice.", merge_repeated=True,
+    """The most probable labelling by greedy choice.
+
+    Examples:
+        >>> scores = Tensor([[[0.1, 0.6, 0.3]], [[0.7, 0.2, 0.1]], [[0.7, 0.2, 0.1]]])
+        >>> print(ops.CTCGreedyDecoder()(scores, Tensor([3], ms.int32))[1])
+        [1 0]
+    """, merge_repeated=True,
 )  # fmt: skip
 
 # -- pooling ----------------------------------------------------------------------------------------------------------
 AdaptiveAvgPool2D = composition(
-    "AdaptiveAvgPool2D", lambda p, x: pooling.adaptive_avg_pool2d(x, p.output_size), "Adaptive average pooling.",
+    "AdaptiveAvgPool2D", lambda p, x: pooling.adaptive_avg_pool2d(x, p.output_size), """Adaptive average pooling.
+
+    Examples:
+        >>> print(ops.AdaptiveAvgPool2D((1, 2))(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[2. 3.]]]]
+    """,
     output_size=REQUIRED,
 )  # fmt: skip
 AdaptiveAvgPool3D = composition(
-    "AdaptiveAvgPool3D", lambda p, x: pooling.adaptive_avg_pool3d(x, p.output_size), "Adaptive average pooling.",
+    "AdaptiveAvgPool3D", lambda p, x: pooling.adaptive_avg_pool3d(x, p.output_size), """Adaptive average pooling.
+
+    Examples:
+        >>> ops.AdaptiveAvgPool3D((1, 2, 2))(ops.ones((1, 3, 4, 4, 4))).shape
+        (1, 3, 1, 2, 2)
+    """,
     output_size=REQUIRED,
 )  # fmt: skip
 AdaptiveMaxPool2D = composition(
-    "AdaptiveMaxPool2D", lambda p, x: pooling.adaptive_max_pool2d(x, p.output_size, True), "Adaptive max pooling.",
+    "AdaptiveMaxPool2D", lambda p, x: pooling.adaptive_max_pool2d(x, p.output_size, True), """Adaptive max pooling.
+
+    Examples:
+        >>> print(ops.AdaptiveMaxPool2D((1, 2))(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]))[0])
+        [[[[3. 4.]]]]
+    """,
     output_size=REQUIRED,
 )  # fmt: skip
 AdaptiveMaxPool3D = plain(
     "AdaptiveMaxPool3D",
     lambda x, size: pooling.adaptive_max_pool3d(x, tuple(int(s) for s in np.ravel(np.asarray(size))), True),
+    """Maxima of (N, C, D, H, W) over windows that give the sizes of a second argument, and their indices.
+
+    Examples:
+        >>> out, index = ops.AdaptiveMaxPool3D()(ops.ones((1, 1, 4, 4, 4)), Tensor([2, 2, 1], ms.int32))
+        >>> out.shape
+        (1, 1, 2, 2, 1)
+    """,
 )
 MaxUnpool2D = composition(
     "MaxUnpool2D",
     lambda p, x, index: pooling.max_unpool2d(x, index, p.ksize, p.strides or None, p.pads, p.output_shape),
-    "The partial inverse of 2-d max pooling.", ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCHW",
+    """The partial inverse of 2-d max pooling.
+
+    Examples:
+        >>> print(ops.MaxUnpool2D(ksize=2, strides=2)(Tensor([[[[5.0]]]]), Tensor([[[[3]]]])))
+        [[[[0. 0.]
+           [0. 5.]]]]
+    """, ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCHW",
 )  # fmt: skip
 MaxUnpool3D = composition(
     "MaxUnpool3D",
     lambda p, x, index: pooling.max_unpool3d(x, index, p.ksize, p.strides or None, p.pads, p.output_shape),
-    "The partial inverse of 3-d max pooling.", ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCDHW",
+    """The partial inverse of 3-d max pooling.
+
+    Examples:
+        >>> out = ops.MaxUnpool3D(ksize=2, strides=2)(Tensor([[[[[5.0]]]]]), Tensor([[[[[7]]]]]))
+        >>> print(out.flatten())
+        [0. 0. 0. 0. 0. 0. 0. 5.]
+    """, ksize=REQUIRED, strides=0, pads=0, output_shape=(), data_format="NCDHW",
 )  # fmt: skip
 
 
@@ -223,12 +362,25 @@ def _max_with_argmax(rank: int, kernel: Any, strides: Any, pads: Any, p: Any, x:
 
 MaxPoolWithArgmaxV2 = composition(
     "MaxPoolWithArgmaxV2", lambda p, x: _max_with_argmax(2, p.kernel_size, p.strides, p.pads, p, x),
-    "Maxima of 2-d windows and their positions.", kernel_size=REQUIRED, strides=None, pads=0, dilation=(1, 1),
+    """Maxima of 2-d windows and their positions.
+
+    Examples:
+        >>> value, index = ops.MaxPoolWithArgmaxV2(kernel_size=2, strides=2)(Tensor([[[[1.0, 5.0], [2.0, 3.0]]]]))
+        >>> value.item(), index.item()
+        (5.0, 1)
+    """, kernel_size=REQUIRED, strides=None, pads=0, dilation=(1, 1),
     ceil_mode=False, argmax_type=mstype.int64,
 )  # fmt: skip
 MaxPool3DWithArgmax = composition(
     "MaxPool3DWithArgmax", lambda p, x: _max_with_argmax(3, p.ksize, p.strides, p.pads, p, x),
-    "Maxima of 3-d windows and their positions.", ksize=REQUIRED, strides=REQUIRED, pads=REQUIRED, dilation=(1, 1, 1),
+    """Maxima of 3-d windows and their positions.
+
+    Examples:
+        >>> x = Tensor(np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2))
+        >>> value, index = ops.MaxPool3DWithArgmax(ksize=[2, 2, 2], strides=[2, 2, 2], pads=[0, 0, 0])(x)
+        >>> value.item(), index.item()
+        (7.0, 7)
+    """, ksize=REQUIRED, strides=REQUIRED, pads=REQUIRED, dilation=(1, 1, 1),
     ceil_mode=False, data_format="NCDHW", argmax_type=mstype.int64,
 )  # fmt: skip
 
@@ -239,7 +391,13 @@ Conv3DTranspose = composition(
     lambda p, x, weight: conv.conv3d_transpose(
         x, weight, p.pad_mode, p.pad, p.stride, p.dilation, p.group, p.output_padding
     ),
-    "Transposed 3-d convolution.", in_channel=REQUIRED, out_channel=REQUIRED, kernel_size=REQUIRED, mode=1,
+    """Transposed 3-d convolution.
+
+    Examples:
+        >>> kernel = ops.ones((2, 4, 2, 2, 2))
+        >>> ops.Conv3DTranspose(2, 4, kernel_size=2, stride=2)(ops.ones((1, 2, 3, 3, 3)), kernel).shape
+        (1, 4, 6, 6, 6)
+    """, in_channel=REQUIRED, out_channel=REQUIRED, kernel_size=REQUIRED, mode=1,
     pad_mode="valid", pad=0, stride=1, dilation=1, group=1, output_padding=0, data_format="NCDHW",
 )  # fmt: skip
 
@@ -253,7 +411,12 @@ def _depthwise(p: Any, x: Any, weight: Any) -> Any:
 
 
 DepthwiseConv2dNative = composition(
-    "DepthwiseConv2dNative", _depthwise, "Every channel with its own filters: weight (multiplier, C, KH, KW).",
+    "DepthwiseConv2dNative", _depthwise, """Every channel with its own filters: weight (multiplier, C, KH, KW).
+
+    Examples:
+        >>> ops.DepthwiseConv2dNative(1, 3)(ops.ones((1, 2, 5, 5)), ops.ones((1, 2, 3, 3))).shape
+        (1, 2, 3, 3)
+    """,
     channel_multiplier=REQUIRED, kernel_size=REQUIRED, mode=3, pad_mode="valid", pad=0, stride=1, dilation=1, group=1,
 )  # fmt: skip
 
@@ -271,10 +434,21 @@ def _col2im(p: Any, x: Any, output_size: Any) -> Any:
 
 
 Im2Col = composition(
-    "Im2Col", _im2col, "Windows as columns: (N, C, elements, windows).", ksizes=REQUIRED, strides=1, dilations=1, pads=0
+    "Im2Col", _im2col, """Windows as columns: (N, C, elements, windows).
+
+    Examples:
+        >>> ops.Im2Col([2, 2])(ops.ones((1, 1, 3, 3))).shape
+        (1, 1, 4, 4)
+    """, ksizes=REQUIRED, strides=1, dilations=1, pads=0
 )
 Col2Im = composition(
-    "Col2Im", _col2im, "Columns added up into images.", kernel_size=REQUIRED, dilation=1, padding=0, stride=1
+    "Col2Im", _col2im, """Columns added up into images.
+
+    Examples:
+        >>> columns = ops.ones((1, 1, 4, 4))
+        >>> ops.Col2Im([2, 2])(columns, Tensor([3, 3], ms.int32)).flatten().tolist()
+        [1.0, 2.0, 1.0, 2.0, 4.0, 2.0, 1.0, 2.0, 1.0]
+    """, kernel_size=REQUIRED, dilation=1, padding=0, stride=1
 )
 
 
@@ -291,7 +465,13 @@ def extract_patches(x: Any, kernel: Any, stride: Any, dilation: Any, padding: st
 
 ExtractImagePatches = composition(
     "ExtractImagePatches", lambda p, x: extract_patches(x, p.ksizes[-2:], p.strides[-2:], p.rates[-2:], p.padding),
-    "Image patches as channels.", ksizes=REQUIRED, strides=REQUIRED, rates=REQUIRED, padding="VALID",
+    """Image patches as channels.
+
+    Examples:
+        >>> x = Tensor(np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3))
+        >>> ops.ExtractImagePatches([1, 1, 2, 2], [1, 1, 1, 1], [1, 1, 1, 1])(x).shape
+        (1, 4, 2, 2)
+    """, ksizes=REQUIRED, strides=REQUIRED, rates=REQUIRED, padding="VALID",
 )  # fmt: skip
 
 
@@ -302,34 +482,64 @@ def _sizes(value: Any) -> tuple[int, ...]:
 
 ResizeNearestNeighbor = composition(
     "ResizeNearestNeighbor", lambda p, x: image.resize(x, _sizes(p.size), "nearest", p.align_corners),
-    "Nearest-neighbour resizing.", size=REQUIRED, align_corners=False, half_pixel_centers=False,
+    """Nearest-neighbour resizing.
+
+    Examples:
+        >>> ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[1.0, 2.0]]]])).tolist()
+        [[[[1.0, 1.0, 2.0, 2.0]]]]
+    """, size=REQUIRED, align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeNearestNeighborV2 = composition(
     "ResizeNearestNeighborV2",
     lambda p, x, size: image.resize(
         x, _sizes(size), "nearest-exact" if p.half_pixel_centers else "nearest", p.align_corners
     ),
-    "Nearest-neighbour resizing.", align_corners=False, half_pixel_centers=False,
+    """Nearest-neighbour resizing.
+
+    Examples:
+        >>> print(ops.ResizeNearestNeighborV2()(Tensor([[[[1.0, 2.0]]]]), (1, 4)))
+        [[[[1. 1. 2. 2.]]]]
+    """, align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeBilinear = composition(
     "ResizeBilinear",
     lambda p, x: image.resize(x, _sizes(p.size), "bilinear", p.align_corners, p.half_pixel_centers),
-    "Bilinear resizing.", size=REQUIRED, align_corners=False, half_pixel_centers=False,
+    """Bilinear resizing.
+
+    Examples:
+        >>> ops.ResizeBilinear((1, 3), align_corners=True)(Tensor([[[[1.0, 2.0]]]])).tolist()
+        [[[[1.0, 1.5, 2.0]]]]
+    """, size=REQUIRED, align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeBilinearV2 = composition(
     "ResizeBilinearV2",
     lambda p, x, size: image.resize(x, _sizes(size), "bilinear", p.align_corners, p.half_pixel_centers),
-    "Bilinear resizing.", align_corners=False, half_pixel_centers=False,
+    """Bilinear resizing.
+
+    Examples:
+        >>> print(ops.ResizeBilinearV2(align_corners=True)(Tensor([[[[1.0, 2.0]]]]), (1, 3)))
+        [[[[1.  1.5 2. ]]]]
+    """, align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeBicubic = composition(
     "ResizeBicubic",
     lambda p, x, size: image.resize(x, _sizes(size), "bicubic", p.align_corners, p.half_pixel_centers),
-    "Bicubic resizing.", align_corners=False, half_pixel_centers=False,
+    """Bicubic resizing.
+
+    Examples:
+        >>> ops.ResizeBicubic()(ops.ones((1, 1, 2, 2)), Tensor([4, 4], ms.int32)).shape
+        (1, 1, 4, 4)
+    """, align_corners=False, half_pixel_centers=False,
 )  # fmt: skip
 ResizeLinear1D = composition(
     "ResizeLinear1D",
     lambda p, x, size: image.resize(x, _sizes(size), "linear", p.coordinate_transformation_mode == "align_corners"),
-    "Linear resizing of (N, C, L).", coordinate_transformation_mode="align_corners",
+    """Linear resizing of (N, C, L).
+
+    Examples:
+        >>> print(ops.ResizeLinear1D()(Tensor([[[1.0, 2.0]]]), Tensor([3], ms.int32)))
+        [[[1.  1.5 2. ]]]
+    """, coordinate_transformation_mode="align_corners",
 )  # fmt: skip
 
 
@@ -340,35 +550,80 @@ def _upsample3d(mode: str, align_corners: bool, x: Any, size: Any, scales: Any) 
 
 
 UpsampleNearest3D = plain(
-    "UpsampleNearest3D", lambda x, size=None, scales=None: _upsample3d("nearest", False, x, size, scales)
+    "UpsampleNearest3D", lambda x, size=None, scales=None: _upsample3d("nearest", False, x, size, scales),
+    """Nearest-neighbour resizing of volumes (N, C, D, H, W) to a size, or by factors.
+
+    Examples:
+        >>> ops.UpsampleNearest3D()(ops.ones((1, 1, 2, 2, 2)), [4, 4, 4], None).shape
+        (1, 1, 4, 4, 4)
+    """
 )
 UpsampleTrilinear3D = composition(
     "UpsampleTrilinear3D",
     lambda p, x, size=None, scales=None: _upsample3d("trilinear", p.align_corners, x, size, scales),
-    "Trilinear resizing of volumes.", align_corners=False,
+    """Trilinear resizing of volumes.
+
+    Examples:
+        >>> ops.UpsampleTrilinear3D()(ops.ones((1, 1, 2, 2, 2)), [4, 4, 4], None).shape
+        (1, 1, 4, 4, 4)
+    """, align_corners=False,
 )  # fmt: skip
 GridSampler2D = composition(
     "GridSampler2D",
     lambda p, x, grid: image.grid_sample(x, grid, p.interpolation_mode, p.padding_mode, p.align_corners),
-    "Sampling of images at given positions.", interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
+    """Sampling of images at given positions.
+
+    Examples:
+        >>> image, centre = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), Tensor([[[[0.0, 0.0]]]])
+        >>> print(ops.GridSampler2D(align_corners=True)(image, centre))
+        [[[[2.5]]]]
+    """, interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
 )  # fmt: skip
 GridSampler3D = composition(
     "GridSampler3D",
     lambda p, x, grid: image.grid_sample(x, grid, p.interpolation_mode, p.padding_mode, p.align_corners),
-    "Sampling of volumes at given positions.", interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
+    """Sampling of volumes at given positions.
+
+    Examples:
+        >>> volume, centre = ops.ones((1, 1, 2, 2, 2)), ops.zeros((1, 1, 1, 1, 3))
+        >>> print(ops.GridSampler3D(align_corners=True)(volume, centre))
+        [[[[[1.]]]]]
+    """, interpolation_mode="bilinear", padding_mode="zeros", align_corners=False,
 )  # fmt: skip
 AffineGrid = composition(
     "AffineGrid", lambda p, theta, size: image.affine_grid(theta, size, p.align_corners),
-    "Sampling positions of affine maps.", align_corners=False,
+    """Sampling positions of affine maps.
+
+    Examples:
+        >>> ops.AffineGrid(align_corners=True)(Tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 2, 2)).shape
+        (1, 2, 2, 2)
+    """, align_corners=False,
 )  # fmt: skip
 ChannelShuffle = composition(
     "ChannelShuffle",
     lambda p, x: image.channel_shuffle(x, p.group),
-    "Interleaved groups of channels.",
+    """Interleaved groups of channels.
+
+    Examples:
+        >>> print(ops.ChannelShuffle(2)(Tensor(np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1))).flatten())
+        [0. 2. 1. 3.]
+    """,
     group=REQUIRED,
 )
-GLU = composition("GLU", lambda p, x: act.glu(x, p.axis), "Gated linear unit.", axis=-1)
-ReLUV2 = plain("ReLUV2", lambda x: (ew.ReLU()(x), cast(ew.Greater()(x, 0), mstype.uint8)))
+GLU = composition("GLU", lambda p, x: act.glu(x, p.axis), """Gated linear unit.
+
+    Examples:
+        >>> print(ops.GLU()(Tensor([4.0, 6.0, 0.0, 0.0])))
+        [2. 3.]
+    """, axis=-1)
+ReLUV2 = plain("ReLUV2", lambda x: (ew.ReLU()(x), cast(ew.Greater()(x, 0), mstype.uint8)),
+    """max(x, 0), and which elements are positive.
+
+    Examples:
+        >>> out, positive = ops.ReLUV2()(Tensor([[[[-1.0, 2.0]]]]))
+        >>> print(out, positive)
+        [[[[0. 2.]]]] [[[[0 1]]]]
+    """)
 
 
 def _instance_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any) -> tuple:
@@ -377,5 +632,13 @@ def _instance_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: A
     return out * Reshape()(gamma, row) + Reshape()(beta, row), used_mean, used_var
 
 
-InstanceNorm = composition("InstanceNorm", _instance_norm, "Instance normalisation.", epsilon=1e-5, momentum=0.1)
+InstanceNorm = composition("InstanceNorm", _instance_norm, """Instance normalisation.
+
+    Examples:
+        >>> x = Tensor([[[[1.0, 3.0]]]])
+        >>> gamma, beta = Parameter(ops.ones(1), name="gamma"), Parameter(ops.zeros(1), name="beta")
+        >>> mean, var = Parameter(ops.zeros(1), name="mean"), Parameter(ops.ones(1), name="var")
+        >>> print(ops.InstanceNorm()(x, gamma, beta, mean, var)[0].round(decimals=2))
+        [[[[-1.  1.]]]]
+    """, epsilon=1e-5, momentum=0.1)
 

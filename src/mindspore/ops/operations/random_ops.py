@@ -23,28 +23,89 @@ def _seeded(name: str, function: Any, doc: str, **attributes: Any) -> Any:
     return composition(name, lambda self, *args: function(self, _seed(self), *args), doc, seed=0, seed2=0, **attributes)
 
 
-StandardNormal = _seeded("StandardNormal", lambda self, seed, shape: F.standard_normal(shape, seed), "Normal numbers.")
-StandardLaplace = _seeded("StandardLaplace", lambda self, s, shape: F.standard_laplace(shape, s), "Laplace numbers.")
-UniformReal = _seeded("UniformReal", lambda self, seed, shape: F.rand(shape, seed=seed), "Uniform numbers in [0, 1).")
+StandardNormal = _seeded("StandardNormal", lambda self, seed, shape: F.standard_normal(shape, seed),
+    """Normal numbers.
+
+    Examples:
+        >>> ops.StandardNormal(seed=1)((2, 3)).shape
+        (2, 3)
+    """)
+StandardLaplace = _seeded("StandardLaplace", lambda self, s, shape: F.standard_laplace(shape, s),
+    """Laplace numbers.
+
+    Examples:
+        >>> ops.StandardLaplace(seed=1)((2, 3)).shape
+        (2, 3)
+    """)
+UniformReal = _seeded("UniformReal", lambda self, seed, shape: F.rand(shape, seed=seed),
+    """Uniform numbers in [0, 1).
+
+    Examples:
+        >>> ops.UniformReal()((2, 3)).shape
+        (2, 3)
+    """)
 UniformInt = _seeded(
     "UniformInt", lambda self, seed, shape, low, high: F.randint(low, high, shape, seed, dtype=mstype.int32),
-    "Uniform integers in [low, high).",
+    """Uniform integers in [low, high).
+
+    Examples:
+        >>> x = ops.UniformInt(seed=1)((4,), Tensor(5, ms.int32), Tensor(8, ms.int32))
+        >>> bool(((x >= 5) & (x < 8)).all())
+        True
+    """,
 )  # fmt: skip
-Gamma = _seeded("Gamma", lambda self, s, shape, alpha, beta: F.gamma(shape, alpha, beta, s), "Gamma numbers.")
-RandomGamma = _seeded("RandomGamma", lambda self, s, shape, alpha: F.random_gamma(shape, alpha, s), "Gamma numbers.")
-Poisson = _seeded("Poisson", lambda self, seed, shape, mean: F.poisson(shape, mean, seed), "Poisson numbers.")
+Gamma = _seeded("Gamma", lambda self, s, shape, alpha, beta: F.gamma(shape, alpha, beta, s), """Gamma numbers.
+
+    Examples:
+        >>> ops.Gamma(seed=1)((3,), Tensor([1.0, 2.0]), Tensor([1.0])).shape
+        (3, 2)
+    """)
+RandomGamma = _seeded("RandomGamma", lambda self, s, shape, alpha: F.random_gamma(shape, alpha, s),
+    """Gamma numbers.
+
+    Examples:
+        >>> ops.RandomGamma(seed=1)(Tensor([3], ms.int32), Tensor([1.0, 2.0])).shape
+        (3, 2)
+    """)
+Poisson = _seeded("Poisson", lambda self, seed, shape, mean: F.poisson(shape, mean, seed), """Poisson numbers.
+
+    Examples:
+        >>> ops.Poisson(seed=1)((3,), Tensor([1.0])).shape
+        (3,)
+    """)
 RandomPoisson = _seeded(
-    "RandomPoisson", lambda self, seed, shape, rate: F.random_poisson(shape, rate, seed, self.dtype), "Poisson numbers.",
+    "RandomPoisson", lambda self, seed, shape, rate: F.random_poisson(shape, rate, seed, self.dtype),
+    """Poisson numbers.
+
+    Examples:
+        >>> ops.RandomPoisson(seed=1)(Tensor([3], ms.int32), Tensor([1.0, 2.0])).shape
+        (3, 2)
+    """,
     dtype=mstype.int64,
 )  # fmt: skip
-RandomShuffle = _seeded("RandomShuffle", lambda self, seed, x: F.shuffle(x, seed), "Slices in random order.")
+RandomShuffle = _seeded("RandomShuffle", lambda self, seed, x: F.shuffle(x, seed), """Slices in random order.
+
+    Examples:
+        >>> print(ops.sort(ops.RandomShuffle(seed=1)(Tensor([1.0, 2.0, 3.0])))[0])
+        [1. 2. 3.]
+    """)
 Multinomial = _seeded(
-    "Multinomial", lambda self, seed, x, n: cast(F.multinomial(x, n, True, seed), self.dtype), "Weighted choices.",
+    "Multinomial", lambda self, seed, x, n: cast(F.multinomial(x, n, True, seed), self.dtype), """Weighted choices.
+
+    Examples:
+        >>> print(ops.Multinomial(seed=1)(Tensor([0.0, 1.0, 0.0]), 3))
+        [1 1 1]
+    """,
     dtype=mstype.int32,
 )  # fmt: skip
 TruncatedNormal = composition(
     "TruncatedNormal", lambda self, shape: F.truncated_normal(static_ints("TruncatedNormal", "shape", shape), _seed(self), self.dtype),
-    "Normal numbers within two standard deviations.", dtype=mstype.float32, seed=0, seed2=0,
+    """Normal numbers within two standard deviations.
+
+    Examples:
+        >>> bool((ops.TruncatedNormal(seed=1)((100,)).abs() <= 2).all())
+        True
+    """, dtype=mstype.float32, seed=0, seed2=0,
 )  # fmt: skip
 
 
@@ -60,20 +121,45 @@ def _bounded_normal(self: Any, shape: Any, mean: Any, stdevs: Any, min: Any, max
 
 
 ParameterizedTruncatedNormal = composition(
-    "ParameterizedTruncatedNormal", _bounded_normal, "Normal numbers between bounds.", seed=0, seed2=0,
+    "ParameterizedTruncatedNormal", _bounded_normal, """Normal numbers between bounds.
+
+    Examples:
+        >>> shape, mean, deviation = Tensor([4], ms.int32), Tensor([0.0]), Tensor([1.0])
+        >>> x = ops.ParameterizedTruncatedNormal(seed=1)(shape, mean, deviation, Tensor([-1.0]), Tensor([1.0]))
+        >>> bool((x.abs() <= 1).all())
+        True
+    """, seed=0, seed2=0,
 )  # fmt: skip
 MultinomialWithReplacement = composition(
     "MultinomialWithReplacement",
     lambda self, x, seed, offset: F.multinomial(x, self.numsamples, self.replacement, values.static_value(seed) or None),
+    """`numsamples` indices drawn with probabilities proportional to each row.
+
+    Examples:
+        >>> print(ops.MultinomialWithReplacement(3, True)(Tensor([[0.0, 1.0, 0.0]]), 2, 5))
+        [[1 1 1]]
+    """,
     numsamples=REQUIRED, replacement=False,
 )  # fmt: skip
 RandomCategorical = composition(
     "RandomCategorical",
     lambda self, logits, n, seed: F.random_categorical(logits, n, values.static_value(seed), self.dtype),
+    """`num_sample` indices per row drawn with probabilities softmax(logits).
+
+    Examples:
+        >>> print(ops.RandomCategorical()(Tensor([[0.0, 100.0]]), 3, 1))
+        [[1 1 1]]
+    """,
     dtype=mstype.int64,
 )  # fmt: skip
 RandomChoiceWithMask = composition(
-    "RandomChoiceWithMask", lambda self, x: _choice(self, x), "Coordinates drawn from the places that hold.",
+    "RandomChoiceWithMask", lambda self, x: _choice(self, x), """Coordinates drawn from the places that hold.
+
+    Examples:
+        >>> places, valid = ops.RandomChoiceWithMask(count=2)(Tensor([[True, False]]))
+        >>> valid.tolist()
+        [True, False]
+    """,
     count=256, seed=0, seed2=0,
 )  # fmt: skip
 
@@ -95,36 +181,83 @@ def _randperm(self: Any, n: Any) -> Tensor:
     return order if count >= self.max_length else F.pad(order, (0, self.max_length - count), value=self.pad)
 
 
-Randperm = composition("Randperm", _randperm, "A random order.", max_length=1, pad=-1, dtype=mstype.int32)
+Randperm = composition("Randperm", _randperm, """A random order.
+
+    Examples:
+        >>> print(ops.sort(ops.Randperm(max_length=4)(Tensor([4], ms.int32)).astype(ms.float32))[0])
+        [0. 1. 2. 3.]
+    """, max_length=1, pad=-1, dtype=mstype.int32)
 RandpermV2 = composition(
-    "RandpermV2", lambda self, n: F.randperm(_count(n), max(self.seed, 0), dtype=self.dtype), seed=0, offset=0,
+    "RandpermV2", lambda self, n: F.randperm(_count(n), max(self.seed, 0), dtype=self.dtype),
+    """A random order of 0 … n - 1.
+
+    Examples:
+        >>> print(ops.sort(ops.RandpermV2(seed=1)(Tensor([4])).astype(ms.float32))[0])
+        [0. 1. 2. 3.]
+    """, seed=0, offset=0,
     dtype=mstype.int64,
 )  # fmt: skip
 Bernoulli = composition(
-    "Bernoulli", lambda self, x, p: F.bernoulli(x, p, self.seed if self.seed > 0 else None), seed=-1, offset=0,
+    "Bernoulli", lambda self, x, p: F.bernoulli(x, p, self.seed if self.seed > 0 else None),
+    """1 with probability p, else 0, in the shape of the first argument.
+
+    Examples:
+        >>> print(ops.Bernoulli()(ops.ones(3), Tensor(1.0)))
+        [1. 1. 1.]
+    """, seed=-1, offset=0,
 )  # fmt: skip
 Cauchy = composition(
-    "Cauchy", lambda self: F.cauchy(self.size, self.median, self.sigma), size=REQUIRED, median=0.0, sigma=1.0,
+    "Cauchy", lambda self: F.cauchy(self.size, self.median, self.sigma),
+    """Cauchy numbers around `median` with scale `sigma`.
+
+    Examples:
+        >>> ops.Cauchy([2, 3], median=1.0, sigma=0.5)().shape
+        (2, 3)
+    """, size=REQUIRED, median=0.0, sigma=1.0,
 )  # fmt: skip
 LogNormalReverse = composition(
-    "LogNormalReverse", lambda self, x: cast(F.log_normal(x.shape, self.mean, self.std), x.dtype), mean=1.0, std=2.0,
+    "LogNormalReverse", lambda self, x: cast(F.log_normal(x.shape, self.mean, self.std), x.dtype),
+    """Log-normal numbers in the shape of the input.
+
+    Examples:
+        >>> bool((ops.LogNormalReverse(mean=1.0, std=0.5)(ops.zeros(4)) > 0).all())
+        True
+    """, mean=1.0, std=2.0,
 )  # fmt: skip
 NonDeterministicInts = composition(
     "NonDeterministicInts", lambda self, shape: F.randint(-(2**31), 2**31 - 1, shape, dtype=self.dtype),
+    """Random integers over the whole range of the type.
+
+    Examples:
+        >>> ops.NonDeterministicInts(dtype=ms.int32)(Tensor([2, 3], ms.int32)).shape
+        (2, 3)
+    """,
     dtype=mstype.int64,
 )  # fmt: skip
 UniformCandidateSampler = composition(
     "UniformCandidateSampler",
     lambda self, true: F.uniform_candidate_sampler(
         true, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed, self.remove_accidental_hits
-    ),
+    ), """Classes drawn uniformly, with expected counts of true and sampled classes.
+
+    Examples:
+        >>> drawn, expected_true, expected = ops.UniformCandidateSampler(1, 3, False, 5)(Tensor([[1], [3]]))
+        >>> drawn.shape
+        (3,)
+    """,
     num_true=REQUIRED, num_sampled=REQUIRED, unique=REQUIRED, range_max=REQUIRED, seed=0, remove_accidental_hits=False,
 )  # fmt: skip
 LogUniformCandidateSampler = composition(
     "LogUniformCandidateSampler",
     lambda self, true: F.log_uniform_candidate_sampler(
         true, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed
-    ),
+    ), """Classes of a log-uniform (Zipf) distribution, with expected counts of true and drawn ones.
+
+    Examples:
+        >>> drawn, expected_true, expected = ops.LogUniformCandidateSampler(2, 3, True, 9)(Tensor([[1, 7], [0, 4]]))
+        >>> drawn.shape, expected_true.shape
+        ((3,), (2, 2))
+    """,
     num_true=1, num_sampled=5, unique=True, range_max=5, seed=0,
 )  # fmt: skip
 

@@ -70,7 +70,13 @@ def _prompt_attention(p: Any, query: Any, key: Any, value: Any, attn_mask: Any =
 
 
 PromptFlashAttention = composition(
-    "PromptFlashAttention", _prompt_attention, "Attention over a whole prompt.", num_heads=REQUIRED, scale_value=1.0,
+    "PromptFlashAttention", _prompt_attention, """Attention over a whole prompt.
+
+    Examples:
+        >>> x = ops.ones((1, 4, 16), ms.float16)
+        >>> ops.PromptFlashAttention(2)(x, x, x).shape
+        (1, 4, 16)
+    """, num_heads=REQUIRED, scale_value=1.0,
     pre_tokens=2147483547, next_tokens=0, input_layout="BSH", num_key_value_heads=0, sparse_mode=0, inner_precise=1,
 )  # fmt: skip
 
@@ -87,7 +93,15 @@ def apply_rotary_pos_emb_(
 
 
 ApplyRotaryPosEmb = composition(
-    "ApplyRotaryPosEmb", _apply_rotary, "Rotary positions of queries and keys.", cos_format=0
+    "ApplyRotaryPosEmb", _apply_rotary, """Rotary positions of queries and keys.
+
+    Examples:
+        >>> query = key = ops.ones((1, 1, 4), ms.float16)
+        >>> cos, sin = ops.zeros((1, 4), ms.float16), ops.ones((1, 4), ms.float16)
+        >>> turned, _ = ops.ApplyRotaryPosEmb()(query, key, cos, sin, Tensor([0], ms.int32))
+        >>> print(turned)
+        [[[-1. -1.  1.  1.]]]
+    """, cos_format=0
 )
 
 
@@ -108,7 +122,14 @@ def _paged(
 
 
 PagedAttention = composition(
-    "PagedAttention", _paged, "Attention of one token per sequence to a cache kept in blocks.", head_num=REQUIRED,
+    "PagedAttention", _paged, """Attention of one token per sequence to a cache kept in blocks.
+
+    Examples:
+        >>> query, cache = ops.ones((1, 8), ms.float16), ops.ones((2, 4, 1, 8), ms.float16)
+        >>> blocks, length = Tensor([[0, 1]], ms.int32), Tensor([5], ms.int32)
+        >>> ops.PagedAttention(1, 0.35, 1)(query, cache, cache, blocks, length).shape
+        (1, 8)
+    """, head_num=REQUIRED,
     scale_value=REQUIRED, kv_head_num=REQUIRED, kv_cache_quant_mode="DEFAULT", mask_mode="MASK_DEFAULT", mla_v_dim=0,
 )  # fmt: skip
 
@@ -119,7 +140,15 @@ def _paged_mask(p: Any, query: Any, key_cache: Any, value_cache: Any, tables: An
 
 
 PagedAttentionMask = composition(
-    "PagedAttentionMask", _paged_mask, "As PagedAttention, with numbers added to the scores.", head_num=REQUIRED,
+    "PagedAttentionMask", _paged_mask, """As PagedAttention, with numbers added to the scores.
+
+    Examples:
+        >>> query, cache = ops.ones((1, 8), ms.float16), ops.ones((2, 4, 1, 8), ms.float16)
+        >>> blocks, length = Tensor([[0, 1]], ms.int32), Tensor([5], ms.int32)
+        >>> mask = ops.zeros((1, 1, 1, 8), ms.float16)
+        >>> ops.PagedAttentionMask(1, 0.35, 1)(query, cache, cache, blocks, length, None, None, mask).shape
+        (1, 8)
+    """, head_num=REQUIRED,
     scale_value=REQUIRED, kv_head_num=REQUIRED, kv_cache_quant_mode="DEFAULT",
 )  # fmt: skip
 ReshapeAndCache = plain("ReshapeAndCache", kv_cache.reshape_and_cache)
@@ -137,7 +166,13 @@ def _incre_attention(
 
 
 IncreFlashAttention = composition(
-    "IncreFlashAttention", _incre_attention, "Attention of one new token per sequence.", num_heads=1,
+    "IncreFlashAttention", _incre_attention, """Attention of one new token per sequence.
+
+    Examples:
+        >>> query, past = ops.ones((1, 1, 8), ms.float16), ops.ones((1, 5, 8), ms.float16)
+        >>> ops.IncreFlashAttention(num_heads=2)(query, [past], [past]).shape
+        (1, 1, 8)
+    """, num_heads=1,
     input_layout="BSH", scale_value=1.0, num_key_value_heads=0, block_size=0, inner_precise=1,
 )  # fmt: skip
 
@@ -149,7 +184,13 @@ def _grouped(p: Any, *args: Any) -> tuple:
 
 
 GroupedMatmul = composition(
-    "GroupedMatmul", _grouped, "Products of groups of rows.", split_item=0, group_type=-1, transpose_a=False,
+    "GroupedMatmul", _grouped, """Products of groups of rows.
+
+    Examples:
+        >>> outs = ops.GroupedMatmul(split_item=0)([ops.ones((2, 3))], [ops.ones((3, 5))])
+        >>> outs[0].shape
+        (2, 5)
+    """, split_item=0, group_type=-1, transpose_a=False,
     transpose_b=False,
 )  # fmt: skip
 GroupedMatmulV4 = plain("GroupedMatmulV4", experts.grouped_matmul_v4)
@@ -255,7 +296,14 @@ def _only(p: Any, **settings: Any) -> None:
 
 
 DynamicRNN = composition(
-    "DynamicRNN", _dynamic_rnn, "An LSTM layer: (y, h, c, i, j, f, o, tanh c).", cell_type="LSTM",
+    "DynamicRNN", _dynamic_rnn, """An LSTM layer: (y, h, c, i, j, f, o, tanh c).
+
+    Examples:
+        >>> x, state = ops.zeros((3, 1, 2)), ops.zeros((1, 1, 4))
+        >>> outs = ops.DynamicRNN()(x, ops.ones((6, 16)), ops.zeros(16), None, state, state)
+        >>> outs[0].shape
+        (3, 1, 4)
+    """, cell_type="LSTM",
     direction="UNIDIRECTIONAL", cell_depth=1, use_peephole=False, keep_prob=1.0, cell_clip=-1.0, num_proj=0,
     time_major=True, activation="tanh", forget_bias=0.0, is_training=True,
 )  # fmt: skip
@@ -289,7 +337,14 @@ def _dynamic_gru(
 
 
 DynamicGRUV2 = composition(
-    "DynamicGRUV2", _dynamic_gru, "A GRU layer: (y, h, update, reset, new, hidden_new).", direction="UNIDIRECTIONAL",
+    "DynamicGRUV2", _dynamic_gru, """A GRU layer: (y, h, update, reset, new, hidden_new).
+
+    Examples:
+        >>> x, h = ops.zeros((3, 1, 2)), ops.zeros((1, 4))
+        >>> outs = ops.DynamicGRUV2()(x, ops.ones((2, 12)), ops.ones((4, 12)), ops.zeros(12), ops.zeros(12), None, h)
+        >>> outs[0].shape
+        (3, 1, 4)
+    """, direction="UNIDIRECTIONAL",
     cell_depth=1, keep_prob=1.0, cell_clip=-1.0, num_proj=0, time_major=True, activation="tanh", gate_order="rzh",
     reset_after=True, is_training=True,
 )  # fmt: skip
@@ -306,6 +361,13 @@ def _basic_lstm(p: Any, x: Any, h: Any, c: Any, w: Any, b: Any) -> tuple:
 
 
 BasicLSTMCell = composition(
-    "BasicLSTMCell", _basic_lstm, "One LSTM step.", keep_prob=1.0, forget_bias=1.0, state_is_tuple=True,
+    "BasicLSTMCell", _basic_lstm, """One LSTM step.
+
+    Examples:
+        >>> x, h, c = ops.ones((1, 2)), ops.zeros((1, 3)), ops.zeros((1, 3))
+        >>> step = ops.BasicLSTMCell()(x, h, c, ops.zeros((5, 12)), ops.zeros(12))
+        >>> step[1].shape
+        (1, 3)
+    """, keep_prob=1.0, forget_bias=1.0, state_is_tuple=True,
     activation="tanh",
 )  # fmt: skip

@@ -49,7 +49,13 @@ def _dense_sets(self: Any, x1: Any, x2: Any) -> tuple:
 
 
 DenseToDenseSetOperation = composition(
-    "DenseToDenseSetOperation", _dense_sets, "Set operations of rows.", set_operation="a-b", validate_indices=True,
+    "DenseToDenseSetOperation", _dense_sets, """Set operations of rows.
+
+    Examples:
+        >>> where, value, shape = ops.DenseToDenseSetOperation("a-b")(Tensor([[1, 2, 3]]), Tensor([[2, 9, 9]]))
+        >>> print(value)
+        [1 3]
+    """, set_operation="a-b", validate_indices=True,
 )  # fmt: skip
 
 
@@ -64,7 +70,13 @@ def _set_size(self: Any, set_indices: Any, set_values: Any, set_shape: Any) -> A
     return from_array(sizes)
 
 
-SetSize = composition("SetSize", _set_size, "The number of different values of each row.", validate_indices=True)
+SetSize = composition("SetSize", _set_size, """The number of different values of each row.
+
+    Examples:
+        >>> where, value, shape = Tensor([[0, 0], [0, 1], [1, 0]]), Tensor([5, 5, 6]), Tensor([2, 2])
+        >>> print(ops.SetSize()(where, value, shape))
+        [1 1]
+    """, validate_indices=True)
 
 
 def _count(self: Any, indices: Any, values: Any, dense_shape: Any, weights: Any) -> tuple:
@@ -85,7 +97,14 @@ def _count(self: Any, indices: Any, values: Any, dense_shape: Any, weights: Any)
 
 
 SparseCountSparseOutput = composition(
-    "SparseCountSparseOutput", _count, "How often each value occurs in each row.", binary_output=False, minlength=-1,
+    "SparseCountSparseOutput", _count, """How often each value occurs in each row.
+
+    Examples:
+        >>> where, value, shape = Tensor([[0, 0], [0, 1]]), Tensor([3, 3]), Tensor([1, 2])
+        >>> rows, number, _ = ops.SparseCountSparseOutput()(where, value, shape, Tensor([1, 1]))
+        >>> print(rows, number)
+        [[0 3]] [2]
+    """, binary_output=False, minlength=-1,
     maxlength=-1,
 )  # fmt: skip
 
@@ -103,13 +122,26 @@ def _ragged_to_sparse(self: Any, rt_nested_splits: Any, rt_dense_values: Any) ->
 
 
 RaggedTensorToSparse = composition(
-    "RaggedTensorToSparse", _ragged_to_sparse, "Ragged rows as a sparse tensor.", Tsplits=REQUIRED
+    "RaggedTensorToSparse", _ragged_to_sparse, """Ragged rows as a sparse tensor.
+
+    Examples:
+        >>> splits = [Tensor([0, 2, 3], ms.int64)]
+        >>> where, value, shape = ops.RaggedTensorToSparse(ms.int64)(splits, Tensor([7, 8, 9]))
+        >>> print(where.tolist(), shape)
+        [[0, 0], [0, 1], [1, 0]] [2 2]
+    """, Tsplits=REQUIRED
 )
 
 # -- matrices -----------------------------------------------------------------------------------------------------------
 SelfAdjointEig = composition(
     "SelfAdjointEig", lambda self, x: F.eigh(x) if self.compute_v else (F.eigvalsh(x), F.zeros((0,), x.dtype)),
-    "Eigenvalues and eigenvectors of symmetric matrices.", compute_v=True,
+    """Eigenvalues and eigenvectors of symmetric matrices.
+
+    Examples:
+        >>> value, vector = ops.SelfAdjointEig()(Tensor([[2.0, 1.0], [1.0, 2.0]]))
+        >>> print(value)
+        [1. 3.]
+    """, compute_v=True,
 )  # fmt: skip
 
 
@@ -124,7 +156,14 @@ def _tridiagonal(self: Any, diagonals: Any, rhs: Any) -> Any:
 
 
 TridiagonalSolve = composition(
-    "TridiagonalSolve", _tridiagonal, "Solutions of tridiagonal systems.", partial_pivoting=True
+    "TridiagonalSolve", _tridiagonal, """Solutions of tridiagonal systems.
+
+    Examples:
+        >>> diagonals = Tensor([[1.0, 0.0], [2.0, 2.0], [0.0, 1.0]])
+        >>> print(ops.TridiagonalSolve()(diagonals, Tensor([[3.0], [3.0]])))
+        [[1.]
+         [1.]]
+    """, partial_pivoting=True
 )
 
 
@@ -141,7 +180,7 @@ def _borders(size: int, count: int, pseudo: bool, generator: Any) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(generator.permutation(steps))])
 
 
-def _fractional(name: str, reduce: Any) -> Any:
+def _fractional(name: str, reduce: Any, doc: str) -> Any:
     def function(self: Any, x: Any) -> tuple:
         generator = np.random.default_rng(self.seed) if self.deterministic or self.seed else host_generator()
         counts = [int(n / r) for n, r in zip(x.shape[1:3], self.pooling_ratio[1:3])]
@@ -152,13 +191,27 @@ def _fractional(name: str, reduce: Any) -> Any:
         return Stack(1)(grid), from_array(rows.astype(np.int64)), from_array(columns.astype(np.int64))
 
     return composition(
-        name, function, "Pooling of (N, H, W, C) in windows of drawn sizes, and their borders.", pooling_ratio=REQUIRED,
+        name, function, doc, pooling_ratio=REQUIRED,
         pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0,
     )  # fmt: skip
 
 
-FractionalMaxPool = _fractional("FractionalMaxPool", ReduceMax())
-FractionalAvgPool = _fractional("FractionalAvgPool", ReduceMean())
+FractionalMaxPool = _fractional("FractionalMaxPool", ReduceMax(),
+    doc="""Pooling of (N, H, W, C) in windows of drawn sizes, and their borders.
+
+    Examples:
+        >>> out = ops.FractionalMaxPool([1.0, 2.0, 2.0, 1.0])(ops.ones((1, 8, 8, 1)))[0]
+        >>> out.shape
+        (1, 4, 4, 1)
+    """)
+FractionalAvgPool = _fractional("FractionalAvgPool", ReduceMean(),
+    doc="""Pooling of (N, H, W, C) in windows of drawn sizes, and their borders.
+
+    Examples:
+        >>> out = ops.FractionalAvgPool([1.0, 2.0, 2.0, 1.0])(ops.ones((1, 8, 8, 1)))[0]
+        >>> out.shape
+        (1, 4, 4, 1)
+    """)
 
 __all__ = [
     "DenseToDenseSetOperation", "FractionalAvgPool", "FractionalMaxPool", "RaggedTensorToSparse", "SelfAdjointEig",

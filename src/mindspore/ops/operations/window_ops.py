@@ -51,7 +51,13 @@ def _dilation(self: Any, x: Any, filter: Any) -> Any:
 
 
 Dilation2D = composition(
-    "Dilation2D", _dilation, "Grey dilation of (N, C, H, W): the maximum of window plus filter.", stride=REQUIRED,
+    "Dilation2D", _dilation, """Grey dilation of (N, C, H, W): the maximum of window plus filter.
+
+    Examples:
+        >>> x, kernel = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), ops.zeros((1, 2, 2))
+        >>> print(ops.Dilation2D(stride=1, dilation=1, pad_mode="VALID")(x, kernel))
+        [[[[4.]]]]
+    """, stride=REQUIRED,
     dilation=REQUIRED, pad_mode="SAME", data_format="NCHW",
 )  # fmt: skip
 
@@ -66,7 +72,13 @@ def _volume_patches(self: Any, x: Any) -> Any:
 
 
 ExtractVolumePatches = composition(
-    "ExtractVolumePatches", _volume_patches, "Windows of (N, C, D, H, W) as channels.", kernel_size=REQUIRED,
+    "ExtractVolumePatches", _volume_patches, """Windows of (N, C, D, H, W) as channels.
+
+    Examples:
+        >>> x = ops.ones((1, 1, 3, 3, 3))
+        >>> ops.ExtractVolumePatches([1, 1, 2, 2, 2], [1, 1, 1, 1, 1], "VALID")(x).shape
+        (1, 8, 2, 2, 2)
+    """, kernel_size=REQUIRED,
     strides=REQUIRED, padding=REQUIRED,
 )  # fmt: skip
 
@@ -80,11 +92,23 @@ def _fractional(rank: int) -> Any:
 
 
 FractionalMaxPoolWithFixedKsize = composition(
-    "FractionalMaxPoolWithFixedKsize", _fractional(2), "Maxima of drawn windows, and their places.", ksize=REQUIRED,
+    "FractionalMaxPoolWithFixedKsize", _fractional(2), """Maxima of drawn windows, and their places.
+
+    Examples:
+        >>> drawn = Tensor([[[0.5, 0.5]]])
+        >>> ops.FractionalMaxPoolWithFixedKsize((2, 2), (3, 3))(ops.ones((1, 1, 8, 8)), drawn)[0].shape
+        (1, 1, 3, 3)
+    """, ksize=REQUIRED,
     output_shape=REQUIRED, data_format="NCHW",
 )  # fmt: skip
 FractionalMaxPool3DWithFixedKsize = composition(
-    "FractionalMaxPool3DWithFixedKsize", _fractional(3), "Maxima of drawn windows, and their places.", ksize=REQUIRED,
+    "FractionalMaxPool3DWithFixedKsize", _fractional(3), """Maxima of drawn windows, and their places.
+
+    Examples:
+        >>> drawn = Tensor([[[0.5, 0.5, 0.5]]])
+        >>> ops.FractionalMaxPool3DWithFixedKsize((2, 2, 2), (3, 3, 3))(ops.ones((1, 1, 8, 8, 8)), drawn)[0].shape
+        (1, 1, 3, 3, 3)
+    """, ksize=REQUIRED,
     output_shape=REQUIRED, data_format="NCDHW",
 )  # fmt: skip
 DeformableOffsets = composition(
@@ -92,22 +116,39 @@ DeformableOffsets = composition(
     lambda self, x, offsets: deformable.deformable_offsets(
         x, offsets, self.strides, self.pads, self.ksize, self.dilations, self.deformable_groups, self.modulated
     ),
-    "The samples of a deformable convolution.", strides=REQUIRED, pads=REQUIRED, ksize=REQUIRED,
+    """The samples of a deformable convolution.
+
+    Examples:
+        >>> x, offsets = ops.ones((1, 1, 3, 3)), ops.zeros((1, 8, 2, 2))
+        >>> ops.DeformableOffsets((1, 1, 1, 1), (0, 0, 0, 0), (2, 2), modulated=False)(x, offsets).shape
+        (1, 1, 4, 4)
+    """, strides=REQUIRED, pads=REQUIRED, ksize=REQUIRED,
     dilations=(1, 1, 1, 1), data_format="NCHW", deformable_groups=1, modulated=True,
 )  # fmt: skip
 
 
-def _old_pool(name: str, kind: Any) -> Any:
+def _old_pool(name: str, kind: Any, doc: str) -> Any:
     def function(self: Any, x: Any) -> Any:
         sizes = [tuple(v)[-2:] if isinstance(v, (tuple, list)) else v for v in (self.kernel_size, self.strides)]
         return kind(*sizes, self.pad_mode, self.data_format)(x)
 
     return composition(
-        name, function, "Pooling of 2-d windows.", kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"
+        name, function, doc, kernel_size=1, strides=1, pad_mode="valid", data_format="NCHW"
     )
 
 
-MaxPoolV1, AvgPoolV1 = _old_pool("MaxPoolV1", MaxPool), _old_pool("AvgPoolV1", AvgPool)
+MaxPoolV1 = _old_pool("MaxPoolV1", MaxPool, """Pooling of 2-d windows.
+
+    Examples:
+        >>> print(ops.MaxPoolV1(kernel_size=2, strides=2)(Tensor([[[[1.0, 5.0], [2.0, 3.0]]]])))
+        [[[[5.]]]]
+    """)
+AvgPoolV1 = _old_pool("AvgPoolV1", AvgPool, """Pooling of 2-d windows.
+
+    Examples:
+        >>> ops.AvgPoolV1(kernel_size=2, strides=2)(ops.ones((1, 1, 4, 4))).shape
+        (1, 1, 2, 2)
+    """)
 
 __all__ = [
     "AvgPoolV1", "DeformableOffsets", "Dilation2D", "ExtractVolumePatches", "FractionalMaxPool3DWithFixedKsize",
