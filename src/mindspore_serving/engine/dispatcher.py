@@ -1,0 +1,144 @@
+"""Which servables run, in which versions, and the way of a request to one of them. Lives in the server's event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.engine.location import Location
+from mindspore_serving.engine.pool import MethodInfo, Pool
+from mindspore_serving.engine.queue import QueueClosed, Request, RequestQueue
+from mindspore_serving.engine.statistics import Statistics
+from mindspore_serving.engine.values import Instance
+
+#: requests that may wait or run at once, for one version of a servable
+MAX_ENQUEUED = 10000
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a client asks for; version 0: the newest that runs."""
+
+    servable: str
+    method: str
+    version: int = 0
+
+    def __str__(self) -> str:
+        version = f" version({self.version}) " if self.version else ""
+        return f"servable({self.servable}) method({self.method}) {version}"
+
+
+@dataclass
+class Deployment:
+    """How a version is to be run."""
+
+    location: Location
+    workers: int = 1
+    key: bytes | None = None
+    mode: str = "AES-GCM"
+
+
+class Dispatcher:
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_end: Callable[[], None]) -> None:
+        self._loop = loop
+        self._on_end = on_end
+        self._lock = threading.Lock()
+        self._pools: dict[str, dict[int, Pool]] = {}
+        self._leaving: set[Pool] = set()
+        self.max_enqueued = MAX_ENQUEUED
+        self.batch_delay = 0.0
+        self.draining = False
+
+    # -- versions
+
+    def deploy(self, deployment: Deployment, least: int = 1) -> Pool:
+        """Start the workers of a version; requests reach it when all are ready. `least`: workers for models alone."""
+        queue = RequestQueue(self._loop, self.batch_delay)
+        pool = Pool(deployment.location, queue, Statistics(), deployment.key, deployment.mode, self._pool_ended)
+        pool.start(least)
+        extra = deployment.workers - least
+        if extra > 0 and not all(method.only_models for method in pool.methods.values()):
+            pool.start(extra)
+        name, version = deployment.location.name, deployment.location.version or 1
+        with self._lock:
+            old = self._pools.setdefault(name, {}).get(version)
+            self._pools[name][version] = pool
+        if old is not None:
+            self._retire(old)
+        return pool
+
+    def withdraw(self, name: str, version: int = 0, timeout: float = 60.0) -> None:
+        """Stop a version (0: all) once its requests are answered."""
+        with self._lock:
+            versions = self._pools.get(name, {})
+            chosen = [versions.pop(number) for number in list(versions) if version in (0, number)]
+            if not versions:
+                self._pools.pop(name, None)
+        for pool in chosen:
+            self._retire(pool, timeout)
+
+    def _retire(self, pool: Pool, timeout: float = 60.0) -> None:
+        self._leaving.add(pool)
+        pool.queue.seal()
+        pool.queue.drain(timeout)
+        pool.stop()
+        self._leaving.discard(pool)
+
+    def _pool_ended(self) -> None:
+        with self._lock:
+            running = [pool for versions in self._pools.values() for pool in versions.values()]
+        if running and not self.draining and not self._leaving and not any(pool.alive for pool in running):
+            self._on_end()
+
+    @property
+    def pools(self) -> list[Pool]:
+        with self._lock:
+            return [pool for versions in self._pools.values() for pool in versions.values()]
+
+    def versions(self, name: str) -> dict[int, Pool]:
+        with self._lock:
+            return dict(self._pools.get(name, {}))
+
+    def names(self) -> list[str]:
+        with self._lock:
+            return list(self._pools)
+
+    def stop(self, drain: float = 10.0) -> None:
+        self.draining = True
+        end = time.monotonic() + drain
+        for pool in self.pools:
+            if pool.alive:
+                pool.queue.drain(max(end - time.monotonic(), 0))
+        for pool in self.pools:
+            pool.stop()
+
+    # -- requests
+
+    def find(self, spec: Spec) -> tuple[Pool, MethodInfo]:
+        versions = self.versions(spec.servable)
+        pool = versions.get(spec.version or max(versions, default=0))
+        if pool is None:
+            raise ServingError(f"Request {spec}, servable is not available", Kind.NOT_FOUND)
+        if spec.method not in pool.methods:
+            raise ServingError(f"Request {spec}, method is not available", Kind.NOT_FOUND)
+        return pool, pool.methods[spec.method]
+
+    async def infer(
+        self, spec: Spec, instances: list[Instance], deadline: float | None = None, priority: int = 0
+    ) -> list[Instance | ServingError]:
+        """The answers to instances; ServingError if the request as a whole is refused."""
+        if self.draining:
+            raise ServingError("the server is stopping", Kind.UNAVAILABLE)
+        future: asyncio.Future[list[Instance | ServingError]] = self._loop.create_future()
+        request = Request(spec.method, instances, future, deadline, priority)
+        pool, _ = self.find(spec)
+        try:
+            pool.queue.put(request, self.max_enqueued)
+        except QueueClosed:  # replaced since it was found
+            other, _ = self.find(spec)
+            other.queue.put(request, self.max_enqueued)
+        return await future

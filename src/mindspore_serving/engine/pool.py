@@ -1,0 +1,231 @@
+"""The worker processes of one version of a servable. A thread for each starts it, feeds it, and starts it again when it dies.
+
+A worker that dies is started again once the servable has answered anything, else it would die for ever; one that leaves in
+good order (SIGINT, SIGTERM) is not.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mindspore_serving import log
+from mindspore_serving.engine.answers import answers_of
+from mindspore_serving.engine.channel import Channel, Closed
+from mindspore_serving.engine.location import Location
+from mindspore_serving.engine.queue import Request, RequestQueue
+from mindspore_serving.engine.statistics import Statistics
+
+#: seconds between looks at an idle worker
+_WATCH = 0.1
+#: instances in a batch, at least, where nothing else limits them
+_BATCH = 64
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """What a worker said of a method. `tensors`: type and shape of an instance's values where a model states them."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    batch: int
+    only_models: bool
+    tensors: dict[str, tuple[str, tuple[int, ...]]]
+
+
+def _method(info: dict[str, Any]) -> MethodInfo:
+    tensors = {name: (dtype, tuple(shape)) for name, (dtype, shape) in info["tensors"].items()}
+    return MethodInfo(tuple(info["inputs"]), tuple(info["outputs"]), info["batch"], info["only_models"], tensors)
+
+
+class StartFailed(RuntimeError):
+    pass
+
+
+class Pool:
+    """Workers for a location, all fed from one queue."""
+
+    def __init__(
+        self,
+        location: Location,
+        queue: RequestQueue,
+        statistics: Statistics,
+        key: bytes | None,
+        mode: str,
+        on_end: Callable[[], None],
+    ) -> None:
+        self.location = location
+        self.queue = queue
+        self.statistics = statistics
+        self.key, self.mode = key, mode
+        self.methods: dict[str, MethodInfo] = {}
+        self.sizes: dict[str, int] = {}
+        self.answered = 0
+        self._on_end = on_end
+        self._workers: list[_WorkerThread] = []
+        self._lock = threading.Lock()
+
+    def start(self, count: int) -> None:
+        """Start workers and wait until they are ready; RuntimeError with the reason if one is not."""
+        fresh = [_WorkerThread(self, len(self._workers) + number) for number in range(count)]
+        self._workers += fresh
+        for worker in fresh:
+            worker.thread.start()
+        for worker in fresh:
+            worker.ready.wait()
+            if worker.failure is not None:
+                self.stop()
+                raise StartFailed(f"Fail to start workers: {worker.failure}")
+
+    def describe(self, methods: dict[str, Any]) -> None:
+        self.methods = {name: _method(info) for name, info in methods.items()}
+        self.sizes = {name: max(info.batch, _BATCH) for name, info in self.methods.items()}
+
+    def ended(self) -> None:
+        """A worker's thread is at its end."""
+        with self._lock:
+            alive = any(worker.alive for worker in self._workers)
+        if not alive:
+            self.queue.close()
+            self._on_end()
+
+    @property
+    def alive(self) -> int:
+        return sum(worker.alive for worker in self._workers)
+
+    @property
+    def pids(self) -> list[int]:
+        return [worker.process.pid for worker in self._workers if worker.process is not None and worker.alive]
+
+    def stop(self) -> None:
+        for worker in self._workers:
+            worker.stop()
+        for worker in self._workers:
+            if worker.thread is not threading.current_thread() and worker.thread.ident is not None:
+                worker.thread.join()
+        self.queue.close()
+
+
+class _WorkerThread:
+    def __init__(self, pool: Pool, number: int) -> None:
+        self._pool = pool
+        self.thread = threading.Thread(target=self._run, name=f"worker {pool.location.name} {number}", daemon=True)
+        self.ready = threading.Event()
+        self.failure: str | None = None
+        self.process: subprocess.Popen[bytes] | None = None
+        self.alive = True
+        self._channel: Channel | None = None
+        self._stopping = False
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping:
+                channel = self._start()
+                left = channel is None or self._feed(channel)
+                self._reap()
+                if left or self._stopping or not self._pool.answered:
+                    break
+                self._pool.statistics.worker_restarts += 1
+                log.warning(f"a worker process of servable {self._pool.location.name} died, starting another")
+        finally:
+            self.alive = False
+            self.ready.set()
+            self._pool.ended()
+
+    def _start(self) -> Channel | None:
+        """A connection to a worker that is ready, or None."""
+        mine, theirs = socket.socketpair()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mindspore_serving.engine.worker", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=_environment(),
+        )
+        theirs.close()
+        channel = self._channel = Channel(mine)
+        place = self._pool.location
+        try:
+            key = [] if self._pool.key is None else [self._pool.key]
+            channel.send({"directory": place.directory, "name": place.name, "version": place.version, "mode": self._pool.mode}, key)
+            answer, _ = channel.receive()
+        except Closed:
+            answer = {"kind": "failed", "reason": "death of one worker"}
+        if answer["kind"] != "ready":
+            self.failure = answer.get("reason", "the worker was stopped")
+            return None
+        self._pool.describe(answer["methods"])
+        self.ready.set()
+        return channel
+
+    def _feed(self, channel: Channel) -> bool:
+        """Give batches to the worker until it ends; True if it left in good order."""
+        queue = self._pool.queue
+        while not self._stopping:
+            batch = queue.take(self._pool.sizes, _WATCH)
+            if not batch:
+                if self.process is not None and self.process.poll() is not None:
+                    return self._left(channel)
+                continue
+            try:
+                self._exchange(channel, batch)
+            except _Left:
+                queue.put_back(batch)
+                return True
+            except Closed:
+                queue.put_back(batch)
+                return False
+        return True
+
+    def _exchange(self, channel: Channel, batch: list[Request]) -> None:
+        method = batch[0].method
+        instances = [instance for request in batch for instance in request.instances]
+        channel.send({"method": method}, [value for instance in instances for value in instance])
+        message, values = channel.receive()
+        if message["kind"] == "leaving":
+            raise _Left
+        answers = answers_of(message, values, len(instances), len(self._pool.methods[method].outputs))
+        answered, at = [], 0
+        for request in batch:
+            answered.append((request, answers[at : at + len(request.instances)]))
+            at += len(request.instances)
+        self._pool.answered += len(batch)
+        self._pool.statistics.note_batch(method, answered, time.monotonic())
+        self._pool.queue.finish(answered)
+
+    def _left(self, channel: Channel) -> bool:
+        try:
+            return bool(channel.receive()[0]["kind"] == "leaving")
+        except Closed:
+            return False
+
+    def _reap(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+        process = self.process
+        if process is None:
+            return
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def stop(self) -> None:
+        self._stopping = True
+
+
+class _Left(Exception):
+    pass
+
+
+def _environment() -> dict[str, str]:
+    """The worker finds this package where this process found it."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}

@@ -1,0 +1,163 @@
+"""The queue of one version of a servable: requests wait here, workers take batches of them.
+
+Batches make themselves: while a worker is busy requests collect, and it takes all of one method at once, up to what the
+method's model takes. `delay` lets a worker that is free wait a little for more. A request that was in a batch whose worker
+died comes back to the head and goes out alone, so that one that kills workers takes no other with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+from mindspore_serving.engine.errors import Kind, Overloaded, ServingError
+from mindspore_serving.engine.values import Instance
+
+#: how many workers a request may see die
+ATTEMPTS = 3
+
+
+class QueueClosed(ServingError):
+    """The version is being stopped; another may have taken its place."""
+
+    def __init__(self) -> None:
+        super().__init__("servable is not available", Kind.UNAVAILABLE)
+
+
+@dataclass(eq=False)
+class Request:
+    """Instances for a method; `future` (of the server's loop) gets their answers."""
+
+    method: str
+    instances: list[Instance]
+    future: asyncio.Future[list[Instance | ServingError]]
+    deadline: float | None = None
+    priority: int = 0
+    attempts: int = 0
+    queued_at: float = field(default_factory=time.monotonic)
+    started_at: float = 0.0
+
+    @property
+    def wanted(self) -> bool:
+        return not self.future.cancelled()
+
+    @property
+    def late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+
+class RequestQueue:
+    """Used by the server's loop (`put`) and the threads of the workers (`take`, `put_back`)."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, delay: float = 0.0) -> None:
+        self._loop = loop
+        self._delay = delay
+        self._waiting: deque[Request] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self.unfinished = 0  # waiting or with a worker
+
+    def put(self, request: Request, limit: int) -> None:
+        with self._changed:
+            if self._closed:
+                raise QueueClosed
+            if self.unfinished >= limit:
+                raise Overloaded(limit)
+            self.unfinished += 1
+            place = len(self._waiting)
+            while place and self._waiting[place - 1].priority > request.priority:
+                place -= 1
+            self._waiting.insert(place, request)
+            self._changed.notify()
+
+    def put_back(self, requests: list[Request]) -> None:
+        """Requests whose worker died."""
+        hopeless = [request for request in requests if request.attempts >= ATTEMPTS]
+        with self._changed:
+            self._waiting.extendleft(reversed([request for request in requests if request.attempts < ATTEMPTS]))
+            self._changed.notify_all()
+        self.fail(
+            hopeless,
+            ServingError("servable is not available: the worker process died repeatedly on this request", Kind.UNAVAILABLE),
+        )
+
+    def take(self, sizes: dict[str, int], timeout: float) -> list[Request]:
+        """A batch: requests of one method. Empty when there was nothing to do for `timeout` seconds."""
+        with self._changed:
+            if not self._waiting:
+                self._changed.wait(timeout)
+            if self._delay and len(self._waiting) == 1:
+                self._changed.wait(self._delay)
+            batch = self._pick(sizes)
+        late = [request for request in batch if request.late]
+        self.fail(late, ServingError("the deadline of the request has passed", Kind.DEADLINE))
+        chosen = [request for request in batch if request not in late]
+        for request in chosen:
+            request.attempts += 1
+            request.started_at = time.monotonic()
+        return chosen
+
+    def _pick(self, sizes: dict[str, int]) -> list[Request]:
+        batch: list[Request] = []
+        rest: deque[Request] = deque()
+        count = 0
+        while self._waiting:
+            request = self._waiting.popleft()
+            if not request.wanted:
+                self.unfinished -= 1
+            elif not batch:
+                batch, count = [request], len(request.instances)
+            elif (
+                request.method == batch[0].method
+                and not request.attempts
+                and not batch[0].attempts
+                and count + len(request.instances) <= sizes[request.method]
+            ):
+                batch.append(request)
+                count += len(request.instances)
+            else:
+                rest.append(request)
+                if count >= sizes[batch[0].method] or batch[0].attempts:
+                    break
+        rest.extend(self._waiting)
+        self._waiting = rest
+        return batch
+
+    def finish(self, answered: list[tuple[Request, list[Instance | ServingError]]]) -> None:
+        if not answered:
+            return
+        with self._changed:
+            self.unfinished -= len(answered)
+            self._changed.notify_all()
+        self._loop.call_soon_threadsafe(_resolve, answered)
+
+    def fail(self, requests: list[Request], error: ServingError) -> None:
+        self.finish([(request, [error] * len(request.instances)) for request in requests])
+
+    def seal(self) -> None:
+        """No more requests; those that wait are still answered."""
+        with self._changed:
+            self._closed = True
+
+    def close(self) -> None:
+        """No more requests; those that wait are refused."""
+        with self._changed:
+            self._closed = True
+            waiting = list(self._waiting)
+            self._waiting.clear()
+            self._changed.notify_all()
+        self.fail(waiting, QueueClosed())
+
+    def drain(self, timeout: float) -> bool:
+        """Wait until all requests are answered."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.unfinished == 0, timeout)
+
+
+def _resolve(answered: list[tuple[Request, list[Instance | ServingError]]]) -> None:
+    for request, answers in answered:
+        if not request.future.done():
+            request.future.set_result(answers)

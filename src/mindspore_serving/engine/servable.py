@@ -1,0 +1,62 @@
+"""From a folder to a servable that runs: `<directory>/<name>/servable_config.py` and the version's folder beside it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from mindspore.formats.mindir.files import Decrypt
+from mindspore_serving.engine.declaration import ModelDeclaration, Servable, declaring
+from mindspore_serving.engine.location import Location, versions
+from mindspore_serving.engine.models import LoadedModel, decryption
+from mindspore_serving.engine.pipeline import Pipeline
+
+
+def read_config(location: Location) -> Servable:
+    """Import `servable_config.py` and return what it declares."""
+    path = os.path.join(location.folder, "servable_config.py")
+    with open(path, encoding="utf-8") as file:
+        source = file.read()
+    if location.folder not in sys.path:
+        sys.path.insert(0, location.folder)  # modules beside the configuration
+    with declaring(Servable(location.name)) as servable:
+        exec(compile(source, path, "exec"), {"__name__": "servable_config", "__file__": path})
+    return servable
+
+
+class RunningServable:
+    """A servable with its models loaded."""
+
+    def __init__(self, location: Location, key: bytes | None = None, mode: str = "AES-GCM") -> None:
+        self.declaration = read_config(location)
+        if not self.declaration.methods:
+            raise RuntimeError("There is no method registered for servable")
+        folder = self._version_folder(location) if self.declaration.models else location.folder
+        decrypt = decryption(key, mode)
+        self.models = {name: self._load(location, model, folder, decrypt) for name, model in self.declaration.models.items()}
+        self.declaration.call_model = lambda name, instances, subgraph: self.models[name].call(instances, subgraph)
+        self.pipelines = {name: Pipeline(method, self.models) for name, method in self.declaration.methods.items()}
+
+    def _version_folder(self, location: Location) -> str:
+        if not versions(location.directory, location.name):
+            raise RuntimeError(
+                f"There is no valid version directory of models while there are models declared in servable_config.py, {location}"
+            )
+        folder = os.path.join(location.folder, str(location.version))
+        if not os.path.isdir(folder):
+            raise RuntimeError(
+                "Start servable failed: There is no specified version directory of models, specified version number: "
+                f"{location.version}, {location}"
+            )
+        return folder
+
+    def _load(self, location: Location, model: ModelDeclaration, folder: str, decrypt: Decrypt | None) -> LoadedModel:
+        for file in model.files:
+            if os.path.realpath(os.path.join(folder, file)) != os.path.join(os.path.realpath(folder), os.path.normpath(file)):
+                raise RuntimeError(f"The model file '{file}' must lie within the version's folder")
+        try:
+            return LoadedModel(model, folder, decrypt)
+        except (OSError, ValueError) as error:
+            raise RuntimeError(
+                f"Load model failed, {location}, model file: '{list(model.files)}', version number {location.version}: {error}"
+            ) from error

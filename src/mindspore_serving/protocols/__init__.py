@@ -1,0 +1,1 @@
+"""How clients speak to the server. Façade: nothing is re-exported."""

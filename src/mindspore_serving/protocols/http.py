@@ -1,0 +1,137 @@
+"""The HTTP side: requests to handlers by path. Plain ASGI, since a router's layers cost more than small models do.
+
+A handler is `async (Exchange) -> None`. It is found by the first part of the path. What it raises as ServingError is
+answered in the words of its protocol.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import orjson
+
+from mindspore_serving import log
+from mindspore_serving.engine.errors import Kind, ServingError
+
+JSON = b"application/json"
+Handler = Callable[["Exchange"], Awaitable[None]]
+
+
+class TooLarge(ServingError):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"http message is bigger than {limit}", Kind.INVALID)
+
+
+class Disconnected(Exception):
+    """The client left."""
+
+
+class Exchange:
+    """One request and its answer."""
+
+    def __init__(self, scope: dict[str, Any], receive: Any, send: Any, limit: int) -> None:
+        self._receive, self._send, self._limit = receive, send, limit
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self._raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self.started = False
+
+    def header(self, name: bytes) -> bytes | None:
+        return next((value for key, value in self._raw_headers if key == name), None)
+
+    async def body(self) -> bytes:
+        length = self.header(b"content-length")
+        if length is not None and length.isdigit() and int(length) > self._limit:
+            raise TooLarge(self._limit)
+        message = await self._receive()
+        if not message.get("more_body"):
+            data: bytes = message.get("body", b"")
+            if len(data) > self._limit:
+                raise TooLarge(self._limit)
+            return data
+        parts = [message.get("body", b"")]
+        size = len(parts[0])
+        while message.get("more_body"):
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Disconnected
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self._limit:
+                raise TooLarge(self._limit)
+        return b"".join(parts)
+
+    async def json(self) -> Any:
+        try:
+            return orjson.loads(await self.body())
+        except orjson.JSONDecodeError as error:
+            raise ServingError(f"Illegal JSON format.{error}") from None
+
+    async def left(self) -> None:
+        """Returns when the client has left."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def answer(
+        self, data: bytes, status: int = 200, kind: bytes = JSON, headers: list[tuple[bytes, bytes]] | None = None
+    ) -> None:
+        self.started = True
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": status,
+                "headers": [(b"content-type", kind), (b"content-length", str(len(data)).encode()), *(headers or [])],
+            }
+        )
+        await self._send({"type": "http.response.body", "body": data})
+
+    async def answer_json(self, value: Any, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+        await self.answer(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY), status, JSON, headers)
+
+    async def stream(self, events: AsyncIterator[bytes], kind: bytes = b"text/event-stream") -> None:
+        """Send parts as they come."""
+        self.started = True
+        headers = [(b"content-type", kind), (b"cache-control", b"no-cache")]
+        await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        async for event in events:
+            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+        await self._send({"type": "http.response.body", "body": b""})
+
+
+def retry_after(error: ServingError) -> list[tuple[bytes, bytes]]:
+    """Headers for an error that passes."""
+    return [(b"retry-after", b"1")] if error.kind in (Kind.OVERLOADED, Kind.UNAVAILABLE) else []
+
+
+class Application:
+    """The ASGI application: `routes` by first part of the path, `other` for the rest."""
+
+    def __init__(self, routes: dict[str, Handler], other: Handler, limit: int, keys: frozenset[str] = frozenset()) -> None:
+        self._routes, self._other, self._limit = routes, other, limit
+        self._keys = {b"Bearer " + key.encode() for key in keys}
+        #: paths that tell nothing and stay open, for probes
+        self._open = {"/v2/health/live", "/v2/health/ready", "/health"}
+        self.active = 0
+        self.last = time.monotonic()
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        exchange = Exchange(scope, receive, send, self._limit)
+        if self._keys and exchange.path not in self._open and exchange.header(b"authorization") not in self._keys:
+            await exchange.answer_json({"error": "a key is needed: Authorization: Bearer …"}, 401)
+            return
+        self.active += 1
+        try:
+            await self._routes.get(exchange.path.split("/", 2)[1], self._other)(exchange)
+        except Disconnected:
+            pass
+        except Exception as error:  # a mistake of ours: the client gets an answer, the log the details
+            log.error(f"{exchange.method} {exchange.path}: {type(error).__name__}: {error}")
+            if exchange.started:
+                raise
+            await exchange.answer_json({"error": "internal error"}, 500)
+        finally:
+            self.active -= 1

@@ -1,0 +1,222 @@
+"""The server of a process: an event loop in a thread of its own, with the dispatcher, the gRPC and the HTTP side."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import ssl
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import grpc
+import uvicorn
+import uvloop
+
+from mindspore_serving import log
+from mindspore_serving.engine.dispatcher import Dispatcher
+from mindspore_serving.protocols import http, official_grpc, official_rest
+from mindspore_serving.server.config import SSLConfig, Wanted, split_address
+
+T = TypeVar("T")
+_GRPC, _REST = "Serving gRPC", "RESTful server"
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Host:
+    """Made by the first start, gone with `stop`. Its thread keeps the process alive while it serves."""
+
+    def __init__(self) -> None:
+        self._loop = uvloop.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="serving")
+        self._thread.start()
+        self.dispatcher = Dispatcher(self._loop, self._all_workers_ended)
+        self._grpc: grpc.aio.Server | None = None
+        self._http: _HttpServer | None = None
+        self._stopping = threading.Lock()
+        self._stopped = False
+        self._old_handlers: dict[int, Any] = {}
+        self._take_signals()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.close()
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    # -- starting
+
+    def deploy(self, wanted: list[Wanted]) -> None:
+        for item in wanted:
+            devices = len(item.devices)
+            pool = self.dispatcher.deploy(item.deployment, max(devices, 1))
+            log.info(f"servable {item.deployment.location.name} runs with worker processes {pool.pids}")
+
+    def start_grpc(self, address: str, limit: int, ssl_config: SSLConfig | None) -> None:
+        if self._grpc is not None:
+            raise RuntimeError("Serving Error: Serving gRPC server is already running")
+        if address.startswith("unix:"):
+            if address == "unix:":
+                raise RuntimeError("Serving Error: Empty grpc server unix domain socket address")
+        else:
+            _check_host(address, _GRPC, f"Serving Error: Serving gRPC server start failed, create server failed, address {address}")
+        self._grpc = self._wait(self._open_grpc(address, limit, ssl_config))
+
+    async def _open_grpc(self, address: str, limit: int, ssl_config: SSLConfig | None) -> grpc.aio.Server:
+        size = limit << 20
+        options = [("grpc.max_send_message_length", size), ("grpc.max_receive_message_length", size), ("grpc.so_reuseport", 0)]
+        server = grpc.aio.server(options=options)
+        server.add_generic_rpc_handlers((official_grpc.handler(self.dispatcher),))
+        failed = f"Serving Error: Serving gRPC server start failed, create server failed, address {address}"
+        try:
+            port = (
+                server.add_secure_port(address, _grpc_credentials(ssl_config)) if ssl_config else server.add_insecure_port(address)
+            )
+        except RuntimeError as error:
+            raise RuntimeError(f"{failed}: {error}") from None
+        if not port and not address.startswith("unix:"):
+            raise RuntimeError(failed)
+        await server.start()
+        return server
+
+    def start_http(self, address: str, limit: int, ssl_config: SSLConfig | None) -> None:
+        if self._http is not None:
+            raise RuntimeError("Serving Error: RESTful server is already running")
+        if address.startswith("unix:"):
+            raise RuntimeError("Serving Error: RESTful server does not support binding to unix domain socket")
+        failed = f"Serving Error: RESTful server start failed, bind to the socket address {address} failed"
+        host, port = _check_host(address, _REST, failed)
+        secure = _ssl_context(ssl_config) if ssl_config else None
+        try:
+            listening = _listen(host, port)
+        except OSError as error:
+            raise RuntimeError(f"{failed}: {error.strerror}") from None
+        self._http = _HttpServer(self._application(limit << 20), listening, secure)
+        self._wait(self._http.start())
+
+    def _application(self, limit: int) -> http.Application:
+        model = official_rest.handler(self.dispatcher)
+        return http.Application({"model": model}, model, limit)
+
+    # -- stopping
+
+    def _take_signals(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                self._old_handlers[number] = signal.signal(number, self._on_signal)
+
+    def _give_signals_back(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in self._old_handlers.items():
+                signal.signal(number, handler)
+            self._old_handlers = {}
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        log.warning(f"Serving server begin to exit: receive exit signal {number}")
+        threading.Thread(target=self.stop, name="stopping").start()
+
+    def _all_workers_ended(self) -> None:
+        log.warning("Serving server begin to exit: all worker processes have exited")
+        threading.Thread(target=self.stop, name="stopping").start()
+
+    @property
+    def stopped(self) -> bool:
+        return self._stopped
+
+    def stop(self) -> None:
+        """Refuse new requests, answer those that wait, end the workers."""
+        with self._stopping:
+            if not self._stopped:
+                self.dispatcher.stop()
+                self._wait(self._close())
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._stopped = True
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+        self._give_signals_back()
+
+    async def _close(self) -> None:
+        if self._http is not None:
+            await self._http.stop()
+        if self._grpc is not None:
+            await self._grpc.stop(1)
+
+
+def _check_host(address: str, title: str, failed: str) -> tuple[str, int]:
+    host, port = split_address(title, address)
+    try:
+        socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        raise RuntimeError(failed) from None
+    return host, port
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(2048)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def _grpc_credentials(config: SSLConfig) -> grpc.ServerCredentials:
+    key, certificate, authority = config.files()
+    return grpc.ssl_server_credentials([(key, certificate)], authority, config.verify_client)
+
+
+def _ssl_context(config: SSLConfig) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(config.certificate, config.private_key)
+    except (ssl.SSLError, OSError):
+        raise RuntimeError(f"Serving Error: load private_key from {config.private_key} failed") from None
+    if config.verify_client and config.custom_ca:
+        try:
+            context.load_verify_locations(config.custom_ca)
+        except (ssl.SSLError, OSError):
+            raise RuntimeError(f"Serving Error: load root certificate from {config.custom_ca} failed") from None
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+class _HttpServer:
+    """uvicorn on a socket that is bound already."""
+
+    def __init__(self, application: http.Application, listening: socket.socket, secure: ssl.SSLContext | None) -> None:
+        config = uvicorn.Config(
+            application,
+            http="httptools",
+            lifespan="off",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=5,
+            backlog=2048,
+        )
+        config.load()
+        config.ssl = secure
+        self._server = uvicorn.Server(config)
+        self._server.capture_signals = contextlib.nullcontext  # type: ignore[assignment, method-assign]
+        self._listening = listening
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._server.serve([self._listening]))
+        while not self._server.started and not self._task.done():
+            await asyncio.sleep(0.005)
+
+    async def stop(self) -> None:
+        self._server.should_exit = True
+        if self._task is not None:
+            await self._task
