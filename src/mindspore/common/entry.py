@@ -122,7 +122,7 @@ class Entry:
     def _raise_reported(self, outputs: Any) -> None:
         """Raise the error that the graph has noted, if any; no Parameter changes.
 
-        An accelerator may not be done yet: its record is read later, and what it gives back are the old values.
+        An accelerator may not be done yet: its record is read later (runtime/late_reports.py).
         """
         if self.traced.record is None:
             return

@@ -2,8 +2,8 @@
 
 A graph, or an eager operation, computes a record of the first value that is not allowed (prims/requirements.py). Reading it
 after each step would make the host wait for the step, and the device for the host. So records are queued: those that are
-ready are read when the next step is started, all of them when a value is looked at or the device is synchronised. A graph
-that met a wrong value gives back the old values of what it would have written, so nothing is spoilt meanwhile.
+ready are read when the next step is started, all of them when a value is looked at or the device is synchronised. By then
+a GPU has applied the step that met the wrong value; elsewhere the graph gives back the old weights (backends/xla).
 """
 
 from __future__ import annotations

@@ -26,6 +26,9 @@ from mindspore.ir import CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit
 
+#: platforms where a step that met a wrong value is applied before it is reported: choosing between old and new weights cost
+#: 11 % of a step of ResNet-50 with 32 images on an H200 (6.8 ms, guarded 7.55)
+UNGUARDED = ("gpu",)
 #: platforms where overwritten inputs keep the memory order XLA likes
 OWN_LAYOUTS = ("gpu",)
 #: Settings for the GPU compiler, each unless XLA_FLAGS names it. Products go to cuBLAS: Triton's win when measured alone,
@@ -70,7 +73,9 @@ class XlaBackend:
         lowering = Lowering(self.jax, capacity)
 
         def run(*arrays: Any) -> tuple:
-            outputs = _guarded(self.jax.numpy, graph, arrays, lowering.run(graph, arrays))
+            outputs = tuple(lowering.run(graph, arrays))
+            if self.device.platform not in UNGUARDED:
+                outputs = _guarded(self.jax.numpy, graph, arrays, outputs)
             return outputs if not counters else (*outputs, lowering.most_trips(counters))
 
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
@@ -104,15 +109,15 @@ class XlaBackend:
         return {k: v for k, v in options.items() if k not in given}
 
 
-def _guarded(jnp: Any, graph: FuncGraph, arrays: Any, outputs: Any) -> tuple:
+def _guarded(jnp: Any, graph: FuncGraph, arrays: Any, outputs: tuple) -> tuple:
     """The outputs; Parameters keep their values when the graph reports an error. Their old memory is given away."""
     record = graph.attrs.get("record")
     if record is None:
-        return tuple(outputs)
-    outputs, fine = list(outputs), outputs[record[0]] == 0
+        return outputs
+    chosen, fine = list(outputs), outputs[record[0]] == 0
     for source, target in graph.attrs.get("updates", {}).items():
-        outputs[target] = jnp.where(fine, outputs[target], arrays[source])
-    return tuple(outputs)
+        chosen[target] = jnp.where(fine, outputs[target], arrays[source])
+    return tuple(chosen)
 
 
 def _is_hopeless(op: Any, args: list[Any]) -> bool:
