@@ -76,7 +76,8 @@ def image(tag: str, data: bytes, width: int = 2, height: int = 3) -> bytes:
 
 def histogram(tag: str, buckets: list[tuple[float, float, int]]) -> bytes:
     parts = [(1, message((1, left), (2, width), (3, count))) for left, width, count in buckets]
-    return message((1, tag), (9, message(*parts, (8, sum(b[2] for b in buckets)))))
+    low, high = buckets[0][0], buckets[-1][0] + buckets[-1][1]
+    return message((1, tag), (9, message(*parts, (5, high), (6, low), (8, sum(b[2] for b in buckets)))))
 
 
 def tensor(tag: str, dims: list[int], values: list[float]) -> bytes:

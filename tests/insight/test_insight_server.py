@@ -118,7 +118,7 @@ def test_lineage(client):
     assert client.post(API + "lineagemgr/lineages", json={"metric/accuracy": {"gt": 0.5}}).json()["count"] == 1
     assert client.post(API + "lineagemgr/lineages", json={"nonsense": {"gt": 0.5}}).status_code == 400
     targets = client.post(API + "optimizer/targets/search", json={}).json()["targets"]
-    assert {t["name"] for t in targets} == {"[M]accuracy", "loss"} and targets[0]["hyper_parameters"][0]["reason_code"] == 1
+    assert {t["name"] for t in targets} == {"[M]accuracy", "loss"} and targets[0]["hyper_parameters"][0]["reason_code"] == 2
     put = client.put(API + "lineagemgr/lineages", params={"train_id": "./one"}, json={"remark": "good", "tag": 2})
     assert put.json() == {"status": "success"}
     again = client.post(API + "lineagemgr/lineages", json={}).json()["object"]

@@ -239,11 +239,15 @@ class Tree:
         """Nodes within their scopes."""
         top: dict[str, Any] = {}
         for node in found:
+            here: dict[str, Any]
             here, parts = top, node.name.split("/")
             for depth, part in enumerate(parts, 1):
                 path = "/".join(parts[:depth])
                 kind = node.kind if depth == len(parts) else self.nodes[path].kind if path in self.nodes else ""
-                here = here.setdefault(part, {"name": path, "type": kind, "is_dynamic_shape_node": node.dynamic, "nodes": {}})["nodes"]
+                entry = {"name": path, "type": kind, "is_dynamic_shape_node": node.dynamic, "nodes": {}}
+                if depth == len(parts):
+                    here[part] = entry  # a scope that is found itself stands for what is in it
+                here = here.setdefault(part, entry)["nodes"]
         return _lists(top)
 
 

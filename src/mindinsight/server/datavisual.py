@@ -70,13 +70,13 @@ def _job(call: Call, run: Run) -> dict[str, Any]:
     }
 
 
-def _profiler(call: Call, run: Run) -> tuple[str, str]:
+def _profiler(call: Call, run: Run) -> tuple[str | None, str]:
     try:
         entries = os.scandir(call.workspace.path(run.name))
     except OSError:
-        return "", ""
+        return None, ""
     with entries:
-        return next(((entry.name, "cpu") for entry in entries if entry.name.startswith("profiler") and entry.is_dir()), ("", ""))
+        return next(((entry.name, "cpu") for entry in entries if entry.name.startswith("profiler") and entry.is_dir()), (None, ""))
 
 
 def _clock(seconds: float) -> str:
@@ -93,14 +93,19 @@ def plugins_of(call: Call, run: Run) -> dict[str, list[str]]:
         if kind in kinds:
             found[name] = sorted(f"{tag}/{name}" for tag in store.thing_tags(run.id, kind))
     graphs = store.things(run.id, event.GRAPH) if event.GRAPH in kinds else []
-    found["graph"] = [graph_tag(i) for i in range(len(graphs))]
+    found["graph"] = graph_tags(graphs)
     found["optimized_graph"] = [f"{tag} (optimized)" for tag in found["graph"]]
     return found
 
 
-def graph_tag(number: int) -> str:
-    """The tag of a graph that has none."""
-    return f"graph_{number}"
+def graph_tags(graphs: list[Thing]) -> list[str]:
+    """Graphs have no tags; they are called after their files, and numbered where a file has several."""
+    seen: dict[str, int] = {}
+    tags = []
+    for graph in graphs:
+        number = seen[graph.file] = seen.get(graph.file, -1) + 1
+        tags.append(f"{graph.file}#{number}" if number else graph.file)
+    return tags
 
 
 @route("GET", "/datavisual/plugins")

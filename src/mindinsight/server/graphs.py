@@ -13,7 +13,7 @@ from mindinsight.graph.tree import Tree
 from mindinsight.index.store import Run, Thing
 from mindinsight.server import errors
 from mindinsight.server.calls import Call, route
-from mindinsight.server.datavisual import graph_tag
+from mindinsight.server.datavisual import graph_tags
 from mindinsight.server.workspace import Workspace, damaged
 
 _KEPT = 4  # graphs in memory
@@ -22,11 +22,11 @@ _KEPT = 4  # graphs in memory
 def _graph(call: Call) -> tuple[Workspace, Run, Thing]:
     run = call.workspace.run(call.query.get("train_id"))
     found = call.workspace.store.things(run.id, event.GRAPH)
-    tag = call.query.get("tag")
-    tags = [graph_tag(i) for i in range(len(found))]
-    if not found or (tag and tag.removesuffix(" (optimized)") not in tags):
+    tag = (call.query.get("tag") or "").removesuffix(" (optimized)")
+    named = dict(zip(graph_tags(found), found)) | {str(number): thing for number, thing in enumerate(found)}
+    if not found or (tag and tag not in named):
         raise errors.no_graph()
-    return call.workspace, run, found[tags.index(tag.removesuffix(" (optimized)")) if tag else 0]
+    return call.workspace, run, named[tag] if tag else found[0]
 
 
 @functools.lru_cache(maxsize=_KEPT)

@@ -59,7 +59,7 @@ def all_lineages(workspace: Workspace) -> list[tuple[Run, dict[str, Any]]]:
     store = workspace.store
     known = store.runs_with(event.LINEAGE) | store.runs_with(event.HPARAMS)
     found = []
-    marks: dict[str, str] = {}
+    marks = {"{}": "1"}  # no pipeline
     for run in sorted(store.runs(), key=lambda r: r.updated, reverse=True):
         lineage = lineage_of(workspace, run) if run.id in known else None
         if lineage:
@@ -99,7 +99,7 @@ def _check(condition: dict[str, Any]) -> None:
         if key in _PAGING:
             continue
         if not _known(key):
-            raise _bad(f"The search attribute not supported: {key}.")
+            raise _bad("The search attribute not supported.")
         if not isinstance(value, dict) or not set(value) <= set(_COMPARE):
             raise _bad(f"The compare condition of {key} should be a dict of {sorted(_COMPARE)}.")
         for name, wanted in value.items():
@@ -111,11 +111,11 @@ def _check(condition: dict[str, Any]) -> None:
     if condition.get("sorted_type") not in (None, "ascending", "descending"):
         raise _bad("The sorted_type should be 'ascending' or 'descending'.")
     if "sorted_type" in condition and "sorted_name" not in condition:
-        raise _bad("The sorted_name have to exist when sorted_type exists.")
+        raise _bad("The sorted_name must exist when sorted_type exists.")
 
 
 def _bad(detail: str) -> errors.ApiError:
-    return errors.ApiError(errors.LINEAGE, 0x103, f"The parameter search_condition is invalid. {detail}")
+    return errors.ApiError(errors.LINEAGE, 0x218, f"Search_condition param error: ValueError. {detail}")
 
 
 def _matches(run: Run, lineage: dict[str, Any], condition: dict[str, Any]) -> bool:

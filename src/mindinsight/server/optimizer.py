@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mindinsight.events.values import Array, bins_for
+from mindinsight.events.values import Array
 from mindinsight.server.calls import Call, route
 from mindinsight.server.lineage import search
 
 _NOT_TUNABLE = {"loss", "device_num", "model_size", "test_dataset_count", "train_dataset_count"}
-_TOO_FEW, _NO_CORRELATION, _NOT_NUMBERS = 1, 2, 3
+_NOT_NUMBERS, _TOO_FEW, _NO_CORRELATION = 1, 2, 3
+_BUCKETS = 5
 
 
 def flattened(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -56,7 +57,7 @@ def _buckets(values: Array) -> list[list[float]]:
         return []
     low, high = float(finite.min()), float(finite.max())
     low, high = (low, high) if low < high else (low - 0.5, high + 0.5)
-    counts, edges = np.histogram(finite, bins_for(finite.size), (low, high))
+    counts, edges = np.histogram(finite, _BUCKETS, (low, high))
     return [[float(left), float(right - left), int(count)] for left, right, count in zip(edges, edges[1:], counts)]
 
 

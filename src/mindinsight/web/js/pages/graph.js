@@ -59,7 +59,7 @@ export default {
   side: "one", kind: ["graph"],
   async show(root, run) {
     if (!run) { root.append(nothing("No runs yet")); return {}; }
-    const which = state.get("graph", "graph_0");
+    const which = state.get("graph", "0");
     let graph;
     try { graph = await get("board/graph", { train_id: run, tag: which }); }
     catch (error) { root.append(h("div", { class: "bar" }, h("h1", {}, "Graph")), nothing("No graph in this run", "SummaryCollector records it (collect_graph) in graph mode. ", error.message)); return {}; }
@@ -265,7 +265,7 @@ export default {
       fill(results, found.length ? found.map((i) => h("div", {}, h("a", { href: "#", onclick: (e) => { e.preventDefault(); results.hidden = true; reveal(holder[i]); } }, graph.names[i]))) : "nothing found");
     }, 120) });
     const check = h("input", { type: "checkbox", onchange: () => { constants = check.checked; refresh(); fit(); } });
-    const choices = Array.from({ length: graph.graphs }, (_, i) => [`graph_${i}`, `graph ${i}`]);
+    const choices = Array.from({ length: graph.graphs }, (_, i) => [String(i), `graph ${i}`]);
     root.append(h("div", { class: "bar" }, h("h1", {}, "Graph"), h("span", {}, find, results), count, h("span", { class: "spacer" }), graph.graphs > 1 ? picker(choices, which, (v) => { state.set("graph", v, true); root.replaceChildren(); this.show(root, run); }, "Graph") : null,
       h("label", {}, check, "parameters and constants"), h("button", { onclick: () => { for (const s of [...open]) if (s !== top) open.delete(s); refresh(); fit(); } }, "Fold all"), h("button", { onclick: () => fit() }, "Fit")), h("div", { class: "split" }, box, about));
     refresh(); facts();
