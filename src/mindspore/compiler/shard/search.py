@@ -1,11 +1,218 @@
-"""Choosing a plan."""
+"""Choosing a plan: exact search over the operators of the forward pass.
+
+A variable for each operator of the forward pass; its choices lay the links between nodes and the links within a node on labels
+of its index rule. The cost of a choice is the operator's time (three times over, with gradients), the sums that its results owe,
+and the sum over devices of its weights' gradients; the cost of two neighbours is the redistribution between them, there and
+back. The least total is found by elimination (eliminate.py). The gradients and the optimizer follow by propagation (plan.py).
+
+Memory: weights and states that do not fit are priced by a multiplier, raised until the plan fits. Multipliers reach the convex part of
+the frontier only, so a plan that fits may exist that is a little faster than the one found.
+"""
 
 from __future__ import annotations
 
-from mindspore.compiler.shard.plan import Options, Plan, make_plan
-from mindspore.ir import FuncGraph
+import itertools
+from typing import Any
+
+import numpy as np
+
+from mindspore.compiler.shard import cost
+from mindspore.compiler.shard.eliminate import Problem
+from mindspore.compiler.shard.layout import Axes, Layout, Mesh
+from mindspore.compiler.shard.plan import (
+    Options,
+    Plan,
+    Planner,
+    fits,
+    input_layouts,
+    make_plan,
+    output_layouts,
+    outputs_of,
+    rule_of,
+    shapes_of,
+)
+from mindspore.compiler.shard.strategy import Assignment, assignment_of
+from mindspore.ir import AbstractTuple, CNode, FuncGraph, Node, Parameter
+from mindspore.prims.factors import Factors
+from mindspore.prims.structural import MakeTuple, TupleGetItem
+
+#: bytes kept per byte of a trained weight: the weight, its gradient, two states
+_KEPT = 4.0
 
 
 def find_plan(graph: FuncGraph, options: Options) -> Plan:
-    """The plan for a graph: by propagation from what the user said."""
-    return make_plan(graph, options)
+    """The plan for a graph: searched for, or by propagation from what the user said."""
+    if not options.search:
+        return make_plan(graph, options)
+    return Search(graph, options).run()
+
+
+def super_axes(mesh: Mesh, machine: cost.Machine) -> list[Axes]:
+    """The mesh's axes by class of links: between nodes, within a node."""
+    far = tuple(a for a in mesh.axes if machine.link(mesh, (a,)) is machine.slow)
+    near = tuple(a for a in mesh.axes if a not in far)
+    return [axes for axes in (far, near) if axes] if far else _halves(near)
+
+
+def _halves(axes: Axes) -> list[Axes]:
+    """Devices of one node: two groups of axes, so that two labels can be cut."""
+    middle = len(axes) // 2
+    return [part for part in (axes[:middle], axes[middle:]) if part]
+
+
+class Search:
+    """One graph."""
+
+    def __init__(self, graph: FuncGraph, options: Options):
+        self.graph, self.options = graph, options
+        self.mesh, self.machine = Mesh.of(options.devices), options.machine
+        self.groups = super_axes(self.mesh, self.machine)
+        self.trains = bool(graph.attrs.get("updates"))
+        self.inputs = Planner(graph, options)
+        self.inputs._lay_inputs()
+        self.choices: dict[int, list[Assignment]] = {}
+        self.rules: dict[int, Factors] = {}
+        self._moves: dict[Any, float] = {}
+        self.exact = True
+
+    def run(self) -> Plan:
+        nodes = [n for n in self.graph.nodes() if "Grad_" not in n.scope and not n.op.writes]
+        for node in nodes:
+            rule = rule_of(node)
+            if rule is not None and rule.inputs:
+                found = self._choices(node, rule)
+                if len(found) > 1 or "in_strategy" in node.op.attrs:
+                    self.rules[node.id], self.choices[node.id] = rule, found
+        searched = [n for n in nodes if n.id in self.choices]
+        preset = self._solve(searched, 0.0)
+        if self._memory(searched, preset) > self.machine.memory:
+            preset = self._within_memory(searched)
+        given = {n.id for n in searched if "in_strategy" in n.op.attrs}
+        return make_plan(self.graph, self.options, {i: a for i, a in preset.items() if i not in given})
+
+    # -- choices --------------------------------------------------------------------------------------------------------
+    def _choices(self, node: CNode, rule: Factors) -> list[Assignment]:
+        shapes, outputs = shapes_of(node), outputs_of(node)
+        if "in_strategy" in node.op.attrs:
+            return [assignment_of(node, rule, shapes, self.mesh)]
+        found: list[Assignment] = []
+        for labels in itertools.product(("", *rule.labels), repeat=len(self.groups)):
+            chosen: Assignment = {}
+            for label, axes in zip(labels, self.groups):
+                if label:
+                    chosen[label] = chosen.get(label, ()) + axes
+            if chosen not in found and fits(rule, chosen, shapes, outputs, self.mesh):
+                found.append(chosen)
+        return found
+
+    # -- costs ------------------------------------------------------------------------------------------------------------
+    def _node_cost(self, node: CNode, chosen: Assignment, weight_price: float) -> float:
+        rule, mesh, machine = self.rules[node.id], self.mesh, self.machine
+        shapes, outputs = shapes_of(node), outputs_of(node)
+        leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
+        parts = mesh.parts(a for axes in chosen.values() for a in axes)
+        nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
+        passes = 3 if self.trains else 1
+        seconds = passes * machine.operation(cost.flops_of(rule, shapes, outputs) / parts, nbytes / parts)
+        for leaf, layout in zip(leaves, output_layouts(rule, chosen)):
+            seconds += self._move(layout, layout.paid(), getattr(leaf, "nbytes", 0))
+        used = {a for axes in chosen.values() for a in axes}
+        for arg, layout in zip(node.args, input_layouts(rule, chosen)):
+            weight = _weight(arg)
+            if weight is None or layout is None:
+                continue
+            stored = weight.abstract.nbytes / max(1, int(np.prod(layout.cuts(mesh))))
+            seconds += weight_price * stored * _KEPT
+            if self.trains:
+                axes = tuple(sorted(used - layout.used))
+                seconds += machine.collective("all_reduce", stored, mesh, axes)
+        return seconds
+
+    def _move(self, source: Layout, target: Layout, nbytes: int) -> float:
+        key = (source, target, nbytes)
+        if key not in self._moves:
+            self._moves[key] = cost.redistribution(source, target, nbytes, self.mesh, self.machine)
+        return self._moves[key]
+
+    def _edge(self, user: CNode, place: int, maker: CNode, output: int) -> np.ndarray:
+        """Redistribution from each choice of a maker to each of a user, there and (for gradients) back."""
+        arg = user.args[place]
+        made = [output_layouts(self.rules[maker.id], c)[output].paid() for c in self.choices[maker.id]]
+        wanted = [input_layouts(self.rules[user.id], c)[place] for c in self.choices[user.id]]
+        back = 2.0 if self.trains and arg.abstract.dtype.kind == "f" else 1.0
+        kinds = {pair: back * self._move(*pair, arg.abstract.nbytes) for pair in itertools.product(set(made), set(wanted))}
+        return np.array([[kinds[m, w] for w in wanted] for m in made])
+
+    # -- solving -----------------------------------------------------------------------------------------------------------
+    def _solve(self, nodes: list[CNode], weight_price: float) -> dict[int, Assignment]:
+        problem = Problem()
+        number: dict[int, int] = {}
+        for node in nodes:
+            costs = np.array([self._node_cost(node, c, weight_price) for c in self.choices[node.id]])
+            for place, arg in enumerate(node.args):
+                costs = costs + self._from_input(node, place, arg)
+            number[node.id] = problem.variable(costs)
+        for node in nodes:
+            for place, arg in enumerate(node.args):
+                maker, output = _maker(arg)
+                if maker is not None and maker.id in number and self._is_moved(node, place):
+                    problem.add(number[maker.id], number[node.id], self._edge(node, place, maker, output))
+        best = problem.solve()
+        self.exact = best.exact
+        return {node.id: self.choices[node.id][best.values[number[node.id]]] for node in nodes}
+
+    def _is_moved(self, node: CNode, place: int) -> bool:
+        labels = self.rules[node.id].inputs
+        return place < len(labels) and labels[place] is not None
+
+    def _from_input(self, node: CNode, place: int, arg: Node) -> np.ndarray | float:
+        """The cost of taking a graph's input as the data set lays it."""
+        layout = self.inputs.plan.layouts.get(arg.id) if isinstance(arg, Parameter) else None
+        if not isinstance(layout, Layout) or not self._is_moved(node, place):
+            return 0.0
+        wanted = [input_layouts(self.rules[node.id], c)[place] for c in self.choices[node.id]]
+        return np.array([self._move(layout, w, arg.abstract.nbytes) for w in wanted])  # type: ignore[arg-type]
+
+    # -- memory ------------------------------------------------------------------------------------------------------------
+    def _memory(self, nodes: list[CNode], preset: dict[int, Assignment]) -> float:
+        """Bytes of weights, gradients and states per device."""
+        kept: dict[int, float] = {}
+        for node in nodes:
+            for arg, layout in zip(node.args, input_layouts(self.rules[node.id], preset[node.id])):
+                weight = _weight(arg)
+                if weight is not None and layout is not None:
+                    parts = max(1, int(np.prod(layout.cuts(self.mesh))))
+                    kept.setdefault(weight.id, weight.abstract.nbytes / parts * (_KEPT if self.trains else 1.0))
+        return sum(kept.values())
+
+    def _within_memory(self, nodes: list[CNode]) -> dict[int, Assignment]:
+        """The least multiplier, to a factor of 1.2, with which the plan fits; the smallest plan there is, if none does."""
+        low, high = 1e-15, 1e-3
+        best = self._solve(nodes, high)
+        while high / low > 1.2:
+            middle = (low * high) ** 0.5
+            found = self._solve(nodes, middle)
+            if self._memory(nodes, found) <= self.machine.memory:
+                best, high = found, middle
+            else:
+                low = middle
+        return best
+
+
+def _maker(node: Node) -> tuple[CNode | None, int]:
+    """The operator that computes a value, and which of its results it is."""
+    if not isinstance(node, CNode):
+        return None, 0
+    if isinstance(node.op, TupleGetItem):
+        maker, index = node.args[0], node.args[1].value  # type: ignore[attr-defined]
+        if isinstance(maker, CNode) and isinstance(maker.op, MakeTuple):
+            return _maker(maker.args[index])
+        return (maker, index) if isinstance(maker, CNode) else (None, 0)
+    return node, 0
+
+
+def _weight(node: Node) -> Parameter | None:
+    """The weight that a value is, perhaps under another name or type."""
+    while isinstance(node, CNode) and node.op.elementwise and len(node.args) in (1, 2) and isinstance(node.args[0], Node):
+        node = node.args[0]
+    return node if isinstance(node, Parameter) and node.default is not None else None
