@@ -41,18 +41,31 @@ class Program(NamedTuple):
     outputs: tuple[TensorSpec, ...]
     weights: dict[str, np.ndarray]  # in the order of the graph's parameters
     updates: dict[str, int]  # weights that a run changes: which of the graph's outputs is the new value
+    errors: tuple[Callable[[float], BaseException], ...] = ()  # what a run may report, from the offending value
 
     def compile(self, backend: Backend) -> Callable[..., tuple[np.ndarray, ...]]:
         """A function from arrays, one for each input, to arrays, one for each output. Changed weights are kept."""
-        executable = backend.compile(self.graph)
-        state = dict(self.weights)
+        executable: Any = backend.compile(self.graph)
+        state = {name: np.array(array) for name, array in self.weights.items()}  # ours alone: a backend may rely on them
+        own = {"own": True} if hasattr(executable, "kept_inputs") else {}
 
         def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-            found = executable(*self._checked(arrays), *state.values())
+            found = executable(*self._checked(arrays), *state.values(), **own)
+            self._raise_reported(found)
             state.update({name: np.asarray(found[place]) for name, place in self.updates.items()})
             return tuple(np.asarray(value) for value in found[: len(self.outputs)])
 
         return run
+
+    def _raise_reported(self, found: Sequence[Any]) -> None:
+        """Raise the error that a run has noted: an index out of range, say. Nothing was stored."""
+        record = self.graph.attrs.get("record")
+        code = int(found[record[0]]) if record is not None else 0
+        if code:
+            value = float(found[record[1]])
+            if code > len(self.errors):
+                raise ValueError(f"A value that the model computes with is not allowed: {value:g}.")
+            raise self.errors[code - 1](value)
 
     def _checked(self, arrays: Sequence[Any]) -> list[np.ndarray]:
         if len(arrays) != len(self.inputs):
@@ -73,17 +86,23 @@ def build(
     inputs: Sequence[TensorSpec],
     weights: Mapping[str, tuple[str, np.ndarray]],
     shapes: Mapping[str, Shape] | None = None,
+    known: Mapping[str, np.ndarray] | None = None,
+    resize: bool = False,
 ) -> Program:
     """Trace `function(inputs, weights)` on tensors of these types.
 
-    `weights`: how the function knows them -> (name, value). `shapes` fixes the sizes of inputs that are open.
+    `weights`: how the function knows them -> (name, value). `shapes` fixes the sizes of inputs that are open. Inputs in
+    `known` have these values for good and are no inputs of the program. With `resize`, `shapes` may differ from the file's.
     """
-    fixed = tuple(_fixed(spec, shapes or {}) for spec in inputs)
+    known = known or {}
+    fixed = tuple(_fixed(spec, shapes or {}, resize) for spec in inputs if spec.name not in known)
     examples = tuple(values.from_array(np.broadcast_to(np.zeros((), s.dtype.np), s.shape)) for s in fixed)
     held = {key: values.parameter_class()(values.from_array(array), name=label) for key, (label, array) in weights.items()}
 
     def run(*arguments: Any) -> tuple:
-        return tuple(_as_node(leaf) for leaf in _leaves(function(arguments, held)))
+        rest = iter(arguments)
+        given = tuple(known[spec.name] if spec.name in known else next(rest) for spec in inputs)
+        return tuple(_as_node(leaf) for leaf in _leaves(function(given, held)))
 
     run.__module__ = __name__  # called, not interpreted
     traced = parse.trace(run, examples, {}, name)
@@ -97,12 +116,14 @@ def build(
         if isinstance(kind, AbstractTensor)
     )
     kept = {weight.name: np.asarray(weight._data) for weight in traced.weights}
-    return Program(traced.graph, fixed, outputs, kept, {weight.name: place for weight, place in traced.written})
+    updates = {weight.name: place for weight, place in traced.written}
+    return Program(traced.graph, fixed, outputs, kept, updates, tuple(report.error for report in traced.errors))
 
 
-def _fixed(spec: TensorSpec, shapes: Mapping[str, Shape]) -> TensorSpec:
+def _fixed(spec: TensorSpec, shapes: Mapping[str, Shape], resize: bool) -> TensorSpec:
     shape = tuple(shapes.get(spec.name, spec.shape))
-    if len(shape) != len(spec.shape) or any(own not in (-1, size) for own, size in zip(spec.shape, shape)):
+    changed = any(own not in (-1, size) for own, size in zip(spec.shape, shape))
+    if len(shape) != len(spec.shape) or (changed and not resize):
         raise ValueError(f"The input '{spec.name}' has the shape {spec.shape}; it cannot be {shape}.")
     if any(size < 0 for size in shape):
         raise ValueError(

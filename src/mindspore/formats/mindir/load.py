@@ -29,15 +29,25 @@ def read_steps(path: str, decrypt: Decrypt | None = None) -> tuple[Steps, ModelP
 
 def load(path: str, shapes: Mapping[str, Shape] | None = None, decrypt: Decrypt | None = None) -> Program:
     """The graph and weights of a MindIR file. `shapes` gives sizes that the file leaves open, by names of inputs."""
-    steps, _ = read_steps(path, decrypt)
+    return build(read_steps(path, decrypt)[0], shapes)
+
+
+def build(steps: Steps, shapes: Mapping[str, Shape] | None = None, resize: bool = False) -> Program:
+    """The graph and weights of a program of steps. With `resize`, `shapes` may differ from those of the model."""
     operations = PrimitiveOperations()
     return program.build(
         steps.main,
         lambda arguments, held: steps.run(operations, held, arguments),
-        [_spec(name, info) for name, info in steps.input_types],
+        input_specs(steps),
         steps.weights,
         shapes,
+        resize=resize,
     )
+
+
+def input_specs(steps: Steps) -> list[TensorSpec]:
+    """What a model takes; -1 stands for a size that the file leaves open."""
+    return [_spec(name, info) for name, info in steps.input_types]
 
 
 def _spec(name: str, info: Any) -> TensorSpec:

@@ -58,18 +58,47 @@ def program_of(
 
 def load(path: str, shapes: Mapping[str, Shape] | None = None) -> Program:
     """The graph and weights of an ONNX file. `shapes` gives sizes that the file leaves open, by names of inputs."""
-    model = read_model(path)
+    return build(read_model(path), shapes, path=path)
+
+
+def build(
+    model: Any,
+    shapes: Mapping[str, Shape] | None = None,
+    known: Mapping[str, np.ndarray] | None = None,
+    path: str = "model",
+    resize: bool = False,
+) -> Program:
+    """The graph and weights of a model message.
+
+    `known`: inputs whose values the graph is made for. With `resize`, `shapes` may differ from those of the model.
+    """
     steps, weights = program_of(model, path)
-    specs = {i.name: _spec(i) for i in model.graph.input}
+    known = known or {}
+    specs = [_spec(i) if i.name not in known else TensorSpec(i.name, TYPES[1], ()) for i in _inputs(model, steps)]
     made = program.build(
         model.graph.name or "graph",
-        lambda arguments, held: steps.run(tuple(as_tensor(a) for a in arguments), held),
-        [specs[name] for name in steps.inputs],
+        lambda arguments, held: steps.run(
+            tuple(a if s.name in known else as_tensor(a) for s, a in zip(specs, arguments)), held
+        ),
+        specs,
         {name: (name, array) for name, array in weights.items()},
         shapes,
+        known,
+        resize,
     )
     named = zip(made.outputs, steps.outputs)
     return made._replace(outputs=tuple(spec._replace(name=name) for spec, name in named))
+
+
+def input_specs(model: Any) -> list[TensorSpec]:
+    """What a model takes, as its message says."""
+    constants = {t.name for t in model.graph.initializer} | {s.values.name for s in model.graph.sparse_initializer}
+    return [_spec(i) for i in model.graph.input if i.name not in constants]
+
+
+def _inputs(model: Any, steps: OnnxProgram) -> list[Any]:
+    by_name = {i.name: i for i in model.graph.input}
+    return [by_name[name] for name in steps.inputs]
 
 
 def _spec(info: Any) -> TensorSpec:

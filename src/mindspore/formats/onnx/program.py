@@ -54,8 +54,7 @@ class OnnxProgram:
     def _step(self, node: Any) -> OnnxStep:
         if node.domain not in _STANDARD and (node.domain, node.op_type) not in self.functions:
             raise ValueError(f"The ONNX operator '{node.domain}.{node.op_type}' is not supported.")
-        known = node.op_type in OPERATORS or node.op_type in CONTROL
-        if not known and (node.domain, node.op_type) not in self.functions and not _has_function(node.op_type):
+        if (node.domain, node.op_type) not in self.functions and not is_supported(node):
             raise ValueError(f"The ONNX operator '{node.op_type}' is not supported.")
         attributes = {a.name: self._attribute(a) for a in node.attribute if not a.ref_attr_name}
         references = {a.name: _Reference(a.ref_attr_name) for a in node.attribute if a.ref_attr_name}
@@ -137,6 +136,12 @@ def _with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
 def _name(item: Any) -> str:
     """Inputs and outputs are messages in graphs and names in functions."""
     return item if isinstance(item, str) else item.name
+
+
+def is_supported(node: Any) -> bool:
+    """Whether an operator of ONNX itself has a rule here, or a definition by operators that may have."""
+    known = node.op_type in OPERATORS or node.op_type in CONTROL
+    return node.domain in _STANDARD and (known or _has_function(node.op_type))
 
 
 def _has_function(op: str) -> bool:

@@ -26,6 +26,10 @@ OPERATORS: dict[str, Callable[..., Any]] = {}
 _SEES_ARRAYS: set[str] = set()
 
 
+class NeedsValuesError(ValueError):
+    """A graph can only be built when the values of some inputs are known."""
+
+
 def operator(*names: str, arrays: bool = False) -> Callable[[Callable], Callable]:
     """Register a function; with `arrays`, it gets constants as NumPy arrays."""
 
@@ -84,7 +88,7 @@ def static(value: Any, what: str) -> np.ndarray:
         return value
     if isinstance(value, TensorBase) and value._node is None:
         return np.asarray(value._data)
-    raise ValueError(f"The ONNX model computes {what} at run time; in a graph only constant ones can be used.")
+    raise NeedsValuesError(f"The ONNX model computes {what} at run time; in a graph only constant ones can be used.")
 
 
 def ints(value: Any, what: str) -> tuple[int, ...]:

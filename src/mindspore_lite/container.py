@@ -1,0 +1,137 @@
+"""The `.ms` file: named sections behind a table, each with a checksum.
+
+    file    = "MSLT" version:u32 count:u32 checksum:u32 { entry } { section }
+    entry   = name:char[8] offset:u64 size:u64 checksum:u32 zero:u32       (32 bytes; the head's checksum covers all entries)
+    section = bytes, at an offset divisible by 64
+
+| section | content |
+|---|---|
+| `meta` | JSON: what the model takes and gives, where it comes from |
+| `arrays` | JSON: a row per array (arrays.py) |
+| `data` | the arrays' bytes, each at an offset divisible by 64 |
+| `graph` | JSON: the optimised graph for the shapes in `meta` (graph_records.py) |
+| `source` | the model's messages (ONNX or MindIR) without large arrays, to build graphs for other shapes |
+| `code` | machine code of the graph's kernels, for the CPU the model was converted on (code.py) |
+
+Numbers are little-endian, checksums CRC-32. Unknown sections are passed over. A file may be encrypted as a whole. It is mapped, not
+read: sections that nobody asks for cost nothing but their checksum, which is looked at when a section is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from mindspore._base.files import map_file, write_parts
+
+MAGIC, VERSION, ALIGN = b"MSLT", 1, 64
+_HEAD = struct.Struct("<4sIII")
+_ENTRY = struct.Struct("<8sQQII")
+_MOST_SECTIONS = 64
+
+
+class BadModelError(ValueError):
+    """The bytes are no `.ms` model, or are damaged."""
+
+
+def padded(size: int) -> int:
+    return size + -size % ALIGN
+
+
+def pack(sections: Mapping[str, bytes]) -> list[bytes]:
+    """The parts of a file, in order."""
+    at = padded(_HEAD.size + _ENTRY.size * len(sections))
+    entries = b""
+    parts: list[bytes] = []
+    for name, content in sections.items():
+        entries += _ENTRY.pack(name.encode("ascii"), at, len(content), zlib.crc32(content), 0)
+        parts += [content, b"\0" * (padded(len(content)) - len(content))]
+        at += padded(len(content))
+    head = _HEAD.pack(MAGIC, VERSION, len(sections), zlib.crc32(entries)) + entries
+    return [head, b"\0" * (padded(len(head)) - len(head)), *parts]
+
+
+def save(path: str, sections: Mapping[str, bytes], key: bytes | None = None) -> None:
+    """Write a model file; readers see all of it or nothing."""
+    parts = pack(sections)
+    if key is not None:
+        from mindspore.formats import encryption
+
+        parts = list(encryption.encrypt(b"".join(parts), key))
+    write_parts(path, parts)
+
+
+class Container:
+    """The sections of a file."""
+
+    def __init__(self, content: memoryview):
+        if len(content) < _HEAD.size or bytes(content[:4]) != MAGIC:
+            raise BadModelError("it does not begin as a .ms model does")
+        _, version, count, checksum = _HEAD.unpack_from(content)
+        if version != VERSION:
+            raise BadModelError(
+                f"its format has version {version}, this library reads version {VERSION}; convert the model again"
+            )
+        end = _HEAD.size + _ENTRY.size * count
+        if count > _MOST_SECTIONS or len(content) < end or zlib.crc32(content[_HEAD.size : end]) != checksum:
+            raise BadModelError("its table of sections is damaged")
+        self._content = content
+        self._entries: dict[str, tuple[int, int, int]] = {}
+        for place in range(count):
+            name, offset, size, crc, _ = _ENTRY.unpack_from(content, _HEAD.size + place * _ENTRY.size)
+            if offset + size > len(content):
+                raise BadModelError("it is cut off")
+            self._entries[name.rstrip(b"\0").decode("ascii", "replace")] = (offset, size, crc)
+
+    @classmethod
+    def open(cls, path: str, key: bytes | None = None, mode: str = "AES-GCM") -> Container:
+        """Map a file, decrypting it if a key is given."""
+        content = map_file(path)
+        if key is not None:
+            from mindspore.formats import encryption
+
+            try:
+                content = memoryview(encryption.decrypt(content, key, mode))
+            except encryption.WrongKeyError as error:
+                raise BadModelError(f"it cannot be decrypted with this key ({error})") from None
+        elif bytes(content[:4]) != MAGIC:
+            from mindspore.formats import encryption
+
+            if encryption.is_encrypted(content):
+                raise BadModelError("it is encrypted; give its key")
+        return cls(content)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def section(self, name: str) -> memoryview:
+        """The bytes of a section, after a look at its checksum."""
+        if name not in self._entries:
+            raise BadModelError(f"it has no section '{name}'")
+        offset, size, crc = self._entries[name]
+        content = self._content[offset : offset + size]
+        if zlib.crc32(content) != crc:
+            raise BadModelError(f"its section '{name}' is damaged")
+        return content
+
+    def json(self, name: str) -> Any:
+        try:
+            return json.loads(bytes(self.section(name)))
+        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+            raise BadModelError(f"its section '{name}' is damaged") from None
+
+    def size(self, name: str) -> int:
+        return self._entries[name][1]
+
+
+def is_container(path: str) -> bool:
+    with open(path, "rb") as stream:
+        return stream.read(4) == MAGIC or os.fspath(path).endswith(".ms")
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()

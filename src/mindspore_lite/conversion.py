@@ -1,0 +1,113 @@
+"""What `Converter` and `converter_lite` do: read, check, optimise, quantise, write.
+
+ONNX ─────────────────────────┐
+TFLite ──▶ importers/ ──▶ ONNX messages ──▶ Source ──build──▶ Program (graph + weights) ──▶ `.ms`
+MindIR ──────────────────────────────────▶    │                    │
+                                              └── kept, for other shapes (resize)
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import NamedTuple
+
+import numpy as np
+
+from mindspore_lite import loading, model_file, source
+from mindspore_lite.arrays import ArrayWriter
+from mindspore_lite.model_file import LiteModel
+from mindspore_lite.quantise.weights import QuantiseOptions, quantise_weights
+from mindspore_lite.session import Session
+
+_SUFFIX = {True: ".ms", False: ".mindir"}
+
+
+class Request(NamedTuple):
+    """All that a conversion is told."""
+
+    kind: str  # ONNX, MINDIR, TFLITE …
+    model: str
+    output: str
+    weights: str = ""
+    config: dict[str, dict[str, str]] = {}
+    lite: bool = True
+    shapes: dict[str, tuple[int, ...]] = {}
+    half: bool = False
+    optimise: bool = True
+    run: bool = False
+    decrypt_key: bytes | None = None
+    decrypt_mode: str = "AES-GCM"
+    encrypt_key: bytes | None = None
+
+
+def convert(request: Request) -> str:
+    """Write the converted model; returns the file's name. ValueError says why it cannot be done."""
+    path = request.output if request.output.endswith(_SUFFIX[request.lite]) else request.output + _SUFFIX[request.lite]
+    if not request.lite:
+        return _as_mindir(request, path)
+    origin, layout = read_source(request)
+    model = loading.prepare(origin, layout, _named_shapes(request, origin))
+    arrays = ArrayWriter(request.half)
+    options = QuantiseOptions.from_config(request.config)
+    if options is not None:
+        model = quantise_weights(model, arrays, options)
+    if request.run:
+        _try(model)
+    model_file.write(path, model._replace(info=_info(request)), arrays, request.encrypt_key)
+    return path
+
+
+def read_source(request: Request) -> tuple[source.Source, str]:
+    """The model as messages, and the layout of its images."""
+    if request.kind == "MINDIR":
+        return source.from_mindir(request.model, request.decrypt_key, request.decrypt_mode), "NCHW"
+    if request.kind == "ONNX":
+        origin = source.from_onnx(request.model)
+        origin.check()
+        return origin, "NCHW"
+    if request.kind == "TFLITE":
+        from mindspore_lite.importers import tflite
+
+        origin = source.OnnxSource(tflite.read(request.model))
+        return origin, "NHWC"
+    raise ValueError(
+        f"models of {request.kind} cannot be read yet; export the model as ONNX (torch.onnx.export, tf2onnx) and convert that"
+    )
+
+
+def _named_shapes(request: Request, origin: source.Source) -> dict[str, tuple[int, ...]]:
+    known = {spec.name: spec for spec in origin.inputs()}
+    for name, shape in request.shapes.items():
+        if name not in known:
+            raise ValueError(f"input_shape names '{name}', but the model's inputs are {sorted(known)}")
+        if len(shape) != len(known[name].shape):
+            raise ValueError(f"input_shape of '{name}' must have {len(known[name].shape)} sizes, but got {list(shape)}")
+    return request.shapes
+
+
+def _info(request: Request) -> dict[str, str]:
+    info = {"user_info": "", "source_file": os.path.basename(request.model)}
+    dims = request.config.get("acl_build_options", {}).get("ge.dynamicDims", "")
+    return {**info, "dynamic_dims": dims} if dims else info
+
+
+def _try(model: LiteModel) -> None:
+    """Run the model once on zeros."""
+    if any(size < 0 for spec in model.inputs for size in spec.shape):
+        raise ValueError("the model leaves sizes of its inputs open: give input_shape to run it")
+    Session(model).run([np.zeros(spec.shape, spec.dtype.np) for spec in model.inputs])
+
+
+def _as_mindir(request: Request, path: str) -> str:
+    """A `.mindir` file: models that are MindIR already stay as they are."""
+    if request.kind != "MINDIR":
+        raise ValueError("save_type MINDIR is for MindIR models; others are converted to MINDIR_LITE (.ms) files")
+    source.from_mindir(request.model, request.decrypt_key, request.decrypt_mode)  # a damaged file is refused
+    if request.encrypt_key is not None or request.decrypt_key is not None:
+        raise ValueError("encryption is for MINDIR_LITE files here")
+    if os.path.realpath(path) != os.path.realpath(request.model):
+        part = f"{path}.part"
+        shutil.copyfile(request.model, part)
+        os.replace(part, path)
+    return path

@@ -1,0 +1,1 @@
+"""Where MindSpore Lite's own wheel has its compiled parts."""

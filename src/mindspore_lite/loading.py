@@ -1,0 +1,39 @@
+"""From files and options to sessions."""
+
+from __future__ import annotations
+
+import warnings
+
+from mindspore_lite import model_file, source
+from mindspore_lite.context import Context
+from mindspore_lite.model_file import LiteModel
+from mindspore_lite.session import Session
+
+
+def load(path: str, lite: bool, key: bytes | None = None, mode: str = "AES-GCM") -> LiteModel:
+    """The model of a `.ms` file (`lite`), or of a `.mindir` file, which is prepared now."""
+    if lite:
+        return model_file.read(path, key, mode)
+    return prepare(source.from_mindir(path, key, mode))
+
+
+def prepare(origin: source.Source, layout: str = "NCHW", shapes: dict[str, tuple[int, ...]] | None = None) -> LiteModel:
+    """A model made from its source; its graph is built if all sizes are known."""
+    inputs = tuple(spec._replace(shape=(shapes or {}).get(spec.name, spec.shape)) for spec in origin.inputs())
+    program = None
+    if not any(size < 0 for spec in inputs for size in spec.shape):
+        try:
+            program = origin.build({spec.name: spec.shape for spec in inputs}, {})
+        except source.NeedsValuesError:
+            program = None  # built for the values of each run
+    return LiteModel(inputs, program.outputs if program else (), layout, program, origin, {})
+
+
+def start(model: LiteModel, context: Context) -> Session:
+    """A session as the context asks for."""
+    elsewhere = [name for name in context.target if name.lower() != "cpu"]
+    if elsewhere:
+        warnings.warn(f"mindspore_lite runs on CPUs; the target {elsewhere[0]!r} is replaced by 'cpu'", stacklevel=4)
+    if context.cpu.thread_affinity_mode or context.cpu.thread_affinity_core_list:
+        warnings.warn("threads are not bound to cores; OMP_PLACES and OMP_PROC_BIND do that here", stacklevel=4)
+    return Session(model, context.cpu.thread_num)

@@ -1,0 +1,1 @@
+"""Quantisation: fewer bits for weights and activations."""

@@ -1,0 +1,142 @@
+"""Running a model: graphs compiled for the shapes that come, each once.
+
+A graph has fixed shapes. `resize`, or inputs of other shapes where the model leaves sizes open, build another one from the model's
+source; the last few are kept. Where values of inputs decide shapes (axes, sizes given as tensors), a graph is made for the values
+met: first for those of whole numbers and truths, then for all of them.
+"""
+
+from __future__ import annotations
+
+import collections
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.backends.base import CannotCompile
+from mindspore.formats.program import Program, Shape, TensorSpec
+from mindspore_lite.model_file import LiteModel
+from mindspore_lite.source import NeedsValuesError
+
+_KEPT = 8
+_SMALL = 4096  # elements of an input whose values may decide shapes
+
+Runner = Callable[..., tuple[np.ndarray, ...]]
+
+
+class Session:
+    """A model with a number of threads. Calls may come from several threads at once."""
+
+    def __init__(self, model: LiteModel, threads: int = 0):
+        self.model, self.threads = model, threads
+        self.shapes: dict[str, Shape] = {spec.name: spec.shape for spec in model.inputs}
+        self._made: collections.OrderedDict[Any, tuple[Program, Runner]] = collections.OrderedDict()
+        self._by_value = False
+        self._lock = threading.Lock()
+        self.weights: dict[str, np.ndarray] = {}  # new values given by the user
+        if not any(size < 0 for spec in model.inputs for size in spec.shape):
+            self._prepare()
+
+    def _prepare(self) -> None:
+        """Compile for the shapes at hand, if nothing but them is needed."""
+        try:
+            self._compiled(self._key({}), {})
+        except NeedsValuesError:
+            self._by_value = True
+
+    # -- shapes ---------------------------------------------------------------------------------------------------
+    def resize(self, shapes: Mapping[str, Shape]) -> None:
+        """Inputs have these shapes from now on; ValueError if the model cannot take them."""
+        before = dict(self.shapes)
+        self.shapes.update(shapes)
+        try:
+            with self._lock:
+                if not self._by_value:
+                    self._compiled(self._key({}), {})
+        except NeedsValuesError:
+            self._by_value = True
+        except ValueError:
+            self.shapes = before
+            raise
+
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """What the model gives for the shapes at hand, as far as that is known."""
+        found = self._made.get(self._key({}))
+        return found[0].outputs if found is not None else self.model.outputs
+
+    # -- running --------------------------------------------------------------------------------------------------
+    def run(self, arrays: Sequence[np.ndarray]) -> list[tuple[str, np.ndarray]]:
+        """The results by name."""
+        given = {spec.name: array for spec, array in zip(self.model.inputs, arrays)}
+        with self._lock:
+            program, runner = self._for(given)
+        results = runner(*(given[spec.name] for spec in program.inputs))
+        return [(spec.name, value) for spec, value in zip(program.outputs, results)]
+
+    def _for(self, given: dict[str, np.ndarray]) -> tuple[Program, Runner]:
+        for name, array in given.items():
+            self.shapes[name] = array.shape
+        if not self._by_value:
+            try:
+                return self._compiled(self._key({}), {})
+            except NeedsValuesError:
+                self._by_value = True
+        whole = {n: a for n, a in given.items() if a.dtype.kind in "iub" and a.size <= _SMALL}
+        try:
+            return self._compiled(self._key(whole), whole)
+        except NeedsValuesError:
+            return self._compiled(self._key(given), given)
+
+    def _key(self, known: Mapping[str, np.ndarray]) -> Any:
+        values = tuple((name, array.dtype.str, array.tobytes()) for name, array in known.items())
+        return tuple(self.shapes.items()), values
+
+    def _compiled(self, key: Any, known: Mapping[str, np.ndarray]) -> tuple[Program, Runner]:
+        if key not in self._made:
+            program = self._with_new_weights(self._program(known))
+            self._made[key] = program, compile_program(program, self.threads)
+            if len(self._made) > _KEPT:
+                self._made.popitem(last=False)
+        self._made.move_to_end(key)
+        return self._made[key]
+
+    def _program(self, known: Mapping[str, np.ndarray]) -> Program:
+        stored = self.model.program
+        if not known and stored is not None and all(self.shapes[s.name] == s.shape for s in stored.inputs):
+            return stored
+        return self.model.origin.build(self.shapes, known)
+
+    # -- weights --------------------------------------------------------------------------------------------------
+    def update_weights(self, weights: Mapping[str, np.ndarray]) -> None:
+        """Use other values from now on; KeyError for a name that is no weight, ValueError for another shape."""
+        with self._lock:
+            program = self._compiled(self._key({}), {})[0]
+            for name, array in weights.items():
+                if program.weights[name].shape != array.shape:
+                    raise ValueError(
+                        f"the weight '{name}' has the shape {program.weights[name].shape}, not {array.shape}"
+                    )
+            self.weights.update(weights)
+            self._made.clear()
+
+    def _with_new_weights(self, program: Program) -> Program:
+        changed = {n: np.asarray(a, program.weights[n].dtype) for n, a in self.weights.items() if n in program.weights}
+        return program._replace(weights={**program.weights, **changed}) if changed else program
+
+
+def compile_program(program: Program, threads: int = 0) -> Runner:
+    """A function of arrays, on the native backend where it is there and can."""
+    from mindspore.backends import cpu
+
+    if cpu.available():
+        backend = cpu.CpuBackend(threads=threads)
+        if backend.supports(program.graph):
+            try:
+                return program.compile(backend)
+            except CannotCompile as error:
+                warnings.warn(f"the model runs on NumPy: {error}")
+    from mindspore.backends.interp import InterpBackend
+
+    return program.compile(InterpBackend())

@@ -1,0 +1,112 @@
+"""`benchmark --modelFile=net.ms`: how long a run takes, where the time goes, and whether results are right."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore_lite.context import Context
+from mindspore_lite.model import Model, ModelType
+from mindspore_lite.tensor import Tensor
+from mindspore_lite.tools import options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 when the model ran, and agreed with the expected results where they were given."""
+    parser = options.parser("benchmark", "Measures a model, and compares its results with a file.")
+    parser.add_argument("--modelFile", required=True)
+    options.add(parser, "inDataFile", [], "a file of raw data for each input, separated by commas", options.split_names)
+    options.add(parser, "device", "CPU", "", choices=["CPU"])
+    options.add(parser, "numThreads", 2, "threads", int)
+    options.add(parser, "loopCount", 10, "runs that count", int)
+    options.add(parser, "warmUpLoopCount", 3, "runs before", int)
+    options.add(parser, "inputShapes", [], "1,224,224,3:1,8", options.split_shapes)
+    options.add(
+        parser, "benchmarkDataFile", "", "expected results: for each output a line 'name rank sizes…' and one of values"
+    )
+    options.add(parser, "accuracyThreshold", 0.5, "mean relative error allowed, in percent", float)
+    options.add(parser, "cosineDistanceThreshold", -1.1, "least cosine of the angle to the expected results", float)
+    options.add(parser, "decryptKey", "", "in hexadecimal digits")
+    given = parser.parse_args(arguments)
+    try:
+        return _run(given)
+    except (RuntimeError, ValueError, OSError) as error:
+        print(f"Run Benchmark {os.path.basename(given.modelFile)} Failed : {error}", file=sys.stderr)
+        return 1
+
+
+def _run(given: Any) -> int:
+    context = Context()
+    context.cpu.thread_num = given.numThreads
+    model = Model()
+    start = time.perf_counter()
+    kind = ModelType.MINDIR if given.modelFile.endswith(".mindir") else ModelType.MINDIR_LITE
+    model.build_from_file(given.modelFile, kind, context, dec_key=bytes.fromhex(given.decryptKey) or None)
+    print(f"PrepareTime = {(time.perf_counter() - start) * 1000:.3f} ms")
+    inputs = model.get_inputs()
+    if given.inputShapes:
+        model.resize(inputs, given.inputShapes)
+    _fill(inputs, given.inDataFile)
+    if given.benchmarkDataFile:
+        return _compare(model.predict(inputs), given)
+    for _ in range(given.warmUpLoopCount):
+        model.predict(inputs)
+    times = []
+    for _ in range(max(given.loopCount, 1)):
+        start = time.perf_counter()
+        model.predict(inputs)
+        times.append((time.perf_counter() - start) * 1000)
+    name = os.path.basename(given.modelFile)
+    print(
+        f"Model = {name}, NumThreads = {given.numThreads}, MinRunTime = {min(times):.6f} ms, "
+        f"MaxRuntime = {max(times):.6f} ms, AvgRunTime = {sum(times) / len(times):.6f} ms"
+    )
+    print(f"Run Benchmark {name} Success.")
+    return 0
+
+
+def _fill(inputs: list[Tensor], files: list[str]) -> None:
+    """Data from files, or random numbers."""
+    if files and len(files) != len(inputs):
+        raise ValueError(f"the model takes {len(inputs)} inputs, but --inDataFile names {len(files)} files")
+    random = np.random.default_rng(0)
+    for place, tensor in enumerate(inputs):
+        empty = tensor.get_data_to_numpy()
+        if files:
+            data = np.fromfile(files[place], empty.dtype)
+            if data.size != empty.size:
+                raise ValueError(
+                    f"the file {files[place]} has {data.size} elements, but '{tensor.name}' takes {empty.size}"
+                )
+        else:
+            data = random.random(empty.shape) if empty.dtype.kind == "f" else np.zeros(empty.shape)
+        tensor.set_data_from_numpy(np.asarray(data, empty.dtype).reshape(empty.shape))
+
+
+def _compare(outputs: list[Tensor], given: Any) -> int:
+    """The mean relative error and the cosine of each output against the expected one."""
+    with open(given.benchmarkDataFile, encoding="utf-8") as stream:
+        lines = [line.split() for line in stream if line.strip()]
+    expected = {head[0]: np.array(body, np.float64) for head, body in zip(lines[0::2], lines[1::2])}
+    worst, closest = 0.0, 1.0
+    for place, tensor in enumerate(outputs):
+        names = list(expected)
+        wanted = expected.get(tensor.name, expected[names[place]] if place < len(names) else None)
+        found = tensor.get_data_to_numpy().astype(np.float64).reshape(-1)
+        if wanted is None or wanted.shape != found.shape:
+            raise ValueError(f"the expected results have no output '{tensor.name}' with {found.size} elements")
+        scale = np.abs(wanted).mean() or 1.0
+        worst = max(worst, float(np.abs(found - wanted).mean() / scale * 100))
+        lengths = np.linalg.norm(found) * np.linalg.norm(wanted)
+        closest = min(closest, float(found @ wanted / lengths) if lengths else 1.0)
+    print(f"Mean bias of all nodes/tensors: {worst:.6f}%\nCosine distance of all nodes/tensors: {closest:.6f}")
+    return 0 if worst <= given.accuracyThreshold and closest >= given.cosineDistanceThreshold else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""Damaged model files raise RuntimeError and use no more memory than they have bytes for."""
+
+import json
+import zlib
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import mindspore_lite as mslite
+from mindspore_lite import container
+
+rng = np.random.default_rng(5)
+
+
+@pytest.fixture
+def content(tmp_path):
+    w = rng.standard_normal((40, 20)).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Relu", ["a"], ["y"])], "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 40])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 20])], [numpy_helper.from_array(w, "w")],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "g.onnx")
+    mslite.Converter().convert(mslite.FmkType.ONNX, str(tmp_path / "g.onnx"), str(tmp_path / "g"))
+    return (tmp_path / "g.ms").read_bytes()
+
+
+def load(path):
+    model = mslite.Model()
+    model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE)
+    return model
+
+
+def test_every_flipped_bit_that_matters_is_noticed(content, tmp_path):
+    used = np.frombuffer(content, np.uint8)
+    for _ in range(60):
+        place = int(rng.integers(0, len(content)))
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(rng.integers(0, 8))
+        (tmp_path / "bad.ms").write_bytes(damaged)
+        try:
+            model = load(tmp_path / "bad.ms")
+        except RuntimeError:
+            continue
+        assert used[place] == 0 or _is_source(content, place)  # padding, or what only another shape needs
+        model.predict([np.ones((2, 40), np.float32)])
+
+
+def _is_source(content, place):
+    entries = container.Container(memoryview(content))._entries
+    start, size, _ = entries["source"]
+    return start <= place < start + size
+
+
+def test_cut_off_files(content, tmp_path):
+    for size in [0, 3, 15, 40, *rng.integers(1, len(content) - 64, 20)]:
+        (tmp_path / "bad.ms").write_bytes(content[: int(size)])
+        with pytest.raises(RuntimeError, match="build_from_file failed"):
+            load(tmp_path / "bad.ms")
+
+
+def _changed(content, name, change):
+    """The file with another JSON section and right checksums."""
+    box = container.Container(memoryview(content))
+    sections = {key: bytes(box.section(key)) for key in box._entries}
+    rows = json.loads(sections[name])
+    change(rows)
+    sections[name] = json.dumps(rows).encode()
+    return b"".join(container.pack(sections))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("arrays", lambda rows: rows[0].update(shape=[1 << 40, 1 << 20])),
+        ("arrays", lambda rows: rows[0].update(at=1 << 60)),
+        ("arrays", lambda rows: rows[0].update(dtype="object")),
+        ("arrays", lambda rows: rows[0].update(stored={"bits": 99, "axis": None, "scale": 0, "zero": 0})),
+        ("arrays", lambda rows: rows.clear()),
+        ("graph", lambda rows: rows[0]["nodes"][0].__setitem__(0, 77)),
+        ("graph", lambda rows: rows[0]["nodes"][0][1].__setitem__(0, ["n", 5])),
+        ("graph", lambda rows: rows[0]["ops"][0].__setitem__(0, "../os")),
+        ("graph", lambda rows: rows[0]["ops"][0].__setitem__(1, "promote_arguments")),
+        ("graph", lambda rows: rows[0]["inputs"][0].__setitem__(1, ["float32", [9, 9]])),
+        ("graph", lambda rows: rows.clear()),
+        ("meta", lambda rows: rows.pop("inputs")),
+        ("meta", lambda rows: rows["inputs"][0].__setitem__(1, "nonsense")),
+        ("meta", lambda rows: rows["program"]["weights"].clear()),
+        ("meta", lambda rows: rows.update(source="pickle")),
+    ],
+)
+def test_nonsense_with_right_checksums(content, tmp_path, name, change):
+    (tmp_path / "bad.ms").write_bytes(_changed(content, name, change))
+    with pytest.raises(RuntimeError, match="build_from_file failed"):
+        load(tmp_path / "bad.ms")
+
+
+def test_the_grammar_is_as_documented(content):
+    assert content[:4] == b"MSLT"
+    count = int.from_bytes(content[8:12], "little")
+    assert zlib.crc32(content[16 : 16 + 32 * count]) == int.from_bytes(content[12:16], "little")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_tflite_bytes(seed, tmp_path):
+    random = np.random.default_rng(seed)
+    for size in (0, 4, 8, 100, 4000):
+        (tmp_path / "bad.tflite").write_bytes(random.integers(0, 40, size, dtype=np.uint8).tobytes())
+        with pytest.raises(RuntimeError, match="Converter model failed"):
+            mslite.Converter().convert(mslite.FmkType.TFLITE, str(tmp_path / "bad.tflite"), str(tmp_path / "bad"))
+        assert not (tmp_path / "bad.ms").exists()
