@@ -6,11 +6,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mindspore_serving.engine.errors import Kind, ServingError
-from mindspore_serving.engine.location import Location
-from mindspore_serving.engine.pool import MethodInfo, Pool
+from mindspore_serving.engine.location import Location, versions
+from mindspore_serving.engine.pool import MethodInfo, Pool, StartFailed
 from mindspore_serving.engine.queue import QueueClosed, Request, RequestQueue
 from mindspore_serving.engine.statistics import Statistics
 from mindspore_serving.engine.values import Instance
@@ -49,6 +49,7 @@ class Dispatcher:
         self._lock = threading.Lock()
         self._pools: dict[str, dict[int, Pool]] = {}
         self._leaving: set[Pool] = set()
+        self._deployments: dict[str, tuple[Deployment, int]] = {}
         self.max_enqueued = MAX_ENQUEUED
         self.batch_delay = 0.0
         self.draining = False
@@ -67,6 +68,7 @@ class Dispatcher:
         with self._lock:
             old = self._pools.setdefault(name, {}).get(version)
             self._pools[name][version] = pool
+            self._deployments[name] = (deployment, least)
         if old is not None:
             self._retire(old)
         return pool
@@ -80,6 +82,21 @@ class Dispatcher:
                 self._pools.pop(name, None)
         for pool in chosen:
             self._retire(pool, timeout)
+
+    def reload(self, name: str) -> None:
+        """Start the newest version on disk and stop the others once their requests are answered: none fails."""
+        if name not in self._deployments:
+            raise ServingError(f"'{name}' is not among the servables of this server: {sorted(self._deployments)}", Kind.NOT_FOUND)
+        deployment, least = self._deployments[name]
+        place = deployment.location
+        newest = max(versions(place.directory, place.name), default=place.version)
+        try:
+            self.deploy(replace(deployment, location=replace(place, version=newest)), least)
+        except StartFailed as error:
+            raise ServingError(str(error), Kind.FAILED) from None
+        for number in self.versions(name):
+            if number != (newest or 1):
+                self.withdraw(name, number)
 
     def _retire(self, pool: Pool, timeout: float = 60.0) -> None:
         self._leaving.add(pool)

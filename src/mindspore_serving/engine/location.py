@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Location:
-    """A version of a servable on disk. `version` 0: there are no folders of versions."""
+    """A version of a servable on disk. `version` 0: there are no folders of versions. `file`: a model without configuration."""
 
     directory: str
     name: str
     version: int
+    file: str = ""
 
     @property
     def folder(self) -> str:

@@ -50,7 +50,7 @@ def decryption(key: bytes | None, mode: str) -> Decrypt | None:
     return decrypt
 
 
-def _shapes(path: str, decrypt: Decrypt | None) -> dict[str, tuple[int, ...]]:
+def input_shapes(path: str, decrypt: Decrypt | None) -> dict[str, tuple[int, ...]]:
     """The shapes of the inputs as the file gives them; -1: open."""
     if path.endswith(".onnx"):
         inputs = {tensor.name: tensor.type.tensor_type.shape.dim for tensor in read_model(path).graph.input}
@@ -64,7 +64,7 @@ class Subgraph:
 
     def __init__(self, path: str, declaration: ModelDeclaration, decrypt: Decrypt | None) -> None:
         self._path, self._decrypt, self._declaration = path, decrypt, declaration
-        open_inputs = {name: shape for name, shape in _shapes(path, decrypt).items() if -1 in shape}
+        open_inputs = {name: shape for name, shape in input_shapes(path, decrypt).items() if -1 in shape}
         self._open = open_inputs if declaration.with_batch_dim else {}
         self.batch = OPEN_BATCH if self._open else 1
         program = self._load(1)

@@ -152,7 +152,16 @@ class _WorkerThread:
         place = self._pool.location
         try:
             key = [] if self._pool.key is None else [self._pool.key]
-            channel.send({"directory": place.directory, "name": place.name, "version": place.version, "mode": self._pool.mode}, key)
+            channel.send(
+                {
+                    "directory": place.directory,
+                    "name": place.name,
+                    "version": place.version,
+                    "file": place.file,
+                    "mode": self._pool.mode,
+                },
+                key,
+            )
             answer, _ = channel.receive()
         except Closed:
             answer = {"kind": "failed", "reason": "death of one worker"}

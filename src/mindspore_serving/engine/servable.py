@@ -6,9 +6,9 @@ import os
 import sys
 
 from mindspore.formats.mindir.files import Decrypt
-from mindspore_serving.engine.declaration import ModelDeclaration, Servable, declaring
+from mindspore_serving.engine.declaration import Method, ModelDeclaration, Place, Servable, Stage, declaring
 from mindspore_serving.engine.location import Location, versions
-from mindspore_serving.engine.models import LoadedModel, decryption
+from mindspore_serving.engine.models import LoadedModel, decryption, input_shapes
 from mindspore_serving.engine.pipeline import Pipeline
 
 
@@ -24,15 +24,35 @@ def read_config(location: Location) -> Servable:
     return servable
 
 
+def bare_model(location: Location, decrypt: Decrypt | None) -> Servable:
+    """A servable of one model file: the method `predict` has the file's inputs; a batch dimension is one that is open."""
+    path = os.path.join(location.directory, location.file)
+    try:
+        inputs = input_shapes(path, decrypt)
+    except (OSError, ValueError) as error:
+        raise RuntimeError(f"Load model failed, model file '{path}': {error}") from None
+    batched = all(shape and shape[0] == -1 for shape in inputs.values())
+    model = ModelDeclaration(location.file, (location.file,), "mindir", batched)
+    loaded = LoadedModel(model, location.directory, decrypt)
+    outputs = tuple(info.name for info in loaded.subgraphs[0].outputs)
+    places = tuple(Place(0, number) for number in range(len(inputs)))
+    stage = Stage(places, len(outputs), f"Model '{location.file}'", model=model.key)
+    results = tuple(Place(1, number) for number in range(len(outputs)))
+    method = Method("predict", tuple(inputs), outputs, [stage], results)
+    return Servable(location.name, {model.key: model}, {"predict": method})
+
+
 class RunningServable:
     """A servable with its models loaded."""
 
     def __init__(self, location: Location, key: bytes | None = None, mode: str = "AES-GCM") -> None:
-        self.declaration = read_config(location)
+        decrypt = decryption(key, mode)
+        self.declaration = bare_model(location, decrypt) if location.file else read_config(location)
         if not self.declaration.methods:
             raise RuntimeError("There is no method registered for servable")
-        folder = self._version_folder(location) if self.declaration.models else location.folder
-        decrypt = decryption(key, mode)
+        folder = (
+            location.directory if location.file else self._version_folder(location) if self.declaration.models else location.folder
+        )
         self.models = {name: self._load(location, model, folder, decrypt) for name, model in self.declaration.models.items()}
         self.declaration.call_model = lambda name, instances, subgraph: self.models[name].call(instances, subgraph)
         self.pipelines = {name: Pipeline(method, self.models) for name, method in self.declaration.methods.items()}

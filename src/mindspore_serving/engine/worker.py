@@ -51,7 +51,7 @@ class Worker:
         key = values[0] if values else None
         try:
             servable = RunningServable(
-                Location(order["directory"], order["name"], order["version"]),
+                Location(order["directory"], order["name"], order["version"], order["file"]),
                 bytes(key) if isinstance(key, bytes) else None,
                 order["mode"],
             )

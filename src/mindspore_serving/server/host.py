@@ -9,15 +9,17 @@ import socket
 import ssl
 import threading
 from collections.abc import Coroutine
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import grpc
 import uvicorn
 import uvloop
 
+from mindspore.version import __version__ as VERSION
 from mindspore_serving import log
 from mindspore_serving.engine.dispatcher import Dispatcher
-from mindspore_serving.protocols import http, official_grpc, official_rest
+from mindspore_serving.protocols import http, metrics, official_grpc, official_rest, v2_grpc, v2_rest
 from mindspore_serving.server.config import SSLConfig, Wanted, split_address
 
 T = TypeVar("T")
@@ -25,10 +27,19 @@ _GRPC, _REST = "Serving gRPC", "RESTful server"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+@dataclass(frozen=True)
+class Options:
+    """`admin`: clients may load and unload models. `keys`: HTTP clients need one of them."""
+
+    admin: bool = False
+    keys: frozenset[str] = frozenset()
+
+
 class Host:
     """Made by the first start, gone with `stop`. Its thread keeps the process alive while it serves."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options | None = None) -> None:
+        self._options = options or Options()
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="serving")
         self._thread.start()
@@ -70,7 +81,8 @@ class Host:
         size = limit << 20
         options = [("grpc.max_send_message_length", size), ("grpc.max_receive_message_length", size), ("grpc.so_reuseport", 0)]
         server = grpc.aio.server(options=options)
-        server.add_generic_rpc_handlers((official_grpc.handler(self.dispatcher),))
+        modern = v2_grpc.handler(self.dispatcher, VERSION, self._options.admin)
+        server.add_generic_rpc_handlers((official_grpc.handler(self.dispatcher), modern))
         failed = f"Serving Error: Serving gRPC server start failed, create server failed, address {address}"
         try:
             port = (
@@ -100,7 +112,13 @@ class Host:
 
     def _application(self, limit: int) -> http.Application:
         model = official_rest.handler(self.dispatcher)
-        return http.Application({"model": model}, model, limit)
+        routes = {
+            "": metrics.status_page(self.dispatcher),
+            "metrics": metrics.handler(self.dispatcher),
+            "model": model,
+            "v2": v2_rest.handler(self.dispatcher, VERSION, self._options.admin),
+        }
+        return http.Application(routes, model, limit, self._options.keys)
 
     # -- stopping
 

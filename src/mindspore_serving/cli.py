@@ -1,0 +1,90 @@
+"""`mindspore-serving serve PATH`: a server for a model file, a servable's folder, or a folder of servables."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from mindspore_serving.engine.dispatcher import Deployment
+from mindspore_serving.engine.location import Location, versions
+from mindspore_serving.server.config import SSLConfig, Wanted
+from mindspore_serving.server.host import Host, Options
+
+_MODELS = (".mindir", ".onnx")
+
+
+def locations(path: str) -> list[Location]:
+    """What a path holds; ValueError if nothing can be served."""
+    path = os.path.realpath(path)
+    directory, name = os.path.split(path)
+    if os.path.isfile(path) and path.endswith(_MODELS):
+        return [Location(directory, os.path.splitext(name)[0], 0, name)]
+    if os.path.isfile(os.path.join(path, "servable_config.py")):
+        return [Location(directory, name, max(versions(directory, name), default=0))]
+    if os.path.isdir(path):
+        found = [entry for entry in sorted(os.listdir(path)) if os.path.isfile(os.path.join(path, entry, "servable_config.py"))]
+        places = [Location(path, entry, max(versions(path, entry), default=0)) for entry in found]
+        places += [
+            Location(path, os.path.splitext(entry)[0], 0, entry) for entry in sorted(os.listdir(path)) if entry.endswith(_MODELS)
+        ]
+        if places:
+            return places
+    raise ValueError(f"{path} is no .mindir or .onnx file, no folder with servable_config.py, and no folder of those")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="mindspore-serving", description="Serve models over HTTP and gRPC.")
+    serve = parser.add_subparsers(dest="command", required=True).add_parser("serve", help="start a server")
+    serve.add_argument("path", help="a model file, a servable's folder, or a folder of servables")
+    serve.add_argument("--http", default="127.0.0.1:8000", help="address of the HTTP side (default %(default)s)")
+    serve.add_argument("--grpc", default="127.0.0.1:8001", help="address of the gRPC side (default %(default)s)")
+    serve.add_argument("--workers", type=int, default=1, help="worker processes for each servable")
+    serve.add_argument("--max-waiting", type=int, default=10000, help="requests that may wait or run for each servable")
+    serve.add_argument("--max-mb", type=int, default=100, help="largest request in MB")
+    serve.add_argument("--admin", action="store_true", help="let clients load and unload models")
+    serve.add_argument("--key-file", help="file of keys, one a line; HTTP clients need one (Authorization: Bearer …)")
+    serve.add_argument("--certificate", help="PEM file; with --private-key: encrypted connections")
+    serve.add_argument("--private-key")
+    serve.add_argument("--client-ca", help="PEM file: clients need a certificate of this authority")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = _parser().parse_args(arguments)
+    try:
+        _serve(options)
+    except (ValueError, RuntimeError, OSError) as error:
+        sys.exit(f"mindspore-serving: {error}")
+
+
+def _serve(options: argparse.Namespace) -> None:
+    places = locations(options.path)
+    secure = None
+    if options.certificate:
+        secure = SSLConfig(options.certificate, options.private_key, options.client_ca, options.client_ca is not None)
+    host = Host(Options(options.admin, _keys(options.key_file)))
+    try:
+        host.dispatcher.max_enqueued = options.max_waiting
+        host.deploy([Wanted(Deployment(place, options.workers), set(range(options.workers))) for place in places])
+        host.start_grpc(options.grpc, options.max_mb, secure)
+        host.start_http(options.http, options.max_mb, secure)
+    except BaseException:
+        host.stop()
+        raise
+    scheme = "https" if secure else "http"
+    print(f"serving {', '.join(place.name for place in places)} at {scheme}://{options.http} and grpc {options.grpc}", flush=True)
+
+
+def _keys(path: str | None) -> frozenset[str]:
+    if path is None:
+        return frozenset()
+    with open(path, encoding="utf-8") as file:
+        keys = frozenset(line.strip() for line in file if line.strip())
+    if not keys:
+        raise ValueError(f"{path} holds no keys")
+    return keys
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""`/metrics` in Prometheus' text format, and the status page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+
+from mindspore_serving.engine.dispatcher import Dispatcher
+from mindspore_serving.engine.statistics import BUCKETS
+from mindspore_serving.protocols.http import Exchange, Handler
+
+
+def handler(dispatcher: Dispatcher) -> Handler:
+    async def answer(exchange: Exchange) -> None:
+        await exchange.answer("\n".join(lines(dispatcher)).encode() + b"\n", 200, b"text/plain; version=0.0.4; charset=utf-8")
+
+    return answer
+
+
+_COUNTERS = (
+    ("requests_total", "requests answered", "requests"),
+    ("failures_total", "requests with an error", "failures"),
+    ("instances_total", "instances answered", "instances"),
+    ("batches_total", "batches run", "executions"),
+    ("queue_seconds_total", "seconds spent waiting", "queue_s"),
+    ("compute_seconds_total", "seconds spent computing", "compute_s"),
+)
+
+
+def lines(dispatcher: Dispatcher) -> Iterator[str]:
+    rows = [
+        (f'servable="{pool.location.name}",version="{pool.location.version or 1}",method="{method}"', found)
+        for pool in dispatcher.pools
+        for method, found in list(pool.statistics.methods.items())
+    ]
+    for name, text, field in _COUNTERS:
+        yield from (f"# HELP ms_serving_{name} {text}", f"# TYPE ms_serving_{name} counter")
+        yield from (f"ms_serving_{name}{{{labels}}} {getattr(found, field)}" for labels, found in rows)
+    yield from ("# HELP ms_serving_latency_seconds from arrival to answer", "# TYPE ms_serving_latency_seconds histogram")
+    for labels, found in rows:
+        total = 0
+        for bound, count in zip((*BUCKETS, "+Inf"), found.buckets):
+            total += count
+            yield f'ms_serving_latency_seconds_bucket{{{labels},le="{bound}"}} {total}'
+        yield f"ms_serving_latency_seconds_sum{{{labels}}} {found.total_s}"
+        yield f"ms_serving_latency_seconds_count{{{labels}}} {total}"
+    gauges = (
+        ("workers", "worker processes"),
+        ("waiting", "requests that wait or run"),
+        ("worker_restarts", "workers that were replaced"),
+    )
+    for name, text in gauges:
+        yield from (f"# HELP ms_serving_{name} {text}", f"# TYPE ms_serving_{name} gauge")
+        for pool in dispatcher.pools:
+            value = {"workers": pool.alive, "waiting": pool.queue.unfinished, "worker_restarts": pool.statistics.worker_restarts}[
+                name
+            ]
+            yield f'ms_serving_{name}{{servable="{pool.location.name}",version="{pool.location.version or 1}"}} {value}'
+
+
+def status_page(dispatcher: Dispatcher) -> Handler:
+    """A table of what runs; it loads itself again every two seconds."""
+
+    async def answer(exchange: Exchange) -> None:
+        rows = []
+        for pool in dispatcher.pools:
+            for method in pool.methods:
+                found = pool.statistics.of(method)
+                mean = 1000 * found.total_s / found.requests if found.requests else 0.0
+                cells = (pool.location.name, pool.location.version or 1, method, pool.alive, pool.queue.unfinished, found.requests,
+                         found.failures, f"{mean:.1f} ms", pool.statistics.worker_restarts)  # fmt: skip
+                rows.append("<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>")
+        heads = ("servable", "version", "method", "workers", "waiting", "requests", "failures", "mean latency", "restarts")
+        head = "".join(f"<th>{name}</th>" for name in heads)
+        page = (
+            "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=2><title>MindSpore Serving</title>"
+            "<style>body{font-family:sans-serif;margin:2em}td,th{padding:.3em 1em;text-align:left;border-bottom:1px solid #ccc}</style>"
+            f"<h1>MindSpore Serving</h1><table><tr>{head}</tr>{''.join(rows)}</table>"
+        )
+        await exchange.answer(page.encode(), 200, b"text/html; charset=utf-8")
+
+    return answer

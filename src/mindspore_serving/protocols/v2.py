@@ -1,0 +1,241 @@
+"""Open Inference Protocol v2: servables as its models, its tensors as instances.
+
+A method is the model `servable.method`; the default one (`predict`, else the first) also has the servable's own name. Inputs
+that a model declares have a batch dimension in front: a request of n rows is n instances. A method whose inputs are known to
+Python alone gets its tensors as they are, as one instance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mindspore_serving.engine.dispatcher import Dispatcher, Spec
+from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.engine.pool import MethodInfo, Pool
+from mindspore_serving.engine.values import Instance, Value
+
+#: names of types in the protocol
+DATATYPES = {
+    "BOOL": "bool",
+    "INT8": "int8",
+    "INT16": "int16",
+    "INT32": "int32",
+    "INT64": "int64",
+    "UINT8": "uint8",
+    "UINT16": "uint16",
+    "UINT32": "uint32",
+    "UINT64": "uint64",
+    "FP16": "float16",
+    "FP32": "float32",
+    "FP64": "float64",
+}
+NAMES = {dtype: name for name, dtype in DATATYPES.items()}
+EXTENSIONS = ["model_repository", "statistics", "binary_tensor_data"]
+
+
+@dataclass
+class Tensor:
+    """A named tensor of a request or answer; of type BYTES an array of objects, `bytes` each."""
+
+    name: str
+    datatype: str
+    array: np.ndarray[Any, Any]
+
+
+def spec_of(dispatcher: Dispatcher, model: str, version: str = "") -> Spec:
+    """The method behind a model's name."""
+    if version and not version.isdigit():
+        raise ServingError(f"the version of model '{model}' must be a number, but is '{version}'")
+    number = int(version or 0)
+    servable, dot, method = model.rpartition(".")
+    if model in dispatcher.names():
+        servable, dot, method = model, "", ""
+    versions = dispatcher.versions(servable or model)
+    pool = versions.get(number or max(versions, default=0))
+    if pool is None or (dot and method not in pool.methods):
+        wanted = f"model '{model}'" + (f", version {version}" if version else "")
+        raise ServingError(f"Request for unknown model: {wanted} is not found", Kind.NOT_FOUND)
+    return Spec(servable or model, method or default_method(pool), number)
+
+
+def default_method(pool: Pool) -> str:
+    return "predict" if "predict" in pool.methods else next(iter(pool.methods))
+
+
+def models(dispatcher: Dispatcher) -> list[tuple[str, int]]:
+    """All (name, version) that can be asked for."""
+    found = []
+    for name in dispatcher.names():
+        for version, pool in sorted(dispatcher.versions(name).items()):
+            found += [(name, version), *((f"{name}.{method}", version) for method in pool.methods)]
+    return found
+
+
+def metadata(dispatcher: Dispatcher, model: str, version: str = "") -> dict[str, Any]:
+    spec = spec_of(dispatcher, model, version)
+    _, method = dispatcher.find(spec)
+    return {
+        "name": model,
+        "versions": [str(number) for number in sorted(dispatcher.versions(spec.servable))],
+        "platform": "mindspore",
+        "inputs": [_describe(method, name) for name in method.inputs],
+        "outputs": [_describe(method, name) for name in method.outputs],
+    }
+
+
+def _describe(method: MethodInfo, name: str) -> dict[str, Any]:
+    dtype, shape = method.tensors.get(name, ("float32", ()))
+    return {"name": name, "datatype": NAMES[dtype], "shape": [-1, *shape]}
+
+
+def instances_of(method: MethodInfo, tensors: list[Tensor]) -> tuple[list[Instance], bool]:
+    """(instances, whether the answer gets a batch dimension)."""
+    given = {tensor.name: tensor for tensor in tensors}
+    for name in method.inputs:
+        if name not in given:
+            raise ServingError(f"the input '{name}' is missing; the inputs are {list(method.inputs)}")
+    for name in given:
+        if name not in method.inputs:
+            raise ServingError(f"unexpected input '{name}'; the inputs are {list(method.inputs)}")
+    ordered = [given[name] for name in method.inputs]
+    batched = any(name in method.tensors and given[name].array.ndim == len(method.tensors[name][1]) + 1 for name in method.inputs)
+    if not batched:
+        return [tuple(_value(tensor, tensor.array) for tensor in ordered)], False
+    rows = {len(tensor.array) for tensor in ordered if tensor.array.ndim}
+    if len(rows) != 1 or not all(tensor.array.ndim for tensor in ordered):
+        raise ServingError(f"the inputs have different numbers of rows: {sorted(rows)}")
+    (count,) = rows
+    if not count:
+        raise ServingError("the request has no rows")
+    return [tuple(_value(tensor, tensor.array[row]) for tensor in ordered) for row in range(count)], True
+
+
+def _value(tensor: Tensor, part: Any) -> Value:
+    if tensor.datatype != "BYTES":
+        return np.ascontiguousarray(part)
+    items = np.asarray(part, object).reshape(-1)
+    if len(items) != 1:
+        raise ServingError(f"the input '{tensor.name}' must be one text or byte string for each instance, but has {len(items)}")
+    data: bytes = items[0]
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
+
+
+def tensors_of(method: MethodInfo, answers: list[Instance | ServingError], batched: bool) -> list[Tensor]:
+    """The answers as tensors; the first error is the error of the request."""
+    instances: list[Instance] = []
+    for answer in answers:
+        if isinstance(answer, ServingError):
+            raise answer
+        instances.append(answer)
+    found = []
+    for place, name in enumerate(method.outputs):
+        column = [instance[place] for instance in instances]
+        if isinstance(column[0], (str, bytes)):
+            items = np.empty(len(column), object)
+            items[:] = [item.encode() if isinstance(item, str) else item for item in column]
+            found.append(Tensor(name, "BYTES", items))
+            continue
+        arrays = [np.asarray(value) for value in column]
+        if batched and len({array.shape for array in arrays}) > 1:
+            raise ServingError(f"the output '{name}' has different shapes for different rows", Kind.FAILED)
+        array = np.stack(arrays) if batched else arrays[0]
+        found.append(Tensor(name, NAMES[array.dtype.name], array))
+    return found
+
+
+def decode(name: str, datatype: str, shape: list[Any], data: bytes | memoryview) -> Tensor:
+    """A tensor of raw bytes."""
+    sizes = checked_shape(name, shape)
+    if datatype == "BYTES":
+        return Tensor(name, datatype, _texts(name, sizes, memoryview(data)))
+    if datatype not in DATATYPES:
+        raise ServingError(f"the datatype '{datatype}' of input '{name}' is unknown; it can be one of {[*DATATYPES, 'BYTES']}")
+    dtype = np.dtype(DATATYPES[datatype])
+    if len(data) != math.prod(sizes) * dtype.itemsize:
+        raise ServingError(
+            f"the input '{name}' of shape {list(sizes)} needs {math.prod(sizes) * dtype.itemsize} bytes, but has {len(data)}"
+        )
+    return Tensor(name, datatype, np.frombuffer(data, dtype).reshape(sizes))
+
+
+def checked_shape(name: str, shape: Any) -> tuple[int, ...]:
+    if not isinstance(shape, (list, tuple)) or any(isinstance(s, bool) or not isinstance(s, int) or s < 0 for s in shape):
+        raise ServingError(f"the shape of input '{name}' must be a list of sizes, but is {shape!r}"[:200])
+    if len(shape) > 32 or math.prod(shape) > 1 << 40:
+        raise ServingError(f"the input '{name}' is too large")
+    return tuple(shape)
+
+
+def _texts(name: str, shape: tuple[int, ...], data: memoryview) -> np.ndarray[Any, Any]:
+    """Byte strings, each after its length (u32)."""
+    items: list[bytes] = []
+    at = 0
+    while at < len(data):
+        size = int.from_bytes(data[at : at + 4], "little")
+        if at + 4 + size > len(data):
+            raise ServingError(f"the byte strings of input '{name}' are cut off")
+        items.append(bytes(data[at + 4 : at + 4 + size]))
+        at += 4 + size
+    return of_items(name, shape, items)
+
+
+def of_items(name: str, shape: tuple[int, ...], items: list[bytes]) -> np.ndarray[Any, Any]:
+    if len(items) != math.prod(shape):
+        raise ServingError(f"the input '{name}' of shape {list(shape)} has {len(items)} elements")
+    array = np.empty(len(items), object)
+    array[:] = items
+    return array.reshape(shape)
+
+
+def encode(tensor: Tensor) -> bytes:
+    """The raw bytes of a tensor."""
+    if tensor.datatype != "BYTES":
+        return tensor.array.tobytes()
+    return b"".join(len(item).to_bytes(4, "little") + item for item in tensor.array.reshape(-1))
+
+
+def statistics(dispatcher: Dispatcher, model: str = "", version: str = "") -> list[dict[str, Any]]:
+    """Counts and times of a model, or of all, as the statistics extension gives them."""
+    chosen = [(model, int(version or 0))] if model else models(dispatcher)
+    found = []
+    for name, number in chosen:
+        spec = spec_of(dispatcher, name, str(number or ""))
+        pool, _ = dispatcher.find(spec)
+        stats = pool.statistics.of(spec.method)
+        found.append(
+            {
+                "name": name,
+                "version": str(pool.location.version or 1),
+                "last_inference": int(stats.last * 1000),
+                "inference_count": stats.instances,
+                "execution_count": stats.executions,
+                "inference_stats": {
+                    "success": _duration(stats.requests - stats.failures, stats.total_s),
+                    "fail": _duration(stats.failures, 0.0),
+                    "queue": _duration(stats.requests, stats.queue_s),
+                    "compute_input": _duration(stats.requests, 0.0),
+                    "compute_infer": _duration(stats.requests, stats.compute_s),
+                    "compute_output": _duration(stats.requests, 0.0),
+                },
+                "batch_stats": [
+                    {"batch_size": size, "compute_infer": _duration(count, seconds)}
+                    for size, (count, seconds) in sorted(stats.batches.items())
+                ],
+            }
+        )
+    return found
+
+
+def _duration(count: int, seconds: float) -> dict[str, int]:
+    return {"count": count, "ns": int(seconds * 1e9)}
+
+
+def index(dispatcher: Dispatcher) -> list[dict[str, str]]:
+    return [{"name": name, "version": str(version), "state": "READY", "reason": ""} for name, version in models(dispatcher)]

@@ -1,0 +1,229 @@
+"""Protocol v2 over gRPC: `inference.GRPCInferenceService`."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import grpc
+import numpy as np
+
+from mindspore_serving.engine.dispatcher import Dispatcher
+from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.protocols import v2
+from mindspore_serving.protocols.schema import Schema
+
+_CODES = {
+    Kind.INVALID: grpc.StatusCode.INVALID_ARGUMENT,
+    Kind.NOT_FOUND: grpc.StatusCode.NOT_FOUND,
+    Kind.OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Kind.UNAVAILABLE: grpc.StatusCode.UNAVAILABLE,
+    Kind.DEADLINE: grpc.StatusCode.DEADLINE_EXCEEDED,
+}
+#: type -> field of typed contents
+_CONTENTS = {
+    "BOOL": "bool_contents",
+    "INT8": "int_contents",
+    "INT16": "int_contents",
+    "INT32": "int_contents",
+    "INT64": "int64_contents",
+    "UINT8": "uint_contents",
+    "UINT16": "uint_contents",
+    "UINT32": "uint_contents",
+    "UINT64": "uint64_contents",
+    "FP32": "fp32_contents",
+    "FP64": "fp64_contents",
+}
+
+
+@functools.cache
+def schema() -> Schema:
+    model = {"name": (1, "string"), "version": (2, "string")}
+    tensor = {"name": (1, "string"), "datatype": (2, "string"), "shape": (3, "[int64]")}
+    described = {**tensor, "parameters": (4, "{InferParameter}"), "contents": (5, "InferTensorContents")}
+    head = {"model_name": (1, "string"), "model_version": (2, "string"), "id": (3, "string"), "parameters": (4, "{InferParameter}")}
+    times = ("success", "fail", "queue", "compute_input", "compute_infer", "compute_output")
+    repository = {"repository_name": (1, "string"), "model_name": (2, "string")}
+    return Schema(
+        "inference",
+        {
+            "ServerLiveRequest": {},
+            "ServerLiveResponse": {"live": (1, "bool")},
+            "ServerReadyRequest": {},
+            "ServerReadyResponse": {"ready": (1, "bool")},
+            "ModelReadyRequest": model,
+            "ModelReadyResponse": {"ready": (1, "bool")},
+            "ServerMetadataRequest": {},
+            "ServerMetadataResponse": {**model, "extensions": (3, "[string]")},
+            "ModelMetadataRequest": model,
+            "TensorMetadata": tensor,
+            "ModelMetadataResponse": {
+                "name": (1, "string"),
+                "versions": (2, "[string]"),
+                "platform": (3, "string"),
+                "inputs": (4, "[TensorMetadata]"),
+                "outputs": (5, "[TensorMetadata]"),
+            },
+            "InferParameter": {
+                "bool_param": (1, "bool @parameter_choice"),
+                "int64_param": (2, "int64 @parameter_choice"),
+                "string_param": (3, "string @parameter_choice"),
+                "double_param": (4, "double @parameter_choice"),
+                "uint64_param": (5, "uint64 @parameter_choice"),
+            },
+            "InferTensorContents": {
+                "bool_contents": (1, "[bool]"),
+                "int_contents": (2, "[int32]"),
+                "int64_contents": (3, "[int64]"),
+                "uint_contents": (4, "[uint32]"),
+                "uint64_contents": (5, "[uint64]"),
+                "fp32_contents": (6, "[float]"),
+                "fp64_contents": (7, "[double]"),
+                "bytes_contents": (8, "[bytes]"),
+            },
+            "InferInputTensor": described,
+            "InferOutputTensor": described,
+            "InferRequestedOutputTensor": {"name": (1, "string"), "parameters": (2, "{InferParameter}")},
+            "ModelInferRequest": {
+                **head,
+                "inputs": (5, "[InferInputTensor]"),
+                "outputs": (6, "[InferRequestedOutputTensor]"),
+                "raw_input_contents": (7, "[bytes]"),
+            },
+            "ModelInferResponse": {**head, "outputs": (5, "[InferOutputTensor]"), "raw_output_contents": (6, "[bytes]")},
+            "StatisticDuration": {"count": (1, "uint64"), "ns": (2, "uint64")},
+            "InferStatistics": {name: (number, "StatisticDuration") for number, name in enumerate(times, 1)},
+            "InferBatchStatistics": {"batch_size": (1, "uint64"), "compute_infer": (3, "StatisticDuration")},
+            "ModelStatistics": {
+                **model,
+                "last_inference": (3, "uint64"),
+                "inference_count": (4, "uint64"),
+                "execution_count": (5, "uint64"),
+                "inference_stats": (6, "InferStatistics"),
+                "batch_stats": (7, "[InferBatchStatistics]"),
+            },
+            "ModelStatisticsRequest": model,
+            "ModelStatisticsResponse": {"model_stats": (1, "[ModelStatistics]")},
+            "RepositoryIndexRequest": {"repository_name": (1, "string"), "ready": (2, "bool")},
+            "ModelIndex": {**model, "state": (3, "string"), "reason": (4, "string")},
+            "RepositoryIndexResponse": {"models": (1, "[ModelIndex]")},
+            "RepositoryModelLoadRequest": repository,
+            "RepositoryModelLoadResponse": {},
+            "RepositoryModelUnloadRequest": repository,
+            "RepositoryModelUnloadResponse": {},
+        },
+    )
+
+
+class _Service:
+    """The calls, each from a request message to the fields of its answer."""
+
+    def __init__(self, dispatcher: Dispatcher, version: str, allow_admin: bool) -> None:
+        self._dispatcher, self._version, self._allow_admin = dispatcher, version, allow_admin
+
+    async def ServerLive(self, request: Any, left: float | None) -> dict[str, Any]:
+        return {"live": True}
+
+    async def ServerReady(self, request: Any, left: float | None) -> dict[str, Any]:
+        return {"ready": not self._dispatcher.draining and all(pool.alive for pool in self._dispatcher.pools)}
+
+    async def ModelReady(self, request: Any, left: float | None) -> dict[str, Any]:
+        try:
+            v2.spec_of(self._dispatcher, request.name, request.version)
+        except ServingError:
+            return {"ready": False}
+        return {"ready": True}
+
+    async def ServerMetadata(self, request: Any, left: float | None) -> dict[str, Any]:
+        return {"name": "mindspore_serving", "version": self._version, "extensions": v2.EXTENSIONS}
+
+    async def ModelMetadata(self, request: Any, left: float | None) -> dict[str, Any]:
+        return v2.metadata(self._dispatcher, request.name, request.version)
+
+    async def ModelStatistics(self, request: Any, left: float | None) -> dict[str, Any]:
+        return {"model_stats": v2.statistics(self._dispatcher, request.name, request.version)}
+
+    async def RepositoryIndex(self, request: Any, left: float | None) -> dict[str, Any]:
+        return {"models": v2.index(self._dispatcher)}
+
+    async def RepositoryModelLoad(self, request: Any, left: float | None) -> dict[str, Any]:
+        return await self._admin(self._dispatcher.reload, request.model_name)
+
+    async def RepositoryModelUnload(self, request: Any, left: float | None) -> dict[str, Any]:
+        return await self._admin(self._dispatcher.withdraw, request.model_name)
+
+    async def _admin(self, work: Callable[[str], None], name: str) -> dict[str, Any]:
+        if not self._allow_admin:
+            raise ServingError("loading and unloading models is not allowed on this port")
+        await asyncio.get_running_loop().run_in_executor(None, work, name)
+        return {}
+
+    async def ModelInfer(self, request: Any, left: float | None) -> dict[str, Any]:
+        spec = v2.spec_of(self._dispatcher, request.model_name, request.model_version)
+        pool, method = self._dispatcher.find(spec)
+        instances, batched = v2.instances_of(method, _tensors(request))
+        answers = await self._dispatcher.infer(spec, instances, time.monotonic() + left if left else None)
+        outputs = {tensor.name: tensor for tensor in v2.tensors_of(method, answers, batched)}
+        wanted = [output.name for output in request.outputs] or list(outputs)
+        for name in wanted:
+            if name not in outputs:
+                raise ServingError(f"unexpected output '{name}'; the outputs are {list(outputs)}")
+        chosen = [outputs[name] for name in wanted]
+        return {
+            "model_name": request.model_name,
+            "model_version": str(pool.location.version or 1),
+            "id": request.id,
+            "outputs": [{"name": t.name, "datatype": t.datatype, "shape": list(t.array.shape)} for t in chosen],
+            "raw_output_contents": [v2.encode(tensor) for tensor in chosen],
+        }
+
+
+def _tensors(request: Any) -> list[v2.Tensor]:
+    raw = request.raw_input_contents
+    if raw and len(raw) != len(request.inputs):
+        raise ServingError(f"{len(raw)} raw contents for {len(request.inputs)} inputs")
+    if raw:
+        return [v2.decode(given.name, given.datatype, list(given.shape), data) for given, data in zip(request.inputs, raw)]
+    return [_typed(given) for given in request.inputs]
+
+
+def _typed(given: Any) -> v2.Tensor:
+    shape = v2.checked_shape(given.name, list(given.shape))
+    if given.datatype == "BYTES":
+        return v2.Tensor(given.name, "BYTES", v2.of_items(given.name, shape, list(given.contents.bytes_contents)))
+    if given.datatype not in _CONTENTS:
+        raise ServingError(f"the datatype '{given.datatype}' of input '{given.name}' needs raw contents")
+    values = np.array(getattr(given.contents, _CONTENTS[given.datatype]))
+    try:
+        return v2.Tensor(given.name, given.datatype, values.astype(v2.DATATYPES[given.datatype]).reshape(shape))
+    except ValueError:
+        raise ServingError(f"the input '{given.name}' of shape {list(shape)} has {values.size} elements") from None
+
+
+def handler(dispatcher: Dispatcher, version: str, allow_admin: bool = False) -> Any:
+    service, messages = _Service(dispatcher, version, allow_admin), schema()
+    names = [name for name in vars(_Service) if not name.startswith("_")]
+    return grpc.method_handlers_generic_handler(
+        "inference.GRPCInferenceService",
+        {
+            name: grpc.unary_unary_rpc_method_handler(
+                _call(getattr(service, name), messages[f"{name}Response"]),
+                messages[f"{name}Request"].FromString,
+                messages[f"{name}Response"].SerializeToString,
+            )
+            for name in names
+        },
+    )
+
+
+def _call(work: Callable[[Any, float | None], Awaitable[dict[str, Any]]], reply: Any) -> Any:
+    async def answer(request: Any, context: Any) -> Any:
+        try:
+            return reply(**await work(request, context.time_remaining()))
+        except ServingError as error:
+            await context.abort(_CODES.get(error.kind, grpc.StatusCode.INTERNAL), error.message)
+
+    return answer
