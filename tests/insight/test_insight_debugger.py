@@ -115,6 +115,13 @@ def test_what_cannot_be_checked_is_said_when_asked_for(run):
     assert [hit.error_msg for hit in hits] == [["Tensor has no value."], *[["The previous step value cannot be found."]] * 2]
 
 
+def test_a_parameter_has_the_value_that_its_reader_dumped(tmp_path):
+    folder = make(tmp_path / "dump")
+    np.save(folder / "rank_0" / "Net" / "0" / "1" / "ReLU.Default_net_ReLU-op1.0.0.90.input.0.DefaultFormat.npy", np.arange(4.0))
+    (weight,) = DumpAnalyzer(str(folder)).select_tensors("w", ranks=0, iterations=1)
+    np.testing.assert_array_equal(weight.value(), [0, 1, 2, 3])
+
+
 def test_statistics(run, tmp_path):
     found = run.select_tensor_statistics(ranks=0, iterations=[2, 5])
     assert list(found) == [0] and list(found[0]) == [2, 5] and list(found[0][2]) == ["Add-op2:output:0"]

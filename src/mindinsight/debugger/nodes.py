@@ -72,10 +72,23 @@ class Node:
 
     def file(self, iteration: int, slot: int) -> DumpFile | None:
         """The file of a tensor: that of its own output, or of an input that a reader dumped."""
-        short = self._name.replace("/", "_")
-        last = self._name.rpartition("/")[2]
+        own = self._dumped(iteration, "output", slot)
+        if own is not None:
+            return own
+        for reader in self.downstream:
+            place = 0
+            for node in reader.input_nodes:
+                found = reader._dumped(iteration, "input", place + slot) if node is self else None
+                if found is not None:
+                    return found
+                place += node.outputs
+        return None
+
+    def _dumped(self, iteration: int, io: str, slot: int) -> DumpFile | None:
+        """A file of this node; file names hold the whole name with underscores, or its end."""
+        whole, last = self._name.replace("/", "_"), self._name.rpartition("/")[2]
         for file in self._rank.files(self._root, iteration):
-            if file.slot == slot and file.io == "output" and (file.name in (last, short, self._name) or short.endswith(f"_{file.name}")):
+            if file.slot == slot and file.io == io and (file.name in (last, whole, self._name) or whole.endswith(f"_{file.name}")):
                 return file
         return None
 
