@@ -60,7 +60,15 @@ class Collective(Primitive):
     def eval(self, xp: Any, *args: Any) -> Any:
         if xp is np:
             return self.communicate(*args)
+        mesh = world.mesh_of(self.group)
+        if mesh is not None:
+            lax = require("jax.lax", "xla", "graphs for many devices")
+            return self.on_mesh(lax, tuple(map(world.MESH_AXIS, mesh[1])), *args)
         return _on_host(self, args)
+
+    def on_mesh(self, lax: Any, axes: tuple[str, ...], *args: Any) -> Any:
+        """The result in an XLA program that runs on a mesh of devices, by XLA's own collectives."""
+        raise NotImplementedError(f"{self.name} does not run on a mesh of XLA's devices.")
 
     def check(self, x: Any, name: str = "input_x") -> AbstractTensor:
         x = checks.tensor(self.name, name, x)
@@ -133,6 +141,12 @@ class AllReduce(Collective):
     def communicate(self, x: Any) -> Any:
         return world.transport().all_reduce(x, self.op, world.members(self.group))
 
+    def on_mesh(self, lax: Any, axes: tuple[str, ...], x: Any) -> Any:
+        if self.op == "prod":
+            return lax.all_gather(x, axes).prod(0)
+        how = {"sum": lax.psum, "avg": lax.pmean, "max": lax.pmax, "min": lax.pmin}[self.op]
+        return how(x, axes).astype(x.dtype)
+
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
@@ -175,6 +189,9 @@ class AllGather(Collective):
     def communicate(self, x: Any) -> Any:
         return np.concatenate(world.transport().all_gather(x, world.members(self.group)))
 
+    def on_mesh(self, lax: Any, axes: tuple[str, ...], x: Any) -> Any:
+        return lax.all_gather(x, axes, axis=0, tiled=True)
+
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
@@ -202,6 +219,12 @@ class ReduceScatter(Collective):
         here = world.group_rank(self.group)
         expected = [(parts[here].shape, x.dtype)] * self.size
         return world.reduce_arrays(self.op, world.transport().all_to_all(parts, expected, world.members(self.group)))
+
+    def on_mesh(self, lax: Any, axes: tuple[str, ...], x: Any) -> Any:
+        if self.op not in ("sum", "avg"):
+            raise NotImplementedError(f"{self.name} of '{self.op}' does not run on a mesh of XLA's devices.")
+        total = lax.psum_scatter(x, axes, scatter_dimension=0, tiled=True)
+        return (total / self.size).astype(x.dtype) if self.op == "avg" else total
 
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)

@@ -72,6 +72,9 @@ class AlltoAll(Collective):
         shape[concat] *= self.split_count
         return AbstractTensor(x.dtype, tuple(shape))
 
+    def on_mesh(self, lax: Any, axes: tuple[str, ...], x: Any) -> Any:
+        return lax.all_to_all(x, axes, self.split_dim, self.concat_dim, tiled=True)
+
     def communicate(self, x: Any) -> Any:
         parts = np.split(x, self.split_count, self.split_dim)
         got = world.transport().all_to_all(parts, [(p.shape, p.dtype) for p in parts], world.members(self.group))

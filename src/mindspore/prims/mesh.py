@@ -19,9 +19,6 @@ from mindspore.prims import values, world
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.world import mesh_index
 
-#: name of the mesh axis with this number, in XLA programs
-AXIS = "mesh{}".format
-
 
 class MeshIndex(Primitive):
     """`MeshIndex(shape, axes)()`: this device's number along some axes of the mesh, the first axis slowest."""
@@ -44,7 +41,7 @@ class MeshIndex(Primitive):
         lax = require("jax.lax", "xla", "graphs for many devices")
         index = jnp.int32(0)
         for axis in self.axes:
-            index = index * self.shape[axis] + lax.axis_index(AXIS(axis))
+            index = index * self.shape[axis] + lax.axis_index(world.MESH_AXIS(axis))
         return index.astype(np.int32)
 
 

@@ -17,6 +17,8 @@ WORLD_GROUPS = ("hccl_world_group", "nccl_world_group", "mccl_world_group")
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
 #: names of groups that are lines or planes of a mesh of devices begin so (prims/mesh.py)
 MESH = "mesh:"
+#: the name of a mesh's axis in XLA programs
+MESH_AXIS = "mesh{}".format
 
 
 class Message(NamedTuple):

@@ -46,8 +46,32 @@ class ShardedExecutable:
             rank = world.transport().rank
             run = choose_backend.compile_graph(driver.optimise(specialised(graph, rank), self.compiling), frozenset())
             return lambda *arrays: run(*self._parts(arrays, rank))
-        rehearsal = Rehearsal(driver.optimise(graph, self.compiling), self.mesh.size)
+        driver.optimise(graph, self.compiling)
+        if choose_backend.current_backend().name == "xla":
+            program = self._on_mesh(graph)
+            if program is not None:
+                return program
+        rehearsal = Rehearsal(graph, self.mesh.size)
         return lambda *arrays: self._joined(rehearsal([self._parts(arrays, r) for r in range(self.mesh.size)]))
+
+    def _on_mesh(self, graph: FuncGraph) -> Any:
+        """The graph on as many of JAX's devices; None where there are not enough of them."""
+        from mindspore.backends.xla.mesh_program import MeshProgram, devices
+
+        if devices() < self.mesh.size:
+            return None
+        parameters = self.plan.graph.parameters
+        storage = [self.plan.storage_of(p) for p in parameters]
+        stored = {number: storage[source].dims for number, source in self.updates.items()}
+        outputs = [stored.get(i, ((),) * len(getattr(a, "shape", ()))) for i, a in enumerate(graph.outputs)]
+        program = MeshProgram(graph, self.mesh.shape, [s.dims for s in storage], outputs)
+        return lambda *arrays: program(*(self._whole(a, p, s) for a, p, s in zip(arrays, parameters, storage)))
+
+    def _whole(self, array: np.ndarray, node: Any, layout: Layout) -> np.ndarray:
+        """What all devices are fed together, if each is fed this part."""
+        if array.shape == tuple(node.abstract.shape):
+            return array
+        return joined([array] * self.mesh.size, layout, self.mesh)
 
     def _parts(self, arrays: tuple, rank: int) -> list[np.ndarray]:
         storage = [self.plan.storage_of(p) for p in self.plan.graph.parameters]
