@@ -133,6 +133,34 @@ def test_compositions_cells_and_functions():
     assert [[2, 4]] in cuts and [[4, 2]] in cuts and [[8, 1]] in cuts
 
 
+def test_reshard_within_a_graph():
+    class Net(nn.Cell):
+        def construct(self, x):
+            layout = Layout((4, 2), ("dp", "mp"))
+            return ms.parallel.reshard(ops.relu(x), layout("mp", "dp")) + 1
+
+    devices(8)
+    net = Net()
+    x = tensor(8, 8)
+    np.testing.assert_allclose(net(x).asnumpy(), np.maximum(x.asnumpy(), 0) + 1)
+    assert [[2, 4]] in [row.strategy for row in net.explain_parallel().rows if row.why == "given"]
+
+
+def test_strategies_spread_to_operators_before_and_after():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.middle = ops.Tanh().shard(((2, 4),))
+
+        def construct(self, x):
+            return ops.exp(self.middle(ops.sin(x)))
+
+    devices(8, "auto_parallel", search_mode="sharding_propagation")
+    net = Net()
+    net.compile(tensor(8, 8))
+    assert [row.strategy for row in net.explain_parallel().rows] == [[[2, 4]]] * 3
+
+
 def test_strategies_as_separate_arguments():
     devices(4)
     net = Mlp()

@@ -109,6 +109,10 @@ class _CellGraphExecutor:
         executable = obj._sharded()
         return executable.strategies() if executable is not None else {}
 
+    def _get_num_parallel_ops(self, obj: Any) -> int:
+        """How many operators of a compiled cell are cut over devices."""
+        return len(self._get_shard_strategy(obj))
+
     def _get_parameter_layout(self, obj: Any, *args: Any) -> dict[str, tuple]:
         return obj.parameter_layout_dict
 

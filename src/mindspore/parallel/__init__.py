@@ -25,6 +25,7 @@ _LAZY = {
     ),
     "load_segmented_checkpoints": "mindspore.train.serialization",
     "reshard": "mindspore.parallel.function",
+    "calibrate": "mindspore.parallel.calibration",
 }  # fmt: skip
 
 __all__ = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+from mindspore._base import flags
 from mindspore.prims import world
 
 #: the modes in which graphs are cut over devices, and whether the compiler chooses all of it
@@ -28,9 +30,24 @@ def sharding_options(parallel: dict[str, Any]) -> Any:
     if isinstance(dataset, str) and parallel.get("full_batch"):
         dataset = "full_batch"
     small = parallel.get("parallel_optimizer_config", {}).get("parallel_optimizer_threshold", 64)
+    modes = (parallel.get("search_mode"), parallel.get("auto_parallel_search_mode"))
     return Options(
-        devices, _SEARCHES[mode], _as_tuples(dataset), bool(parallel.get("enable_parallel_optimizer")), small * 1024
+        devices,
+        search=_SEARCHES[mode],
+        dataset=_as_tuples(dataset),
+        optimizer_parallel=bool(parallel.get("enable_parallel_optimizer")),
+        optimizer_threshold=small * 1024,
+        propagate="sharding_propagation" in modes,
+        machine=_machine(flags.text("MS_PARALLEL_MACHINE")),
     )
+
+
+@functools.lru_cache(maxsize=8)
+def _machine(path: str) -> Any:
+    """The machine that plans are made for: as measured by `mindspore.parallel.calibrate`, or a cluster of accelerators."""
+    from mindspore.compiler.shard.cost import Machine
+
+    return Machine.load(path) if path else Machine()
 
 
 def _as_tuples(value: Any) -> Any:

@@ -46,6 +46,10 @@ class Machine:
         fields = {f.name for f in dataclasses.fields(cls)}
         return cls(**{k: v for k, v in known.items() if k in fields}, **links)
 
+    def with_free_work(self) -> Machine:
+        """A machine on which only communication takes time worth mentioning."""
+        return dataclasses.replace(self, flops=self.flops * 1e6, memory_rate=self.memory_rate * 1e6, launch=0.0)
+
     def link(self, mesh: Mesh, axes: Axes) -> Link:
         far = any(mesh.stride(a) * mesh.shape[a] > self.node for a in axes)
         return self.slow if far else self.fast

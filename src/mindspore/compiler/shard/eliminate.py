@@ -64,14 +64,15 @@ class _Elimination:
                 self.of[v].add(key)
 
     def run(self) -> Choice:
-        left = set(self.of)
+        left = {v: self._size(v) for v in self.of}  # what eliminating each would leave; kept up to date for neighbours
         order: list[tuple[int, Key, np.ndarray]] = []
         while left:
-            v = min(left, key=self._size)
-            left.discard(v)
-            if self._size(v) * self.problem.sizes[v] > self.limit:
+            v = min(left, key=left.__getitem__)
+            around = self._around(v)
+            if left.pop(v) * self.problem.sizes[v] > self.limit:
                 self._fix(v)
             order.append(self._eliminate(v))
+            left.update((u, self._size(u)) for u in around)
         values = [0] * len(self.problem.sizes)
         for v, around, best in reversed(order):
             values[v] = int(best[tuple(values[u] for u in around)])

@@ -38,6 +38,7 @@ class Options:
     dataset: Any = "data_parallel"  #: "data_parallel", "full_batch", or a strategy for each input
     optimizer_parallel: bool = False
     optimizer_threshold: int = 64 * 1024  #: bytes; smaller weights are not cut for the optimizer
+    propagate: bool = False  #: of a search: by least communication alone ("sharding_propagation")
     machine: cost.Machine = field(default_factory=cost.Machine)
 
 
@@ -145,6 +146,7 @@ class Planner:
         self.mesh = Mesh.of(options.devices)
         self.machine = options.machine
         self.plan = Plan(graph, self.mesh, options)
+        self.after_gradients: set[int] = set()  # operators of the backward pass and of the optimizer
 
     def run(self, preset: dict[int, Assignment] | None = None) -> Plan:
         """`preset`: what a search chose for operators, by node id."""
@@ -153,6 +155,8 @@ class Planner:
         self._lay_inputs()
         for node in nodes:
             plan.rules[node.id] = rule_of(node)
+            if "Grad_" in node.scope or node.op.writes or any(a.id in self.after_gradients for a in node.args):
+                self.after_gradients.add(node.id)
         for node in nodes:
             if "in_strategy" in node.op.attrs:
                 self._fix(node)
@@ -335,7 +339,7 @@ class Planner:
 
     def _uses_weight(self, node: CNode) -> bool:
         """Whether an operator of the forward pass takes a weight that nobody has decided about."""
-        return not isinstance(node.op, Update) and any(
+        return node.id not in self.after_gradients and any(
             isinstance(a, Parameter) and a.default is not None and self.plan.layout_of(a) is None for a in node.args
         )
 

@@ -38,6 +38,8 @@ from mindspore.prims.structural import MakeTuple, TupleGetItem
 
 #: bytes kept per byte of a trained weight: the weight, its gradient, two states
 _KEPT = 4.0
+#: choices of one operator
+_MOST_CHOICES = 48
 
 
 def find_plan(graph: FuncGraph, options: Options) -> Plan:
@@ -65,7 +67,9 @@ class Search:
 
     def __init__(self, graph: FuncGraph, options: Options):
         self.graph, self.options = graph, options
-        self.mesh, self.machine = Mesh.of(options.devices), options.machine
+        self.mesh = Mesh.of(options.devices)
+        # Propagation is the search for the least communication: work counts only to tell plans apart that move as much.
+        self.machine = options.machine.with_free_work() if options.propagate else options.machine
         self.groups = super_axes(self.mesh, self.machine)
         self.trains = bool(graph.attrs.get("updates"))
         self.inputs = Planner(graph, options)
@@ -73,6 +77,8 @@ class Search:
         self.choices: dict[int, list[Assignment]] = {}
         self.rules: dict[int, Factors] = {}
         self._moves: dict[Any, float] = {}
+        self._kinds: dict[int, Any] = {}  # operators of one kind have the same choices and costs: equal layers are priced once
+        self._known: dict[Any, Any] = {}
         self.exact = True
 
     def run(self) -> Plan:
@@ -80,15 +86,31 @@ class Search:
         for node in nodes:
             rule = rule_of(node)
             if rule is not None and rule.inputs:
-                found = self._choices(node, rule)
+                kind = self._kinds[node.id] = self._kind(node, rule)
+                found = list(self._once(("choices", kind), lambda node=node, rule=rule: self._choices(node, rule)))
                 if len(found) > 1 or "in_strategy" in node.op.attrs:
                     self.rules[node.id], self.choices[node.id] = rule, found
         searched = [n for n in nodes if n.id in self.choices]
+        self._spread_given(searched)
         preset = self._solve(searched, 0.0)
         if self._memory(searched, preset) > self.machine.memory:
             preset = self._within_memory(searched)
         given = {n.id for n in searched if "in_strategy" in n.op.attrs}
         return make_plan(self.graph, self.options, {i: a for i, a in preset.items() if i not in given})
+
+    def _kind(self, node: CNode, rule: Factors) -> Any:
+        """What the choices of an operator and their costs depend on."""
+        if "in_strategy" in node.op.attrs:
+            return node.id
+        types = tuple((a.abstract.shape, a.abstract.nbytes) if hasattr(a.abstract, "nbytes") else None for a in node.args)
+        weights = tuple(_weight(a) is not None for a in node.args)
+        return (*rule[:2], tuple(rule.reductions.items()), types, tuple(outputs_of(node)), weights)
+
+    def _once(self, key: Any, make: Any) -> Any:
+        """What `make()` gave for this key."""
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
 
     # -- choices --------------------------------------------------------------------------------------------------------
     def _choices(self, node: CNode, rule: Factors) -> list[Assignment]:
@@ -104,6 +126,38 @@ class Search:
             if chosen not in found and fits(rule, chosen, shapes, outputs, self.mesh):
                 found.append(chosen)
         return found
+
+    def _spread_given(self, nodes: list[CNode]) -> None:
+        """Let operators choose, too, what the strategies of others suggest, from neighbour to neighbour."""
+        users: dict[int, list[tuple[CNode, int, int]]] = {}
+        for node in nodes:
+            for place, arg in enumerate(node.args):
+                maker, output = _maker(arg)
+                if maker is not None and maker.id in self.choices and self._is_moved(node, place):
+                    users.setdefault(maker.id, []).append((node, place, output))
+        work = [(n, self.choices[n.id][0]) for n in nodes if "in_strategy" in n.op.attrs]
+        while work:
+            node, chosen = work.pop()
+            rule = self.rules[node.id]
+            for user, place, output in users.get(node.id, ()):
+                work += self._suggest(user, self.rules[user.id].inputs[place], output_layouts(rule, chosen)[output])
+            for place, (arg, layout) in enumerate(zip(node.args, input_layouts(rule, chosen))):
+                maker, output = _maker(arg)
+                if maker is not None and maker.id in self.choices and self._is_moved(node, place):
+                    work += self._suggest(maker, self.rules[maker.id].outputs[output], layout)
+
+    def _suggest(self, node: CNode, labels: Any, layout: Layout | None) -> list[tuple[CNode, Assignment]]:
+        """Add the choice that gives a tensor this layout, if it is new; with the operator, to be spread further."""
+        known = self.choices[node.id]
+        if "in_strategy" in node.op.attrs or layout is None or len(known) >= _MOST_CHOICES:
+            return []
+        chosen = {label: axes for label, axes in zip(labels, layout.dims) if label and axes}
+        sound = fits(self.rules[node.id], chosen, shapes_of(node), outputs_of(node), self.mesh)
+        if not sound or chosen in known:
+            return []
+        known.append(chosen)
+        self._kinds[node.id] = node.id  # no longer like the others
+        return [(node, chosen)]
 
     # -- costs ------------------------------------------------------------------------------------------------------------
     def _node_cost(self, node: CNode, chosen: Assignment, weight_price: float) -> float:
@@ -139,8 +193,12 @@ class Search:
         arg = user.args[place]
         made = [output_layouts(self.rules[maker.id], c)[output].paid() for c in self.choices[maker.id]]
         wanted = [input_layouts(self.rules[user.id], c)[place] for c in self.choices[user.id]]
-        back = 2.0 if self.trains and arg.abstract.dtype.kind == "f" else 1.0
-        kinds = {pair: back * self._move(*pair, arg.abstract.nbytes) for pair in itertools.product(set(made), set(wanted))}
+        nbytes = arg.abstract.nbytes
+        back = self.trains and arg.abstract.dtype.kind == "f"
+        kinds = {
+            (m, w): self._move(m, w, nbytes) + (self._move(w, m, nbytes) if back else 0.0)  # type: ignore[arg-type]
+            for m, w in itertools.product(set(made), set(wanted))
+        }
         return np.array([[kinds[m, w] for w in wanted] for m in made])
 
     # -- solving -----------------------------------------------------------------------------------------------------------
@@ -148,7 +206,10 @@ class Search:
         problem = Problem()
         number: dict[int, int] = {}
         for node in nodes:
-            costs = np.array([self._node_cost(node, c, weight_price) for c in self.choices[node.id]])
+            costs = self._once(
+                ("costs", weight_price, self._kinds[node.id]),
+                lambda node=node: np.array([self._node_cost(node, c, weight_price) for c in self.choices[node.id]]),
+            )
             for place, arg in enumerate(node.args):
                 costs = costs + self._from_input(node, place, arg)
             number[node.id] = problem.variable(costs)
@@ -156,7 +217,11 @@ class Search:
             for place, arg in enumerate(node.args):
                 maker, output = _maker(arg)
                 if maker is not None and maker.id in number and self._is_moved(node, place):
-                    problem.add(number[maker.id], number[node.id], self._edge(node, place, maker, output))
+                    costs = self._once(
+                        ("edge", self._kinds[maker.id], output, self._kinds[node.id], place),
+                        lambda edge=(node, place, maker, output): self._edge(*edge),
+                    )
+                    problem.add(number[maker.id], number[node.id], costs)
         best = problem.solve()
         self.exact = best.exact
         return {node.id: self.choices[node.id][best.values[number[node.id]]] for node in nodes}

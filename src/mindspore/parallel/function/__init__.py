@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.parallel.shard import Layout
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.mesh import Laid
 from mindspore.prims.values import TensorBase
 
 __all__ = ["reshard"]
 
 
 def reshard(tensor: Any, layout: Layout) -> Any:
-    """The tensor in another layout. With one device every layout holds the whole tensor.
+    """The tensor in another layout, where a graph is cut over devices; else the tensor.
 
     Examples:
         >>> layout = ms.Layout((1,), ("x",))
@@ -21,7 +23,7 @@ def reshard(tensor: Any, layout: Layout) -> Any:
     if not isinstance(tensor, TensorBase):
         raise TypeError(f"Reshard takes in Tensor type as the first input, but got: {type(tensor)}.")
     if not isinstance(layout, Layout):
-        raise TypeError(f"Reshard only support type mindspore.Layout, but got: {type(layout)}.")
+        raise TypeError(f"Reshard only support type mindspore.parallel.Layout, but got: {type(layout)}.")
     cuts = layout.cuts()
     if len(cuts) != len(tensor.shape):
         raise ValueError(
@@ -30,4 +32,4 @@ def reshard(tensor: Any, layout: Layout) -> Any:
     for size, cut in zip(tensor.shape, cuts):
         if size % cut:
             raise ValueError(f"A dimension of {size} elements cannot be cut into {cut} equal parts (layout {cuts}).")
-    return tensor
+    return Laid("reshard").shard((layout,))(tensor) if ACTIVE.builder is not None else tensor
