@@ -7,7 +7,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, ops
-from mindspore.compiler.autodiff.batching import _Walk
+from mindspore.compiler.autodiff.vmap import _Walk
 from mindspore.prims.attention import Attention
 from mindspore.prims.loss import SparseCrossEntropy
 from mindspore.prims.norm import LayerNorm, Standardize

@@ -15,7 +15,7 @@ CHANGES = {"append", "appendleft", "extend", "insert", "add", "update", "setdefa
 REGISTRIES = {
     "_compat/gradient_classes.py:__all__",
     "_base/dtype.py:_BY_NUMPY", "backends/cpu/codegen/scalar.py:OPS", "backends/cpu/handlers.py:HANDLERS",
-    "common/initializer.py:_INITIALIZER_ALIAS", "dataset/api/dataset.py:Dataset", "dataset/transforms/base.py:_REGISTRY",
+    "common/initializer.py:_INITIALIZER_ALIAS", "dataset/api/dataset.py:Dataset", "dataset/transforms/transform.py:_REGISTRY",
     "formats/decompositions.py:DECOMPOSITIONS", "formats/mindir/adapters.py:ADAPTERS", "formats/mindir/lowering.py:_RULES",
     "formats/mindir/compositions.py:COMPOSED", "nn/graph_operations.py:ADAPTERS",
     "formats/onnx/control.py:CONTROL", "formats/onnx/registry.py:OPERATORS", "formats/onnx/registry.py:_SEES_ARRAYS",
@@ -38,7 +38,7 @@ CACHES = {
 }
 #: of a thread each
 THREADS = {
-    "dataset/transforms/base.py:_entropy", "runtime/device_streams.py:_CURRENT", "train/_amp_strategy.py:_current",
+    "dataset/transforms/transform.py:_entropy", "runtime/device_streams.py:_CURRENT", "train/_amp_strategy.py:_current",
     "utils/dispatch_mode.py:_STACK",
 }  # fmt: skip
 #: what a process has one of

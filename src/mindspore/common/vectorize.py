@@ -10,7 +10,7 @@ from mindspore.common.compiled import CompiledFunction
 from mindspore.common.gradient import Derivative, _tensors, jvp
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
-from mindspore.compiler.autodiff.batching import batch_graph
+from mindspore.compiler.autodiff.vmap import batch_graph
 from mindspore.ir import AbstractTensor
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
@@ -23,7 +23,7 @@ class Vectorized:
     """The function that applies `fn` along an axis of its arguments.
 
     The function is built into a graph for one example, and the graph is transformed: every primitive gets a batch
-    dimension (compiler/autodiff/batching). In PyNative mode that graph is compiled and run.
+    dimension (compiler/autodiff/vmap.py). In PyNative mode that graph is compiled and run.
     """
 
     def __init__(self, fn: Any, in_axes: Any, out_axes: Any):

@@ -78,7 +78,7 @@ _MODULES = (
     "vision",
 )
 _ELSEWHERE = {
-    "Implementation": "mindspore.dataset.transforms.base",
+    "Implementation": "mindspore.dataset.transforms.transform",
     "LineReader": "mindspore.dataset.utils",
     "DebugHook": "mindspore.dataset.debug",
     "GraphData": "mindspore.dataset.graph",

@@ -16,7 +16,7 @@ class Preprocessing:
 
     def __init__(self, stored: PreprocessorProto):
         from mindspore.dataset import audio, text, transforms, vision  # noqa: F401 - their operations are known by name
-        from mindspore.dataset.transforms.base import transform_from_json
+        from mindspore.dataset.transforms.transform import transform_from_json
 
         self.steps = []
         for step in stored.op:

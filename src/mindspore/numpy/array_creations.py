@@ -9,7 +9,7 @@ import numpy as onp
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.numpy._common import tensor
+from mindspore.numpy.arguments import tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints, to_float
 from mindspore.prims.reduction import Reshape

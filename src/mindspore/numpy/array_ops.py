@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 
 from mindspore.common.tensor import Tensor
-from mindspore.numpy._common import operand, sequence, tensor
+from mindspore.numpy.arguments import operand, sequence, tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, concrete, normal_axis, static_ints
 from mindspore.prims.reduction import Reshape

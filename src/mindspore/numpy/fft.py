@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore.common.tensor import Tensor
-from mindspore.numpy._common import tensor
+from mindspore.numpy.arguments import tensor
 from mindspore.ops import functional as F
 from mindspore.ops.functional import fftfreq, rfftfreq
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
-from mindspore.numpy._common import binary, operand, tensor, unary
+from mindspore.numpy.arguments import binary, operand, tensor, unary
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, normal_axes, normal_axis, to_float
 from mindspore.prims import elementwise as ew

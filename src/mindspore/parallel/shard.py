@@ -117,7 +117,7 @@ def _check_tuple(name: str, value: Any, kind: type) -> None:
             raise TypeError(f"The element of {name} must be {kind.__name__} type, but got:{type(element)}")
 
 
-def shard(fn: Callable, in_strategy: Any, out_strategy: Any = None, parameter_plan: dict | None = None) -> Callable:
+def shard(fn: Any, in_strategy: Any, out_strategy: Any = None, parameter_plan: dict | None = None) -> Any:
     """A function (or Cell) whose inputs and outputs are cut over devices.
 
     `in_strategy` has an entry for each input: a tuple of numbers of parts, a `Layout`, or None (as it comes). With one

@@ -91,7 +91,8 @@ class Laid(Primitive):
 
 def constrained(owner: str, args: tuple, strategy: Any) -> tuple[tuple, int]:
     """Arguments whose tensors are laid out as a strategy with an entry for each of them says; how many entries were used."""
-    supply, taken, found = list(strategy), 0, []
+    supply, taken = list(strategy), 0
+    found: list[Any] = []
     for arg in args:
         if isinstance(arg, (tuple, list)) and any(isinstance(a, values.TensorBase) for a in arg):
             nested = taken < len(supply) and isinstance(supply[taken], (tuple, list)) and any(

@@ -13,7 +13,7 @@ A subclass states, side by side:
 - `factors(*args)`: optional; which dimensions run together (prims/factors.py), for sharding and counts of work.
 - `on_device(device, *args)`: optional; the operation on a device's parts of its arguments, where it is not simply the
   operation itself (compiler/shard/device.py says what `device` knows). Written with primitives, like `bprop`.
-- `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/batching.py).
+- `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/vmap.py).
 
 Calling an instance goes through `dispatch`, which either runs it now or adds a node to the graph being built.
 """

@@ -9,7 +9,7 @@ import pytest
 
 import mindspore._base.dtype as mstype
 from mindspore.dataset import audio, text, transforms, vision
-from mindspore.dataset.transforms.base import Transform, transform_from_json
+from mindspore.dataset.transforms.transform import Transform, transform_from_json
 
 RANDOM_IMAGE_OPS = [
     vision.RandomCrop(5, padding=2),

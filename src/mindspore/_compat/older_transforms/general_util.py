@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.dataset.transforms.base import Implementation, Transform
 from mindspore.dataset.transforms.compound import run_in_order
+from mindspore.dataset.transforms.transform import Implementation, Transform
 
 
 class FuncWrapper(Transform):

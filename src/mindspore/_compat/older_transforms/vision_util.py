@@ -10,8 +10,6 @@ from mindspore._compat.older_transforms.vision_functions import (
     to_tensor,
     to_type,
 )
-from mindspore.dataset.vision.base import PIL_ONLY_MESSAGE as augment_error_message
-from mindspore.dataset.vision.base import is_numpy, is_pil
 from mindspore.dataset.vision.crop import five_crops as five_crop
 from mindspore.dataset.vision.functional.colour import (
     adjust_brightness,
@@ -27,6 +25,8 @@ from mindspore.dataset.vision.functional.colour import invert as invert_color
 from mindspore.dataset.vision.functional.geometry import crop, pad, perspective, resize, rotate
 from mindspore.dataset.vision.functional.geometry import flip_horizontal as horizontal_flip
 from mindspore.dataset.vision.functional.geometry import flip_vertical as vertical_flip
+from mindspore.dataset.vision.image_transform import PIL_ONLY_MESSAGE as augment_error_message
+from mindspore.dataset.vision.image_transform import is_numpy, is_pil
 
 __all__ = [
     "adjust_brightness",

@@ -214,7 +214,7 @@ _SAMPLERS: dict[str, Callable[[dict, int | None], Any]] = {
 
 
 def _map(children: list[Dataset], form: dict) -> Dataset:
-    from mindspore.dataset.transforms.base import transform_from_json
+    from mindspore.dataset.transforms.transform import transform_from_json
 
     operations = []
     for entry in form["operations"]:

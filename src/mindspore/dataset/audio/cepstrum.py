@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import to_plain
 from ..transforms.checks import (
     boolean,
     checked,
@@ -17,7 +16,8 @@ from ..transforms.checks import (
     optional,
     positive_int32,
 )
-from .base import (
+from ..transforms.transform import to_plain
+from .audio_transform import (
     AudioTransform,
 )
 from .enums import BorderType, MelType, NormMode, NormType, WindowType

@@ -22,7 +22,7 @@ from ..transforms.checks import (
     positive_int32,
     real,
 )
-from .base import AudioTransform, sample_rate_not_zero, signal
+from .audio_transform import AudioTransform, sample_rate_not_zero, signal
 from .enums import (
     DensityFunction,
     FadeShape,

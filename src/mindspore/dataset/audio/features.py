@@ -17,7 +17,7 @@ from ..transforms.checks import (
     positive_float32,
     positive_int32,
 )
-from .base import AudioTransform, sample_rate_not_zero
+from .audio_transform import AudioTransform, sample_rate_not_zero
 from .enums import BorderType
 from .fourier import pad_time
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..transforms.checks import boolean, check_type, checked, each, float32
-from .base import AudioTransform, float32_not_zero, quality, sample_rate_not_zero, signal
+from .audio_transform import AudioTransform, float32_not_zero, quality, sample_rate_not_zero, signal
 
 
 def filter_waveform(waveform: np.ndarray, a: Any, b: Any, clamp: bool) -> np.ndarray:

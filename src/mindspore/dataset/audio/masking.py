@@ -16,7 +16,7 @@ from ..transforms.checks import (
     of_type,
     positive_int32,
 )
-from .base import AudioTransform
+from .audio_transform import AudioTransform
 
 _axis = integer(1, 2)
 

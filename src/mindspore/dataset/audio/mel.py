@@ -15,7 +15,7 @@ from ..transforms.checks import (
     positive_float32,
     positive_int32,
 )
-from .base import (
+from .audio_transform import (
     AudioTransform,
     check_border,
     check_hop,

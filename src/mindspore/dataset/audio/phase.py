@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import tensor_from_json, tensor_to_json
 from ..transforms.checks import (
     boolean,
     checked,
@@ -19,7 +18,8 @@ from ..transforms.checks import (
     positive_float32,
     positive_int32,
 )
-from .base import (
+from ..transforms.transform import tensor_from_json, tensor_to_json
+from .audio_transform import (
     AudioTransform,
     as_complex,
     as_pairs,

@@ -14,7 +14,7 @@ from ..transforms.checks import (
     optional,
     positive_int32,
 )
-from .base import (
+from .audio_transform import (
     AudioTransform,
     as_complex,
     as_pairs,

@@ -1,6 +1,6 @@
 """The names of `mindspore.dataset.audio` under the module path that scripts also use."""
 
-from .base import AudioTransform
+from .audio_transform import AudioTransform
 from .cepstrum import *  # noqa: F403
 from .effects import *  # noqa: F403
 from .features import *  # noqa: F403

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..transforms.checks import checked, float32, non_negative_float32, optional, positive_float32, positive_int32
-from .base import AudioTransform
+from .audio_transform import AudioTransform
 
 
 def _noise_times(arguments: dict) -> None:

@@ -1,6 +1,5 @@
 """Samplers of `mindspore.dataset`."""
 
-from mindspore.dataset.samplers.base import BuiltinSampler, Draw, Sampler
 from mindspore.dataset.samplers.builtin import (
     DistributedSampler,
     IterSampler,
@@ -12,6 +11,7 @@ from mindspore.dataset.samplers.builtin import (
     SubsetSampler,
     WeightedRandomSampler,
 )
+from mindspore.dataset.samplers.sampler import BuiltinSampler, Draw, Sampler
 from mindspore.dataset.samplers.select import select_sampler
 
 __all__ = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindspore.dataset._check import check_bool, check_type
 from mindspore.dataset.config import DEFAULT_SEED, settings
-from mindspore.dataset.samplers.base import BuiltinSampler, Draw, Sampler, Shuffle, as_index, check_positions
+from mindspore.dataset.samplers.sampler import BuiltinSampler, Draw, Sampler, Shuffle, as_index, check_positions
 from mindspore.dataset.samplers.std_random import Mt19937, shuffle
 
 SHUFFLE_MODES = {

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset._check import check_shards
-from mindspore.dataset.samplers.base import BuiltinSampler, Draw
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES, Shuffle
 from mindspore.dataset.samplers.mixing import Slots, mixed
+from mindspore.dataset.samplers.sampler import BuiltinSampler, Draw
 from mindspore.dataset.samplers.std_random import Mt19937, shuffle
 
 

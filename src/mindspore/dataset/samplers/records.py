@@ -6,9 +6,9 @@ import numpy as np
 
 from mindspore._base import flags
 from mindspore.dataset.config import DEFAULT_SEED
-from mindspore.dataset.samplers.base import Draw, Sampler, Shuffle
 from mindspore.dataset.samplers.builtin import DistributedSampler, RandomSampler, shuffled_again
 from mindspore.dataset.samplers.files import FileSampler
+from mindspore.dataset.samplers.sampler import Draw, Sampler, Shuffle
 from mindspore.dataset.samplers.std_random import MinStd, shuffle
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset.samplers.base import BuiltinSampler, Sampler
 from mindspore.dataset.samplers.builtin import (
     DistributedSampler,
     IterSampler,
@@ -15,6 +14,7 @@ from mindspore.dataset.samplers.builtin import (
     SequentialSampler,
     SubsetSampler,
 )
+from mindspore.dataset.samplers.sampler import BuiltinSampler, Sampler
 
 
 def select_sampler(num_samples, sampler, shuffle, num_shards, shard_id) -> Sampler:

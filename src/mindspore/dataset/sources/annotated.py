@@ -14,7 +14,6 @@ import numpy as np
 from mindspore.dataset._check import check_bool, check_dir, check_file, check_type, check_valid_str
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.ir.leaf import Reader
-from mindspore.dataset.sources.base import MappableDataset, image_files, read_image
 from mindspore.dataset.sources.class_folders import subfolders
 from mindspore.dataset.sources.image_folder import check_class_indexing
 from mindspore.dataset.sources.image_table import (
@@ -27,6 +26,7 @@ from mindspore.dataset.sources.image_table import (
     no_data,
     read_lines,
 )
+from mindspore.dataset.sources.source import MappableDataset, image_files, read_image
 
 # --------------------------------------------------------------------------------------------------------------------
 # COCO

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mindspore.dataset._check import check_bool, check_dir, check_type, check_valid_str
-from mindspore.dataset.sources.base import check_extensions, image_files
 from mindspore.dataset.sources.image_folder import DEFAULT_EXTENSIONS
 from mindspore.dataset.sources.image_table import (
     ImageFile,
@@ -19,6 +18,7 @@ from mindspore.dataset.sources.image_table import (
     no_data,
     read_lines,
 )
+from mindspore.dataset.sources.source import check_extensions, image_files
 
 _PICTURES = [".jpg", ".jpeg", ".png", ".bmp"]
 

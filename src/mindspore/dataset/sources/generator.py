@@ -17,7 +17,7 @@ from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamRe
 from mindspore.dataset.runtime.collate import stack
 from mindspore.dataset.runtime.errors import PipelineError, user_code_error
 from mindspore.dataset.samplers import PKSampler, Sampler
-from mindspore.dataset.sources.base import MappableDataset
+from mindspore.dataset.sources.source import MappableDataset
 
 _PLACE = "GeneratorDataset failed."
 

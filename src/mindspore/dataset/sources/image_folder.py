@@ -12,7 +12,7 @@ import numpy as np
 from mindspore.dataset._check import check_bool, check_decrypt, check_dir, check_non_negative_int32, check_type
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.ir.leaf import Reader
-from mindspore.dataset.sources.base import MappableDataset, check_extensions, read_image
+from mindspore.dataset.sources.source import MappableDataset, check_extensions, read_image
 
 DEFAULT_EXTENSIONS = [".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from mindspore.dataset._check import check_bool, check_decrypt, check_dir
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.ir.leaf import Reader
-from mindspore.dataset.sources.base import MappableDataset, read_image
 from mindspore.dataset.sources.images import decode_rgb
+from mindspore.dataset.sources.source import MappableDataset, read_image
 
 
 class ImageFile(str):

@@ -13,7 +13,7 @@ import numpy as np
 from mindspore.dataset._check import check_bool, check_dir, check_valid_str
 from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.ir.leaf import Reader
-from mindspore.dataset.sources.base import MappableDataset
+from mindspore.dataset.sources.source import MappableDataset
 
 _IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 

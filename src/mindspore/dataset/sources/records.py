@@ -25,7 +25,7 @@ from mindspore.dataset.ir.leaf import MappableNode, Reader
 from mindspore.dataset.samplers import BuiltinSampler, Sampler, Shuffle
 from mindspore.dataset.samplers.files import FileSampler, shuffle_mode
 from mindspore.dataset.samplers.records import MindRecordSampler, for_records
-from mindspore.dataset.sources.base import MappableDataset, SourceDataset
+from mindspore.dataset.sources.source import MappableDataset, SourceDataset
 
 
 class TableReader(Reader):

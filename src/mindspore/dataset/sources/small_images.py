@@ -12,9 +12,9 @@ from mindspore.dataset.api.operations import VisionBaseDataset
 from mindspore.dataset.api.schema import Schema, numpy_type
 from mindspore.dataset.ir.leaf import Reader
 from mindspore.dataset.samplers.files import FileSampler
-from mindspore.dataset.sources.base import MappableDataset
 from mindspore.dataset.sources.image_table import ArrayTable, VisionFolder, load_mat, need_file, no_data, read_lines
 from mindspore.dataset.sources.records import FileDataset
+from mindspore.dataset.sources.source import MappableDataset
 
 _CIFAR10 = {"train": [f"data_batch_{i}.bin" for i in range(1, 6)], "test": ["test_batch.bin"]}
 _CIFAR100 = {"train": ["train.bin"], "test": ["test.bin"]}

@@ -15,9 +15,9 @@ import numpy as np
 from mindspore.dataset._check import check_dir, check_type, check_valid_str
 from mindspore.dataset.api.operations import AudioBaseDataset
 from mindspore.dataset.ir.leaf import Reader
-from mindspore.dataset.sources.base import MappableDataset, image_files
 from mindspore.dataset.sources.class_folders import subfolders
 from mindspore.dataset.sources.image_table import need_dir, need_file, no_data, read_lines
+from mindspore.dataset.sources.source import MappableDataset, image_files
 
 _WIDTHS = (1, 2, 3, 4)
 

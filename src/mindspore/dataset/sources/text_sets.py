@@ -15,9 +15,9 @@ from mindspore.dataset._check import check_dir, check_type, check_valid_str
 from mindspore.dataset.api.operations import TextBaseDataset
 from mindspore.dataset.ir.leaf import Reader
 from mindspore.dataset.samplers.files import FileSampler
-from mindspore.dataset.sources.base import MappableDataset
 from mindspore.dataset.sources.lines import FolderDataset, LinesReader, ListReader, check_exist, text_array
 from mindspore.dataset.sources.records import FileDataset, find_files
+from mindspore.dataset.sources.source import MappableDataset
 
 # For each CLUE task and usage: column -> path of keys in the JSON of a line.
 _PAIR = {"sentence1": "sentence1", "sentence2": "sentence2"}

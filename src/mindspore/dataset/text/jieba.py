@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..transforms.checks import UINT32_MAX, check_range, check_type, checked
-from .base import TextTransform, Token, flag, one_string, token_columns, with_offsets
 from .enums import JiebaMode
+from .text_transform import TextTransform, Token, flag, one_string, token_columns, with_offsets
 
 _IMPOSSIBLE = -3.14e100
 _SEPARATORS = set(" \t\n，。")

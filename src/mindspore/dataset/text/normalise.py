@@ -9,8 +9,8 @@ import numpy as np
 
 from ..transforms.checks import boolean, checked
 from ..transforms.checks import text as text_argument
-from .base import TextTransform, map_strings, strings
 from .enums import NormalizeForm
+from .text_transform import TextTransform, map_strings, strings
 from .tokenizers import normalization
 from .unicode import case_fold, compile_pattern, normalized, replacement_template
 

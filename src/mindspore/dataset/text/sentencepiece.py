@@ -12,8 +12,8 @@ import numpy as np
 
 from ..._base.files import atomic_write
 from ..transforms.checks import UINT32_MAX, check_type, checked, each, integer, optional
-from .base import TextTransform, one_string
 from .enums import SentencePieceModel, SPieceTokenizerOutType
+from .text_transform import TextTransform, one_string
 
 
 def _library() -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..._base.dtype import DType, int32, to_dtype
-from ..transforms.base import to_plain
 from ..transforms.checks import boolean, check_positive, check_type, checked, of_type, optional, positive_int32
 from ..transforms.checks import text as text_argument
-from .base import TextTransform, strings
+from ..transforms.transform import to_plain
+from .text_transform import TextTransform, strings
 from .vocab import Vocab
 
 

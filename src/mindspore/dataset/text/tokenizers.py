@@ -11,8 +11,18 @@ from typing import Any
 import numpy as np
 
 from ..transforms.checks import UINT32_MAX, checked, integer
-from .base import TextTransform, Token, byte_length, flag, one_string, string, strings, token_columns, with_offsets
 from .enums import NormalizeForm
+from .text_transform import (
+    TextTransform,
+    Token,
+    byte_length,
+    flag,
+    one_string,
+    string,
+    strings,
+    token_columns,
+    with_offsets,
+)
 from .unicode import case_fold, compile_pattern, is_space, normalized, script
 from .vocab import Vocab
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..transforms.checks import boolean, check_type, checked, each, non_negative_int32, optional
-from .base import TextTransform, strings
+from .text_transform import TextTransform, strings
 
 
 class Vectors:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..._base.dtype import DType, bool_, to_dtype
-from .base import Transform, as_column, on_each, tensor_from_json, tensor_to_json, to_plain
 from .checks import (
     INT64_MAX,
     check_positive,
@@ -21,6 +20,7 @@ from .checks import (
     optional,
     probability,
 )
+from .transform import Transform, as_column, on_each, tensor_from_json, tensor_to_json, to_plain
 
 _constant = of_type(str, float, bool, int, bytes)
 

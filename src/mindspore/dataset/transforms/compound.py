@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .base import Implementation, Transform, is_pil
 from .checks import checked, operations, real
+from .transform import Implementation, Transform, is_pil
 
 
 class CompoundOperation(Transform):

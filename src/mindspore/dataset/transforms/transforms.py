@@ -1,8 +1,8 @@
 """The names of `mindspore.dataset.transforms` under the module path that scripts also use."""
 
 from .array import Concatenate, Duplicate, Fill, Mask, OneHot, PadEnd, Relational, Slice, TypeCast, Unique
-from .base import Implementation, Transform, not_random
 from .compound import Compose, CompoundOperation, RandomApply, RandomChoice, RandomOrder
+from .transform import Implementation, Transform, not_random
 
 TensorOperation = Transform
 PyTensorOperation = Transform

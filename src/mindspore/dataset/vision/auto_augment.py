@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Transform, transform_from_json
 from ..transforms.checks import (
     FLOAT_MAX_INTEGER,
     check_operation,
@@ -26,9 +25,10 @@ from ..transforms.checks import (
     operations,
 )
 from ..transforms.compound import CompoundOperation, run_in_order
-from .base import ImageTransform, check_channels, fill, rgb
+from ..transforms.transform import Transform, transform_from_json
 from .enums import AutoAugmentPolicy, Inter
 from .functional import colour, geometry
+from .image_transform import ImageTransform, check_channels, fill, rgb
 
 # One entry: (operation, probability, index of the magnitude or None). Sub-policies as published, two operations each.
 _IMAGENET = """

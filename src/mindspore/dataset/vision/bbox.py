@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Transform
 from ..transforms.checks import checked, probability
-from .base import check_image, resize_size
+from ..transforms.transform import Transform
 from .crop import RandomCrop, RandomResizedCrop
 from .enums import Inter
 from .flip import RandomHorizontalFlip, RandomVerticalFlip
 from .functional import geometry
+from .image_transform import check_image, resize_size
 from .resize import RandomResize, Resize, interpolation
 
 _TOLERANCE = 1e-4  # boxes that were scaled may overshoot by rounding

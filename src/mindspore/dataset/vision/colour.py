@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Transform
 from ..transforms.checks import (
     FLOAT_MAX_INTEGER,
     boolean,
@@ -20,10 +19,11 @@ from ..transforms.checks import (
     optional,
     real,
 )
-from .base import DeviceImageTransform, ImageTransform
+from ..transforms.transform import Transform
 from .enums import ConvertMode
 from .functional import colour
 from .functional.geometry import opencv
+from .image_transform import DeviceImageTransform, ImageTransform
 
 _factor = real(0, FLOAT_MAX_INTEGER)
 _unnamed_factor = real(0, FLOAT_MAX_INTEGER, label="")

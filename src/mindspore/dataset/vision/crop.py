@@ -18,7 +18,10 @@ from ..transforms.checks import (
     optional,
     positive_int32,
 )
-from .base import (
+from .decode import decode_region, decode_rgb, encoded_bytes
+from .enums import Border, Inter
+from .functional import geometry
+from .image_transform import (
     DeviceImageTransform,
     ImageTransform,
     check_channels,
@@ -32,9 +35,6 @@ from .base import (
     rgb,
     scale_range,
 )
-from .decode import decode_region, decode_rgb, encoded_bytes
-from .enums import Border, Inter
-from .functional import geometry
 from .jpeg import jpeg_frame
 
 

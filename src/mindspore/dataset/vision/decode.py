@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Implementation, Transform
 from ..transforms.checks import boolean, checked
-from .base import DeviceTransform, is_pil
+from ..transforms.transform import Implementation, Transform
 from .functional.geometry import opencv, pillow
+from .image_transform import DeviceTransform, is_pil
 from .jpeg import JpegFrame, decode_top, reduction_for
 
 

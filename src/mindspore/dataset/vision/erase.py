@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Transform
 from ..transforms.checks import (
     FLOAT_MAX_INTEGER,
     INT32_MAX,
@@ -26,8 +25,9 @@ from ..transforms.checks import (
     positive_int32,
     probability,
 )
-from .base import DeviceImageTransform, ImageTransform
+from ..transforms.transform import Transform
 from .enums import SliceMode
+from .image_transform import DeviceImageTransform, ImageTransform
 
 
 def _erase_value(value: Any, name: str) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..transforms.checks import checked, probability
-from .base import DeviceImageTransform, ImageTransform
 from .functional import geometry
+from .image_transform import DeviceImageTransform, ImageTransform
 
 
 class HorizontalFlip(DeviceImageTransform):

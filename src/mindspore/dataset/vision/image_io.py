@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..._base.files import atomic_write
-from .base import is_pil
 from .decode import imdecode
 from .enums import ImageReadMode
 from .functional.geometry import opencv
+from .image_transform import is_pil
 
 
 def _array(value: Any, name: str = "image", written: bool = False) -> np.ndarray:

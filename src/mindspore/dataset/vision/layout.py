@@ -9,10 +9,10 @@ import numpy as np
 
 from ..._base.dtype import float32
 from ..transforms.array import TypeCast, check_data_type, numpy_type
-from ..transforms.base import DeviceTransform, Transform, on_each, to_plain
 from ..transforms.checks import boolean, check_range, check_type, checked
 from ..transforms.checks import float32 as float32_number
-from .base import is_pil
+from ..transforms.transform import DeviceTransform, Transform, on_each, to_plain
+from .image_transform import is_pil
 
 
 class _PixelTransform(Transform):

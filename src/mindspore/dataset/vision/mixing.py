@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Transform
 from ..transforms.checks import (
     FLOAT_MAX_INTEGER,
     boolean,
@@ -19,6 +18,7 @@ from ..transforms.checks import (
     positive_float32,
     real,
 )
+from ..transforms.transform import Transform
 from .enums import ImageBatchFormat
 from .functional.colour import saturate
 

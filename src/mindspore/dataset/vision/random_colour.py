@@ -20,9 +20,9 @@ from ..transforms.checks import (
     real,
     uint8,
 )
-from .base import ImageTransform, check_channels
 from .colour import ignored_levels, levels
 from .functional import colour
+from .image_transform import ImageTransform, check_channels
 
 
 class _Sometimes(ImageTransform):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..transforms.checks import checked, non_negative_int32, of_type, positive_int32
-from .base import DeviceImageTransform, ImageTransform, crop_size, pair, resize_size
 from .enums import Inter
 from .functional import geometry
+from .image_transform import DeviceImageTransform, ImageTransform, crop_size, pair, resize_size
 
 _RANDOM_METHODS = (Inter.BILINEAR, Inter.NEAREST, Inter.BICUBIC, Inter.AREA)
 

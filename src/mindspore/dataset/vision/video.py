@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Transform
 from ..transforms.checks import check_type
+from ..transforms.transform import Transform
 from .decode import encoded_bytes
 from .functional.geometry import opencv
 

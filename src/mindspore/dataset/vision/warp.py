@@ -20,7 +20,9 @@ from ..transforms.checks import (
     optional,
     positive_number,
 )
-from .base import (
+from .enums import Inter
+from .functional import geometry
+from .image_transform import (
     DeviceImageTransform,
     ImageTransform,
     around_zero,
@@ -31,8 +33,6 @@ from .base import (
     is_pil,
     rgb,
 )
-from .enums import Inter
-from .functional import geometry
 
 _inter = of_type(Inter)
 

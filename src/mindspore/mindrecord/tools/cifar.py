@@ -18,7 +18,7 @@ import numpy as np
 from ..filewriter import FileWriter
 from ..layout import check_filename
 from ..status import SUCCESS, MSRStatus
-from .common import jpeg, write_rows
+from .converter import jpeg, write_rows
 
 
 class _ArrayUnpickler(pickle.Unpickler):

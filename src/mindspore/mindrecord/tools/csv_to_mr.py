@@ -10,7 +10,7 @@ from typing import Any
 from ..filewriter import FileWriter
 from ..layout import check_filename
 from ..status import MSRStatus
-from .common import check_partition_number, write_rows
+from .converter import check_partition_number, write_rows
 
 __all__ = ["CsvToMR"]
 

@@ -11,7 +11,7 @@ from ..common.exceptions import PathNotExistsError
 from ..filewriter import FileWriter
 from ..layout import check_filename
 from ..status import MSRStatus
-from .common import check_partition_number, write_rows
+from .converter import check_partition_number, write_rows
 
 __all__ = ["ImageNetToMR"]
 

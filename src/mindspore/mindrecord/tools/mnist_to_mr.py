@@ -16,7 +16,7 @@ from ..common.exceptions import PathNotExistsError
 from ..filewriter import FileWriter
 from ..layout import check_filename
 from ..status import SUCCESS, MSRStatus
-from .common import check_partition_number, jpeg, write_rows
+from .converter import check_partition_number, jpeg, write_rows
 
 __all__ = ["MnistToMR"]
 

@@ -15,7 +15,7 @@ from .. import tfrecord
 from ..filewriter import FileWriter
 from ..layout import check_filename
 from ..status import MSRStatus
-from .common import write_rows
+from .converter import write_rows
 
 __all__ = ["FixedLenFeature", "TFRecordToMR"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base import check_channels, is_pil
+from ..image_transform import check_channels, is_pil
 from .geometry import cv_done, cv_ready, opencv, pillow
 
 Image = Any  # a NumPy array in HWC or HW layout, or a PIL image

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...._base.optional import require
-from ..base import PIL_ONLY_MESSAGE, check_channels, height_width, is_pil
 from ..enums import Border, Inter
+from ..image_transform import PIL_ONLY_MESSAGE, check_channels, height_width, is_pil
 
 Image = Any  # a NumPy array in HWC or HW layout, or a PIL image
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import Implementation, Transform
 from ..transforms.checks import Check
+from ..transforms.transform import Implementation, Transform
 
 Token = tuple[str, int, int]  # text, and where it starts and ends in the UTF-8 bytes of the input
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..transforms.base import DeviceTransform, Transform, is_pil
 from ..transforms.checks import (
     FLOAT_MAX_INTEGER,
     INT32_MAX,
@@ -23,6 +22,7 @@ from ..transforms.checks import (
     positive_float32,
     uint8,
 )
+from ..transforms.transform import DeviceTransform, Transform, is_pil
 
 PIL_ONLY_MESSAGE = "img should be PIL image. Got {}. Use Decode() for encoded data or ToPIL() for decoded data."
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..._base.optional import require
-from ..transforms.base import Transform
 from ..transforms.checks import (
     FLOAT_MAX_INTEGER,
     INT32_MAX,
@@ -22,6 +21,7 @@ from ..transforms.checks import (
     positive_int32,
     real,
 )
+from ..transforms.transform import Transform
 from .enums import BorderType, WindowType
 
 

@@ -17,7 +17,7 @@ from mindspore.dataset._check import (
 from mindspore.dataset.api.dataset import Dataset
 from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamReader
 from mindspore.dataset.samplers import Sampler, Shuffle, select_sampler
-from mindspore.dataset.samplers.base import check_chain
+from mindspore.dataset.samplers.sampler import check_chain
 
 
 class SourceDataset(Dataset):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore.compiler.autodiff.batching_rules import Arg, shift, spread
+from mindspore.compiler.autodiff.vmap_rules import Arg, shift, spread
 from mindspore.prims import activation, arrays, attention, conv, gather_scatter, loss, norm, pooling, scan, sorting
 from mindspore.prims.arrays import Transpose
 from mindspore.prims.reduction import Reshape

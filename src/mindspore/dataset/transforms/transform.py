@@ -64,7 +64,7 @@ class Transform:
 
     Examples:
         >>> import numpy as np
-        >>> from mindspore.dataset.transforms.base import Transform
+        >>> from mindspore.dataset.transforms.transform import Transform
         >>> class Double(Transform):
         ...     def apply(self, column):
         ...         return column * 2

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindspore.compiler.autodiff.batching_rules import RULES
-from mindspore.compiler.autodiff.batching_rules_nn import RULES_NN
+from mindspore.compiler.autodiff.vmap_rules import RULES
+from mindspore.compiler.autodiff.vmap_rules_nn import RULES_NN
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.inline import public_argument, reapply
 from mindspore.ir import CNode, Node, ValueNode
