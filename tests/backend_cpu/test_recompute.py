@@ -91,15 +91,32 @@ def test_pynative_mode():
 
 def test_second_derivative_of_a_recomputed_cell():
     ms.set_context(backend="interp")
-    dense = nn.Dense(4, 4, activation="tanh")
+    weight = RNG.standard_normal((4, 4)).astype(np.float32)
     x = Tensor(RNG.standard_normal((3, 4)).astype(np.float32))
 
-    def curvature(mode):
-        dense.recompute(mode=mode)
+    def curvature(again):
+        dense = nn.Dense(4, 4, weight_init=Tensor(weight), bias_init="ones", activation="tanh")
+        if again:
+            dense.recompute()
         inner = ms.grad(lambda a: (dense(a) ** 2).sum())
         return ms.grad(lambda a: (inner(a) * a).sum())(x).asnumpy()
 
     np.testing.assert_allclose(curvature(True), curvature(False), rtol=1e-5)
+
+
+def test_scope_of_a_recomputed_cell():
+    net = nn.SequentialCell([nn.Dense(2, 2), nn.ReLU()])
+    net[0].recompute()
+    assert (net.get_scope(), net[0].get_scope(), net[1].get_scope()) == (None, "recompute_", None)
+    net.generate_scope()
+    assert net[0].get_scope() == "recompute_Default/0-Dense" and net[1].get_scope() == "Default/1-ReLU"
+    net[0].recompute()
+    assert net[0].get_scope() == "recompute_Default/0-Dense"
+
+
+def test_recompute_names_an_option_that_it_does_not_know():
+    with pytest.raises(ValueError, match=r"mp_comm_recompute.*'mode'"):
+        nn.Dense(2, 2).recompute(mode=False)
 
 
 def test_report_before_compiling():

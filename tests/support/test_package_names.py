@@ -275,3 +275,32 @@ def test_small_helpers():
     part = nn.wrap.cell_wrapper._MicroBatch(2)(1, Tensor([1.0, 2.0, 3.0, 4.0]), Tensor([5.0, 6.0]))
     assert [p.tolist() for p in part] == [[3, 4], [6]]
     assert ms.context._get_mode() == ms.get_context("mode")
+
+
+def test_instances_of_generated_operations():
+    from mindspore.ops.auto_generate.gen_ops_prim import (
+        inplace_copy_op,
+        select_ext_view_op,
+        slice_ext_view_op,
+        split_tensor_view_op,
+    )
+
+    x = Tensor(np.arange(6.0, dtype=np.float32).reshape(2, 3))
+    assert slice_ext_view_op(x, 1, 0, 2, 1).tolist() == [[0, 1], [3, 4]]
+    assert select_ext_view_op(x, 0, 1).tolist() == [3, 4, 5]
+    assert [part.tolist() for part in split_tensor_view_op(x, 2, 1)] == [[[0, 1], [3, 4]], [[2], [5]]]
+    assert inplace_copy_op(x, Tensor(1.0)).tolist() == x.tolist() == [[1] * 3] * 2
+
+
+def test_values_for_the_next_summary():
+    from mindspore._c_expression import security
+
+    from mindspore.train.summary.summary_record import _cache_summary_tensor_data, _get_summary_tensor_data
+
+    assert not security.enable_security()
+    _get_summary_tensor_data()
+    _cache_summary_tensor_data([{"name": "loss[:Scalar]", "data": Tensor(2.0)}, {"name": "w[:Tensor]", "data": Tensor([1])}])
+    found = _get_summary_tensor_data()
+    assert sorted(found) == ["loss[:Scalar]", "w[:Tensor]"] and found["loss[:Scalar]"].asnumpy() == 2
+    with pytest.raises(ValueError, match=r"\[:Scalar\].*'loss'"):
+        _cache_summary_tensor_data([{"name": "loss", "data": Tensor(2.0)}])

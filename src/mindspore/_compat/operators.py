@@ -2,8 +2,8 @@
 
 Official modules such as `ops.function.array_func` hold functions by history rather than by subject; here they are
 doors to the same objects. A name that ends in `_ext` is the variant with PyTorch's arguments: `mint`'s. A class such as
-`AddExt` that generated code uses is that function, called through an instance. Names that end in `_view` are those
-without it: results share no memory here.
+`AddExt` that generated code uses is that function, called through an instance; `add_ext_op` is such an instance. Names
+that end in `_view` are those without it: results share no memory here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ def _scaled(name: str) -> Any:
 #: helpers of the official modules that scripts import
 _INNER: dict[str, Any] = {"_get_cache_prim": _get_cache_prim, "add_ext": _scaled("add"), "sub_ext": _scaled("sub")}
 #: functions of other names
-_SAME = {"clamp_scalar": "clamp", "clamp_tensor": "clamp", "max_dim": "max_ext", "min_dim": "min_ext"}
+_SAME = {
+    "clamp_scalar": "clamp", "clamp_tensor": "clamp", "max_dim": "max_ext", "min_dim": "min_ext",
+    "split_tensor": "split_ext", "split_with_size": "split_ext",
+}  # fmt: skip
 
 
 def find(name: str) -> Any:
@@ -62,6 +65,8 @@ def find(name: str) -> Any:
         found = of_mint(name.removesuffix("_ext"))
     for module in (gradient_classes, generated_classes, quant_ops, seeded_ops, ascend_only):
         found = getattr(module, name, None) if found is None and name in module.__all__ else found
+    if found is None and name.endswith("_op"):
+        return find("".join(word[:1].upper() + word[1:] for word in name.removesuffix("_op").split("_")))()
     if found is None and name[0].isupper():
         found = _class_of(name)
     if found is None:

@@ -131,10 +131,22 @@ def _get_training_dataset() -> Any:
     return _current["dataset"]
 
 
+_SUMMARIES = {"scalar": "Scalar", "image": "Image", "tensor": "Tensor", "histogram": "Histogram"}
+
+
 def _get_summary_tensor_data() -> dict[str, Tensor]:
     """What summary operations have measured since they were asked last, by "name[:plugin]"."""
-    kinds = {"scalar": "Scalar", "image": "Image", "tensor": "Tensor", "histogram": "Histogram"}
-    return {f"{name}[:{kinds.get(plugin, plugin)}]": Tensor(array) for plugin, name, array in summary.take()}
+    return {f"{name}[:{_SUMMARIES.get(plugin, plugin)}]": Tensor(array) for plugin, name, array in summary.take()}
+
+
+def _cache_summary_tensor_data(measured: list[dict[str, Any]]) -> None:
+    """Hand values to the next record as if summary operations had measured them: {"name": "x[:Scalar]", "data": tensor}."""
+    plugins = {label: plugin for plugin, label in _SUMMARIES.items()}
+    for item in measured:
+        name, _, label = item["name"].removesuffix("]").rpartition("[:")
+        if label not in plugins:
+            raise ValueError(f"A summary's name ends in one of {[f'[:{s}]' for s in plugins]}, but got {item['name']!r}.")
+        summary.keep(plugins[label], name, np.array(item["data"].asnumpy()))
 
 
 class _MicroBatch(nn.Cell):

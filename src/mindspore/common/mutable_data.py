@@ -54,24 +54,29 @@ class DynamicList(Dynamic, list):
         return DynamicList(found) if isinstance(index, slice) else found
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, self._checked(value))
+        if isinstance(index, slice):
+            super().__setitem__(index, _joined(_dynamic(list(value)), self, list)[: len(value)])
+        elif self and _kind(self[0]) != _kind(value):
+            raise TypeError(f"The element within dynamic length sequence is {self[0]!r:.60}, but got {value!r:.60}.")
+        else:
+            super().__setitem__(index, _known_at_run_time(value))
 
     def __mul__(self, count: Any) -> DynamicList:
         return DynamicList(super().__mul__(count))
 
     def __add__(self, other: list) -> DynamicList:
-        return DynamicList(super().__add__(other))
+        return DynamicList(_joined(self, other, list))
+
+    def __radd__(self, other: list) -> DynamicList:
+        return DynamicList(_joined(other, self, list))
 
     def append(self, value: Any) -> None:
-        super().append(self._checked(value))
-
-    def _checked(self, value: Any) -> Any:
         if self and _kind(self[0]) != _kind(value):
             raise TypeError(
                 f"All elements must have the same type when the queue is dynamic length, but it holds {self[0]!r:.60} and got "
                 f"{value!r:.60}."
             )
-        return _known_at_run_time(value)
+        super().append(_known_at_run_time(value))
 
 
 class DynamicTuple(Dynamic, tuple):
@@ -87,7 +92,23 @@ class DynamicTuple(Dynamic, tuple):
         return DynamicTuple(super().__mul__(count))
 
     def __add__(self, other: tuple) -> DynamicTuple:
-        return DynamicTuple(super().__add__(other))
+        return DynamicTuple(_joined(self, other, tuple))
+
+    def __radd__(self, other: tuple) -> DynamicTuple:
+        return DynamicTuple(_joined(other, self, tuple))
+
+
+def _joined(first: Any, second: Any, kind: type) -> Any:
+    """The elements of both, which must be of one type."""
+    for part in (first, second):
+        if not isinstance(part, kind):
+            raise TypeError(f"A {kind.__name__} is joined with another {kind.__name__}, but got {part!r:.60}.")
+    if first and second and _kind(first[0]) != _kind(second[0]):
+        raise TypeError(
+            f"The element of first input {first[0]!r:.60} is not same with the element of second input {second[0]!r:.60}: a "
+            "sequence of dynamic length holds values of one type and shape."
+        )
+    return [*map(_known_at_run_time, first), *map(_known_at_run_time, second)]
 
 
 def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
@@ -120,7 +141,7 @@ def _dynamic(sequence: Any) -> Any:
     kinds = {_kind(item) if not isinstance(item, (list, tuple)) else frozenset(map(_kind, item)) for item in sequence}
     if len(kinds) > 1:
         raise ValueError(
-            f"The element type do not match: all elements of a dynamic length sequence must have one type, but got {sequence!r:.100}."
+            f"The element type do not match, can not convert to dynamic length sequence. All must have one type, but got {sequence!r:.100}."
         )
     items: Iterable[Any] = (mutable(item) for item in sequence)
     return DynamicList(items) if isinstance(sequence, list) else DynamicTuple(items)

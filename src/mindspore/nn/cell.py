@@ -35,6 +35,11 @@ DEEP = 50
 #: … to this, well within the stack of a thread
 RECURSION_LIMIT = 10_000
 
+#: what begins the scope of a cell that is computed again
+_RECOMPUTED = "recompute_"
+#: of networks cut over devices, where communication can be repeated or not
+_RECOMPUTE_OPTIONS = ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation")
+
 
 class Cell(HookMixin, StateMixin):
     """Base of all layers and networks.
@@ -618,8 +623,12 @@ class Cell(HookMixin, StateMixin):
             >>> for block in net:
             ...     _ = block.recompute()
         """
+        for option in kwargs:
+            if option not in _RECOMPUTE_OPTIONS:
+                raise ValueError(f"For 'recompute', the options are {_RECOMPUTE_OPTIONS}, but got {option!r}.")
         for _, cell in self.cells_and_names():
-            cell._flags["recompute"] = kwargs.get("mode", True)
+            cell._flags["recompute"] = True
+            cell.__dict__["_scope"] = _RECOMPUTED + (cell._scope or "").removeprefix(_RECOMPUTED)
         note_change()
         return self
 
@@ -947,15 +956,22 @@ class Cell(HookMixin, StateMixin):
         return executable.report()
 
     def generate_scope(self) -> None:
-        """Give every child the path that leads to it as its scope.
+        """Give every child the path that leads to it as its scope: names and classes, as in "Default/conv-Conv2d".
 
         Examples:
             >>> net = nn.SequentialCell(nn.Dense(2, 3))
-            >>> net.generate_scope() is None
-            True
+            >>> net.generate_scope()
+            >>> net[0].get_scope()
+            'Default/0-Dense'
         """
-        for name, cell in self.cells_and_names():
-            cell.__dict__["_scope"] = name
+        self._scope_children("Default")
+
+    def _scope_children(self, path: str) -> None:
+        for name, cell in self._cells.items():
+            if cell is not None:
+                scope = f"{path}/{name}-{type(cell).__name__}"
+                cell.__dict__["_scope"] = _RECOMPUTED + scope if cell._flags.get("recompute") else scope
+                cell._scope_children(scope)
 
     def get_scope(self) -> str | None:
         """The path of names that leads to this cell.

@@ -31,6 +31,14 @@ def take() -> list[tuple[str, str, np.ndarray]]:
     return list({(kind, name): (kind, name, value) for kind, name, value in found}.values())
 
 
+def keep(kind: str, name: str, value: np.ndarray) -> None:
+    """Note a measured value for the next `take`."""
+    with _lock:
+        _pending.append((kind, name, value))
+        if len(_pending) > _LIMIT:  # nobody records them
+            del _pending[: _LIMIT // 2]
+
+
 class _Summary(Primitive):
     effect = "io"
     kind = ""
@@ -68,10 +76,7 @@ class _Summary(Primitive):
             raise ValueError(f"For '{self.name}', the value must have at least one dimension.")
 
     def _keep(self, label: str, array: np.ndarray) -> None:
-        with _lock:
-            _pending.append((self.kind, label, array))
-            if len(_pending) > _LIMIT:  # nobody records them
-                del _pending[: _LIMIT // 2]
+        keep(self.kind, label, array)
 
     def infer(self, token: Any, value: Any) -> Any:
         return AbstractTensor(mstype.int32, ())

@@ -38,6 +38,17 @@ def _operator(prim: Any, reflected: bool = False) -> Any:
     return method
 
 
+def _bitwise(of_integers: Any, of_bools: Any, reflected: bool = False) -> Any:
+    """`&`, `|` and `^`: as in Python, those of two bools are a bool."""
+    integers, bools = _operator(of_integers, reflected), _operator(of_bools, reflected)
+
+    def method(self: SymbolicScalar, other: Any) -> Any:
+        both = self.dtype.kind == "b" and (isinstance(other, bool) or getattr(other, "dtype", self.dtype).kind == "b")
+        return bools(self, other) if both and type(other) not in (int, float) else integers(self, other)
+
+    return method
+
+
 def _lift(value: Any) -> Any:
     """A Python number next to a symbolic one becomes a symbolic constant, so that the result stays a number."""
     if isinstance(value, SymbolicScalarBase):
@@ -75,6 +86,12 @@ class SymbolicScalar(SymbolicScalarBase):
     __rmod__ = _operator(_ew.FloorMod(), True)
     __pow__ = _operator(_ew.Pow())
     __rpow__ = _operator(_ew.Pow(), True)
+    __and__ = _bitwise(_ew.BitwiseAnd(), _ew.LogicalAnd())
+    __rand__ = _bitwise(_ew.BitwiseAnd(), _ew.LogicalAnd(), True)
+    __or__ = _bitwise(_ew.BitwiseOr(), _ew.LogicalOr())
+    __ror__ = _bitwise(_ew.BitwiseOr(), _ew.LogicalOr(), True)
+    __xor__ = _bitwise(_ew.BitwiseXor(), _ew.NotEqual())
+    __rxor__ = _bitwise(_ew.BitwiseXor(), _ew.NotEqual(), True)
     __lt__ = _operator(_ew.Less())
     __le__ = _operator(_ew.LessEqual())
     __gt__ = _operator(_ew.Greater())
@@ -93,6 +110,9 @@ class SymbolicScalar(SymbolicScalarBase):
 
     def __pos__(self) -> Any:
         return self
+
+    def __invert__(self) -> Any:
+        return _ew.BitwiseNot()(self if self.dtype.kind != "b" else self + 0)
 
     def __abs__(self) -> Any:
         return _ew.Abs()(self)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from mindspore._compat.c_expression import amp, typing
+from mindspore._compat.c_expression import amp, security, typing
 from mindspore.common.api import ms_memory_recycle as _ms_memory_recycle
 from mindspore.common.parameter import ParamInfo
 from mindspore.common.tensor import Tensor
@@ -93,5 +93,6 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "MSContext", "ParamInfo", "Tensor", "TensorPy", "_framework_profiler_step_end", "_framework_profiler_step_start",
-    "_ms_memory_recycle", "amp", "disable_multi_thread", "is_reboot_node", "reset_op_id", "swap_cache", "typing",
+    "_ms_memory_recycle", "amp", "disable_multi_thread", "is_reboot_node", "reset_op_id", "security", "swap_cache",
+    "typing",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ _PRIVATE, _FILES = "mindspore._compat.private_helpers", "mindspore._compat.check
 SAME = {
     "mindspore._c_expression": "mindspore._compat.c_expression",
     "mindspore._c_expression.amp": "mindspore._compat.c_expression.amp",
+    "mindspore._c_expression.security": "mindspore._compat.c_expression.security",
     "mindspore._c_expression.typing": "mindspore._compat.c_expression.typing",
     "mindspore._checkparam": "mindspore._compat.checkparam",
     "mindspore._checkparam.basic": "mindspore._compat.checkparam.basic",
@@ -46,7 +47,9 @@ HELD = {
     "mindspore.train.serialization": Entry(
         unlisted=held_by(_FILES, "_exec_save _get_merged_param_data _load_dismatch_prefix_params _parse_ckpt_proto")
     ),
-    "mindspore.train.summary.summary_record": Entry(unlisted={"_get_summary_tensor_data": _PRIVATE}),
+    "mindspore.train.summary.summary_record": Entry(
+        unlisted=held_by(_PRIVATE, "_cache_summary_tensor_data _get_summary_tensor_data")
+    ),
     "mindspore._compat.c_expression": Entry(
         unlisted=held_by(_PRIVATE, "NoFallbackGuard op_enum pyboost_dense update_pijit_default_config")
         | {"GradOperation_": "mindspore.ops:GradOperation"}
