@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu lint bench bench-cpu bench-data bench-gpu interop clean
+.PHONY: demo docs test test-web test-gpu lint fuzz bench bench-cpu bench-data bench-gpu interop clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -30,6 +30,9 @@ test-web: $(STAMP)
 	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium; }
 	$(BIN)/python -m pip install -q playwright
 	$(BIN)/python -m pytest tests/web -m web
+
+fuzz: $(STAMP)
+	$(BIN)/python tests/fuzz/run.py
 
 test-gpu:
 	PYTHONPATH=src $(PYTHON) tests/gpu/run.py

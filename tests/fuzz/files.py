@@ -1,0 +1,171 @@
+"""Damaged files: bits flipped, ends cut off, parts copied over others. A reader gives a result or a documented error."""
+
+from __future__ import annotations
+
+import functools
+import os
+import wave
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import mindspore as ms
+import mindspore.dataset as ds
+from mindspore import Tensor, nn
+from mindspore.dataset.sources.sound import read_wave
+from mindspore.formats.events.event_file import frame, read_records
+from mindspore.formats.events.messages import Event
+from mindspore.formats.onnx import load as load_onnx
+from mindspore.mindrecord import FileReader, FileWriter
+from mindspore.train import SummaryRecord
+
+#: what a reader may raise; in particular no IndexError, KeyError, MemoryError or error of another library
+ALLOWED = (ValueError, TypeError, RuntimeError, OSError)
+
+
+def _network() -> nn.Cell:
+    return nn.SequentialCell(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Dense(32, 3))
+
+
+def _write_checkpoint(path: str) -> None:
+    ms.save_checkpoint(_network(), path)
+
+
+def _write_safetensors(path: str) -> None:
+    ms.save_checkpoint(_network(), path, format="safetensors")
+
+
+def _write_model(kind: str, path: str) -> None:
+    ms.export(_network(), Tensor(np.ones((1, 1, 4, 4), np.float32)), file_name=path, file_format=kind)
+
+
+def _write_mindrecord(path: str) -> None:
+    writer = FileWriter(path, overwrite=True)
+    writer.add_schema({"label": {"type": "int32"}, "data": {"type": "bytes"}}, "rows")
+    writer.write_raw_data([{"label": i, "data": bytes(range(40))} for i in range(12)])
+    writer.commit()
+
+
+def _write_records(path: str) -> None:
+    with open(path, "wb") as stream:
+        for i in range(6):
+            stream.write(frame(b"\x0a\x0c\x0a\x0a\x0a\x01x\x12\x05\x1a\x03\x0a\x01" + bytes([i])))
+
+
+def _write_events(path: str) -> None:
+    folder = f"{path}.d"
+    with SummaryRecord(folder) as record:
+        for step in range(4):
+            record.add_value("scalar", "loss", Tensor(0.5))
+            record.add_value("histogram", "w", Tensor(np.arange(5.0, dtype=np.float32)))
+            record.record(step)
+    name = next(n for n in sorted(os.listdir(folder)) if not n.endswith("_lineage"))
+    os.replace(os.path.join(folder, name), path)
+
+
+def _write_image(suffix: str, path: str) -> None:
+    from PIL import Image
+
+    Image.fromarray(np.arange(300, dtype=np.uint8).reshape(10, 10, 3)).save(path, suffix)
+
+
+def _write_wave(path: str) -> None:
+    with wave.open(path, "wb") as stream:
+        stream.setnchannels(2)
+        stream.setsampwidth(2)
+        stream.setframerate(8000)
+        stream.writeframes(bytes(range(200)))
+
+
+def _read_model(path: str) -> None:
+    nn.GraphCell(ms.load(path))(Tensor(np.ones((1, 1, 4, 4), np.float32)))
+
+
+def _read_onnx(path: str) -> None:
+    load_onnx(path)
+
+
+def _read_mindrecord(path: str) -> None:
+    for _ in FileReader(path).get_next():
+        pass
+    for _ in ds.MindDataset(path, shuffle=False).create_tuple_iterator(num_epochs=1, output_numpy=True):
+        pass
+
+
+def _read_records(path: str) -> None:
+    for _ in ds.TFRecordDataset(path, shuffle=False).create_tuple_iterator(num_epochs=1, output_numpy=True):
+        pass
+
+
+def _read_events(path: str) -> None:
+    with open(path, "rb") as stream:
+        for record in read_records(stream.read()):
+            Event.decode(record)
+
+
+def _read_image(path: str) -> None:
+    ds.vision.Decode()(np.fromfile(path, np.uint8))
+
+
+FORMATS: dict[str, tuple[str, Callable[[str], Any], Callable[[str], Any]]] = {
+    "checkpoint": (".ckpt", _write_checkpoint, ms.load_checkpoint),
+    "safetensors": (".safetensors", _write_safetensors, lambda path: ms.load_checkpoint(path, format="safetensors")),
+    "mindir": (".mindir", functools.partial(_write_model, "MINDIR"), _read_model),
+    "onnx": (".onnx", functools.partial(_write_model, "ONNX"), _read_onnx),
+    "mindrecord": (".mindrecord", _write_mindrecord, _read_mindrecord),
+    "records": (".tfrecord", _write_records, _read_records),
+    "events": (".events", _write_events, _read_events),
+    "png": (".png", functools.partial(_write_image, "PNG"), _read_image),
+    "jpeg": (".jpg", functools.partial(_write_image, "JPEG"), _read_image),
+    "bmp": (".bmp", functools.partial(_write_image, "BMP"), _read_image),
+    "wave": (".wav", _write_wave, read_wave),
+}
+
+
+@functools.cache
+def _sample(name: str, scratch: str) -> bytes:
+    suffix, write, read = FORMATS[name]
+    path = os.path.join(scratch, f"sample{suffix}")
+    write(path)
+    read(path)  # a whole file is read
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def damaged(rng: np.random.Generator, data: bytes) -> bytes:
+    """`data` with a few faults."""
+    changed = bytearray(data)
+    for _ in range(int(rng.integers(1, 5))):
+        place = int(rng.integers(0, len(changed))) if changed else 0
+        fault = rng.integers(0, 6)
+        if fault == 0 or not changed:
+            changed[place:place] = rng.bytes(int(rng.integers(1, 9)))
+        elif fault == 1:
+            changed[place] ^= 1 << int(rng.integers(0, 8))
+        elif fault == 2:
+            del changed[place:]
+        elif fault == 3:
+            length, source = int(rng.integers(1, 64)), int(rng.integers(0, len(changed)))
+            changed[place : place + length] = changed[source : source + length]
+        elif fault == 4:
+            changed[place : place + 4] = rng.choice([b"\xff\xff\xff\xff", b"\x00\x00\x00\x00", b"\xff\xff\xff\x7f"])
+        else:
+            del changed[place : place + int(rng.integers(1, 32))]
+    return bytes(changed)
+
+
+def case(rng: np.random.Generator, scratch: str) -> None:
+    """Read one damaged file."""
+    name = str(rng.choice(list(FORMATS)))
+    suffix, _, read = FORMATS[name]
+    path = os.path.join(scratch, f"damaged{suffix}")
+    with open(path, "wb") as stream:
+        stream.write(damaged(rng, _sample(name, scratch)))
+    try:
+        read(path)
+    except ALLOWED as error:
+        if type(error).__module__.split(".")[0] not in ("builtins", "mindspore"):
+            raise AssertionError(f"{name}: an error of another library, {type(error).__module__}: {error}") from error
+    except Exception as error:
+        raise AssertionError(f"{name}: {type(error).__name__}: {error!s:.300}") from error
