@@ -401,3 +401,15 @@ def test_asynchronous_failures_are_reported(tmp_path):
     ms.save_checkpoint(Net(), str(blocked / "a.ckpt"), async_save="thread")
     with pytest.raises(RuntimeError):
         wait_async_saves()
+
+
+def test_a_file_made_shorter_while_it_is_looked_at(tmp_path):
+    path = tmp_path / "net.ckpt"
+    ms.save_checkpoint(nn.Dense(300, 300), str(path))
+    script = (
+        "import os, sys\nfrom mindspore._base.files import read_file\n"
+        "data = read_file(sys.argv[1])\nos.truncate(sys.argv[1], 0)\nprint(len(bytes(data)))"
+    )
+    size = path.stat().st_size
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, str(size))

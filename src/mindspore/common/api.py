@@ -44,9 +44,7 @@ def jit(
 
     def wrap(target: Any) -> Any:
         if hasattr(target, "run_around"):
-            target.__dict__["_jit"] = True
-            target.__dict__["_compiled_call"] = True
-            return target
+            return _compiled_cell(target, {"jit_level": jit_level, "fullgraph": fullgraph, **options})
         if isinstance(target, CompiledFunction):
             return target
         if not callable(target):
@@ -54,6 +52,15 @@ def jit(
         return CompiledFunction(target, options={"jit_level": jit_level, "fullgraph": fullgraph, **options})
 
     return wrap if function is None else wrap(function)
+
+
+def _compiled_cell(cell: Any, options: dict) -> Any:
+    """Make a Cell, or all of a class, be compiled when it is called, in PyNative mode too."""
+    if isinstance(cell, type):
+        cell._jit_options = options  # type: ignore[attr-defined]
+    else:
+        cell.__dict__.update(_jit_options=options, _compiled=None)
+    return cell
 
 
 def ms_function(

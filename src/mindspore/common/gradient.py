@@ -6,7 +6,9 @@ the backward nodes to that graph; in graph mode it compiles itself. All three us
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from mindspore import context
@@ -88,7 +90,7 @@ class Derivative:
         if kwargs:
             args, kwargs = _by_position(self.fn, args, kwargs, self.positions)
         names: tuple[str, ...] = ()
-        if kwargs and self.positions == "all":  # arguments that go by name alone count, too
+        if kwargs and self.positions is not None:  # arguments that go by name alone count, too, behind the others
             names, args = tuple(kwargs), (*args, *kwargs.values())
         places = self._places(args)
         weights = self._weights()
@@ -467,8 +469,12 @@ def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> An
     _require_tensors("vjp", inputs)
     back = Derivative(fn, tuple(range(len(inputs))), weights, sens=True, has_aux=has_aux)
 
+    builder = ACTIVE.builder
+    state = dict(builder.state) if builder is not None else {}
+
     def vjp_fn(*sens: Any) -> Any:
-        result = back(*inputs, sens[0] if len(sens) == 1 else sens)
+        with _as_it_was(builder, state):
+            result = back(*inputs, sens[0] if len(sens) == 1 else sens)
         if has_aux:
             result = result[0]
         grads, params = result if weights is not None else (result, None)
@@ -478,6 +484,19 @@ def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> An
     if has_aux:
         return out[0], vjp_fn, (tuple(out[1:]) if len(out) > 2 else out[1])
     return out, vjp_fn
+
+
+@contextlib.contextmanager
+def _as_it_was(builder: Any, state: dict) -> Iterator[None]:
+    """In a graph: with the values that Parameters had when `state` was noted; what is updated meanwhile is forgotten."""
+    if builder is None or builder is not ACTIVE.builder:
+        yield
+        return
+    now, builder.state = builder.state, dict(state)
+    try:
+        yield
+    finally:
+        builder.state = now
 
 
 def _require_tensors(op: str, inputs: tuple) -> None:

@@ -188,6 +188,12 @@ class COOTensor(_Sparse):
     def __add__(self, other: Any) -> Any:
         return self.add(other, 0) if isinstance(other, COOTensor) else self.to_dense() + other
 
+    def __radd__(self, other: Any) -> Any:
+        return other + self.to_dense()
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.to_dense()
+
     def __sub__(self, other: Any) -> Any:
         return self + (-other) if isinstance(other, COOTensor) else self.to_dense() - other
 
@@ -288,6 +294,12 @@ class CSRTensor(_Sparse):
 
     def __add__(self, other: Any) -> Any:
         return self.add(other, 1.0, 1.0) if isinstance(other, CSRTensor) else self.to_dense() + other
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self.to_dense()
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.to_dense()
 
     def __sub__(self, other: Any) -> Any:
         return self.add(other, 1.0, -1.0) if isinstance(other, CSRTensor) else self.to_dense() - other

@@ -60,6 +60,8 @@ class Cell(HookMixin, StateMixin):
         [2.0, 4.0]
     """
 
+    _jit_options: dict | None = None  # of `jit`, if that was applied to the cell or its class
+
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None):
         put = self.__dict__.__setitem__
         put("_params", Registry())
@@ -193,7 +195,7 @@ class Cell(HookMixin, StateMixin):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if ACTIVE.builder is not None:
             return parse.call_cell(self, args, kwargs)
-        if context.graph_mode() and not self.__dict__.get("_run_eagerly"):
+        if (self._jit_options is not None or context.graph_mode()) and not self.__dict__.get("_run_eagerly"):
             return self.compile_and_run(*args, **kwargs)
         if type(self).construct is Cell.construct:
             self.construct()
@@ -290,7 +292,7 @@ class Cell(HookMixin, StateMixin):
         if compiled is None:
             if type(self).construct is Cell.construct:
                 self.construct()
-            compiled = self.__dict__["_compiled"] = CompiledFunction(self, name=type(self).__name__)
+            compiled = self.__dict__["_compiled"] = CompiledFunction(self, type(self).__name__, self._jit_options)
         return compiled
 
     # -- parameters -----------------------------------------------------------------------------------------------

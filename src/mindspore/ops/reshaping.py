@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.common.sparse import COOTensor, CSRTensor
 from mindspore.common.tensor import Tensor
 from mindspore.ops.arguments import (
     alias,
@@ -105,7 +106,7 @@ def dtype(x: Any) -> Any:
         >>> ops.dtype(Tensor([1.0]))
         mindspore.float32
     """
-    return require_tensor("dtype", "x", x).dtype
+    return x.dtype if isinstance(x, (COOTensor, CSRTensor)) else require_tensor("dtype", "x", x).dtype
 
 
 def cast(input: Any, dtype: Any) -> Tensor:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mindspore._base.files import atomic_write, map_file
+from mindspore._base.files import atomic_write, read_file
 from mindspore._base.protobuf import DecodeError
 from mindspore.formats import encryption
 from mindspore.formats.mindir.messages import ExternalData, ModelProto, TensorProto
@@ -97,7 +97,7 @@ def read_model(path: str, decrypt: Decrypt | None) -> ModelProto:
         raise ValueError(f"For 'load', the file name must be a string, but got {type(path)}.")
     if not os.path.isfile(path):
         raise RuntimeError(f"For 'load', the file {path} does not exist.")
-    data: Any = map_file(path)
+    data: Any = read_file(path)
     if decrypt is not None:
         try:
             data = decrypt(path, data)
@@ -130,7 +130,7 @@ def external_reader(path: str, decrypt: Decrypt | None = None) -> Callable[[Tens
                 raise RuntimeError(
                     f"The data file '{place.location}' of the model {path} is missing, please check the correct of the file."
                 )
-            opened[target] = map_file(target) if decrypt is None else memoryview(decrypt(target, map_file(target)))
+            opened[target] = read_file(target) if decrypt is None else memoryview(decrypt(target, read_file(target)))
         offset, length = place.offset or 0, place.length or 0
         if offset < 0 or length < 0 or offset + length > len(opened[target]):
             raise DecodeError(f"the data of '{tensor.name}' reaches beyond the file '{place.location}'")

@@ -16,7 +16,7 @@ import numpy as np
 
 from mindspore import log as logger
 from mindspore._base import dtype as mstype
-from mindspore._base.files import map_file
+from mindspore._base.files import read_file
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.formats import checkpoint, encryption, safetensors
@@ -185,7 +185,7 @@ def _open(file: Any, format: str) -> tuple[memoryview, str]:
     if not os.path.exists(path):
         raise ValueError(f"For 'load_checkpoint', the checkpoint file {path} does not exist.")
     try:
-        return map_file(path), path
+        return read_file(path), path
     except OSError as error:
         raise ValueError(f"For 'load_checkpoint', the checkpoint file {path} cannot be read: {error}") from error
 
