@@ -35,7 +35,7 @@ def work(kind: str, seed: int, first: int, count: int, seconds: float) -> None:
     """Run cases in this process; a line per finding, and one with the number before each case."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    module = importlib.import_module(kind)
+    module = importlib.import_module(f"fuzz_{kind}")
     until = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(first, first + count):

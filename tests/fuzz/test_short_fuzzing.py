@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import run
-from files import damaged
+from fuzz_files import damaged
 
 
 @pytest.mark.parametrize(("kind", "count"), [("operators", 30), ("programs", 4), ("networks", 4), ("files", 120)])
@@ -29,7 +29,7 @@ def test_a_case_is_the_same_every_time():
     ],
 )
 def test_what_goes_wrong_is_found(tmp_path, monkeypatch, body, finding):
-    (tmp_path / "broken.py").write_text(f"import os\n\ndef case(rng, scratch):\n    {body}\n")
+    (tmp_path / "fuzz_broken.py").write_text(f"import os\n\ndef case(rng, scratch):\n    {body}\n")
     script = tmp_path / "run.py"
     text = Path(run.__file__).read_text()
     script.write_text(text.replace("KINDS = (", 'KINDS = ("broken", '))

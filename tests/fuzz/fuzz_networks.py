@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from comparing import compare
+from fuzz_compare import compare
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops

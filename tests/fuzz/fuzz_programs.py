@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 import numpy as np
-from comparing import compare
+from fuzz_compare import compare
 
 import mindspore as ms
 from mindspore import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from comparing import compare
+from fuzz_compare import compare
 
 import mindspore as ms
 from mindspore import Tensor, ops
