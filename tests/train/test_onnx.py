@@ -193,3 +193,29 @@ def test_external_data_stays_beside_the_model(tmp_path, location):
     path.write_bytes(onnx.helper.make_model(graph).SerializeToString())
     with pytest.raises(ValueError):
         load_onnx(str(path))
+
+
+@pytest.mark.parametrize(
+    ("op", "constants"),
+    [
+        ("Expand", ["x", [2**38, 1]]),
+        ("ConstantOfShape", [[2**38]]),
+        ("Tile", ["x", [2**38]]),
+        ("Range", [0, 2**40, 1]),
+        ("Range", [0, 10, 0]),
+    ],
+)
+def test_numbers_in_a_model_ask_for_bounded_memory(tmp_path, op, constants):
+    inputs, weights = [], []
+    for i, value in enumerate(constants):
+        inputs.append(value if value == "x" else f"c{i}")
+        if value != "x":
+            weights.append(onnx.numpy_helper.from_array(np.array(value, np.int64), f"c{i}"))
+    info = [onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, [1]) for n in "xy"]
+    node = onnx.helper.make_node(op, inputs, ["z"])
+    cast = onnx.helper.make_node("Cast", ["z"], ["y"], to=onnx.TensorProto.FLOAT)
+    graph = onnx.helper.make_graph([node, cast], "g", info[:1], info[1:], weights)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    (tmp_path / "a.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(ValueError, match=f"'{op}'"):
+        load_onnx(str(tmp_path / "a.onnx"))(Tensor([1.0]))

@@ -15,7 +15,17 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.formats.onnx import types
-from mindspore.formats.onnx.registry import OPERATORS, P, as_tensor, expand_to, ints, operator, static, tensor
+from mindspore.formats.onnx.registry import (
+    OPERATORS,
+    P,
+    affordable,
+    as_tensor,
+    expand_to,
+    ints,
+    operator,
+    static,
+    tensor,
+)
 from mindspore.prims.values import TensorBase
 
 _CAST = P.Cast()
@@ -244,7 +254,7 @@ def _constant(value: Any = None, value_float: Any = None, value_floats: Any = No
 @operator("ConstantOfShape", arrays=True)
 def _constant_of_shape(shape: Any, value: Any = None) -> np.ndarray:
     fill = np.zeros(1, np.float32) if value is None else value
-    return np.full(ints(shape, "a shape"), fill.reshape(-1)[0], fill.dtype)
+    return np.full(affordable("ConstantOfShape", ints(shape, "a shape")), fill.reshape(-1)[0], fill.dtype)
 
 
 @operator("Reshape", arrays=True)
@@ -343,7 +353,10 @@ def _gather_elements(x: Any, indices: Any, axis: int = 0) -> Any:
 @operator("Tile", arrays=True)
 def _tile(x: Any, repeats: Any) -> Any:
     x = as_tensor(x)
-    for axis, count in enumerate(ints(repeats, "repeats")):
+    counts = ints(repeats, "repeats")
+    affordable("Tile", counts)  # a part is noted for each
+    affordable("Tile", [size * count for size, count in zip(x.shape, counts)])
+    for axis, count in enumerate(counts):
         x = P.Concat(axis)([x] * count) if count != 1 else x
     return x
 
@@ -372,6 +385,9 @@ def _pad(
 @operator("Range", arrays=True)
 def _range(start: Any, limit: Any, delta: Any) -> np.ndarray:
     first, last, step = (np.asarray(static(v, "a range")).reshape(-1)[0] for v in (start, limit, delta))
+    if not all(np.isfinite(v) for v in (first, last, step)) or step == 0:
+        raise ValueError(f"The ONNX operator 'Range' needs finite bounds and a step other than 0, but got {first}, {last}, {step}.")
+    affordable("Range", [max(math.ceil((float(last) - float(first)) / float(step)), 0)])
     return np.arange(first, last, step, dtype=first.dtype)
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import types as _types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,19 @@ def ints(value: Any, what: str) -> tuple[int, ...]:
     return tuple(int(v) for v in np.asarray(static(value, what)).reshape(-1))
 
 
+_MOST = 1 << 31  # elements of a tensor whose size is a number in the model, not that of its input
+
+
+def affordable(op: str, shape: Sequence[int]) -> tuple[int, ...]:
+    """`shape`, unless a few bytes of a model ask for more memory than any model needs."""
+    if any(size < 0 for size in shape) or math.prod(shape) > _MOST:
+        raise ValueError(
+            f"The ONNX operator '{op}' asks for a tensor of shape {tuple(shape)}: sizes must not be negative, and their product "
+            f"at most {_MOST}."
+        )
+    return tuple(shape)
+
+
 def expand_to(x: Any, shape: tuple[int, ...]) -> Any:
     """Broadcast to a shape."""
-    return x if tuple(x.shape) == tuple(shape) else P.BroadcastTo(tuple(shape))(x)
+    return x if tuple(x.shape) == tuple(shape) else P.BroadcastTo(affordable("Expand", shape))(x)
