@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -43,8 +44,19 @@ def read_file(path: str) -> memoryview:
     """The bytes of a file. Not mapped: if somebody made it shorter, looking at it would kill the process (SIGBUS)."""
     with open(path, "rb") as stream:
         data = np.empty(os.fstat(stream.fileno()).st_size, np.uint8)  # without zeros first: files can be large
-        length = stream.readinto(memoryview(data))
-    return memoryview(data)[:length]
+        length = stream.readinto(data.data)
+    return data.data[:length].toreadonly()
+
+
+def map_file(path: str) -> memoryview:
+    """The bytes of a file, mapped rather than read: what is not looked at costs nothing, and processes share the rest.
+
+    For files that nobody changes: one that is made shorter meanwhile kills the process that looks at it.
+    """
+    with open(path, "rb") as stream:
+        if os.fstat(stream.fileno()).st_size == 0:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def write_parts(path: str, parts: Iterable[Any], permissions: int | None = None) -> None:
