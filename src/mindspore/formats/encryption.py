@@ -29,13 +29,16 @@ def encrypt(data: bytes | memoryview, key: bytes, mode: str = "AES-GCM") -> Iter
         yield encrypt_block(view[start : start + BLOCK], key, mode)
 
 
-def decrypt(data: bytes | memoryview, key: bytes, mode: str = "AES-GCM") -> bytes:
-    """The content of encrypted blocks; WrongKeyError when the key or mode is wrong or a byte was changed."""
+def decrypt(data: bytes | memoryview, key: bytes, mode: str = "AES-GCM", pieces: bool = False) -> bytes:
+    """The content of encrypted blocks; WrongKeyError when the key or mode is wrong or a byte was changed.
+
+    With `pieces`, several contents that were encrypted one by one follow each other.
+    """
     view, at, parts = memoryview(data), 0, []
     while at < len(view):
         content, at = decrypt_block(view, at, key, mode)
         parts.append(content)
-        if len(content) < BLOCK and at < len(view):  # each block is sealed, so only the last may be a part
+        if len(content) < BLOCK and at < len(view) and not pieces:  # each block is sealed, so only the last may be a part
             raise WrongKeyError(f"{len(view) - at} bytes follow the last block")
     return b"".join(parts)
 

@@ -143,7 +143,7 @@ def _decryptor(kwargs: dict[str, Any]) -> Decrypt | None:
     if callable(mode):
         return lambda path, content: mode(path, key)
     encryption.check_key("load", "dec_key", key, mode, "dec_mode")
-    return lambda path, content: encryption.decrypt(content, key, mode)
+    return lambda path, content: encryption.decrypt(content, key, mode, pieces=not path.endswith(".mindir"))  # weights apart
 
 
 def load_mindir(file_name: str) -> ModelProto:
