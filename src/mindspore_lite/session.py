@@ -131,7 +131,7 @@ def compile_program(program: Program, threads: int = 0) -> Runner:
     from mindspore.backends import cpu
 
     if cpu.available():
-        backend = cpu.CpuBackend(threads=threads)
+        backend = cpu.CpuBackend(threads=threads, finite=True)
         if backend.supports(program.graph):
             try:
                 return program.compile(backend)

@@ -29,10 +29,14 @@ class CpuBackend:
 
     name = "cpu"
 
-    def __init__(self, graph_kernel_flags: str = "", threads: int = 0):
-        """`threads`: of parallel regions; 0 leaves it to OpenMP."""
+    def __init__(self, graph_kernel_flags: str = "", threads: int = 0, finite: bool = False):
+        """`threads`: of parallel regions; 0 leaves it to OpenMP.
+
+        `finite`: results are taken to be numbers where a bound follows a convolution or product: NaN becomes the lower bound.
+        """
         self.graph_kernel_flags = graph_kernel_flags
         self.threads = threads
+        self.finite = finite
 
     def supports(self, graph: FuncGraph) -> bool:
         return not _has_growing_stacks(graph) and not calls_itself(graph)
@@ -40,7 +44,7 @@ class CpuBackend:
     def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Any:
         try:
             with openmp.limited(self.threads):
-                return _Session(self.graph_kernel_flags, self.threads).executable(graph, donated)
+                return _Session(self.graph_kernel_flags, self.threads, self.finite).executable(graph, donated)
         except (Unsupported, Misfit, dnnl.DnnlError) as error:
             raise CannotCompile(f"the CPU backend cannot compile it ({error!r})") from error
 
@@ -53,7 +57,8 @@ def _has_growing_stacks(graph: FuncGraph) -> bool:
 class _Session:
     """One compilation: subgraphs of control flow are compiled when first met, and once."""
 
-    def __init__(self, extra_flags: str, threads: int):
+    def __init__(self, extra_flags: str, threads: int, finite: bool):
+        self.finite = finite
         self.flags = graph_kernel.current(extra_flags)
         self.threads = threads
         self.made: dict[int, Any] = {}
@@ -64,7 +69,7 @@ class _Session:
             join_parts(program)
         weights = frozenset(i for i, p in enumerate(graph.parameters) if p.default is not None) - donated
         if self.flags.opt_level >= 1:
-            postops.absorb(program, native.plan, weights)
+            postops.absorb(program, native.plan, weights, self.finite)
         clustering = Clustering(program, self.flags)
         record = graph.attrs.get("record")
         known, updates = (record or ()), (graph.attrs.get("updates", {}) if record else {})

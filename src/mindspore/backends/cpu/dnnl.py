@@ -49,6 +49,7 @@ _CONVOLUTION_DIRECT, _DECONVOLUTION_DIRECT = 1, 0xA
 #: oneDNN's own ReLU turns NaN into 0. x * clip(c x, 0, 1) with a huge c does not; adding 0 makes +0 of -0. It makes NaN of
 #: -inf, too, which whoever uses it has to look for.
 _RELU = ((0x34, 3e38, 0.0), (0x26, 1.0, 0.0))
+_CLIP = 0x2E  # max(x, low), then min: NaN becomes `low`
 _BINARY = {"add": 0x1FFF0, "mul": 0x1FFF1}
 
 _STATUS = {
@@ -244,7 +245,7 @@ class _Attributes(_Handle):
 
     def _append(self, post_ops: Sequence[tuple]) -> None:
         """`post_ops`: ("add" | "mul", description of the operand), or a name alone: "relu", "sum" (what is in the target
-        already)."""
+        already); or ("clip", low, high)."""
         lib = library()
         handle = c_void_p()
         check(lib.dnnl_post_ops_create(byref(handle)), "create post-operations")
@@ -256,7 +257,7 @@ class _Attributes(_Handle):
                 if name in _BINARY:
                     check(lib.dnnl_post_ops_append_binary(handle, _BINARY[name], operand[0]), f"append {name}")
                     continue
-                for algorithm, alpha, beta in _RELU:
+                for algorithm, alpha, beta in _RELU if name == "relu" else [(_CLIP, *operand)]:
                     check(lib.dnnl_post_ops_append_eltwise(handle, algorithm, alpha, beta), f"append {name}")
             check(lib.dnnl_primitive_attr_set_post_ops(self, handle), "set post-operations")
         finally:

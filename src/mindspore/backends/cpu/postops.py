@@ -26,13 +26,15 @@ _LONGEST = 8  # operations absorbed by one step
 
 @dataclass(frozen=True)
 class Post:
-    """`kind`: "bias", "add" or "mul" (with an operand), or "relu" (without), which comes last.
+    """`kind`: "bias", "add" or "mul" (with an operand), or "relu" or "clip" (without), which come last.
 
-    `per_channel`: the operand has one number per channel, instead of the result's shape.
+    `per_channel`: the operand has one number per channel, instead of the result's shape. `low`, `high`: of "clip".
     """
 
     kind: str
     per_channel: bool = False
+    low: float = 0.0
+    high: float = 0.0
 
     @property
     def has_operand(self) -> bool:
@@ -77,7 +79,7 @@ def descriptions(posts: tuple[Post, ...], target: dnnl.Desc, axis: int) -> list[
         if post.has_operand:
             found.append((post.kind, channel_desc(target, axis) if post.per_channel else target))
         else:
-            found.append((post.kind,))
+            found.append((post.kind, post.low, post.high) if post.kind == "clip" else (post.kind,))
     return found
 
 
@@ -85,14 +87,18 @@ def descriptions(posts: tuple[Post, ...], target: dnnl.Desc, axis: int) -> list[
 Plan = Callable[[Any, tuple[Post, ...], list[tuple[int, ...]], tuple[int, ...], str], Any]
 
 
-def absorb(program: Program, plan: Plan, constant: Iterable[int]) -> None:
-    """Rewrite a program in place. `constant`: numbers of the parameters that stay the same from call to call."""
-    _Absorbing(program, plan, frozenset(constant)).run()
+def absorb(program: Program, plan: Plan, constant: Iterable[int], finite: bool = False) -> None:
+    """Rewrite a program in place. `constant`: numbers of the parameters that stay the same from call to call.
+
+    `finite`: results before a clip are numbers. oneDNN's clip makes the lower bound of NaN, so it is used only then.
+    """
+    _Absorbing(program, plan, frozenset(constant), finite).run()
 
 
 class _Absorbing:
-    def __init__(self, program: Program, plan: Plan, constant: frozenset[int]):
+    def __init__(self, program: Program, plan: Plan, constant: frozenset[int], finite: bool):
         self.program = program
+        self.finite = finite
         self.plan = plan
         self.constant = constant
         self.users: dict[int, list[Value]] = {}
@@ -184,7 +190,7 @@ class _Chain:
             if link is None:
                 return
             self.links.append(link)
-            if link.post == Post("relu"):
+            if link.post is not None and link.post.kind in ("relu", "clip"):
                 return
             value = link.result
 
@@ -201,9 +207,8 @@ class _Chain:
 
     def _arithmetic(self, value: Value, user: Value) -> _Link | None:
         other = user.args[1] if user.args[0] is value else user.args[0]
-        if user.attr == "max":
-            zero = other.op == "const" and other.attr == 0
-            return _Link(Post("relu"), None, user, [user]) if zero else None
+        if user.attr in ("max", "min"):
+            return self._bounded(value, user, other)
         if user.attr not in ("add", "mul") or other.dtype != value.dtype or other.op == "const":
             return None
         if other.op != "broadcast":
@@ -215,6 +220,22 @@ class _Chain:
         if small.size != channels or small.shape[axis] != channels:
             return None
         return _Link(Post(user.attr, per_channel=True), small, user, [user])
+
+    def _bounded(self, value: Value, user: Value, other: Value) -> _Link | None:
+        """max(x, 0), or a bound on either side: one pass over the result is better than a ReLU here and a pass for the rest."""
+        if other.op != "const":
+            return None
+        users = self.owner.users.get(user.id, [])
+        opposite = {"max": "min", "min": "max"}[user.attr]
+        if len(users) == 1 and users[0].op == "map" and users[0].attr == opposite and user.id not in self.owner.outputs:
+            last = users[0]
+            second = last.args[1] if last.args[0] is user else last.args[0]
+            if second.op == "const":
+                low, high = (other.attr, second.attr) if user.attr == "max" else (second.attr, other.attr)
+                if not self.owner.finite or not low <= high:
+                    return None
+                return _Link(Post("clip", low=float(low), high=float(high)), None, last, [user, last])
+        return _Link(Post("relu"), None, user, [user]) if user.attr == "max" and other.attr == 0 else None
 
     # -- deciding -------------------------------------------------------------------------------------------------
     def shorten(self, possible: Callable[..., bool]) -> None:

@@ -52,8 +52,13 @@ def convolution(
     kernel = tuple(w.shape[2:])
     strides, dilations = tuple(strides or (1,) * rank), tuple(dilations or (1,) * rank)
     pairs = padding_pairs(x, kernel, strides, dilations, pads, auto_pad)
-    x = P.Pad(((0, 0), (0, 0), *pairs))(x) if any(lo or hi for lo, hi in pairs) else x
-    made = _CONV[rank](w.shape[0], kernel, pad_mode="valid", stride=strides, dilation=dilations, group=group)
+    pad: dict[str, Any] = {"pad_mode": "valid"}
+    if any(lo or hi for lo, hi in pairs):
+        if rank == 1:
+            x = P.Pad(((0, 0), (0, 0), *pairs))(x)
+        else:  # the convolution's own padding costs nothing
+            pad = {"pad_mode": "pad", "pad": tuple(n for pair in pairs for n in pair)}
+    made = _CONV[rank](w.shape[0], kernel, stride=strides, dilation=dilations, group=group, **pad)
     out = made(x, w)
     return out if bias is None else out + bias.reshape(1, -1, *(1,) * rank)
 

@@ -45,14 +45,14 @@ def read_model(path: str) -> Any:
 def program_of(
     model: Any, path: str = "model", common_seed: Callable[[], int | None] = lambda: None
 ) -> tuple[OnnxProgram, dict[str, np.ndarray]]:
-    """The steps of a model, and its weights by name."""
+    """The steps of a model, and its weights by name. Single numbers (the bounds of a Clip, factors) are no weights."""
     try:
         opset = max((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), default=1)
         functions = {(f.domain, f.name): f for f in model.functions}
         made = OnnxProgram(model.graph, opset, functions, common_seed=common_seed)
     except (KeyError, TypeError, IndexError, OverflowError) as error:  # what the checker lets pass
         raise ValueError(f"The file {path} is no valid ONNX model: {error!r}") from None
-    names = [name for name, array in made.constants.items() if array.dtype.kind == "f" and array.size]
+    names = [name for name, array in made.constants.items() if array.dtype.kind == "f" and array.size and array.ndim]
     return made, {name: made.constants.pop(name) for name in names}
 
 
