@@ -8,6 +8,7 @@ row}: whole numbers of so many bits, packed without gaps, for which x = (q - zer
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import Any
 
@@ -28,6 +29,10 @@ def numpy_type(name: Any) -> np.dtype:
     return found.np
 
 
+def _digest(array: np.ndarray) -> bytes:
+    return hashlib.blake2b(array.reshape(-1).view(np.uint8).data, digest_size=20).digest()
+
+
 class ArrayWriter:
     """Collects arrays; each gets a number."""
 
@@ -42,7 +47,7 @@ class ArrayWriter:
         """Store an array as it is; with 16 bits where that was asked for and it is a weight."""
         kind = from_numpy(array.dtype).name
         content = np.ascontiguousarray(array)
-        key = (kind, array.shape, content.tobytes())
+        key = (kind, array.shape, _digest(content))
         if key not in self._known:
             stored = weight and self._half and kind == "float32" and array.size >= self._smallest
             content = content.astype(np.float16) if stored else content
@@ -63,7 +68,7 @@ class ArrayWriter:
             "stored": {"bits": bits, "axis": axis, "scale": self.add(scale), "zero": self.add(zero)},
         }  # fmt: skip
         number = self._append(row)
-        self._known[(kind, array.shape, np.ascontiguousarray(array).tobytes())] = number
+        self._known[(kind, array.shape, _digest(np.ascontiguousarray(array)))] = number
         return number
 
     def _append(self, row: dict[str, Any]) -> int:
