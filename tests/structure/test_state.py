@@ -64,6 +64,7 @@ PROCESS = {
     "profiler/mstx.py:mstx": "a profiler watches all threads",
     "profiler/recorder.py:_Current": "a profiler watches all threads",
     "runtime/dump/session.py:_Sessions": "dumps are asked for by the environment",
+    "runtime/transports/watchdog.py:_Process": "what this process waits for",
     "train/_checkpoint/save.py:_Background": "one checkpoint is written at a time",
     "train/summary/summary_record.py:SummaryRecord": "one may be open at a time",
 }

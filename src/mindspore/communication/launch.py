@@ -1,31 +1,114 @@
-"""How this process was started: alone, in a dry run, or as one of several."""
+"""How this process was started: alone, in a dry run, or as one of several.
+
+| started by | says so in | meets at |
+|---|---|---|
+| msrun, or a script that also starts a scheduler | MS_WORKER_NUM, MS_NODE_ID, MS_ROLE | MS_SCHED_HOST:MS_SCHED_PORT |
+| mpiexec, mpirun | PMI_SIZE, PMI_RANK; OMPI_COMM_WORLD_… | the launcher |
+| a rank table | RANK_TABLE_FILE, RANK_ID | the table's first server; the process of rank 0 is the scheduler |
+| a job of Kubernetes, SLURM … | WORLD_SIZE, RANK, MASTER_ADDR, MASTER_PORT | there; the process of rank 0 is the scheduler |
+"""
 
 from __future__ import annotations
 
-from mindspore._base import flags
+import json
+import os
+import sys
+from typing import NamedTuple
+
+from mindspore._base import flags, rendezvous
 from mindspore.prims import world
 
-#: variables in which launchers say how many processes there are: msrun, mpirun, and scripts of their own
-_SIZE_VARIABLES = ("MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "RANK_SIZE")
-_RANK_VARIABLES = ("MS_NODE_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK_ID")
+_PMI_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE")
+
+
+class Place(NamedTuple):
+    """This process in its run. `host` is empty when the launcher brings the processes together; rank -1 is any."""
+
+    size: int
+    rank: int
+    host: str = ""
+    port: int = rendezvous.DEFAULT_PORT
+    hosts_server: bool = False
 
 
 def _first(variables: tuple[str, ...], default: int) -> int:
     return next((flags.integer(v, default) for v in variables if flags.text(v)), default)
 
 
+def place() -> Place:
+    """What the environment says."""
+    if any(flags.text(v) for v in _PMI_SIZES):
+        return Place(_first(_PMI_SIZES, 1), _first(("PMI_RANK", "OMPI_COMM_WORLD_RANK"), 0))
+    if flags.text("MS_WORKER_NUM"):
+        size, rank = flags.integer("MS_WORKER_NUM", 1), _first(("MS_NODE_ID", "RANK_ID"), -1)
+        return Place(size, rank, flags.text("MS_SCHED_HOST", "127.0.0.1"), flags.integer("MS_SCHED_PORT", 8118))
+    if flags.text("RANK_TABLE_FILE"):
+        hosts = _rank_table(flags.text("RANK_TABLE_FILE"))
+        rank = flags.integer("RANK_ID", 0)
+        return Place(len(hosts), rank, hosts[0], flags.integer("MS_SCHED_PORT", 8118), rank == 0)
+    if flags.text("WORLD_SIZE") and flags.text("MASTER_ADDR"):
+        rank = flags.integer("RANK", 0)
+        where = flags.text("MASTER_ADDR"), flags.integer("MASTER_PORT", 8118)
+        return Place(flags.integer("WORLD_SIZE", 1), rank, *where, rank == 0)
+    return Place(flags.integer("RANK_SIZE", 1), flags.integer("RANK_ID", 0))
+
+
+def _rank_table(path: str) -> list[str]:
+    """The address of the server of each rank."""
+    try:
+        with open(path) as file:
+            table = json.load(file)
+        servers = table["server_list"]
+        found = {int(d["rank_id"]): str(s.get("host_nic_ip") or s["server_id"]) for s in servers for d in s["device"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"RANK_TABLE_FILE={path} is no rank table: {error!r}.") from None
+    if sorted(found) != list(range(len(found))) or not found:
+        raise ValueError(f"the ranks in RANK_TABLE_FILE={path} must be 0, 1, 2, …, but are {sorted(found)}.")
+    reserved = {"reserve", "127.0.0.1"}
+    return [servers[0]["server_id"] if found[r] in reserved else found[r] for r in range(len(found))]
+
+
 def make_transport() -> world.Transport:
     """The transport that fits how the process was started."""
-    size, rank = _first(_SIZE_VARIABLES, 1), _first(_RANK_VARIABLES, 0)
-    if size <= 1:
+    here = place()
+    if flags.text("MS_ROLE") == "MS_SCHED" and here.size > 1:
+        _be_scheduler(here)
+    if here.size <= 1:
         return world.Alone()
-    if not 0 <= rank < size:
+    if here.rank >= here.size:
         raise ValueError(
-            f"the rank of this process, {rank}, must be at least 0 and less than the number of processes, {size}."
+            f"the rank of this process, {here.rank}, must be at least 0 and less than the number of processes, {here.size}."
         )
     if flags.text("MS_SIMULATION_LEVEL"):
-        return world.Rehearsal(rank, size)
-    raise RuntimeError(
-        f"The environment says that {size} processes take part in this run, but no transport between processes is "
-        "installed. Start one process, or set MS_SIMULATION_LEVEL=1 for a dry run of one of them."
-    )
+        return world.Rehearsal(max(here.rank, 0), here.size)
+    if here.host:
+        _meet(here)
+    return _by_mpi(here)
+
+
+def _be_scheduler(here: Place) -> None:
+    """The process is no worker: it brings the others together, and ends with them."""
+    server = rendezvous.Server(here.host, here.port, here.size, silence=flags.integer("MS_NODE_TIMEOUT", 300), told=print)
+    sys.exit(0 if server.wait() else f"The run has failed: {server.lost}.")
+
+
+def _meet(here: Place) -> None:
+    """Take our place, and tell the MPI library where the others are."""
+    if here.hosts_server:
+        rendezvous.start_server(here.host, here.port, here.size, flags.integer("MS_NODE_TIMEOUT", 300))
+    attempt, patience = flags.integer("MS_RESTART_COUNT"), flags.integer("MS_TOPO_TIMEOUT", 600)
+    rank = rendezvous.join(here.host, here.port, here.rank, here.size, attempt, patience)
+    os.environ.update(PMI_PORT=f"{here.host}:{here.port}", PMI_ID=str(rank))
+    os.environ.update(MS_SCHED_HOST=here.host, MS_SCHED_PORT=str(here.port), MS_NODE_ID=str(rank), RANK_ID=str(rank))
+
+
+def _by_mpi(here: Place) -> world.Transport:
+    from mindspore.runtime.transports.mpi import MpiTransport
+
+    transport = MpiTransport()
+    if transport.size != here.size:
+        raise RuntimeError(
+            f"The environment says that {here.size} processes take part in this run, but MPI knows of {transport.size}. "
+            "Start them by msrun, or by the mpiexec of the MPI library that is installed beside this interpreter."
+        )
+    return transport

@@ -49,6 +49,10 @@ class Transport(abc.ABC):
     def exchange(self, sends: list[Message], receives: list[Expected], tag: int = 0) -> list[np.ndarray]:
         """Send and receive at once; blocks until all of `receives` are there."""
 
+    def communicator(self, ranks: tuple[int, ...]) -> int:
+        """MPI's handle of a group, for native code; 0 where the transport is no MPI."""
+        return 0
+
     def barrier(self, ranks: tuple[int, ...]) -> None:
         self.all_gather(np.zeros((), np.int8), ranks)
 
@@ -86,9 +90,14 @@ def reduce_arrays(op: str, arrays: list[np.ndarray]) -> np.ndarray:
         total = arrays[0].astype(wide)
         for array in arrays[1:]:
             total = combine(total, array.astype(wide))
-        if op == "avg":
-            total = total // len(arrays) if dtype.kind in "iu" else total / len(arrays)
-        return np.asarray(total).astype(dtype)
+        return averaged(np.asarray(total), op, len(arrays)).astype(dtype)
+
+
+def averaged(total: np.ndarray, op: str, count: int) -> np.ndarray:
+    """A sum of `count` arrays, or their average if that is what `op` asks for."""
+    if op != "avg":
+        return total
+    return total // count if total.dtype.kind in "iu" else total / total.dtype.type(count)
 
 
 class Alone(Transport):
@@ -108,7 +117,7 @@ class Alone(Transport):
             _require_member(expected.source)
         if len(receives) > len(waiting):
             raise RuntimeError("receiving from this process itself would wait forever: nothing was sent before.")
-        return [_as_expected(waiting.popleft(), expected) for expected in receives]
+        return [as_expected(waiting.popleft(), expected) for expected in receives]
 
 
 def _require_member(rank: int) -> None:
@@ -116,7 +125,8 @@ def _require_member(rank: int) -> None:
         raise ValueError(f"there is no process of rank {rank}: this run has one process, of rank 0.")
 
 
-def _as_expected(array: np.ndarray, expected: Expected) -> np.ndarray:
+def as_expected(array: np.ndarray, expected: Expected) -> np.ndarray:
+    """A message as its receiver described it."""
     if array.dtype != expected.dtype or array.size != int(np.prod(expected.shape, dtype=np.int64)):
         raise ValueError(
             f"expected an array of {expected.dtype} with shape {expected.shape}, "

@@ -1,0 +1,1 @@
+"""How arrays travel between the processes of a run: MPI for CPUs. `prims/world.py` has the protocol."""

@@ -1,0 +1,233 @@
+"""Who waits for whom: a thread that notices when a collective does not end, and says where.
+
+Whoever is about to wait notes what for (`waiting`); native steps of a graph store the number of a note in a cell of memory
+instead. A thread looks every half second and tells the meeting point of the run (`_base/rendezvous.py`) what has lasted a
+second. After `MS_NODE_TIMEOUT` seconds (300), or as soon as a process that is waited for has left its program, it reports
+which process waits where, and ends this one; so it does when the meeting point says that a process was lost. The launcher
+then ends the others. Looks are counted, not the clock: a machine that slept has not timed out.
+
+The first collectives of a group, and each graph's when it first runs, are compared between its members before they begin
+(`same_everywhere`), so ranks whose programs differ get an error that shows both sides, not a hang.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindspore._base import flags, mpi, rendezvous
+
+_LOOK_EVERY = 0.5
+_WORTH_TELLING = 2  # looks
+_SIGN_OF_LIFE = 2  # looks
+_COMPARED = 100  # collectives of each group
+_TEXT = 512
+
+
+class Waiting(NamedTuple):
+    """What a process waits for: an operation of some processes."""
+
+    name: str
+    ranks: tuple[int, ...]
+    description: str = ""
+    location: str = ""
+
+    def __str__(self) -> str:
+        what = f"{self.name} ({self.description})" if self.description else self.name
+        where = f" at {self.location}" if self.location else ""
+        return f"{what} of ranks {list(self.ranks)}{where}"
+
+
+class Watch:
+    """What this process waits for, seen by the thread."""
+
+    def __init__(self, rank: int):
+        self.rank = rank
+        self.failed = False
+        self.leaving = False
+        self.current: tuple[int, Waiting] | None = None  # by which thread
+        self.began = 0  # operations waited for so far
+        self.cell = (ctypes.c_int64 * 2)()  # of native steps: how many began, and the number of the note, from 1
+        self.notes: list[Waiting] = []
+        self.compared: dict[int, int] = {}
+        self.timeout = flags.integer("MS_NODE_TIMEOUT", 300)
+        self.line = self._connected()
+        self.stopped = threading.Event()
+        self.main = threading.main_thread().ident or 0
+        self.thread = threading.Thread(target=self._run, name="collectives", daemon=True)
+        self.thread.start()
+
+    def note(self, what: Waiting) -> int:
+        """The number by which native steps name an operation."""
+        self.notes.append(what)
+        return len(self.notes)
+
+    def _connected(self) -> rendezvous.Line | None:
+        host, port = flags.text("MS_SCHED_HOST"), flags.integer("MS_SCHED_PORT")
+        return rendezvous.Line(host, port, self.rank, self.lost) if host and port else None
+
+    def _run(self) -> None:
+        last: Any = None
+        looks = count = 0
+        while not self.stopped.wait(_LOOK_EVERY):
+            seen = (self.began, *self.cell)
+            what = self._seen()
+            looks = looks + 1 if what is not None and seen == last else 0
+            last, count = seen, count + 1
+            long = what is not None and looks >= _WORTH_TELLING
+            if self.line is not None and count % _SIGN_OF_LIFE == 0:
+                self.line.state(self._state(what if long else None))
+            if what is not None and long:
+                self._judge(what, looks)
+
+    def _seen(self) -> Waiting | None:
+        if self.current is not None:
+            thread, what = self.current
+            return what._replace(location=_line_of(thread))
+        number = self.cell[1]
+        if not number:
+            return None
+        what = self.notes[number - 1]
+        return what if what.location else what._replace(location=_line_of(self.main))
+
+    def _state(self, what: Waiting | None) -> str:
+        if self.leaving:
+            return rendezvous.ENDED
+        return f"waits in {what}" if what is not None else ""
+
+    def _judge(self, what: Waiting, looks: int) -> None:
+        states = self.line.others() if self.line is not None and looks % _SIGN_OF_LIFE == 0 else {}
+        others = {rank: states.get(rank, "") for rank in what.ranks if rank != self.rank}
+        if looks * _LOOK_EVERY < self.timeout and rendezvous.ENDED not in others.values():
+            return
+        lines = [f"rank {self.rank} has waited {looks * _LOOK_EVERY:.0f} s in {what}."]
+        lines += [f"  rank {rank} {text or 'is in no collective, or does not run'}" for rank, text in others.items()]
+        _end("\n".join(lines))
+
+    def lost(self, text: str) -> None:
+        """The run cannot go on: say so, and where this process was."""
+        if not self.stopped.is_set():
+            what = self._seen()
+            _end(f"rank {self.rank} ends: {text}." + (f" It waited in {what}." if what is not None else ""))
+
+
+def _end(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+    flush_and_exit(1)
+
+
+class _Process:
+    watch: Watch | None = None
+
+
+def watch(rank: int) -> None:
+    """Begin to look after this process."""
+    if _Process.watch is None:
+        _Process.watch = Watch(rank)
+        _notice_errors(_Process.watch)
+
+
+def current() -> Watch | None:
+    return _Process.watch
+
+
+def _notice_errors(here: Watch) -> None:
+    """After an exception that nobody caught the process must not wait for the others at its end."""
+    shown = sys.excepthook
+
+    def hook(*error: Any) -> None:
+        here.failed = True
+        shown(*error)
+
+    sys.excepthook = hook
+
+
+def failed() -> bool:
+    return _Process.watch is not None and _Process.watch.failed
+
+
+@contextlib.contextmanager
+def leaving() -> Iterator[None]:
+    """Within, this process waits for the others to leave their programs, too; afterwards it is gone."""
+    here = _Process.watch
+    if here is not None:
+        here.leaving = True
+        if here.line is not None:
+            here.line.state(rendezvous.ENDED)
+    yield
+    if here is not None:
+        here.stopped.set()
+        here.thread.join(timeout=5)
+        if here.line is not None:
+            here.line.end()
+
+
+def flush_and_exit(status: int) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+@contextlib.contextmanager
+def waiting(what: Waiting) -> Iterator[None]:
+    """Note that this thread waits for an operation."""
+    here = _Process.watch
+    if here is None:
+        yield
+        return
+    here.began += 1
+    before, here.current = here.current, (threading.get_ident(), what)
+    try:
+        yield
+    finally:
+        here.current = before
+
+
+def _line_of(thread: int) -> str:
+    """The innermost line of a thread that is not in this package."""
+    package = str(Path(__file__).parents[2])
+    frame = sys._current_frames().get(thread)
+    for summary in reversed(traceback.extract_stack(frame)) if frame is not None else ():
+        if not summary.filename.startswith((package, "<")):
+            return f"{summary.filename}:{summary.lineno}"
+    return ""
+
+
+def same_everywhere(what: Waiting, communicator: int, always: bool = False) -> None:
+    """Raise unless all members of a group are about to do the same."""
+    here = _Process.watch
+    if here is None:
+        return
+    seen = here.compared.get(communicator, 0)
+    if seen >= _COMPARED and not always:
+        return
+    here.compared[communicator] = seen + 1
+    digest = int.from_bytes(hashlib.blake2b(repr(what[:3]).encode(), digest_size=7).digest(), "little")
+    extremes = np.array([digest, -digest], np.int64)
+    with waiting(what):
+        mpi.call("MPI_Allreduce_c", mpi.IN_PLACE, extremes.ctypes.data, 2, mpi.TYPES["int64"], mpi.OPERATIONS["max"], communicator)
+        if extremes[0] == -extremes[1]:
+            return
+        sides = _sides(what._replace(location=what.location or _line_of(threading.get_ident())), communicator)
+    lines = [f"  rank {rank}: {text}" for rank, text in zip(what.ranks, sides)]
+    raise RuntimeError("The processes of a group call different collectives, or in different order:\n" + "\n".join(lines))
+
+
+def _sides(what: Waiting, communicator: int) -> list[str]:
+    """What each member is about to do."""
+    mine = np.frombuffer(str(what).encode()[:_TEXT].ljust(_TEXT), np.uint8)
+    everyone = np.empty((len(what.ranks), _TEXT), np.uint8)
+    mpi.call(
+        "MPI_Allgather_c", mine.ctypes.data, _TEXT, mpi.BYTE, everyone.ctypes.data, _TEXT, mpi.BYTE, communicator
+    )
+    return [bytes(row).decode(errors="replace").rstrip() for row in everyone]
