@@ -1,7 +1,7 @@
 """Collective primitives: what the processes of a group compute together.
 
 In a run of one process they are plain functions of their inputs (`AllReduce` is the identity), and compilers treat them
-so. Otherwise `mindspore.prims.world` moves the data; under XLA as ordered host callbacks.
+so. Otherwise `mindspore.prims.world` moves the data, or native code and XLA have operations of their own.
 Shapes follow from the size of the group.
 """
 
@@ -130,6 +130,8 @@ class AllReduce(Collective):
         >>> ops.AllReduce()(Tensor([1.0])).tolist()
         [1.0]
     """
+
+    awaited = True
 
     def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD):
         super().__init__(group, op=_reduction("AllReduce", op))

@@ -69,6 +69,8 @@ class Primitive:
     promote: ClassVar[str | tuple[int, ...]] = ""
     #: "" for pure operations; "io" and "random" are never folded, merged or dropped
     effect: ClassVar[str] = ""
+    #: most of its time it waits for others: compilers begin it early and ask for its result late
+    awaited: ClassVar[bool] = False
     #: (argument index, output index) pairs: outputs that become the new value of a Parameter argument
     writes: ClassVar[tuple[tuple[int, int], ...]] = ()
     #: eager mode skips `infer` (the kernel's own checks suffice and it is called for tiny tensors)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -49,10 +49,6 @@ class Transport(abc.ABC):
     def exchange(self, sends: list[Message], receives: list[Expected], tag: int = 0) -> list[np.ndarray]:
         """Send and receive at once; blocks until all of `receives` are there."""
 
-    def communicator(self, ranks: tuple[int, ...]) -> int:
-        """MPI's handle of a group, for native code; 0 where the transport is no MPI."""
-        return 0
-
     def barrier(self, ranks: tuple[int, ...]) -> None:
         self.all_gather(np.zeros((), np.int8), ranks)
 
@@ -79,6 +75,36 @@ class Transport(abc.ABC):
 
     def close(self) -> None:  # noqa: B027 - most transports hold nothing
         """Leave the run."""
+
+
+class NativeTransport(Transport):
+    """A transport over the MPI library, whose functions native code calls by address.
+
+    `cell`: the address of three words; a native call counts up the first, has the number of its note in the second while it
+    lasts, and leaves its status in the third.
+    """
+
+    cell: int
+
+    @abc.abstractmethod
+    def communicator(self, ranks: tuple[int, ...]) -> int:
+        """MPI's handle of a group."""
+
+    @abc.abstractmethod
+    def note(self, name: str, ranks: tuple[int, ...], description: str, location: str) -> int:
+        """A number for an operation, by which reports can say what is waited for."""
+
+    @abc.abstractmethod
+    def described(self, note: int) -> str:
+        """The operation without its place in the program."""
+
+    @abc.abstractmethod
+    def comparisons(self, ranks: tuple[int, ...]) -> tuple[int, int]:
+        """Where it is counted how often the members of a group compared what they do, and how often they are to."""
+
+    @abc.abstractmethod
+    def failed(self, note: int, different: bool) -> NoReturn:
+        """Raise the error of a native call: MPI's, or that the processes are about to do different things."""
 
 
 def reduce_arrays(op: str, arrays: list[np.ndarray]) -> np.ndarray:

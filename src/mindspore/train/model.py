@@ -9,6 +9,8 @@ import numpy as np
 
 from mindspore import context, nn
 from mindspore.common.tensor import Tensor
+from mindspore.communication.comm_func import broadcast
+from mindspore.communication.management import get_group_size
 from mindspore.context import ParallelMode  # noqa: F401 - older scripts import it from here
 from mindspore.nn.cell import Cell
 from mindspore.train import amp
@@ -252,11 +254,14 @@ class Model:
             batch_num=sink_size if sink_mode else dataset.get_dataset_size(),
             train_network=self._train_network, network=self._network, loss_fn=self._loss_fn, optimizer=self._optimizer,
             train_dataset=dataset, train_dataset_element=None, list_callback=_as_list(callbacks),
-            parallel_mode=context.get_auto_parallel_context("parallel_mode"), device_number=1, net_outputs=None,
+            parallel_mode=context.get_auto_parallel_context("parallel_mode"), device_number=get_group_size(), net_outputs=None,
             last_save_ckpt_step=None, latest_ckpt_file=None, loss_scale_mananger=self._loss_scale_manager,
             dataset_sink_mode=sink_mode and context.get_context("device_target") != "CPU", sink_size=sink_size,
         )  # fmt: skip
         self.batch_num = params.batch_num
+        if context.get_auto_parallel_context("parameter_broadcast") and params.device_number > 1:
+            for parameter in self._train_network.get_parameters():
+                parameter.set_data(broadcast(parameter, 0))
         with _CallbackManager(params.list_callback) as manager:
             run = RunContext(params)
             manager.on_train_begin(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.backends.base import CannotCompile, calls_itself
-from mindspore.backends.cpu import dnnl, jit, native, openmp, postops
+from mindspore.backends.cpu import collectives, dnnl, jit, native, openmp, postops
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.compiler.fuse import flags as graph_kernel
@@ -88,7 +88,8 @@ class _Session:
         lowering.run(order)
         inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
         results = [lowering.results.get(i) for i in range(len(program.outputs))]
-        return CpuExecutable(Blueprint(graph.name, lowering.steps, inputs, results, weights), donated, self.threads)
+        steps = collectives.compared(graph.name, lowering.steps)
+        return CpuExecutable(Blueprint(graph.name, steps, inputs, results, weights), donated, self.threads)
 
     def rule(self, prim: Any) -> Any:
         """How an operation is evaluated on the host."""

@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from mindspore._base import watch
+from mindspore._base import mpi, watch
 from mindspore.backends.cpu import arena, dnnl, openmp, preparation, runner
 from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
-from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step, StopStep
+from mindspore.backends.cpu.steps import CallStep, CompareStep, DnnlStep, HostStep, KernelStep, Step, StopStep
 from mindspore.compiler.memory.plan import Interval, Plan, plan
+from mindspore.prims import world
 
 
 class Blueprint:
@@ -119,6 +120,10 @@ class Instance:
                 row = (native.execute, self._dnnl_block(step, movers, native.move))
             elif isinstance(step, StopStep):
                 row = (native.stop, (self._word(step.reads[0]),))
+            elif isinstance(step, CallStep):
+                row = (runner.communicating()[0], self._call_block(step.note, step.function, step.arguments))
+            elif isinstance(step, CompareStep):
+                row = (runner.communicating()[1], self._compare_block(step))
             else:
                 assert isinstance(step, HostStep)
                 row = (self._callback(step), number)
@@ -181,6 +186,28 @@ class Instance:
         self.alive.append(arguments)
         start = len(self.words)
         self.words += [step.op.handle, dnnl.stream().value or 0, len(memories), ctypes.addressof(arguments)]
+        return (start,)
+
+    def _call_block(self, note: int, function: str, arguments: Sequence[Any]) -> tuple[int]:
+        """Words: the transport's cell, the note, the function, and nine arguments, of which it takes what it needs."""
+        start = len(self.words)
+        self.words += [_transport().cell, note, mpi.address(function)]
+        for argument in arguments:
+            if isinstance(argument, View):
+                self._word(argument)
+            else:
+                self.words.append(argument)
+        self.words += [0] * (9 - len(arguments))
+        return (start,)
+
+    def _compare_block(self, step: CompareStep) -> tuple[int]:
+        transport, start = _transport(), len(self.words)
+        counter, limit = transport.comparisons(step.ranks)
+        self.words += [counter, limit, step.digest, 0, 0]
+        self.links.append((start + 5 + 4, start + 3))  # the second argument is the address of the two numbers
+        communicator = transport.communicator(step.ranks)
+        arguments = (mpi.IN_PLACE, 0, 2, mpi.TYPES["int64"], mpi.OPERATIONS["max"], communicator)
+        self._call_block(step.note, "MPI_Allreduce_c", arguments)
         return (start,)
 
     # -- host steps -----------------------------------------------------------------------------------------------
@@ -248,10 +275,21 @@ class Instance:
         if code == runner.STOPPED:  # the results say why
             return
         shift = self.count - len(self.blueprint.steps)
+        if code in (runner.CALL_FAILED, runner.DIFFERENT):
+            step = self.blueprint.steps[number - shift]
+            assert isinstance(step, (CallStep, CompareStep))
+            _transport().failed(step.note, code == runner.DIFFERENT)
         name = self.blueprint.steps[number - shift].name if number >= shift else "move"
         raise RuntimeError(
             f"step {number - shift} ({name}) of the graph {self.blueprint.name!r} failed with status {code}"
         )
+
+
+def _transport() -> world.NativeTransport:
+    transport = world.transport()
+    if not isinstance(transport, world.NativeTransport):
+        raise RuntimeError("this graph was compiled for a run of processes that has been left: compile it again.")
+    return transport
 
 
 def _unheld(arrays: list[np.ndarray], references: int) -> np.ndarray | None:

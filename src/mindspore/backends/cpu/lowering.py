@@ -14,7 +14,7 @@ from mindspore.backends.cpu.codegen.spec import Buffer as Operand
 from mindspore.backends.cpu.codegen.text import MEMORY_TYPES
 from mindspore.backends.cpu.fused import FusedKernel, constrain, strides_by_atom
 from mindspore.backends.cpu.layout import Buffer, View
-from mindspore.backends.cpu.steps import DnnlStep, HostStep, KernelStep, Step, StopStep
+from mindspore.backends.cpu.steps import BeginStep, CallStep, DnnlStep, HostStep, KernelStep, Step, StopStep
 from mindspore.compiler.fuse.cluster import Cluster, Clustering
 from mindspore.compiler.fuse.domain import Atoms, Misfit, chain
 from mindspore.compiler.fuse.loopir import Program, Value
@@ -43,6 +43,7 @@ class Lowering:
         self.waiting: dict[int, int] = {}  # donated parameter -> clusters that have yet to read it
         self.rule = rule  # rule(prim): how it is evaluated on the host
         self.steps: list[Step] = []
+        self.begun: list[BeginStep] = []  # collectives under way
         self.views: dict[int, View] = {}
         self.inputs: dict[int, Buffer] = {}
         self.results: dict[int, View] = {}  # graph output -> where it is
@@ -55,7 +56,24 @@ class Lowering:
                 self._wanted.setdefault(output.id, []).append(number)
 
     # -- memory ---------------------------------------------------------------------------------------------------
+    def begin(self, step: BeginStep) -> None:
+        """Emit a step whose results are there only when they have been awaited."""
+        self.emit(step)
+        self.begun.append(step)
+
+    def _await(self, step: BeginStep) -> None:
+        self.begun.remove(step)
+        if self.steps[-1] is step and step.blocking is not None:  # nothing to compute meanwhile
+            self.steps.pop()
+            self.emit(step.blocking)
+        else:
+            self.emit(step.wait())
+
     def emit(self, step: Step) -> None:
+        touched, written = {id(v.buffer) for v in step.views}, {id(v.buffer) for v in step.writes}
+        for begun in list(self.begun):
+            if any(id(v.buffer) in touched for v in begun.results) or any(id(v.buffer) in written for v in begun.reads):
+                self._await(begun)
         number = len(self.steps)
         self.steps.append(step)
         if step.scratch_bytes:
@@ -64,6 +82,8 @@ class Lowering:
             if view.buffer.first < 0:
                 view.buffer.first = number
             view.buffer.last = number
+        if self.begun and not isinstance(step, CallStep):
+            self.emit(self.begun[0].nudge(self.allocate("int64", ())))
 
     def allocate(self, dtype: str, shape: tuple[int, ...], dims: Any = None, native: bool = False) -> View:
         """New arena memory; row-major unless `dims` say otherwise."""
@@ -392,6 +412,8 @@ class Lowering:
         """Bring every graph output into an array of its own."""
         for number in range(len(self.program.outputs)):
             self._deliver(number)
+        for begun in list(self.begun):
+            self._await(begun)
 
     def _deliver(self, number: int) -> None:
         output = self.program.outputs[number]

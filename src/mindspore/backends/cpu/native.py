@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.backends.cpu import dnnl, layout, points, postops, products, scatter, winograd
+from mindspore.backends.cpu import collectives, dnnl, layout, points, postops, products, scatter, winograd
 from mindspore.backends.cpu.handlers import HANDLERS, handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
@@ -21,17 +21,20 @@ from mindspore.compiler.fuse.loopir import Maker, OpaqueCall, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace
 from mindspore.compiler.parse.errors import located
 from mindspore.ir import CNode
+from mindspore.prims.collective import Collective
 
 
 def keep(node: CNode) -> bool:
     """Whether a node is better kept whole than expanded into loops."""
-    return node.op.name in HANDLERS
+    return node.op.name in HANDLERS and not isinstance(node.op, Collective)
 
 
 def lower(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     """Emit the steps of an opaque operation."""
     prim, _ = postops.parts(call.attr.prim)
     handler = HANDLERS.get(prim.name)
+    if isinstance(prim, Collective):
+        items = items or collectives.unread(call)
     empty = any(0 in v.shape for v in operands) or any(0 in i.shape for i in items)
     if handler is not None and not empty and items:
         mark = len(lowering.steps)

@@ -45,6 +45,7 @@ class Fused:
     """A primitive together with what it absorbed; stands where a primitive would."""
 
     effect = False
+    awaited = False
 
     def __init__(self, prim: Any, posts: tuple[Post, ...], shape: tuple[int, ...]):
         self.prim = prim

@@ -18,7 +18,7 @@ from typing import Any
 from mindspore._base import watch
 from mindspore.backends.cpu.arena import Arena
 from mindspore.backends.cpu.layout import Buffer
-from mindspore.backends.cpu.steps import HostStep, Step
+from mindspore.backends.cpu.steps import CallStep, CompareStep, HostStep, Step
 
 _WORTH_KEEPING = 4096  # bytes; less is computed faster than looked after
 
@@ -57,7 +57,7 @@ def _written_again(steps: list[Step]) -> set[int]:
 
 
 def _depends_on_weights_alone(step: Step, weights: frozenset[int], ready: set[int]) -> bool:
-    if isinstance(step, HostStep) or any(v.buffer.kind != "arena" for v in step.writes):
+    if isinstance(step, (HostStep, CallStep, CompareStep)) or any(v.buffer.kind != "arena" for v in step.writes):
         return False
     sources = [v.buffer for v in step.reads if v.buffer.kind != "constant"]
     return bool(sources) and all(id(b) in ready or (b.kind == "input" and b.source in weights) for b in sources)

@@ -113,6 +113,71 @@ define i32 @graph_stop(ptr %words) {{
 }}
 """
 
+#: the status of a run in which a function of the MPI library failed, or the processes' collectives differ
+CALL_FAILED, DIFFERENT = 254, 253
+
+
+def _argument(number: int) -> str:
+    place = f"%p{number} = getelementptr i64, ptr %words, i64 {number}\n  "
+    return place + f"%w{number} = load i64, ptr %p{number}, align 8"
+
+
+_CALL_IR = f"""
+define i32 @graph_call(ptr %words) {{
+  {chr(10).join(_argument(n) for n in range(12))}
+  %cell = inttoptr i64 %w0 to ptr
+  %note = getelementptr i64, ptr %cell, i64 1
+  %last = getelementptr i64, ptr %cell, i64 2
+  %count = load volatile i64, ptr %cell, align 8
+  %more = add i64 %count, 1
+  store volatile i64 %more, ptr %cell, align 8
+  store volatile i64 %w1, ptr %note, align 8
+  %function = inttoptr i64 %w2 to ptr
+  %status = call i32 %function(i64 %w3, i64 %w4, i64 %w5, i64 %w6, i64 %w7, i64 %w8, i64 %w9, i64 %w10, i64 %w11)
+  store volatile i64 0, ptr %note, align 8
+  %wide = sext i32 %status to i64
+  store volatile i64 %wide, ptr %last, align 8
+  %fine = icmp eq i32 %status, 0
+  %result = select i1 %fine, i32 0, i32 {CALL_FAILED}
+  ret i32 %result
+}}
+"""
+
+_COMPARE_IR = f"""
+define i32 @graph_compare(ptr %words) {{
+entry:
+  {chr(10).join(_argument(n) for n in range(3))}
+  %counter = inttoptr i64 %w0 to ptr
+  %count = load i64, ptr %counter, align 8
+  %enough = icmp sge i64 %count, %w1
+  br i1 %enough, label %same, label %compare
+compare:
+  %more = add i64 %count, 1
+  store i64 %more, ptr %counter, align 8
+  %a = getelementptr i64, ptr %words, i64 3
+  %b = getelementptr i64, ptr %words, i64 4
+  %minus = sub i64 0, %w2
+  store i64 %w2, ptr %a, align 8
+  store i64 %minus, ptr %b, align 8
+  %inner = getelementptr i64, ptr %words, i64 5
+  %status = call i32 @graph_call(ptr %inner)
+  %fine = icmp eq i32 %status, 0
+  br i1 %fine, label %look, label %failed
+look:
+  %most = load i64, ptr %a, align 8
+  %least = load i64, ptr %b, align 8
+  %sum = add i64 %most, %least
+  %equal = icmp eq i64 %sum, 0
+  br i1 %equal, label %same, label %different
+same:
+  ret i32 0
+different:
+  ret i32 {DIFFERENT}
+failed:
+  ret i32 {CALL_FAILED}
+}}
+"""
+
 
 class Functions(NamedTuple):
     run: Any
@@ -130,6 +195,15 @@ def functions() -> Functions:
     if openmp.onednn() is None:
         return Functions(run, stop, guarded, 0, 0)
     return Functions(run, stop, guarded, jit.load("graph_execute", _DNNL_IR), jit.load("graph_move", _DNNL_IR))
+
+
+@functools.cache
+def communicating() -> tuple[int, int]:
+    """`call(words)`: a cell of the transport's, a note, a function and nine arguments; the cell tells that it runs.
+    `compare(words)`: a counter, its limit, a number that must be the same on all processes, room for two, and the words of
+    the call that finds the largest of each."""
+    code = _CALL_IR + _COMPARE_IR
+    return jit.load("graph_call", code), jit.load("graph_compare", code)
 
 
 @functools.cache

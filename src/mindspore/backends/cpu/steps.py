@@ -57,3 +57,62 @@ class HostStep(Step):
     """`function(arrays)` gets the arrays of `reads` and returns those of `writes`."""
 
     function: Callable[[list[Any]], Any] | None = None
+
+
+@dataclass
+class CallStep(Step):
+    """A function of the MPI library. `arguments` are numbers, or views whose addresses are meant.
+
+    `note`: the number by which the transport knows what is waited for; `ranks`: the group.
+    """
+
+    function: str = ""
+    arguments: list[Any] = field(default_factory=list)
+    note: int = 0
+    ranks: tuple[int, ...] = ()
+
+
+@dataclass
+class BeginStep(CallStep):
+    """Begins a collective; its `blocking` form would also wait. `request`: memory for the library's handle."""
+
+    blocking: CallStep | None = None
+    request: View | None = None
+
+    @classmethod
+    def of(cls, blocking: CallStep, function: str, request: View) -> BeginStep:
+        arguments = [*blocking.arguments, request]
+        return cls(
+            blocking.reads, [*blocking.writes, request], f"begin:{blocking.name}", function=function,
+            arguments=arguments, note=blocking.note, ranks=blocking.ranks, blocking=blocking, request=request,
+        )  # fmt: skip
+
+    @property
+    def results(self) -> list[View]:
+        assert self.blocking is not None
+        return self.blocking.writes
+
+    def nudge(self, flag: View) -> CallStep:
+        """A step that lets the library get on with it: it does nothing between its calls."""
+        assert self.request is not None
+        return CallStep(
+            [self.request], [self.request, flag], "nudge", function="MPI_Test", arguments=[self.request, flag, 0],
+            note=self.note, ranks=self.ranks,
+        )  # fmt: skip
+
+    def wait(self) -> CallStep:
+        """The step that waits for it. What it reads and writes must stay in place until then."""
+        assert self.blocking is not None and self.request is not None
+        return CallStep(
+            [*self.reads, self.request], self.blocking.writes, f"await:{self.blocking.name}", function="MPI_Wait",
+            arguments=[self.request, 0], note=self.note, ranks=self.ranks,
+        )  # fmt: skip
+
+
+@dataclass
+class CompareStep(Step):
+    """Compares the graph's collectives of a group with those of the other members, in its first runs."""
+
+    ranks: tuple[int, ...] = ()
+    note: int = 0
+    digest: int = 0

@@ -8,6 +8,8 @@ used, and so (at level 3) are cheap values where that moves less memory.
 
 from __future__ import annotations
 
+import itertools
+
 from mindspore._base import dtype as mstype
 from mindspore.compiler.fuse.domain import Domain, Misfit, chain
 from mindspore.compiler.fuse.flags import GraphKernelFlags
@@ -364,6 +366,9 @@ def schedule(
 ) -> list[Cluster]:
     """An order that respects dependencies and, among what is ready, first runs what frees most memory.
 
+    Operations with effects on the world keep the order of the program: other processes rely on it. What takes its time elsewhere
+    (`awaited` primitives) begins as soon as it can, and what reads its result waits while there is other work.
+
     Kernels that can overwrite an input of `donated` with its new value run after all other readers of that input. What computes
     `last` (new values of inputs) waits for what computes `first` (whether to go on), unless that needs it.
     """
@@ -372,6 +377,8 @@ def schedule(
     for value in donated or ():
         _write_last(clustering, value, preds, forced)
     _wait_for(clustering, first or [], last or [], preds, forced)
+    _keep_effects_in_order(clustering, clusters, preds, forced)
+    urgency = _urgencies(clusters, preds)
     succs: dict[Cluster, list[Cluster]] = {c: [] for c in clusters}
     for c, ps in preds.items():
         for p in ps:
@@ -382,7 +389,7 @@ def schedule(
     ready = [c for c in clusters if not waiting[c]]
     result: list[Cluster] = []
     while ready:
-        best = min(ready, key=lambda c: (traffic[c].growth(readers), c.low))
+        best = min(ready, key=lambda c: (urgency[c], traffic[c].growth(readers), c.low))
         ready.remove(best)
         result.append(best)
         for base in traffic[best].read:
@@ -394,6 +401,44 @@ def schedule(
     if len(result) != len(clusters):
         raise ValueError("kernels wait for one another: the clustering has a cycle")
     return result
+
+
+def _keep_effects_in_order(
+    clustering: Clustering, clusters: list[Cluster], preds: dict[Cluster, set[Cluster]], forced: list[Cluster]
+) -> None:
+    ordered = sorted((c for c in clusters if c.opaque and c.members[0].attr.prim.effect == "io"), key=_moment)
+    for before, after in itertools.pairwise(ordered):
+        reach = min((c.high for c in forced), default=len(clustering.order))
+        if not _depends(before, after, preds, reach):
+            preds[after].add(before)
+            forced.append(after)
+
+
+def _moment(cluster: Cluster) -> tuple[int, int]:
+    """When the program asked for an operation: nodes are numbered as they are made; their place in a graph is any that fits."""
+    origin = cluster.members[0].origin
+    return (origin.id if origin is not None else 0), cluster.low
+
+
+def _awaited(cluster: Cluster) -> bool:
+    return cluster.opaque and cluster.members[0].attr.prim.awaited
+
+
+def _urgencies(clusters: list[Cluster], preds: dict[Cluster, set[Cluster]]) -> dict[Cluster, tuple[int, int]]:
+    """What the first `awaited` operation needs comes first, and it itself at once; then what the second needs, and so on. Among
+    equals, what reads a result of such an operation comes last."""
+    begun = sorted((c for c in clusters if _awaited(c)), key=_moment)
+    needed_by: dict[Cluster, int] = {}
+    for number, cluster in enumerate(begun):
+        stack = [cluster]
+        while stack:
+            c = stack.pop()
+            if c not in needed_by:
+                needed_by[c] = number
+                stack.extend(preds[c])
+    place = {c: n for n, c in enumerate(begun, start=1)}
+    reads = {c: -1 if c in place else max((place[p] for p in preds[c] if p in place), default=0) for c in clusters}
+    return {c: (needed_by.get(c, len(begun)), reads[c]) for c in clusters}
 
 
 def _write_last(

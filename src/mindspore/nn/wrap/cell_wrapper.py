@@ -154,7 +154,7 @@ class TrainOneStepCell(Cell):
         self.return_grad = return_grad
         self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
         self.reducer_flag = self.parallel_mode in _REDUCING_MODES
-        self.grad_reducer = DistributedGradReducer(self.weights)
+        self.grad_reducer = DistributedGradReducer(self.weights) if self.reducer_flag else ops.identity
 
     def construct(self, *inputs: Any) -> Any:
         if self.sense_flag:

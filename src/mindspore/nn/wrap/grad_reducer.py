@@ -2,10 +2,50 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
-from mindspore import context
+from mindspore import context, ops
 from mindspore.nn.cell import Cell
+from mindspore.prims import world
+from mindspore.prims.collective import AllGather, AllReduce
+
+#: bytes of gradients that travel together. Small enough that the first are under way while the others are computed
+_BUCKET = 8 << 20
+
+
+def buckets(sizes: Sequence[tuple[int, Any]], limit: int = _BUCKET, ends: Sequence[int] = ()) -> list[list[int]]:
+    """Numbers of gradients that are combined together; `sizes` has the bytes and the element type of each.
+
+    The backward pass computes the last parameters' gradients first, so that is the order. `ends`: the parameters at which
+    buckets end are given, and sizes do not matter.
+    """
+    found: list[list[int]] = []
+    room, kind = 0, None
+    for number in reversed(range(len(sizes))):
+        nbytes, dtype = sizes[number]
+        fits = number not in ends if ends else nbytes <= room
+        if not found or not fits or dtype != kind:
+            found.append([])
+            room, kind = limit, dtype
+        found[-1].append(number)
+        room -= nbytes
+    return found
+
+
+def _configured() -> tuple[int, tuple[int, ...]]:
+    """Size and ends of buckets by `comm_fusion` and `all_reduce_fusion_config`; a size of 0: every gradient by itself."""
+    ends = tuple(context.get_auto_parallel_context("all_reduce_fusion_config") or ())
+    fusion = context.get_auto_parallel_context("comm_fusion") or {}
+    if fusion and not fusion.get("openstate", True):
+        return 0, ()
+    chosen = fusion.get("allreduce", {})
+    if chosen.get("mode") == "size":
+        return int(chosen["config"]) << 20, ()
+    if chosen.get("mode") == "index":
+        return _BUCKET, tuple(chosen["config"])
+    return _BUCKET, ends
 
 
 class DistributedGradReducer(Cell):
@@ -15,8 +55,10 @@ class DistributedGradReducer(Cell):
         parameters: those the gradients belong to.
         mean: divide the sum by `degree`; by default what `set_auto_parallel_context(gradients_mean=…)` says.
         degree: how many gradients are summed; by default the number of devices.
+        group: the processes.
 
-    In one process, as here, the group has one member: its sum is the gradient itself.
+    Gradients travel in buckets (`comm_fusion`, `all_reduce_fusion_config`), each as soon as it is complete. In a run of one
+    process the sum is the gradient itself.
 
     Examples:
         >>> from mindspore import nn
@@ -37,13 +79,54 @@ class DistributedGradReducer(Cell):
         if degree is not None and (isinstance(degree, bool) or not isinstance(degree, int) or degree <= 0):
             raise ValueError(f"For 'DistributedGradReducer', 'degree' must be a positive int, but got {degree}.")
         self.mean = context.get_auto_parallel_context("gradients_mean") if mean is None else mean
-        self.degree = degree or 1
         self.group = group
+        self.size = world.group_size(group)
+        self.degree = degree or self.size
+        self.limit, self.ends = _configured()
+        self.sum = AllReduce("sum", group)
+        self.gather = AllGather(group)
 
     def construct(self, grads: Any) -> Any:
+        if self.size > 1:
+            grads = self._summed(grads)
         if not self.mean or self.degree == 1:
             return grads
-        return tuple([g * (1.0 / self.degree) for g in grads])
+        return tuple([_times(g, 1.0 / self.degree) for g in grads])
+
+    def _summed(self, grads: Any) -> Any:
+        """The gradients of all processes, added up bucket by bucket."""
+        reduced = list(grads)
+        dense = [i for i, g in enumerate(grads) if not _is_sparse(g)]
+        sizes = [(math.prod(grads[i].shape) * grads[i].itemsize, grads[i].dtype) for i in dense]
+        for bucket in buckets(sizes, self.limit, self.ends):
+            members = [dense[number] for number in bucket]
+            for number, total in zip(members, self._bucket_summed([grads[i] for i in members])):
+                reduced[number] = total
+        for number, grad in enumerate(grads):
+            if _is_sparse(grad):
+                reduced[number] = type(grad)(self.gather(grad.indices), self.gather(grad.values), grad.dense_shape)
+        return tuple(reduced)
+
+    def _bucket_summed(self, grads: list) -> list:
+        if len(grads) == 1:
+            return [self.sum(grads[0])]
+        total = self.sum(ops.concat([g.reshape(-1) for g in grads]))
+        parts, start = [], 0
+        for g in grads:
+            count = math.prod(g.shape)
+            parts.append(total[start : start + count].reshape(g.shape))
+            start += count
+        return parts
+
+
+def _is_sparse(grad: Any) -> bool:
+    return hasattr(grad, "indices") and hasattr(grad, "dense_shape")
+
+
+def _times(grad: Any, factor: float) -> Any:
+    if _is_sparse(grad):
+        return type(grad)(grad.indices, grad.values * factor, grad.dense_shape)
+    return grad * factor
 
 
 class PipelineGradReducer(Cell):

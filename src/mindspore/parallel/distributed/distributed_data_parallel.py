@@ -43,7 +43,8 @@ class DistributedDataParallel(Cell):
         self.module = module
         self.group = process_group or _WORLD
         self.sync_enabled = True
-        self._mean = AllReduce("avg", self.group)
+        self._sum = AllReduce("sum", self.group)
+        self._share = 1.0 / get_group_size(self.group)
         if get_group_size(self.group) > 1:
             self._prepare(init_sync)
 
@@ -54,7 +55,7 @@ class DistributedDataParallel(Cell):
             parameter.register_hook(self._reduce)
 
     def _reduce(self, grad: Any) -> Any:
-        return self._mean(grad) if self.sync_enabled else grad
+        return self._sum(grad) * self._share if self.sync_enabled else grad
 
     def construct(self, *inputs: Any, **inputs_dict: Any) -> Any:
         return self.module(*inputs, **inputs_dict)

@@ -14,7 +14,7 @@ import atexit
 import ctypes
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Pending:
         return bool(flag.value)
 
 
-class MpiTransport(world.Transport):
+class MpiTransport(world.NativeTransport):
     """The processes that one `mpiexec` started."""
 
     def __init__(self) -> None:
@@ -59,7 +59,8 @@ class MpiTransport(world.Transport):
         self._communicators: dict[tuple[int, ...], int] = {tuple(range(self.size)): mpi.WORLD}
         self._sent: deque[Pending] = deque()  # messages that may still be under way
         self._own: dict[int, deque[np.ndarray]] = {}  # messages to this process itself, by tag
-        watchdog.watch(self.rank)
+        self._watch = watchdog.watch(self.rank)
+        self.cell = ctypes.addressof(self._watch.cell)
         atexit.register(self._leave)
 
     def communicator(self, ranks: tuple[int, ...]) -> int:
@@ -78,6 +79,22 @@ class MpiTransport(world.Transport):
         for used in (everyone, group):
             mpi.call("MPI_Group_free", ctypes.byref(ctypes.c_void_p(used)))
         return made
+
+    # -- for native code ----------------------------------------------------------------------------------------------
+    def note(self, name: str, ranks: tuple[int, ...], description: str, location: str) -> int:
+        return self._watch.note(watchdog.Waiting(name, ranks, description, location))
+
+    def described(self, note: int) -> str:
+        return self._watch.notes[note - 1].described()
+
+    def comparisons(self, ranks: tuple[int, ...]) -> tuple[int, int]:
+        return ctypes.addressof(self._watch.counter(self.communicator(ranks))), watchdog.COMPARED
+
+    def failed(self, note: int, different: bool) -> NoReturn:
+        what = self._watch.notes[note - 1]
+        if different:
+            watchdog.report_difference(what, self.communicator(what.ranks))
+        raise mpi.MpiError(f"{what} failed: {mpi.describe(self._watch.cell[2])}")
 
     # -- messages ---------------------------------------------------------------------------------------------------
     def exchange(self, sends: list[Message], receives: list[Expected], tag: int = 0) -> list[np.ndarray]:

@@ -21,7 +21,7 @@ import threading
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from mindspore._base import flags, mpi, rendezvous
 _LOOK_EVERY = 0.5
 _WORTH_TELLING = 2  # looks
 _SIGN_OF_LIFE = 2  # looks
-_COMPARED = 100  # collectives of each group
+COMPARED = 100  # collectives of each group
 _TEXT = 512
 
 
@@ -42,8 +42,11 @@ class Waiting(NamedTuple):
     description: str = ""
     location: str = ""
 
+    def described(self) -> str:
+        return f"{self.name} ({self.description})" if self.description else self.name
+
     def __str__(self) -> str:
-        what = f"{self.name} ({self.description})" if self.description else self.name
+        what = self.described()
         where = f" at {self.location}" if self.location else ""
         return f"{what} of ranks {list(self.ranks)}{where}"
 
@@ -57,15 +60,18 @@ class Watch:
         self.leaving = False
         self.current: tuple[int, Waiting] | None = None  # by which thread
         self.began = 0  # operations waited for so far
-        self.cell = (ctypes.c_int64 * 2)()  # of native steps: how many began, and the number of the note, from 1
+        self.cell = (ctypes.c_int64 * 3)()  # of native steps: how many began, the number of the note, from 1, and the last status
         self.notes: list[Waiting] = []
-        self.compared: dict[int, int] = {}
+        self.compared: dict[int, ctypes.c_int64] = {}  # by communicator: how often its members compared what they do
         self.timeout = flags.integer("MS_NODE_TIMEOUT", 300)
         self.line = self._connected()
         self.stopped = threading.Event()
         self.main = threading.main_thread().ident or 0
         self.thread = threading.Thread(target=self._run, name="collectives", daemon=True)
         self.thread.start()
+
+    def counter(self, communicator: int) -> ctypes.c_int64:
+        return self.compared.setdefault(communicator, ctypes.c_int64())
 
     def note(self, what: Waiting) -> int:
         """The number by which native steps name an operation."""
@@ -80,7 +86,7 @@ class Watch:
         last: Any = None
         looks = count = 0
         while not self.stopped.wait(_LOOK_EVERY):
-            seen = (self.began, *self.cell)
+            seen = (self.began, self.cell[0])
             what = self._seen()
             looks = looks + 1 if what is not None and seen == last else 0
             last, count = seen, count + 1
@@ -130,14 +136,11 @@ class _Process:
     watch: Watch | None = None
 
 
-def watch(rank: int) -> None:
+def watch(rank: int) -> Watch:
     """Begin to look after this process."""
     if _Process.watch is None:
         _Process.watch = Watch(rank)
         _notice_errors(_Process.watch)
-
-
-def current() -> Watch | None:
     return _Process.watch
 
 
@@ -203,22 +206,24 @@ def _line_of(thread: int) -> str:
     return ""
 
 
-def same_everywhere(what: Waiting, communicator: int, always: bool = False) -> None:
-    """Raise unless all members of a group are about to do the same."""
+def same_everywhere(what: Waiting, communicator: int) -> None:
+    """Raise unless all members of a group are about to do the same. Only the first operations of a group are compared."""
     here = _Process.watch
-    if here is None:
+    if here is None or (counter := here.counter(communicator)).value >= COMPARED:
         return
-    seen = here.compared.get(communicator, 0)
-    if seen >= _COMPARED and not always:
-        return
-    here.compared[communicator] = seen + 1
+    counter.value += 1
     digest = int.from_bytes(hashlib.blake2b(repr(what[:3]).encode(), digest_size=7).digest(), "little")
     extremes = np.array([digest, -digest], np.int64)
+    arguments = (mpi.IN_PLACE, extremes.ctypes.data, 2, mpi.TYPES["int64"], mpi.OPERATIONS["max"], communicator)
     with waiting(what):
-        mpi.call("MPI_Allreduce_c", mpi.IN_PLACE, extremes.ctypes.data, 2, mpi.TYPES["int64"], mpi.OPERATIONS["max"], communicator)
-        if extremes[0] == -extremes[1]:
-            return
-        sides = _sides(what._replace(location=what.location or _line_of(threading.get_ident())), communicator)
+        mpi.call("MPI_Allreduce_c", *arguments)
+    if extremes[0] != -extremes[1]:
+        report_difference(what, communicator)
+
+
+def report_difference(what: Waiting, communicator: int) -> NoReturn:
+    """All members come here; each learns what the others wanted to do."""
+    sides = _sides(what._replace(location=what.location or _line_of(threading.get_ident())), communicator)
     lines = [f"  rank {rank}: {text}" for rank, text in zip(what.ranks, sides)]
     raise RuntimeError("The processes of a group call different collectives, or in different order:\n" + "\n".join(lines))
 

@@ -1,0 +1,23 @@
+"""Data parallel training of two processes against one device."""
+
+import ast
+
+import pytest
+from launching import HERE, report
+
+WORKER = HERE / "data_parallel_worker.py"
+CASES = [
+    f.name
+    for f in ast.parse(WORKER.read_text()).body
+    if isinstance(f, ast.FunctionDef) and any(getattr(d, "id", "") == "case" for d in f.decorator_list)
+]
+
+
+@pytest.fixture(scope="module")
+def by_two(tmp_path_factory):
+    return report(WORKER, tmp_path_factory.mktemp("two"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_two_processes(by_two, case):
+    assert [error for error in by_two[case] if error] == []
