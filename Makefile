@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu lint fuzz bench bench-cpu bench-data bench-gpu interop clean
+.PHONY: demo docs test test-web test-gpu test-parallel lint fuzz bench bench-cpu bench-data bench-gpu interop clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -18,6 +18,9 @@ demo: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not gpu and not slow and not web'
+
+test-parallel: $(STAMP)
+	$(BIN)/python -m pytest tests/parallel -m 'not gpu'
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests examples benchmarks

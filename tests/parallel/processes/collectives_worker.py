@@ -1,6 +1,5 @@
 """Every collective on real processes, in both modes, with gradients, against NumPy on the arrays of all ranks."""
 
-import sys
 
 import numpy as np
 from cases import case, run
@@ -20,7 +19,6 @@ from mindspore.communication import (
 from mindspore.mint import distributed as dist
 
 init()
-ms.set_context(backend=sys.argv[2] if len(sys.argv) > 2 else "")
 RANK, SIZE = get_rank(), get_group_size()
 TYPES = ["int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64"]
 

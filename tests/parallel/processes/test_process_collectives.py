@@ -21,3 +21,10 @@ def by_two(tmp_path_factory):
 @pytest.mark.parametrize("case", CASES)
 def test_two_processes(by_two, case):
     assert [error for error in by_two[case] if error] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["cpu", "interp"])
+def test_four_processes(tmp_path, backend):
+    found = report(WORKER, tmp_path, processes=4, MS_DEV_BACKEND=backend)
+    assert {case: errors for case, errors in found.items() if any(errors)} == {}

@@ -2,6 +2,9 @@
 
 Besides the training network (model, optimizer, loss scale) the state of random numbers and the place in the data are
 stored, so that a resumed run gives the same losses to the bit as one that was never interrupted.
+
+In a run of several processes each stores its own state and keeps the one before: a process that was killed may have missed
+the last save. All begin with the newest step that everybody has.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ import numpy as np
 
 from mindspore.common import random as streams
 from mindspore.common.tensor import Tensor
+from mindspore.communication.comm_func import all_reduce, barrier
+from mindspore.communication.management import get_group_size, get_rank
 from mindspore.train._checkpoint.load import load_checkpoint, load_param_into_net
 from mindspore.train._checkpoint.save import save_checkpoint, wait_async_saves
 from mindspore.train.callback._callback import Callback
@@ -26,7 +31,7 @@ class ExactResume(Callback):
     """Store the whole state of training every so many steps, and start from it when there is one.
 
     Args:
-        directory: the folder of `resume.ckpt`.
+        directory: the folder of `resume.ckpt`; of several processes each has a folder `rank_<n>` in it.
         save_steps: steps between two saves.
         async_save: write in the background.
         keep: keep the file when training has come to its end.
@@ -40,16 +45,20 @@ class ExactResume(Callback):
         super().__init__()
         if not isinstance(save_steps, int) or isinstance(save_steps, bool) or save_steps <= 0:
             raise ValueError(f"For 'ExactResume', 'save_steps' must be a positive int, but got {save_steps!r}.")
+        self.together = get_group_size() > 1
+        if self.together:
+            directory = os.path.join(directory, f"rank_{get_rank()}")
         self.file = os.path.join(make_directory(directory), "resume.ckpt")
+        self.older = os.path.join(os.path.dirname(self.file), "resume_before.ckpt")
         self.save_steps = save_steps
         self.async_save = async_save
         self.keep = keep
 
     def on_train_begin(self, run_context: Any) -> None:
-        if not os.path.exists(self.file):
+        stored = self._stored()
+        if stored is None:
             return
         params = run_context.original_args()
-        stored = load_checkpoint(self.file)
         state = {name.removeprefix(_PREFIX): value for name, value in stored.items() if name.startswith(_PREFIX)}
         weights = {name: value for name, value in stored.items() if not name.startswith(_PREFIX)}
         missing, _ = load_param_into_net(params.train_network, weights, strict_load=True)
@@ -58,17 +67,35 @@ class ExactResume(Callback):
         _restore(state, params)
         params.resume_step = int(state["step"].asnumpy())  # type: ignore[union-attr]
 
+    def _stored(self) -> dict | None:
+        """The newest state; of several processes, of the newest step that all of them have."""
+        found = [load_checkpoint(f) for f in (self.file, self.older) if os.path.exists(f)]
+        by_step = {int(state[f"{_PREFIX}step"].asnumpy()): state for state in found}
+        step = max(by_step, default=0)
+        if self.together:
+            step = int(all_reduce(Tensor(np.array([step], np.int64)), "min")[0][0])
+        if step and step not in by_step:
+            raise RuntimeError(f"Other processes can resume at step {step} only, and {self.file} has {sorted(by_step)}.")
+        return by_step.get(step)
+
     def on_train_step_end(self, run_context: Any) -> None:
         params = run_context.original_args()
         if params.cur_step_num % self.save_steps == 0:
             state = {_PREFIX + name: value for name, value in _state(params).items()}
+            if self.together and os.path.exists(self.file):
+                wait_async_saves()
+                os.replace(self.file, self.older)
             save_checkpoint(params.train_network, self.file, async_save=self.async_save, append_dict=state)
 
     def on_train_end(self, run_context: Any) -> None:
         if self.async_save:
             wait_async_saves()
-        if not self.keep and not run_context.get_stop_requested() and os.path.exists(self.file):
-            os.remove(self.file)
+        if self.together:
+            barrier()  # nobody needs them any more
+        if not self.keep and not run_context.get_stop_requested():
+            for file in (self.file, self.older):
+                if os.path.exists(file):
+                    os.remove(file)
 
 
 def _state(params: Any) -> dict[str, Any]:

@@ -1,0 +1,104 @@
+"""Processes that are lost, hang or differ: a clear message, the run ends, nobody is left behind; or it starts again."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from launching import HERE, command, environment, msrun
+
+
+def processes_of(text):
+    return [int(number) for number in re.findall(r"process (\d+)", text)]
+
+
+def is_alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def assert_nobody_is_left(text):
+    started = processes_of(text)
+    assert len(started) == 2
+    deadline = time.monotonic() + 10
+    while any(map(is_alive, started)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_alive, started))
+
+
+@pytest.mark.parametrize(
+    "how, words",
+    [
+        ("kill", ["rank 1 ends: rank 0 was lost", "worker 0 was ended by signal SIGKILL", "It waited in", "AllReduce (sum float32[3])"]),
+        pytest.param("raise", ["a mistake of the program's", "rank 1 ends: rank 0 was lost"], marks=pytest.mark.slow),
+        ("exit", ["rank 1 has waited", "rank 0 has left its program", "AllReduce (sum float32[3])"]),
+        pytest.param("order", ["different collectives", "rank 0: AllGather", "rank 1: the graph"], marks=pytest.mark.slow),
+        ("graph", ["different collectives", "AllGather", "AllReduce (sum float32[3])"]),
+        pytest.param("shape", ["different collectives", "float32[4]", "AllReduce (sum float32[3])"], marks=pytest.mark.slow),
+    ],
+)
+def test_a_run_ends_with_the_reason(tmp_path, how, words):
+    done = msrun(HERE / "fault_worker.py", how, folder=tmp_path)
+    text = done.stdout + done.stderr
+    assert done.returncode not in (0, 124)
+    for word in words:
+        assert word in text, text
+    assert_nobody_is_left(text)
+
+
+@pytest.mark.parametrize("how", ["stop", pytest.param("sleep", marks=pytest.mark.slow)])
+def test_a_process_that_hangs_is_given_up(tmp_path, how):
+    done = msrun(HERE / "fault_worker.py", how, folder=tmp_path, MS_NODE_TIMEOUT=3)
+    text = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "rank 1 has waited 3 s in" in text or "rank 0 has given no sign of life" in text, text
+    assert "fault_worker.py:" in text
+    assert_nobody_is_left(text)
+
+
+@pytest.mark.slow
+def test_ending_msrun_ends_its_processes(tmp_path):
+    line = command(HERE / "fault_worker.py", "sleep", folder=tmp_path)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        launcher = subprocess.Popen(line, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        text = ""
+        while len(processes_of(text)) < 2:
+            piece = launcher.stdout.readline()
+            assert piece, text
+            text += piece
+        os.kill(launcher.pid, number)
+        launcher.wait(timeout=20)
+        assert_nobody_is_left(text)
+        launcher.stdout.close()
+
+
+def weights(text):
+    return dict(re.findall(r"weights of rank (\d): (\w+)", text))
+
+
+def test_a_run_that_lost_a_process_goes_on_to_the_same_bits(tmp_path):
+    whole = msrun(HERE / "resume_worker.py", tmp_path / "a", 9, 0, folder=tmp_path / "logs")
+    assert whole.returncode == 0, whole.stdout + whole.stderr
+    again = msrun(
+        HERE / "resume_worker.py", tmp_path / "b", 1, 18, folder=tmp_path / "logs", options=["--max_restarts=2"]
+    )
+    text = again.stdout + again.stderr
+    assert again.returncode == 0, text
+    assert "worker 1 was ended by signal SIGKILL" in text and "starting all processes again" in text
+    assert weights(text) == weights(whole.stdout)
+    assert len(set(weights(text).values())) == 1 and len(weights(text)) == 2
+    log = (tmp_path / "logs" / "scheduler.log").read_text()
+    assert "attempt 1" in log
+
+
+@pytest.mark.slow
+def test_without_restarts_left_a_run_fails(tmp_path):
+    done = msrun(HERE / "fault_worker.py", "kill", folder=tmp_path, options=["--max_restarts=1"])
+    text = done.stdout + done.stderr
+    assert done.returncode == 128 + signal.SIGKILL
+    assert "no restarts are left" in text and len(processes_of(text)) == 4
