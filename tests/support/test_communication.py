@@ -73,7 +73,7 @@ def test_wrong_use_is_named(joined, call, error, words):
 def test_a_launcher_that_started_more_processes_is_not_ignored(monkeypatch):
     for name, value in (("MS_WORKER_NUM", "2"), ("MS_SCHED_PORT", "1"), ("MS_TOPO_TIMEOUT", "1")):
         monkeypatch.setenv(name, value)
-    with pytest.raises(RuntimeError, match="no scheduler answers at 127.0.0.1:1"):
+    with pytest.raises(RuntimeError, match="no scheduler answers"):
         comm.init()
     assert not GlobalComm.INITED
 
