@@ -30,7 +30,7 @@ def command(script, *arguments, processes=2, folder, options=()):
     ]  # fmt: skip
 
 
-def msrun(script, *arguments, processes=2, folder, options=(), timeout=100, **variables):
+def msrun(script, *arguments, processes=2, folder, options=(), timeout=250, **variables):
     """Run a script on several processes; the finished msrun, with its output."""
     line = command(script, *arguments, processes=processes, folder=folder, options=options)
     return subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=timeout)

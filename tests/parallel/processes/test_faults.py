@@ -9,6 +9,8 @@ import time
 import pytest
 from launching import HERE, command, environment, msrun
 
+pytestmark = pytest.mark.timeout(300)  # processes are started and compile; on a busy machine that takes a while
+
 
 def processes_of(text):
     return [int(number) for number in re.findall(r"process (\d+)", text)]

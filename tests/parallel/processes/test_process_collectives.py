@@ -12,6 +12,8 @@ CASES = [
     if isinstance(f, ast.FunctionDef) and any(getattr(d, "id", "") == "case" for d in f.decorator_list)
 ]
 
+pytestmark = pytest.mark.timeout(300)  # processes are started and compile; on a busy machine that takes a while
+
 
 @pytest.fixture(scope="module")
 def by_two(tmp_path_factory):
