@@ -70,6 +70,24 @@ class Collective(Primitive):
         """The result in an XLA program that runs on a mesh of devices, by XLA's own collectives."""
         raise NotImplementedError(f"{self.name} does not run on a mesh of XLA's devices.")
 
+    #: `eval_mesh(jax, axis, …)` is the operation within a program of all processes, whose mesh has this axis
+    eval_mesh: Any = None
+
+    def has_mesh_form(self) -> bool:
+        return self.eval_mesh is not None and self.mesh_groups() is not None
+
+    def mesh_groups(self) -> list[list[int]] | None:
+        """The group and its siblings, which divide all processes evenly; None where they do not."""
+        ranks, everyone = world.members(self.group), world.transport().size
+        if sorted(ranks) == list(range(everyone)):
+            return [list(ranks)]
+        siblings = world.siblings(ranks)
+        return [list(r) for r in siblings] if siblings is not None else None
+
+    def mesh_options(self) -> dict[str, Any]:
+        groups = self.mesh_groups() or []
+        return {} if groups == [list(range(world.transport().size))] else {"axis_index_groups": groups}
+
     def check(self, x: Any, name: str = "input_x") -> AbstractTensor:
         x = checks.tensor(self.name, name, x)
         checks.dtype_in(self.name, name, x.dtype, "iufc")
@@ -152,6 +170,9 @@ class AllReduce(Collective):
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
+    def eval_mesh(self, jax: Any, axis: str, x: Any) -> Any:
+        return _reduced(jax, self.op, x, lambda y, f: f(y, axis, **self.mesh_options()))
+
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         if self.op == "avg":
             return (AllReduce("avg", self.group)(dout),)
@@ -161,6 +182,22 @@ class AllReduce(Collective):
         if self.op == "prod":
             return (total * _product_of_others(x, self.group),)
         return (total * (x == out).astype(x.dtype),)
+
+
+def _reduced(jax: Any, op: str, x: Any, combine: Any) -> Any:
+    """By XLA's reductions over processes; short floats are summed in float32."""
+    if op in ("max", "min"):  # not pmax: between processes a NaN may get lost in it
+        everyone = combine(x, jax.lax.all_gather)
+        return everyone.max(0) if op == "max" else everyone.min(0)
+    short = x.dtype.itemsize <= 2 and jax.numpy.issubdtype(x.dtype, jax.numpy.floating)
+    wide = x.astype("float32") if short else x
+    if op == "prod":
+        return combine(wide, jax.lax.all_gather).prod(0, dtype=wide.dtype).astype(x.dtype)
+    total = combine(wide, jax.lax.psum)
+    if op == "avg":
+        size = combine(jax.numpy.ones((), wide.dtype), jax.lax.psum)
+        total = total // size if jax.numpy.issubdtype(wide.dtype, jax.numpy.integer) else total / size
+    return total.astype(x.dtype)
 
 
 def _product_of_others(x: Any, group: str) -> Any:
@@ -197,6 +234,9 @@ class AllGather(Collective):
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
+    def eval_mesh(self, jax: Any, axis: str, x: Any) -> Any:
+        return jax.lax.all_gather(x, axis, tiled=True, **self.mesh_options())
+
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         return (ReduceScatter("sum", self.group)(dout),)
 
@@ -230,6 +270,17 @@ class ReduceScatter(Collective):
 
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
+
+    def has_mesh_form(self) -> bool:
+        return self.op in ("sum", "avg") and super().has_mesh_form()
+
+    def eval_mesh(self, jax: Any, axis: str, x: Any) -> Any:
+        def combine(y: Any, function: Any) -> Any:
+            if not y.shape:  # of the average: how many there are
+                return function(y, axis, **self.mesh_options())
+            return jax.lax.psum_scatter(y, axis, tiled=True, **self.mesh_options())
+
+        return _reduced(jax, self.op, x, combine)
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         gathered = AllGather(self.group)(dout)
@@ -267,6 +318,13 @@ class Broadcast(Collective):
 
     def eval(self, xp: Any, *xs: Any) -> Any:
         return tuple(xp.array(x) for x in xs) if self.size == 1 else super().eval(xp, *xs)
+
+    def eval_mesh(self, jax: Any, axis: str, *xs: Any) -> Any:
+        root = world.members(self.group).index(self.root_rank)
+        return tuple(jax.lax.all_gather(x, axis, **self.mesh_options())[root] for x in xs)
+
+    def has_mesh_form(self) -> bool:
+        return self.size == world.transport().size and super().has_mesh_form()
 
     def bprop(self, *args: Any) -> tuple:
         dout = args[-1]

@@ -83,6 +83,10 @@ class AlltoAll(Collective):
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
+    def eval_mesh(self, jax: Any, axis: str, x: Any) -> Any:
+        options = {"split_axis": self.split_dim % x.ndim, "concat_axis": self.concat_dim % x.ndim, "tiled": True}
+        return jax.lax.all_to_all(x, axis, **options, **self.mesh_options())
+
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         return (AlltoAll(self.split_count, self.concat_dim, self.split_dim, self.group)(dout),)
 

@@ -258,6 +258,16 @@ def mesh_members(shape: tuple[int, ...], axes: tuple[int, ...], rank: int) -> tu
     return tuple(int(r) for r in plane.transpose([kept.index(a) for a in axes]).ravel())
 
 
+def siblings(ranks: tuple[int, ...]) -> list[tuple[int, ...]] | None:
+    """Known groups of one size that together are all processes, each once, `ranks` among them; None if there are none."""
+    chosen = [ranks]
+    for other in _World.groups.values():
+        if len(other) == len(ranks) and not any(set(other) & set(c) for c in chosen):
+            chosen.append(other)
+    covered = sorted(r for c in chosen for r in c)
+    return sorted(chosen) if covered == list(range(_World.transport.size)) else None
+
+
 def group_size(name: str) -> int:
     return len(members(name))
 

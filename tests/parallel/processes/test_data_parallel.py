@@ -23,3 +23,10 @@ def by_two(tmp_path_factory):
 @pytest.mark.parametrize("case", CASES)
 def test_two_processes(by_two, case):
     assert [error for error in by_two[case] if error] == []
+
+
+@pytest.mark.slow
+def test_two_processes_on_xla(tmp_path):
+    found = report(WORKER, tmp_path, MS_DEV_BACKEND="xla")
+    found.pop("the_backward_pass_goes_on_while_a_bucket_travels")  # about native steps
+    assert {case: errors for case, errors in found.items() if any(errors)} == {}

@@ -26,7 +26,7 @@ def test_two_processes(by_two, case):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["cpu", "interp"])
+@pytest.mark.parametrize("backend", ["cpu", "interp", "xla"])
 def test_four_processes(tmp_path, backend):
     found = report(WORKER, tmp_path, processes=4, MS_DEV_BACKEND=backend)
     assert {case: errors for case, errors in found.items() if any(errors)} == {}

@@ -21,8 +21,10 @@ import numpy as np
 
 from mindspore._base import flags
 from mindspore._base.optional import require
+from mindspore.backends.xla import processes
 from mindspore.backends.xla.layouts import compile_with_own_layouts
 from mindspore.ir import CNode, FuncGraph, Node, ValueNode
+from mindspore.prims.collective import Collective
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit
 
@@ -46,7 +48,8 @@ class XlaBackend:
         jax.config.update("jax_enable_x64", True)
         self.jax = jax
         self.deterministic = deterministic
-        devices = jax.devices(platform) if platform else jax.devices()
+        processes.join(jax)
+        devices = jax.local_devices(backend=platform or None)
         self.device = devices[index % len(devices)]
 
     @classmethod
@@ -81,6 +84,9 @@ class XlaBackend:
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
         shapes = [self.jax.ShapeDtypeStruct(p.abstract.shape, p.abstract.dtype.np) for p in graph.parameters]
         updates = {i: o for i, o in graph.attrs.get("updates", {}).items() if i in donated}
+        if processes.is_common(graph):
+            lowering.axis = processes.AXIS
+            return processes.CommonProgram(self.jax, run, graph, donated, self.device, self.options())
         with self.jax.default_device(self.device):
             if updates and self.device.platform in OWN_LAYOUTS and len(updates) == len(donated) and not _has_effects(graph):
                 return compile_with_own_layouts(self.jax, run, shapes, updates, self.device, self.options())
@@ -162,6 +168,7 @@ class Lowering:
         self.jax = jax
         self.jnp = jax.numpy
         self.capacity = capacity
+        self.axis = ""  # of the mesh of processes, in a program of all of them
         self.trips: dict[int, Any] = {}
 
     def most_trips(self, counters: list[CNode]) -> Any:
@@ -202,6 +209,8 @@ class Lowering:
             return self._loop(op.carried, *args)
         if isinstance(op, StackInit) and not op.bounded:
             op = StackInit(self.capacity)
+        if self.axis and isinstance(op, Collective):
+            return op.eval_mesh(self.jax, self.axis, *args)
         rule = op.eval_xla if op.eval_xla is not None else op.eval
         return rule(self.jnp, *args)
 
