@@ -71,7 +71,7 @@ GRAPH_PARTS = frozenset({
     "Conv3DBackpropInput", "CTC", "CTCCurvature", "CTCGrad", "CustomGradient", "DropoutAttention",
     "DropoutAttentionGrad", "DropoutMask", "DropoutWithKey", "Elementwise", "FoldIn", "GetItem", "GradientHook",
     "GroupedMatMulRows", "GroupedOuter", "HostCall", "Later", "MakeTuple", "MaxPoolGrad", "MaxPoolGradGrad",
-    "Measured", "MeshIndex", "NextKey", "Note", "Part", "RandomBits", "RandomGammaSample", "RandomInteger", "RandomNormal",
+    "Laid", "Measured", "MeshIndex", "NextKey", "Note", "Part", "RandomBits", "RandomGammaSample", "RandomInteger", "RandomNormal",
     "RandomPermutation",
     "RandomPoissonSample", "RandomUniform", "RecurrentSequence", "RecurrentSequenceCurvature",
     "RecurrentSequenceGrad", "RecurrentSequenceThird", "Reduction", "SetItem", "SparseUpdate", "StackInit", "StackPush", "StackRead",
