@@ -60,7 +60,9 @@ class Program(NamedTuple):
     def _raise_reported(self, found: Sequence[Any]) -> None:
         """Raise the error that a run has noted: an index out of range, say. Nothing was stored."""
         record = self.graph.attrs.get("record")
-        code = int(found[record[0]]) if record is not None else 0
+        if record is None:
+            return
+        code = int(found[record[0]])
         if code:
             value = float(found[record[1]])
             if code > len(self.errors):

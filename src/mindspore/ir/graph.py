@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from mindspore.ir.abstract import Abstract, AbstractFunction, AbstractOther, AbstractTuple
@@ -174,13 +174,3 @@ def topological_order(output: Node, graph: FuncGraph | None = None) -> list[CNod
             elif mark == 1:  # an ancestor on the current path
                 raise ValueError(f"the graph has a cycle through {arg!r}")
     return order
-
-
-def walk_values(graph: FuncGraph) -> Iterator[ValueNode]:
-    """Every constant that the nodes of `graph` use."""
-    for node in graph.nodes():
-        for arg in node.args:
-            if isinstance(arg, ValueNode):
-                yield arg
-    if isinstance(graph.output, ValueNode):
-        yield graph.output

@@ -77,6 +77,7 @@ def binary(
     kinds: str = ANY,
     out: mstype.DType | None = None,
     doc: str = "",
+    compares: bool = False,
 ) -> Any:
     """A primitive of two broadcast arguments. `bprop(x, y, out, dout)` returns both gradients, before un-broadcasting."""
 
@@ -93,6 +94,7 @@ def binary(
         "out_dtype": out,
         "__doc__": doc,
         "promote": "all",
+        "compares": compares,
         "__module__": __name__,
     }
     members["__init__"] = lambda self: Primitive.__init__(self, name)
@@ -440,41 +442,41 @@ Nextafter = binary("NextAfter", _numpy("nextafter"), None, "f", doc="""The next 
 NextAfter = Nextafter
 
 # -- comparison and logic -------------------------------------------------------------------------------------------
-Equal = binary("Equal", lambda xp, x, y: x == y, None, ANY, mstype.bool_,
+Equal = binary("Equal", lambda xp, x, y: x == y, None, ANY, mstype.bool_, compares=True,
     doc="""Whether x and y are equal, element by element.
 
     Examples:
         >>> ops.Equal()(Tensor([1, 2]), Tensor([1, 3])).tolist()
         [True, False]
     """)
-NotEqual: Any = binary("NotEqual", lambda xp, x, y: x != y, None, ANY, mstype.bool_,
+NotEqual: Any = binary("NotEqual", lambda xp, x, y: x != y, None, ANY, mstype.bool_, compares=True,
     doc="""Whether x and y differ, element by element.
 
     Examples:
         >>> ops.NotEqual()(Tensor([1, 2]), Tensor([1, 3])).tolist()
         [False, True]
     """)
-Less: Any = binary("Less", lambda xp, x, y: x < y, None, REAL, mstype.bool_, doc="""Whether x < y, element by element.
+Less: Any = binary("Less", lambda xp, x, y: x < y, None, REAL, mstype.bool_, compares=True, doc="""Whether x < y, element by element.
 
     Examples:
         >>> ops.Less()(Tensor([1, 2]), Tensor([2, 2])).tolist()
         [True, False]
     """)
-LessEqual = binary("LessEqual", lambda xp, x, y: x <= y, None, REAL, mstype.bool_,
+LessEqual = binary("LessEqual", lambda xp, x, y: x <= y, None, REAL, mstype.bool_, compares=True,
     doc="""Whether x <= y, element by element.
 
     Examples:
         >>> ops.LessEqual()(Tensor([1, 3]), Tensor([2, 2])).tolist()
         [True, False]
     """)
-Greater: Any = binary("Greater", lambda xp, x, y: x > y, None, REAL, mstype.bool_,
+Greater: Any = binary("Greater", lambda xp, x, y: x > y, None, REAL, mstype.bool_, compares=True,
     doc="""Whether x > y, element by element.
 
     Examples:
         >>> ops.Greater()(Tensor([1, 2]), Tensor([1, 1])).tolist()
         [False, True]
     """)
-GreaterEqual = binary("GreaterEqual", lambda xp, x, y: x >= y, None, REAL, mstype.bool_,
+GreaterEqual = binary("GreaterEqual", lambda xp, x, y: x >= y, None, REAL, mstype.bool_, compares=True,
     doc="""Whether x >= y, element by element.
 
     Examples:

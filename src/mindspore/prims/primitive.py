@@ -81,6 +81,8 @@ class Primitive:
     variadic: ClassVar[bool] = False
     #: broadcasting element by element: batching and fusion need to know nothing else
     elementwise: ClassVar[bool] = False
+    #: the result is about the numbers themselves: an int beyond the tensor's type does not wrap round
+    compares: ClassVar[bool] = False
     #: f(x + y) = f(x) + f(y) in all arguments at once: a sum over devices may be taken after the operation
     linear: ClassVar[bool] = False
 
@@ -146,7 +148,7 @@ class Primitive:
         if self.variadic and len(args) == 1 and isinstance(args[0], (tuple, list)):
             args = tuple(args[0])
         if self.promote:
-            args = promote_arguments(self.name, args, self.promote)
+            args = promote_arguments(self.name, args, self.promote, self.compares)
         return args
 
     # -- identity -------------------------------------------------------------------------------------------------
@@ -278,10 +280,7 @@ def registered_primitives() -> dict[str, type[Primitive]]:
     return dict(_REGISTRY)
 
 
-COMPARISONS = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
-
-
-def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> tuple:
+def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...], compares: bool = False) -> tuple:
     """Bring tensor and number arguments to one element type, casting tensors and turning numbers into constants.
 
     Numbers bend to the tensors beside them; among numbers alone the wider type wins.
@@ -302,7 +301,7 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> t
             numbers.append(arg)
         elif hasattr(arg, "__array__") or isinstance(arg, (list, tuple)):
             args = args[:i] + (values.tensor_class()(arg),) + args[i + 1 :]
-            return promote_arguments(name, args, which)
+            return promote_arguments(name, args, which, compares)
         else:
             raise TypeError(
                 f"For '{name}', argument {i + 1} must be a tensor or a number, but got {type(arg).__name__}."
@@ -315,12 +314,7 @@ def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...]) -> t
             sample = values.scalar_sample(values.dtype_of(number)) if symbolic else number
             number = sample.item() if hasattr(sample, "item") else sample
             common = mstype.promote_scalar(common, number)
-            if (
-                name in COMPARISONS
-                and common.kind in "iu"
-                and isinstance(number, int)
-                and not values.fits(number, common)
-            ):
+            if compares and common.kind in "iu" and isinstance(number, int) and not values.fits(number, common):
                 common = mstype.int64  # arithmetic wraps round, but a comparison is about the number itself
     return tuple(_as_dtype(a, common) if i in chosen else a for i, a in enumerate(args))
 

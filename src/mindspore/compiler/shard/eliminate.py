@@ -91,7 +91,7 @@ class _Elimination:
         total = np.zeros([self.problem.sizes[u] for u in scope])
         for key in list(self.of[v]):
             table = self.tables[key]
-            order = sorted(range(len(key)), key=lambda i, key=key: scope.index(key[i]))
+            order = np.argsort([scope.index(u) for u in key]).tolist()
             shape = [self.problem.sizes[u] if u in key else 1 for u in scope]
             total = total + table.transpose(order).reshape(shape)
             self._drop(key)

@@ -171,14 +171,14 @@ class Search:
         for leaf, layout in zip(leaves, output_layouts(rule, chosen)):
             seconds += self._move(layout, layout.paid(), getattr(leaf, "nbytes", 0))
         used = {a for axes in chosen.values() for a in axes}
-        for arg, layout in zip(node.args, input_layouts(rule, chosen)):
+        for arg, wanted in zip(node.args, input_layouts(rule, chosen)):
             weight = _weight(arg)
-            if weight is None or layout is None:
+            if weight is None or wanted is None:
                 continue
-            stored = weight.abstract.nbytes / max(1, int(np.prod(layout.cuts(mesh))))
+            stored = weight.abstract.nbytes / max(1, int(np.prod(wanted.cuts(mesh))))
             seconds += weight_price * stored * _KEPT
             if self.trains:
-                axes = tuple(sorted(used - layout.used))
+                axes = tuple(sorted(used - wanted.used))
                 seconds += machine.collective("all_reduce", stored, mesh, axes)
         return seconds
 
