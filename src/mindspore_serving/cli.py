@@ -36,12 +36,16 @@ def locations(path: str) -> list[Location]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mindspore-serving", description="Serve models over HTTP and gRPC.")
     serve = parser.add_subparsers(dest="command", required=True).add_parser("serve", help="start a server")
-    serve.add_argument("path", help="a model file, a servable's folder, or a folder of servables")
+    serve.add_argument(
+        "path",
+        help="a model file, a servable's folder, a folder of servables, or of a language model (safetensors, tokenizer.json)",
+    )
     serve.add_argument("--http", default="127.0.0.1:8000", help="address of the HTTP side (default %(default)s)")
     serve.add_argument("--grpc", default="127.0.0.1:8001", help="address of the gRPC side (default %(default)s)")
     serve.add_argument("--workers", type=int, default=1, help="worker processes for each servable")
     serve.add_argument("--max-waiting", type=int, default=10000, help="requests that may wait or run for each servable")
     serve.add_argument("--max-mb", type=int, default=100, help="largest request in MB")
+    serve.add_argument("--cache-mb", type=int, default=512, help="memory for keys and values of a language model")
     serve.add_argument("--admin", action="store_true", help="let clients load and unload models")
     serve.add_argument("--key-file", help="file of keys, one a line; HTTP clients need one (Authorization: Bearer …)")
     serve.add_argument("--certificate", help="PEM file; with --private-key: encrypted connections")
@@ -59,7 +63,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    places = locations(options.path)
+    folder = is_language_model(options.path)
+    places = [] if folder else locations(options.path)
     secure = None
     if options.certificate:
         secure = SSLConfig(options.certificate, options.private_key, options.client_ca, options.client_ca is not None)
@@ -67,13 +72,29 @@ def _serve(options: argparse.Namespace) -> None:
     try:
         host.dispatcher.max_enqueued = options.max_waiting
         host.deploy([Wanted(Deployment(place, options.workers), set(range(options.workers))) for place in places])
+        if folder:
+            _add_language_model(host, options)
         host.start_grpc(options.grpc, options.max_mb, secure)
         host.start_http(options.http, options.max_mb, secure)
     except BaseException:
         host.stop()
         raise
     scheme = "https" if secure else "http"
-    print(f"serving {', '.join(place.name for place in places)} at {scheme}://{options.http} and grpc {options.grpc}", flush=True)
+    names = [*(place.name for place in places), *host.language_models.by_name]
+    print(f"serving {', '.join(names)} at {scheme}://{options.http} and grpc {options.grpc}", flush=True)
+
+
+def is_language_model(path: str) -> bool:
+    """A folder as Hugging Face writes them."""
+    return all(os.path.isfile(os.path.join(path, name)) for name in ("config.json", "tokenizer.json"))
+
+
+def _add_language_model(host: Host, options: argparse.Namespace) -> None:
+    from mindspore_serving.llm.engine import Limits
+    from mindspore_serving.llm.language_model import LanguageModel
+
+    limits = Limits(cache_megabytes=options.cache_mb, waiting=min(options.max_waiting, 10000))
+    host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits))
 
 
 def _keys(path: str | None) -> frozenset[str]:

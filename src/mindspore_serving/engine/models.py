@@ -59,6 +59,11 @@ def input_shapes(path: str, decrypt: Decrypt | None) -> dict[str, tuple[int, ...
     return {name: tuple(info.tensor[0].dims) if info.tensor else () for name, info in steps.input_types}
 
 
+def _official(dtype: str) -> str:
+    """The official messages' name of a type."""
+    return f"kMSI_{dtype.capitalize()}"
+
+
 class Subgraph:
     """One file of a model."""
 
@@ -131,7 +136,8 @@ class Subgraph:
                 raise ServingError(f"Given model input {place} size {array.nbytes} not match the size {size} defined in model")
             if array.dtype.name != info.dtype:
                 raise ServingError(
-                    f"Given model input {place} data type {array.dtype} not match the data type {info.dtype} defined in model"
+                    f"Given model input {place} data type {_official(array.dtype.name)} not match the data type "
+                    f"{_official(info.dtype)} defined in model"
                 )
 
 

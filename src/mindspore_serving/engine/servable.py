@@ -76,7 +76,7 @@ class RunningServable:
                 raise RuntimeError(f"The model file '{file}' must lie within the version's folder")
         try:
             return LoadedModel(model, folder, decrypt)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise RuntimeError(
                 f"Load model failed, {location}, model file: '{list(model.files)}', version number {location.version}: {error}"
             ) from error

@@ -6,8 +6,9 @@ answered in the words of its protocol.
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 import orjson
@@ -90,13 +91,20 @@ class Exchange:
     async def answer_json(self, value: Any, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None) -> None:
         await self.answer(orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY), status, JSON, headers)
 
-    async def stream(self, events: AsyncIterator[bytes], kind: bytes = b"text/event-stream") -> None:
+    async def stream(self, events: AsyncGenerator[bytes], kind: bytes = b"text/event-stream") -> None:
         """Send parts as they come."""
         self.started = True
         headers = [(b"content-type", kind), (b"cache-control", b"no-cache")]
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-        async for event in events:
-            await self._send({"type": "http.response.body", "body": event, "more_body": True})
+        left = asyncio.ensure_future(self.left())
+        try:
+            async for event in events:
+                if left.done():
+                    return  # nobody listens; the events' own `finally` gives up what they need
+                await self._send({"type": "http.response.body", "body": event, "more_body": True})
+        finally:
+            left.cancel()
+            await events.aclose()
         await self._send({"type": "http.response.body", "body": b""})
 
 

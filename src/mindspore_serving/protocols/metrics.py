@@ -7,12 +7,17 @@ from collections.abc import Iterator
 
 from mindspore_serving.engine.dispatcher import Dispatcher
 from mindspore_serving.engine.statistics import BUCKETS
+from mindspore_serving.llm.language_models import LanguageModels
 from mindspore_serving.protocols.http import Exchange, Handler
 
 
-def handler(dispatcher: Dispatcher) -> Handler:
+def handler(dispatcher: Dispatcher, models: LanguageModels) -> Handler:
     async def answer(exchange: Exchange) -> None:
-        await exchange.answer("\n".join(lines(dispatcher)).encode() + b"\n", 200, b"text/plain; version=0.0.4; charset=utf-8")
+        await exchange.answer(
+            "\n".join([*lines(dispatcher), *_language_lines(models)]).encode() + b"\n",
+            200,
+            b"text/plain; version=0.0.4; charset=utf-8",
+        )
 
     return answer
 
@@ -56,6 +61,25 @@ def lines(dispatcher: Dispatcher) -> Iterator[str]:
                 name
             ]
             yield f'ms_serving_{name}{{servable="{pool.location.name}",version="{pool.location.version or 1}"}} {value}'
+
+
+def _language_lines(models: LanguageModels) -> Iterator[str]:
+    for name, model in models.by_name.items():
+        engine = model.engine
+        values = {
+            "requests_running": engine.running,
+            "requests_waiting": engine.waiting,
+            "kv_cache_usage": engine.pages.used / engine.pages.count,
+            "prefix_cache_queries_total": engine.pages.queries,
+            "prefix_cache_hits_total": engine.pages.hits,
+            "prompt_tokens_total": engine.counts.prompt_tokens,
+            "generation_tokens_total": engine.counts.made_tokens,
+            "preemptions_total": engine.counts.preemptions,
+            "time_to_first_token_seconds_sum": engine.counts.first_token_seconds,
+            "time_to_first_token_seconds_count": engine.counts.first_tokens,
+        }
+        for key, value in values.items():
+            yield f'ms_serving_llm_{key}{{model="{name}"}} {value}'
 
 
 def status_page(dispatcher: Dispatcher) -> Handler:

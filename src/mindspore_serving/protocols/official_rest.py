@@ -47,12 +47,13 @@ def spec_of(path: str) -> Spec:
     """What a path asks for."""
     place, _, method = path.partition(":")
     parts = place.strip("/").split("/")
-    if parts[0] != "model" or len(parts) < 2 or not parts[1]:
+    named = dict(zip(parts[::2], parts[1::2]))  # in any order
+    if not named.get("model"):
         raise ServingError("please check url, the keyword:[model] must contain.")
-    version = _version(parts[3]) if len(parts) > 3 and parts[2] == "version" else 0
+    version = _version(named["version"]) if "version" in named else 0
     if not method:
         raise ServingError("please check url, the keyword:[service method] must contain.")
-    return Spec(parts[1], method, version)
+    return Spec(named["model"], method, version)
 
 
 def _version(text: str) -> int:

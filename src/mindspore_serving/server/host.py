@@ -10,7 +10,7 @@ import ssl
 import threading
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
 import uvicorn
@@ -19,8 +19,12 @@ import uvloop
 from mindspore.version import __version__ as VERSION
 from mindspore_serving import log
 from mindspore_serving.engine.dispatcher import Dispatcher
-from mindspore_serving.protocols import http, metrics, official_grpc, official_rest, v2_grpc, v2_rest
+from mindspore_serving.llm.language_models import LanguageModels
+from mindspore_serving.protocols import http, metrics, official_grpc, official_rest, openai, v2_grpc, v2_rest
 from mindspore_serving.server.config import SSLConfig, Wanted, split_address
+
+if TYPE_CHECKING:
+    from mindspore_serving.llm.language_model import LanguageModel
 
 T = TypeVar("T")
 _GRPC, _REST = "Serving gRPC", "RESTful server"
@@ -44,6 +48,7 @@ class Host:
         self._thread = threading.Thread(target=self._run, name="serving")
         self._thread.start()
         self.dispatcher = Dispatcher(self._loop, self._all_workers_ended)
+        self.language_models = LanguageModels()
         self._grpc: grpc.aio.Server | None = None
         self._http: _HttpServer | None = None
         self._stopping = threading.Lock()
@@ -66,6 +71,9 @@ class Host:
             devices = len(item.devices)
             pool = self.dispatcher.deploy(item.deployment, max(devices, 1))
             log.info(f"servable {item.deployment.location.name} runs with worker processes {pool.pids}")
+
+    def add_language_model(self, model: LanguageModel) -> None:
+        self.language_models.add(model)
 
     def start_grpc(self, address: str, limit: int, ssl_config: SSLConfig | None) -> None:
         if self._grpc is not None:
@@ -114,8 +122,9 @@ class Host:
         model = official_rest.handler(self.dispatcher)
         routes = {
             "": metrics.status_page(self.dispatcher),
-            "metrics": metrics.handler(self.dispatcher),
+            "metrics": metrics.handler(self.dispatcher, self.language_models),
             "model": model,
+            "v1": openai.handler(self.language_models),
             "v2": v2_rest.handler(self.dispatcher, VERSION, self._options.admin),
         }
         return http.Application(routes, model, limit, self._options.keys)
@@ -150,6 +159,7 @@ class Host:
         with self._stopping:
             if not self._stopped:
                 self.dispatcher.stop()
+                self.language_models.stop()
                 self._wait(self._close())
                 self._loop.call_soon_threadsafe(self._loop.stop)
                 self._stopped = True

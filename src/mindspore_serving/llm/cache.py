@@ -1,0 +1,131 @@
+"""The paged cache of keys and values (Kwon et al., PagedAttention, 2023), with prefixes shared between sequences.
+
+Memory is cut into pages of BLOCK tokens. A sequence has a table of pages. A page that is full is known by the tokens in it and
+the page before it; a sequence that begins with the same tokens takes it instead of computing it again. Pages that no sequence
+uses keep their content until they are needed, the one unused for longest first.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+import numpy as np
+
+from mindspore_serving.llm.checkpoint import Array
+
+#: tokens of a page
+BLOCK = 16
+#: tokens of one step of attention
+CHUNK = 128
+
+
+class Pages:
+    """The memory. Page 0 is empty and fills tables up to whole chunks."""
+
+    def __init__(self, layers: int, count: int, heads: int, width: int) -> None:
+        self._keys = np.zeros((layers, count, heads, BLOCK, width), np.float32)
+        self._values = np.zeros_like(self._keys)
+
+    def write(self, layer: int, table: Sequence[int], start: int, keys: Array, values: Array) -> None:
+        places = np.arange(start, start + len(keys))
+        pages = np.asarray(table)[places // BLOCK]
+        self._keys[layer, pages, :, places % BLOCK] = keys
+        self._values[layer, pages, :, places % BLOCK] = values
+
+    def read(self, layer: int, table: Sequence[int]) -> tuple[Array, Array]:
+        """[heads, tokens, width] each, tokens up to a whole chunk."""
+        fill = -len(table) % (CHUNK // BLOCK)
+        pages = [*table, *[0] * fill]
+        return _joined(self._keys[layer], pages), _joined(self._values[layer], pages)
+
+
+def _joined(memory: Array, pages: list[int]) -> Array:
+    _, heads, block, width = memory.shape
+    joined: Array = memory[pages].transpose(1, 0, 2, 3).reshape(heads, len(pages) * block, width)
+    return joined
+
+
+class OutOfPages(Exception):
+    pass
+
+
+class PageTable:
+    """Which pages are free, used (and how often), or kept for a prefix."""
+
+    def __init__(self, count: int) -> None:
+        self._free = list(range(count - 1, 0, -1))
+        self._users: dict[int, int] = {}
+        self._prefixes: dict[tuple[int, tuple[int, ...]], int] = {}  # (page before, tokens) -> page
+        self._known: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self._idle: OrderedDict[int, None] = OrderedDict()
+        self.count = count - 1
+        self.queries = self.hits = 0
+
+    @property
+    def used(self) -> int:
+        return len(self._users)
+
+    def find_prefix(self, tokens: Sequence[int]) -> list[int]:
+        """Pages that hold the beginning of these tokens, now used once more; at least one token is left to compute."""
+        found: list[int] = []
+        before = 0
+        self.queries += len(tokens)
+        for start in range(0, len(tokens) - 1, BLOCK):
+            part = tuple(tokens[start : start + BLOCK])
+            page = self._prefixes.get((before, part))
+            if page is None or start + BLOCK >= len(tokens):
+                break
+            self._use(page)
+            found.append(page)
+            before = page
+        self.hits += len(found) * BLOCK
+        return found
+
+    def _use(self, page: int) -> None:
+        self._users[page] = self._users.get(page, 0) + 1
+        self._idle.pop(page, None)
+
+    def take(self) -> int:
+        if self._free:
+            page = self._free.pop()
+        elif self._idle:
+            page, _ = self._idle.popitem(last=False)
+            self._forget(page)
+        else:
+            raise OutOfPages
+        self._use(page)
+        return page
+
+    def _forget(self, page: int) -> None:
+        """A page gets other content: neither it nor what follows it can be found any more."""
+        key = self._known.pop(page, None)
+        if key is not None and self._prefixes.get(key) == page:
+            del self._prefixes[key]
+        for key in [key for key in self._prefixes if key[0] == page]:
+            self._known.pop(self._prefixes.pop(key), None)
+
+    def note_full(self, table: Sequence[int], number: int, tokens: Sequence[int]) -> None:
+        """Page `number` of a table is full of these tokens."""
+        key = (table[number - 1] if number else 0, tuple(tokens))
+        if (number == 0 or table[number - 1] in self._known) and key not in self._prefixes:
+            self._prefixes[key] = table[number]
+            self._known[table[number]] = key
+
+    def release(self, table: Sequence[int]) -> None:
+        for page in reversed(table):
+            self._users[page] -= 1
+            if self._users[page]:
+                continue
+            del self._users[page]
+            if page in self._known:
+                self._idle[page] = None
+            else:
+                self._free.append(page)
+
+
+def pages_for(megabytes: int, layers: int, heads: int, width: int) -> int:
+    return max(megabytes * 2**20 // (2 * 4 * layers * heads * width * BLOCK), 2)
+
+
+__all__ = ["BLOCK", "CHUNK", "OutOfPages", "PageTable", "Pages", "pages_for"]

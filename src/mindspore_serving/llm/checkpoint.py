@@ -1,0 +1,152 @@
+"""A Hugging Face folder → the shape of the model and its weights: `config.json` and `*.safetensors`.
+
+Families differ in names of weights and in a few choices (norm, positions, activation, biases); `Shape` states the choices,
+`_NAMES` the names. Nothing is executed; sizes in the files are checked against the configuration.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mindspore.formats import safetensors
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the engine needs to know of a model."""
+
+    family: str
+    vocabulary: int
+    width: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_width: int
+    epsilon: float
+    positions: int
+    rope_theta: float | None  # None: learned positions
+    end: tuple[int, ...]
+
+    @property
+    def group(self) -> int:
+        return self.heads // self.kv_heads
+
+
+def read_shape(folder: str) -> Shape:
+    with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    family = config.get("model_type")
+    end = config.get("eos_token_id")
+    ends = tuple(end) if isinstance(end, list) else () if end is None else (end,)
+    if family == "gpt2":
+        width, heads = config["n_embd"], config["n_head"]
+        if config.get("activation_function", "gelu_new") != "gelu_new":
+            raise ValueError(f"the activation {config['activation_function']!r} of this GPT-2 is not supported, only 'gelu_new'")
+        return Shape("gpt2", config["vocab_size"], width, config["n_layer"], heads, heads, width // heads,
+                     config["layer_norm_epsilon"], config["n_positions"], None, ends)  # fmt: skip
+    if family in ("llama", "mistral", "qwen2"):
+        width, heads = config["hidden_size"], config["num_attention_heads"]
+        rope = config.get("rope_parameters") or {}
+        scaling = config.get("rope_scaling") or (rope if rope.get("rope_type", "default") != "default" else None)
+        if scaling:
+            raise ValueError(f"scaled rotary positions are not supported: {scaling}")
+        theta = config.get("rope_theta") or rope.get("rope_theta", 10000.0)
+        return Shape(family, config["vocab_size"], width, config["num_hidden_layers"], heads,
+                     config.get("num_key_value_heads") or heads, config.get("head_dim") or width // heads,
+                     config["rms_norm_eps"], config["max_position_embeddings"], float(theta), ends)  # fmt: skip
+    raise ValueError(f"models of type {family!r} are not supported; known are gpt2, llama, mistral and qwen2")
+
+
+def read_weights(folder: str) -> dict[str, Array]:
+    """All tensors of the folder's safetensors files, as float32."""
+    files = sorted(name for name in os.listdir(folder) if name.endswith(".safetensors"))
+    if not files:
+        raise ValueError(f"{folder} holds no .safetensors files")
+    found: dict[str, Array] = {}
+    for name in files:
+        path = os.path.join(folder, name)
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            view = memoryview(data)
+            arrays = safetensors.read(view, path)
+            found.update(
+                {key: np.ascontiguousarray(array, np.float32) for key, array in arrays.items() if not isinstance(array, str)}
+            )
+            del arrays
+            view.release()
+    return found
+
+
+@dataclass
+class Layer:
+    """Weights in the order the step takes them: matrices are [outputs, inputs]."""
+
+    before: tuple[Array, ...]
+    after: tuple[Array, ...]
+
+
+@dataclass
+class Weights:
+    embedding: Array
+    positions: Array | None
+    layers: list[Layer]
+    head: tuple[Array, ...]
+
+
+def load(folder: str) -> tuple[Shape, Weights]:
+    shape = read_shape(folder)
+    arrays = read_weights(folder)
+    try:
+        return shape, (_gpt2 if shape.family == "gpt2" else _llama)(shape, arrays)
+    except KeyError as error:
+        raise ValueError(f"{folder} lacks the weight {error}") from None
+
+
+def _gpt2(shape: Shape, arrays: dict[str, Array]) -> Weights:
+    prefix = "transformer." if "transformer.wte.weight" in arrays else ""
+
+    def get(name: str) -> Array:
+        return arrays[prefix + name]
+
+    def linear(name: str) -> tuple[Array, Array]:
+        return np.ascontiguousarray(get(f"{name}.weight").T), get(f"{name}.bias")  # stored as [inputs, outputs]
+
+    def norm(name: str) -> tuple[Array, Array]:
+        return get(f"{name}.weight"), get(f"{name}.bias")
+
+    layers = [
+        Layer(
+            (*norm(f"h.{i}.ln_1"), *linear(f"h.{i}.attn.c_attn")),
+            (*linear(f"h.{i}.attn.c_proj"), *norm(f"h.{i}.ln_2"), *linear(f"h.{i}.mlp.c_fc"), *linear(f"h.{i}.mlp.c_proj")),
+        )
+        for i in range(shape.layers)
+    ]
+    return Weights(get("wte.weight"), get("wpe.weight"), layers, (*norm("ln_f"), arrays.get("lm_head.weight", get("wte.weight"))))
+
+
+def _llama(shape: Shape, arrays: dict[str, Array]) -> Weights:
+    def get(name: str) -> Array:
+        return arrays[f"model.{name}"]
+
+    def attention(layer: int) -> tuple[Array, Array]:
+        names = [f"layers.{layer}.self_attn.{part}_proj" for part in "qkv"]
+        weight = np.concatenate([get(f"{name}.weight") for name in names])
+        biases = [arrays.get(f"model.{name}.bias") for name in names]
+        bias = np.concatenate([b for b in biases if b is not None]) if biases[0] is not None else np.zeros(len(weight), np.float32)
+        return weight, bias
+
+    layers = []
+    for i in range(shape.layers):
+        mlp = [get(f"layers.{i}.mlp.{part}_proj.weight") for part in ("gate", "up", "down")]
+        before = (get(f"layers.{i}.input_layernorm.weight"), *attention(i))
+        after = (get(f"layers.{i}.self_attn.o_proj.weight"), get(f"layers.{i}.post_attention_layernorm.weight"), *mlp)
+        layers.append(Layer(before, after))
+    embedding = get("embed_tokens.weight")
+    return Weights(embedding, None, layers, (get("norm.weight"), arrays.get("lm_head.weight", embedding)))

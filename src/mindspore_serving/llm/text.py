@@ -1,0 +1,120 @@
+"""Texts and tokens: `tokenizer.json` by the tokenizers library, chat templates by Jinja in its sandbox."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import jinja2
+import jinja2.sandbox
+import tokenizers
+
+from mindspore_serving.engine.errors import ServingError
+
+
+class Tokenizer:
+    def __init__(self, folder: str) -> None:
+        self._tokenizer: Any = tokenizers.Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
+        settings = _json(os.path.join(folder, "tokenizer_config.json"))
+        self._special = {name: _token(settings.get(name)) for name in ("bos_token", "eos_token", "unk_token", "pad_token")}
+        template = settings.get("chat_template")
+        path = os.path.join(folder, "chat_template.jinja")
+        if template is None and os.path.isfile(path):
+            with open(path, encoding="utf-8") as file:
+                template = file.read()
+        self._template = _environment().from_string(template) if isinstance(template, str) else None
+
+    @property
+    def has_template(self) -> bool:
+        return self._template is not None
+
+    def encode(self, text: str, special: bool = True) -> list[int]:
+        return list(self._tokenizer.encode(text, add_special_tokens=special).ids)
+
+    def decode(self, tokens: list[int]) -> str:
+        return str(self._tokenizer.decode(tokens, skip_special_tokens=True))
+
+    def chat(self, messages: list[Any], tools: list[Any] | None = None) -> list[int]:
+        """The tokens of a conversation, ready for the assistant's answer."""
+        if self._template is None:
+            raise ServingError("this model has no chat template; use /v1/completions")
+        try:
+            text = self._template.render(messages=messages, tools=tools, add_generation_prompt=True, **self._special)
+        except (jinja2.TemplateError, TypeError, ValueError, KeyError, AttributeError) as error:
+            raise ServingError(f"the chat template refuses these messages: {error}") from None
+        return self.encode(text, special=False)
+
+
+def _json(path: str) -> dict[str, Any]:
+    if not os.path.isfile(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    return found
+
+
+def _token(value: Any) -> str:
+    return value.get("content", "") if isinstance(value, dict) else value or ""
+
+
+def _environment() -> jinja2.Environment:
+    def raise_exception(message: str) -> None:
+        raise jinja2.TemplateError(message)
+
+    environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+    )
+    environment.globals["raise_exception"] = raise_exception
+    environment.filters["tojson"] = lambda value, **options: json.dumps(value, ensure_ascii=False, **options)
+    return environment
+
+
+class Stream:
+    """Text as tokens come. Held back: characters that are not whole yet, and what may be the beginning of a stop text."""
+
+    def __init__(self, tokenizer: Tokenizer, stop: tuple[str, ...]) -> None:
+        self._tokenizer, self._stop = tokenizer, stop
+        self._tokens: list[int] = []
+        self._begin = self._end = 0  # tokens decoded together; those before `_end` are in `_text`
+        self._text = ""
+        self._sent = 0
+        self.stopped = False
+
+    def add(self, token: int) -> str:
+        """The text that can be sent now."""
+        self._tokens.append(token)
+        before = self._tokenizer.decode(self._tokens[self._begin : self._end])
+        now = self._tokenizer.decode(self._tokens[self._begin :])
+        if len(now) > len(before) and not now.endswith("\ufffd"):
+            self._text += now[len(before) :]
+            self._begin, self._end = self._end, len(self._tokens)
+        return self._release()
+
+    def _release(self) -> str:
+        places = [place for place in (self._text.find(stop) for stop in self._stop) if place >= 0]
+        if places:
+            self._text, self.stopped = self._text[: min(places)], True
+            return self._send(len(self._text))
+        held = max((_overlap(self._text, stop) for stop in self._stop), default=0)
+        return self._send(len(self._text) - held)
+
+    def _send(self, end: int) -> str:
+        part, self._sent = self._text[self._sent : end], max(end, self._sent)
+        return part
+
+    def finish(self) -> str:
+        """The rest, when no more tokens come."""
+        if not self.stopped:
+            before = self._tokenizer.decode(self._tokens[self._begin : self._end])
+            self._text += self._tokenizer.decode(self._tokens[self._begin :])[len(before) :]
+            self._begin = self._end = len(self._tokens)
+            for stop in self._stop:
+                if stop in self._text:
+                    self._text, self.stopped = self._text[: self._text.index(stop)], True
+        return self._send(len(self._text))
+
+
+def _overlap(text: str, stop: str) -> int:
+    """How many characters at the end of `text` may be the beginning of `stop`."""
+    return next((size for size in range(min(len(stop) - 1, len(text)), 0, -1) if text.endswith(stop[:size])), 0)

@@ -1,0 +1,317 @@
+"""OpenAI's API: `/v1/models`, `/v1/completions` and `/v1/chat/completions`, whole or as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import secrets
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.llm.language_models import LanguageModels
+from mindspore_serving.llm.sampling import Choice, Sampling
+from mindspore_serving.protocols.http import Exchange, Handler, retry_after
+
+if TYPE_CHECKING:
+    from mindspore_serving.llm.language_model import LanguageModel, Piece
+
+#: answers, prompts and stop texts of one request
+_MAX_ANSWERS, _MAX_PROMPTS, _MAX_STOPS = 16, 64, 16
+
+
+def handler(models: LanguageModels) -> Handler:
+    async def answer(exchange: Exchange) -> None:
+        try:
+            await _answer(models, exchange)
+        except ServingError as error:
+            kind = "invalid_request_error" if error.kind.http < 500 else "server_error"
+            body = {"error": {"message": error.message, "type": kind, "param": None, "code": None}}
+            await exchange.answer_json(body, error.kind.http, retry_after(error))
+
+    return answer
+
+
+async def _answer(models: LanguageModels, exchange: Exchange) -> None:
+    path = exchange.path.rstrip("/")
+    if path == "/v1/models" and exchange.method == "GET":
+        entries = [{"id": name, "object": "model", "created": 0, "owned_by": "mindspore"} for name in models.by_name]
+        await exchange.answer_json({"object": "list", "data": entries})
+    elif path in ("/v1/completions", "/v1/chat/completions") and exchange.method == "POST":
+        body = await exchange.json()
+        if not isinstance(body, dict):
+            raise ServingError("the body must be an object")
+        await _generate(models, exchange, body, path.startswith("/v1/chat"))
+    else:
+        raise ServingError(f"there is nothing at {exchange.method} {exchange.path[:200]}", Kind.NOT_FOUND)
+
+
+@dataclass
+class _Request:
+    model: LanguageModel
+    chat: bool
+    prompts: list[list[int]]
+    samplings: list[Sampling]  # one for each answer to each prompt
+    id: str
+    created: int
+    with_usage: bool
+
+    @property
+    def jobs(self) -> list[tuple[int, list[int], Sampling]]:
+        """(index, prompt, sampling) of all answers."""
+        count = len(self.samplings)
+        return [(p * count + n, prompt, s) for p, prompt in enumerate(self.prompts) for n, s in enumerate(self.samplings)]
+
+    def usage(self, made: int) -> dict[str, int]:
+        prompt = sum(map(len, self.prompts))
+        return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}
+
+    def head(self, chunk: bool) -> dict[str, Any]:
+        kind = ("chat.completion.chunk" if chunk else "chat.completion") if self.chat else "text_completion"
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model.name}
+
+
+def _parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> _Request:
+    model = models.find(body.get("model"))
+    prompts = [_chat_prompt(model, body)] if chat else _prompts(model, body.get("prompt"))
+    sampling = _sampling(body, chat, model.engine.shape.positions - max(map(len, prompts)))
+    count = _number(body, "n", 1, 1, _MAX_ANSWERS, whole=True)
+    samplings = [replace(sampling, seed=sampling.seed + n) for n in range(int(count))]
+    options = body.get("stream_options") or {}
+    if not isinstance(options, dict):
+        raise ServingError("'stream_options' must be an object")
+    name = ("chatcmpl-" if chat else "cmpl-") + secrets.token_hex(12)
+    return _Request(model, chat, prompts, samplings, name, int(time.time()), options.get("include_usage") is True)
+
+
+def _chat_prompt(model: LanguageModel, body: dict[str, Any]) -> list[int]:
+    messages = body.get("messages")
+    if (
+        not isinstance(messages, list)
+        or not messages
+        or not all(isinstance(m, dict) and isinstance(m.get("role"), str) for m in messages)
+    ):
+        raise ServingError("'messages' must be a list of objects with 'role' and 'content'")
+    return model.tokenizer.chat([_message(message) for message in messages], body.get("tools"))
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    content = message.get("content")
+    if isinstance(content, list):
+        if not all(isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str) for part in content):
+            raise ServingError("only texts are possible in 'content'")
+        return {**message, "content": "".join(part["text"] for part in content)}
+    if content is not None and not isinstance(content, str):
+        raise ServingError("'content' must be a text")
+    return message
+
+
+def _prompts(model: LanguageModel, prompt: Any) -> list[list[int]]:
+    """A text, several texts, tokens, or several lists of tokens."""
+    if isinstance(prompt, str):
+        prompt = [prompt]
+    if isinstance(prompt, list) and prompt and all(isinstance(item, int) for item in prompt):
+        prompt = [prompt]
+    if not isinstance(prompt, list) or not 0 < len(prompt) <= _MAX_PROMPTS:
+        raise ServingError(f"'prompt' must be a text, a list of at most {_MAX_PROMPTS} texts, or tokens")
+    found = []
+    for item in prompt:
+        if isinstance(item, str):
+            found.append(model.tokenizer.encode(item))
+        elif isinstance(item, list) and all(isinstance(token, int) and not isinstance(token, bool) for token in item):
+            found.append(item)
+        else:
+            raise ServingError("'prompt' must be texts or lists of tokens")
+    if not all(found):
+        raise ServingError("the prompt is empty")
+    return found
+
+
+def _number(body: dict[str, Any], name: str, default: float, low: float, high: float, whole: bool = False) -> float:
+    value = body.get(name)
+    if value is None:
+        return default
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int if whole else (int, float))
+        or not low <= value <= high
+        or not math.isfinite(value)
+    ):
+        raise ServingError(
+            f"'{name}' must be {'a whole number' if whole else 'a number'} from {low} to {high}, but is {value!r}"[:200]
+        )
+    return float(value)
+
+
+def _sampling(body: dict[str, Any], chat: bool, room: int) -> Sampling:
+    longest = _number(
+        body, "max_completion_tokens", _number(body, "max_tokens", room if chat else 16, 1, 1 << 20, True), 1, 1 << 20, True
+    )
+    stop = body.get("stop") or []
+    stops = [stop] if isinstance(stop, str) else stop
+    if not isinstance(stops, list) or len(stops) > _MAX_STOPS or not all(isinstance(text, str) and text for text in stops):
+        raise ServingError(f"'stop' must be a text or a list of at most {_MAX_STOPS} texts")
+    return Sampling(
+        temperature=_number(body, "temperature", 1.0, 0.0, 100.0),
+        top_k=int(_number(body, "top_k", 0, -1, 1 << 20, True)),
+        top_p=_number(body, "top_p", 1.0, 0.0, 1.0),
+        min_p=_number(body, "min_p", 0.0, 0.0, 1.0),
+        repetition_penalty=_number(body, "repetition_penalty", 1.0, 0.01, 100.0),
+        presence_penalty=_number(body, "presence_penalty", 0.0, -2.0, 2.0),
+        frequency_penalty=_number(body, "frequency_penalty", 0.0, -2.0, 2.0),
+        seed=int(_number(body, "seed", secrets.randbits(31), 0, 2**63, True)),
+        max_tokens=max(min(int(longest), 1 << 20), 1),
+        stop=tuple(stops),
+        ignore_end=body.get("ignore_eos") is True,
+        logprobs=_logprobs(body, chat),
+        bias=_bias(body.get("logit_bias")),
+    )
+
+
+def _logprobs(body: dict[str, Any], chat: bool) -> int | None:
+    if not chat:
+        return None if body.get("logprobs") is None else int(_number(body, "logprobs", 0, 0, 20, True))
+    return int(_number(body, "top_logprobs", 0, 0, 20, True)) if body.get("logprobs") is True else None
+
+
+def _bias(given: Any) -> dict[int, float]:
+    if given is None:
+        return {}
+    if not isinstance(given, dict) or not all(key.isdigit() and isinstance(value, (int, float)) for key, value in given.items()):
+        raise ServingError("'logit_bias' must be an object from tokens to numbers")
+    return {int(key): float(value) for key, value in given.items()}
+
+
+async def _generate(models: LanguageModels, exchange: Exchange, body: dict[str, Any], chat: bool) -> None:
+    request = _parsed(models, body, chat)
+    if body.get("stream") is True:
+        first = _Merged(request)
+        await first.start()
+        await exchange.stream(_events(request, first))
+        return
+    work = asyncio.gather(*(_whole(request, prompt, sampling) for _, prompt, sampling in request.jobs))
+    left = asyncio.ensure_future(exchange.left())
+    both: set[asyncio.Future[Any]] = {work, left}
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            return  # the client is gone; `finally` cancels what it asked for
+        answers = work.result()
+    finally:
+        work.cancel()
+        left.cancel()
+    made = sum(count for _, count in answers)
+    choices = [{"index": index, **choice} for (index, _, _), (choice, _) in zip(request.jobs, answers)]
+    await exchange.answer_json({**request.head(False), "choices": choices, "usage": request.usage(made)})
+
+
+async def _whole(request: _Request, prompt: list[int], sampling: Sampling) -> tuple[dict[str, Any], int]:
+    """(an entry of 'choices', number of tokens)."""
+    async with contextlib.aclosing(request.model.answer(prompt, sampling)) as answer:
+        pieces = [piece async for piece in answer]
+    text = "".join(piece.text for piece in pieces)
+    chosen = [choice for piece in pieces for choice in piece.choices]
+    entry: dict[str, Any] = {"finish_reason": pieces[-1].reason, "logprobs": _described(request, sampling, chosen)}
+    return {**entry, **({"message": {"role": "assistant", "content": text}} if request.chat else {"text": text})}, len(chosen)
+
+
+def _described(request: _Request, sampling: Sampling, chosen: list[Choice]) -> Any:
+    if sampling.logprobs is None:
+        return None
+    decode = request.model.tokenizer.decode
+    if request.chat:
+        return {
+            "content": [
+                {**_token(decode, c.token, c.logprob), "top_logprobs": [_token(decode, token, value) for token, value in c.top]}
+                for c in chosen
+            ]
+        }
+    texts = [decode([c.token]) for c in chosen]
+    return {
+        "tokens": texts,
+        "token_logprobs": [c.logprob for c in chosen],
+        "top_logprobs": [{decode([token]): value for token, value in c.top} for c in chosen],
+        "text_offset": [sum(map(len, texts[:number])) for number in range(len(texts))],
+    }
+
+
+def _token(decode: Any, token: int, logprob: float) -> dict[str, Any]:
+    text = decode([token])
+    return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
+
+
+class _Merged:
+    """The pieces of all answers of a request, as they come."""
+
+    def __init__(self, request: _Request) -> None:
+        self._request = request
+        self._pieces: asyncio.Queue[tuple[int, Sampling, Piece | ServingError]] = asyncio.Queue()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._first: list[tuple[int, Sampling, Piece]] = []
+
+    async def start(self) -> None:
+        """Wait for the first piece, so that a request that is refused gets a status of its own."""
+        self._tasks = [asyncio.ensure_future(self._run(*job)) for job in self._request.jobs]
+        index, sampling, piece = await self._pieces.get()
+        if isinstance(piece, ServingError):
+            self._cancel()
+            raise piece
+        self._first = [(index, sampling, piece)]
+
+    async def _run(self, index: int, prompt: list[int], sampling: Sampling) -> None:
+        try:
+            async with contextlib.aclosing(self._request.model.answer(prompt, sampling)) as pieces:
+                async for piece in pieces:
+                    await self._pieces.put((index, sampling, piece))
+        except ServingError as error:
+            await self._pieces.put((index, sampling, error))
+
+    def _cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def items(self) -> AsyncGenerator[tuple[int, Sampling, Piece | ServingError]]:
+        unfinished = len(self._tasks)
+        try:
+            while unfinished:
+                item = self._first.pop() if self._first else await self._pieces.get()
+                unfinished -= isinstance(item[2], ServingError) or item[2].reason is not None
+                yield item
+        finally:
+            self._cancel()
+
+
+async def _events(request: _Request, pieces: _Merged) -> AsyncGenerator[bytes]:
+    head = request.head(True)
+    made = 0
+    begun: set[int] = set()
+    async with contextlib.aclosing(pieces.items()) as items:
+        async for index, sampling, piece in items:
+            if isinstance(piece, ServingError):
+                yield _event({"error": {"message": piece.message, "type": "server_error"}})
+                continue
+            made += len(piece.choices)
+            entry = _entry(request, index, sampling, piece, index not in begun)
+            begun.add(index)
+            yield _event({**head, "choices": [entry], **({"usage": None} if request.with_usage else {})})
+    if request.with_usage:
+        yield _event({**head, "choices": [], "usage": request.usage(made)})
+    yield b"data: [DONE]\n\n"
+
+
+def _entry(request: _Request, index: int, sampling: Sampling, piece: Piece, first: bool) -> dict[str, Any]:
+    described = _described(request, sampling, list(piece.choices))
+    entry: dict[str, Any] = {"index": index, "finish_reason": piece.reason, "logprobs": described}
+    if not request.chat:
+        return {**entry, "text": piece.text}
+    role = {"role": "assistant"} if first else {}
+    return {**entry, "delta": {**role, "content": piece.text} if piece.text or role else {}}
+
+
+def _event(value: Any) -> bytes:
+    return b"data: " + orjson.dumps(value) + b"\n\n"

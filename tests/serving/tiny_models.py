@@ -1,0 +1,85 @@
+"""Tiny language models with random weights, as Hugging Face folders. What transformers 5 answers to them is in test_llm.py."""
+
+import json
+import math
+import os
+import struct
+
+import numpy as np
+
+VOCABULARY = 258
+FAMILIES = ("gpt2", "llama", "qwen2")
+
+
+def _weights(shapes):
+    random = np.random.default_rng(7)
+    made = {}
+    for name, shape in shapes.items():
+        scale = 0.25 if len(shape) > 1 else 0.1
+        made[name] = (
+            random.standard_normal(math.prod(shape)) * scale + ("norm" in name or "ln_" in name) * (name.endswith("weight"))
+        ).reshape(shape)
+    return {name: array.astype(np.float32) for name, array in made.items()}
+
+
+def _gpt2():
+    width = 32
+    shapes = {"transformer.wte.weight": (VOCABULARY, width), "transformer.wpe.weight": (256, width)}
+    for i in range(3):
+        layer = f"transformer.h.{i}."
+        for norm in ("ln_1", "ln_2"):
+            shapes |= {f"{layer}{norm}.weight": (width,), f"{layer}{norm}.bias": (width,)}
+        for name, (inputs, outputs) in {
+            "attn.c_attn": (32, 96),
+            "attn.c_proj": (32, 32),
+            "mlp.c_fc": (32, 128),
+            "mlp.c_proj": (128, 32),
+        }.items():
+            shapes |= {f"{layer}{name}.weight": (inputs, outputs), f"{layer}{name}.bias": (outputs,)}
+    shapes |= {"transformer.ln_f.weight": (width,), "transformer.ln_f.bias": (width,)}
+    config = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": VOCABULARY, "n_positions": 256, "n_embd": width,
+              "n_layer": 3, "n_head": 4, "layer_norm_epsilon": 1e-5, "eos_token_id": 256, "bos_token_id": 256}  # fmt: skip
+    return config, shapes
+
+
+def _llama(family):
+    width, kv_heads = 32, 2 if family == "llama" else 1
+    shapes = {"model.embed_tokens.weight": (VOCABULARY, width)}
+    for i in range(2):
+        layer = f"model.layers.{i}."
+        shapes |= {f"{layer}input_layernorm.weight": (width,), f"{layer}post_attention_layernorm.weight": (width,)}
+        for name, (inputs, outputs) in {"q": (32, 32), "k": (32, 8 * kv_heads), "v": (32, 8 * kv_heads), "o": (32, 32)}.items():
+            shapes[f"{layer}self_attn.{name}_proj.weight"] = (outputs, inputs)
+            if family == "qwen2" and name != "o":
+                shapes[f"{layer}self_attn.{name}_proj.bias"] = (outputs,)
+        shapes |= {f"{layer}mlp.{name}_proj.weight": (64, width) for name in ("gate", "up")}
+        shapes[f"{layer}mlp.down_proj.weight"] = (width, 64)
+    shapes["model.norm.weight"] = (width,)
+    if family == "llama":
+        shapes["lm_head.weight"] = (VOCABULARY, width)
+    config = {"model_type": family, "architectures": [{"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}[family]],
+              "vocab_size": VOCABULARY, "hidden_size": width, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+              "num_key_value_heads": kv_heads, "max_position_embeddings": 256, "rms_norm_eps": 1e-6, "rope_theta": 10000.0,
+              "tie_word_embeddings": family == "qwen2", "eos_token_id": 256, "bos_token_id": 257, "hidden_act": "silu"}  # fmt: skip
+    return config, shapes
+
+
+def write(folder, family):
+    """A folder with configuration and weights."""
+    os.makedirs(folder, exist_ok=True)
+    config, shapes = _gpt2() if family == "gpt2" else _llama(family)
+    arrays = _weights(shapes)
+    header, at = {"__metadata__": {"format": "pt"}}, 0
+    for name, array in arrays.items():
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + b"".join(array.tobytes() for array in arrays.values()))
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(config, file)
+
+
+def prompt(length):
+    return np.random.default_rng(length).integers(0, 256, length).tolist()
