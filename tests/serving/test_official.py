@@ -188,6 +188,16 @@ def test_the_server_ends_with_its_workers(start, number):
     assert "Grpc Error, (14, 'unavailable')" in answer["error"]
 
 
+def test_unix_socket(servables, tmp_path, monkeypatch):
+    """The folder of the socket is made; paths are relative to where the server runs."""
+    directory = servables("add", ADD, VERSIONS)
+    monkeypatch.chdir(tmp_path)
+    server.start_servables(server.ServableStartConfig(directory, "add"))
+    server.start_grpc_server("unix:sockets/serving")
+    given = vectors(2)
+    assert [list(answer) for answer in Client("unix:sockets/serving", "add", "add").infer(given)] == [["y"], ["y"]]
+
+
 def test_full_queue(start):
     configuration = """
     import time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import socket
 import ssl
@@ -81,6 +82,7 @@ class Host:
         if address.startswith("unix:"):
             if address == "unix:":
                 raise RuntimeError("Serving Error: Empty grpc server unix domain socket address")
+            os.makedirs(os.path.dirname(os.path.abspath(address[len("unix:") :])), exist_ok=True)
         else:
             _check_host(address, _GRPC, f"Serving Error: Serving gRPC server start failed, create server failed, address {address}")
         self._grpc = self._wait(self._open_grpc(address, limit, ssl_config))
