@@ -96,6 +96,7 @@ REFUSED = [
     ({"instances": [{"x1": {"b64": "", "type": "int32", "shape": [-1]}, "x2": 1}]}, "array value should be unsigned integer"),
     ({"instances": [{"x1": {"b64": "", "type": "int32", "shape": [2**40, 2**40]}, "x2": 1}]}, "invalid shape value"),
     ({"instances": [{"x1": 2**40, "x2": 1}]}, "out of the range of int32"),
+    ({"instances": [{"x1": [1e300, 0.0], "x2": 1}]}, "out of the range of float32"),
 ]
 
 

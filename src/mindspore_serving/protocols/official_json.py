@@ -73,9 +73,10 @@ def _value(value: Any) -> Value:
 
 def _number(values: Any, kind: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     try:
-        return np.array(values, kind).reshape(shape)
-    except OverflowError:
-        raise ServingError(f"an integer is out of the range of {kind}; send it as {{'b64': …, 'type': 'int64'}}") from None
+        with np.errstate(over="raise"):
+            return np.array(values, kind).reshape(shape)
+    except (OverflowError, FloatingPointError):
+        raise ServingError(f"a number is out of the range of {kind}; send it as {{'b64': …, 'type': …}} of a larger type") from None
 
 
 def _object(value: dict[str, Any]) -> Value:
