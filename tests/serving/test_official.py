@@ -187,6 +187,9 @@ def test_the_server_ends_with_its_workers(start, number):
     while "unavailable" not in str(answer := client.infer(vectors(1))) and time.monotonic() < end:
         time.sleep(0.1)
     assert "Grpc Error, (14, 'unavailable')" in answer["error"]
+    server.stop()
+    server.start_grpc_server(address)  # a new client finds a new server at once
+    assert "servable is not available" in Client(address, "add", "add").infer(vectors(1))["error"]
 
 
 def test_unix_socket(servables, tmp_path, monkeypatch):

@@ -51,7 +51,11 @@ class Client:
         self.servable_name = servable_name
         self.method_name = method_name
         self.version_number = version_number
-        options = [("grpc.max_send_message_length", _LIMIT), ("grpc.max_receive_message_length", _LIMIT)]
+        options = [
+            ("grpc.max_send_message_length", _LIMIT),
+            ("grpc.max_receive_message_length", _LIMIT),
+            ("grpc.use_local_subchannel_pool", 1),  # a connection of its own: another client's failure would be waited for
+        ]
         if ssl_config is None:
             self.channel = grpc.insecure_channel(address, options=options)
         elif isinstance(ssl_config, SSLConfig):
