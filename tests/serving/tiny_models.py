@@ -1,4 +1,4 @@
-"""Tiny language models with random weights, as Hugging Face folders. What transformers 5 answers to them is in test_llm.py."""
+"""Tiny language models with random weights, as Hugging Face folders. What transformers 5 answers to them is in test_serving_llm.py."""
 
 import json
 import math
