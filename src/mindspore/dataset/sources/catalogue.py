@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _MODULES = {
-    "base": "MappableDataset SourceDataset",
+    "source": "MappableDataset SourceDataset",
     "generator": "GeneratorDataset NumpySlicesDataset PaddedDataset",
     "records": "MindDataset OBSMindDataset TFRecordDataset",
     "csv_files": "AGNewsDataset AmazonReviewDataset CSVDataset DBpediaDataset SST2Dataset SogouNewsDataset "
