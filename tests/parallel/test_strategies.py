@@ -211,3 +211,18 @@ def test_the_report_needs_a_cut_network():
     net(tensor(8, 16))
     with pytest.raises(RuntimeError, match="is not cut over devices"):
         net.explain_parallel()
+
+
+def test_composed_operations_that_need_a_dimension_whole():
+    class Padded(nn.Cell):
+        def __init__(self, strategy):
+            super().__init__()
+            self.pad = ops.PadV3().shard(strategy)
+
+        def construct(self, x):
+            return self.pad(x, (1, 1), 0)
+
+    devices(8)
+    Padded(((8, 1), (1,))).compile(tensor(8, 8))
+    with pytest.raises(RuntimeError, match=r"For 'PadV3', the strategy .* cannot be cut: it is needed whole"):
+        Padded(((1, 8), (1,))).compile(tensor(8, 8))

@@ -31,7 +31,7 @@ class Composition(Primitive):
 
     def _cut(self, args: tuple, kwargs: dict) -> Any:
         """Compose with the tensors among the arguments laid out as the strategy says, and so the results."""
-        args, taken = constrained(self.name, args, self.attrs["in_strategy"])
+        args, taken = constrained(self.name, args, self.attrs["in_strategy"], strict=True)
         if len(self.attrs["in_strategy"]) > taken:
             kwargs = dict(zip(kwargs, constrained(self.name, tuple(kwargs.values()), self.attrs["in_strategy"][taken:])[0]))
         out = self._composed(args, kwargs)

@@ -76,8 +76,9 @@ class Laid(Primitive):
 
     elementwise = True
 
-    def __init__(self, owner: str):
-        super().__init__("Laid", owner=owner)
+    def __init__(self, owner: str, strict: bool = False):
+        """`strict`: it is an error if the operators that take x from here need a cut dimension whole."""
+        super().__init__("Laid", owner=owner, strict=strict)
 
     def infer(self, x: Any) -> Any:
         return x
@@ -89,7 +90,7 @@ class Laid(Primitive):
         return (dout,)
 
 
-def constrained(owner: str, args: tuple, strategy: Any) -> tuple[tuple, int]:
+def constrained(owner: str, args: tuple, strategy: Any, strict: bool = False) -> tuple[tuple, int]:
     """Arguments whose tensors are laid out as a strategy with an entry for each of them says; how many entries were used."""
     supply, taken = list(strategy), 0
     found: list[Any] = []
@@ -98,13 +99,13 @@ def constrained(owner: str, args: tuple, strategy: Any) -> tuple[tuple, int]:
             nested = taken < len(supply) and isinstance(supply[taken], (tuple, list)) and any(
                 isinstance(e, (tuple, list)) or hasattr(e, "to_dict") for e in supply[taken]
             )
-            inner, used = constrained(owner, tuple(arg), supply[taken] if nested else supply[taken:])
+            inner, used = constrained(owner, tuple(arg), supply[taken] if nested else supply[taken:], strict)
             found.append(type(arg)(inner))
             taken += 1 if nested else used
         elif isinstance(arg, values.TensorBase) and taken < len(supply):
             entry = supply[taken]
             taken += 1
-            found.append(arg if entry is None else Laid(owner).shard((entry,))(arg))
+            found.append(arg if entry is None else Laid(owner, strict).shard((entry,))(arg))
         else:
             found.append(arg)
     return tuple(found), taken

@@ -19,7 +19,14 @@ from typing import Any
 from mindspore.compiler.builder import infer_argument
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.layout import Axes, Layout, Mesh
-from mindspore.compiler.shard.strategy import Assignment, StrategyError, assignment_of, layout_of_cuts, refuse
+from mindspore.compiler.shard.strategy import (
+    Assignment,
+    StrategyError,
+    assignment_of,
+    is_interleaved,
+    layout_of_cuts,
+    refuse,
+)
 from mindspore.ir import AbstractTuple, CNode, FuncGraph, Node, Parameter, ValueNode
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.factors import DONE, WHOLE, Factors
@@ -163,6 +170,7 @@ class Planner:
             elif preset and node.id in preset:
                 plan.assignments[node.id] = dict(preset[node.id])
         for node in nodes:
+            self._check_composed(node)
             if node.id in plan.assignments:
                 self._claim_weights(node)
         for node in nodes:
@@ -216,6 +224,21 @@ class Planner:
         supply = iter(names)
         labels = tuple(next(supply) if hasattr(a, "shape") else None for a in arguments(node))
         assignment_of(node, Factors(labels, ()), shapes_of(node), self.mesh)
+
+    def _check_composed(self, node: CNode) -> None:
+        """The strategy of an operation that is made of others must not cut what these need whole."""
+        rule = self.plan.rules[node.id]
+        if rule is None or node.id in self.after_gradients:
+            return
+        for arg, labels in zip(node.args, rule.inputs):
+            if labels is None or not isinstance(arg, CNode) or not arg.op.attrs.get("strict"):
+                continue
+            if is_interleaved(arg.op.attrs["in_strategy"][0]):
+                continue  # a dimension that is cut into interleaved parts is taken apart by the operation itself
+            cuts = input_layouts(self.plan.rules[arg.id], self.plan.assignments[arg.id])[0]  # type: ignore[arg-type]
+            for dim, (label, axes) in enumerate(zip(labels, cuts.dims)):  # type: ignore[union-attr]
+                if axes and label == WHOLE:
+                    raise refuse(arg, f"dimension {dim} of shape {tuple(arg.abstract.shape)} cannot be cut: it is needed whole.")
 
     def _claim_weights(self, node: CNode) -> None:
         """Weights take the layout in which a decided operator uses them, through casts and the like."""

@@ -94,6 +94,11 @@ def _axes_of(node: CNode, entry: Any, mesh: Mesh) -> tuple[Axes, ...]:
         raise refuse(node, str(error)) from None
 
 
+def is_interleaved(entry: Any) -> bool:
+    """Whether a public Layout has an axis of interleaved parts."""
+    return hasattr(entry, "to_dict") and bool(entry.to_dict()["interleaved_parallel"])
+
+
 def axes_of_layout(entry: Any, mesh: Mesh) -> tuple[Axes, ...]:
     """The mesh's axes that a public Layout means, for each dimension."""
     known = entry.to_dict()
