@@ -70,7 +70,7 @@ class ExactResume(Callback):
     def _stored(self) -> dict | None:
         """The newest state; of several processes, of the newest step that all of them have."""
         found = [load_checkpoint(f) for f in (self.file, self.older) if os.path.exists(f)]
-        by_step = {int(state[f"{_PREFIX}step"].asnumpy()): state for state in found}
+        by_step = {int(state[f"{_PREFIX}step"].asnumpy()): state for state in found}  # type: ignore[union-attr]
         step = max(by_step, default=0)
         if self.together:
             step = int(all_reduce(Tensor(np.array([step], np.int64)), "min")[0][0])
