@@ -1,0 +1,145 @@
+"""A client's connection: one method per round, retries with jitter until a deadline, over HTTP or HTTPS.
+
+A request is sent again when the server cannot be reached, is in safe mode or asks to come back later. Each round can be
+asked again safely: the server knows a client that has its place or has uploaded.
+"""
+from __future__ import annotations
+
+import http.client
+import random
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mindspore_federated import log
+from mindspore_federated.server.features import Arrays, Floats
+from mindspore_federated.wire.flat import Message, decode, encode
+from mindspore_federated.wire.schema import Code
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.05, 2.0
+_MAX_ANSWER = 1 << 31
+
+
+class FederatedError(RuntimeError):
+    """The server refused, or could not be reached in time."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class JobFinished(FederatedError):
+    """The job is disabled or finished: there is nothing more to do."""
+
+
+class Connection:
+    """Speaks to the servers of a job; with several addresses it goes on with the next when one fails."""
+
+    def __init__(self, addresses: str | Sequence[str], *, tls: ssl.SSLContext | None = None, prefix: str = "",
+                 timeout: float = 60.0) -> None:
+        self._addresses = [addresses] if isinstance(addresses, str) else list(addresses)
+        self._tls = tls
+        self._prefix = f"/{prefix.strip('/')}" if prefix.strip("/") else ""
+        self._timeout = timeout
+        self._open: http.client.HTTPConnection | None = None
+        self._at = random.randrange(len(self._addresses))
+
+    def close(self) -> None:
+        """Let the connection go."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def ask(self, round_name: str, asked: str, answered: str, values: Mapping[str, Any], *, wait: float = 0.0
+            ) -> Message:
+        """One round. Up to `wait` seconds an answer "not ready" or "come later" is asked again."""
+        body = encode(asked, values)
+        deadline = time.monotonic() + wait
+        pause = _FIRST_WAIT
+        while True:
+            reason, code = "", 0
+            try:
+                data = self._send(f"{self._prefix}/{round_name}", body)
+                if data.startswith(b"The server's training job is disabled or finished."):
+                    raise JobFinished(data.decode())
+                if data.startswith(b"The cluster is in safemode."):
+                    reason, code = data.decode(), Code.NOT_READY
+                else:
+                    answer = decode(answered, data)
+                    if answer["retcode"] == Code.SUCCEED:
+                        return answer
+                    reason, code = answer.get("reason", ""), answer["retcode"]
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                self._at = (self._at + 1) % len(self._addresses)
+                reason, code = f"{self._addresses[self._at]} cannot be reached: {error}", Code.NOT_READY
+            if code not in (Code.NOT_READY, Code.OUT_OF_TIME) or time.monotonic() > deadline:
+                raise FederatedError(f"{round_name}: {reason}", code)
+            log.debug("%s again in %.2f s: %s", round_name, pause, reason)
+            time.sleep(pause * (0.5 + random.random()))
+            pause = min(2 * pause, _LONGEST_WAIT)
+
+    def _send(self, path: str, body: bytes) -> bytes:
+        if self._open is None:
+            host = self._addresses[self._at]
+            self._open = (http.client.HTTPSConnection(host, timeout=self._timeout, context=self._tls) if self._tls
+                          else http.client.HTTPConnection(host, timeout=self._timeout))
+        self._open.request("POST", path, body, {"Content-Type": "application/octet-stream"})
+        response = self._open.getresponse()
+        data = response.read(_MAX_ANSWER)
+        if response.status != 200:
+            raise FederatedError(f"{path}: the server answered {response.status}: {data[:200].decode(errors='replace')}",
+                                 response.status)
+        return data
+
+    # ---- the rounds
+
+    def start_job(self, fl_name: str, fl_id: str, data_size: int, *, eval_data_size: int = 0,
+                  compress_types: Sequence[int] = (), wait: float = 0.0) -> Message:
+        """Ask for a place in the round."""
+        return self.ask("startFLJob", "RequestFLJob", "ResponseFLJob", {
+            "fl_name": fl_name, "fl_id": fl_id, "data_size": data_size, "eval_data_size": eval_data_size,
+            "timestamp": _now(), "download_compress_types": list(compress_types)}, wait=wait)
+
+    def update_model(self, fl_name: str, fl_id: str, iteration: int, weights: Mapping[str, Floats], *,
+                     wait: float = 0.0, **more: Any) -> Message:
+        """Upload weights, already multiplied by the number of samples."""
+        return self.ask("updateModel", "RequestUpdateModel", "ResponseUpdateModel", {
+            "fl_name": fl_name, "fl_id": fl_id, "iteration": iteration, "timestamp": _now(),
+            "feature_map": [{"weight_fullname": name, "data": value} for name, value in weights.items()], **more},
+            wait=wait)
+
+    def get_model(self, fl_name: str, iteration: int, *, wait: float = 0.0) -> Arrays:
+        """The flat weights after an iteration."""
+        return features(self.ask("getModel", "RequestGetModel", "ResponseGetModel", {
+            "fl_name": fl_name, "iteration": iteration, "timestamp": _now()}, wait=wait))
+
+    def pull_weight(self, iteration: int, names: Sequence[str], *, wait: float = 0.0) -> Arrays:
+        """Hybrid training: the sum of the round."""
+        return features(self.ask("pullWeight", "RequestPullWeight", "ResponsePullWeight", {
+            "iteration": iteration, "weight_names": list(names)}, wait=wait))
+
+    def push_weight(self, iteration: int, weights: Mapping[str, Floats], *, wait: float = 0.0) -> None:
+        """Hybrid training: the weights after training."""
+        self.ask("pushWeight", "RequestPushWeight", "ResponsePushWeight", {
+            "iteration": iteration,
+            "feature_map": [{"weight_fullname": name, "data": value} for name, value in weights.items()]}, wait=wait)
+
+    def push_metrics(self, loss: float, accuracy: float, *, wait: float = 0.0) -> None:
+        """Hybrid training: loss and accuracy of what was pushed."""
+        self.ask("pushMetrics", "RequestPushMetrics", "ResponsePushMetrics", {"loss": loss, "accuracy": accuracy},
+                 wait=wait)
+
+
+def features(answer: Message) -> Arrays:
+    """The flat weights in an answer, packed or not."""
+    from mindspore_federated.compression import dequantize
+
+    if answer.get("compress_feature_map"):
+        return {item["weight_fullname"]: dequantize(item) for item in answer["compress_feature_map"]}
+    return {item["weight_fullname"]: item["data"] for item in answer["feature_map"]}
+
+
+def _now() -> str:
+    return str(int(time.time() * 1000))

@@ -1,0 +1,1 @@
+"""Servers and scheduler of horizontal federated learning. See the README for the drawing."""

@@ -1,0 +1,219 @@
+"""FLServerJob: one server of a horizontal job, from its YAML file to its end."""
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Mapping
+from importlib import import_module
+
+import numpy as np
+
+from mindspore_federated import log
+from mindspore_federated.common.check_type import check_str
+from mindspore_federated.common.settings import load_settings
+from mindspore_federated.common.tls import files_from_settings, server_context
+from mindspore_federated.server.cluster import Cluster, Instance, Node
+from mindspore_federated.server.features import Arrays, FeatureMap, Floats
+from mindspore_federated.server.handlers import Handlers
+from mindspore_federated.server.http import HttpService, parse_address
+from mindspore_federated.server.rounds import Rounds
+from mindspore_federated.server.store import StoreError, open_store
+from mindspore_federated.startup.ssl_config import SSLConfig, check_ssl_config
+
+_KEPT_CHECKPOINTS = 3
+_SMALL_BODY = 1 << 20
+
+
+class CallbackContext:
+    """What `Callback.on_iteration_end` learns about an iteration."""
+
+    def __init__(self, feature_map: FeatureMap, checkpoint_file: str, fl_name: str, instance_name: str,
+                 iteration_num: int, iteration_valid: bool, iteration_result: str) -> None:
+        self.feature_map = feature_map
+        self.checkpoint_file = checkpoint_file
+        self.fl_name = fl_name
+        self.instance_name = instance_name
+        self.iteration_num = iteration_num
+        self.iteration_valid = iteration_valid
+        self.iteration_result = iteration_result
+
+
+class Callback:
+    """Functions a server calls; override what you need."""
+
+    def after_started(self) -> None:
+        """The server takes requests."""
+
+    def before_stopped(self) -> None:
+        """The server is about to stop."""
+
+    def on_iteration_end(self, context: CallbackContext) -> None:
+        """An iteration gave a new model."""
+
+
+class FLServerJob:
+    """One server of a federated job; `run` blocks until SIGTERM or SIGINT."""
+
+    def __init__(self, yaml_config: str, http_server_address: str, tcp_server_ip: str = "127.0.0.1",
+                 checkpoint_dir: str = "./fl_ckpt/", ssl_config: SSLConfig | None = None) -> None:
+        self._yaml = check_str("yaml_config", yaml_config)
+        self._http_address = check_str("http_server_address", http_server_address)
+        self._tcp_ip = check_str("tcp_server_ip", tcp_server_ip)
+        self.checkpoint_dir = check_str("checkpoint_dir", checkpoint_dir)
+        self._ssl_config = check_ssl_config(ssl_config)
+        self._settings = load_settings(yaml_config)
+        self.fl_name = self._settings.word("fl_name")
+        self._callback = Callback()
+        self._ended = threading.Event()
+
+    def run(self, feature_map: FeatureMap | Mapping[str, Floats] | str | None = None,
+            callback: Callback | None = None) -> None:
+        """Serve the job. `feature_map`: the first model, as FeatureMap, dict, `.ckpt` or `.mindir` file."""
+        if callback is not None and not isinstance(callback, Callback):
+            raise RuntimeError("Parameter 'callback' is expected to be instance of Callback when it's not None, but "
+                               f"got {type(callback)}.")
+        self._callback = callback or Callback()
+        import_module("mindspore")                        # for checkpoints: now, not in the middle of the first round
+        features, iteration = self._first_model(feature_map)
+        files = files_from_settings(self._settings, self._ssl_config)
+        tls = server_context(files) if files else None
+        rounds = self._join(features, iteration)
+        body = _SMALL_BODY + 3 * sum(value.nbytes for value in rounds.model.values())
+        service = HttpService(self._http_address, "server", Handlers(rounds).routes(), max_body=body, tls=tls,
+                              max_connections=self._settings.whole("client.connection_num"))
+        rounds.start()
+        service.start()
+        try:
+            self._serve()
+        finally:
+            self._callback.before_stopped()
+            service.stop()
+            rounds.stop()
+            rounds.store.close()
+
+    def stop(self) -> None:
+        """Make `run` return; for servers that run in a thread."""
+        self._ended.set()
+
+    def _serve(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: self._ended.set())
+        self._callback.after_started()
+        while not self._ended.wait(1.0):
+            pass
+
+    def _join(self, features: FeatureMap, iteration: int) -> Rounds:
+        _, port = parse_address(self._http_address, "server")
+        tcp = f"{self._tcp_ip}:{port}"
+        node = Node(f"{tcp}@{self._http_address}", "SERVER", tcp, self._http_address)
+        items = features.feature_map()
+        if not items and self._settings.word("distributed_cache.type") == "local":
+            raise RuntimeError("The feature map is empty")
+        store = open_store(self._settings, self.checkpoint_dir)
+        try:
+            cluster = Cluster(store, self.fl_name)
+            cluster.agree_on_features({name: (item.data.nbytes, item.require_aggr) for name, item in items.items()})
+            fixed = frozenset(name for name, item in items.items() if not item.require_aggr)
+            return Rounds(cluster, self._settings, node, self._with_controls(features.arrays()), fixed, iteration,
+                          self._iteration_end)
+        except StoreError as error:
+            raise RuntimeError(f"Sync instance info with distributed cache failed: {error}") from None
+
+    def _with_controls(self, model: Arrays) -> Arrays:
+        if self._settings.word("aggregation.aggregation_type") != "Scaffold":
+            return model
+        return {**model, **{f"control.{name}": np.zeros_like(value) for name, value in model.items()
+                            if not name.startswith("control.") and f"control.{name}" not in model}}
+
+    def _iteration_end(self, model: Arrays, instance: Instance, iteration: int) -> None:
+        features = FeatureMap()
+        for name, value in model.items():
+            features.add_feature(name, value)
+        path = _save_checkpoint(self.checkpoint_dir, self.fl_name, iteration, features)
+        try:
+            self._callback.on_iteration_end(CallbackContext(features, path, self.fl_name, instance.name, iteration,
+                                                            True, ""))
+        except RuntimeError as error:
+            log.warning("the callback on_iteration_end failed: %s", error)
+
+    def _first_model(self, given: FeatureMap | Mapping[str, Floats] | str | None) -> tuple[FeatureMap, int]:
+        for iteration, path in _checkpoints(self.checkpoint_dir, self.fl_name):
+            try:
+                restored = _load_checkpoint(path)
+            except (ValueError, OSError) as error:
+                log.warning("the recovery checkpoint %s cannot be read: %s", path, error)
+                continue
+            if isinstance(given, FeatureMap):
+                for name, item in given.feature_map().items():
+                    if name in restored.feature_map():
+                        restored.feature_map()[name].require_aggr = item.require_aggr
+            return restored, iteration + 1
+        return _feature_map(given), 1
+
+
+def _feature_map(given: object) -> FeatureMap:
+    if isinstance(given, FeatureMap):
+        return given
+    if isinstance(given, Mapping):
+        features = FeatureMap()
+        for name, value in given.items():
+            features.add_feature(name, value)
+        return features
+    if isinstance(given, str):
+        if given.endswith(".ckpt"):
+            return _load_checkpoint(given)
+        if given.endswith(".mindir"):
+            return _load_mindir(given)
+        raise RuntimeError("The value of parameter 'feature_map' is expected to be checkpoint file path, ends with "
+                           f"'.ckpt', or MindIR file path, ends with '.mindir', but got '{given}'.")
+    raise RuntimeError("The parameter 'feature_map' is expected to be instance of dict(feature_name, feature_val), "
+                       f"FeatureMap, or a checkpoint or mindir file path, but got '{type(given)}'.")
+
+
+def _load_checkpoint(path: str) -> FeatureMap:
+    import mindspore
+
+    return _only_floats({name: value.asnumpy() for name, value in mindspore.load_checkpoint(path).items()})
+
+
+def _load_mindir(path: str) -> FeatureMap:
+    import mindspore
+
+    cell = mindspore.nn.GraphCell(mindspore.load(path))
+    return _only_floats({parameter.name: parameter.asnumpy() for _, parameter in cell.parameters_and_names()})
+
+
+def _only_floats(arrays: Mapping[str, Floats]) -> FeatureMap:
+    features = FeatureMap()
+    for name, value in arrays.items():
+        if value.dtype == np.float32:
+            features.add_feature(name, value)
+        else:
+            log.info("skip weight %s, its type is %s", name, value.dtype)
+    return features
+
+
+def _save_checkpoint(folder: str, fl_name: str, iteration: int, features: FeatureMap) -> str:
+    import mindspore
+
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, f"{fl_name}_recovery_iteration_{iteration}_{time.strftime('%Y%m%d_%H%M%S')}.ckpt")
+    mindspore.save_checkpoint([{"name": name, "data": mindspore.Tensor(item.data)}
+                               for name, item in features.feature_map().items()], path)
+    for _, old in _checkpoints(folder, fl_name)[_KEPT_CHECKPOINTS:]:
+        os.unlink(old)
+    return path
+
+
+def _checkpoints(folder: str, fl_name: str) -> list[tuple[int, str]]:
+    """The recovery checkpoints, newest first."""
+    if not os.path.isdir(folder):
+        return []
+    form = re.compile(re.escape(fl_name) + r"_recovery_iteration_(\d+)_(\d{8}_\d{6})\.ckpt")
+    found = [(match, name) for name in os.listdir(folder) if (match := form.fullmatch(name))]
+    found.sort(key=lambda pair: (int(pair[0][1]), pair[0][2]), reverse=True)
+    return [(int(match[1]), os.path.join(folder, name)) for match, name in found]

@@ -1,0 +1,1 @@
+"""Federated learning of many clients on one machine."""

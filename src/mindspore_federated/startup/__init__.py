@@ -1,0 +1,1 @@
+"""The objects with which jobs are started."""

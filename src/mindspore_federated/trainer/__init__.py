@@ -1,0 +1,1 @@
+"""Training with the framework's networks: the horizontal manager and the vertical model."""

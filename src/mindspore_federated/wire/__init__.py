@@ -1,0 +1,1 @@
+"""The messages between clients and servers: FlatBuffers bodies over HTTP."""

@@ -1,0 +1,145 @@
+"""Simulation: against closed forms, the same seed gives the same bits, the papers' orderings."""
+import numpy as np
+import pytest
+
+from mindspore import ops
+from mindspore_federated import simulate
+from mindspore_federated.algorithms import (
+    Ditto,
+    FedAdam,
+    FedAvg,
+    FedCM,
+    FedMedian,
+    FedNova,
+    FedProx,
+    FedYogi,
+    Krum,
+    MultiKrum,
+    PerFedAvg,
+    PFedMe,
+    Scaffold,
+    TrimmedMean,
+)
+from mindspore_federated.simulation.partition import by_writer, dirichlet_partition, iid_partition, read_leaf
+
+ALGORITHMS = [FedAvg(), FedProx(0.1), Scaffold(), FedNova(), FedAdam(0.1), FedYogi(0.1), FedMedian(), TrimmedMean(0.2),
+              MultiKrum(1), Ditto(), PerFedAvg(), PFedMe(), FedCM(0.5)]
+
+
+def _quadratic(weights, x, y):
+    """Half the squared distance to the mean of x: its gradient is w - mean(x)."""
+    return 0.5 * ops.reduce_sum(ops.square(weights["w"] - ops.reduce_mean(x, 0)))
+
+
+def _clients(centres, samples=8):
+    return [(np.full((samples, len(centre)), centre, np.float32), np.zeros(samples, np.int32)) for centre in centres]
+
+
+def test_one_step_of_fedavg_is_the_closed_form():
+    clients = _clients([[1.0, 2.0], [3.0, -1.0]])
+    clients[1] = (clients[1][0][:4], clients[1][1][:4])          # half the samples, half the weight
+    history = simulate(_quadratic, {"w": np.zeros(2, np.float32)}, clients, rounds=1, clients_per_round=2, batch_size=8,
+                       learning_rate=0.5)
+    expected = 0.5 * (8 * np.array([1.0, 2.0]) + 4 * np.array([3.0, -1.0])) / 12
+    np.testing.assert_allclose(history.weights["w"], expected, rtol=1e-6)
+
+
+def test_fedprox_with_a_strong_spring_stays_near_the_start():
+    clients = _clients([[4.0], [4.0]])
+    ends = [simulate(_quadratic, {"w": np.zeros(1, np.float32)}, clients, rounds=1, clients_per_round=2, epochs=20,
+                     algorithm=FedProx(mu), batch_size=8, learning_rate=0.1).weights["w"][0] for mu in (0.0, 1.0, 5.0)]
+    np.testing.assert_allclose(ends[1], 4.0 / 2 * (1 - 0.8 ** 20), rtol=1e-4)
+    assert ends[0] > ends[1] > ends[2] > 0
+
+
+def test_scaffold_removes_the_drift_that_fedavg_keeps():
+    """Curvatures differ: after many local steps FedAvg's fixed point is not the minimum of the sum, Scaffold's is."""
+    def loss(weights, x, y):
+        return 0.5 * ops.reduce_mean(x[:, 0]) * ops.reduce_sum(ops.square(weights["w"] - ops.reduce_mean(x[:, 1])))
+
+    clients = [(np.tile(np.float32([[1.0, 0.0]]), (8, 1)), np.zeros(8, np.int32)),
+               (np.tile(np.float32([[9.0, 1.0]]), (8, 1)), np.zeros(8, np.int32))]
+    options = {"rounds": 60, "clients_per_round": 2, "epochs": 10, "batch_size": 8, "learning_rate": 0.1}
+    start = {"w": np.zeros(1, np.float32)}
+    plain = simulate(loss, start, clients, algorithm=FedAvg(), **options).weights["w"][0]
+    controlled = simulate(loss, start, clients, algorithm=Scaffold(), **options).weights["w"][0]
+    assert abs(controlled - 0.9) < 1e-3, "the minimum of the sum is 9/10"
+    assert abs(plain - 0.9) > 0.1
+
+
+def test_fednova_does_not_follow_the_client_with_more_steps():
+    """A client with four times the steps but the same number of samples in its epoch pulls no harder per step."""
+    clients = _clients([[1.0], [-1.0]], 32)
+    clients[1] = (clients[1][0][:8], clients[1][1][:8])
+    options = {"rounds": 100, "clients_per_round": 2, "epochs": 3, "batch_size": 8, "learning_rate": 0.01}
+    start = {"w": np.zeros(1, np.float32)}
+    nova = simulate(_quadratic, start, clients, algorithm=FedNova(), **options).weights["w"][0]
+    average = simulate(_quadratic, start, clients, algorithm=FedAvg(), **options).weights["w"][0]
+    wanted = (32 * 1.0 - 8) / 40                                  # the minimum of the sample-weighted objective
+    assert abs(nova - wanted) < abs(average - wanted)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: type(one).__name__)
+def test_every_algorithm_finds_the_common_minimum(algorithm):
+    clients = _clients([[1.0, -2.0]] * 6)
+    history = simulate(_quadratic, {"w": np.zeros(2, np.float32)}, clients, rounds=60, clients_per_round=5,
+                       algorithm=algorithm, epochs=4, batch_size=8, learning_rate=0.1)
+    np.testing.assert_allclose(history.weights["w"], [1.0, -2.0], atol=0.15)
+
+
+@pytest.mark.parametrize("algorithm, holds", [(FedAvg(), False), (FedMedian(), True), (TrimmedMean(0.25), True),
+                                              (Krum(2), True), (MultiKrum(2), True)],
+                         ids=lambda one: type(one).__name__)
+def test_poisoned_clients(algorithm, holds):
+    clients = _clients([[1.0]] * 6 + [[-500.0]] * 2)
+    history = simulate(_quadratic, {"w": np.zeros(1, np.float32)}, clients, rounds=20, clients_per_round=8,
+                       algorithm=algorithm, batch_size=8, learning_rate=0.3)
+    assert (abs(history.weights["w"][0] - 1.0) < 0.05) == holds
+
+
+def test_personal_weights_fit_their_client():
+    clients = _clients([[5.0], [-5.0]])
+    for algorithm in (Ditto(0.1), PFedMe(strength=1.0, inner_rate=0.3)):
+        history = simulate(_quadratic, {"w": np.zeros(1, np.float32)}, clients, rounds=30, clients_per_round=2,
+                           algorithm=algorithm, epochs=3, batch_size=8, learning_rate=0.1)
+        assert abs(history.weights["w"][0]) < 0.5
+        assert history.personal(0)["w"][0] > 2 and history.personal(1)["w"][0] < -2
+
+
+def test_same_seed_same_bits_and_other_chunks_same_model():
+    random = np.random.default_rng(3)
+    clients = [(random.normal(size=(n, 3)).astype(np.float32), np.zeros(n, np.int32)) for n in (5, 9, 17, 8, 21)]
+    options = {"rounds": 5, "clients_per_round": 3, "epochs": 2, "batch_size": 4, "learning_rate": 0.1, "dropout": 0.3, "seed": 11}
+    start = {"w": np.zeros(3, np.float32)}
+    first = simulate(_quadratic, start, clients, **options)
+    again = simulate(_quadratic, start, clients, **options)
+    assert first.weights["w"].tobytes() == again.weights["w"].tobytes() and first.clients == again.clients
+    other = simulate(_quadratic, start, clients, chunk=1, **options)
+    np.testing.assert_allclose(other.weights["w"], first.weights["w"], rtol=1e-5, atol=1e-6)
+    assert simulate(_quadratic, start, clients, **{**options, "seed": 12}).clients != first.clients
+
+
+def test_slow_clients_miss_the_deadline():
+    history = simulate(None, {"w": np.zeros(4, np.float32)}, 10, rounds=3, clients_per_round=10,
+                       client_update=lambda vectors, ids: vectors + 1, speeds=[1.0] * 5 + [0.1] * 5, deadline=2.0)
+    assert all(max(ids) < 5 for ids in history.clients)
+    np.testing.assert_array_equal(history.weights["w"], 3)
+
+
+def test_partitions_cover_every_sample_once(tmp_path):
+    labels = np.random.default_rng(0).integers(0, 10, 500)
+    for parts in (iid_partition(500, 7), dirichlet_partition(labels, 20, 0.1), by_writer(labels)):
+        assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(500))
+        assert min(map(len, parts)) >= 1
+    skew = [len(np.unique(labels[part])) for part in dirichlet_partition(labels, 10, 0.05)]
+    assert np.mean(skew) < np.mean([len(np.unique(labels[part])) for part in dirichlet_partition(labels, 10, 100.0)])
+    (tmp_path / "a.json").write_text('{"users": ["u"], "user_data": {"u": {"x": [[1, 2], [3, 4]], "y": [0, 1]}}}')
+    (x, y), = read_leaf(str(tmp_path))
+    assert x.shape == (2, 2) and y.tolist() == [0, 1]
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(ValueError, match="clients_per_round should be in"):
+        simulate(None, {"w": np.zeros(1, np.float32)}, 3, rounds=1, clients_per_round=4, client_update=lambda v, i: v)
+    with pytest.raises(ValueError, match="either loss or client_update"):
+        simulate(None, {"w": np.zeros(1, np.float32)}, 3, rounds=1, clients_per_round=1)
