@@ -85,6 +85,9 @@ class Handlers:
 
     def update_model(self, asked: Message) -> Message:
         """A client uploads."""
+        if self.rounds.settings.secure:                     # never take an update in the clear for a masked one
+            raise Refused(Code.REQUEST_ERROR, "encrypt_train_type asks for masked updates; this server has no rounds "
+                                              "for masks, use mindspore_federated.secagg or NOT_ENCRYPT")
         evaluation = None
         if asked["unsupervised_eval_items"] and asked["unsupervised_eval_items"]["eval_items"]:
             evaluation = asked["unsupervised_eval_items"]["eval_items"][0]["eval_data"]

@@ -28,7 +28,7 @@ from mindspore_federated.trainer.sync import AdaptiveFrequency
 from mindspore_federated.trainer.worker import Worker, current_worker
 
 _CLOUD_AGGREGATIONS = ("FedAvg", "FedProx", "Scaffold", "FedNova", "FedCM")
-_CLOUD_ENCRYPTIONS = ("NOT_ENCRYPT", "STABLE_PW_ENCRYPT")
+_CLOUD_ENCRYPTIONS = ("NOT_ENCRYPT",)
 _GLOBAL = "global_weights"
 _CONTROL = "control."
 

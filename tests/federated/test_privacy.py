@@ -1,0 +1,118 @@
+"""Differential privacy: what the mechanisms do, and what they cost, against closed forms and published values."""
+from math import erf, exp, log, sqrt
+
+import numpy as np
+import pytest
+
+from mindspore import Tensor
+from mindspore_federated import simulate
+from mindspore_federated.compression import (
+    bit_pack,
+    bit_unpack,
+    decode_diff_sparse_quant,
+    dequantize,
+    encode_diff_sparse_quant,
+    quantize,
+)
+from mindspore_federated.privacy import EmbeddingDP, LabelDP
+from mindspore_federated.privacy.accounting import gaussian_epsilon
+from mindspore_federated.privacy.central_dp import CentralDP
+from mindspore_federated.privacy.signds import apply_signds, select
+
+
+def _gaussian_delta(noise, eps):
+    """The exact delta of one Gaussian round (Balle and Wang, ICML 2018)."""
+    def phi(t):
+        return 0.5 * (1 + erf(t / sqrt(2)))
+    return phi(0.5 / noise - eps * noise) - exp(eps) * phi(-0.5 / noise - eps * noise)
+
+
+@pytest.mark.parametrize("noise, rounds", [(1.0, 1), (4.0, 1), (4.0, 16), (8.0, 100)])
+def test_epsilon_bounds_the_exact_gaussian_closely(noise, rounds):
+    eps = gaussian_epsilon(noise, 1.0, rounds, 1e-5)
+    whole = noise / sqrt(rounds)                         # many Gaussian rounds are one with less noise
+    assert _gaussian_delta(whole, eps) <= 1e-5, "never less than the truth"
+    assert _gaussian_delta(whole, 0.85 * eps) > 1e-5, "and not far above"
+
+
+def test_sampling_helps_and_rounds_cost():
+    assert gaussian_epsilon(1.0, 0.01, 100, 1e-5) < gaussian_epsilon(1.0, 0.1, 100, 1e-5) < \
+        gaussian_epsilon(1.0, 1.0, 100, 1e-5)
+    assert gaussian_epsilon(1.0, 0.01, 100, 1e-5) < gaussian_epsilon(1.0, 0.01, 200, 1e-5)
+    assert gaussian_epsilon(0.0, 0.01, 1, 1e-5) == float("inf") and gaussian_epsilon(1.0, 0.01, 0, 1e-5) == 0
+    # Abadi et al. 2016: noise 4, sampling 0.01, 10,000 steps, delta 1e-5: the moments accountant gives 1.26
+    assert gaussian_epsilon(4.0, 0.01, 10000, 1e-5) == pytest.approx(1.13, abs=0.15)
+
+
+def test_central_dp_clips_and_adds_the_stated_noise():
+    algorithm = CentralDP(clip=2.0, noise_multiplier=0.5)
+    history = simulate(None, {"w": np.zeros(20000, np.float32)}, 10, rounds=1, clients_per_round=10,
+                       algorithm=algorithm, client_update=lambda vectors, ids: vectors + 1000)
+    weights = history.weights["w"].astype(np.float64)
+    each = 2.0 / np.sqrt(20000)
+    assert abs(weights.mean() - each) < 4 * 0.1 / np.sqrt(20000)
+    assert weights.std() == pytest.approx(0.5 * 2.0 / 10, rel=0.03)
+    assert algorithm.epsilon(1e-5) == gaussian_epsilon(0.5, 1.0, 1, 1e-5)
+
+
+def test_adaptive_clipping_finds_the_quantile():
+    algorithm = CentralDP(clip=100.0, noise_multiplier=0.1, quantile=0.5, count_noise=0.5)
+    norms = np.linspace(1, 9, 40)
+
+    def update(vectors, ids):
+        vectors[:, 0] += norms[ids]
+        return vectors
+
+    simulate(None, {"w": np.zeros(4, np.float32)}, 40, rounds=120, clients_per_round=40, algorithm=algorithm,
+             client_update=update)
+    assert 4 < algorithm.clip < 6
+
+
+def test_label_dp_flips_as_often_as_eps_says():
+    labels = np.eye(4, dtype=np.float32)[np.zeros(20000, int)]
+    kept = LabelDP(1.0)(Tensor(labels)).asnumpy()
+    assert kept.sum() == 20000 and kept[:, 0].mean() == pytest.approx(exp(1) / (exp(1) + 3), abs=0.02)
+    assert kept[:, 1].mean() == pytest.approx(kept[:, 3].mean(), abs=0.02)
+    binary = LabelDP(log(3))(Tensor(np.ones((20000, 1), np.float32))).asnumpy()
+    assert binary.mean() == pytest.approx(0.75, abs=0.02)
+
+
+def test_embedding_dp():
+    values = Tensor(np.array([-4, 1.3, -0.02, 32, 0], np.float32))
+    np.testing.assert_array_equal(EmbeddingDP()(values).asnumpy(), [0, 1, 0, 1, 0])
+    bits = EmbeddingDP(2 * log(3))(Tensor(np.ones(20000, np.float32))).asnumpy()
+    assert bits.mean() == pytest.approx(0.75, abs=0.02)
+
+
+def test_signds_mostly_picks_large_changes_of_its_sign():
+    random = np.random.default_rng(0)
+    change = np.concatenate([np.full(50, 5.0), np.full(50, -5.0), np.zeros(900)]).astype(np.float32)
+    right = 0
+    for _ in range(50):
+        sign, chosen = select(change, 0.05, 100.0, 0.6, 0, random)
+        right += np.mean(np.sign(change[chosen]) == sign) >= 0.6
+    assert right == 50
+    sign, chosen = select(change, 0.05, 1e-9, 0.6, 10, random)
+    assert len(chosen) == 10
+    model = {"a": np.zeros(600, np.float32), "b": np.zeros(400, np.float32), "fixed": np.zeros(3, np.float32)}
+    update = apply_signds(model, frozenset({"fixed"}), -1, np.array([1, 601], np.int32), 0.5, 4)
+    assert update["a"][1] == -2 and update["b"][1] == -2 and update["a"].sum() + update["b"].sum() == -4
+    with pytest.raises(ValueError, match="index_array"):
+        apply_signds(model, frozenset(), 1, np.array([5000], np.int32), 0.5, 4)
+
+
+def test_compression_round_trips():
+    random = np.random.default_rng(0)
+    value = random.normal(size=(7, 9)).astype(np.float32)
+    np.testing.assert_allclose(dequantize(quantize("w", value)), value.reshape(-1), atol=np.ptp(value) / 255 / 2 * 1.01)
+    model = {"w": value, "b": np.zeros(5, np.float32)}
+    update = {"w": value + 1, "b": np.ones(5, np.float32)}
+    features, names = encode_diff_sparse_quant(update, model, 0.5, 3)
+    got = decode_diff_sparse_quant(features, names, model, 0.5, 3, 2.0)
+    changed = np.isclose(got["w"] / 2, value + 1)
+    assert changed.sum() == 31 and np.allclose((got["w"] / 2)[~changed], value[~changed])
+    with pytest.raises(ValueError, match="should have"):
+        decode_diff_sparse_quant(features, names, model, 0.9, 3, 2.0)
+    for bits in range(1, 9):
+        codes = random.integers(0, 1 << bits, 37, dtype=np.uint8)
+        np.testing.assert_array_equal(bit_unpack(bit_pack(codes, bits), 37, bits), codes)
