@@ -3,7 +3,6 @@ import threading
 
 import numpy as np
 import pytest
-from serving import free_port
 
 import mindspore as ms
 from mindspore import Tensor, nn
@@ -17,6 +16,7 @@ from mindspore_federated import (
 )
 from mindspore_federated.common.tensor_utils import pack_tensors, unpack_tensors
 from mindspore_federated.data_join import load_mindrecord
+from serving import free_port
 
 _LEADER = """
 role: leader

@@ -59,15 +59,18 @@ def _best_dim_out(size: int, top: int, eps: float, threshold: float) -> int:
 
 def apply_signds(model: Mapping[str, Floats], fixed: frozenset[str], sign: int, indices: NDArray[np.int32],
                  rate: float, data_size: float) -> dict[str, Floats]:
-    """The update, times the client's number of samples, that the uploaded sign and coordinates stand for."""
-    names = [name for name in model if name not in fixed]
-    total = sum(model[name].size for name in names)
+    """The update, times the client's number of samples, that the uploaded sign and coordinates stand for.
+
+    Coordinates count through the whole model as clients get it; those of `fixed` weights move nothing.
+    """
+    total = sum(value.size for value in model.values())
     if sign not in (1, -1) or not indices.size or int(indices.min()) < 0 or int(indices.max()) >= total:
         raise ValueError(f"sign should be 1 or -1 and index_array should lie in [0, {total})")
-    flat = np.concatenate([model[name].reshape(-1) for name in names])
+    flat = np.concatenate([value.reshape(-1) for value in model.values()])
     flat[np.unique(indices)] += np.float32(sign * rate)
     result, at = {}, 0
-    for name in names:
-        result[name] = flat[at:at + model[name].size].reshape(model[name].shape) * np.float32(data_size)
-        at += model[name].size
+    for name, value in model.items():
+        if name not in fixed:
+            result[name] = flat[at:at + value.size].reshape(value.shape) * np.float32(data_size)
+        at += value.size
     return result

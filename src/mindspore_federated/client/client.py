@@ -1,0 +1,118 @@
+"""A client that takes part in rounds: it trains what it is given and uploads as the server's plan says.
+
+Uploads follow the plan: plain, as sparse quantized differences, as SignDS, or clipped and noised (local DP: Gaussian
+mechanism with the plan's eps, delta and norm). Before each round `policy()` may say no: on battery, on a metered network.
+"""
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from mindspore_federated import log as logger
+from mindspore_federated.client.connection import Connection, FederatedError, JobFinished, features
+from mindspore_federated.compression import encode_diff_sparse_quant
+from mindspore_federated.privacy.signds import select
+from mindspore_federated.server.features import Arrays
+from mindspore_federated.wire.flat import Message
+from mindspore_federated.wire.schema import COMPRESS_TYPES
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the server wants of local training."""
+    iteration: int
+    epochs: int
+    batch_size: int
+    learning_rate: float
+
+
+Train = Callable[[Arrays, Plan], tuple[Mapping[str, Any], float]]
+
+
+class FederatedClient:
+    """`train(weights, plan)` gets the global flat weights by name and returns new ones and the loss."""
+
+    def __init__(self, connection: Connection, fl_name: str, train: Train, data_size: int, *, fl_id: str | None = None,
+                 policy: Callable[[], bool] = lambda: True, wait: float = 300.0) -> None:
+        self._connection = connection
+        self._fl_name = fl_name
+        self._train = train
+        self._data_size = data_size
+        self._fl_id = fl_id or uuid.uuid4().hex
+        self._policy = policy
+        self._wait = wait
+        self._random = np.random.default_rng()             # seeded by the system: it protects this client
+
+    def run(self, rounds: int | None = None) -> int:
+        """Take part until the job is finished, or in so many rounds; returns how many updates were taken."""
+        taken = 0
+        while rounds is None or taken < rounds:
+            if not self._policy():
+                logger.info("the policy keeps this client out of the round")
+                break
+            try:
+                taken += self.one_round()
+            except JobFinished:
+                break
+        return taken
+
+    def one_round(self) -> bool:
+        """Start, train, upload, wait for the result; whether the update was taken."""
+        answer = self._connection.start_job(self._fl_name, self._fl_id, self._data_size, wait=self._wait,
+                                            compress_types=[COMPRESS_TYPES["QUANT"]])
+        model, settings = features(answer), answer["fl_plan_config"]
+        plan = Plan(answer["iteration"], settings["epochs"], settings["mini_batch"], settings["lr"])
+        weights, loss = self._train(model, plan)
+        update = {name: np.asarray(value, np.float32).reshape(-1) for name, value in weights.items() if name in model}
+        try:
+            self._upload(answer, plan, model, update, loss)
+        except JobFinished:
+            raise
+        except FederatedError as error:
+            logger.warning("iteration %d: the update was not taken: %s", plan.iteration, error)
+            return False
+        try:
+            self._connection.get_model(self._fl_name, plan.iteration, wait=self._wait)
+        except FederatedError as error:
+            logger.warning("iteration %d: no result: %s", plan.iteration, error)
+        return True
+
+    def _upload(self, answer: Message, plan: Plan, model: Arrays, update: Arrays, loss: float) -> None:
+        cipher = answer["fl_plan_config"]["cipher"] or {"encrypt_type": ""}
+        kind = cipher["encrypt_type"]
+        size = np.float32(self._data_size)
+        more: dict[str, Any] = {"upload_loss": loss}
+        if kind in ("PW_ENCRYPT", "STABLE_PW_ENCRYPT"):
+            raise FederatedError(f"this client does not upload for {kind}")
+        if kind == "DP_ENCRYPT":
+            update = self._noised(cipher["dp_params"], model, update)
+        if kind == "SIGNDS":
+            params = cipher["ds_params"]
+            change = np.concatenate([update[name] - model[name] for name in model])
+            sign, indices = select(change, params["sign_k"], params["sign_eps"], params["sign_thr_ratio"],
+                                   params["sign_dim_out"], self._random)
+            more.update(sign=sign, index_array=indices)
+            update = {}
+        elif answer["upload_compress_type"] == COMPRESS_TYPES["DIFF_SPARSE_QUANT"]:
+            more["upload_compress_type"] = COMPRESS_TYPES["DIFF_SPARSE_QUANT"]
+            more["upload_sparse_rate"] = answer["upload_sparse_rate"]
+            more["compress_feature_map"], more["name_vec"] = encode_diff_sparse_quant(
+                update, model, answer["upload_sparse_rate"], plan.iteration)
+            update = {}
+        self._connection.update_model(self._fl_name, self._fl_id, plan.iteration,
+                                      {name: value * size for name, value in update.items()}, **more)
+
+    def _noised(self, params: Message, model: Arrays, update: Arrays) -> Arrays:
+        """The change, clipped to the norm, with Gaussian noise for (eps, delta)."""
+        clip = params["dp_norm_clip"]
+        scale = clip * sqrt(2 * log(1.25 / params["dp_delta"])) / params["dp_eps"]
+        norm = sqrt(sum(float(np.sum((value - model[name]).astype(np.float64) ** 2)) for name, value in update.items()))
+        keep = min(1.0, clip / norm) if norm else 1.0
+        return {name: (model[name] + keep * (value - model[name])
+                       + self._random.normal(0, scale, value.shape)).astype(np.float32)
+                for name, value in update.items()}

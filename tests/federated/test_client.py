@@ -1,0 +1,71 @@
+"""The client library and its command, against a real server: plain, compressed, SignDS and noised uploads."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from mindspore_federated.client.client import FederatedClient
+from mindspore_federated.client.connection import Connection
+from serving import Server, write_yaml
+
+
+def _towards_three(weights, plan):
+    assert plan.batch_size == 32 and plan.epochs == 25
+    return {name: value + 0.5 * (3 - value) for name, value in weights.items()}, 1.5
+
+
+@pytest.mark.parametrize("changes, tolerance", [
+    ({}, 1e-6), ({"compression__upload_compress_type": "DIFF_SPARSE_QUANT", "compression__upload_sparse_rate": 1.0}, 0.05),
+    ({"compression__download_compress_type": "QUANT"}, 0.05),
+    ({"encrypt__encrypt_train_type": "DP_ENCRYPT", "encrypt__dp_encrypt": {
+        "dp_eps": 1e6, "dp_delta": 0.01, "dp_norm_clip": 100.0}}, 0.01)], ids=["plain", "sparse", "quant", "dp"])
+def test_uploads_of_each_kind_arrive(tmp_path, changes, tolerance):
+    settings = write_yaml(tmp_path / "job.yaml", fl_iteration_num=2, **changes)
+    with Server(tmp_path, settings) as server:
+        connection = Connection(server.address)
+        client = FederatedClient(connection, "job", _towards_three, 10, wait=20)
+        assert client.run() == 2, "the client stops when the job is finished"
+        np.testing.assert_allclose(connection.get_model("job", 2)["bias"], [2.5, 2.5], atol=tolerance)
+
+
+def test_signds_moves_the_model_by_signs(tmp_path):
+    def train(weights, plan):
+        change = np.array([5, 5, 5, -5, -5, -5], np.float32)
+        return {name: value + change if name == "conv" else value for name, value in weights.items()}, 0.0
+
+    settings = write_yaml(tmp_path / "job.yaml", encrypt__encrypt_train_type="SIGNDS", encrypt__signds={
+        "sign_k": 0.25, "sign_eps": 100.0, "sign_thr_ratio": 0.6, "sign_global_lr": 0.5, "sign_dim_out": 1})
+    with Server(tmp_path, settings) as server:
+        connection = Connection(server.address)
+        assert FederatedClient(connection, "job", train, 10, wait=20).run(1) == 1
+        moved = connection.get_model("job", 1)["conv"] - np.arange(6)
+        (place,) = np.flatnonzero(moved)
+        assert moved[place] == (0.5 if place < 3 else -0.5), "one coordinate, in the direction of its change"
+
+
+def test_a_policy_keeps_the_client_out(tmp_path):
+    assert FederatedClient(Connection("127.0.0.1:1"), "job", _towards_three, 1, policy=lambda: False).run() == 0
+
+
+def test_masked_modes_are_refused_not_taken_in_the_clear(tmp_path):
+    settings = write_yaml(tmp_path / "job.yaml", round__start_fl_job_threshold=2, encrypt__encrypt_train_type="PW_ENCRYPT",
+                          encrypt__pw_encrypt={"share_secrets_ratio": 1.0, "cipher_time_window": 3000,
+                                               "reconstruct_secrets_threshold": 1})
+    with Server(tmp_path, settings) as server:
+        connection = Connection(server.address)
+        assert FederatedClient(connection, "job", _towards_three, 1, wait=5).one_round() is False
+
+
+def test_the_command(tmp_path):
+    (tmp_path / "mine.py").write_text("def train(weights, plan):\n    return {name: value * 0 for name, value in "
+                                      "weights.items()}, 0.0\n")
+    settings = write_yaml(tmp_path / "job.yaml")
+    path = os.pathsep.join([str(tmp_path), *map(os.path.abspath, sys.path)])
+    with Server(tmp_path, settings) as server:
+        done = subprocess.run([sys.executable, "-m", "mindspore_federated.client", "--server", server.address,
+                               "--fl-name", "job", "--train", "mine:train", "--data-size", "5", "--rounds", "1"],
+                              env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=60)
+        assert done.stdout.strip() == "updates taken: 1", done.stderr
+        np.testing.assert_array_equal(Connection(server.address).get_model("job", 1)["conv"], 0)
