@@ -139,6 +139,8 @@ class RedisStore:
 
     def __init__(self, settings: Settings) -> None:
         import redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
 
         host, _, port = settings.word("distributed_cache.address").rpartition(":")
         if not host or not port.isdigit():
@@ -146,7 +148,8 @@ class RedisStore:
                                f"'{settings.word('distributed_cache.address')}'")
         self._errors = redis.RedisError
         self._redis: Any = redis.Redis(host=host, port=int(port), protocol=2, lib_name=None, lib_version=None,
-                                       socket_timeout=10, socket_connect_timeout=2, **_tls(settings))
+                                       socket_timeout=10, socket_connect_timeout=2, retry=Retry(NoBackoff(), 1),
+                                       **_tls(settings))  # no waiting here: safe mode tells clients at once
 
     def _run(self, *command: str | bytes | int) -> Any:
         try:
