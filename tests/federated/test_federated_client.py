@@ -5,10 +5,10 @@ import sys
 
 import numpy as np
 import pytest
+from federated_processes import Server, write_yaml
 
 from mindspore_federated.client.client import FederatedClient
 from mindspore_federated.client.connection import Connection
-from serving import Server, write_yaml
 
 
 def _towards_three(weights, plan):

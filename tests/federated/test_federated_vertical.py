@@ -3,6 +3,7 @@ import threading
 
 import numpy as np
 import pytest
+from federated_processes import free_port
 
 import mindspore as ms
 from mindspore import Tensor, nn
@@ -16,7 +17,6 @@ from mindspore_federated import (
 )
 from mindspore_federated.common.tensor_utils import pack_tensors, unpack_tensors
 from mindspore_federated.data_join import load_mindrecord
-from serving import free_port
 
 _LEADER = """
 role: leader

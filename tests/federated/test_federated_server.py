@@ -3,10 +3,10 @@ import json
 
 import numpy as np
 import pytest
+from federated_processes import Server, refused, take_part, write_yaml
 
 from mindspore_federated.client.connection import Connection, JobFinished
 from mindspore_federated.wire.schema import Code
-from serving import Server, refused, take_part, write_yaml
 
 CONV, BIAS = np.full((2, 3), 2.0), np.array([3.0, 5.0])
 

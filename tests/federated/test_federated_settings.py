@@ -1,8 +1,8 @@
 """The YAML file: what is wrong is named."""
 import pytest
+from federated_processes import write_yaml
 
 from mindspore_federated.common.settings import load_settings
-from serving import write_yaml
 
 
 def _error(tmp_path, **changes):
