@@ -191,23 +191,3 @@ def test_threads_of_one_context_are_not_those_of_others():
     with LOCAL(runtime_num_threads=before + 1, backend="cpu"):
         total = ms.jit(lambda x: (x * x).sum())(Tensor(np.ones(1 << 16, np.float32)))
     assert float(total) == 1 << 16 and openmp.threads() == before
-
-
-def test_strategies_on_more_than_one_device_are_not_ignored():
-    class Product(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.matmul = ops.MatMul().shard(((2, 1), (1, 4)))
-
-        def construct(self, x, y):
-            return self.matmul(x, y)
-
-    ms.set_context(mode=ms.GRAPH_MODE)
-    x, net = Tensor(np.ones((8, 8), np.float32)), Product()
-    assert float(net(x, x)[0, 0]) == 8  # one device: nothing to cut
-    ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=8)
-    net.compile(x, x)
-    with pytest.raises(NotImplementedError, match=r"device_num=8.*not applied"):
-        net(x, x)
-    ms.reset_auto_parallel_context()
-    assert float(net(x, x)[0, 0]) == 8

@@ -107,11 +107,11 @@ class Builder:
             folded = self._fold(prim, args)
             if folded is not None:
                 return folded
-        if prim.requirements is not None:
-            for requirement in prim.requirements(*args):
-                self.require(requirement, args[requirement.argument])
         nodes = tuple(self.node_of(a) for a in args)
         result = self.emit(prim, nodes) if not isinstance(prim, Measured) else self._measure(prim, nodes)
+        if prim.requirements is not None:  # of arguments that inference has found to fit
+            for requirement in prim.requirements(*args):
+                self.require(requirement, args[requirement.argument])
         public = self.public(result)
         if not self.root.recording:
             public = self.without_gradient(public)

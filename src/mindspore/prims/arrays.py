@@ -369,13 +369,15 @@ class _Indexing(Primitive):
 
     def indexed_shape(self, shape: tuple[int, ...], arrays: tuple) -> tuple[int, ...]:
         """The shape of x[index], by indexing an empty stand-in. Index values are checked when they are constants."""
+        for a in arrays:
+            if a.dtype.kind not in "iu":
+                raise IndexError(f"For indexing a tensor, indices must be integers, but got a tensor of {a.dtype}.")
         stand_in = np.broadcast_to(np.zeros((), np.bool_), shape)
         zeros = tuple(np.zeros(a.shape, np.int64) for a in arrays)
         try:
             return stand_in[_indices(self.spec, zeros)].shape
         except IndexError as error:
             raise checks.OutOfRangeError(f"For indexing a tensor of shape {shape}: {error}.") from None
-
 
     def labels(self, shape: tuple[int, ...], arrays: tuple) -> tuple[Labels, Labels, list[Labels]] | None:
         """Labels of x, of x[index] and of the index tensors; None where NumPy would move dimensions about.
