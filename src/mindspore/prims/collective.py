@@ -7,7 +7,8 @@ Shapes follow from the size of the group.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +36,16 @@ class ReduceOp:
     AVG = "avg"
 
 
+class Place(NamedTuple):
+    """Where the members of a group are in an XLA program that many devices run; the names are those of XLA's operations.
+
+    They are the devices along axes of the program's mesh, or, with index groups, one of several groups along its only axis.
+    """
+
+    axis_name: str | tuple[str, ...]
+    axis_index_groups: list[list[int]] | None = None
+
+
 class Collective(Primitive):
     """Base: a group of processes, and `communicate`, which works on NumPy arrays."""
 
@@ -58,35 +69,20 @@ class Collective(Primitive):
         raise TypeError(f"{self.name} must define communicate")
 
     def eval(self, xp: Any, *args: Any) -> Any:
-        if xp is np:
-            return self.communicate(*args)
-        mesh = world.mesh_of(self.group)
-        if mesh is not None:
-            lax = require("jax.lax", "xla", "graphs for many devices")
-            return self.on_mesh(lax, tuple(map(world.MESH_AXIS, mesh[1])), *args)
-        return _on_host(self, args)
+        return self.communicate(*args) if xp is np else _on_host(self, args)
 
-    def on_mesh(self, lax: Any, axes: tuple[str, ...], *args: Any) -> Any:
-        """The result in an XLA program that runs on a mesh of devices, by XLA's own collectives."""
-        raise NotImplementedError(f"{self.name} does not run on a mesh of XLA's devices.")
+    #: `on_mesh(jax, place, …)`: the operation in an XLA program that many devices run, by XLA's own collectives
+    on_mesh: Any = None
 
-    #: `eval_mesh(jax, axis, …)` is the operation within a program of all processes, whose mesh has this axis
-    eval_mesh: Any = None
-
-    def has_mesh_form(self) -> bool:
-        return self.eval_mesh is not None and self.mesh_groups() is not None
-
-    def mesh_groups(self) -> list[list[int]] | None:
-        """The group and its siblings, which divide all processes evenly; None where they do not."""
-        ranks, everyone = world.members(self.group), world.transport().size
-        if sorted(ranks) == list(range(everyone)):
-            return [list(ranks)]
-        siblings = world.siblings(ranks)
-        return [list(r) for r in siblings] if siblings is not None else None
-
-    def mesh_options(self) -> dict[str, Any]:
-        groups = self.mesh_groups() or []
-        return {} if groups == [list(range(world.transport().size))] else {"axis_index_groups": groups}
+    def place_among_processes(self, axis: str) -> Place | None:
+        """Where the group is in a program of all processes, whose mesh has one axis; None: the operation has no form there."""
+        if self.on_mesh is None:
+            return None
+        everyone = list(range(world.transport().size))
+        groups = world.all_like(self.group)
+        if groups is None:
+            return None
+        return Place(axis) if groups == [everyone] else Place(axis, groups)
 
     def check(self, x: Any, name: str = "input_x") -> AbstractTensor:
         x = checks.tensor(self.name, name, x)
@@ -161,17 +157,14 @@ class AllReduce(Collective):
     def communicate(self, x: Any) -> Any:
         return world.transport().all_reduce(x, self.op, world.members(self.group))
 
-    def on_mesh(self, lax: Any, axes: tuple[str, ...], x: Any) -> Any:
-        if self.op == "prod":
-            return lax.all_gather(x, axes).prod(0)
-        how = {"sum": lax.psum, "avg": lax.pmean, "max": lax.pmax, "min": lax.pmin}[self.op]
-        return how(x, axes).astype(x.dtype)
+    def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
+        def total(y: Any) -> Any:
+            return jax.lax.psum(y, **place._asdict())
+
+        return _combined(jax, self.op, x, self.size, total, lambda y: jax.lax.all_gather(y, **place._asdict()))
 
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
-
-    def eval_mesh(self, jax: Any, axis: str, x: Any) -> Any:
-        return _reduced(jax, self.op, x, lambda y, f: f(y, axis, **self.mesh_options()))
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         if self.op == "avg":
@@ -184,20 +177,21 @@ class AllReduce(Collective):
         return (total * (x == out).astype(x.dtype),)
 
 
-def _reduced(jax: Any, op: str, x: Any, combine: Any) -> Any:
-    """By XLA's reductions over processes; short floats are summed in float32."""
+_Step = Callable[[Any], Any]
+
+
+def _combined(jax: Any, op: str, x: Any, size: int, total: _Step, everyone: _Step) -> Any:
+    """A reduction over devices from their sum or from what each of them has; short floats are summed in float32."""
     if op in ("max", "min"):  # not pmax: between processes a NaN may get lost in it
-        everyone = combine(x, jax.lax.all_gather)
-        return everyone.max(0) if op == "max" else everyone.min(0)
+        return everyone(x).max(0) if op == "max" else everyone(x).min(0)
     short = x.dtype.itemsize <= 2 and jax.numpy.issubdtype(x.dtype, jax.numpy.floating)
     wide = x.astype("float32") if short else x
     if op == "prod":
-        return combine(wide, jax.lax.all_gather).prod(0, dtype=wide.dtype).astype(x.dtype)
-    total = combine(wide, jax.lax.psum)
+        return everyone(wide).prod(0, dtype=wide.dtype).astype(x.dtype)
+    found = total(wide)
     if op == "avg":
-        size = combine(jax.numpy.ones((), wide.dtype), jax.lax.psum)
-        total = total // size if jax.numpy.issubdtype(wide.dtype, jax.numpy.integer) else total / size
-    return total.astype(x.dtype)
+        found = found // size if jax.numpy.issubdtype(wide.dtype, jax.numpy.integer) else found / size
+    return found.astype(x.dtype)
 
 
 def _product_of_others(x: Any, group: str) -> Any:
@@ -228,14 +222,11 @@ class AllGather(Collective):
     def communicate(self, x: Any) -> Any:
         return np.concatenate(world.transport().all_gather(x, world.members(self.group)))
 
-    def on_mesh(self, lax: Any, axes: tuple[str, ...], x: Any) -> Any:
-        return lax.all_gather(x, axes, axis=0, tiled=True)
+    def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
+        return jax.lax.all_gather(x, tiled=True, **place._asdict())
 
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
-
-    def eval_mesh(self, jax: Any, axis: str, x: Any) -> Any:
-        return jax.lax.all_gather(x, axis, tiled=True, **self.mesh_options())
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         return (ReduceScatter("sum", self.group)(dout),)
@@ -262,25 +253,18 @@ class ReduceScatter(Collective):
         expected = [(parts[here].shape, x.dtype)] * self.size
         return world.reduce_arrays(self.op, world.transport().all_to_all(parts, expected, world.members(self.group)))
 
-    def on_mesh(self, lax: Any, axes: tuple[str, ...], x: Any) -> Any:
-        if self.op not in ("sum", "avg"):
-            raise NotImplementedError(f"{self.name} of '{self.op}' does not run on a mesh of XLA's devices.")
-        total = lax.psum_scatter(x, axes, scatter_dimension=0, tiled=True)
-        return (total / self.size).astype(x.dtype) if self.op == "avg" else total
+    def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
+        def total(y: Any) -> Any:
+            return jax.lax.psum_scatter(y, tiled=True, **place._asdict())
+
+        def everyone(y: Any) -> Any:
+            parts = y.reshape((self.size, -1, *y.shape[1:]))
+            return jax.lax.all_to_all(parts, split_axis=0, concat_axis=0, tiled=True, **place._asdict())
+
+        return _combined(jax, self.op, x, self.size, total, everyone)
 
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
-
-    def has_mesh_form(self) -> bool:
-        return self.op in ("sum", "avg") and super().has_mesh_form()
-
-    def eval_mesh(self, jax: Any, axis: str, x: Any) -> Any:
-        def combine(y: Any, function: Any) -> Any:
-            if not y.shape:  # of the average: how many there are
-                return function(y, axis, **self.mesh_options())
-            return jax.lax.psum_scatter(y, axis, tiled=True, **self.mesh_options())
-
-        return _reduced(jax, self.op, x, combine)
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         gathered = AllGather(self.group)(dout)
@@ -319,12 +303,13 @@ class Broadcast(Collective):
     def eval(self, xp: Any, *xs: Any) -> Any:
         return tuple(xp.array(x) for x in xs) if self.size == 1 else super().eval(xp, *xs)
 
-    def eval_mesh(self, jax: Any, axis: str, *xs: Any) -> Any:
+    def on_mesh(self, jax: Any, place: Place, *xs: Any) -> Any:
         root = world.members(self.group).index(self.root_rank)
-        return tuple(jax.lax.all_gather(x, axis, **self.mesh_options())[root] for x in xs)
+        return tuple(jax.lax.all_gather(x, **place._asdict())[root] for x in xs)
 
-    def has_mesh_form(self) -> bool:
-        return self.size == world.transport().size and super().has_mesh_form()
+    def place_among_processes(self, axis: str) -> Place | None:
+        """Groups have roots of their own, so only one of all processes is the same program everywhere."""
+        return super().place_among_processes(axis) if self.size == world.transport().size else None
 
     def bprop(self, *args: Any) -> tuple:
         dout = args[-1]

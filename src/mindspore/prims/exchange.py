@@ -13,7 +13,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values, world
-from mindspore.prims.collective import WORLD, AllGather, Collective, ReduceScatter, _rank_in, _reduction
+from mindspore.prims.collective import WORLD, AllGather, Collective, Place, ReduceScatter, _rank_in, _reduction
 from mindspore.prims.elementwise import zeros_like
 
 
@@ -72,9 +72,6 @@ class AlltoAll(Collective):
         shape[concat] *= self.split_count
         return AbstractTensor(x.dtype, tuple(shape))
 
-    def on_mesh(self, lax: Any, axes: tuple[str, ...], x: Any) -> Any:
-        return lax.all_to_all(x, axes, self.split_dim, self.concat_dim, tiled=True)
-
     def communicate(self, x: Any) -> Any:
         parts = np.split(x, self.split_count, self.split_dim)
         got = world.transport().all_to_all(parts, [(p.shape, p.dtype) for p in parts], world.members(self.group))
@@ -83,9 +80,9 @@ class AlltoAll(Collective):
     def eval(self, xp: Any, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
-    def eval_mesh(self, jax: Any, axis: str, x: Any) -> Any:
-        options = {"split_axis": self.split_dim % x.ndim, "concat_axis": self.concat_dim % x.ndim, "tiled": True}
-        return jax.lax.all_to_all(x, axis, **options, **self.mesh_options())
+    def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
+        dims = {"split_axis": self.split_dim % x.ndim, "concat_axis": self.concat_dim % x.ndim}
+        return jax.lax.all_to_all(x, **dims, tiled=True, **place._asdict())
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         return (AlltoAll(self.split_count, self.concat_dim, self.split_dim, self.group)(dout),)

@@ -258,14 +258,18 @@ def mesh_members(shape: tuple[int, ...], axes: tuple[int, ...], rank: int) -> tu
     return tuple(int(r) for r in plane.transpose([kept.index(a) for a in axes]).ravel())
 
 
-def siblings(ranks: tuple[int, ...]) -> list[tuple[int, ...]] | None:
-    """Known groups of one size that together are all processes, each once, `ranks` among them; None if there are none."""
+def all_like(name: str) -> list[list[int]] | None:
+    """The group and others of its size that together are all processes, each once; None if there are none such."""
+    ranks, everyone = members(name), range(_World.transport.size)
+    mesh = mesh_of(name)
+    if mesh is not None:
+        return [list(r) for r in sorted({mesh_members(*mesh, rank) for rank in everyone})]
     chosen = [ranks]
     for other in _World.groups.values():
         if len(other) == len(ranks) and not any(set(other) & set(c) for c in chosen):
             chosen.append(other)
     covered = sorted(r for c in chosen for r in c)
-    return sorted(chosen) if covered == list(range(_World.transport.size)) else None
+    return [list(r) for r in sorted(chosen)] if covered == list(everyone) else None
 
 
 def group_size(name: str) -> int:

@@ -21,10 +21,11 @@ import numpy as np
 
 from mindspore._base import flags
 from mindspore._base.optional import require
+from mindspore.backends.base import CannotCompile
 from mindspore.backends.xla import processes
 from mindspore.backends.xla.layouts import compile_with_own_layouts
 from mindspore.ir import CNode, FuncGraph, Node, ValueNode
-from mindspore.prims.collective import Collective
+from mindspore.prims.collective import Collective, Place
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit
 
@@ -85,7 +86,7 @@ class XlaBackend:
         shapes = [self.jax.ShapeDtypeStruct(p.abstract.shape, p.abstract.dtype.np) for p in graph.parameters]
         updates = {i: o for i, o in graph.attrs.get("updates", {}).items() if i in donated}
         if processes.is_common(graph):
-            lowering.axis = processes.AXIS
+            lowering.place = processes.place
             return processes.CommonProgram(self.jax, run, graph, donated, self.device, self.options())
         with self.jax.default_device(self.device):
             if updates and self.device.platform in OWN_LAYOUTS and len(updates) == len(donated) and not _has_effects(graph):
@@ -168,7 +169,8 @@ class Lowering:
         self.jax = jax
         self.jnp = jax.numpy
         self.capacity = capacity
-        self.axis = ""  # of the mesh of processes, in a program of all of them
+        #: in a program of many devices: where the members of a collective's group are
+        self.place: Callable[[Collective], Place | None] | None = None
         self.trips: dict[int, Any] = {}
 
     def most_trips(self, counters: list[CNode]) -> Any:
@@ -209,10 +211,15 @@ class Lowering:
             return self._loop(op.carried, *args)
         if isinstance(op, StackInit) and not op.bounded:
             op = StackInit(self.capacity)
-        if self.axis and isinstance(op, Collective):
-            return op.eval_mesh(self.jax, self.axis, *args)
+        if self.place is not None and isinstance(op, Collective):
+            return self._collective(op, self.place(op), args)
         rule = op.eval_xla if op.eval_xla is not None else op.eval
         return rule(self.jnp, *args)
+
+    def _collective(self, op: Collective, place: Place | None, args: list[Any]) -> Any:
+        if place is None or op.on_mesh is None:
+            raise CannotCompile(f"{op.name} over group '{op.group}' does not run on a mesh of XLA's devices.")
+        return op.on_mesh(self.jax, place, *args)
 
     def _branch(self, graph: FuncGraph) -> Callable[..., tuple]:
         return lambda *operands: tuple(self._typed(self.run(graph, operands), graph))

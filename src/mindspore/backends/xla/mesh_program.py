@@ -12,7 +12,8 @@ import numpy as np
 from mindspore._base.optional import require
 from mindspore.backends.xla.lowering import Lowering
 from mindspore.ir import FuncGraph
-from mindspore.prims.world import MESH_AXIS
+from mindspore.prims.collective import Collective, Place
+from mindspore.prims.world import MESH_AXIS, mesh_of
 
 #: for each dimension of a tensor the axes of the mesh that cut it
 Dims = tuple[tuple[int, ...], ...]
@@ -33,6 +34,7 @@ class MeshProgram:
         axes = tuple(MESH_AXIS(i) for i in range(len(shape)))
         self.mesh = jax.sharding.Mesh(np.array(jax.devices()[:count]).reshape(shape), axes)
         lowering = Lowering(jax)
+        lowering.place = _place
 
         def run(*arrays: Any) -> tuple:
             return tuple(lowering._typed(lowering.run(graph, arrays), graph))
@@ -50,6 +52,11 @@ class MeshProgram:
 
     def __call__(self, *arrays: Any) -> tuple:
         return tuple(np.asarray(a) for a in self.function(*arrays))
+
+
+def _place(op: Collective) -> Place | None:
+    mesh = mesh_of(op.group)
+    return None if mesh is None else Place(tuple(map(MESH_AXIS, mesh[1])))
 
 
 def _spec(jax: Any, dims: Dims) -> Any:

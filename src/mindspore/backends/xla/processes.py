@@ -16,7 +16,7 @@ import numpy as np
 
 from mindspore.ir import FuncGraph
 from mindspore.prims import world
-from mindspore.prims.collective import Collective
+from mindspore.prims.collective import Collective, Place
 
 AXIS = "processes"
 
@@ -45,7 +45,12 @@ def _meeting_point(transport: world.Transport) -> str:
 def is_common(graph: FuncGraph) -> bool:
     """Whether a graph has collectives, and all of them have a form in the program of all processes."""
     found = [n.op for g in graph.all_graphs() for n in g.nodes() if isinstance(n.op, Collective)]
-    return bool(found) and world.transport().size > 1 and all(op.has_mesh_form() for op in found)
+    return bool(found) and world.transport().size > 1 and all(place(op) is not None for op in found)
+
+
+def place(op: Collective) -> Place | None:
+    """Where the members of a collective's group are in the program of all processes."""
+    return op.place_among_processes(AXIS)
 
 
 class CommonProgram:
