@@ -113,8 +113,13 @@ def check_positive_float(value: Any, name: str) -> None:
         raise ValueError(f"Input {name} is not within the required interval of (0, inf).")
 
 
-def check_sampler_shuffle_shard_options(num_samples, shuffle, sampler, num_shards, shard_id) -> None:
-    """The ways of choosing rows exclude each other: a sampler, or shuffle and shards."""
+def check_sampler_shuffle_shard_options(
+    num_samples, shuffle, sampler, num_shards, shard_id, sampler_and_count: bool = False
+) -> None:
+    """The ways of choosing rows exclude each other: a sampler, or shuffle and shards.
+
+    `sampler_and_count`: row numbers that a user gives may be cut to `num_samples`.
+    """
     check_shards(num_shards, shard_id)
     if num_samples is not None:
         check_num_samples(num_samples)
@@ -126,7 +131,7 @@ def check_sampler_shuffle_shard_options(num_samples, shuffle, sampler, num_shard
         raise RuntimeError("sampler and shuffle cannot be specified at the same time.")
     if num_shards is not None:
         raise RuntimeError("sampler and sharding cannot be specified at the same time.")
-    if num_samples is not None:
+    if num_samples is not None and not sampler_and_count:
         raise RuntimeError("sampler and num_samples cannot be specified at the same time.")
 
 

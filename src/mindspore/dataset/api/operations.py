@@ -19,6 +19,7 @@ from mindspore.dataset._check import (
 from mindspore.dataset.api.dataset import Dataset
 from mindspore.dataset.api.synchronise import Condition
 from mindspore.dataset.ir import ops as ir
+from mindspore.dataset.samplers import DistributedSampler, RandomSampler, Shuffle
 
 
 class VisionBaseDataset(Dataset):
@@ -420,17 +421,23 @@ class ConcatDataset(UnionBaseDataset):
         self._use(ir.ConcatNode(*[dataset._node for dataset in datasets]))
 
     def use_sampler(self, sampler: Any) -> None:
-        """See the rows of all the data sets through one sampler."""
-        from mindspore.dataset.samplers import DistributedSampler, RandomSampler, Sampler
-
-        if isinstance(sampler, RandomSampler) and (sampler.replacement or sampler.num_samples is not None):
-            raise ValueError("ConcatDataset does not support a RandomSampler with replacement or num_samples.")
-        if not isinstance(sampler, Sampler):
-            raise TypeError(f"The parameter sampler of ConcatDataset must be a Sampler, but got {type(sampler)}.")
-        if isinstance(sampler, DistributedSampler) and sampler.num_samples:
-            raise ValueError("ConcatDataset does not support a DistributedSampler with num_samples.")
+        """Take one shard of all rows (DistributedSampler), or mix the data sets (RandomSampler)."""
+        check_concat_sampler(sampler)
         self._use(ir.ConcatNode(*[dataset._node for dataset in self.datasets], sampler=sampler))
         self.dataset_size = None
+
+
+def check_concat_sampler(sampler: Any) -> None:
+    """Only what can be done to rows as they come."""
+    if not isinstance(sampler, (DistributedSampler, RandomSampler)):
+        raise TypeError(f"The parameter {sampler} of concat must be DistributedSampler or RandomSampler!")
+    name = type(sampler).__name__
+    if isinstance(sampler, RandomSampler) and sampler.replacement:
+        raise ValueError(f"The parameter replacement of {name} must be False!")
+    if isinstance(sampler, DistributedSampler) and sampler.get_shuffle_mode() is not Shuffle.FALSE:
+        raise ValueError(f"The parameter shuffle of {name} must be False!")
+    if sampler.num_samples is not None:
+        raise ValueError(f"The parameter num_samples of {name} is not support to be set!")
 
 
 class SyncWaitDataset(UnionBaseDataset):

@@ -8,6 +8,7 @@ from typing import Any
 
 from mindspore.dataset.ir.node import Count, Node
 from mindspore.dataset.ir.transform import describe_operation
+from mindspore.dataset.samplers import DistributedSampler, RandomSampler
 
 
 class MapNode(Node):
@@ -325,7 +326,7 @@ class ZipNode(Node):
 
 
 class ConcatNode(Node):
-    """Rows of one child after the other, optionally seen through one sampler over them all."""
+    """Rows of one child after the other; a sampler takes one shard of them, or mixes the children."""
 
     op_type = "Concat"
 
@@ -338,7 +339,17 @@ class ConcatNode(Node):
         known = [size for size in sizes if size is not None]
         if len(known) != len(sizes):
             return None
-        return self.sampler.count(sum(known)) if self.sampler is not None else sum(known)
+        first, step = self.shard()
+        return len(range(first, sum(known), step))
+
+    def shard(self) -> tuple[int, int]:
+        """The first row that is taken, and the distance to the next. Shards are not filled up."""
+        if isinstance(self.sampler, DistributedSampler):
+            return self.sampler.shard_id, self.sampler.num_shards
+        return 0, 1
+
+    def mixed(self) -> bool:
+        return isinstance(self.sampler, RandomSampler)
 
     def num_classes(self) -> int | None:
         counts = [child.num_classes() for child in self.children]

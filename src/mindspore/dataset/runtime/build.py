@@ -223,12 +223,12 @@ def _(node: ZipNode, context):
 @build.register
 def _(node: ConcatNode, context):
     children = [build(child, context) for child in node.children]
-    sizes = None
-    if node.sampler is not None:
+    sizes = []
+    if node.mixed():
         from mindspore.dataset.runtime.pipeline import count_rows
 
-        sizes = [child.size(count_rows) for child in node.children]
-    return op.Concat(children, children[0].columns, node.sampler, sizes, node.uid, context)
+        sizes = [child.size(count_rows) or 0 for child in node.children]
+    return op.Concat(children, children[0].columns, node, sizes, context)
 
 
 @build.register

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.ir.leaf import MappableNode, Row, StreamNode
-from mindspore.dataset.ir.ops import ShuffleNode
+from mindspore.dataset.ir.ops import ConcatNode, ShuffleNode
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.errors import PipelineError, user_code_error
 from mindspore.dataset.samplers.mixing import Slots, mixed, uniform_slots
@@ -84,12 +84,21 @@ class SourceOrder(RefOperator):
     def __init__(self, node: MappableNode, context: RunContext):
         super().__init__(columns=node.columns())
         self.node, self.context = node, context
+        self._sampler, self._last_epoch = node.sampler.for_run(), 0
         self._memory: dict = {}
 
     def refs(self, epoch):
-        reader, sampler = self.node.reader, self.node.sampler
+        reader, sampler = self.node.reader, self._sampler
+        if epoch < self._last_epoch:  # a sampler with state only goes forward
+            self._sampler = sampler = self.node.sampler.for_run()
+        self._last_epoch = epoch
         draw = self.context.draw(epoch, self.node.uid, reader=reader, memory=self._memory)
-        rows = sampler.order(len(reader), draw)
+        try:
+            rows = sampler.order(len(reader), draw)
+        except RuntimeError:
+            raise
+        except Exception as error:
+            raise user_code_error(f"Sampler {type(sampler).__name__} failed.", error) from error
         return np.arange(len(rows), dtype=np.int64), rows
 
 
@@ -259,50 +268,50 @@ class Zip(Operator):
 
 
 class Concat(Operator):
-    """Children one after the other; a sampler chooses among all their rows."""
+    """Children one after the other; or one shard of that; or, `mixed`, the next row of a child drawn at random.
 
-    def __init__(self, children, columns, sampler, sizes, uid, context):
+    A child is drawn with a probability that grows with the rows it has left, so that every way to interleave them is as
+    likely as any other, and no row has to be kept until its turn comes.
+    """
+
+    def __init__(self, children, columns, node: ConcatNode, sizes: Sequence[int], context):
         super().__init__(*children, columns=columns)
-        self.sampler, self.sizes, self.uid, self.context = sampler, sizes, uid, context
+        self.shard, self.mixed, self.uid = node.shard(), node.mixed(), node.uid
+        self.sizes, self.context = sizes, context
 
     def stream(self, epoch, start=0):
-        if self.sampler is None:
-            return drop(enumerate(self._all(epoch)), start)
-        order = self.sampler.order(sum(self.sizes), self.context.draw(epoch, self.uid))
-        return drop(enumerate(self._chosen(epoch, order)), start)
+        children = [self._rows(child, epoch) for child in self.children]
+        rows = self._interleaved(children, epoch) if self.mixed else itertools.chain.from_iterable(children)
+        first, step = self.shard
+        return drop(enumerate(itertools.islice(self._alike(rows), first, None, step)), start)
 
-    def _all(self, epoch) -> Iterator[Row]:
+    def _rows(self, child: Operator, epoch: int) -> Iterator[tuple[int, Row]]:
+        """The rows of a child, numbered: each child's first row is compared with the one before it."""
+        if child.columns != self.columns:
+            raise PipelineError(
+                f"Invalid columns, the datasets to be concatenated have different columns: {self.columns} and "
+                f"{child.columns}."
+            )
+        for i, (_, row) in enumerate(child.stream(epoch)):
+            yield i, row
+
+    @staticmethod
+    def _alike(rows: Iterator[tuple[int, Row]]) -> Iterator[Row]:
         first: list | None = None
-        for child in self.children:
-            if child.columns != self.columns:
-                raise PipelineError(
-                    f"Invalid columns, the datasets to be concatenated have different columns: {self.columns} and "
-                    f"{child.columns}."
-                )
-            for i, (_, row) in enumerate(child.stream(epoch)):
-                if i == 0:
-                    kinds = [_type_and_rank(np.asarray(value)) for value in row]
-                    if first is not None and kinds != first:
-                        raise PipelineError(
-                            "Invalid datatype or rank, the columns of the datasets to be concatenated differ in theirs."
-                        )
-                    first = kinds
-                yield row
+        for i, row in rows:
+            if i == 0:
+                kinds = [_type_and_rank(np.asarray(value)) for value in row]
+                if first is not None and kinds != first:
+                    raise PipelineError(
+                        "Invalid datatype or rank, the columns of the datasets to be concatenated differ in theirs."
+                    )
+                first = kinds
+            yield row
 
-    def _chosen(self, epoch, order) -> Iterator[Row]:
-        """Rows in the sampler's order; those that come before their turn wait."""
-        waiting: dict[int, Row] = {}
-        uses = {int(i): int(n) for i, n in zip(*np.unique(order, return_counts=True))}
-        rows = enumerate(self._all(epoch))
-        for index in order.tolist():
-            while index not in waiting:
-                position, row = next(rows)
-                if position in uses:
-                    waiting[position] = row
-            yield waiting[index]
-            uses[index] -= 1
-            if not uses[index]:
-                del waiting[index], uses[index]
+    def _interleaved(self, children: list[Iterator], epoch: int) -> Iterator[tuple[int, Row]]:
+        turns = np.repeat(np.arange(len(children)), self.sizes)
+        for child in self.context.rng(self.uid, epoch).permutation(turns).tolist():
+            yield from itertools.islice(children[child], 1)
 
 
 def _type_and_rank(array: np.ndarray) -> tuple[str, int]:

@@ -356,7 +356,7 @@ class WeightedRandomSampler(BuiltinSampler):
         self.weights, self.replacement = [float(weight) for weight in weights], replacement
 
     def length(self, n, reader=None):
-        return self.num_samples or len(self.weights)
+        return min(self.num_samples or len(self.weights), n)
 
     def positions(self, n, draw):
         count = self.length(n)
@@ -409,3 +409,8 @@ class IterSampler(Sampler):
         if hasattr(sampler, "__getitem__") and hasattr(sampler, "__len__"):
             return (sampler[i] for i in range(len(sampler)))
         return iter(sampler())
+
+    def _promised(self):
+        if self.num_samples is None and hasattr(self.sampler, "__len__"):
+            return len(self.sampler)
+        return super()._promised()

@@ -1,5 +1,11 @@
 """Orders of rows that stand in files: what file-based sources (text, CSV, TFRecord, MindRecord) do with `shuffle`,
-`num_samples` and shards. Rows are numbered through all files."""
+`num_samples` and shards. Rows are numbered through all files.
+
+The order is the one of readers that work side by side: the first of w readers takes files 0, w, 2w, …, the next one files
+1, w + 1, …, and the rows of an epoch are taken from the readers in turn, skipping those that are done. Our rows come by
+number, so this is an order like any other; it costs nothing, mixes files, and gives the rows in the order that programs
+written for MindSpore see.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset._check import check_shards
+from mindspore.dataset.config import settings
 from mindspore.dataset.samplers.builtin import SHUFFLE_MODES, Shuffle
 from mindspore.dataset.samplers.mixing import Slots, mixed
 from mindspore.dataset.samplers.sampler import BuiltinSampler, Draw
@@ -44,6 +51,8 @@ class FileSampler(BuiltinSampler):
         super().__init__(num_samples)
         self.mode = shuffle_mode(shuffle)
         self.num_shards, self.shard_id, self.by_file = num_shards or 1, shard_id or 0, by_file
+        self.num_readers: int | None = None  # as many as the setting says
+        self.required: int | None = None  # rows that every shard must have; they are read file by file
 
     def get_shuffle_mode(self):
         return self.mode
@@ -58,15 +67,26 @@ class FileSampler(BuiltinSampler):
         return self.limited(math.ceil(n / self.num_shards))
 
     def positions(self, n, draw):
-        rows = self._chosen_rows(self._ordered_files(self._files(n, draw), draw), draw)
+        files = self._files(n, draw)
+        parts = self._chosen_rows(self._ordered_files(files, draw), draw)
+        self._check_required(sum(map(len, parts)))
+        readers = 1 if self.required else min(self.num_readers or settings().num_parallel_workers, len(files))
+        rows = in_turns([concatenated(parts[reader::readers]) for reader in range(readers)])
         rows = rows[: self.length(n, draw.reader)]
         if self.mode not in (Shuffle.GLOBAL, Shuffle.ADAPTIVE, Shuffle.PARTIAL):
             return rows
         if draw.seed is None:
             return draw.numpy_rng(salt=1).permutation(rows)
         slots = draw.memory.setdefault("slots", Slots(draw.seed)).for_epoch(draw.epoch, len(rows))
-        buffer_size = max(4 * n // max(len(self._files(n, draw)), 1), 10000)
+        buffer_size = max(4 * n // max(len(files), 1), 10000)
         return np.fromiter(mixed(iter(rows.tolist()), buffer_size, slots), np.int64, len(rows))
+
+    def _check_required(self, available: int) -> None:
+        if self.required is not None and available < self.required:
+            raise RuntimeError(
+                f"Invalid data, shard {self.shard_id} does not meet minimum rows per shard requirement: {available} rows "
+                f"in its files, but num_samples or the schema asks for {self.required}."
+            )
 
     def _files(self, n: int, draw: Draw) -> list[np.ndarray]:
         """For each file the numbers of its rows."""
@@ -90,21 +110,30 @@ class FileSampler(BuiltinSampler):
             order = shuffle(order, Mt19937(seed))
         return [files[i] for i in order]
 
-    def _chosen_rows(self, files: list[np.ndarray], draw: Draw) -> np.ndarray:
+    def _chosen_rows(self, files: list[np.ndarray], draw: Draw) -> list[np.ndarray]:
+        """The rows of this shard in each file."""
         if self.by_file and self.num_shards > 1:
             files = files[self.shard_id :: self.num_shards]
         if self.mode is Shuffle.INFILE:
             rng = draw.numpy_rng()
             files = [rng.permutation(rows) for rows in files]
-        rows = np.concatenate(files) if files else np.zeros(0, dtype=np.int64)
-        return rows if self.by_file or self.num_shards == 1 else self._block(rows)
+        return files if self.by_file or self.num_shards == 1 else self._block(files)
 
-    def _block(self, rows: np.ndarray) -> np.ndarray:
-        if not len(rows):
-            return rows
-        share = math.ceil(len(rows) / self.num_shards)
-        first = self.shard_id * share
-        return rows[np.arange(first, first + share) % len(rows)]
+    def _block(self, files: list[np.ndarray]) -> list[np.ndarray]:
+        """A run of rows through the files, which begin again behind the last one."""
+        total = sum(map(len, files))
+        left = math.ceil(total / self.num_shards)
+        skip = self.shard_id * left % max(total, 1)
+        parts: list[np.ndarray] = []
+        for rows in itertools.cycle(files):
+            if left <= 0:
+                return parts
+            part = rows[skip : skip + left]
+            skip = max(skip - len(rows), 0)
+            left -= len(part)
+            if len(part):
+                parts.append(part)
+        return parts
 
     def to_json(self):
         return {}
@@ -117,3 +146,15 @@ class FileSampler(BuiltinSampler):
             "shard_id": self.shard_id,
             "shuffle": SHUFFLE_MODES[self.mode],
         }
+
+
+def concatenated(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def in_turns(queues: Sequence[np.ndarray]) -> np.ndarray:
+    """One of each queue after the other, then the next of each, leaving out those that are empty."""
+    if len(queues) < 2:
+        return concatenated(queues)
+    turn = np.concatenate([np.arange(len(queue)) for queue in queues])
+    return concatenated(queues)[np.argsort(turn, kind="stable")]

@@ -1,12 +1,17 @@
 """Samplers: which rows of a random-access source an epoch visits, and in what order.
 
-A sampler is a stateless description. `order(n, draw)` gives the row numbers of one epoch over `n` rows, where `draw`
-says which seed and which epoch. Samplers chain: a child's order is computed first and its parent chooses among the
-positions of that order.
+A sampler that comes with the engine is a stateless description. `order(n, draw)` gives the row numbers of one epoch over
+`n` rows, where `draw` says which seed and which epoch. Samplers chain: a child's order is computed first and its parent
+chooses among the positions of that order.
+
+A sampler that a user wrote may have state (a generator of random numbers, a counter that `reset` moves on). So a running
+pipeline asks a copy, `for_run()`, epoch after epoch; the user's object is left as it was, and every iterator over the
+data set begins at the same place.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -68,7 +73,8 @@ class Sampler:
         [3, 2, 1]
     """
 
-    _all_rows = False  # no number of rows was asked for
+    _epoch = -1  # of a copy that runs: the epoch that `_chosen` belongs to
+    _chosen: np.ndarray
 
     def __init__(self, num_samples: int | None = None):
         check_num_samples(num_samples)
@@ -79,6 +85,13 @@ class Sampler:
 
     def __iter__(self) -> Iterator[int]:
         raise NotImplementedError("Sampler must implement __iter__, which yields the row numbers to visit.")
+
+    def reset(self) -> None:
+        """Called before each epoch but the first; for samplers that override it."""
+
+    def parse(self) -> Sampler:
+        """The form in which the engine runs a sampler: the sampler itself."""
+        return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("Sampler is not callable: pass the object itself as sampler=...")
@@ -123,20 +136,47 @@ class Sampler:
         return self.length(n, reader)
 
     def length(self, n: int, reader: Any = None) -> int:
-        if type(self).__iter__ is Sampler.__iter__:
-            return n if self.num_samples is None else min(n, self.num_samples)
-        return len(self.positions(n, Draw(0, None, reader=reader)))
+        promised = self._promised()
+        if promised is not None:
+            return promised if _decides(reader) else min(n, promised)
+        return len(self.for_run().positions(n, Draw(0, None, reader=reader)))
+
+    def for_run(self) -> Sampler:
+        """The object that gives the orders of one running pipeline, and may change as it does."""
+        try:
+            return copy.deepcopy(self)
+        except TypeError:  # holds what cannot be copied, such as a generator
+            return copy.copy(self)
 
     def positions(self, n: int, draw: Draw) -> np.ndarray:
+        while self._epoch < draw.epoch:
+            if self._epoch >= 0:
+                self.reset()
+            self._chosen = self._epoch_positions(n, draw.reader)
+            self._epoch += 1
+        return self._chosen
+
+    def _promised(self) -> int | None:
+        """How many rows an epoch has, as far as the sampler says."""
+        if self.num_samples is None and hasattr(self, "__len__"):
+            return len(self)
+        return self.num_samples or None
+
+    def _epoch_positions(self, n: int, reader: Any) -> np.ndarray:
         self.dataset_size = n
-        if self.num_samples is None:
-            self.num_samples, self._all_rows = n, True
-        limit = 0 if self._all_rows and getattr(draw.reader, "samplers_decide", False) else self.num_samples
+        promised = self._promised()
+        limit = promised if promised is not None or _decides(reader) else n
         chosen = []
         for index in self:
             chosen.append(as_index(index))
-            if 0 < limit <= len(chosen):
+            if limit is not None and limit <= len(chosen):
                 break
+        if promised is not None and len(chosen) < promised and _decides(reader):
+            raise RuntimeError(
+                f"The actual amount of data read from generator {len(chosen)} is different from generator.len "
+                f"{promised}, you should adjust generator.len to make them match: the sampler {type(self).__name__} "
+                "gives fewer rows than its num_samples or __len__ says."
+            )
         return check_positions(np.array(chosen, dtype=np.int64), n, type(self).__name__)
 
     # -- JSON ---------------------------------------------------------------------------------------------------------
@@ -163,6 +203,14 @@ class BuiltinSampler(Sampler):
     def __iter__(self) -> Iterator[int]:
         raise NotImplementedError(f"{type(self).__name__} is not iterable: pass it as sampler=... to a data set.")
 
+    def for_run(self) -> Sampler:
+        """Itself, above a child that may be a user's."""
+        if self.child_sampler is None:
+            return self
+        twin = copy.copy(self)
+        twin.child_sampler = self.child_sampler.for_run()
+        return twin
+
     def length(self, n: int, reader: Any = None) -> int:
         raise NotImplementedError
 
@@ -180,6 +228,11 @@ def check_chain(child: Sampler, parent: Sampler, of_child: str, of_parent: str) 
         raise RuntimeError(f"{advice} {of_parent} sampler is Shuffle.FALSE or Shuffle.GLOBAL, but got: {mode}.")
 
 
+def _decides(reader: Any) -> bool:
+    """Whether a user's sampler may give more rows than there are."""
+    return getattr(reader, "samplers_decide", False)
+
+
 def as_index(value: Any) -> int:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return int(value)
@@ -192,7 +245,7 @@ def check_positions(chosen: np.ndarray, n: int, name: str) -> np.ndarray:
     outside = (chosen < 0) | (chosen >= n)
     if outside.any():
         raise RuntimeError(
-            f"Invalid sample id, {name} chose row {int(chosen[outside][0])}, which is out of bounds: "
-            f"the dataset has {n} rows (0 to {n - 1})."
+            f"Sample ID ({int(chosen[outside][0])}) is out of bound, expected range [0, {n - 1}]: {name} chose a row "
+            "that the dataset does not have."
         )
     return chosen

@@ -198,6 +198,8 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         [(0, 0), (1, 1), (2, 4)]
     """
 
+    _sampler_and_count = True
+
     def __init__(
         self,
         source: Any,
@@ -385,10 +387,10 @@ class NumpySlicesDataset(GeneratorDataset):
         if num_parallel_workers is not None:
             check_pos_int32(num_parallel_workers, "num_parallel_workers")
         names, arrays = slices(data, column_names)
-        if sampler is not None and (shuffle is not None or num_samples is not None):
+        if sampler is not None and shuffle is not None:
             raise ValueError(
-                "Conflicting arguments during sampler assignments. A sampler says all: give no num_samples or shuffle, "
-                f"but got num_samples: {num_samples}, shuffle: {shuffle}."
+                "Conflicting arguments during sampler assignments. A sampler says all: give no shuffle, "
+                f"but got shuffle: {shuffle}."
             )
         if (num_shards is None) != (shard_id is None):
             raise ValueError("num_shards and shard_id need to be passed in together.")

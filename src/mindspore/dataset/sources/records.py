@@ -17,7 +17,6 @@ from mindspore.dataset._check import (
     check_num_parallel_workers,
     check_shards,
     check_type,
-    check_valid_str,
 )
 from mindspore.dataset.api.operations import UnionBaseDataset
 from mindspore.dataset.api.schema import Schema, numpy_type
@@ -71,6 +70,7 @@ class FileDataset(SourceDataset):
     """Base of the sources whose rows stand in files one after the other."""
 
     def _files(self, op_type: str, open_reader: Callable[[], Reader], sampler: FileSampler, params: dict) -> None:
+        sampler.num_readers = self.num_parallel_workers
         self.sampler = sampler
         self._use(FileNode(op_type, open_reader, sampler, params, self.num_parallel_workers))
 
@@ -121,7 +121,7 @@ class TFRecordDataset(FileDataset, UnionBaseDataset):
         if columns_list is not None:
             check_columns(columns_list, "columns_list")
         if compression_type is not None:
-            check_valid_str(compression_type, ["", "GZIP", "ZLIB"], "compression_type")
+            check_compression(compression_type)
         if schema is not None:
             check_type(schema, (str, os.PathLike, Schema), "schema")
         super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
@@ -130,11 +130,10 @@ class TFRecordDataset(FileDataset, UnionBaseDataset):
         if num_samples is None and parsed is not None and parsed.num_rows and num_shards is None:
             num_samples = parsed.num_rows
         sampler = FileSampler(shuffle, num_samples, num_shards, shard_id, by_file=not shard_equal_rows)
-        if num_shards is not None and not shard_equal_rows and len(files) < num_shards:
-            raise RuntimeError(
-                f"Invalid file, numbers of tfrecord files should not be less than num_shards: {len(files)} files for "
-                f"{num_shards} shards. Give more files or shard_equal_rows=True."
-            )
+        if num_shards is not None and not shard_equal_rows:
+            check_enough_files(files, num_shards, compression_type)
+            if compression_type:
+                sampler.required = num_samples or (parsed.num_rows if parsed is not None else None)
         self.dataset_files, self.schema, self.columns_list = files, schema, columns_list
         opener = functools.partial(open_tfrecords, files, columns_list, table_schema(parsed), compression_type)
         params = {
@@ -152,11 +151,39 @@ class TFRecordDataset(FileDataset, UnionBaseDataset):
         self._files("TFRecordDataset", opener, sampler, params)
 
 
+def check_compression(compression_type: Any) -> None:
+    check_type(compression_type, str, "compression_type")
+    if compression_type not in ("", "GZIP", "ZLIB"):
+        raise ValueError(
+            "Input compression_type can only be either '' (no compression), 'ZLIB', or 'GZIP', but got "
+            f"{compression_type!r}."
+        )
+
+
+def check_enough_files(files: Sequence[str], num_shards: int, compression_type: str | None) -> None:
+    """Shards that are whole files need at least one each."""
+    if len(files) >= num_shards:
+        return
+    if compression_type:
+        raise ValueError(
+            "When compression_type is provided, the number of dataset files cannot be less than num_shards, but the "
+            f"actual number of files is {len(files)} and actual num_shards is {num_shards}."
+        )
+    raise RuntimeError(
+        f"Invalid file, numbers of tfrecord file should not less than num_shards: {len(files)} files for {num_shards} "
+        "shards. Give more files or shard_equal_rows=True."
+    )
+
+
 def table_schema(schema: Schema | None) -> dict[str, tuple[np.dtype, list[int] | None]] | None:
     if schema is None:
         return None
     described = sorted(schema.columns, key=lambda column: column["name"])
-    return {column["name"]: (numpy_type(column["type"]), column.get("shape")) for column in described}
+    return {column["name"]: (numpy_type(column["type"]), _column_shape(column)) for column in described}
+
+
+def _column_shape(column: dict) -> list[int] | None:
+    return [] if column.get("rank") == 0 else column.get("shape")
 
 
 def open_tfrecords(files, columns, schema, compression_type) -> TableReader:

@@ -42,6 +42,8 @@ class SourceDataset(Dataset):
 class MappableDataset(SourceDataset):
     """Base of the sources of random access: their rows are chosen by a sampler."""
 
+    _sampler_and_count = False  # row numbers given as `sampler` may be cut to `num_samples`
+
     def __init__(
         self,
         num_parallel_workers=None,
@@ -53,7 +55,9 @@ class MappableDataset(SourceDataset):
         cache=None,
     ):
         check_num_parallel_workers(num_parallel_workers)
-        check_sampler_shuffle_shard_options(num_samples, shuffle, sampler, num_shards, shard_id)
+        check_sampler_shuffle_shard_options(
+            num_samples, shuffle, sampler, num_shards, shard_id, self._sampler_and_count
+        )
         if num_samples == 0:
             num_samples = None
         super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)

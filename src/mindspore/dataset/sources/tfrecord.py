@@ -72,7 +72,7 @@ class TFRecordRows:
         self._arguments = (files, columns, schema, compression_type)
         self._files = [files] if isinstance(files, str) else list(files)
         self._files_open = _OpenFiles(self._files, compression_type)
-        places = [tfrecord.find_records(self._files_open.get(n), path) for n, path in enumerate(self._files)]
+        places = self._places()
         self._begins = [begins for begins, _ in places]
         self._lengths = [lengths for _, lengths in places]
         self._starts = np.cumsum([0, *(len(begins) for begins in self._begins)])
@@ -80,6 +80,21 @@ class TFRecordRows:
         self._template_count = 0
         self._schema = None if schema is None else {n: (np.dtype(d), shape) for n, (d, shape) in schema.items()}
         self.columns = self._column_names(columns)
+
+    def _places(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Where the records of each file stand; one error names all the files that hold none."""
+        places, failures = [], []
+        for number, path in enumerate(self._files):
+            try:
+                places.append(tfrecord.find_records(self._files_open.get(number), path))
+            except Damaged as error:
+                failures.append(error)
+        if failures:
+            raise Damaged(
+                "Invalid file, the following files cannot be opened or are not valid TFRecordDataset files:\n"
+                + "\n".join(map(str, failures))
+            )
+        return places
 
     def _column_names(self, columns: Sequence[str] | None) -> list[str]:
         if self._schema is not None:
@@ -169,14 +184,14 @@ class TFRecordRows:
 
     def _array(self, name: str, record: bytes, spans: dict[str, Span]) -> np.ndarray:
         if name not in spans:
-            raise ValueError(f"it has no feature '{name}'")
+            raise ValueError(f"Feature name: {name} is required in schema but could not be found in tfrecord file.")
         values = tfrecord.read_values(record, spans[name])
         dtype, shape = self._wanted(name)
         if isinstance(values, list):
             return _bytes_array(name, values, dtype, shape)
         kind = values.dtype if dtype is None else dtype
         if kind.kind in "US":
-            raise ValueError(f"feature '{name}' holds numbers, but its column is {kind}")
+            raise _other_type(name, "numbers", kind)
         return _shaped(name, values.astype(kind), shape)
 
     def _wanted(self, name: str) -> tuple[np.dtype | None, Shape]:
@@ -317,7 +332,10 @@ def _shaped(name: str, values: np.ndarray, shape: Shape) -> np.ndarray:
     try:
         return values.reshape(tuple(shape))
     except ValueError:
-        raise ValueError(f"feature '{name}' has {values.size} elements, its column the shape {list(shape)}") from None
+        raise ValueError(
+            f"Column shape of {name} defined in schema does not match the shape actually load: {values.size} elements "
+            f"do not have the shape {list(shape)}"
+        ) from None
 
 
 def _bytes_array(name: str, values: list[bytes], dtype: np.dtype | None, shape: Shape) -> np.ndarray:
@@ -330,13 +348,20 @@ def _bytes_array(name: str, values: list[bytes], dtype: np.dtype | None, shape: 
     if dtype is not None and dtype.kind == "S":
         return _shaped(name, np.array(values, "S"), shape)
     if dtype is not None and dtype.itemsize != 1:
-        raise ValueError(f"feature '{name}' holds bytes, but its column is {dtype}")
+        raise _other_type(name, "bytes", dtype)
     if len(values) == 1:
         data = values[0]
     else:
         width = max(map(len, values), default=0)
         data = b"".join(value.ljust(width, b"\0") for value in values)
     return _shaped(name, np.frombuffer(data, np.uint8).astype(dtype or np.uint8), shape)
+
+
+def _other_type(name: str, held: str, wanted: np.dtype) -> ValueError:
+    return ValueError(
+        f"The data type loaded from the example for feature name: {name} does not match the predefined type in schema: "
+        f"it holds {held}, its column is {wanted}"
+    )
 
 
 class _OpenFiles:
