@@ -42,12 +42,16 @@ class ShardedExecutable:
 
     def _make(self) -> Any:
         graph = self.device_graph
+        on_xla = choose_backend.current_backend().name == "xla"
         if self.is_cluster:
             rank = world.transport().rank
-            run = choose_backend.compile_graph(driver.optimise(specialised(graph, rank), self.compiling), frozenset())
+            if on_xla:  # one program for all processes
+                run = self._program(driver.optimise(graph, self.compiling)).on_parts
+            else:
+                run = choose_backend.compile_graph(driver.optimise(specialised(graph, rank), self.compiling), frozenset())
             return lambda *arrays: run(*self._parts(arrays, rank))
         driver.optimise(graph, self.compiling)
-        if choose_backend.current_backend().name == "xla":
+        if on_xla:
             program = self._on_mesh(graph)
             if program is not None:
                 return program
@@ -56,16 +60,22 @@ class ShardedExecutable:
 
     def _on_mesh(self, graph: FuncGraph) -> Any:
         """The graph on as many of JAX's devices; None where there are not enough of them."""
-        from mindspore.backends.xla.mesh_program import MeshProgram, devices
+        from mindspore.backends.xla.mesh_program import devices
 
         if devices() < self.mesh.size:
             return None
         parameters = self.plan.graph.parameters
         storage = [self.plan.storage_of(p) for p in parameters]
-        stored = {number: storage[source].dims for number, source in self.updates.items()}
-        outputs = [stored.get(i, ((),) * len(getattr(a, "shape", ()))) for i, a in enumerate(graph.outputs)]
-        program = MeshProgram(graph, self.mesh.shape, [s.dims for s in storage], outputs)
+        program = self._program(graph)
         return lambda *arrays: program(*(self._whole(a, p, s) for a, p, s in zip(arrays, parameters, storage)))
+
+    def _program(self, graph: FuncGraph) -> Any:
+        from mindspore.backends.xla.mesh_program import MeshProgram
+
+        storage = [self.plan.storage_of(p) for p in self.plan.graph.parameters]
+        cut = {} if self.is_cluster else {number: storage[source].dims for number, source in self.updates.items()}
+        outputs = [cut.get(i, ((),) * len(getattr(a, "shape", ()))) for i, a in enumerate(graph.outputs)]
+        return MeshProgram(graph, self.mesh.shape, [s.dims for s in storage], outputs)
 
     def _whole(self, array: np.ndarray, node: Any, layout: Layout) -> np.ndarray:
         """What all devices are fed together, if each is fed this part."""

@@ -36,9 +36,9 @@ def msrun(script, *arguments, processes=2, folder, options=(), timeout=250, **va
     return subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=timeout)
 
 
-def report(script, folder, processes=2, **variables):
+def report(script, folder, processes=2, arguments=(), timeout=250, **variables):
     """What each process has written about each of its cases: {case: [error of rank 0, error of rank 1, …]}."""
-    done = msrun(script, folder, processes=processes, folder=folder, **variables)
+    done = msrun(script, folder, *arguments, processes=processes, folder=folder, timeout=timeout, **variables)
     found = []
     for rank in range(processes):
         path = Path(folder) / f"report_{rank}.json"

@@ -1,10 +1,12 @@
 """A device's graph on a mesh of JAX's devices: `jax.shard_map` runs it on all of them, collectives are XLA's own.
 
-Real devices, or one CPU that stands for several (`XLA_FLAGS=--xla_force_host_platform_device_count=8`).
+Real devices, or one CPU that stands for several (`XLA_FLAGS=--xla_force_host_platform_device_count=8`), of one process; or the
+devices of as many processes, each of which gives and gets its own parts.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,14 +27,17 @@ def devices() -> int:
 
 
 class MeshProgram:
-    """A compiled graph that all devices of a mesh run, on whole arrays that JAX cuts and joins."""
+    """A compiled graph that all devices of a mesh run."""
 
     def __init__(self, graph: FuncGraph, shape: tuple[int, ...], inputs: list[Dims], outputs: list[Dims]):
-        jax = require("jax", "xla", "the XLA backend")
+        self.jax = jax = require("jax", "xla", "the XLA backend")
         jax.config.update("jax_enable_x64", True)
-        count = int(np.prod(shape))
         axes = tuple(MESH_AXIS(i) for i in range(len(shape)))
-        self.mesh = jax.sharding.Mesh(np.array(jax.devices()[:count]).reshape(shape), axes)
+        self.mesh = jax.sharding.Mesh(np.array(_devices(jax, math.prod(shape))).reshape(shape), axes)
+        self.inputs = [
+            (jax.sharding.NamedSharding(self.mesh, _spec(jax, dims)), _whole_shape(p.abstract.shape, dims, shape))
+            for dims, p in zip(inputs, graph.parameters)
+        ]
         lowering = Lowering(jax)
         lowering.place = _place
 
@@ -51,7 +56,31 @@ class MeshProgram:
         )
 
     def __call__(self, *arrays: Any) -> tuple:
+        """On whole arrays, which JAX cuts and joins: for the devices of one process."""
         return tuple(np.asarray(a) for a in self.function(*arrays))
+
+    def on_parts(self, *arrays: Any) -> tuple:
+        """On the parts of this process, whose one device is of the mesh; its parts of the results."""
+        jax = self.jax
+        device = jax.local_devices()[0]
+        given = [
+            jax.make_array_from_single_device_arrays(shape, sharding, [jax.device_put(array, device)])
+            for array, (sharding, shape) in zip(arrays, self.inputs)
+        ]
+        return tuple(np.asarray(a.addressable_shards[0].data) for a in self.function(*given))
+
+
+def _devices(jax: Any, count: int) -> list[Any]:
+    """The devices of a mesh: one of each process, if there are so many processes, else those of this one."""
+    if jax.process_count() == 1:
+        return jax.devices()[:count]
+    by_process = {d.process_index: d for d in reversed(jax.devices())}
+    return [by_process[p] for p in sorted(by_process)]
+
+
+def _whole_shape(part: tuple[int, ...], dims: Dims, mesh: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of an array whose parts have this one."""
+    return tuple(n * math.prod(mesh[a] for a in axes) for n, axes in zip(part, dims))
 
 
 def _place(op: Collective) -> Place | None:
