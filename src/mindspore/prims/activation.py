@@ -31,7 +31,7 @@ from mindspore.prims.elementwise import (
 )
 from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import POINTS, ROWS, Primitive
 from mindspore.prims.reduction import ReduceMax, ReduceSum, Reshape
 from mindspore.prims.special import erf
 
@@ -48,6 +48,7 @@ def activation(
     defaults: dict[str, Any] | None = None,
     doc: str = "",
     kinds: str = "f",
+    native_from: int = 0,
 ) -> Any:
     """An elementwise primitive of one argument with number attributes.
 
@@ -72,6 +73,7 @@ def activation(
         "eval": evaluate,
         "bprop": bprop,
         "kinds": kinds,
+        "native_from": native_from,
         "__doc__": doc,
         "__module__": __name__,
     }
@@ -94,7 +96,7 @@ ReLU6 = activation(
     Examples:
         >>> print(ops.ReLU6()(Tensor([-1.0, 3.0, 8.0])))
         [0. 3. 6.]
-    """, kinds="if"
+    """, kinds="if", native_from=POINTS
 )
 LeakyReLU = activation(
     "LeakyReLU",
@@ -130,7 +132,7 @@ Elu = activation(
     Examples:
         >>> print(ops.Elu()(Tensor([-1.0, 2.0])))
         [-0.63212055  2.        ]
-    """,
+    """, native_from=POINTS
 )  # fmt: skip
 CeLU = activation(
     "CeLU", _celu, lambda x, out, alpha: _where(Greater()(x, 0), ones_like(x), _negative_exp(x, 1 / alpha)),
@@ -208,7 +210,7 @@ GeLU = activation("GeLU", _gelu_tanh, _gelu_tanh_slope, doc=
     Examples:
         >>> print(ops.GeLU()(Tensor([-1.0, 2.0])))
         [-0.158808   1.9545977]
-    """)
+    """, native_from=POINTS)
 GeLUErf = activation("GeLUErf", _gelu_erf, _gelu_erf_slope, doc="""Gaussian error linear unit, exact form.
 
     Examples:
@@ -226,13 +228,13 @@ SiLU = activation("SiLU", lambda xp, x: x * _sigmoid(xp, x), _silu_slope, doc=""
     Examples:
         >>> print(ops.SiLU()(Tensor([-1.0, 2.0])))
         [-0.2689414  1.761594 ]
-    """)
+    """, native_from=POINTS)
 Mish = activation("Mish", lambda xp, x: x * xp.tanh(_softplus(xp, x)), _mish_slope, doc="""x * tanh(softplus(x)).
 
     Examples:
         >>> print(ops.Mish()(Tensor([-1.0, 2.0])))
         [-0.30340147  1.9439589 ]
-    """)
+    """, native_from=POINTS)
 LogSigmoid = activation(
     "LogSigmoid", lambda xp, x: -_softplus(xp, -x), lambda x, out: Sigmoid()(-x), doc="""log(sigmoid(x)).
 
@@ -266,7 +268,7 @@ HSwish = activation(
     Examples:
         >>> print(ops.HSwish()(Tensor([0.0, 1.0, 5.0])))
         [0.        0.6666667 5.       ]
-    """, kinds="if"
+    """, kinds="if", native_from=POINTS
 )
 HSigmoid = activation(
     "HSigmoid", lambda xp, x: xp.clip(x / 6 + 0.5, 0, 1), lambda x, out: _between(x, -3.0, 3.0) * (1 / 6),
@@ -402,6 +404,8 @@ def shifted_and_total(device: Any, x: Any, axes: tuple[int, ...], labels: tuple[
 
 
 class _Softmax(Primitive):
+    native_from = ROWS
+
     def __init__(self, axis: Any = -1):
         name = type(self).__name__
         if isinstance(axis, bool) or not isinstance(axis, (int, tuple, list)):

@@ -30,6 +30,8 @@ class Transpose(Primitive):
         [[1.0], [2.0]]
     """
 
+    moves = True
+
     def __init__(self) -> None:
         super().__init__("Transpose")
 
@@ -150,6 +152,7 @@ class Concat(Primitive):
         [1.0, 2.0]
     """
 
+    moves = True
     variadic = True
 
     def __init__(self, axis: int = 0):
@@ -203,6 +206,7 @@ class Stack(Primitive):
         [[1, 2], [3, 4]]
     """
 
+    moves = True
     variadic = True
 
     def __init__(self, axis: int = 0):
@@ -246,6 +250,8 @@ class Fill(Primitive):
         >>> ops.Fill()(ms.float32, (2,), 3).tolist()
         [3.0, 3.0]
     """
+
+    moves = True
 
     def __init__(self) -> None:
         super().__init__("Fill")
@@ -359,6 +365,8 @@ def _first_indexed(spec: tuple, rank: int, taken: int) -> int:
 
 class _Indexing(Primitive):
     """`spec` is a tuple of ints, slices, None, Ellipsis and TENSOR_INDEX; index tensors follow as arguments."""
+
+    moves = True
 
     def __init__(self, spec: Any = (), **attrs: Any):
         spec = spec if isinstance(spec, tuple) else (spec,)

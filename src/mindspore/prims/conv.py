@@ -9,6 +9,7 @@ XLA has convolution as an operation; its gradients are the transposes of that li
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class Convolution(Primitive):
 
     rank = 2
     promote = (0, 1)
+    in_float32 = True
+    native_from = 256
 
     def __init__(
         self,
@@ -70,6 +73,10 @@ class Convolution(Primitive):
             group=group,
             data_format=data_format,
         )
+
+    def positions(self, shape: tuple[int, ...]) -> int:
+        """Where the filters stand in images that give a result of this shape; each meets all of its weights there."""
+        return shape[0] * math.prod(self.spatial(shape))
 
     def planes(self, channels: str) -> Labels:
         """Labels of images: the batch and the channels may be cut, windows run over the rest."""
@@ -186,7 +193,7 @@ def _images(cols: np.ndarray, geometry: Window, channels: int, sizes: tuple[int,
     return np.ascontiguousarray(out[:, :, *inner])
 
 
-class _Forward(Convolution):
+class ForwardConvolution(Convolution):
     """x * w."""
 
     def infer(self, x: Any, w: Any) -> Any:
@@ -197,6 +204,9 @@ class _Forward(Convolution):
     def factors(self, x: Any, w: Any) -> Factors:
         given, filters, out = self.rule()
         return Factors((given, filters), (out,))
+
+    def multiplications(self, x: Any, w: Any) -> int:
+        return self.positions(self.output_shape(x.shape, w.shape)) * w.size
 
     def on_device(self, device: Any, x: Any, w: Any) -> Any:
         return self.with_filters(w.shape[0])(x, w)
@@ -236,6 +246,9 @@ class _InputGradient(Convolution):
     def factors(self, dout: Any, w: Any, size: Any) -> Factors:
         given, filters, out = self.rule()
         return Factors((out, filters, None), (given,))
+
+    def multiplications(self, dout: Any, w: Any, size: Any) -> int:
+        return self.positions(dout.shape) * w.size
 
     def on_device(self, device: Any, dout: Any, w: Any, size: Any) -> Any:
         return self.with_filters(w.shape[0])(dout, w, device.shapes[0])
@@ -278,6 +291,9 @@ class _FilterGradient(Convolution):
         given, filters, out = self.rule()
         return Factors((out, given, None), (filters,))
 
+    def multiplications(self, dout: Any, x: Any, size: Any) -> int:
+        return self.positions(dout.shape) * math.prod(size)
+
     def on_device(self, device: Any, dout: Any, x: Any, size: Any) -> Any:
         return self.with_filters(device.shapes[0][0])(dout, x, device.shapes[0])
 
@@ -306,7 +322,7 @@ def _static_shape(op: str, size: Any) -> tuple[int, ...]:
 
 
 # -- the families -----------------------------------------------------------------------------------------------------
-class Conv1D(_Forward):
+class Conv1D(ForwardConvolution):
     """1-d convolution of (N, C, L) with (O, C/group, K).
 
     Examples:
@@ -315,10 +331,9 @@ class Conv1D(_Forward):
     """
 
     rank = 1
-    eval = _Forward.eval
 
 
-class Conv2D(_Forward):
+class Conv2D(ForwardConvolution):
     """2-d convolution of (N, C, H, W) with (O, C/group, KH, KW).
 
     Examples:
@@ -327,10 +342,8 @@ class Conv2D(_Forward):
         (1, 4, 8, 8)
     """
 
-    eval = _Forward.eval
 
-
-class Conv3D(_Forward):
+class Conv3D(ForwardConvolution):
     """3-d convolution of (N, C, D, H, W) with (O, C/group, KD, KH, KW).
 
     Examples:
@@ -339,12 +352,10 @@ class Conv3D(_Forward):
     """
 
     rank = 3
-    eval = _Forward.eval
 
 
 class Conv1DBackpropInput(_InputGradient):
     rank = 1
-    eval = _InputGradient.eval
 
 
 class Conv2DBackpropInput(_InputGradient):
@@ -357,8 +368,6 @@ class Conv2DBackpropInput(_InputGradient):
            [2. 4. 2.]
            [1. 2. 1.]]]]
     """
-
-    eval = _InputGradient.eval
 
     def __init__(
         self,
@@ -386,19 +395,15 @@ class Conv2DTranspose(Conv2DBackpropInput):
         (1, 1, 4, 4)
     """
 
-    eval = _InputGradient.eval
-
 
 class Conv3DBackpropInput(_InputGradient):
     """The gradient of Conv3D by its input."""
 
     rank = 3
-    eval = _InputGradient.eval
 
 
 class Conv1DBackpropFilter(_FilterGradient):
     rank = 1
-    eval = _FilterGradient.eval
 
 
 class Conv2DBackpropFilter(_FilterGradient):
@@ -411,8 +416,6 @@ class Conv2DBackpropFilter(_FilterGradient):
            [4. 4.]]]]
     """
 
-    eval = _FilterGradient.eval
-
 
 class Conv3DBackpropFilter(_FilterGradient):
     """The gradient of a 3-d convolution by its weight: `prim(out_grad, input, weight_shape)`.
@@ -424,7 +427,6 @@ class Conv3DBackpropFilter(_FilterGradient):
     """
 
     rank = 3
-    eval = _FilterGradient.eval
 
 
 _FORWARD = {1: Conv1D, 2: Conv2D, 3: Conv3D}

@@ -15,7 +15,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims import checks, values
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import POINTS, Primitive, set_cast
 from mindspore.prims.reduction import sum_to_shape
 from mindspore.prims.special import erf, erfc, erfinv
 
@@ -54,6 +54,7 @@ def unary(
     kinds: str = ANY,
     out: mstype.DType | None = None,
     doc: str = "",
+    native_from: int = 0,
 ) -> Any:
     """A primitive of one argument. `function(xp, x)`; `bprop(x, out, dout)` returns the gradient of x."""
 
@@ -64,6 +65,7 @@ def unary(
         return (bprop(x, out, dout),)  # type: ignore[misc]
 
     members = {"eval": eval_, "kinds": kinds, "out_dtype": out, "__doc__": doc, "__module__": __name__}
+    members["native_from"] = native_from
     members["__init__"] = lambda self: Primitive.__init__(self, name)
     if bprop is not None:
         members["bprop"] = bprop_
@@ -608,7 +610,7 @@ Exp = unary("Exp", _quiet("exp"), lambda x, out, d: d * conj(out), FLOAT, doc=""
     Examples:
         >>> ops.Exp()(Tensor([0.0])).tolist()
         [1.0]
-    """)
+    """, native_from=POINTS)
 Expm1 = unary("Expm1", _quiet("expm1"), lambda x, out, d: d * conj(out + 1), FLOAT,
     doc="""exp(x) - 1, exact for small x.
 
@@ -621,7 +623,7 @@ Log = unary("Log", _quiet("log"), lambda x, out, d: d / conj(x), FLOAT, doc="""T
     Examples:
         >>> ops.Log()(Tensor([1.0])).tolist()
         [0.0]
-    """)
+    """, native_from=POINTS)
 Log1p = unary("Log1p", _quiet("log1p"), lambda x, out, d: d / conj(x + 1), FLOAT, doc="""log(1 + x), exact for small x.
 
     Examples:
@@ -731,7 +733,7 @@ Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * conj(1 - out * out), 
     Examples:
         >>> ops.Tanh()(Tensor([0.0])).tolist()
         [0.0]
-    """)
+    """, native_from=POINTS)
 Asinh = unary("Asinh", _numpy("arcsinh"), lambda x, out, d: d * conj(Rsqrt()(x * x + 1)), FLOAT,
     doc="""The inverse of the hyperbolic sine.
 
@@ -758,7 +760,7 @@ Erf = unary("Erf", erf, lambda x, out, d: d * Exp()(-x * x) * _TWO_OVER_SQRT_PI,
     Examples:
         >>> ops.Erf()(Tensor([0.0])).tolist()
         [0.0]
-    """)
+    """, native_from=POINTS)
 Erfc = unary("Erfc", erfc, lambda x, out, d: d * Exp()(-x * x) * -_TWO_OVER_SQRT_PI, "f",
     doc="""1 minus the error function.
 
@@ -805,14 +807,14 @@ Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOA
     Examples:
         >>> ops.Sigmoid()(Tensor([0.0])).tolist()
         [0.5]
-    """)
+    """, native_from=POINTS)
 Softplus = unary("Softplus", _softplus, lambda x, out, d: d * Sigmoid()(x), "f",
     doc="""log(1 + exp(x)), without overflow.
 
     Examples:
         >>> ops.Softplus()(Tensor([100.0])).tolist()
         [100.0]
-    """)
+    """, native_from=POINTS)
 ReLU = unary(
     "ReLU", lambda xp, x: xp.maximum(x, xp.zeros((), x.dtype)), lambda x, out, d: ReluGrad()(d, out), REAL,
     doc="""max(x, 0).
@@ -820,7 +822,7 @@ ReLU = unary(
     Examples:
         >>> ops.ReLU()(Tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
-    """)  # fmt: skip
+    """, native_from=POINTS)  # fmt: skip
 
 
 class ReluGrad(Elementwise):
@@ -955,6 +957,7 @@ class Cast(Primitive):
     """
 
     elementwise = True
+    moves = True
 
     def __init__(self) -> None:
         super().__init__("Cast")
@@ -981,10 +984,11 @@ class Cast(Primitive):
         return Cast()(dout, x.dtype), None
 
 
+set_cast(Cast())
+
+
 def _integers_as_float(self: Primitive, args: tuple) -> tuple:
     """Integers become float32 before these primitives see them."""
-    from mindspore.prims import values
-
     return tuple(
         Cast()(a, mstype.float32) if isinstance(a, values.TensorBase) and values.dtype_of(a).kind in "bui" else a
         for a in args

@@ -36,9 +36,14 @@ class Leading:
         self.shape, self.dtype = tuple(x.shape[:-2]), x.dtype
 
 
-class _MatrixProduct(Primitive):
+class MatrixProduct(Primitive):
+    """What products of matrices have in common."""
+
     promote = (0, 1)
     light = True
+    in_float32 = True
+    native_from = 1024
+    native_beyond = 64**3  # BLAS does smaller ones without threads, as fast
 
     def __init__(self, transpose_a: bool = False, transpose_b: bool = False):
         for name, value in (("transpose_a", transpose_a), ("transpose_b", transpose_b)):
@@ -70,6 +75,12 @@ class _MatrixProduct(Primitive):
         right = ("n", "k") if self.transpose_b else ("k", "n")
         return Factors(((*lead[0], *left), (*lead[1], *right)), ((*numbered(len(batch)), "m", "n"),))  # type: ignore[misc]
 
+    def multiplications(self, x: Any, y: Any) -> int:
+        if x.ndim < 2 or y.ndim < 2:
+            return 0
+        m, n = x.shape[-1 if self.transpose_a else -2], y.shape[-2 if self.transpose_b else -1]
+        return max(x.size * n, y.size * m)
+
     def eval(self, xp: Any, x: Any, y: Any) -> Any:
         self.check_rank(x, y)  # eager calls come here without inference
         return _product(xp, _swap(xp, x) if self.transpose_a else x, _swap(xp, y) if self.transpose_b else y)
@@ -82,7 +93,7 @@ class _MatrixProduct(Primitive):
         return sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
 
 
-class MatMul(_MatrixProduct):
+class MatMul(MatrixProduct):
     """The product of two matrices.
 
     Examples:
@@ -99,7 +110,7 @@ class MatMul(_MatrixProduct):
                 raise ValueError(f"For '{self.name}', '{name}' must have 2 dimensions, but its shape is {value.shape}.")
 
 
-class BatchMatMul(_MatrixProduct):
+class BatchMatMul(MatrixProduct):
     """Products of matrices in the last two dimensions; leading dimensions broadcast.
 
     Examples:

@@ -18,7 +18,7 @@ from mindspore.prims.arrays import ExpandDims
 from mindspore.prims.elementwise import Cast, Elementwise, Equal, Exp, Log, Maximum, Minimum, Select, Sigmoid, binary
 from mindspore.prims.factors import DONE, Factors
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import ROWS, Primitive
 from mindspore.prims.reduction import ReduceSum
 from mindspore.prims.requirements import Requirement, label_below
 from mindspore.prims.values import from_array
@@ -101,6 +101,8 @@ class SparseCrossEntropy(Primitive):
         >>> print(ops.SparseCrossEntropy()(Tensor([[0.0, 0.0]]), Tensor([1], ms.int32)))
         [0.6931472]
     """
+
+    native_gradient_from = ROWS  # it checks its labels, which native code would do after the fact
 
     def __init__(self) -> None:
         super().__init__("SparseCrossEntropy")

@@ -17,7 +17,7 @@ from mindspore.prims import checks
 from mindspore.prims.elementwise import Cast, Rsqrt
 from mindspore.prims.factors import DONE, WHOLE, Factors, numbered
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import ROWS, Primitive
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape, reduced_shape
 
 
@@ -82,6 +82,8 @@ class Standardize(Primitive):
         [[-1.  1.]] [[2.]]
     """
 
+    native_from = ROWS
+
     def __init__(self, axes: tuple[int, ...], epsilon: float = 1e-5):
         super().__init__(axes=tuple(axes), epsilon=float(epsilon))
 
@@ -113,6 +115,8 @@ class LayerNorm(Primitive):
         >>> print(out.round(decimals=3), mean)
         [[-1.  1.]] [[2.]]
     """
+
+    native_from = ROWS
 
     def __init__(self, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7):
         for name, value in (("begin_norm_axis", begin_norm_axis), ("begin_params_axis", begin_params_axis)):
@@ -170,6 +174,8 @@ class RmsNorm(Primitive):
         [[0.8485 1.1314]]
     """
 
+    native_from = ROWS
+
     def __init__(self, epsilon: float = 1e-6):
         super().__init__(epsilon=float(epsilon))
 
@@ -224,6 +230,8 @@ class BatchNorm(Primitive):
         [[ 1. 10.]
          [ 3. 30.]]
     """
+
+    native_from = ROWS
 
     def __init__(
         self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1, data_format: str = "NCHW"

@@ -21,7 +21,7 @@ from mindspore.prims import checks, window
 from mindspore.prims.elementwise import zeros_like
 from mindspore.prims.factors import WHOLE, Factors, is_tensor
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import ROWS, Primitive
 from mindspore.prims.window import Window
 
 _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
@@ -32,6 +32,7 @@ class Pooling(Primitive):
 
     rank = 2
     kinds = "f"
+    in_float32 = True
     pad_modes: tuple[str, ...] = ("same", "valid", "pad")
 
     def factors(self, *args: Any) -> Factors | None:
@@ -144,6 +145,7 @@ def lowest(dtype: Any) -> Any:
 # -- maximum ----------------------------------------------------------------------------------------------------------
 class _Max(Pooling):
     kinds = "uif"
+    native_from = ROWS
 
     def eval(self, xp: Any, x: Any) -> Any:
         if xp is not np:
@@ -173,7 +175,6 @@ class MaxPool(_Max):
     """
 
     pad_modes = ("same", "valid")
-    eval = _Max.eval
 
     def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW"):
         self.setup(kernel_size, strides, pad_mode, data_format)
@@ -188,7 +189,6 @@ class MaxPool3D(_Max):
     """
 
     rank = 3
-    eval = _Max.eval
 
     def __init__(
         self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID", pad_list: Any = 0,
@@ -204,8 +204,6 @@ class MaxPoolNd(_Max):
         >>> print(ops.MaxPoolNd(1, (2,), (2,))(Tensor([[[1.0, 3.0, 5.0, 7.0]]])))
         [[[3. 7.]]]
     """
-
-    eval = _Max.eval
 
     def __init__(
         self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
@@ -386,14 +384,14 @@ class MaxPoolWithArgmax(MaxPoolWithIndices):
         (5.0, 1)
     """
 
-    eval = MaxPoolWithIndices.eval
-
     def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW"):
         super().__init__(2, kernel_size, strides, 0, 1, False, mstype.int32, pad_mode)
 
 
 # -- average ----------------------------------------------------------------------------------------------------------
 class _Average(Pooling):
+    native_from = ROWS
+
     def setup_average(self, count_include_pad: bool, divisor_override: Any, *geometry: Any, **more: Any) -> None:
         if isinstance(divisor_override, bool) or not isinstance(divisor_override, (int, type(None))):
             raise TypeError(
@@ -452,7 +450,6 @@ class AvgPool(_Average):
     """
 
     pad_modes = ("same", "valid")
-    eval = _Average.eval
 
     def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID", data_format: str = "NCHW"):
         self.setup_average(False, None, kernel_size, strides, pad_mode, data_format)
@@ -467,7 +464,6 @@ class AvgPool3D(_Average):
     """
 
     rank = 3
-    eval = _Average.eval
 
     def __init__(
         self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", pad: Any = 0, ceil_mode: bool = False,
@@ -485,8 +481,6 @@ class AvgPoolNd(_Average):
         [[[2. 6.]]]
     """
 
-    eval = _Average.eval
-
     def __init__(
         self, rank: int, kernel_size: Any, strides: Any, pad: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: int | None = None, pad_mode: str = "pad",
@@ -500,6 +494,8 @@ class AvgPoolNd(_Average):
 
 class AvgPoolGrad(_Average):
     """`prim(dout, input_shape)`: every element gets the share of each window it lies in."""
+
+    native_from = 0
 
     def on_device(self, device: Any, dout: Any, shape: Any) -> Any:
         return self(dout, device.shapes[0])

@@ -11,6 +11,7 @@ A subclass states, side by side:
 - `requirements(*args)`: optional; what the values of arguments must satisfy (prims/requirements.py).
 - `failure()`: optional; the error to raise when finite arguments give a result that is not finite. NumPy's own rule raises it.
 - `factors(*args)`: optional; which dimensions run together (prims/factors.py), for sharding and counts of work.
+- `multiplications(*args)`: optional; how many, of an operation that sums up products.
 - `on_device(device, *args)`: optional; the operation on a device's parts of its arguments, where it is not simply the
   operation itself (compiler/shard/device.py says what `device` knows). Written with primitives, like `bprop`.
 - `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/vmap.py).
@@ -33,13 +34,13 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.argument_names import positional
 from mindspore.prims.factors import Factors
 
-_REGISTRY: dict[str, type[Primitive]] = {}
-
 
 class _Dispatch:
     """How a primitive call is carried out. Without a runtime, which sets it once, calls can only build graphs."""
 
     call: Callable[[Primitive, tuple], Any] = staticmethod(lambda prim, args: _build(prim, args))
+    #: converts a value to an element type: the primitive `Cast`, by which arguments of primitives are converted
+    cast: Callable[[Any, mstype.DType], Any]
 
 
 def _build(prim: Primitive, args: tuple) -> Any:
@@ -50,6 +51,14 @@ def _build(prim: Primitive, args: tuple) -> Any:
 
 def set_dispatch(call: Callable[[Primitive, tuple], Any]) -> None:
     _Dispatch.call = staticmethod(call)
+
+
+def set_cast(cast: Callable[[Any, mstype.DType], Any]) -> None:
+    _Dispatch.cast = staticmethod(cast)
+
+
+#: `native_from` of what goes over elements one by one, and of what combines rows of them
+POINTS, ROWS = 32768, 4096
 
 
 class Primitive:
@@ -85,6 +94,16 @@ class Primitive:
     compares: ClassVar[bool] = False
     #: f(x + y) = f(x) + f(y) in all arguments at once: a sum over devices may be taken after the operation
     linear: ClassVar[bool] = False
+    #: it moves or names elements and computes nothing
+    moves: ClassVar[bool] = False
+    #: halves are widened, computed with in float32, and the result is rounded once
+    in_float32: ClassVar[bool] = False
+    #: elements of the first argument from which PyNative mode has it compiled for the CPU, NumPy being slower (0: never)
+    native_from: ClassVar[int] = 0
+    #: and the number of multiplications beyond which this pays
+    native_beyond: ClassVar[int] = 0
+    #: as `native_from`, for the gradient rule of an operation that itself stays on NumPy
+    native_gradient_from: ClassVar[int] = 0
 
     if TYPE_CHECKING:  # attributes given to the constructor
 
@@ -100,11 +119,6 @@ class Primitive:
         self.attrs = attrs
         self.__dict__.update(attrs)
 
-    def __init_subclass__(cls, **kwargs: Any):
-        super().__init_subclass__(**kwargs)
-        if "infer" in cls.__dict__ or "eval" in cls.__dict__:
-            _REGISTRY.setdefault(cls.__name__, cls)
-
     # -- rules, overridden by subclasses --------------------------------------------------------------------------
     def infer(self, *args: Any) -> Any:
         raise NotImplementedError(
@@ -117,6 +131,10 @@ class Primitive:
     def factors(self, *args: Any) -> Factors | None:
         """The index rule of the operation on these arguments; None: unknown, it is not cut over devices."""
         return factors.elementwise(args, self.linear) if self.elementwise else None
+
+    def multiplications(self, *args: Any) -> int:
+        """The products of numbers that it sums up, for arguments of these shapes; 0: it is not made of products."""
+        return 0
 
     bprop: Any = None
     vmap: Any = None
@@ -268,18 +286,6 @@ def _require_known(name: str, settings: tuple) -> None:
             )
 
 
-def primitive_class(name: str) -> type[Primitive]:
-    """The class registered under a primitive's name."""
-    try:
-        return _REGISTRY[name]
-    except KeyError:
-        raise ValueError(f"there is no primitive called {name!r}") from None
-
-
-def registered_primitives() -> dict[str, type[Primitive]]:
-    return dict(_REGISTRY)
-
-
 def promote_arguments(name: str, args: tuple, which: str | tuple[int, ...], compares: bool = False) -> tuple:
     """Bring tensor and number arguments to one element type, casting tensors and turning numbers into constants.
 
@@ -339,7 +345,7 @@ def _common_number_dtype(numbers: list[Any]) -> mstype.DType:
 
 def _as_dtype(value: Any, dtype: mstype.DType) -> Any:
     if isinstance(value, (values.TensorBase, values.SymbolicScalarBase)):
-        return value if values.dtype_of(value) is dtype else primitive_class("Cast")()(value, dtype)
+        return value if values.dtype_of(value) is dtype else _Dispatch.cast(value, dtype)
     return values.number_tensor(value, dtype)
 
 

@@ -244,6 +244,8 @@ class Reshape(Primitive):
         (2, 1)
     """
 
+    moves = True
+
     def __init__(self) -> None:
         super().__init__("Reshape")
 

@@ -26,8 +26,9 @@ from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import DONE, Factors, numbered
-from mindspore.prims.primitive import Primitive, primitive_class
+from mindspore.prims.primitive import Primitive
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ class Violation(Primitive):
     def on_device(self, device: Any, x: Any) -> Any:
         """What any device finds, all know of."""
         bad, worst = device.plain(self, x)
-        labels, cast = device.factors.inputs[0], primitive_class("Cast")()
+        labels, cast = device.factors.inputs[0], Cast()
         found = device.all_reduce("max", cast(bad, mstype.int32), *labels)
         return cast(found, mstype.bool_), device.all_reduce("max", worst, *labels)
 

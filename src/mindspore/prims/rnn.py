@@ -20,7 +20,7 @@ from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.complex_step import along, twice_along
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import ROWS, Primitive
 
 #: gates per hidden unit, and saved values per hidden unit
 _GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
@@ -91,6 +91,8 @@ class _Recurrent(Primitive):
 
 class RecurrentSequence(_Recurrent):
     """Outputs (T, N, H), the last h and c (N, H), and saved values (T, N, *)."""
+
+    native_from = ROWS
 
     def infer(self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> Any:
         for name, value in (("gates", gates), ("h0", h0), ("c0", c0), ("weight", weight)):

@@ -13,6 +13,8 @@ from mindspore.prims.primitive import Primitive
 class MakeTuple(Primitive):
     """Several values as one."""
 
+    moves = True
+
     def __init__(self) -> None:
         super().__init__("MakeTuple")
 
@@ -25,6 +27,8 @@ class MakeTuple(Primitive):
 
 class TupleGetItem(Primitive):
     """One of several values."""
+
+    moves = True
 
     def __init__(self) -> None:
         super().__init__("TupleGetItem")

@@ -104,7 +104,6 @@ class ScalarSummary(_Summary):
     """
 
     kind = "scalar"
-    eval = _Summary.eval
 
 
 class ImageSummary(_Summary):
@@ -116,7 +115,6 @@ class ImageSummary(_Summary):
     """
 
     kind = "image"
-    eval = _Summary.eval
 
 
 class TensorSummary(_Summary):
@@ -128,7 +126,6 @@ class TensorSummary(_Summary):
     """
 
     kind = "tensor"
-    eval = _Summary.eval
 
 
 class HistogramSummary(_Summary):
@@ -140,4 +137,3 @@ class HistogramSummary(_Summary):
     """
 
     kind = "histogram"
-    eval = _Summary.eval

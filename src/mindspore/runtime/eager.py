@@ -82,7 +82,7 @@ def _plan(prim: Primitive) -> tuple[str, int, int]:
     code does it: elements of the first argument (0: never), and then multiplications."""
     cls = type(prim)
     same_way = cls.prepare is Primitive.prepare and not cls.variadic and not cls.writes
-    return cls.kinds if same_way else "", *eager_kernels.sizes(prim.name)
+    return cls.kinds if same_way else "", cls.native_from, cls.native_beyond
 
 
 def execute(prim: Primitive, args: tuple) -> Any:
@@ -91,7 +91,7 @@ def execute(prim: Primitive, args: tuple) -> Any:
     out = None if device is None else device.compute(prim, args)
     if out is None:
         arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
-        kernel = eager_kernels.forward(prim, arrays) if prim.name in eager_kernels.THRESHOLDS else None
+        kernel = eager_kernels.forward(prim, arrays) if prim.native_from else None
         out = _wrap(kernel(arrays) if kernel is not None else _evaluate(prim, args, arrays))
     for tape in ACTIVE.tapes:
         tape.record(prim, args, out)

@@ -27,28 +27,8 @@ from mindspore.runtime import choose_backend, context
 from mindspore.runtime.device_kinds import NumpyDevice
 from mindspore.runtime.operation_graph import OperationGraph, forward_graph, gradient_graph
 
-#: element counts from which an operation is worth a native call
-_CONVOLUTION, _MATRIX, _ROWS, _POINTS = 256, 1024, 4096, 32768
-#: multiplications from which a matrix product is worth it; BLAS does smaller ones without threads, as fast
-_PRODUCT = 64**3
 #: multiplications (of other operations: elements) up to which threads cost more than they save
 _SERIAL = 1 << 19
-
-#: operation -> how many elements its first operand must have
-THRESHOLDS: dict[str, int] = {
-    **dict.fromkeys(
-        [f"Conv{d}D{kind}" for d in (1, 2, 3) for kind in ("", "BackpropInput", "BackpropFilter", "Transpose")],
-        _CONVOLUTION,
-    ),
-    **dict.fromkeys(("MatMul", "BatchMatMul"), _MATRIX),
-    **dict.fromkeys(("MaxPool", "MaxPoolNd", "MaxPool3D", "AvgPool", "AvgPoolNd", "AvgPool3D"), _ROWS),
-    **dict.fromkeys(("BatchNorm", "LayerNorm", "RmsNorm", "Standardize", "Softmax", "LogSoftmax"), _ROWS),
-    "RecurrentSequence": _ROWS,
-    **dict.fromkeys(("ReLU", "ReLU6", "GeLU", "SiLU", "Mish", "Elu", "HSwish", "Softplus"), _POINTS),
-    **dict.fromkeys(("Tanh", "Sigmoid", "Exp", "Log", "Erf"), _POINTS),
-}  # fmt: skip
-#: operations whose gradient rule is worth compiling although they themselves run on NumPy (they check their input)
-GRADIENTS: dict[str, int] = {**THRESHOLDS, "SparseCrossEntropy": _ROWS}
 
 _FLOAT = np.dtype(np.float32)
 _NONE = object()  # in the cache: stays on NumPy
@@ -69,21 +49,21 @@ class Kernels:
 
 
 def forward(prim: Primitive, arrays: list[Any]) -> Callable[[list[Any]], Any] | None:
-    """A native kernel for `prim` on arguments like these, or None."""
-    if not _wanted(prim, arrays, THRESHOLDS[prim.name]):
+    """A native kernel for `prim`, which is worth one somewhere (`native_from`), on arguments like these, or None."""
+    if not _wanted(prim, arrays, prim.native_from):
         return None
     key = (prim.cached_key(), *[(a.shape, a.dtype) if type(a) is np.ndarray else keys.exact(a) for a in arrays])
     return _find(key, lambda backend: _ForwardKernel(backend, prim, arrays))
 
 
-def gradient(prim: Any, args: tuple, out: Any, dout: Any, needed: tuple[bool, ...]) -> tuple | None:
+def gradient(prim: Primitive, args: tuple, out: Any, dout: Any, needed: tuple[bool, ...]) -> tuple | None:
     """The gradients that `prim.bprop` gives, for the needed arguments only; None to have them computed by the rule.
 
     Gradients of results may be None: they are zero.
     """
     many = isinstance(out, tuple)
     arrays = [a._data if isinstance(a, TensorBase) else a for a in args]
-    if not _wanted(prim, arrays, GRADIENTS[prim.name]):
+    if not _wanted(prim, arrays, prim.native_from or prim.native_gradient_from):
         return None
     data = [t if t is None else t._data for t in ((*out, *dout) if many else (out, dout))]
     if any(type(d) is not np.ndarray and d is not None for d in data):
@@ -109,25 +89,14 @@ def _wanted(prim: Primitive, arrays: list[Any], least: int) -> bool:
     first = arrays[0]
     if type(first) is not np.ndarray or first.size < least or first.dtype is not _FLOAT:
         return False
-    if least == _MATRIX and _multiplications(prim, arrays) <= _PRODUCT:
+    if prim.native_beyond and prim.multiplications(*arrays) <= prim.native_beyond:
         return False
     return all(type(a) is not np.ndarray or a.dtype is _FLOAT or a.dtype.kind in "iu" for a in arrays)
 
 
-def sizes(name: str) -> tuple[int, int]:
-    """How large an operation must be for native code: elements of the first argument (0: always NumPy), multiplications."""
-    least = THRESHOLDS.get(name, 0)
-    return least, _PRODUCT if least == _MATRIX else 0
-
-
-def _multiplications(prim: Any, arrays: list[Any]) -> int:
-    """Of a matrix product or a convolution, roughly; of others the elements of the first argument."""
-    a, b = arrays[0], arrays[1] if len(arrays) > 1 else None
-    if type(b) is not np.ndarray or b.ndim < 2:
-        return a.size
-    if prim.name.startswith("Conv"):
-        return a.size * max(1, b.size // b.shape[1])
-    return a.size * (b.shape[-2] if prim.transpose_b else b.shape[-1]) if prim.name.endswith("MatMul") else a.size
+def _work(prim: Primitive, arrays: list[Any]) -> int:
+    """Multiplications; of operations that are not made of them, elements."""
+    return prim.multiplications(*arrays) or arrays[0].size
 
 
 def _find(key: tuple, make: Callable[[Any], Any]) -> Any:
@@ -167,8 +136,8 @@ class _Kernel:
 
 
 class _ForwardKernel(_Kernel):
-    def __init__(self, backend: Any, prim: Any, arrays: list[Any]):
-        super().__init__(backend, forward_graph(prim, _abstract(arrays)), _multiplications(prim, arrays) < _SERIAL)
+    def __init__(self, backend: Any, prim: Primitive, arrays: list[Any]):
+        super().__init__(backend, forward_graph(prim, _abstract(arrays)), _work(prim, arrays) < _SERIAL)
 
     def __call__(self, arrays: list[Any]) -> Any:
         results = self.run(arrays)
@@ -178,9 +147,9 @@ class _ForwardKernel(_Kernel):
 class _GradientKernel(_Kernel):
     """`bprop` on (arguments, out, dout)."""
 
-    def __init__(self, backend: Any, prim: Any, given: list[Any], count: int, many: bool, needed: tuple[bool, ...]):
+    def __init__(self, backend: Any, prim: Primitive, given: list[Any], count: int, many: bool, needed: tuple[bool, ...]):
         graph = gradient_graph(prim, _abstract(given), count, many, needed)
-        super().__init__(backend, graph, _multiplications(prim, given[:count]) < _SERIAL)
+        super().__init__(backend, graph, _work(prim, given[:count]) < _SERIAL)
 
     def __call__(self, arrays: list[Any]) -> tuple:
         grads: list[Any] = [None] * self.operation.results_in_all

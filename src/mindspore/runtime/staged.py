@@ -27,7 +27,7 @@ def run_node(node: CNode, args: list[Any]) -> Any:
     if isinstance(node.op, (Cond, While, Call)):
         return _run_control(node, args)
     prim = node.op
-    kernel = eager_kernels.forward(prim, args) if prim.name in eager_kernels.THRESHOLDS else None
+    kernel = eager_kernels.forward(prim, args) if prim.native_from else None
     with np.errstate(all="ignore"):
         return kernel(args) if kernel is not None else devices.current().evaluate(prim, args)
 

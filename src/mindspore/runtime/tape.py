@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.elementwise import Cast, Real, zeros_like
+from mindspore.prims.elementwise import Cast, Real, StopGradient, zeros_like
 from mindspore.prims.inplace import new_value, value_of
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.structural import Identity
@@ -74,7 +74,7 @@ class Tape:
 
     def record(self, prim: Any, args: tuple, out: Any) -> None:
         tracked = self._tracked
-        if prim.name == "StopGradient" or prim.bprop is None:
+        if prim.bprop is None or type(prim) is StopGradient:
             return
         for a in args:
             if isinstance(a, TensorBase) and getattr(a, "_value", 0) in tracked:
@@ -111,14 +111,16 @@ class Tape:
     def _pull_back(self, entry: Entry, args: tuple, out: Any, dout: Any) -> tuple:
         """The gradients of an entry's arguments: in one native call where there is one and nobody records it."""
         device = devices.accelerator()
-        if (device is not None or entry.name in eager_kernels.GRADIENTS) and not ACTIVE.tapes:
-            prim = getattr(entry.bprop, "__self__", None)
-            if isinstance(prim, Primitive):
-                needed = tuple(key in self._tracked for key in entry.arg_keys)
-                kernels = eager_kernels if device is None else device.engine
-                grads = kernels.gradient(prim, args, out, dout, needed)
-                if grads is not None:
-                    return grads
+        prim = getattr(entry.bprop, "__self__", None)
+        if isinstance(prim, Primitive) and not ACTIVE.tapes:
+            grads = None
+            needed = tuple(key in self._tracked for key in entry.arg_keys)
+            if device is not None:
+                grads = device.engine.gradient(prim, args, out, dout, needed)
+            elif prim.native_from or prim.native_gradient_from:
+                grads = eager_kernels.gradient(prim, args, out, dout, needed)
+            if grads is not None:
+                return grads
         return entry.bprop(*args, out, dout if isinstance(entry.bprop, TakesNone) else _with_zeros(out, dout))
 
     def _output_gradient(self, entry: Entry, results: tuple, grads: dict[int, Any], inputs: set[int]) -> Any:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mindspore import log as logger
 from mindspore import nn
 from mindspore._base import dtype as mstype
 from mindspore.nn.cell import Cell
+from mindspore.ops import operations as P
 from mindspore.prims.primitive import Primitive
 from mindspore.train._amp_strategy import AmpStrategy, CastAll, cast_floats
 from mindspore.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
@@ -23,38 +24,33 @@ from mindspore.train.loss_scale_manager import DynamicLossScaleManager, LossScal
 #: kept for libraries that look here: all floating point arguments of a primitive are cast, so it is empty
 AMP_PRIM_ARG_TABLE: dict[str, list[int]] = defaultdict(list)
 
-_WHITE_PRIMITIVES = (
-    "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "Conv2DBackpropInput", "MatMul", "BatchMatMul", "PReLU",
-    "ReLU", "Ger",
+#: what levels O1 and O2 tell apart
+_WHITE_CELLS: tuple[type[Cell], ...] = (
+    nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose, nn.Dense, nn.LSTMCell,
+    nn.RNNCell, nn.GRUCell,
 )  # fmt: skip
-_WHITE_CELLS = (
-    "Conv1d", "Conv2d", "Conv3d", "Conv1dTranspose", "Conv2dTranspose", "Conv3dTranspose", "Dense", "LSTMCell",
-    "RNNCell", "GRUCell",
+_BLACK_CELLS: tuple[type[Cell], ...] = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm)
+_WHITE_PRIMITIVES: tuple[type[Primitive], ...] = (
+    P.Conv2D, P.Conv3D, P.Conv2DTranspose, P.Conv3DTranspose, P.Conv2DBackpropInput, P.MatMul, P.BatchMatMul, P.PReLU,
+    P.ReLU, P.Ger,
 )  # fmt: skip
-_BLACK_CELLS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm")
-_AUTO_WHITE = (
-    "Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "Convolution", "MatMul", "BatchMatMul", "MatMulExt",
-    "BatchMatMulExt", "PReLU", "Einsum", "Dense", "Addmm", "Addbmm", "Addmv", "Baddbmm", "Mv",
+#: what level "auto" tells apart
+_AUTO_WHITE: tuple[type[Primitive], ...] = (
+    P.Conv2D, P.Conv3D, P.Conv2DTranspose, P.Conv3DTranspose, P.MatMul, P.BatchMatMul, P.PReLU, P.Einsum, P.Dense,
 )  # fmt: skip
-_AUTO_BLACK = (
-    "Pow", "ACos", "Asin", "Cosh", "Erfinv", "Exp", "Expm1", "Log", "Log10", "Log1p", "Log2", "Reciprocal", "Rsqrt",
-    "Sinh", "Tan", "Softplus", "SoftplusExt", "LayerNorm", "LayerNormExt", "BatchNorm", "BatchNormExt", "GroupNorm",
-    "Norm", "KLDivLoss", "SmoothL1Loss", "MultilabelMarginLoss", "SoftMarginLoss", "TripletMarginLoss",
-    "MultiMarginLoss", "BCEWithLogitsLoss", "Pdist", "Cdist", "Renorm", "ReduceProd", "Softmax", "LogSoftmax",
-    "CumProd", "CumSum", "ProdExt", "SumExt", "L1LossExt", "MSELossExt", "NLLLoss", "NLLLoss2d",
+_AUTO_BLACK: tuple[type[Primitive], ...] = (
+    P.Pow, P.ACos, P.Asin, P.Cosh, P.Erfinv, P.Exp, P.Expm1, P.Log, P.Log10, P.Log1p, P.Log2, P.Reciprocal, P.Rsqrt,
+    P.Sinh, P.Tan, P.Softplus, P.LayerNorm, P.BatchNorm, P.KLDivLoss, P.SmoothL1Loss, P.MultilabelMarginLoss,
+    P.SoftMarginLoss, P.TripletMarginLoss, P.MultiMarginLoss, P.BCEWithLogitsLoss, P.Pdist, P.Cdist, P.Renorm,
+    P.ReduceProd, P.Softmax, P.LogSoftmax, P.CumProd, P.CumSum, P.NLLLoss,
+)  # fmt: skip
+#: official names of compositions, made when asked for: in the lists for whoever reads them. What they are made of counts.
+_COMPOSED_WHITE = ("MatMulExt", "BatchMatMulExt", "Addmm", "Addbmm", "Addmv", "Baddbmm", "Mv")
+_COMPOSED_BLACK = (
+    "SoftplusExt", "LayerNormExt", "BatchNormExt", "GroupNorm", "Norm", "ProdExt", "SumExt", "L1LossExt",
 )  # fmt: skip
 _LEVELS = ("O0", "O1", "O2", "O3", "auto")
 _BOOST_LEVELS = ("O0", "O1", "O2")
-
-
-def _cells_named(names: tuple[str, ...]) -> list[type]:
-    return [getattr(nn, name) for name in names if hasattr(nn, name)]
-
-
-def _primitives_named(names: tuple[str, ...]) -> list[type]:
-    from mindspore.ops import operations
-
-    return [getattr(operations, name) for name in names if hasattr(operations, name)]
 
 
 def get_white_list() -> list[type]:
@@ -64,7 +60,7 @@ def get_white_list() -> list[type]:
         >>> nn.Dense in amp.get_white_list()
         True
     """
-    return [*_cells_named(_WHITE_CELLS), *_primitives_named(_WHITE_PRIMITIVES)]
+    return [*_WHITE_CELLS, *_WHITE_PRIMITIVES]
 
 
 def get_black_list() -> list[type]:
@@ -74,15 +70,15 @@ def get_black_list() -> list[type]:
         >>> nn.BatchNorm2d in amp.get_black_list()
         True
     """
-    return _cells_named(_BLACK_CELLS)
+    return list(_BLACK_CELLS)
 
 
 def __getattr__(name: str) -> list[type]:
     makers: dict[str, Callable[[], list[type]]] = {
         "AMP_WHITE_LIST": get_white_list,
         "AMP_BLACK_LIST": get_black_list,
-        "AMP_AUTO_WHITE_LIST": lambda: _primitives_named(_AUTO_WHITE),
-        "AMP_AUTO_BLACK_LIST": lambda: _primitives_named(_AUTO_BLACK),
+        "AMP_AUTO_WHITE_LIST": lambda: [*_AUTO_WHITE, *(getattr(P, name) for name in _COMPOSED_WHITE)],
+        "AMP_AUTO_BLACK_LIST": lambda: [*_AUTO_BLACK, *(getattr(P, name) for name in _COMPOSED_BLACK)],
     }
     if name not in makers:
         raise AttributeError(f"module 'mindspore.train.amp' has no attribute '{name}'")
@@ -182,7 +178,7 @@ def _auto_mixed_precision_rewrite(
 def _apply_white_list(network: Cell, white_list: list[type], dtype: Any) -> Cell:
     """Compute in `dtype` inside cells of the white list and in primitives of it; results go back to float32."""
     kinds = tuple(kind for kind in white_list if issubclass(kind, Cell))
-    names = {kind.__name__ for kind in white_list if issubclass(kind, Primitive)}
+    names = _names(kind for kind in white_list if issubclass(kind, Primitive))
     for _, cell in list(network.cells_and_names()):
         if isinstance(cell, kinds) and not _set_by_user(cell):
             cell.to_float(dtype)
@@ -219,7 +215,7 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = mstyp
     if amp_level == "O1":
         network = _apply_white_list(network, get_white_list(), dtype)
     elif amp_level == "auto":
-        strategy = AmpStrategy(dtype, _AUTO_WHITE, _AUTO_BLACK)
+        strategy = AmpStrategy(dtype, _names(_AUTO_WHITE), _names(_AUTO_BLACK))
         network = _StrategyCell(network, strategy) if isinstance(network, Cell) else strategy.around(network)
     else:
         _apply_black_list(network, get_black_list() if amp_level == "O2" else [], dtype)
@@ -391,9 +387,10 @@ def strategy_of_level(level: str, dtype: Any, white_list: Any, black_list: Any) 
     return AmpStrategy(dtype, _names(white_list), _names(black_list)) if level != "AmpO0" else AmpStrategy(dtype, ())
 
 
-def _names(entries: Any) -> list[str]:
-    """Names of primitives; entries may be (name, which arguments) as well."""
-    return [entry[0] if isinstance(entry, tuple) else entry for entry in entries]
+def _names(entries: Iterable[type | str | tuple]) -> list[str]:
+    """Names of primitives; entries may be classes, names, or (name, which arguments)."""
+    plain = (entry[0] if isinstance(entry, tuple) else entry for entry in entries)
+    return [entry.__name__ if isinstance(entry, type) else entry for entry in plain]
 
 
 __all__ = [

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, ValueNode
+from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
+from mindspore.prims.control import Cond
 
 
 def count_flops(graph: FuncGraph) -> float:
@@ -17,45 +17,21 @@ def _of_node(node: CNode) -> float:
     graphs = [a.value for a in node.args if isinstance(a, ValueNode) and isinstance(a.value, FuncGraph)]
     if graphs:
         costs = [count_flops(g) for g in graphs]
-        return max(costs) if node.op.name == "Cond" else sum(costs) * (getattr(node.op, "bound", None) or 1)
-    name = node.op.name
-    out = _elements(node.abstract)
-    if name in ("MatMul", "BatchMatMul"):
-        return 2.0 * out * _inner_size(node)
-    if name.startswith("Conv"):
-        return _convolution(node)
-    if name in (
-        "MakeTuple",
-        "TupleGetItem",
-        "Reshape",
-        "Transpose",
-        "Cast",
-        "GetItem",
-        "SetItem",
-        "Fill",
-        "Concat",
-        "Stack",
-    ):
+        return max(costs) if isinstance(node.op, Cond) else sum(costs) * (getattr(node.op, "bound", None) or 1)
+    if node.op.moves:
         return 0.0
+    products = node.op.multiplications(*(_argument(a) for a in node.args))
+    if products:
+        return 2.0 * products
     first = node.args[0].abstract if node.args else node.abstract
-    return float(max(out, _elements(first)))
+    return float(max(_elements(node.abstract), _elements(first)))
 
 
-def _inner_size(node: CNode) -> int:
-    shape = node.args[0].abstract.shape
-    return shape[-2] if getattr(node.op, "transpose_a", False) else shape[-1]
-
-
-def _convolution(node: CNode) -> float:
-    """Every weight meets every output position once, whether forward or backward."""
-    op = node.op
-    shapes = [a.abstract.shape for a in node.args if isinstance(a.abstract, AbstractTensor)]
-    filters = getattr(op, "out_channel", 1)
-    kernel = math.prod(getattr(op, "kernel_size", (1,)))
-    images = [s for s in (*shapes, getattr(node.abstract, "shape", ())) if len(s) > 2]
-    positions = min((s[0] * math.prod(s[2:]) for s in images), default=1)
-    channels = max((s[1] for s in images), default=1) // max(getattr(op, "group", 1), 1)
-    return 2.0 * positions * filters * channels * kernel
+def _argument(node: Node) -> Any:
+    """An argument as the rules of primitives take it."""
+    if isinstance(node, ValueNode) and not isinstance(node.abstract, AbstractTensor):
+        return node.value
+    return node.abstract
 
 
 def _elements(abstract: Any) -> int:

@@ -23,7 +23,7 @@ from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.steps import BeginStep, CallStep, CompareStep, Step
 from mindspore.compiler.fuse.loopir import Unsupported, Value
 from mindspore.ir import AbstractTensor, AbstractTuple, CNode
-from mindspore.prims import world
+from mindspore.prims import collective, exchange, world
 
 _SHORT = ("float16", "bfloat16")
 
@@ -90,7 +90,7 @@ def _target(lowering: Lowering, item: Value, wire: str) -> View:
     return lowering.result_view(item) if item.dtype == wire else lowering.allocate(wire, item.shape)
 
 
-@handles("AllReduce")
+@handles(collective.AllReduce)
 def _all_reduce(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     here = _Collective(lowering, call)
     wire = _wire(operands[0], here.prim.op)
@@ -106,7 +106,7 @@ def _all_reduce(lowering: Lowering, call: Value, operands: list[View], items: li
     _deliver(lowering, target, items[0])
 
 
-@handles("ReduceScatter")
+@handles(collective.ReduceScatter)
 def _reduce_scatter(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     here = _Collective(lowering, call)
     wire = _wire(operands[0], here.prim.op)
@@ -123,7 +123,7 @@ def _nbytes(view: View) -> int:
     return view.size * layout.itemsize(view.dtype)
 
 
-@handles("AllGather")
+@handles(collective.AllGather)
 def _all_gather(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     here = _Collective(lowering, call)
     source, target = lowering.plain(operands[0]), lowering.result_view(items[0])
@@ -132,7 +132,7 @@ def _all_gather(lowering: Lowering, call: Value, operands: list[View], items: li
     lowering.views[items[0].id] = target
 
 
-@handles("Broadcast")
+@handles(collective.Broadcast)
 def _broadcast(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     here = _Collective(lowering, call)
     wanted = {item.attr: item for item in items}
@@ -146,7 +146,7 @@ def _broadcast(lowering: Lowering, call: Value, operands: list[View], items: lis
             lowering.views[item.id] = target
 
 
-@handles("AlltoAll")
+@handles(exchange.AlltoAll)
 def _all_to_all(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     """Parts to the front, exchange, parts to where they are joined."""
     here = _Collective(lowering, call)
@@ -180,7 +180,7 @@ def _moved(view: View, axis: int, to: int) -> View:
     return seen
 
 
-@handles("Barrier")
+@handles(collective.Barrier)
 def _barrier(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     here = _Collective(lowering, call)
     lowering.emit(here.step("MPI_Barrier", [], [], [here.communicator]))

@@ -18,6 +18,7 @@ from mindspore.backends.cpu.steps import BeginStep, CallStep, DnnlStep, HostStep
 from mindspore.compiler.fuse.cluster import Cluster, Clustering
 from mindspore.compiler.fuse.domain import Atoms, Misfit, chain
 from mindspore.compiler.fuse.loopir import Program, Value
+from mindspore.prims.arrays import Concat
 
 #: oneDNN's copies element by element, for types and layouts that it has nothing better for
 _SLOW_REORDERS = ("ref", "simple:any")
@@ -374,7 +375,7 @@ class Lowering:
         if value.id in self._wanted or self.clustering.flags.opt_level == 0:
             return None
         for user in self.clustering.users.get(value.id, ()):
-            if user.op != "opaque" or user.attr.prim.name != "Concat" or not self.clustering.users.get(user.id):
+            if user.op != "opaque" or not isinstance(user.attr.prim, Concat) or not self.clustering.users.get(user.id):
                 continue
             if any(0 in operand.shape for operand in user.args):
                 continue

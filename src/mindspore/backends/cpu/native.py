@@ -21,25 +21,26 @@ from mindspore.compiler.fuse.loopir import Maker, OpaqueCall, Unsupported, Value
 from mindspore.compiler.fuse.namespace import LazyArray, Namespace
 from mindspore.compiler.parse.errors import located
 from mindspore.ir import CNode
+from mindspore.prims import arrays, conv, linalg, pooling, structural
 from mindspore.prims.collective import Collective
 
 
 def keep(node: CNode) -> bool:
     """Whether a node is better kept whole than expanded into loops."""
-    return node.op.name in HANDLERS and not isinstance(node.op, Collective)
+    return type(node.op) in HANDLERS and not isinstance(node.op, Collective)
 
 
 def lower(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     """Emit the steps of an opaque operation."""
     prim, _ = postops.parts(call.attr.prim)
-    handler = HANDLERS.get(prim.name)
+    handler = HANDLERS.get(type(prim))
     if isinstance(prim, Collective):
         items = items or collectives.unread(call)
     empty = any(0 in v.shape for v in operands) or any(0 in i.shape for i in items)
     if handler is not None and not empty and items:
         mark = len(lowering.steps)
         try:
-            if prim.name in _IN_FLOAT32 and any(v.dtype == "float16" for v in operands):
+            if prim.in_float32 and any(v.dtype == "float16" for v in operands):
                 _in_float32(handler, lowering, call, operands, items)
             else:
                 handler(lowering, call, operands, items)
@@ -50,14 +51,8 @@ def lower(lowering: Lowering, call: Value, operands: list[View], items: list[Val
     host(lowering, call, operands, items)
 
 
-#: operations for which most CPUs have no instructions on half-precision numbers
-_IN_FLOAT32 = {"MatMul", "BatchMatMul", "MaxPool", "MaxPoolNd", "MaxPool3D", "MaxPoolGrad", "AvgPool", "AvgPoolNd"}
-_IN_FLOAT32 |= {"AvgPool3D", "AvgPoolGrad"}
-_IN_FLOAT32 |= {f"Conv{n}D{kind}" for n in (1, 2, 3) for kind in ("", "BackpropInput", "BackpropFilter", "Transpose")}
-
-
 def _in_float32(handler: Any, lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
-    """Widen halves, compute, and round the results once."""
+    """Widen halves, for which most CPUs have no instructions, compute, and round the results once."""
     wide = [lowering.cast(v, "float32") if v.dtype == "float16" else v for v in operands]
     results = [Value(i.op, i.shape, "float32" if i.dtype == "float16" else i.dtype, i.args, i.attr) for i in items]
     handler(lowering, call, wide, results)
@@ -257,7 +252,7 @@ def _forward(
     return fused
 
 
-@handles("Conv1D", "Conv2D", "Conv3D")
+@handles(conv.Conv1D, conv.Conv2D, conv.Conv3D)
 def _convolution(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, posts = postops.parts(call.attr.prim)
     x, w = (_to_first(prim, v) for v in operands[:2])
@@ -305,7 +300,7 @@ def plan(
     prim: Any, posts: tuple[postops.Post, ...], shapes: list[tuple[int, ...]], y: tuple[int, ...], dtype: str
 ) -> None:
     """Whether a convolution or product can absorb operations: raises where oneDNN has nothing fast for them."""
-    if prim.name in postops.PRODUCTS:
+    if isinstance(prim, linalg.MatrixProduct):
         _product([dnnl.Desc.strided(s, dtype) for s in (*_product_shapes(prim, shapes, len(y)), y)], posts)
         return
     _, window = _window(prim, shapes[0])
@@ -313,10 +308,7 @@ def plan(
     _forward(prim, window, x, _group_shape(w, prim.group), y, dtype, posts)
 
 
-@handles(
-    "Conv1DBackpropInput", "Conv2DBackpropInput", "Conv3DBackpropInput", "Conv1DTranspose", "Conv2DTranspose",
-    "Conv3DTranspose",
-)  # fmt: skip
+@handles(conv.Conv1DBackpropInput, conv.Conv2DBackpropInput, conv.Conv3DBackpropInput, conv.Conv2DTranspose)
 def _convolution_input_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     dy, w = (_to_first(prim, v) for v in operands)
@@ -343,7 +335,7 @@ def _convolution_input_gradient(lowering: Lowering, call: Value, operands: list[
     _publish(lowering, prim, items[0], dx)
 
 
-@handles("Conv1DBackpropFilter", "Conv2DBackpropFilter", "Conv3DBackpropFilter")
+@handles(conv.Conv1DBackpropFilter, conv.Conv2DBackpropFilter, conv.Conv3DBackpropFilter)
 def _convolution_filter_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     dy, x = (_to_first(prim, v) for v in operands)
@@ -408,7 +400,7 @@ def _max_forward(
     return op, y, workspace, pooling, lowering.has_nan(operand if operand.dims is not None else lowering.plain(operand))
 
 
-@handles("MaxPool", "MaxPoolNd", "MaxPool3D")
+@handles(pooling.MaxPool, pooling.MaxPoolNd, pooling.MaxPool3D)
 def _max_pool(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     forward = _max_forward(lowering, prim, operands[0], items[0].shape)
@@ -429,7 +421,7 @@ def _again_with_nan(lowering: Lowering, call: Value, operands: list[View], item:
         lowering.emit(run)
 
 
-@handles("MaxPoolGrad")
+@handles(pooling.MaxPoolGrad)
 def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     source, _ = chain(call.args[1])
@@ -456,7 +448,7 @@ def _average_algorithm(prim: Any, x_shape: tuple[int, ...]) -> int:
     return dnnl.POOL_AVG_WITH_PADDING if prim.count_include_pad else dnnl.POOL_AVG
 
 
-@handles("AvgPool", "AvgPoolNd", "AvgPool3D")
+@handles(pooling.AvgPool, pooling.AvgPoolNd, pooling.AvgPool3D)
 def _average_pool(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     _dtype(operands[0])
@@ -468,7 +460,7 @@ def _average_pool(lowering: Lowering, call: Value, operands: list[View], items: 
     _publish(lowering, prim, items[0], y)
 
 
-@handles("AvgPoolGrad")
+@handles(pooling.AvgPoolGrad)
 def _average_pool_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     _dtype(operands[0])
@@ -504,7 +496,7 @@ def _matrix_order(view: View, transposed: bool) -> tuple[int, ...]:
     return (*range(n - 2), n - 1, n - 2) if transposed else tuple(range(n))
 
 
-@handles("MatMul", "BatchMatMul")
+@handles(linalg.MatMul, linalg.BatchMatMul)
 def _matrix_product(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     if operands[0].dtype in products.TYPES:
@@ -572,13 +564,13 @@ def _part(view: View, spec: tuple) -> View:
     return view
 
 
-@handles("Later")
+@handles(structural.Later)
 def _later(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     """The same memory; that the step comes after its second operand is a matter of the order of steps."""
     lowering.views[items[0].id] = operands[0]
 
 
-@handles("Concat")
+@handles(arrays.Concat)
 def _concat(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     for view, part in zip(operands, lowering.parts_of_join(call, operands)):
         if view.buffer is not part.buffer or view.offset != part.offset:
@@ -586,7 +578,7 @@ def _concat(lowering: Lowering, call: Value, operands: list[View], items: list[V
     lowering.views[items[0].id] = lowering.joins[call.id]
 
 
-@handles("Stack")
+@handles(arrays.Stack)
 def _stack(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     target = lowering.result_view(items[0])
     axis = call.attr.prim.axis % len(items[0].shape)
@@ -595,7 +587,7 @@ def _stack(lowering: Lowering, call: Value, operands: list[View], items: list[Va
     lowering.views[items[0].id] = target
 
 
-@handles("SetItem")
+@handles(arrays.SetItem)
 def _set_item(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     x, value, *indices = operands

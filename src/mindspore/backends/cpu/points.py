@@ -24,6 +24,7 @@ from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, emit, moved, own_share, pointers
 from mindspore.compiler.fuse.domain import chain
 from mindspore.compiler.fuse.loopir import Maker, Unsupported, Value
+from mindspore.prims import gather_scatter
 from mindspore.prims.arrays import TENSOR_INDEX
 
 _INDEX_TYPES = ("int32", "int64")
@@ -177,7 +178,7 @@ def _check_types(x: View, value: View, indices: list[View], reduction: str) -> N
         raise Unsupported("indices of this type")
 
 
-@handles("TensorScatterElements")
+@handles(gather_scatter.TensorScatterElements)
 def _elements(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     """target[..., index, ...] at the place's own other coordinates."""
     prim, (x, indices, value) = call.attr.prim, operands
@@ -193,7 +194,7 @@ def _elements(lowering: Lowering, call: Value, operands: list[View], items: list
     _emit_scatter(lowering, x, value, [indices], items[0], scatter)
 
 
-@handles(*(f"TensorScatter{kind}" for kind in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")))
+@handles(*gather_scatter.TENSOR_SCATTERS.values())
 def _slices(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     """target[i, j, …] where the last dimension of the indices holds the coordinates."""
     prim, (x, indices, value) = call.attr.prim, operands

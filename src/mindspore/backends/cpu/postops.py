@@ -18,9 +18,9 @@ from typing import Any
 
 from mindspore.backends.cpu import dnnl
 from mindspore.compiler.fuse.loopir import OpaqueCall, Program, Slot, Unsupported, Value
+from mindspore.prims.conv import ForwardConvolution
+from mindspore.prims.linalg import MatrixProduct
 
-CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
-PRODUCTS = ("MatMul", "BatchMatMul")
 _LONGEST = 8  # operations absorbed by one step
 
 
@@ -114,7 +114,7 @@ class _Absorbing:
 
     def run(self) -> None:
         for value in list(self.program.values):
-            if value.op == "opaque" and value.attr.prim.name in (*CONVOLUTIONS, *PRODUCTS):
+            if value.op == "opaque" and isinstance(value.attr.prim, (ForwardConvolution, MatrixProduct)):
                 self._call(value)
         if self.gone:
             found: list[Value] = []
@@ -178,7 +178,7 @@ class _Chain:
         self.call = call
         self.item = item
         self.prim = call.attr.prim
-        self.is_product = self.prim.name in PRODUCTS
+        self.is_product = isinstance(self.prim, MatrixProduct)
         rank = len(item.shape)
         self.axis = rank - 1 if self.is_product or self.prim.channels_last else 1
         self.links: list[_Link] = []

@@ -21,6 +21,7 @@ from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.steps import DnnlStep
 from mindspore.compiler.fuse.loopir import Unsupported, Value
+from mindspore.prims.rnn import RecurrentSequence, RecurrentSequenceGrad
 
 _DTYPE = "float32"
 #: longer sequences would make tables of many thousands of steps
@@ -206,7 +207,7 @@ class _Layer:
         return self.new(*shape)
 
 
-@handles("RecurrentSequence")
+@handles(RecurrentSequence)
 def _sequence(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     gates, h0, c0, weight, bias, lengths = call.attr.arguments(operands)
     layer = _Layer(lowering, call, gates, h0, lengths)
@@ -271,7 +272,7 @@ def _forward_step(
     return new_h, c
 
 
-@handles("RecurrentSequenceGrad")
+@handles(RecurrentSequenceGrad)
 def _sequence_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     gates, h0, c0, weight, _, lengths, out, saved, dout, dh, dc = call.attr.arguments(operands)
     layer = _Layer(lowering, call, gates, h0, lengths)

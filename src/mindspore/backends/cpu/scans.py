@@ -21,8 +21,16 @@ from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, either, emit, own_share, pointers
 from mindspore.compiler.fuse.loopir import Unsupported, Value
+from mindspore.prims import scan as scans
+from mindspore.prims.primitive import Primitive
 
-_COMBINE = {"CumSum": "sum", "CumProd": "prod", "Cummax": "max", "Cummin": "min", "CumulativeLogsumexp": "logsumexp"}
+_COMBINE: dict[type[Primitive], str] = {
+    scans.CumSum: "sum",
+    scans.CumProd: "prod",
+    scans.Cummax: "max",
+    scans.Cummin: "min",
+    scans.CumulativeLogsumexp: "logsumexp",
+}
 
 
 @dataclass(frozen=True)
@@ -120,10 +128,10 @@ def _width(scan: Scan) -> int:
     return min(32, jit.vector_bits() // (64 if scan.places or ITEMSIZE[scan.dtype] == 8 else 16))
 
 
-@handles("CumSum", "CumProd", "Cummax", "Cummin", "CumulativeLogsumexp")
+@handles(*_COMBINE)
 def _running(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, x = call.attr.prim, operands[0]
-    combine = _COMBINE[prim.name]
+    combine = _COMBINE[type(prim)]
     if x.dtype not in MEMORY_TYPES or x.dtype == "bool_" or not x.shape:
         raise Unsupported(f"a running {combine} of {x.dtype}")
     axis = (prim.axis if combine in ("max", "min") else call.attr.template[1]) % len(x.shape)

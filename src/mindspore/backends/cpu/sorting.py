@@ -27,6 +27,7 @@ from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, emit, own_share, pointers, scratch_of_thread, smaller
 from mindspore.compiler.fuse.loopir import Unsupported, Value
+from mindspore.prims.sorting import SearchSorted, Sort, TopK
 
 _SHORT = 48  # lines up to here are sorted by insertion
 _ONE = Mask(1)
@@ -237,12 +238,12 @@ class _Sorter:
         f.loop("0", str(o.kept), "1", [], one)
 
 
-@handles("Sort", "TopK")
+@handles(Sort, TopK)
 def _sort(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, x = call.attr.prim, operands[0]
     if x.dtype not in MEMORY_TYPES or not x.shape or x.size >= 1 << 31:
         raise Unsupported(f"sorting {x.dtype}")
-    top = prim.name == "TopK"
+    top = isinstance(prim, TopK)
     axis = -1 if top else prim.axis
     axis %= len(x.shape)
     kept = call.attr.template[1] if top else x.shape[axis]
@@ -317,7 +318,7 @@ def _write_search(search: Search) -> Function:
     return f
 
 
-@handles("SearchSorted")
+@handles(SearchSorted)
 def _search(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, (line, values) = call.attr.prim, operands
     if line.dtype != values.dtype or line.dtype not in MEMORY_TYPES or line.dtype == "bool_" or not line.shape:
