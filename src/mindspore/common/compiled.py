@@ -30,6 +30,7 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.structure import parts_of
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import context as settings
+from mindspore.runtime.programs import tick
 from mindspore.runtime.staged import OtherAnswers, run_node
 
 #: kinds of arguments a function is compiled for; the oldest is forgotten when there are more
@@ -117,7 +118,7 @@ class CompiledFunction:
 
         Where there would be too many of them, the function runs as plain Python.
         """
-        candidates = self._cache[self._key(args, kwargs)]
+        candidates = self._cache.setdefault(self._key(args, kwargs), [])
         made = [e for e in candidates if isinstance(e, Entry) and e.answers]
         fitting: Any = next((e for e in made if e.answers[: len(answers)] == answers and e.guards.hold()), None)
         if fitting is None and len(made) < MAX_ANSWERS and self._seconds < MAX_SECONDS:
@@ -176,7 +177,10 @@ class CompiledFunction:
             self._make_room()
             candidates = self._cache[key] = []
         for entry in candidates:
-            if entry is EAGER or entry is BY_VALUE or entry.guards.hold():
+            if entry is EAGER or entry is BY_VALUE:
+                return entry
+            if entry.guards.hold():
+                entry.used = tick()
                 return entry
         for entry in candidates[-1:]:
             self._note_variable({(id(r.owner), r.name): r for r in entry.guards.changed() if _may_change(r.value)})
@@ -221,7 +225,10 @@ class CompiledFunction:
                 raise
             warnings.warn(f"'{self.name}' cannot be compiled and runs as plain Python: {error}", stacklevel=4)
             return EAGER
-        return Entry(traced, self.name)
+        entry = Entry(traced, self.name)
+        here, function, key = settings.current(), weakref.ref(self), self._key(args, kwargs)
+        here.programs.add(entry, lambda old: _forget(function(), key, old), here.settings["max_compiled_graphs"])
+        return entry
 
     # -- attributes that change from call to call --------------------------------------------------------------------
     def _trace(self, args: tuple, kwargs: dict) -> Traced:
@@ -308,6 +315,15 @@ class CompiledFunction:
     def compile_cache_size(self) -> int:
         """How many kinds of arguments have been compiled."""
         return sum(len(entries) for entries in self._cache.values())
+
+
+def _forget(function: CompiledFunction | None, key: Any, entry: Entry) -> None:
+    """Take a graph out of a function's cache."""
+    candidates = function._cache.get(key, []) if function is not None else []
+    if function is not None and entry in candidates:
+        candidates.remove(entry)
+        if not candidates:
+            function._cache.pop(key, None)
 
 
 class JitMethods(dict):

@@ -21,6 +21,7 @@ from mindspore.prims.control import Call
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, executor
+from mindspore.runtime.programs import tick
 from mindspore.runtime.staged import StagedExecutable
 
 #: weights as they were at some time: key -> (the weight, its array). The weights are held, so that ids in keys stay theirs
@@ -52,6 +53,7 @@ class Entry:
         else:
             self.executable = executor.compile_graph(traced.graph, donated, options)
         self.kept = getattr(self.executable, "kept_inputs", ())  # weights that the executable keeps copies of
+        self.used = tick()
         self.gradients: dict[Any, Any] = {}  # the compiled gradients of calls with this graph: see graph_gradient.py
 
     def run_plain(self, tensors: list[Any]) -> Any:

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mindspore.runtime import device_kinds
+from mindspore.runtime.programs import Programs
 from mindspore.runtime.settings import SETTINGS, checked, defaults
 from mindspore.runtime.sharding import sharding_options
 
@@ -38,14 +39,17 @@ class Context:
     """Settings, and what was made for them."""
 
     def __init__(
-        self, settings: dict[str, Any], sections: dict[str, Any] | None = None, streams: Any = None, is_local: bool = False
+        self, settings: dict[str, Any], sections: dict[str, Any] | None = None, streams: Any = None, around: Context | None = None
     ):
+        """`around`: the context that this is a local one of."""
         self.settings = settings
         #: settings of parts above this layer, by part: parallel training, its cost model, …
         self.sections = sections or {}
         #: random streams (common/random.py); a local context uses those around it until it is given a seed
         self.streams = streams
-        self.is_local, self.owns_streams = is_local, False
+        self.is_local, self.owns_streams = around is not None, False
+        #: graphs compiled for this and for local contexts: they share the memory
+        self.programs: Programs = Programs() if around is None else around.programs
         self._made: dict[Any, Any] = {}
         self._compile_cache = (False, "")  # what it was told last
         self.device = self._find_device(settings)
@@ -122,7 +126,7 @@ class Context:
         _refuse_what_is_shared(changes)
         kept = checked(changes)
         _say_what_is_ignored(kept)
-        twin = Context({**self.settings, **kept}, _copied(self.sections), self.streams, is_local=True)
+        twin = Context({**self.settings, **kept}, _copied(self.sections), self.streams, around=self)
         if not {"device_target", "device_id"} & kept.keys():
             twin.device = self.device
         return twin

@@ -26,17 +26,16 @@ from mindspore.prims.values import TensorBase
 from mindspore.runtime import choose_backend, context
 from mindspore.runtime.device_kinds import NumpyDevice
 from mindspore.runtime.operation_graph import OperationGraph, forward_graph, gradient_graph
+from mindspore.runtime.programs import Programs, tick
 
 #: multiplications (of other operations: elements) up to which threads cost more than they save
 _SERIAL = 1 << 19
 
 _FLOAT = np.dtype(np.float32)
-_NONE = object()  # in the cache: stays on NumPy
-_MISSING = object()
 
 
-#: kernels kept by a context; with more, shapes never come again, and it starts over
-_LIMIT = 4096
+#: kernels kept by a context for each graph that may be kept: they are small, and a network needs hundreds
+_PER_GRAPH = 8
 
 
 class Kernels:
@@ -45,6 +44,7 @@ class Kernels:
     def __init__(self, backend: Any):
         self.backend = backend
         self.by_key: dict[tuple, Any] = {}
+        self.programs = Programs()
         self.lock = threading.RLock()
 
 
@@ -103,23 +103,34 @@ def _find(key: tuple, make: Callable[[Any], Any]) -> Any:
     here = kernels()
     if here is None:
         return None
-    known = here.by_key.get(key, _MISSING)
-    if known is not _MISSING:
-        return None if known is _NONE else known
-    with here.lock:
-        if len(here.by_key) >= _LIMIT:
-            here.by_key.clear()
-        try:
-            made = make(here.backend)
-        except (CannotCompile, values.ValueUnknownError):  # what the backend cannot do stays where it is
-            made = _NONE
-        here.by_key[key] = made
-    return None if made is _NONE else made
+    known = here.by_key.get(key)
+    if known is None:
+        with here.lock:
+            known = here.by_key[key] = _made(here.backend, make)
+            limit = _PER_GRAPH * context.current().settings["max_compiled_graphs"]
+            here.programs.add(known, lambda _: here.by_key.pop(key, None), limit)
+    known.used = tick()
+    return None if isinstance(known, _Numpy) else known
+
+
+def _made(backend: Any, make: Callable[[Any], Any]) -> Any:
+    try:
+        return make(backend)
+    except (CannotCompile, values.ValueUnknownError):  # what the backend cannot do stays where it is
+        return _Numpy()
 
 
 # -- kernels --------------------------------------------------------------------------------------------------------------
+class _Numpy:
+    """Stands for a kernel where there is none: the operation stays on NumPy."""
+
+    used = 0
+
+
 class _Kernel:
     """The compiled graph of one operation or of its gradient rule."""
+
+    used = 0
 
     def __init__(self, backend: Any, operation: OperationGraph, serial: bool):
         from mindspore.backends.cpu.direct import DirectCall

@@ -101,6 +101,8 @@ SETTINGS: dict[str, Setting] = {row.name: row for row in (
     Setting("device_id", 0, whole(0, 4095, "an int in 0..4095"), "which device of the kind", "runtime/device_kinds.py"),
     Setting("backend", flags.text("MS_DEV_BACKEND"), _backend, "what compiles graphs; empty: the best there is", _CHOICE),
     Setting("runtime_num_threads", 0, whole(0, None, "an int and not negative"), "threads of compiled graphs", _CPU),
+    Setting("max_compiled_graphs", 256, whole(1, None, "an int greater than 0"),
+            "compiled graphs kept; beyond, those unused for longest are forgotten", "runtime/programs.py", process=True),
     Setting("graph_kernel_flags", "", text, "how the CPU backend fuses", _CPU),
     Setting("enable_graph_kernel", False, boolean, "fuse operations", _ALWAYS),
     Setting("enable_compile_cache", False, boolean, "keep compiled kernels on disk", _CPU, process=True),

@@ -10,7 +10,9 @@ import contextlib
 import ctypes
 import functools
 import hashlib
+import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from mindspore._base import optional
@@ -83,8 +85,13 @@ def _key(ir: str) -> str:
 
 def _compile(ir: str) -> bytes:
     llvm = _llvm()
-    module = llvm.parse_assembly(ir)
-    return _machine().emit_object(module)
+    context = llvm.context.create_context()  # of its own: constants last as long as their context
+    module = llvm.parse_assembly(ir, context=context)
+    try:
+        return _machine().emit_object(module)
+    finally:
+        module.close()
+        context.close()
 
 
 def object_code(ir: str) -> bytes:
@@ -100,38 +107,41 @@ def object_code(ir: str) -> bytes:
         return body
 
 
-class _Loader:
-    """One engine that holds every loaded object of the process."""
+class Code:
+    """A function in machine code; its memory is given back when nobody holds this object any more.
 
-    def __init__(self) -> None:
-        llvm = _llvm()
-        empty = llvm.parse_assembly("")
-        self.engine = llvm.create_mcjit_compiler(empty, _machine())
-        self.addresses: dict[str, int] = {}
+    Whoever keeps the address for later calls must keep the object, too.
+    """
 
-    def load(self, name: str, ir: str) -> int:
-        address = self.addresses.get(name)
-        if address is None:
-            llvm = _llvm()
-            self.engine.add_object_file(llvm.ObjectFileRef.from_data(object_code(ir)))
-            self.engine.finalize_object()
-            address = self.engine.get_function_address(name)
-            if not address:
-                raise RuntimeError(f"the compiled kernel {name} could not be loaded")
-            self.addresses[name] = address
-        return address
+    def __init__(self, name: str, ir: str):
+        openmp.runtime()  # its symbols must be there before code that calls them is linked
+        with _LOCK:
+            self._engine = _loaded(object_code(ir))
+            self._process = os.getpid()
+            self.address: int = self._engine.get_function_address(name)
+        if not self.address:
+            raise RuntimeError(f"the compiled kernel {name} could not be loaded")
 
-
-@functools.cache
-def _loader() -> _Loader:
-    openmp.runtime()  # its symbols must be there before code that calls them is linked
-    return _Loader()
+    def __del__(self, getpid: Callable[[], int] = os.getpid) -> None:
+        engine = getattr(self, "_engine", None)
+        if engine is not None and getpid() != self._process:
+            engine.detach()  # in a forked child LLVM's lock may be held by a thread that is not there
 
 
-def load(name: str, ir: str) -> int:
-    """The address of function `name` of a module. Names are unique per content (the caller puts a hash in them)."""
-    with _LOCK:
-        return _loader().load(name, ir)
+def _loaded(body: bytes) -> Any:
+    """An engine that holds one object."""
+    llvm = _llvm()
+    empty = llvm.parse_assembly("")
+    engine = llvm.create_mcjit_compiler(empty, _loading_machine())
+    engine.remove_module(empty)  # compiling it, which is nothing, would take most of the time
+    engine.add_object_file(llvm.ObjectFileRef.from_data(body))
+    engine.finalize_object()
+    return engine
+
+
+def _loading_machine() -> Any:
+    """Every engine needs a machine of its own; objects are compiled already, so it need not know the CPU."""
+    return _llvm().Target.from_default_triple().create_target_machine(reloc="static", codemodel="large", jit=False)
 
 
 def callable_at(address: int) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from mindspore.backends.cpu import jit, openmp
 from mindspore.backends.cpu.codegen import loops
 from mindspore.backends.cpu.codegen.spec import Kernel, simplify
+from mindspore.backends.cpu.shelf import Shelf
 
 SERIAL_WORK = loops.SERIAL_WORK
 
@@ -21,28 +21,29 @@ class Compiled:
     """A kernel in machine code."""
 
     def __init__(self, kernel: Kernel, text: str):
-        self.kernel = kernel
         name = "k" + hashlib.sha256(text.encode()).hexdigest()[:20]
-        self.plan = loops.compile_kernel(kernel, name, jit.vector_bits())
-        self.address = jit.load(name, self.plan.ir)
+        plan = loops.compile_kernel(kernel, name, jit.vector_bits())
+        self.code = jit.Code(name, plan.ir)
+        self.address = self.code.address
+        self.scratch, self.tiles = plan.scratch, plan.tiles
+        self.work = plan.work // max(1, kernel.size())  # per element
 
     def threads(self, size: int) -> int:
         """How many threads to use for this many elements."""
-        work = size * max(1, self.plan.work // max(1, self.kernel.size()))
-        return 1 if work < SERIAL_WORK or self.plan.tiles < 2 else openmp.threads()
+        work = size * max(1, self.work)
+        return 1 if work < SERIAL_WORK or self.tiles < 2 else openmp.threads()
 
     def block(self, threads: int, extent: int, scratch: int, pointers: Sequence[int]) -> Any:
         """The argument block: scratch memory, threads, dynamic extent, buffers."""
         return (ctypes.c_int64 * (loops.FIRST_BUFFER + len(pointers)))(scratch, threads, extent, *pointers)
 
 
-@functools.lru_cache(maxsize=4096)
-def _kept(kernel: Kernel, text: str) -> Compiled:
-    return Compiled(kernel, text)
+_SHELF: Shelf[Compiled] = Shelf(256)
 
 
 def _compiled(kernel: Kernel) -> Compiled:
-    return _kept(kernel, repr(kernel))  # the text tells constants apart that are equal: 0.0 and -0.0, 1 and 1.0
+    text = repr(kernel)  # tells constants apart that are equal: 0.0 and -0.0, 1 and 1.0
+    return _SHELF.get(hashlib.sha256(text.encode()).digest(), lambda: Compiled(kernel, text))
 
 
 def compile(kernel: Kernel) -> tuple[Compiled, int]:
@@ -59,7 +60,7 @@ def call(kernel: Kernel, arrays: Sequence[np.ndarray], threads: int | None = Non
     """Run a kernel now on arrays whose first elements are the buffers' origins (tests and eager mode)."""
     compiled, extent = compile(kernel)
     count = threads or compiled.threads(kernel.size())
-    scratch = np.empty(compiled.plan.scratch(count) + 64, np.uint8)
+    scratch = np.empty(compiled.scratch(count) + 64, np.uint8)
     block = compiled.block(count, extent, -(-scratch.ctypes.data // 64) * 64, [a.ctypes.data for a in arrays])
     status = jit.callable_at(compiled.address)(ctypes.addressof(block))
     if status:

@@ -252,7 +252,7 @@ class Lowering:
             return
         compiled, extent = kernels.compile(kernel)
         threads = compiled.threads(kernel.size())
-        scratch = compiled.plan.scratch(threads)
+        scratch = compiled.scratch(threads)
         step = KernelStep(reads, writes, name, scratch, None, compiled, operands, threads, extent)
         self.emit(step)
 

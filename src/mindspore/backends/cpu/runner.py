@@ -180,6 +180,8 @@ failed:
 
 
 class Functions(NamedTuple):
+    """Addresses, and `run` to be called."""
+
     run: Any
     stop: int
     guarded: int
@@ -188,13 +190,23 @@ class Functions(NamedTuple):
 
 
 @functools.cache
+def _code(name: str, ir: str) -> jit.Code:
+    """Kept for good: every graph uses them."""
+    return jit.Code(name, ir)
+
+
+def _load(name: str, ir: str) -> int:
+    return _code(name, ir).address
+
+
+@functools.cache
 def functions() -> Functions:
-    address = jit.load("graph_run", _loop("graph_run", "", ""))
+    address = _load("graph_run", _loop("graph_run", "", ""))
     run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
-    stop, guarded = jit.load("graph_stop", _STOP_IR), jit.load("graph_guarded", _GUARDED_IR)
+    stop, guarded = _load("graph_stop", _STOP_IR), _load("graph_guarded", _GUARDED_IR)
     if openmp.onednn() is None:
         return Functions(run, stop, guarded, 0, 0)
-    return Functions(run, stop, guarded, jit.load("graph_execute", _DNNL_IR), jit.load("graph_move", _DNNL_IR))
+    return Functions(run, stop, guarded, _load("graph_execute", _DNNL_IR), _load("graph_move", _DNNL_IR))
 
 
 @functools.cache
@@ -203,13 +215,13 @@ def communicating() -> tuple[int, int]:
     `compare(words)`: a counter, its limit, a number that must be the same on all processes, room for two, and the words of
     the call that finds the largest of each."""
     code = _CALL_IR + _COMPARE_IR
-    return jit.load("graph_call", code), jit.load("graph_compare", code)
+    return _load("graph_call", code), _load("graph_compare", code)
 
 
 @functools.cache
 def timed() -> Any:
     """The loop that stores the counter: `run(table, count, stamps)`, with room for count + 1 stamps."""
-    address = jit.load("graph_run_timed", _loop("graph_run_timed", ", ptr %stamps", _STAMP))
+    address = _load("graph_run_timed", _loop("graph_run_timed", ", ptr %stamps", _STAMP))
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)(address)
 
 

@@ -7,7 +7,6 @@ element and the result does not depend on their number. Positions outside the ta
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 from typing import Any
 
@@ -16,6 +15,7 @@ from mindspore.backends.cpu.codegen import loops, memory, scalar
 from mindspore.backends.cpu.codegen.memory import Mask
 from mindspore.backends.cpu.codegen.text import ITEMSIZE, Function, computed
 from mindspore.backends.cpu.layout import View
+from mindspore.backends.cpu.shelf import Shelf
 from mindspore.backends.cpu.steps import KernelStep
 from mindspore.compiler.fuse.loopir import Unsupported, Value
 
@@ -27,15 +27,14 @@ class RowScatter:
         key = f"scatter {dtype} {index_dtype} {rows} {columns}"
         name = "s" + hashlib.sha256(key.encode()).hexdigest()[:20]
         width = min(32, jit.vector_bits() // 16)
-        self.address = jit.load(name, _module(name, dtype, index_dtype, rows, columns, width))
+        self.code = jit.Code(name, _module(name, dtype, index_dtype, rows, columns, width))
+        self.address = self.code.address
 
     def block(self, threads: int, extent: int, scratch: int, pointers: Any) -> Any:
         return (ctypes.c_int64 * (loops.FIRST_BUFFER + len(pointers)))(scratch, threads, extent, *pointers)
 
 
-@functools.lru_cache(maxsize=256)
-def _compiled(dtype: str, index_dtype: str, rows: int, columns: int) -> RowScatter:
-    return RowScatter(dtype, index_dtype, rows, columns)
+_SHELF: Shelf[RowScatter] = Shelf(32)
 
 
 def _module(name: str, dtype: str, index_dtype: str, rows: int, columns: int, width: int) -> str:
@@ -106,7 +105,8 @@ def add_rows(lowering: Any, prim: Any, x: View, value: View, indices: list[View]
     lowering.copy(x, target)
     rows, columns = x.shape[0], target.size // x.shape[0]
     value, index = lowering.plain(value), lowering.plain(index)
-    compiled = _compiled(x.dtype, index.dtype, rows, columns)
+    key = (x.dtype, index.dtype, rows, columns)
+    compiled = _SHELF.get(key, lambda: RowScatter(*key))
     parallel = index.size * columns > kernels.SERIAL_WORK and columns >= 64
     step = KernelStep([value, index, target], [target], "scatter_add")
     step.compiled, step.operands = compiled, [target, value, index]  # type: ignore[assignment]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ from mindspore.backends.cpu.codegen import loops
 from mindspore.backends.cpu.codegen.text import Function
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
+from mindspore.backends.cpu.shelf import Shelf
 from mindspore.backends.cpu.steps import KernelStep
 
 
@@ -19,15 +19,18 @@ class Compiled:
     """Machine code for one description; looks like a compiled kernel."""
 
     def __init__(self, name: str, ir: str):
-        self.address = jit.load(name, ir)
+        self.code = jit.Code(name, ir)
+        self.address = self.code.address
 
 
-@functools.lru_cache(maxsize=2048)
+_SHELF: Shelf[Compiled] = Shelf(64)
+
+
 def compiled(write: Callable[[Any], Function], description: Any) -> Compiled:
     """The kernel that `write` writes for a description, which must say everything about it."""
     text = f"{write.__module__}.{write.__qualname__} {description!r}"
     name = "w" + hashlib.sha256(text.encode()).hexdigest()[:20]
-    return Compiled(name, loops.module(name, write(description)))
+    return _SHELF.get(name, lambda: Compiled(name, loops.module(name, write(description))))
 
 
 def emit(
