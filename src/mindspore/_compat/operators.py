@@ -8,6 +8,7 @@ that end in `_view` are those without it: results share no memory here.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import types
@@ -59,19 +60,27 @@ def find(name: str) -> Any:
         found = None  # a submodule of the same name is imported instead
     if found is None and name[0] == "_":
         found = getattr(attention_parts, name, None)
-    if found is None and name.endswith(("_view", "View")):
+    if found is None and len(name) > 5 and name.endswith(("_view", "View")):
         return find(name.removesuffix("_view").removesuffix("View"))
     if found is None and name.endswith("_ext"):
         found = of_mint(name.removesuffix("_ext"))
     for module in (gradient_classes, generated_classes, quant_ops, seeded_ops, ascend_only):
         found = getattr(module, name, None) if found is None and name in module.__all__ else found
     if found is None and name.endswith("_op"):
-        return find("".join(word[:1].upper() + word[1:] for word in name.removesuffix("_op").split("_")))()
+        found = _instance(name)
     if found is None and name[0].isupper():
         found = _class_of(name)
     if found is None:
         raise AttributeError(f"mindspore.ops has nothing called {name!r}")
     return found
+
+
+def _instance(name: str) -> Any:
+    """`add_ext_op` is an instance of AddExt; None for a class whose instances need arguments."""
+    made = find("".join(word[:1].upper() + word[1:] for word in name.removesuffix("_op").split("_")))
+    with contextlib.suppress(TypeError):
+        return made()
+    return None
 
 
 #: classes whose words are not those of their function
