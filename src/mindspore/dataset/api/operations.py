@@ -125,7 +125,7 @@ def check_max_rowsize(value: Any) -> None:
         check_type(size, int, "max_rowsize")
         if size < -1 or size == 0:
             raise ValueError(
-                f"Input max_rowsize is not within the required interval of [1, 2147483647], or -1: {size}."
+                f"Input max_rowsize is not within the required interval of [-1, 2147483647], and not 0: {size}."
             )
 
 

@@ -17,6 +17,8 @@ from mindspore.dataset.samplers import RandomSampler, SequentialSampler
 def split(dataset: Any, sizes: Sequence[int | float], randomize: bool) -> tuple:
     """All parts see the same order, so a fixed seed is drawn where the user has set none."""
     check_sizes(sizes)
+    if dataset.is_sharded():
+        raise RuntimeError("Dataset should not be sharded before split.")
     counts = absolute_sizes(sizes, dataset.get_dataset_size())
     seed = secrets.randbits(31) if settings().seed == DEFAULT_SEED else settings().seed
     cut = _cut_source if isinstance(dataset._node, MappableNode) and hasattr(dataset, "add_sampler") else _cut_stream
@@ -63,7 +65,7 @@ def check_sizes(sizes: Any) -> None:
             raise ValueError("There are int sizes given: there should be no negative or zero numbers.")
         return
     if not all(isinstance(size, float) for size in sizes):
-        raise TypeError("sizes should be list of int or list of float.")
+        raise ValueError("sizes should be list of int or list of float.")
     if any(not 0 < size <= 1 for size in sizes):
         raise ValueError("If there are float sizes, there should be no numbers outside the range (0, 1].")
     if not math.isclose(sum(sizes), 1, rel_tol=0, abs_tol=1e-6):
@@ -71,7 +73,7 @@ def check_sizes(sizes: Any) -> None:
 
 
 def absolute_sizes(sizes: Sequence[int | float], total: int) -> list[int]:
-    """Row counts; shares are rounded, and what is left over goes to the first parts that have room."""
+    """Row counts. Shares are rounded; the first part gets what is missing, the first that can spare it gives the rest."""
     if total is None or total <= 0:
         raise RuntimeError("dataset_size is unknown, unable to split.")
     if isinstance(sizes[0], int):
@@ -82,10 +84,8 @@ def absolute_sizes(sizes: Sequence[int | float], total: int) -> list[int]:
     if any(count == 0 for count in counts):
         raise RuntimeError(f"Split percentage {sizes[counts.index(0)]} is too small.")
     left = total - sum(counts)
-    step = 1 if left > 0 else -1
-    while left:
-        for i, count in enumerate(counts):
-            if left and count + step > 0:
-                counts[i] += step
-                left -= step
+    takes = 0 if left > 0 else next((i for i, count in enumerate(counts) if count + left >= 1), None)
+    if takes is None:
+        raise RuntimeError(f"Sum of calculated split sizes {sum(counts)} is not equal to dataset size {total}.")
+    counts[takes] += left
     return counts

@@ -23,6 +23,7 @@ class Reader:
 
     columns: list[str] = []
     releases_gil = True  # reading files, decoding: threads help
+    padded = False  # holds copies of one row, which the shards must share evenly
     samplers_decide = False  # a user's sampler without `num_samples` may give more rows than there are
     row_files: Sequence[tuple[str, int]] = ()  # files that hold rows one after the other, and how many
 

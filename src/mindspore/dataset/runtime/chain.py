@@ -108,6 +108,7 @@ class Chain(Operator):
     def close(self):
         for stage in self._stages or ():
             stage.close()
+        self._stages = None  # they refer to this object: without them all is freed at once
         super().close()
 
     def executors(self) -> list[Executor]:

@@ -220,8 +220,6 @@ class DistributedSampler(BuiltinSampler):
         super().__init__(num_samples)
         if num_shards <= 0:
             raise RuntimeError(f"DistributedSampler: num_shards should be greater than 0, but got {num_shards}.")
-        if not 0 <= shard_id < num_shards:
-            raise RuntimeError(f"DistributedSampler: shard_id {shard_id} should be within [0, {num_shards - 1}].")
         if offset > num_shards:
             raise RuntimeError(
                 f"DistributedSampler: offset must be no more than num_shards({num_shards}), but got: {offset}."
@@ -234,6 +232,10 @@ class DistributedSampler(BuiltinSampler):
         return Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE
 
     def length(self, n, reader=None):
+        if not 0 <= self.shard_id < self.num_shards:
+            raise RuntimeError(
+                f"DistributedSampler: shard_id {self.shard_id} should be within [0, {self.num_shards - 1}]."
+            )
         share = math.ceil(n / self.num_shards)
         if self.offset != -1:
             share = math.ceil((n + self.offset) / self.num_shards)
@@ -297,25 +299,25 @@ class PKSampler(BuiltinSampler):
     def get_shuffle_mode(self):
         return Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE
 
-    def _rows_by_class(self, reader) -> dict[int, np.ndarray]:
+    def _rows_by_class(self, reader) -> list[np.ndarray]:
+        """For each class the numbers of its rows, in the order of the classes."""
         if reader is None:
             raise RuntimeError("PKSampler needs a source with class labels, such as ImageFolderDataset.")
         found = np.asarray(reader.labels(self.class_column))
-        return {int(label): np.flatnonzero(found == label) for label in np.unique(found)}
+        return [np.flatnonzero(found == label) for label in np.unique(found)]
 
     def length(self, n, reader=None):
-        classes = self._rows_by_class(reader)
-        return self.limited(len(classes) * self.num_val)
+        return self.limited(len(self._rows_by_class(reader)) * self.num_val)
 
     def positions(self, n, draw):
         rows = self._rows_by_class(draw.reader)
-        classes = sorted(rows)
+        classes = list(range(len(rows)))
         if self.shuffle:
             classes = [int(i) for i in reshuffled(classes, Draw(0, draw.seed, draw.entropy))]
         rng = draw.numpy_rng(salt=1)
         chosen = []
-        for label in classes:
-            pool = rows[label]
+        for number in classes:
+            pool = rows[number]
             chosen.append(rng.choice(pool, self.num_val, replace=len(pool) < self.num_val))
         return np.concatenate(chosen)[: self.num_samples or None] if chosen else np.zeros(0, dtype=np.int64)
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from mindspore._base import flags
 from mindspore.dataset.config import DEFAULT_SEED
-from mindspore.dataset.samplers.builtin import DistributedSampler, RandomSampler, shuffled_again
+from mindspore.dataset.samplers.builtin import (
+    DistributedSampler,
+    RandomSampler,
+    SubsetSampler,
+    reshuffled,
+    shuffled_again,
+)
 from mindspore.dataset.samplers.files import FileSampler
 from mindspore.dataset.samplers.sampler import Draw, Sampler, Shuffle
 from mindspore.dataset.samplers.std_random import MinStd, shuffle
@@ -19,6 +27,13 @@ def shards_are_blocks() -> bool:
 
 class MindRecordSampler(FileSampler):
     """Shuffle rows, files, rows within files, or (PARTIAL) files and then the rows of each shard; then take one shard."""
+
+    def length(self, n, reader=None):
+        if self.num_shards > 1 and n % self.num_shards and getattr(reader, "padded", False):
+            raise RuntimeError(
+                f"Invalid data, num_shards: {self.num_shards} should divide the number of rows plus 'num_padded': {n}."
+            )
+        return super().length(n, reader)
 
     def positions(self, n, draw):
         if not n:
@@ -61,13 +76,38 @@ def _default_shuffle(items: list[int], seed: int) -> list[int]:
     return shuffle(items, MinStd(seed))
 
 
+class RecordSubset(SubsetSampler):
+    """Row numbers behind the last row begin again at the first one."""
+
+    def __init__(self, of: SubsetSampler):
+        super().__init__(of.indices, of.num_samples)
+        self.sampler_name, self.shuffle = of.sampler_name, of.get_shuffle_mode() is not Shuffle.FALSE
+
+    def get_shuffle_mode(self):
+        return Shuffle.GLOBAL if self.shuffle else Shuffle.FALSE
+
+    def positions(self, n, draw):
+        rows = np.array(self.indices_limit, dtype=np.int64) % max(n, 1)
+        return reshuffled(rows.tolist(), draw) if self.shuffle else rows
+
+
 def for_records(sampler: Sampler) -> Sampler:
-    """The sampler that does over MindRecord files what `sampler` asks for."""
+    """The sampler that does over MindRecord files what `sampler` and the samplers below it ask for."""
+    twin = _for_records(sampler)
     if sampler.child_sampler is not None:
-        return sampler
+        twin = copy.copy(twin)
+        twin.child_sampler = for_records(sampler.child_sampler)
+    return twin
+
+
+def _for_records(sampler: Sampler) -> Sampler:
     mode, count = sampler.get_shuffle_mode(), sampler.num_samples
     if isinstance(sampler, RandomSampler) and not sampler.replacement:
         return MindRecordSampler(mode, count)
     if isinstance(sampler, DistributedSampler) and sampler.offset == -1:
-        return MindRecordSampler(mode, count, sampler.num_shards, sampler.shard_id)
+        twin = MindRecordSampler(mode, count)
+        twin.num_shards, twin.shard_id = sampler.num_shards, sampler.shard_id
+        return twin
+    if isinstance(sampler, SubsetSampler):
+        return RecordSubset(sampler)
     return sampler

@@ -5,18 +5,21 @@ from __future__ import annotations
 import builtins
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+import numbers
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindspore.dataset._check import as_array, check_bool, check_columns, check_pos_int32, check_type
-from mindspore.dataset.api.operations import UnionBaseDataset
+from mindspore.dataset.api.operations import UnionBaseDataset, check_max_rowsize
 from mindspore.dataset.api.schema import Schema, numpy_type
 from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamReader
 from mindspore.dataset.runtime.collate import stack
 from mindspore.dataset.runtime.errors import PipelineError, user_code_error
-from mindspore.dataset.samplers import PKSampler, Sampler
+from mindspore.dataset.samplers import Draw, PKSampler, Sampler
+from mindspore.dataset.samplers.sampler import as_index
 from mindspore.dataset.sources.source import MappableDataset
 
 _PLACE = "GeneratorDataset failed."
@@ -47,16 +50,17 @@ class RowFormat:
     def _values(row: Any) -> tuple:
         cells = row if isinstance(row, (tuple, list)) else (row,)
         values = []
-        for cell in cells:
+        for place, cell in enumerate(cells, 1):
             value = _dict_arrays(cell) if isinstance(cell, dict) else as_array(cell)
             if type(value).__module__.startswith("PIL."):
                 value = np.asarray(value)
             if isinstance(value, np.ndarray) and value.dtype == object:
+                item = f"{place}th item of " if cells is row else ""
                 raise user_code_error(
                     _PLACE,
                     TypeError(
-                        "Data type of the input or its converted Numpy array is expected to be int or float or str, "
-                        f"but got {value.dtype} of {type(cell)}."
+                        f"Data type of {item}the input or its converted Numpy array is expected to be int "
+                        f"or float or str, but got {value.dtype} of {type(cell)}."
                     ),
                 )
             values.append(value)
@@ -103,7 +107,10 @@ class GeneratorReader(Reader):
 
 
 class CollateReader(GeneratorReader):
-    """Batches of rows of such an object: an index is a list of row numbers."""
+    """Batches of rows of such an object: an index is a list of row numbers.
+
+    `collate` is given a list of values for each column.
+    """
 
     def __init__(self, source: Any, row_format: RowFormat, collate: Callable | None):
         super().__init__(source, row_format)
@@ -113,7 +120,8 @@ class CollateReader(GeneratorReader):
         try:
             rows = [self.source[i] for i in index]
             if self.collate is not None:
-                return self.format(self.collate(rows))
+                cells = [row if isinstance(row, tuple) else (row,) for row in rows]
+                return self.format(self.collate(*map(list, zip(*cells))))
         except Exception as error:
             raise user_code_error(f"{_PLACE} (rows {index})", error) from error
         values = [RowFormat._values(row) for row in rows]
@@ -127,14 +135,43 @@ class BatchIndexSampler(Sampler):
         super().__init__()
         self.given = batches
 
-    def order(self, n, draw):
-        batches = [[int(i) for i in batch] for batch in self.given]
+    def _epoch_positions(self, n, reader):
+        batches = [_row_numbers(batch) for batch in self.given]
         order = np.empty(len(batches), dtype=object)
         order[:] = batches
         return order
 
-    def count(self, n, reader=None):
-        return len(self.given) if hasattr(self.given, "__len__") else sum(1 for _ in self.given)
+    def length(self, n, reader=None):
+        if hasattr(self.given, "__len__"):
+            return len(self.given)
+        return len(self.for_run().positions(n, Draw(0, None)))
+
+
+def _row_numbers(batch: Any) -> list[int]:
+    if isinstance(batch, numbers.Number):
+        raise RuntimeError(f"Batch sampler should return a list, but got an integer: {batch}.")
+    return [as_index(row) for row in batch]
+
+
+class Replay:
+    """An iterator whose values can be had again: they are kept as they come, for the epochs that follow."""
+
+    def __init__(self, values: Iterator[Any]):
+        self._values, self._kept = values, list[Any]()
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[Any]:
+        for place in itertools.count():
+            with self._lock:
+                if place == len(self._kept):
+                    try:
+                        self._kept.append(next(self._values))
+                    except StopIteration:
+                        return
+            yield self._kept[place]
+
+    def __deepcopy__(self, memo: dict) -> Replay:
+        return self  # an iterator cannot be copied
 
 
 class IterableReader(StreamReader):
@@ -217,10 +254,13 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         batch_sampler: Any = None,
         collate_fn: Callable | None = None,
     ):
+        if isinstance(source, Iterator):
+            source = Replay(source)
         random_access = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         check_source(source, random_access)
         columns = generator_columns(column_names, schema)
         check_bool(python_multiprocessing, "python_multiprocessing")
+        check_max_rowsize(max_rowsize)
         check_random_access_options(random_access, sampler, num_shards, shard_id, batch_sampler)
         check_batch_sampler(batch_sampler, collate_fn, num_samples, shuffle, num_shards, sampler)
         check_no_classes(sampler)
@@ -255,19 +295,20 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         self._use(node)
 
     def __getitem__(self, index: int) -> list:
-        """Row `index` of the source, without a pipeline."""
+        """Row `index` of the first epoch, without a pipeline."""
         if not isinstance(self._node, MappableNode):
             raise RuntimeError("Dataset don't support randomized access.")
         check_type(index, (int, np.number), "index")
         if index < 0:
             raise RuntimeError(f"Index [{index}] can not be a negative number.")
-        if index >= len(self._node.reader):
-            raise RuntimeError(f"Index [{index}] exceeded the number of data samples.")
-        return list(self._node.reader.row(int(index)))
+        return self._row_at(int(index), "Index [{index}] exceeded the number of data samples.")
 
 
 class GeneratorNode(MappableNode):
     """JSON names no arguments of user code."""
+
+    def batch_size(self):
+        return -1 if isinstance(self.sampler, BatchIndexSampler) else 1
 
     def params(self):
         return self.worker_params()
@@ -298,7 +339,7 @@ def generator_types(column_types: Any, schema: Any, count: int) -> list[np.dtype
         check_type(column_types, list, "column_types")
         if len(column_types) != count:
             raise ValueError(f"column_types has {len(column_types)} entries for {count} columns.")
-        return [numpy_type(entry) for entry in column_types]
+        return [None if entry is None else numpy_type(entry) for entry in column_types]
     if schema is None:
         return None
     schema = schema if isinstance(schema, Schema) else Schema(schema)

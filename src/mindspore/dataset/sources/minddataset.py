@@ -87,7 +87,10 @@ class MindRecordRows(RowReader):
     def class_column(self, name: str) -> np.ndarray:
         """The values of a scalar column, one for each row."""
         if name not in self.schema.raw_fields:
-            raise RuntimeError(f"Invalid data, column '{name}' is not a scalar column of the MindRecord files.")
+            raise RuntimeError(
+                f"Invalid data, 'class_column': {name} can not found in fields of mindrecord files. Please check "
+                "'class_column' in PKSampler: it must be a scalar column."
+            )
         column = self.scalar_column(name)
         if column is not None:
             return column

@@ -224,7 +224,7 @@ class MindDataset(MappableDataset, UnionBaseDataset):
         check_padding(padded_sample, num_padded, columns_list, sampler, shuffle, num_shards)
         if sampler is not None and not isinstance(sampler, BuiltinSampler):
             raise ValueError(
-                f"Unsupported sampler object of type ({type(sampler)}): MindDataset takes the engine's samplers."
+                f"The sampler is not supported yet. MindDataset takes the engine's samplers, but got {type(sampler)}."
             )
         plain_shuffle = shuffle if isinstance(shuffle, (bool, type(None))) else None
         if sampler is not None and shuffle is not None and plain_shuffle is None:
@@ -236,11 +236,22 @@ class MindDataset(MappableDataset, UnionBaseDataset):
             self.sampler = MindRecordSampler(shuffle, num_samples, num_shards, shard_id)
         else:
             self.sampler = for_records(self.sampler)
+        if padded_sample is not None:
+            check_padded_shards(sampler, num_padded)
         opener = functools.partial(open_mindrecords, dataset_files, columns_list, padded_sample, num_padded)
         self._rows("MindDataDataset", opener, {})
 
+    def __getitem__(self, index: int) -> list:
+        """Row `index` of the first epoch, without a pipeline."""
+        check_type(index, int, "index")
+        if index < 0:
+            raise ValueError(f"index cannot be negative, but got {index}.")
+        return self._row_at(index)
+
     def _set_sampler(self, new_sampler: Sampler, below: Sampler | None) -> MappableDataset:
-        return super()._set_sampler(new_sampler if below is not None else for_records(new_sampler), below)
+        if not isinstance(new_sampler, BuiltinSampler):
+            return super()._set_sampler(new_sampler, below)
+        return super()._set_sampler(for_records(new_sampler), below)
 
 
 def check_record_files(files: str | list[str]) -> None:
@@ -270,12 +281,24 @@ def check_padding(padded_sample, num_padded, columns_list, sampler, shuffle, num
             raise ValueError(f"padded_sample cannot match columns_list: column {column!r} is missing.")
 
 
+def check_padded_shards(sampler: Sampler | None, num_padded: int | None) -> None:
+    if num_padded and sampler is not None and sampler.child_sampler is not None:
+        raise RuntimeError(
+            "When the padded sample logic is enabled and use sampler chain,the first sampler which is specified by "
+            "parameter sampler or (num_shards, shard_id) is not distributed sampling."
+        )
+
+
 class PaddedTableReader(TableReader):
     """A table with copies of one row behind it."""
 
+    padded = True
+
     def __init__(self, open_table, sample: dict, count: int):
         super().__init__(open_table)
-        self._sample, self._count = {name: _sample_value(value) for name, value in sample.items()}, count
+        types = self._table.column_types
+        self._sample = {name: _sample_value(name, sample[name], *types[name]) for name in self.columns}
+        self._count = count
 
     def __len__(self):
         return super().__len__() + self._count
@@ -292,8 +315,21 @@ class PaddedTableReader(TableReader):
         return [*super().file_sizes(), self._count]  # the copies count as a file of their own
 
 
-def _sample_value(value: Any) -> np.ndarray:
-    return np.frombuffer(value, dtype=np.uint8) if isinstance(value, bytes) else as_array(value)
+def _sample_value(name: str, value: Any, dtype: np.dtype, shape: list[int] | None) -> np.ndarray:
+    """The value as rows of the files have it: in the type of the column, and scalar where that is."""
+    if dtype.kind == "S":
+        return np.array([value if isinstance(value, bytes) else as_array(value).tobytes()])
+    array = as_array(value)
+    if array.ndim and shape == []:
+        raise RuntimeError(
+            f"Invalid padded_sample, the value of column: {name} should be string or number but got: "
+            f"an array of shape {list(array.shape)}, check 'padded_sample'."
+        )
+    if (array.dtype.kind == "U") != (dtype.kind == "U"):
+        raise RuntimeError(
+            f"Invalid padded_sample, the value of column: {name} should be of type {dtype}, but got: {value!r}."
+        )
+    return array if dtype.kind == "U" else array.astype(dtype)
 
 
 def open_mindrecords(files: str | Sequence[str], columns, padded_sample, num_padded) -> TableReader:

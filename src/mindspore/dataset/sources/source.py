@@ -15,7 +15,9 @@ from mindspore.dataset._check import (
     check_type,
 )
 from mindspore.dataset.api.dataset import Dataset
+from mindspore.dataset.config import settings
 from mindspore.dataset.ir.leaf import MappableNode, Reader, StreamNode, StreamReader
+from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.samplers import Sampler, Shuffle, select_sampler
 from mindspore.dataset.samplers.sampler import check_chain
 
@@ -61,6 +63,7 @@ class MappableDataset(SourceDataset):
         if num_samples == 0:
             num_samples = None
         super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
+        self._order: tuple[int, Any] | None = None  # a seed and the rows it gives, for `_row_at`
         self.sampler: Sampler = select_sampler(num_samples, sampler, as_flag(shuffle), num_shards, shard_id)
 
     def _rows(self, op_type: str, open_reader: Callable[[], Reader], params: dict[str, Any], **options: Any) -> None:
@@ -85,8 +88,21 @@ class MappableDataset(SourceDataset):
             raise TypeError(f"Input sampler is not an instance of a sampler, but got {type(new_sampler)}.")
         new_sampler.add_child(below)
         self.sampler = new_sampler
+        self._order = None
         _source_of(self._node).sampler = new_sampler
         return self
+
+    def _row_at(self, index: int, beyond: str = "") -> list:
+        """Row `index` of the first epoch, without a pipeline; `beyond` are the words for an index without a row."""
+        node = _source_of(self._node)
+        if self._order is None or self._order[0] != settings().seed:
+            draw = RunContext().draw(0, node.uid, reader=node.reader)
+            self._order = settings().seed, node.sampler.for_run().order(len(node.reader), draw)
+        rows = self._order[1]
+        if index >= len(rows):
+            beyond = beyond or "Input index is not within the required interval of [0, {last}], but got {index}."
+            raise RuntimeError(beyond.format(index=index, last=len(rows) - 1))
+        return list(node.reader.row(rows[index]))
 
     def __deepcopy__(self, memo: dict) -> Dataset:
         twin = super().__deepcopy__(memo)
