@@ -46,6 +46,12 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--max-waiting", type=int, default=10000, help="requests that may wait or run for each servable")
     serve.add_argument("--max-mb", type=int, default=100, help="largest request in MB")
     serve.add_argument("--cache-mb", type=int, default=512, help="memory for keys and values of a language model")
+    serve.add_argument(
+        "--weights",
+        default="float32",
+        choices=("float32", "int8", "int4"),
+        help="how a language model's matrices are held (default %(default)s)",
+    )
     serve.add_argument("--admin", action="store_true", help="let clients load and unload models")
     serve.add_argument("--key-file", help="file of keys, one a line; HTTP clients need one (Authorization: Bearer …)")
     serve.add_argument("--certificate", help="PEM file; with --private-key: encrypted connections")
@@ -93,7 +99,7 @@ def _add_language_model(host: Host, options: argparse.Namespace) -> None:
     from mindspore_serving.llm.engine import Limits
     from mindspore_serving.llm.language_model import LanguageModel
 
-    limits = Limits(cache_megabytes=options.cache_mb, waiting=min(options.max_waiting, 10000))
+    limits = Limits(cache_megabytes=options.cache_mb, waiting=min(options.max_waiting, 10000), weights=options.weights)
     host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits))
 
 

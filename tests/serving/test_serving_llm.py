@@ -13,7 +13,7 @@ import tokenizers
 from mindspore_serving.llm.cache import BLOCK, PageTable
 from mindspore_serving.llm.engine import Engine, Limits
 from mindspore_serving.llm.language_model import LanguageModel
-from mindspore_serving.llm.sampling import Sampling, choose
+from mindspore_serving.llm.sampling import Sampling, Scores, choose
 from mindspore_serving.server.host import Host
 
 #: greedy continuations by transformers 5.22 (float32, torch 2.13)
@@ -87,7 +87,7 @@ def test_pages():
 
 
 def test_sampling():
-    logits = np.log(np.array([0.5, 0.3, 0.15, 0.05], np.float32))
+    logits = Scores(np.log(np.array([0.5, 0.3, 0.15, 0.05], np.float32)), 0, 0.0)
 
     def frequencies(**settings):
         drawn = [choose(logits, Sampling(seed=7, **settings), [0], [1] * n).token for n in range(4000)]

@@ -10,40 +10,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
-import numpy as np
-
-from mindspore_serving.llm.checkpoint import Array
+from mindspore.prims.cached_attention import PAGE
 
 #: tokens of a page
-BLOCK = 16
-#: tokens of one step of attention
-CHUNK = 128
-
-
-class Pages:
-    """The memory. Page 0 is empty and fills tables up to whole chunks."""
-
-    def __init__(self, layers: int, count: int, heads: int, width: int) -> None:
-        self._keys = np.zeros((layers, count, heads, BLOCK, width), np.float32)
-        self._values = np.zeros_like(self._keys)
-
-    def write(self, layer: int, table: Sequence[int], start: int, keys: Array, values: Array) -> None:
-        places = np.arange(start, start + len(keys))
-        pages = np.asarray(table)[places // BLOCK]
-        self._keys[layer, pages, :, places % BLOCK] = keys
-        self._values[layer, pages, :, places % BLOCK] = values
-
-    def read(self, layer: int, table: Sequence[int]) -> tuple[Array, Array]:
-        """[heads, tokens, width] each, tokens up to a whole chunk."""
-        fill = -len(table) % (CHUNK // BLOCK)
-        pages = [*table, *[0] * fill]
-        return _joined(self._keys[layer], pages), _joined(self._values[layer], pages)
-
-
-def _joined(memory: Array, pages: list[int]) -> Array:
-    _, heads, block, width = memory.shape
-    joined: Array = memory[pages].transpose(1, 0, 2, 3).reshape(heads, len(pages) * block, width)
-    return joined
+BLOCK = PAGE
 
 
 class OutOfPages(Exception):
@@ -51,7 +21,7 @@ class OutOfPages(Exception):
 
 
 class PageTable:
-    """Which pages are free, used (and how often), or kept for a prefix."""
+    """Which pages are free, used (and how often), or kept for a prefix. Page 0 is for rows that only fill a batch up."""
 
     def __init__(self, count: int) -> None:
         self._free = list(range(count - 1, 0, -1))
@@ -128,4 +98,4 @@ def pages_for(megabytes: int, layers: int, heads: int, width: int) -> int:
     return max(megabytes * 2**20 // (2 * 4 * layers * heads * width * BLOCK), 2)
 
 
-__all__ = ["BLOCK", "CHUNK", "OutOfPages", "PageTable", "Pages", "pages_for"]
+__all__ = ["BLOCK", "OutOfPages", "PageTable", "pages_for"]

@@ -1,7 +1,7 @@
 """A Hugging Face folder → the shape of the model and its weights: `config.json` and `*.safetensors`.
 
-Families differ in names of weights and in a few choices (norm, positions, activation, biases); `Shape` states the choices,
-`_NAMES` the names. Nothing is executed; sizes in the files are checked against the configuration.
+Families differ in names of weights and in a few choices (norm, positions, activation, biases); `Shape` states the choices, and
+functions by family find the weights. Nothing is executed; sizes in the files are checked against the configuration.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,8 +37,14 @@ class Shape:
     end: tuple[int, ...]
 
     @property
-    def group(self) -> int:
-        return self.heads // self.kv_heads
+    def centred(self) -> bool:
+        """Whether norms take the mean away; the others divide by the root mean square alone."""
+        return self.family == "gpt2"
+
+    @property
+    def gated(self) -> bool:
+        """Whether the wide layer is SwiGLU (Shazeer, GLU variants improve Transformer, 2020); the others are GELU."""
+        return self.family != "gpt2"
 
 
 def read_shape(folder: str) -> Shape:
@@ -85,19 +92,40 @@ def read_weights(folder: str) -> dict[str, Array]:
 
 
 @dataclass
-class Layer:
-    """Weights in the order the step takes them: matrices are [outputs, inputs]."""
+class Linear:
+    """weight: [outputs, inputs]."""
 
-    before: tuple[Array, ...]
-    after: tuple[Array, ...]
+    weight: Array
+    bias: Array | None = None
+
+
+@dataclass
+class Norm:
+    scale: Array
+    shift: Array | None = None
+
+
+@dataclass
+class Layer:
+    """`inward`: queries, keys and values; `wide`: where gated, gates and what they let through."""
+
+    first: Norm
+    inward: Linear
+    outward: Linear
+    second: Norm
+    wide: Linear
+    narrow: Linear
 
 
 @dataclass
 class Weights:
+    """Layers are read one after the other, so that not all of them need to be there twice."""
+
     embedding: Array
     positions: Array | None
-    layers: list[Layer]
-    head: tuple[Array, ...]
+    layers: Iterator[Layer]
+    norm: Norm
+    head: Linear
 
 
 def load(folder: str) -> tuple[Shape, Weights]:
@@ -113,40 +141,42 @@ def _gpt2(shape: Shape, arrays: dict[str, Array]) -> Weights:
     prefix = "transformer." if "transformer.wte.weight" in arrays else ""
 
     def get(name: str) -> Array:
-        return arrays[prefix + name]
+        return arrays.pop(prefix + name)
 
-    def linear(name: str) -> tuple[Array, Array]:
-        return np.ascontiguousarray(get(f"{name}.weight").T), get(f"{name}.bias")  # stored as [inputs, outputs]
+    def linear(name: str) -> Linear:
+        return Linear(get(f"{name}.weight").T, get(f"{name}.bias"))  # stored as [inputs, outputs]
 
-    def norm(name: str) -> tuple[Array, Array]:
-        return get(f"{name}.weight"), get(f"{name}.bias")
+    def norm(name: str) -> Norm:
+        return Norm(get(f"{name}.weight"), get(f"{name}.bias"))
 
-    layers = [
-        Layer(
-            (*norm(f"h.{i}.ln_1"), *linear(f"h.{i}.attn.c_attn")),
-            (*linear(f"h.{i}.attn.c_proj"), *norm(f"h.{i}.ln_2"), *linear(f"h.{i}.mlp.c_fc"), *linear(f"h.{i}.mlp.c_proj")),
-        )
-        for i in range(shape.layers)
-    ]
-    return Weights(get("wte.weight"), get("wpe.weight"), layers, (*norm("ln_f"), arrays.get("lm_head.weight", get("wte.weight"))))
+    def layer(i: int) -> Layer:
+        return Layer(
+            norm(f"h.{i}.ln_1"), linear(f"h.{i}.attn.c_attn"), linear(f"h.{i}.attn.c_proj"),
+            norm(f"h.{i}.ln_2"), linear(f"h.{i}.mlp.c_fc"), linear(f"h.{i}.mlp.c_proj"),
+        )  # fmt: skip
+
+    embedding = get("wte.weight")
+    layers = (layer(i) for i in range(shape.layers))
+    return Weights(embedding, get("wpe.weight"), layers, norm("ln_f"), Linear(arrays.get("lm_head.weight", embedding)))
 
 
 def _llama(shape: Shape, arrays: dict[str, Array]) -> Weights:
     def get(name: str) -> Array:
-        return arrays[f"model.{name}"]
+        return arrays.pop(f"model.{name}")
 
-    def attention(layer: int) -> tuple[Array, Array]:
-        names = [f"layers.{layer}.self_attn.{part}_proj" for part in "qkv"]
-        weight = np.concatenate([get(f"{name}.weight") for name in names])
+    def joined(names: list[str]) -> Linear:
         biases = [arrays.get(f"model.{name}.bias") for name in names]
-        bias = np.concatenate([b for b in biases if b is not None]) if biases[0] is not None else np.zeros(len(weight), np.float32)
-        return weight, bias
+        bias = np.concatenate([b for b in biases if b is not None]) if biases[0] is not None else None
+        return Linear(np.concatenate([get(f"{name}.weight") for name in names]), bias)
 
-    layers = []
-    for i in range(shape.layers):
-        mlp = [get(f"layers.{i}.mlp.{part}_proj.weight") for part in ("gate", "up", "down")]
-        before = (get(f"layers.{i}.input_layernorm.weight"), *attention(i))
-        after = (get(f"layers.{i}.self_attn.o_proj.weight"), get(f"layers.{i}.post_attention_layernorm.weight"), *mlp)
-        layers.append(Layer(before, after))
+    def layer(i: int) -> Layer:
+        attention, mlp = f"layers.{i}.self_attn.", f"layers.{i}.mlp."
+        return Layer(
+            Norm(get(f"layers.{i}.input_layernorm.weight")), joined([f"{attention}{part}_proj" for part in "qkv"]),
+            joined([f"{attention}o_proj"]), Norm(get(f"layers.{i}.post_attention_layernorm.weight")),
+            joined([f"{mlp}gate_proj", f"{mlp}up_proj"]), joined([f"{mlp}down_proj"]),
+        )  # fmt: skip
+
     embedding = get("embed_tokens.weight")
-    return Weights(embedding, None, layers, (get("norm.weight"), arrays.get("lm_head.weight", embedding)))
+    layers = (layer(i) for i in range(shape.layers))
+    return Weights(embedding, None, layers, Norm(get("norm.weight")), Linear(arrays.get("lm_head.weight", embedding)))

@@ -20,7 +20,7 @@ from typing import Literal
 
 from mindspore_serving import log
 from mindspore_serving.engine.errors import Kind, Overloaded, ServingError
-from mindspore_serving.llm.cache import BLOCK, OutOfPages, Pages, PageTable, pages_for
+from mindspore_serving.llm.cache import BLOCK, OutOfPages, PageTable, pages_for
 from mindspore_serving.llm.checkpoint import Shape, load
 from mindspore_serving.llm.network import Network, Part
 from mindspore_serving.llm.sampling import Choice, Sampling, choose
@@ -44,14 +44,18 @@ class Sequence:
     emit: Callable[[Event], object]
     number: int
     made: list[int] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)  # prompt and made
     table: list[int] = field(default_factory=list)
     computed: int = 0
     cancelled: bool = False
     arrived: float = field(default_factory=time.monotonic)
 
-    @property
-    def tokens(self) -> list[int]:
-        return self.prompt + self.made
+    def __post_init__(self) -> None:
+        self.tokens = [*self.prompt, *self.made]
+
+    def add(self, token: int) -> None:
+        self.made.append(token)
+        self.tokens.append(token)
 
 
 @dataclass
@@ -60,6 +64,7 @@ class Limits:
     sequences: int = 64
     tokens_per_step: int = 256
     waiting: int = 256
+    weights: str = "float32"  # or "int8", "int4": how matrices are held
 
 
 @dataclass
@@ -79,10 +84,9 @@ class Engine:
         self.limits = limits or Limits()
         shape, weights = load(folder)
         self.shape: Shape = shape
-        self._network = Network(shape, weights)
         count = pages_for(self.limits.cache_megabytes, shape.layers, shape.kv_heads, shape.head_width)
         self.pages = PageTable(count)
-        self._memory = Pages(shape.layers, count, shape.kv_heads, shape.head_width)
+        self._network = Network(shape, weights, self.limits.weights, count)
         self._numbers = itertools.count()
         self._changed = threading.Condition()
         self._waiting: deque[Sequence] = deque()
@@ -156,15 +160,15 @@ class Engine:
         if not plan:
             return
         parts = [
-            Part(s.tokens[s.computed : s.computed + count], s.computed, s.table, s.computed + count == len(s.prompt) + len(s.made))
+            Part(s.tokens[s.computed : s.computed + count], s.computed, s.table, s.computed + count == len(s.tokens))
             for s, count in plan
         ]
-        logits = iter(self._network.forward(parts, self._memory))
+        scores = iter(self._network.forward(parts))
         self.counts.steps += 1
         for (sequence, count), part in zip(plan, parts):
             self._note_computed(sequence, count)
-            if part.wants_logits:
-                self._continue(sequence, choose(next(logits), sequence.sampling, sequence.prompt, sequence.made))
+            if part.wants_scores:
+                self._continue(sequence, choose(next(scores), sequence.sampling, sequence.prompt, sequence.made))
 
     def _admit(self) -> None:
         with self._changed:
@@ -221,7 +225,7 @@ class Engine:
             self.counts.first_tokens += 1
             self.counts.first_token_seconds += time.monotonic() - sequence.arrived
         self.counts.made_tokens += 1
-        sequence.made.append(choice.token)
+        sequence.add(choice.token)
         if choice.token in self.shape.end and not sequence.sampling.ignore_end:
             self._finish(sequence, "stop")
             return

@@ -28,29 +28,49 @@ class Sampling:
 
 
 @dataclass(frozen=True)
+class Scores:
+    """Of what may come next: logits, the place of the largest, and the logarithm of the sum of their exponentials."""
+
+    logits: Array
+    best: int
+    total: float
+
+
+@dataclass(frozen=True)
 class Choice:
     token: int
     logprob: float
     top: tuple[tuple[int, float], ...]
 
 
-def choose(logits: Array, sampling: Sampling, prompt: Sequence[int], made: Sequence[int]) -> Choice:
+def choose(scores: Scores, sampling: Sampling, prompt: Sequence[int], made: Sequence[int]) -> Choice:
     """The next token after `prompt` and `made`."""
-    scores = _penalised(logits.astype(np.float64), sampling, prompt, made)
-    logprobs = _log_softmax(scores)
-    if sampling.temperature < 1e-5:
-        token = int(np.argmax(scores))
-    else:
-        token = _draw(_log_softmax(scores / sampling.temperature), sampling, len(made))
-    count = sampling.logprobs or 0
-    best = np.argsort(-logprobs, kind="stable")[:count] if count else ()
-    return Choice(token, float(logprobs[token]), tuple((int(i), float(logprobs[i])) for i in best))
+    logits, best, total = scores.logits, scores.best, scores.total
+    if _changes(sampling, made):
+        logits = _penalised(logits.astype(np.float64), sampling, prompt, made)
+        best, total = int(np.argmax(logits)), _log_sum_exp(logits)
+    token = best if sampling.temperature < 1e-5 else _draw(logits, float(logits[best]), sampling, len(made))
+    top = _largest(logits, min(sampling.logprobs, len(logits))) if sampling.logprobs else ()
+    return Choice(token, float(logits[token]) - total, tuple((int(i), float(logits[i]) - total) for i in top))
 
 
-def _log_softmax(scores: Array) -> Array:
-    shifted = scores - scores.max()
-    result: Array = shifted - np.log(np.exp(shifted).sum())
-    return result
+def _changes(sampling: Sampling, made: Sequence[int]) -> bool:
+    """Whether logits are changed before a token is chosen."""
+    penalties = made and (sampling.presence_penalty or sampling.frequency_penalty)
+    return bool(sampling.repetition_penalty != 1.0 or penalties or sampling.bias)
+
+
+def _log_sum_exp(logits: Array) -> float:
+    largest = logits.max()
+    return float(largest + np.log(np.exp(logits - largest).sum()))
+
+
+def _largest(values: Array, count: int) -> Array:
+    """The places of the `count` largest, largest first; equal ones as they stand."""
+    found = np.argpartition(values, len(values) - count)[len(values) - count :]
+    least = values[found].min()
+    found = np.flatnonzero(values >= least)  # all that are equal to the least, of which the first ones count
+    return found[np.argsort(-values[found], kind="stable")][:count]
 
 
 def _penalised(scores: Array, sampling: Sampling, prompt: Sequence[int], made: Sequence[int]) -> Array:
@@ -67,17 +87,30 @@ def _penalised(scores: Array, sampling: Sampling, prompt: Sequence[int], made: S
     return scores
 
 
-def _draw(logprobs: Array, sampling: Sampling, position: int) -> int:
-    order = np.argsort(-logprobs, kind="stable")
-    probabilities = np.exp(logprobs[order])
-    keep = np.ones(len(order), bool)
-    if sampling.top_k > 0:
-        keep[sampling.top_k :] = False
-    if sampling.top_p < 1.0:
-        keep &= np.cumsum(probabilities) - probabilities < sampling.top_p
-    if sampling.min_p > 0.0:
-        keep &= probabilities >= sampling.min_p * probabilities[0]
-    keep[0] = True
-    kept = probabilities[keep]
-    number = np.random.default_rng([sampling.seed, position]).random() * kept.sum()
-    return int(order[keep][min(int(np.searchsorted(np.cumsum(kept), number, side="right")), len(kept) - 1)])
+#: candidates that are sorted first; more only if they do not reach the limits
+_FIRST = 512
+
+
+def _draw(logits: Array, largest: float, sampling: Sampling, position: int) -> int:
+    """A token by its probability among those that top-k, top-p and min-p leave."""
+    number = np.random.default_rng([sampling.seed, position]).random()
+    weights = np.exp((logits - largest) / sampling.temperature)
+    if sampling.top_k <= 0 and sampling.top_p >= 1.0 and sampling.min_p <= 0.0:
+        return _picked(weights, number)
+    least = sampling.top_p * weights.sum(dtype=np.float64)
+    for count in (_FIRST, len(weights)):
+        wanted = min(count, sampling.top_k) if sampling.top_k > 0 else count
+        order = _largest(weights, min(wanted, len(weights)))
+        found = weights[order].astype(np.float64)
+        before = np.cumsum(found) - found
+        keep = (before < least) & (found >= sampling.min_p)  # the largest weight is 1
+        keep[0] = True
+        if len(order) < count or not keep[-1]:
+            break
+    return int(order[keep][_picked(found[keep], number)])
+
+
+def _picked(weights: Array, number: float) -> int:
+    """The place where `number` of all weight is passed."""
+    sums = np.cumsum(weights, dtype=np.float64)
+    return min(int(np.searchsorted(sums, number * sums[-1], side="right")), len(weights) - 1)

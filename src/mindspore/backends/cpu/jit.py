@@ -61,6 +61,12 @@ def vector_bits() -> int:
     return 256 if "+avx2" in features else 128
 
 
+@functools.cache
+def has_vnni() -> bool:
+    """Whether there is an instruction that adds up four products of bytes."""
+    return vector_bits() == 512 and "+avx512vnni" in host()[1]
+
+
 def _machine() -> Any:
     llvm = _llvm()
     name, features = host()

@@ -370,6 +370,23 @@ class Lowering:
                 return self.results[numbers[0]]
         return None
 
+    def updated(self, old: View, new: Value | None) -> View:
+        """Memory that holds `old` and will hold its new value: its own where a Parameter is given away and this is its last
+        reader, else a copy."""
+        if new is None:
+            target = self.allocate(old.dtype, old.shape)
+        else:
+            numbers = [n for n in self._wanted.get(new.id, ()) if n not in self.results]
+            buffer = old.buffer
+            free = buffer.kind == "input" and self.waiting.get(buffer.source) == 0 and layout.is_plain(old)
+            if free and numbers and self.record is None:
+                self.waiting[buffer.source] = -1  # taken
+                self.results[numbers[0]] = old
+                return old
+            target = self.result_view(new)
+        self.copy(old, target)
+        return target
+
     def _place_in_join(self, value: Value) -> View | None:
         """The part of a `Concat`'s result that is to hold this value, which then need not be copied there."""
         if value.id in self._wanted or self.clustering.flags.opt_level == 0:

@@ -34,12 +34,13 @@ def compiled(write: Callable[[Any], Function], description: Any) -> Compiled:
 
 
 def emit(
-    lowering: Lowering, name: str, code: Compiled, writes: list[View], reads: list[View], work: int, scratch: int = 0
-) -> None:
+    lowering: Lowering, name: str, code: Compiled, writes: list[View], reads: list[View], work: int, scratch: int = 0,
+    shared: int = 0,
+) -> None:  # fmt: skip
     """A step whose operands are `writes`, then `reads`. `work`: elements times a rough cost, 0 if threads cannot share
-    it; `scratch`: bytes per thread."""
+    it; `scratch`: bytes per thread, `shared`: bytes for all of them, in their place."""
     threads = openmp.threads() if work > kernels.SERIAL_WORK else 1
-    step = KernelStep(reads, writes, name, threads * scratch)
+    step = KernelStep(reads, writes, name, max(threads * scratch, shared))
     step.compiled, step.operands, step.threads = code, [*writes, *reads], threads  # type: ignore[assignment]
     lowering.emit(step)
 

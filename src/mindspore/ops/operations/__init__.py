@@ -33,6 +33,7 @@ from mindspore.prims.arrays import (
 from mindspore.prims.assertion import Assert
 from mindspore.prims.attention import Attention, AttentionGrad
 from mindspore.prims.attention_dropout import DropoutAttention, DropoutAttentionGrad
+from mindspore.prims.cached_attention import CachedAttention
 from mindspore.prims.collective import (
     AllGather, AllReduce, Barrier, Broadcast, Collective, CollectiveGather, CollectiveScatter, Reduce, ReduceScatter,
 )  # fmt: skip
@@ -76,6 +77,7 @@ from mindspore.prims.loss import (
 from mindspore.prims.measured import Measured
 from mindspore.prims.mesh import Laid, MeshIndex, Part
 from mindspore.prims.norm import BatchNorm, LRN, LayerNorm, RmsNorm, Standardize
+from mindspore.prims.packed_product import PackedProduct
 from mindspore.prims.pooling import (
     AvgPool, AvgPool3D, AvgPoolGrad, AvgPoolNd, MaxPool, MaxPool3D, MaxPoolGrad, MaxPoolGradGrad, MaxPoolNd,
     MaxPoolWithArgmax, MaxPoolWithIndices,
@@ -92,6 +94,7 @@ from mindspore.prims.requirements import Note, Violation
 from mindspore.prims.rnn import (
     RecurrentSequence, RecurrentSequenceCurvature, RecurrentSequenceGrad, RecurrentSequenceThird,
 )  # fmt: skip
+from mindspore.prims.row_reductions import RowNorm, RowPeak
 from mindspore.prims.scan import CumProd, CumSum, Cummax, Cummin, CumulativeLogsumexp
 from mindspore.prims.sorting import Argmax, Argmin, SearchSorted, Sort, TopK
 from mindspore.prims.sparse_update import (

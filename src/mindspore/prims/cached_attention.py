@@ -1,0 +1,82 @@
+"""Attention of new tokens over a paged cache of keys and values, which takes in their own first.
+
+The cache is cut into pages of PAGE tokens (Kwon et al., PagedAttention, 2023). Keys lie with the tokens last, so that the scores of
+a page are one vector, added up over the width of a head; values lie with the width last. Every row is a token of its own: where it
+stands (`positions`) and the pages of its sequence (`tables`) say what it sees, so rows of one sequence and of many are the same
+thing, and the bits of a row depend on its own sequence alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import AbstractTensor, AbstractTuple
+from mindspore.prims import checks
+from mindspore.prims.gather_scatter import combine
+from mindspore.prims.primitive import Primitive
+from mindspore.prims.requirements import Requirement, index_below
+
+#: tokens of a page
+PAGE = 16
+
+
+class CachedAttention(Primitive):
+    """(attended, keys, values) for rows of queries (rows, heads, width), and new keys and values (rows, kv heads, width).
+
+    keys: (pages, kv heads, width, PAGE) and values: (pages, kv heads, PAGE, width) get the new ones; positions: int32 (rows,);
+    tables: int32 (rows, pages per sequence). A row sees the positions of its table up to its own.
+    """
+
+    writes = ((3, 1), (4, 2))
+
+    def __init__(self, scale: float = 1.0):
+        super().__init__("CachedAttention", scale=float(scale))
+
+    def infer(self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any) -> Any:
+        names = ("query", "key", "value", "keys", "values", "positions", "tables")
+        for name, value in zip(names, (q, k, v, keys, values, positions, tables)):
+            checks.tensor(self.name, name, value)
+            checks.dtype_in(self.name, name, value.dtype, "i" if name in ("positions", "tables") else "f")
+        if q.ndim != 3 or k.ndim != 3 or keys.ndim != 4 or positions.ndim != 1 or tables.ndim != 2:
+            raise ValueError(f"For '{self.name}', the numbers of dimensions must be 3, 3, 3, 4, 4, 1 and 2.")
+        (rows, heads, width), (_, kv_heads, _), pages = q.shape, k.shape, keys.shape[0]
+        fits = (
+            k.shape == v.shape == (rows, kv_heads, width)
+            and keys.shape == (pages, kv_heads, width, PAGE)
+            and values.shape == (pages, kv_heads, PAGE, width)
+            and positions.shape == (rows,)
+            and tables.shape[0] == rows
+            and heads % kv_heads == 0
+        )
+        if not fits:
+            raise ValueError(
+                f"For '{self.name}', the shapes do not fit together: query {q.shape}, key {k.shape}, value {v.shape}, keys "
+                f"{keys.shape}, values {values.shape}, positions {positions.shape}, tables {tables.shape}."
+            )
+        return AbstractTuple((AbstractTensor(q.dtype, q.shape), keys, values))
+
+    def requirements(self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any) -> list[Requirement]:
+        reach = tables.shape[1] * PAGE
+        return [index_below(self.name, 5, reach), index_below(self.name, 6, keys.shape[0])]
+
+    def eval(self, xp: Any, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any) -> Any:
+        self.enforce(xp, q, k, v, keys, values, positions, tables)
+        rows, kv_heads, width = k.shape
+        group = q.shape[1] // kv_heads
+        place, within = positions // PAGE, positions % PAGE
+        page = tables[xp.arange(rows), place]
+        keys = combine(xp, keys, (page, slice(None), slice(None), within), k, "none")
+        values = combine(xp, values, (page, slice(None), within), v, "none")
+        seen_keys = xp.moveaxis(keys[tables], 1, 3).reshape(rows, kv_heads, width, -1)
+        seen_values = xp.moveaxis(values[tables], 1, 2).reshape(rows, kv_heads, -1, width)
+        scores = xp.matmul(q.reshape(rows, kv_heads, group, width), seen_keys) * np.float32(self.scale)
+        visible = xp.arange(seen_keys.shape[-1]) <= positions[:, None]
+        scores = xp.where(visible[:, None, None], scores, np.float32(-np.inf))
+        weights = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
+        out = xp.matmul(weights, xp.where(visible[:, None, :, None], seen_values, np.float32(0)))
+        return (out / xp.sum(weights, axis=-1, keepdims=True)).reshape(q.shape).astype(q.dtype), keys, values
+
+
+__all__ = ["PAGE", "CachedAttention"]

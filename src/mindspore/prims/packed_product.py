@@ -1,0 +1,157 @@
+"""Products with weights that lie in memory as a kernel reads them: float32, or 8 or 4 bits with a scale per group.
+
+A weight w (outputs, inputs) is cut into panels of PANEL outputs, so that one panel is one stream of memory:
+
+    float32   (panels, inputs, PANEL)             w[48 p + c, k] at [p, k, c]
+    int8      (panels, inputs / 4, PANEL, 4)      bytes w + 128; w[48 p + c, 4 j + i] at [p, j, c, i]
+    int4      (panels, inputs / 8, PANEL, 4)      bytes of two w + 8: inputs 8 j + i in the low bits, 8 j + 4 + i in the high ones
+    scales    (panels, groups, PANEL)             float32; a group is a run of inputs
+
+With 8 or 4 bits the inputs are rounded, too, to 8 bits with a scale for each row and group, so that sums within a group are exact
+integers (Dettmers et al., LLM.int8(), 2022, by groups instead of columns). Each result is added up by itself, in the order of
+the inputs: its bits do not depend on how many rows there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.ir import AbstractTensor
+from mindspore.prims import checks
+from mindspore.prims.primitive import Primitive
+
+#: outputs of a panel: three registers of 16 numbers
+PANEL = 48
+KINDS = ("float32", "int8", "int4")
+_GROUPS = {"int8": 128, "int4": 64}
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A packed weight of `outputs` × `inputs`."""
+
+    kind: str
+    outputs: int
+    inputs: int
+    weight: np.ndarray
+    scales: np.ndarray | None
+
+
+def pack(weight: np.ndarray, kind: str = "float32") -> Packed:
+    """Pack a weight (outputs, inputs), rounding to nearest where the kind has fewer bits."""
+    if kind not in KINDS:
+        raise ValueError(f"a weight can be packed as one of {KINDS}, but got {kind!r}")
+    outputs, inputs = weight.shape
+    panels = -(-outputs // PANEL)
+    whole = np.zeros((panels * PANEL, inputs), np.float32)
+    whole[:outputs] = weight
+    if kind == "float32":
+        return Packed(kind, outputs, inputs, np.ascontiguousarray(whole.reshape(panels, PANEL, inputs).swapaxes(1, 2)), None)
+    group = group_of(kind, inputs)
+    grouped = whole.reshape(panels * PANEL, inputs // group, group)
+    scales = _scales(grouped, kind)
+    rounded = np.rint(grouped / np.where(scales == 0, 1, scales)[..., None]).reshape(panels, PANEL, inputs)
+    if kind == "int4":
+        rounded = np.clip(rounded, -8, 7)
+    values = (rounded + (128 if kind == "int8" else 8)).astype(np.uint8)
+    fours = values.reshape(panels, PANEL, inputs // 4, 4).swapaxes(1, 2)
+    packed = fours if kind == "int8" else fours[:, 0::2] | fours[:, 1::2] << 4
+    scales = scales.reshape(panels, PANEL, -1).swapaxes(1, 2)
+    return Packed(kind, outputs, inputs, np.ascontiguousarray(packed), np.ascontiguousarray(scales, np.float32))
+
+
+def _scales(grouped: np.ndarray, kind: str) -> np.ndarray:
+    """8 bits reach as far on both sides; 4 bits have one step more below 0, which the largest number of the group gets."""
+    lowest, highest = grouped.min(-1), grouped.max(-1)
+    if kind == "int8":
+        return np.maximum(-lowest, highest) / np.float32(127)
+    return np.where(-lowest >= highest, lowest, highest) / np.float32(-8)
+
+
+def group_of(kind: str, inputs: int) -> int:
+    """How many inputs share a scale."""
+    group = _GROUPS[kind]
+    while inputs % group:
+        group //= 2
+    if group < 16:
+        raise ValueError(f"a weight of {inputs} inputs cannot have {kind}: their number must be a multiple of 16")
+    return group
+
+
+def unpacked(xp: Any, kind: str, weight: Any) -> Any:
+    """(panels * PANEL, inputs): the weight's numbers, without scales."""
+    panels = weight.shape[0]
+    if kind == "float32":
+        return xp.swapaxes(weight, 1, 2).reshape(panels * PANEL, -1)
+    if kind == "int4":
+        weight = xp.stack([weight & 15, weight >> 4], axis=2).reshape(panels, -1, PANEL, 4)
+    values = weight.astype(np.int32) - (128 if kind == "int8" else 8)
+    return xp.swapaxes(values, 1, 2).reshape(panels * PANEL, -1)
+
+
+class PackedProduct(Primitive):
+    """x wᵀ + bias for x (rows, inputs) and a weight made by `pack`; scales: None for float32; bias: (outputs,) or None.
+
+    Examples:
+        >>> from mindspore.prims.packed_product import PackedProduct, pack
+        >>> packed = pack(np.array([[1.0, 2.0], [3.0, 4.0]], np.float32))
+        >>> print(PackedProduct(2)(Tensor([[1.0, 1.0]]), Tensor(packed.weight), None, None))
+        [[3. 7.]]
+    """
+
+    def __init__(self, outputs: int, kind: str = "float32"):
+        if kind not in KINDS:
+            raise ValueError(f"For 'PackedProduct', 'kind' must be one of {KINDS}, but got {kind!r}.")
+        super().__init__("PackedProduct", outputs=int(outputs), kind=kind)
+
+    def infer(self, x: Any, weight: Any, scales: Any, bias: Any) -> Any:
+        for name, value in (("x", x), ("weight", weight)):
+            checks.tensor(self.name, name, value)
+        if x.ndim != 2 or x.dtype is not mstype.float32:
+            raise TypeError(f"For '{self.name}', 'x' must be float32 (rows, inputs), but got {x.dtype} {x.shape}.")
+        needed = self._needed(x.shape[1])
+        for name, value, (dtype, shape) in zip(("weight", "scales", "bias"), (weight, scales, bias), needed):
+            if value is None and name == "bias":
+                continue
+            found = None if value is None else (value.dtype, tuple(value.shape))
+            if found != (None if dtype is None else (dtype, shape)):
+                raise ValueError(
+                    f"For '{self.name}' of kind {self.kind!r}, {self.outputs} outputs and {x.shape[1]} inputs, '{name}' must be "
+                    f"{'None' if dtype is None else f'{dtype} {shape}'}, but got {'None' if found is None else f'{found[0]} {found[1]}'}."
+                )
+        return AbstractTensor(mstype.float32, (x.shape[0], self.outputs))
+
+    def _needed(self, inputs: int) -> tuple:
+        """Types and shapes of weight, scales and bias."""
+        panels = -(-self.outputs // PANEL)
+        bias = (mstype.float32, (self.outputs,))
+        if self.kind == "float32":
+            return (mstype.float32, (panels, inputs, PANEL)), (None, ()), bias
+        groups = inputs // group_of(self.kind, inputs)
+        per_byte = 4 if self.kind == "int8" else 8
+        return (mstype.uint8, (panels, inputs // per_byte, PANEL, 4)), (mstype.float32, (panels, groups, PANEL)), bias
+
+    def eval(self, xp: Any, x: Any, weight: Any, scales: Any, bias: Any) -> Any:
+        numbers = unpacked(xp, self.kind, weight)
+        if self.kind == "float32":
+            out = xp.matmul(x, numbers.T)[:, : self.outputs]
+        else:
+            out = self._rounded_product(xp, x, numbers, scales)
+        return out if bias is None else out + bias
+
+    def _rounded_product(self, xp: Any, x: Any, numbers: Any, scales: Any) -> Any:
+        groups = scales.shape[1]
+        rows = x.reshape(x.shape[0], groups, -1)
+        own = xp.max(xp.abs(rows), axis=-1, keepdims=True) / np.float32(127)
+        rounded = xp.rint(rows / xp.where(own == 0, np.float32(1), own)).astype(np.float32)
+        parts = numbers.reshape(numbers.shape[0], groups, -1).astype(np.float32)
+        sums = xp.matmul(xp.swapaxes(rounded, 0, 1), xp.swapaxes(xp.swapaxes(parts, 0, 1), 1, 2))  # exact: below 2**24
+        scaled = sums * xp.swapaxes(scales, 0, 1).reshape(groups, 1, -1) * xp.swapaxes(own, 0, 1)
+        return xp.sum(scaled, axis=0)[:, : self.outputs].astype(np.float32)
+
+
+__all__ = ["KINDS", "PANEL", "Packed", "PackedProduct", "group_of", "pack", "unpacked"]
