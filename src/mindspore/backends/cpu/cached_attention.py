@@ -23,7 +23,7 @@ from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, emit, own_share, pointers, scratch_of_thread, smaller
 from mindspore.compiler.fuse.loopir import Unsupported, Value
-from mindspore.prims.cached_attention import PAGE
+from mindspore.prims.cached_attention import PAGE, CachedAttention
 
 _SCORES = f"<{PAGE} x float>"
 _CHAINS = 4
@@ -227,7 +227,7 @@ class _Writer:
         return f.loop("0", count, "1", [(self.row_kind, s) for s in out], token, known_nonempty=True)
 
 
-@handles("CachedAttention")
+@handles(CachedAttention)
 def _cached_attention(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     q, k, v, keys, values, positions, tables = operands
     index = {"int32": "i32", "int64": "i64"}.get(positions.dtype)

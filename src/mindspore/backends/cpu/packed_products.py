@@ -22,7 +22,7 @@ from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, emit, own_share, pointers
 from mindspore.compiler.fuse.loopir import Unsupported, Value
-from mindspore.prims.packed_product import PANEL, group_of
+from mindspore.prims.packed_product import PANEL, PackedProduct, group_of
 
 _LANES = 16
 _VECTORS = PANEL // _LANES
@@ -290,7 +290,7 @@ def _multiply_add(f: Function, a: str, b: str) -> str:
     return f.op(f"shufflevector <8 x i32> {found[0]}, <8 x i32> {found[1]}, {order}")
 
 
-@handles("PackedProduct")
+@handles(PackedProduct)
 def _packed_product(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     if jit.vector_bits() < 256:
         raise Unsupported("packed products without AVX2")

@@ -13,6 +13,7 @@ from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, emit, own_share, pointers
 from mindspore.compiler.fuse.loopir import Value
+from mindspore.prims.row_reductions import RowNorm, RowPeak
 
 _LANES = 16
 _FLOATS = f"<{_LANES} x float>"
@@ -154,7 +155,7 @@ def _peak_row(f: Function, width: int, source: str) -> tuple[str, str]:
     return known, f.op(f"fadd float {top}, {vecmath.log(f, _total(f, sums[0]), 1)}")
 
 
-@handles("RowNorm")
+@handles(RowNorm)
 def _row_norm(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     reads = [lowering.plain(view) for view in operands]
@@ -165,7 +166,7 @@ def _row_norm(lowering: Lowering, call: Value, operands: list[View], items: list
     lowering.views[items[0].id] = target
 
 
-@handles("RowPeak")
+@handles(RowPeak)
 def _row_peak(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     x = lowering.plain(operands[0])
     by_number = {item.attr: item for item in items}
