@@ -13,7 +13,6 @@ CHANGES = {"append", "appendleft", "extend", "insert", "add", "update", "setdefa
 
 #: registries: filled while modules are imported, then only read
 REGISTRIES = {
-    "_compat/gradient_classes.py:__all__",
     "_base/dtype.py:_BY_NUMPY", "backends/cpu/codegen/scalar.py:OPS", "backends/cpu/handlers.py:HANDLERS",
     "common/initializer.py:_INITIALIZER_ALIAS", "dataset/api/dataset.py:Dataset", "dataset/transforms/transform.py:_REGISTRY",
     "formats/decompositions.py:DECOMPOSITIONS", "formats/mindir/adapters.py:ADAPTERS", "formats/mindir/lowering.py:_RULES",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore import ops
+from mindspore import mint, ops
 from mindspore.ops.composition import composition, plain
-
-__all__ = ["AdamW", "FmodScalar", "KVCacheScatterUpdate", "SliceExt"]
 
 
 def _slice(p: Any, x: Any, dim: int, start: int, end: int, step: int = 1) -> Any:
@@ -53,11 +51,68 @@ def _scatter_cache(p: Any, var: Any, indices: Any, updates: Any, axis: int = -2,
 KVCacheScatterUpdate = composition("KVCacheScatterUpdate", _scatter_cache, "New rows of a cache of keys or values.")
 
 
-def in_place_class(name: str) -> Any:
-    """`InplaceAddExt` calls `x.add_(…)`; None if tensors have no such method."""
+def in_place_class(stem: str, name: str) -> Any:
+    """`InplaceAddExt`, by its stem `InplaceAdd`, calls `x.add_(…)`; None if tensors have no such method."""
     from mindspore import Tensor
 
-    method = f"{name.removeprefix('Inplace').removesuffix('Ext').lower()}_"
-    if not hasattr(Tensor, method):
+    methods = {m.replace("_", ""): m for m in dir(Tensor) if m.endswith("_") and not m.startswith("_")}
+    letters = _IN_PLACE.get(stem, stem.removeprefix("Inplace")).lower()
+    method = methods.get(letters)
+    if method is None:
         return None
     return composition(name, lambda p, x, *args, **kw: getattr(x, method)(*args, **kw), f"`x.{method}(…)`.")
+
+
+#: classes whose letters are not those of the method
+_IN_PLACE = {
+    "InplaceDivs": "div", "InplaceMuls": "mul", "InplaceAdds": "add", "InplaceFloorDivides": "floordivide", "InplaceDivMod": "div",
+    "InplaceScatterSrc": "scatter", "InplaceScatterValue": "scatter", "InplaceAddsExt": "add",
+}  # fmt: skip
+
+
+def _resized(mode: str, corners: bool) -> Any:
+    def function(x: Any, output_size: Any = None, scales: Any = None, align_corners: bool = False) -> Any:
+        return ops.interpolate(x, output_size, scales, mode, align_corners if corners else None)
+
+    return function
+
+
+def _padded(mode: str) -> Any:
+    return lambda x, padding, value=None: ops.pad(x, padding, mode, value)
+
+
+def _divmod(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
+    return ops.div(x, y, rounding_mode=rounding_mode)
+
+
+def _new(function: Any) -> Any:
+    return lambda x, *args, dtype=None, **kw: function(*args, dtype=dtype or x.dtype)
+
+
+_CALLS: dict[str, Any] = {
+    **{f"UpsampleNearest{n}D": _resized("nearest", False) for n in (1, 2, 3)},
+    "UpsampleLinear1D": _resized("linear", True), "UpsampleBilinear2D": _resized("bilinear", True),
+    "UpsampleBicubic2D": _resized("bicubic", True), "UpsampleTrilinear3D": _resized("trilinear", True),
+    **{f"ReflectionPad{n}D": _padded("reflect") for n in (1, 2, 3)},
+    **{f"ReplicationPad{n}D": _padded("replicate") for n in (1, 2, 3)},
+    "ConstantPadND": _padded("constant"),
+    "DivMod": _divmod, "DivMods": _divmod,
+    "NewOnes": _new(ops.ones), "NewZeros": _new(ops.zeros), "NewFull": _new(ops.full),
+    "Clone": lambda x: x.copy(), "Copy": lambda x: x.copy(), "Contiguous": lambda x: x, "Detach": ops.stop_gradient,
+    "View": lambda x, shape: ops.reshape(x, shape), "Index": lambda x, indices: x[tuple(indices)],
+    "ToDtype": lambda x, dtype=None, *rest: x.astype(dtype), "ToOther": lambda x, other, *rest: x.astype(other.dtype),
+    "Repeat": lambda x, repeats: ops.tile(x, repeats), "FillScalar": lambda size, value, dtype=None: ops.full(size, value, dtype=dtype),
+    "LinalgVectorNorm": lambda x, ord=2.0, dim=None, keepdim=False, dtype=None: mint.linalg.vector_norm(x, ord, dim, keepdim, dtype=dtype),
+    "LpNormV2": lambda x, p=2.0, dim=None, keepdim=False, epsilon=1e-12: mint.linalg.vector_norm(x, p, dim, keepdim),
+    "BitwiseNot": mint.bitwise_not,
+    "IsNegInf": ops.isneginf, "ScalarBool": bool, "TupleToList": list, "ListToTuple": tuple,
+    "CrossEntropyLoss": lambda x, target, weight=None, reduction="mean", ignore_index=-100, label_smoothing=0.0, *rest:
+        ops.cross_entropy(x, target, weight, ignore_index, reduction, label_smoothing),
+}  # fmt: skip
+
+_MADE = {
+    "AdamW": AdamW, "FmodScalar": FmodScalar, "KVCacheScatterUpdate": KVCacheScatterUpdate, "SliceExt": SliceExt,
+    **{name: plain(name, function) for name, function in _CALLS.items()},
+}  # fmt: skip
+globals().update(_MADE)
+__all__ = list(_MADE)

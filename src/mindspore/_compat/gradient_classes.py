@@ -1,93 +1,108 @@
-"""Private classes that compute the gradient of one operation: `FGrad()(…)` is the backward pass of F.
+"""Private classes that compute the gradient of one operation: `FGrad(…)(…)` is the backward pass of F.
 
-They are made of `vjp`, so that each agrees with the gradient of its operation by construction.
+A row of the tables (gradient_rows.py, gradient_formulas.py) says how official code constructs and calls such a class and what it is
+the gradient of. The gradient itself is `vjp` of that operation, so that each agrees with it by construction.
+
+The words of a call are the official arguments in order: `^dy` is the gradient that comes in, `*x` an input by which to
+differentiate, `@size` the shape of such an input (which must not matter: the operation is linear in it), `p=2.0` has a default,
+others are given and used or not. A row's function gets all of them, and the constructor's, as attributes of `a`, and then the inputs by
+which it is differentiated. A formula is the gradient itself, where what is given is the *result* of the operation.
 """
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 from mindspore import ops
+from mindspore._compat import gradient_formulas, gradient_rows
 from mindspore.common.gradient import vjp
-from mindspore.ops import operations
-from mindspore.ops.composition import composition
-
-P: Any = operations
-
-__all__: list[str] = []
+from mindspore.ops.composition import REQUIRED, composition
 
 
-def _backward(function: Callable, inputs: tuple, gradient: Any) -> Any:
-    _, pull = vjp(function, *inputs)
-    found = pull(gradient)
-    return found[0] if isinstance(found, tuple) and len(inputs) == 1 else found
+class _Words(NamedTuple):
+    """What the words of a call say."""
+
+    signature: inspect.Signature
+    gradient: str
+    wanted: tuple[str, ...]  # inputs by which to differentiate
+    shapes: tuple[str, ...]  # those of them that are given as shapes
 
 
-def _of_input(name: str, function: Callable) -> None:
-    """A class called with (input, gradient)."""
-    _add(composition(f"{name}Grad", lambda p, x, dy: _backward(function, (x,), dy), f"The gradient of {name}."))
+def _parameters(words: str) -> dict[str, Any]:
+    """Names and defaults."""
+    pairs = (word.lstrip("^*@").partition("=") for word in words.split())
+    return {name: ast.literal_eval(default) if equal else REQUIRED for name, equal, default in pairs}
 
 
-def _add(made: Any) -> None:
-    globals()[made.__name__] = made
-    __all__.append(made.__name__)
-
-
-for _name, _function in {
-    "ACos": ops.acos, "Abs": ops.abs, "Acosh": ops.acosh, "Asin": ops.asin, "Asinh": ops.asinh, "Atan": ops.atan,
-}.items():  # fmt: skip
-    _of_input(_name, _function)
-
-# These are called with the *result* of the operation and the gradient.
-for _name, _rule in {
-    "Reciprocal": lambda y, dy: -dy * y * y, "Rsqrt": lambda y, dy: -0.5 * dy * y * y * y,
-    "Sigmoid": lambda y, dy: dy * y * (1 - y), "Sqrt": lambda y, dy: 0.5 * dy / y, "Tanh": lambda y, dy: dy * (1 - y * y),
-}.items():  # fmt: skip
-    _add(composition(f"{_name}Grad", lambda p, y, dy, rule=_rule: rule(y, dy), f"The gradient of {_name}."))
-
-
-def _layer_norm(p: Any, x: Any, dy: Any, variance: Any, mean: Any, gamma: Any) -> tuple:
-    """By the input, the scale and the shift; the statistics are those of the input and computed again."""
-    forward = P.LayerNorm(p.begin_norm_axis, p.begin_params_axis, p.epsilon)
-    return _backward(lambda x, g, b: forward(x, g, b)[0], (x, gamma, ops.zeros_like(gamma)), dy)
-
-
-_add(
-    composition(
-        "LayerNormGrad", _layer_norm, "The gradient of LayerNorm.", begin_norm_axis=1, begin_params_axis=1, epsilon=1e-7
+def _parsed(words: str) -> _Words:
+    marked: dict[str, list[str]] = {mark: [] for mark in "^*@"}
+    for word in words.split():
+        if word[0] in marked:
+            marked[word[0]].append(word[1:].partition("=")[0])
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature(
+        [inspect.Parameter(n, kind, default=default) for n, default in _parameters(words).items()]
     )
-)
-for _rank in (2, 3):
-    _add(
-        composition(
-            f"GridSampler{_rank}DGrad",
-            lambda p, dy, x, grid: _backward(
-                lambda x, g: ops.grid_sample(x, g, p.interpolation_mode, p.padding_mode, p.align_corners), (x, grid), dy
-            ),
-            f"The gradient of GridSampler{_rank}D by the input and by the grid.",
-            interpolation_mode="bilinear",
-            padding_mode="zeros",
-            align_corners=False,
-        )
-    )
+    wanted = tuple(w[1:].partition("=")[0] for w in words.split() if w[0] in "*@")
+    return _Words(signature, (*marked["^"], "")[0], wanted, tuple(marked["@"]))
 
 
-def _strided_slice(p: Any, dy: Any, shape: Any, begin: Any, end: Any, strides: Any) -> Any:
-    masks = p.begin_mask, p.end_mask, p.ellipsis_mask, p.new_axis_mask, p.shrink_axis_mask
-    forward = P.StridedSlice(*masks)
-    return _backward(lambda x: forward(x, begin, end, strides), (ops.zeros(tuple(shape), dy.dtype),), dy)
+def _arguments(name: str, words: _Words, p: Any, args: tuple, kwargs: dict[str, Any]) -> SimpleNamespace:
+    """What the instance and the call were given, by name."""
+    try:
+        bound = words.signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"For '{name}', {error}.") from None
+    bound.apply_defaults()
+    return SimpleNamespace(**{**p.attrs, **bound.arguments})
 
 
-_add(
-    composition(
-        "StridedSliceGrad",
-        _strided_slice,
-        "The gradient of StridedSlice, given the shape of its input.",
-        begin_mask=0,
-        end_mask=0,
-        ellipsis_mask=0,
-        new_axis_mask=0,
-        shrink_axis_mask=0,
-    )
-)
+def _shaped(shape: Any, like: Any) -> Any:
+    return ops.zeros(tuple(int(n) for n in shape), like.dtype)
+
+
+def _by_vjp(name: str, call: str, function: Callable) -> Callable:
+    words = _parsed(call)
+
+    def backward(p: Any, *args: Any, **kwargs: Any) -> Any:
+        a = _arguments(name, words, p, args, kwargs)
+        dy = getattr(a, words.gradient)
+        inputs = [_shaped(getattr(a, n), dy) if n in words.shapes else getattr(a, n) for n in words.wanted]
+        present = [x for x in inputs if x is not None]
+
+        def forward(*given: Any) -> Any:
+            supply = iter(given)
+            return function(a, *[None if x is None else next(supply) for x in inputs])
+
+        _, pull = vjp(forward, *present)
+        found = pull(dy)
+        found = found if isinstance(found, tuple) else (found,)
+        if len(inputs) == 1:
+            return found[0]
+        supply = iter(found)
+        return tuple(None if x is None else next(supply) for x in inputs)
+
+    return backward
+
+
+def _by_formula(name: str, call: str, function: Callable) -> Callable:
+    words = _parsed(call)
+    return lambda p, *args, **kwargs: function(_arguments(name, words, p, args, kwargs))
+
+
+def _classes() -> dict[str, Any]:
+    made = {}
+    for rows, how in ((gradient_rows.ROWS, _by_vjp), (gradient_formulas.FORMULAS, _by_formula)):
+        for name, (init, call, function) in rows.items():
+            doc = f"The gradient of {name.partition('Grad')[0].partition('Back')[0]}: called with {call.replace('^', '')}."
+            made[name] = composition(name, how(name, call, function), doc, **_parameters(init))
+    return made
+
+
+_MADE = _classes()
+globals().update(_MADE)
+__all__ = list(_MADE)

@@ -3,7 +3,8 @@
 Official modules such as `ops.function.array_func` hold functions by history rather than by subject; here they are
 doors to the same objects. A name that ends in `_ext` is the variant with PyTorch's arguments: `mint`'s. A class such as
 `AddExt` that generated code uses is that function, called through an instance; `add_ext_op` is such an instance. Names
-that end in `_view` are those without it: results share no memory here.
+that end in `_view` are those without it: results share no memory here. `BitwiseXorTensor`, `RemainderScalarTensor` are the function
+for some kinds of operands, which it tells apart itself.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 import types
 from typing import Any
 
-from mindspore import ops
+from mindspore import mint, ops
 from mindspore._compat import (
     ascend_only,
     attention_parts,
@@ -64,9 +65,13 @@ def find(name: str) -> Any:
         return find(name.removesuffix("_view").removesuffix("View"))
     if found is None and name.endswith("_ext"):
         found = of_mint(name.removesuffix("_ext"))
-    for module in (gradient_classes, generated_classes, quant_ops, seeded_ops, ascend_only):
+    for module in _TABLES:
         found = getattr(module, name, None) if found is None and name in module.__all__ else found
-    if found is None and name.endswith("_op"):
+    if found is None and name.startswith("pyboost_"):
+        return _called
+    if found is None and name.endswith(("_op", "_impl")):
+        found = _instance(name.removesuffix("_op").removesuffix("_impl"))
+    if found is None and name[0].islower() and (name.replace("_", "") in _classes() or _class_of(_camel(name)) is not None):
         found = _instance(name)
     if found is None and name[0].isupper():
         found = _class_of(name)
@@ -75,33 +80,68 @@ def find(name: str) -> Any:
     return found
 
 
+def _called(prim: Any, args: Any) -> Any:
+    """What every `pyboost_…` function is here: official ones skip steps between a primitive and its kernel."""
+    return prim(*args)
+
+
+def _camel(name: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+
+
 def _instance(name: str) -> Any:
-    """`add_ext_op` is an instance of AddExt; None for a class whose instances need arguments."""
-    made = find("".join(word[:1].upper() + word[1:] for word in name.removesuffix("_op").split("_")))
+    """`add_ext` is an instance of AddExt; None for a class whose instances need arguments."""
+    made = _classes().get(name.replace("_", "")) or find(_camel(name))
     with contextlib.suppress(TypeError):
         return made()
     return None
 
 
-#: classes whose words are not those of their function
+#: what is searched for classes, in order
+_TABLES: tuple[Any, ...] = (gradient_classes, generated_classes, quant_ops, seeded_ops, ascend_only)
+
+
+@functools.cache
+def _classes() -> dict[str, Any]:
+    """The classes of the tables by the letters of their names."""
+    return {name.lower(): getattr(module, name) for module in reversed(_TABLES) for name in module.__all__}
+
+
+#: endings of generated classes for one kind of operands; the function takes all kinds
+_KINDS = re.compile(r"(TensorTensor|TensorScalar|ScalarTensor|ScalarOther|ScalarSelf|Tensor|Scalar|Int|Ext|View)$")
+#: classes whose letters are not those of their function
 _IRREGULAR = {
-    "BatchMatMulExt": "bmm", "MatMulExt": "matmul", "ArgMaxExt": "argmax", "ArgMinExt": "argmin", "TopKExt": "topk",
-    "LogSoftmaxExt": "log_softmax",
+    "BatchMatMulExt": "bmm", "MatMulExt": "matmul", "Divs": "div", "Muls": "mul", "MedianDim": "median", "SelectV2": "where",
+    "MatrixInverseExt": "inverse", "LinalgQr": "qr", "TExt": "t", "TraceV2": "trace", "Im2ColExt": "unfold", "Col2ImExt": "fold",
+    "LinSpaceExt": "linspace", "EqScalar": "eq", "NonZeroExt": "nonzero", "UniqueDim": "unique", "RandInt": "randint",
 }  # fmt: skip
 
 
 @functools.lru_cache(None)
 def _class_of(name: str) -> Any:
-    """The class whose instances call the function of the same words: `ZerosLikeExt` of `zeros_like_ext`."""
+    """The class whose instances call the function of the same letters: `ZerosLikeExt` of mint's `zeros_like`."""
+    if name.endswith("Prim_"):
+        return find(name.removesuffix("Prim_"))
     if name.startswith("Inplace"):
-        return generated_classes.in_place_class(name)
+        return generated_classes.in_place_class(_KINDS.sub("", name), name)
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-    stem = _IRREGULAR.get(name, words.removesuffix("_ext"))
-    if name.endswith("Ext"):
-        function = of_mint(stem)
-    else:
-        function = getattr(ops, words, None) or (find(_SAME[words]) if words in _SAME else None)
+    if words in _SAME:
+        return plain(name, find(_SAME[words]))
+    stem = _IRREGULAR.get(name) or _KINDS.sub("", name)
+    function = getattr(ops, words, None) or _letters().get(stem.replace("_", "").lower())
     return plain(name, function) if callable(function) else None
+
+
+@functools.cache
+def _letters() -> dict[str, Any]:
+    """Functions by the letters of their names; where there are two of a name, mint's, which is what generated classes call."""
+    found: dict[str, Any] = {}
+    for module in (ops, mint.linalg, mint.special, mint.nn.functional, mint):
+        for name in module.__all__:
+            value = getattr(module, name, None)
+            if isinstance(value, types.FunctionType):
+                found[name.replace("_", "").lower()] = value
+    return found
 
 
 __getattr__ = find
