@@ -119,7 +119,7 @@ def test_types_and_classes(rows):
     assert types["data"] == (np.dtype("S"), [1]) and types["file_name"] == (np.dtype("U"), [])
     assert rows.class_column("label").tolist() == list(range(-2, 38))
     assert rows.class_column("file_name").tolist() == [f"图{i}.jpg" for i in range(40)]
-    with pytest.raises(RuntimeError, match="not a scalar column"):
+    with pytest.raises(RuntimeError, match="must be a scalar column"):
         rows.class_column("seg")
 
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset import _tensor
+from mindspore.dataset._check import as_array
 from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.autotune import AutoTune
 from mindspore.dataset.runtime.context import RunContext
@@ -103,7 +104,7 @@ class Iterator:
 
     def _output(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: self._output(item) for key, item in value.items()}
+            return {key: self._within_dict(item) for key, item in value.items()}
         if type(value).__module__.startswith("PIL."):
             value = np.asarray(value)
         if isinstance(value, list):
@@ -111,6 +112,12 @@ class Iterator:
         if self.do_copy:
             value = np.array(value)
         return value if self.output_numpy else _tensor.wrap(value)
+
+    def _within_dict(self, value: Any) -> Any:
+        """Lists and tuples in dicts keep their form."""
+        if isinstance(value, (list, tuple)):
+            return type(value)([self._within_dict(item) for item in value])
+        return self._output(value if isinstance(value, dict) else as_array(value))
 
     @property
     def columns(self) -> list[str]:

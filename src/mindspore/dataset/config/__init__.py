@@ -185,7 +185,7 @@ def set_sending_batches(batch_num: int) -> None:
 def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
     """Let the engine adjust worker counts and queue depths while it runs; optionally save the result as JSON."""
     check_bool(enable, "enable")
-    if filepath_prefix is not None:
+    if enable and filepath_prefix is not None:
         check_type(filepath_prefix, str, "filepath_prefix")
         if not filepath_prefix:
             raise RuntimeError("The value of json_filepath cannot be the empty string.")

@@ -11,7 +11,7 @@ from mindspore.dataset._check import as_array
 from mindspore.dataset.config import settings
 from mindspore.dataset.ir.leaf import Row
 from mindspore.dataset.ir.ops import BucketBatchNode
-from mindspore.dataset.runtime.collate import collate, pad_to, stack
+from mindspore.dataset.runtime.collate import collate, lists_of_dicts, pad_to, stack
 from mindspore.dataset.runtime.errors import pipeline_error, user_code_error
 from mindspore.dataset.runtime.executor import Executor, Inline
 from mindspore.dataset.runtime.operators import Operator, drop
@@ -72,11 +72,11 @@ class DynamicBatch(Operator):
     def _groups(self, epoch) -> Iterator[tuple[list[Row], int, int]]:
         pairs = self.children[0].stream(epoch)
         for number in itertools.count():
-            size = self._size(BatchInfo(number, epoch))
+            size = self._size(BatchInfo(number, self.place(epoch)[0]))
             rows = [row for _, row in itertools.islice(pairs, size)]
             if not rows or (self.drop_remainder and len(rows) < size):
                 return
-            yield rows, number, epoch
+            yield rows, number, self.place(epoch)[0]
 
     def _size(self, info: BatchInfo) -> int:
         if not callable(self.rows):
@@ -113,6 +113,8 @@ class _BatchFunction:
     @staticmethod
     def _batched(value, column: int):
         if isinstance(value, (list, tuple)) and value and not np.isscalar(value[0]):
+            if isinstance(value[0], dict):
+                return lists_of_dicts(value, column)
             return stack([as_array(item) for item in value], column)
         return as_array(value)
 

@@ -197,17 +197,31 @@ def dynamic_batch(node: BatchNode, child: op.Operator) -> op.Operator:
     if node.per_batch_map is not None:
         inputs = node.input_columns or columns
         outputs = node.output_columns or inputs
+        check_batch_columns(columns, inputs, outputs)
         step = BatchMapStep(
             node.per_batch_map,
             [columns.index(name) for name in inputs],
             layout(columns, inputs, outputs),
-            len(outputs),
+            outputs,
             node.workers(),
             PROCESS if node.python_multiprocessing else CALLER,
         )
         step.max_rowsize = node.max_rowsize
         columns = map_columns(columns, inputs, outputs)
     return DynamicBatch(child, columns, node.rows, node.drop_remainder, step, node.pad_info)
+
+
+def check_batch_columns(columns: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    for name in inputs:
+        if name not in columns:
+            raise RuntimeError(f"Invalid parameter, '{name}' of 'input_columns' doesn't exist: the columns are {columns}.")
+    kept = [name for name in columns if name not in inputs]
+    for name in outputs:
+        if name in kept:
+            raise RuntimeError(
+                f"Invalid parameter, columns that are not involved in 'per_batch_map' should not be in output_columns, "
+                f"but got: {name}."
+            )
 
 
 @build.register

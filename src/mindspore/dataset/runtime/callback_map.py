@@ -14,7 +14,7 @@ class CallbackMap(Operator):
         super().__init__(child, columns=columns)
         self.step, self.callbacks = step, list(callbacks)
         self._begun = False
-        self._steps = 0
+        self._steps = self._in_epoch = 0
         self._interrupted = False
 
     def waits(self):
@@ -30,19 +30,23 @@ class CallbackMap(Operator):
         if not self._begun:
             self._begun = True
             self._call("begin", 0, 0, 0)
-        self._call("epoch_begin", epoch + 1, 0, self._steps)
-        in_epoch = start
+        number, turn, last = self.place(epoch)
+        if turn == 0:
+            self._call("epoch_begin", number + 1, 0, self._steps)
+            self._in_epoch = start
         for key, row in self.children[0].stream(epoch, start):
-            in_epoch += 1
+            self._in_epoch += 1
             self._steps += 1
-            self._call("step_begin", epoch + 1, in_epoch, self._steps)
+            in_epoch, steps = self._in_epoch, self._steps
+            self._call("step_begin", number + 1, in_epoch, steps)
             try:
                 result = self.step.run_one(epoch, key, row)
             except RowFailure as failure:
                 raise failure.describe(None) from failure.error
-            self._call("step_end", epoch + 1, in_epoch, self._steps)
+            self._call("step_end", number + 1, in_epoch, steps)
             yield key, result
-        self._call("epoch_end", epoch + 1, in_epoch, self._steps)
+        if last:
+            self._call("epoch_end", number + 1, self._in_epoch, self._steps)
 
     def _call(self, event: str, epoch: int, in_epoch: int, steps: int) -> None:
         if self._interrupted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,29 @@ def _stack_text(arrays: list[np.ndarray], column: int) -> np.ndarray:
 
 
 def _stack_dicts(values: Sequence[dict], column: int) -> dict:
-    if any(set(value) != set(values[0]) for value in values):
+    """A dict of arrays; dicts within dicts stay dicts."""
+    lists = lists_of_dicts(values, column)
+    return {
+        key: _stack_dicts(items, column) if isinstance(items[0], dict) else _stack_plain(items, key)
+        for key, items in lists.items()
+    }
+
+
+def _stack_plain(items: list, key: Any) -> np.ndarray:
+    try:
+        array = np.array(items)
+    except ValueError as error:
+        raise pipeline_error(
+            f"Batch: failed to create a NumPy array with primitive types for key {key!r} of the dicts: {error}"
+        ) from None
+    if array.dtype == object:
+        raise pipeline_error(f"Batch: failed to create a NumPy array with primitive types for key {key!r} of the dicts.")
+    return array
+
+
+def lists_of_dicts(values: Sequence, column: int) -> dict[Any, list]:
+    """For each key the values of all the dicts."""
+    if not all(isinstance(value, dict) for value in values) or any(set(value) != set(values[0]) for value in values):
         raise pipeline_error(f"Cannot batch dictionaries with different keys in column {column}.")
     return {key: [value[key] for value in values] for key in values[0]}
 

@@ -23,6 +23,7 @@ from mindspore.dataset.samplers.mixing import Slots, mixed, uniform_slots
 
 Pair = tuple[int, Any]
 Refs = tuple[np.ndarray, np.ndarray]
+_ENDLESS = 1 << 20  # passes that are set aside for a repetition without end
 
 
 class Operator:
@@ -32,6 +33,18 @@ class Operator:
         self.children = list(children)
         inherited = children[0].columns if children else []
         self.columns: list[str] = list(inherited if columns is None else columns)
+        self._passes = 1  # of this operator in one epoch of the whole pipeline
+
+    def repeated(self, count: int) -> None:
+        """An operator above runs this one `count` times in each of its own passes."""
+        self._passes *= _ENDLESS if count == -1 else count
+        for child in self.children:
+            child.repeated(count)
+
+    def place(self, number: int) -> tuple[int, int, bool]:
+        """What pass `number` is to users: the epoch, the pass in it, and whether it is the last one there."""
+        epoch, turn = divmod(number, self._passes)
+        return epoch, turn, turn == self._passes - 1
 
     def stream(self, epoch: int, start: int = 0) -> Iterator[Pair]:
         raise NotImplementedError
@@ -183,6 +196,7 @@ class Repeat(RefOperator):
     def __init__(self, child: Operator, count: int):
         super().__init__(child)
         self.count = count
+        child.repeated(count)
 
     def refs(self, epoch):
         if self.count == -1:
@@ -202,7 +216,7 @@ class Repeat(RefOperator):
         base, key = 0, -1
         for i in itertools.count() if self.count == -1 else range(self.count):
             some = False
-            number = (epoch << 20) + i if self.count == -1 else epoch * self.count + i
+            number = epoch * (_ENDLESS if self.count == -1 else self.count) + i
             for key, row in self.children[0].stream(number):
                 some = True
                 yield base + key, row

@@ -321,8 +321,8 @@ def map_placement(operations: Sequence[Callable], python_multiprocessing: bool) 
 class BatchMapStep(Step):
     """The user's `per_batch_map` on some columns of a batch given as lists of rows."""
 
-    def __init__(self, function, inputs, layout, n_outputs, workers, placement):
-        self.function, self.inputs, self.layout, self.n_outputs = function, list(inputs), layout, n_outputs
+    def __init__(self, function, inputs, layout, names, workers, placement):
+        self.function, self.inputs, self.layout, self.names = function, list(inputs), layout, list(names)
         self.workers, self.placement = workers, placement
 
     def apply(self, columns: Sequence[list], info) -> Row:
@@ -332,9 +332,27 @@ class BatchMapStep(Step):
         except Exception as error:
             raise user_code_error("batch operation: [per_batch_map] failed.", error) from error
         outputs = result if isinstance(result, tuple) else (result,)
-        if len(outputs) != self.n_outputs:
+        if len(outputs) != len(self.names):
             raise pipeline_error(
                 "Invalid columns, the number of columns returned in 'per_batch_map' function should be "
-                f"{self.n_outputs}, but got: {len(outputs)}."
+                f"{len(self.names)}, but got: {len(outputs)}."
             )
+        check_batch_outputs(outputs, self.names, len(columns[0]) if columns else 0)
         return tuple(outputs[i] if kind == "out" else columns[i] for kind, i in self.layout)
+
+
+def check_batch_outputs(outputs: Sequence, names: Sequence[str], rows: int) -> None:
+    """A column is a list with a value for each row, or a whole batch: an array or a dict. Dicts go with batches alone."""
+    of_dicts = any(isinstance(value, list) and value and isinstance(value[0], dict) for value in outputs)
+    single = any(isinstance(value, dict) for value in outputs)
+    for name, value in zip(names, outputs):
+        if single and not isinstance(value, (dict, np.ndarray)):
+            raise pipeline_error(
+                f"Invalid data, mismatched types returned from per_batch_map: where one column is a dict, column {name} "
+                f"must be a dict or a NumPy array, but got {type(value)}."
+            )
+        counted = isinstance(value, (list, tuple)) or (of_dicts and isinstance(value, np.ndarray))
+        if counted and len(value) != rows:
+            raise pipeline_error(
+                f"Invalid data, column: {name} expects: {rows} rows returned from 'per_batch_map', got: {len(value)}"
+            )

@@ -81,8 +81,13 @@ class RowFormat:
                 )
 
 
-def _dict_arrays(value: dict) -> dict:
-    return {key: _dict_arrays(item) if isinstance(item, dict) else as_array(item) for key, item in value.items()}
+def _dict_arrays(value: Any) -> Any:
+    """A dict with arrays for its values; dicts, lists and tuples within keep their form."""
+    if isinstance(value, dict):
+        return {key: _dict_arrays(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_dict_arrays(item) for item in value])
+    return as_array(value)
 
 
 class GeneratorReader(Reader):

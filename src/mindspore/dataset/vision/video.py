@@ -13,7 +13,6 @@ import numpy as np
 
 from ..transforms.checks import check_type
 from ..transforms.transform import Transform
-from .decode import encoded_bytes
 from .functional.geometry import opencv
 
 _UNITS = ("pts", "sec")
@@ -25,7 +24,7 @@ def _capture(path: str) -> Iterator[Any]:
     capture = cv2.VideoCapture(path)
     try:
         if not capture.isOpened():
-            raise RuntimeError(f"read_video: {path} is not a video that can be decoded.")
+            raise RuntimeError(f"Failed to open the file {path}: it is not a video that can be decoded.")
         yield capture
     finally:
         capture.release()
@@ -95,8 +94,11 @@ def read_video(
 
 def read_video_timestamps(filename: str, pts_unit: str = "pts") -> tuple[list, float | None]:
     """The time stamps of the frames, in frames or in seconds, and the frame rate."""
-    _check_unit(pts_unit)
-    _check_file(filename)
+    try:
+        _check_unit(pts_unit)
+        _check_file(filename)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
     with _capture(filename) as capture:
         fps = capture.get(opencv().CAP_PROP_FPS)
         count = sum(1 for _ in _frames(capture))
@@ -110,8 +112,11 @@ class DecodeVideo(Transform):
 
     releases_gil = True
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def apply(self, column: Any) -> tuple[np.ndarray, np.ndarray]:
-        data = encoded_bytes(column)
+        data = _video_bytes(column)
         handle, path = tempfile.mkstemp(suffix=".video")  # OpenCV decodes files only
         try:
             with os.fdopen(handle, "wb") as stream:
@@ -125,6 +130,20 @@ class DecodeVideo(Transform):
         if not frames:
             raise RuntimeError("DecodeVideo: the video has no frame that can be decoded.")
         return np.stack(frames), _no_sound()
+
+
+def _video_bytes(column: Any) -> np.ndarray:
+    if not isinstance(column, np.ndarray):
+        raise TypeError(f"Input should be ndarray, got {type(column)}.")
+    if column.ndim != 1:
+        raise RuntimeError(f"DecodeVideo: invalid input shape, only support 1D input, got rank: {column.ndim}")
+    if not column.size:
+        raise RuntimeError("DecodeVideo: Input Tensor has no data.")
+    if column.dtype != np.uint8:
+        raise RuntimeError(
+            f"DecodeVideo: The type of the elements of input data should be UINT8, but got {column.dtype}."
+        )
+    return column
 
 
 class VideoDecoder:
