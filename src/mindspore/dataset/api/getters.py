@@ -200,5 +200,7 @@ def _type_of(value: Any) -> np.dtype:
 
 def _common(old: list, new: list) -> list:
     if len(old) != len(new):
-        raise RuntimeError(f"Rows of the dataset differ in rank: {old} and {new}; their shape cannot be estimated.")
+        raise RuntimeError(
+            f"Inconsistent shapes, expect same shape for each data row, but rows differ in rank: {old} and {new}."
+        )
     return [a if a == b else None for a, b in zip(old, new)]

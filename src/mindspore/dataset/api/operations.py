@@ -262,8 +262,8 @@ class BucketBatchByLengthDataset(UnionBaseDataset):
     ):
         super().__init__(input_dataset)
         check_type(column_names, list, "column_names")
-        for name in column_names:
-            check_type(name, str, "column_names")
+        for i, name in enumerate(column_names):
+            check_type(name, str, f"column_names[{i}]")
         check_buckets(bucket_boundaries, bucket_batch_sizes)
         if element_length_function is None and len(column_names) != 1:
             raise ValueError("If element_length_function is not specified, exactly one column name should be passed.")

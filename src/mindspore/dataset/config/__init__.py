@@ -73,9 +73,19 @@ def settings() -> Settings:
     return _settings
 
 
+def _check_int(value: Any, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} isn't of type int. Got {value!r} of type {type(value)}.")
+
+
+def _check_flag(value: Any, demand: str) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"{demand}. Got {value!r} of type {type(value)}.")
+
+
 def set_seed(seed: int) -> None:
     """Fix every random choice of the pipelines built from now on, and Python's and NumPy's own generators."""
-    check_type(seed, int, "seed")
+    _check_int(seed, "seed")
     if not 0 <= seed <= UINT32_MAX:
         raise ValueError(f"seed given is not within the required range [0, UINT32_MAX(4294967295)], got {seed}.")
     _settings.seed = seed
@@ -99,7 +109,7 @@ def get_seed() -> int:
 
 def set_num_parallel_workers(num: int) -> None:
     """Default number of workers of each operation."""
-    check_type(num, int, "num")
+    _check_int(num, "num")
     if not 0 < num <= INT32_MAX:
         raise ValueError(f"Number of parallel workers given is not within the required range, got {num}.")
     if num > worker_limit():
@@ -113,7 +123,7 @@ def get_num_parallel_workers() -> int:
 
 def set_prefetch_size(size: int) -> None:
     """How many rows each stage may run ahead of its consumer."""
-    check_type(size, int, "size")
+    _check_int(size, "size")
     if not 0 < size <= INT32_MAX:
         raise ValueError(
             f"prefetch size given is not within the required range (0, INT32_MAX(2147483647)], got {size}."
@@ -126,7 +136,7 @@ def get_prefetch_size() -> int:
 
 
 def set_numa_enable(numa_enable: bool) -> None:
-    check_bool(numa_enable, "numa_enable")
+    _check_flag(numa_enable, "numa_enable must be a boolean dtype")
     _settings.numa_enable = numa_enable
 
 
@@ -135,7 +145,7 @@ def get_numa_enable() -> bool:
 
 
 def set_monitor_sampling_interval(interval: int) -> None:
-    check_type(interval, int, "interval")
+    _check_int(interval, "interval")
     if not 0 < interval <= INT32_MAX:
         raise ValueError(f"Interval given is not within the required range (0, INT32_MAX(2147483647)], got {interval}.")
     _settings.monitor_sampling_interval = interval
@@ -147,7 +157,7 @@ def get_monitor_sampling_interval() -> int:
 
 def set_auto_num_workers(enable: bool) -> None:
     """Let the engine choose the number of workers of each operation from the number of cores."""
-    check_bool(enable, "enable")
+    _check_flag(enable, "enable must be of type bool")
     _settings.auto_num_workers = enable
 
 
@@ -156,7 +166,7 @@ def get_auto_num_workers() -> bool:
 
 
 def set_callback_timeout(timeout: int) -> None:
-    check_type(timeout, int, "timeout")
+    _check_int(timeout, "timeout")
     if not 0 < timeout <= INT32_MAX:
         raise ValueError(f"Timeout given is not within the required range (0, INT32_MAX(2147483647)], got {timeout}.")
     _settings.callback_timeout = timeout
@@ -168,7 +178,7 @@ def get_callback_timeout() -> int:
 
 def set_enable_shared_mem(enable: bool) -> None:
     """Let worker processes hand rows back through shared memory."""
-    check_bool(enable, "enable")
+    _check_flag(enable, "enable must be of type bool")
     _settings.shared_mem = enable
 
 
@@ -177,16 +187,17 @@ def get_enable_shared_mem() -> bool:
 
 
 def set_sending_batches(batch_num: int) -> None:
-    check_type(batch_num, int, "batch_num")
+    _check_int(batch_num, "batch_num")
     check_range(batch_num, 0, INT32_MAX, "batch_num")
     _settings.sending_batches = batch_num
 
 
 def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
     """Let the engine adjust worker counts and queue depths while it runs; optionally save the result as JSON."""
-    check_bool(enable, "enable")
-    if enable and filepath_prefix is not None:
+    _check_flag(enable, "enable must be of type bool")
+    if filepath_prefix is not None:
         check_type(filepath_prefix, str, "filepath_prefix")
+    if enable and filepath_prefix is not None:
         if not filepath_prefix:
             raise RuntimeError("The value of json_filepath cannot be the empty string.")
         if os.path.isdir(filepath_prefix):
@@ -206,7 +217,8 @@ def get_enable_autotune() -> bool:
 
 def set_autotune_interval(interval: int) -> None:
     """Steps between two adjustments; 0 adjusts once an epoch."""
-    check_type(interval, int, "interval")
+    if isinstance(interval, bool) or not isinstance(interval, int):
+        raise TypeError(f"interval must be of type int. Got {interval!r} of type {type(interval)}.")
     if not 0 <= interval <= INT32_MAX:
         raise ValueError(f"Interval given is not within the required range [0, INT32_MAX(2147483647)], got {interval}.")
     _settings.autotune_interval = interval
@@ -217,7 +229,7 @@ def get_autotune_interval() -> int:
 
 
 def set_auto_offload(offload: bool) -> None:
-    check_bool(offload, "offload")
+    _check_flag(offload, "offload must be a boolean dtype")
     _settings.auto_offload = offload
 
 
@@ -227,7 +239,7 @@ def get_auto_offload() -> bool:
 
 def set_enable_watchdog(enable: bool) -> None:
     """Watch worker processes and report one that has gone silent."""
-    check_bool(enable, "enable")
+    _check_flag(enable, "enable must be a boolean dtype")
     _settings.watchdog = enable
 
 
@@ -237,7 +249,7 @@ def get_enable_watchdog() -> bool:
 
 def set_multiprocessing_timeout_interval(interval: int) -> None:
     """Seconds after which a silent worker process is reported."""
-    check_type(interval, int, "interval")
+    _check_int(interval, "interval")
     if not 0 < interval <= INT32_MAX:
         raise ValueError(f"Interval given is not within the required range (0, INT32_MAX(2147483647)], got {interval}.")
     _settings.multiprocessing_timeout_interval = interval
@@ -260,7 +272,7 @@ def get_multiprocessing_start_method() -> str:
 
 
 def set_dynamic_shape(is_dynamic: bool) -> None:
-    check_bool(is_dynamic, "is_dynamic")
+    _check_flag(is_dynamic, "is_dynamic must be a boolean dtype")
     _settings.dynamic_shape = is_dynamic
 
 
@@ -270,7 +282,7 @@ def get_dynamic_shape() -> bool:
 
 def set_fast_recovery(fast_recovery: bool) -> None:
     """On a reset, skip rows without running the random transforms again."""
-    check_bool(fast_recovery, "fast_recovery")
+    _check_flag(fast_recovery, "fast_recovery must be a boolean dtype")
     _settings.fast_recovery = fast_recovery
 
 
@@ -282,9 +294,10 @@ def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list | None = None) -
     """Run pipelines step by step in the calling thread; each hook sees the data between operations."""
     from mindspore.dataset.debug import DebugHook
 
-    check_bool(debug_mode_flag, "debug_mode_flag")
+    _check_flag(debug_mode_flag, "debug_mode_flag isn't of type boolean")
     hooks = [] if debug_hook_list is None else debug_hook_list
-    check_type(hooks, list, "debug_hook_list")
+    if not isinstance(hooks, list):
+        raise TypeError(f"debug_hook_list is not a list. Got {type(hooks)}.")
     for i, hook in enumerate(hooks):
         if not isinstance(hook, DebugHook):
             raise TypeError(f"All items in debug_hook_list must be of type DebugHook, but item {i} is {type(hook)}.")
@@ -332,7 +345,7 @@ def set_optimizer_rule(name: str, enable: bool) -> None:
 
     if name not in RULES:
         raise ValueError(f"There is no optimiser rule named {name!r}. Rules: {', '.join(RULES)}.")
-    check_bool(enable, "enable")
+    _check_flag(enable, "enable must be of type bool")
     disabled = _settings.disabled_rules
     _settings.disabled_rules = disabled - {name} if enable else disabled | {name}
 

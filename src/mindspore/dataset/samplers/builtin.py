@@ -338,9 +338,9 @@ class WeightedRandomSampler(BuiltinSampler):
 
     sampler_name = "WeightedRandomSampler"
 
-    def __init__(self, weights: Sequence[float], num_samples: int | None = None, replacement: bool = True):
+    def __init__(self, weights: Any, num_samples: int | None = None, replacement: bool = True):
         if not isinstance(weights, list):
-            weights = list(np.ravel(weights))
+            weights = weights.ravel().tolist() if isinstance(weights, np.ndarray) else [weights]
         for i, weight in enumerate(weights):
             if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)):
                 raise TypeError(
@@ -349,7 +349,7 @@ class WeightedRandomSampler(BuiltinSampler):
         if weights == []:
             raise RuntimeError("WeightedRandomSampler: weights vector must not be empty")
         if any(weight < 0 for weight in weights):
-            raise RuntimeError("WeightedRandomSampler: weights vector must not contain negative numbers, but got one.")
+            raise RuntimeError(f"WeightedRandomSampler: weights vector must not contain negative numbers, got: {min(weights)}.")
         if not any(weights):
             raise RuntimeError("WeightedRandomSampler: elements of weights vector must not be all zero")
         if not isinstance(replacement, bool):

@@ -71,7 +71,10 @@ def _column(values: list, dtype) -> np.ndarray:
 def _detection(annotations: list[dict], categories: dict) -> tuple:
     for annotation in annotations:
         if annotation["category_id"] not in categories:
-            raise RuntimeError(f"Invalid category_id: {annotation['category_id']} can't be found in the categories.")
+            raise RuntimeError(
+                f"Invalid annotation, the attribute of 'category_id': {annotation['category_id']} is missing in the "
+                "categories."
+            )
     boxes = np.array([annotation["bbox"] for annotation in annotations], dtype=np.float32)
     kinds = _column([annotation["category_id"] for annotation in annotations], np.uint32)
     return boxes, kinds, _column([annotation.get("iscrowd", 0) for annotation in annotations], np.uint32)
@@ -210,7 +213,11 @@ def voc_objects(path: str) -> list[tuple]:
             raise RuntimeError(f"Invalid data, node 'name' or 'bndbox' of an object is missing in {path}.")
         corners = [float(box.findtext(side, "0")) for side in ("xmin", "ymin", "xmax", "ymax")]
         if not (corners[0] <= corners[2] and corners[1] <= corners[3] and min(corners) >= 0):
-            raise RuntimeError(f"Invalid bndbox: {corners} found in {path}.")
+            given = ", ".join(f"{corner:g}" for corner in corners)
+            raise RuntimeError(
+                f"Invalid bounding box, its sides should be greater than 0, but got {{{given}}} (xmin, ymin, xmax, ymax) "
+                f"in {path}."
+            )
         flags = [int(entry.findtext(flag, "0") or 0) for flag in ("difficult", "truncated")]
         found.append((name, corners, *flags))
     return found
@@ -266,6 +273,9 @@ def open_manifest(path: str, usage: str, class_indexing: dict[str, int], decode:
             continue
         try:
             entry = json.loads(line)
+            for field in ("source", "usage"):
+                if field not in entry:
+                    raise RuntimeError(f"Invalid manifest file, '{field}' is missing in line {number} of {path}.")
             part, source = entry.get("usage"), entry["source"]
             names = [annotation["name"] for annotation in entry.get("annotation", []) if annotation.get("name")]
         except (ValueError, KeyError, TypeError) as error:

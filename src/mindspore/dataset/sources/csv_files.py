@@ -17,12 +17,19 @@ from mindspore.dataset.samplers.files import FileSampler
 from mindspore.dataset.sources.lines import FolderDataset, check_exist
 from mindspore.dataset.sources.records import FileDataset, find_files
 
+Cells = list[str] | csv.Error
+
 
 class CsvReader(Reader):
     """Rows of CSV files. A quoted field may hold line ends, so rows are found with a real parser, once."""
 
     def __init__(self, files: Sequence[str], delimiter: str, defaults: Sequence | None, columns: Sequence[str] | None):
         header = columns is None
+        repeated = [name for i, name in enumerate(columns or ()) if name in (columns or ())[:i]]
+        if repeated:
+            raise RuntimeError(
+                f"Invalid parameter, duplicate column names are not allowed: {repeated[0]} stands twice in column_names."
+            )
         self._tables = [read_csv(path, delimiter, header) for path in files]
         self.columns = list(columns) if columns is not None else self._tables[0][0]
         self.row_files = [(path, len(rows)) for path, (_, rows) in zip(files, self._tables)]
@@ -35,6 +42,8 @@ class CsvReader(Reader):
     def row(self, index):
         which = int(np.searchsorted(self._starts, index, side="right")) - 1
         line, cells = self._tables[which][1][index - int(self._starts[which])]
+        if isinstance(cells, csv.Error):
+            raise RuntimeError(f"Invalid csv, failed to parse csv file: {self.path(index)} at line {line}: {cells}.")
         if len(cells) != len(self.columns):
             raise RuntimeError(
                 f"Invalid csv, csv file: {self.path(index)} parse failed at line {line}. Number of fields: "
@@ -48,19 +57,22 @@ class CsvReader(Reader):
             ) from None
 
 
-def read_csv(path: str, delimiter: str, header: bool) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Names of the header (if any) and the rows with their line numbers."""
+def read_csv(path: str, delimiter: str, header: bool) -> tuple[list[str], list[tuple[int, Cells]]]:
+    """Names of the header (if any) and the rows with their line numbers.
+
+    What cannot be parsed stands as an error in the place of its row, and is raised when that row is asked for.
+    """
     with open(path, encoding="utf-8", newline="") as stream:
         text = stream.read()
-    parser = csv.reader(io.StringIO(text), delimiter=delimiter)
-    rows = []
+    parser = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+    rows: list[tuple[int, Cells]] = []
     try:
-        for cells in parser:
-            if cells:
-                rows.append((parser.line_num, cells))
+        rows.extend((parser.line_num, cells) for cells in parser if cells)
     except csv.Error as error:
-        raise RuntimeError(f"Invalid csv, csv file: {path} parse failed at line {parser.line_num}: {error}.") from None
+        rows.append((parser.line_num, error))
     names = rows.pop(0)[1] if header and rows else []
+    if isinstance(names, csv.Error):
+        raise RuntimeError(f"Invalid csv, failed to parse csv file: {path} at line {parser.line_num}: {names}.")
     return names, rows
 
 
@@ -95,6 +107,7 @@ class CSVDataset(FileDataset, UnionBaseDataset):
     def __init__(self, dataset_files, field_delim=",", column_defaults=None, column_names=None, num_samples=None,
                  num_parallel_workers=None, shuffle=True, num_shards=None, shard_id=None, cache=None):  # fmt: skip
         check_num_parallel_workers(num_parallel_workers)
+        field_delim = "," if field_delim is None else field_delim
         check_type(field_delim, str, "field_delim")
         if field_delim in ('"', "\r", "\n") or len(field_delim) != 1:
             raise ValueError("field_delim is invalid: it must be one character, and no quote or line end.")
@@ -103,7 +116,7 @@ class CSVDataset(FileDataset, UnionBaseDataset):
             check_type(column_names, list, "column_names")
             for name in column_names:
                 check_type(name, str, "column_names")
-            if column_defaults is not None and len(column_defaults) != len(column_names):
+            if column_defaults is not None and len(column_defaults) != len(set(column_names)):
                 raise ValueError("column_names and column_defaults must be of the same length.")
         super().__init__(num_parallel_workers, num_samples, shuffle, num_shards, shard_id, cache)
         self.dataset_files = find_files(dataset_files)

@@ -45,6 +45,10 @@ class LinesReader(Reader):
             raise RuntimeError(f"Invalid file, {self._files[which]} has been made shorter while it was read.")
         try:
             return self._parse(data.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise RuntimeError(
+                f"Invalid data, Failed to cast to Unicode string: line {place + 1} of {self._files[which]}: {error}"
+            ) from None
         except (ValueError, KeyError, IndexError) as error:
             raise RuntimeError(
                 f"Invalid data, line {place + 1} of {self._files[which]} cannot be read: {error}"

@@ -275,9 +275,9 @@ class FakeImageDataset(MappableDataset, VisionBaseDataset):
         check_pos_int32(num_images, "num_images")
         check_type(image_size, (list, tuple), "image_size")
         if len(image_size) != 3:
-            raise ValueError("image_size should be a list or tuple of length 3.")
-        for side in image_size:
-            check_pos_int32(side, "image_size")
+            raise ValueError(f"image_size should be a list or tuple of length 3, but got {len(image_size)}.")
+        for i, side in enumerate(image_size):
+            check_pos_int32(side, f"image_size[{i}]")
         check_pos_int32(num_classes, "num_classes")
         check_type(base_seed, int, "base_seed")
         super().__init__(num_parallel_workers, sampler, num_samples, shuffle, num_shards, shard_id, cache)

@@ -327,5 +327,6 @@ class Multi30kDataset(_Translations):
         stems = {"train": "training/train", "valid": "validation/val", "test": "mmt16_task1_test/test"}
         chosen = list(stems) if usage == "all" else [usage]
         base = os.fspath(dataset_dir)
+        chosen.sort(key=lambda part: stems[part])
         pairs = [tuple(os.path.join(base, f"{stems[part]}.{language}") for language in pair) for part in chosen]
         self._pairs(pairs, shuffle, {"dataset_dir": base, "language_pair": pair})
