@@ -141,6 +141,21 @@ def test_iterators_are_read_again_in_every_epoch(source):
     assert [[int(x) for (x,) in rows] for _ in range(2)] == [[1, 2, 3], [1, 2, 3]]
 
 
+def test_an_iterator_that_begins_again_by_itself_is_asked_to():
+    class Again:
+        def __iter__(self):
+            self.left = [3, 2, 1]
+            return self
+
+        def __next__(self):
+            if not self.left:
+                raise StopIteration
+            return self.left.pop()
+
+    rows = ds.GeneratorDataset(Again(), ["x"]).create_tuple_iterator(num_epochs=2, output_numpy=True)
+    assert [[int(x) for (x,) in rows] for _ in range(2)] == [[1, 2, 3], [1, 2, 3]]
+
+
 @pytest.mark.parametrize(
     "total, sizes, counts",
     [(5, [0.8, 0.2], [4, 1]), (5, [0.33, 0.67], [2, 3]), (10, [0.33, 0.33, 0.34], [4, 3, 3]), (3, [0.5, 0.5], [1, 2])],

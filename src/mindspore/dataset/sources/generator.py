@@ -7,6 +7,7 @@ import functools
 import itertools
 import numbers
 import threading
+import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -158,6 +159,10 @@ def _row_numbers(batch: Any) -> list[int]:
     return [as_index(row) for row in batch]
 
 
+# an iterator of a user's class may begin again in its `__iter__`; these cannot
+ONE_WAY = (types.GeneratorType, zip, map, filter, enumerate, builtins.reversed)
+
+
 class Replay:
     """An iterator whose values can be had again: they are kept as they come, for the epochs that follow."""
 
@@ -259,7 +264,7 @@ class GeneratorDataset(MappableDataset, UnionBaseDataset):
         batch_sampler: Any = None,
         collate_fn: Callable | None = None,
     ):
-        if isinstance(source, Iterator):
+        if isinstance(source, ONE_WAY):
             source = Replay(source)
         random_access = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         check_source(source, random_access)
