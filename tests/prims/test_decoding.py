@@ -29,8 +29,8 @@ def product(packed, backend="cpu", bias=None):
     weight, scales = Tensor(packed.weight), None if packed.scales is None else Tensor(packed.scales)
     shift = None if bias is None else Tensor(bias)
     ms.set_context(backend=backend)
-    compiled = ms.jit(lambda x: op(x, weight, scales, shift))
-    return lambda x: compiled(Tensor(x)).asnumpy()
+    compiled = ms.jit(lambda x, residual: op(x, weight, scales, shift, residual))
+    return lambda x, residual=None: compiled(Tensor(x), None if residual is None else Tensor(residual)).asnumpy()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -44,7 +44,9 @@ def test_packed_product(backend, kind):
         if kind != "float32":
             exact_x, exact_w = rounded(x, group, 127), rounded(w, group, 127)
             want = exact_x @ exact_w.T + b if kind == "int8" else exact_x @ four_bits(w, group).T + b
-        np.testing.assert_allclose(product(pack(w, kind), backend, b)(x), want, atol=2e-4)
+        multiply, residual = product(pack(w, kind), backend, b), normal(3, rows, outputs)
+        np.testing.assert_allclose(multiply(x), want, atol=2e-4)
+        np.testing.assert_allclose(multiply(x, residual), want + residual, atol=2e-4)
 
 
 def four_bits(w, group):
@@ -57,7 +59,7 @@ def four_bits(w, group):
 @pytest.mark.parametrize("threads", (1, 2))
 def test_bits_of_a_row_do_not_depend_on_others(kind, threads, monkeypatch):
     ms.set_context(runtime_num_threads=threads)
-    x, packed = normal(0, 27, 256), pack(normal(1, 300, 256), kind)
+    x, packed = normal(0, 40, 256), pack(normal(1, 300, 256), kind)
     multiply = product(packed)
     found = multiply(x)
     for some in (slice(0, 1), slice(5, 7), slice(3, 11), slice(2, 27)):
@@ -86,9 +88,9 @@ def test_refusals():
     packed = pack(normal(0, 50, 64), "int8")
     op, x = PackedProduct(50, "int8"), Tensor(normal(1, 2, 64))
     with pytest.raises(ValueError, match="'scales' must be Float32"):
-        op(x, Tensor(packed.weight), None, None)
+        op(x, Tensor(packed.weight), None, None, None)
     with pytest.raises(ValueError, match="'weight' must be UInt8"):
-        op(Tensor(normal(1, 2, 32)), Tensor(packed.weight), Tensor(packed.scales), None)
+        op(Tensor(normal(1, 2, 32)), Tensor(packed.weight), Tensor(packed.scales), None, None)
     with pytest.raises(ValueError, match="multiple of 16"):
         pack(normal(0, 4, 24), "int8")
     with pytest.raises(ValueError, match="one of"):

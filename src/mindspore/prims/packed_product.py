@@ -94,12 +94,14 @@ def unpacked(xp: Any, kind: str, weight: Any) -> Any:
 
 
 class PackedProduct(Primitive):
-    """x wᵀ + bias for x (rows, inputs) and a weight made by `pack`; scales: None for float32; bias: (outputs,) or None.
+    """x wᵀ + bias + residual for x (rows, inputs) and a weight made by `pack`.
+
+    scales: None for float32; bias: (outputs,) or None; residual: (rows, outputs) or None.
 
     Examples:
         >>> from mindspore.prims.packed_product import PackedProduct, pack
         >>> packed = pack(np.array([[1.0, 2.0], [3.0, 4.0]], np.float32))
-        >>> print(PackedProduct(2)(Tensor([[1.0, 1.0]]), Tensor(packed.weight), None, None))
+        >>> print(PackedProduct(2)(Tensor([[1.0, 1.0]]), Tensor(packed.weight), None, None, None))
         [[3. 7.]]
     """
 
@@ -108,14 +110,14 @@ class PackedProduct(Primitive):
             raise ValueError(f"For 'PackedProduct', 'kind' must be one of {KINDS}, but got {kind!r}.")
         super().__init__("PackedProduct", outputs=int(outputs), kind=kind)
 
-    def infer(self, x: Any, weight: Any, scales: Any, bias: Any) -> Any:
+    def infer(self, x: Any, weight: Any, scales: Any, bias: Any, residual: Any) -> Any:
         for name, value in (("x", x), ("weight", weight)):
             checks.tensor(self.name, name, value)
         if x.ndim != 2 or x.dtype is not mstype.float32:
             raise TypeError(f"For '{self.name}', 'x' must be float32 (rows, inputs), but got {x.dtype} {x.shape}.")
-        needed = self._needed(x.shape[1])
-        for name, value, (dtype, shape) in zip(("weight", "scales", "bias"), (weight, scales, bias), needed):
-            if value is None and name == "bias":
+        names = ("weight", "scales", "bias", "residual")
+        for name, value, (dtype, shape) in zip(names, (weight, scales, bias, residual), self._needed(*x.shape)):
+            if value is None and name in ("bias", "residual"):
                 continue
             found = None if value is None else (value.dtype, tuple(value.shape))
             if found != (None if dtype is None else (dtype, shape)):
@@ -125,23 +127,24 @@ class PackedProduct(Primitive):
                 )
         return AbstractTensor(mstype.float32, (x.shape[0], self.outputs))
 
-    def _needed(self, inputs: int) -> tuple:
-        """Types and shapes of weight, scales and bias."""
+    def _needed(self, rows: int, inputs: int) -> tuple:
+        """Types and shapes of weight, scales, bias and residual."""
         panels = -(-self.outputs // PANEL)
-        bias = (mstype.float32, (self.outputs,))
+        added = (mstype.float32, (self.outputs,)), (mstype.float32, (rows, self.outputs))
         if self.kind == "float32":
-            return (mstype.float32, (panels, inputs, PANEL)), (None, ()), bias
+            return (mstype.float32, (panels, inputs, PANEL)), (None, ()), *added
         groups = inputs // group_of(self.kind, inputs)
         per_byte = 4 if self.kind == "int8" else 8
-        return (mstype.uint8, (panels, inputs // per_byte, PANEL, 4)), (mstype.float32, (panels, groups, PANEL)), bias
+        return (mstype.uint8, (panels, inputs // per_byte, PANEL, 4)), (mstype.float32, (panels, groups, PANEL)), *added
 
-    def eval(self, xp: Any, x: Any, weight: Any, scales: Any, bias: Any) -> Any:
+    def eval(self, xp: Any, x: Any, weight: Any, scales: Any, bias: Any, residual: Any) -> Any:
         numbers = unpacked(xp, self.kind, weight)
         if self.kind == "float32":
             out = xp.matmul(x, numbers.T)[:, : self.outputs]
         else:
             out = self._rounded_product(xp, x, numbers, scales)
-        return out if bias is None else out + bias
+        out = out if bias is None else out + bias
+        return out if residual is None else out + residual
 
     def _rounded_product(self, xp: Any, x: Any, numbers: Any, scales: Any) -> Any:
         groups = scales.shape[1]

@@ -29,8 +29,8 @@ class PackedLinear(nn.Cell):
         self.weight, self.scales, self.bias = _parameter(packed.weight), _parameter(packed.scales), _parameter(linear.bias)
         self.product = PackedProduct(packed.outputs, kind)
 
-    def construct(self, x: Any) -> Any:
-        return self.product(x, self.weight, self.scales, self.bias)
+    def construct(self, x: Any, residual: Any = None) -> Any:
+        return self.product(x, self.weight, self.scales, self.bias, residual)
 
 
 class RowsNorm(nn.Cell):
@@ -69,14 +69,14 @@ class Block(nn.Cell):
         self.attention = CachedAttention(shape.head_width**-0.5)
 
     def construct(self, x: Any, rotation: Any, positions: Any, tables: Any) -> Any:
-        x = x + self.outward(self._attended(self.inward(self.first(x)), rotation, positions, tables))
+        x = self.outward(self._attended(self.inward(self.first(x)), rotation, positions, tables), x)
         wide = self.wide(self.second(x))
         if self.shape.gated:
             gate = wide[:, : self.inner]
             wide = gate * ops.sigmoid(gate) * wide[:, self.inner :]
         else:
             wide = _gelu(wide)
-        return x + self.narrow(wide)
+        return self.narrow(wide, x)
 
     def _attended(self, inward: Any, rotation: Any, positions: Any, tables: Any) -> Any:
         shape = self.shape

@@ -1,21 +1,23 @@
 """The kernel of `CachedAttention`: new keys and values go to their pages, then every row attends (`prims/cached_attention.py`).
 
-Threads first share out the rows' keys and values and wait for each other. A unit of work is then one row and one head of keys, with
-the heads of queries that share it:
+A unit of work is one row and one head of keys, with the heads of queries that share it:
 
-1. scores of a page are one vector: the sum over the head's width of a query's number times the keys' vector, in four chains;
+1. scores of a page are one vector: the sum over the head's width of a query's number times the keys' vector, in four chains; meanwhile
+   the next page of keys and this page of values are asked for, since pages lie anywhere and the CPU cannot foresee them;
 2. weights are exp(score - largest), stored where the scores were, and their sum;
 3. the result is the sum of weight times value vector, token by token, divided by the sum of the weights.
 
 All orders are those of the row's own sequence, so that its bits depend on nothing else. Units of one head of keys follow each other, so
-that rows of one sequence find its pages in the cache; rows go round the threads, since later rows of a prompt see more.
+that rows of one sequence find its pages in the cache. Where the heads of keys can be shared out evenly, a thread has some of them to
+itself. Otherwise threads share out the rows, wait for each other once the new keys and values are in place, and take rows in
+turns, since later rows of a prompt see more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mindspore.backends.cpu import jit, layout
+from mindspore.backends.cpu import jit, layout, openmp
 from mindspore.backends.cpu.codegen import memory, vecmath
 from mindspore.backends.cpu.codegen.text import Function, number
 from mindspore.backends.cpu.handlers import handles
@@ -43,6 +45,7 @@ class Attention:
     scale: float
     steps: tuple[int, int, int]
     index: str  # type of positions and tables
+    by_heads: bool  # threads share out the heads of keys
 
     @property
     def together(self) -> int:
@@ -75,11 +78,14 @@ class _Writer:
         f, a = self.f, self.a
         self.out, self.keys, self.values, self.q, self.k, self.v, self.positions, self.tables = pointers(f, 8)
         self.scores = scratch_of_thread(f, a.scratch)
-        low, high = own_share(f, a.rows)
-        f.loop(low, high, "1", [], self._take_in)
-        f.when(f.op("icmp sgt i64 %threads, 1"), lambda: f.call("void", "GOMP_barrier"))
-        parts = a.heads // a.together
-        f.loop("0", str(parts), "1", [], self._heads, known_nonempty=True)
+        low, high = own_share(f, a.kv_heads if a.by_heads else a.rows)
+        self.heads = (low, high) if a.by_heads else ("0", str(a.kv_heads))
+        f.loop(*(("0", str(a.rows)) if a.by_heads else (low, high)), "1", [], self._take_in)
+        if not a.by_heads:
+            f.when(f.op("icmp sgt i64 %threads, 1"), lambda: f.call("void", "GOMP_barrier"))
+        parts = a.heads // a.kv_heads // a.together  # of the queries' heads of a head of keys
+        first, last = (f.op(f"mul i64 {head}, {parts}") for head in self.heads)
+        f.loop(first, last, "1", [], self._heads)
         f.do("ret void")
         return f
 
@@ -122,7 +128,7 @@ class _Writer:
             f.do(f"store {self.row_kind} {value}, ptr {line}, align 4")
             return []
 
-        f.loop("0", str(a.kv_heads), "1", [], head, known_nonempty=True)
+        f.loop(*self.heads, "1", [], head)
         return []
 
     # -- attention
@@ -130,8 +136,10 @@ class _Writer:
         """Some heads of queries that share a head of keys."""
         f, a = self.f, self.a
         head = f.op(f"udiv i64 {part}, {a.heads // a.kv_heads // a.together}")
-        # one row: the threads share out the heads instead
-        first = f.op(f"urem i64 {f.op(f'add i64 %tid, {part}')}, %threads")
+        if a.by_heads:
+            f.loop("0", str(a.rows), "1", [], lambda row, _: self._attend(row, head, part), known_nonempty=True)
+            return []
+        first = f.op(f"urem i64 {f.op(f'add i64 %tid, {part}')}, %threads")  # so that one row's heads go round, too
         f.loop(first, str(a.rows), "%threads", [], lambda row, _: self._attend(row, head, part))
         return []
 
@@ -170,12 +178,18 @@ class _Writer:
 
     def _score(self, row: str, head: str, position: str, query: str, place: str, best: list[str]) -> list[str]:
         f, a = self.f, self.a
-        keys = memory.offset(f, self.keys, self._page(row, place, head), 1)
+        here = self._page(row, place, head)
+        following = self._page(row, smaller(f, f.op(f"add i64 {place}, 1"), a.reach - 1), head)
+        keys = memory.offset(f, self.keys, here, 1)
+        ahead = [memory.offset(f, self.keys, following, 1), memory.offset(f, self.values, here, 1)]
         chains = _CHAINS if a.width % _CHAINS == 0 else 1
 
         def step(d: str, sums: list[str]) -> list[str]:
             found = list(sums)
             for c in range(chains):
+                for page in ahead:
+                    line = memory.offset(f, page, f.op(f"add i64 {d}, {c}"), PAGE * 4)
+                    f.call("void", "llvm.prefetch.p0", ("ptr", line), ("i32", "0"), ("i32", "2"), ("i32", "1"))
                 at = f.op(f"add i64 {d}, {c}")
                 across = f.op(f"load {_SCORES}, ptr {memory.offset(f, keys, at, PAGE * 4)}, align 4")
                 for n in range(a.together):
@@ -240,8 +254,9 @@ def _cached_attention(lowering: Lowering, call: Value, operands: list[View], ite
         lowering.updated(view, by_number.get(n)) for n, view in ((1, keys), (2, values))
     ]  # new values of the caches, in their own memory if nobody else reads them
     target = lowering.result_view(by_number[0]) if 0 in by_number else lowering.allocate("float32", q.shape)
+    by_heads = k.shape[1] % openmp.threads() == 0
     steps = tuple((layout.strides(view) or (0,))[0] for view in (q, k, v))
-    attention = Attention(rows, heads, k.shape[1], width, tables.shape[1], call.attr.prim.scale, steps, index)  # type: ignore[arg-type]
+    attention = Attention(rows, heads, k.shape[1], width, tables.shape[1], call.attr.prim.scale, steps, index, by_heads)  # type: ignore[arg-type]
     reads = [q, k, v, lowering.plain(positions), lowering.plain(tables)]
     work = rows * heads * width * PAGE * tables.shape[1]
     emit(lowering, "cached attention", compiled(_write, attention), [target, *caches], reads, work, attention.scratch)

@@ -4,7 +4,8 @@ Threads share out the panels. A panel is read from memory once, for the first ti
 sums of a tile are in registers, and each is one chain over the inputs, so its bits depend on nothing else: neither on the number
 of rows nor on the number of threads.
 
-With 8 and 4 bits, rows are rounded to 8 bits first (threads share out the rows and wait for each other). Weights are unsigned bytes,
+With 8 and 4 bits, rows are rounded to 8 bits first: few of them by every thread for itself, which is cheaper than waiting; many are
+shared out. Weights are unsigned bytes,
 which is what the instruction for four products at once (VNNI's vpdpbusd) wants of one operand; the surplus, a multiple of the
 sum of a group's inputs, is where sums begin. Without VNNI the four products are two of 16-bit pairs, to the same integers.
 """
@@ -20,10 +21,12 @@ from mindspore.backends.cpu.codegen.text import Function
 from mindspore.backends.cpu.handlers import handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
-from mindspore.backends.cpu.written import compiled, emit, own_share, pointers
+from mindspore.backends.cpu.written import compiled, emit, own_share, pointers, scratch_of_thread
 from mindspore.compiler.fuse.loopir import Unsupported, Value
 from mindspore.prims.packed_product import PANEL, PackedProduct, group_of
 
+#: rows up to which every thread rounds all of them
+_FEW_ROWS = 32
 _LANES = 16
 _VECTORS = PANEL // _LANES
 _FLOATS, _INTS, _BYTES = f"<{_LANES} x float>", f"<{_LANES} x i32>", f"<{4 * _LANES} x i8>"
@@ -39,6 +42,7 @@ class Product:
     outputs: int
     group: int
     bias: bool
+    residual: bool
     registers: int
     vnni: bool
 
@@ -64,6 +68,11 @@ class Product:
         """Of a rounded row: bytes, then a scale and a surplus per group."""
         return self.inputs + 8 * self.groups if self.group else 0
 
+    @property
+    def rounds_alone(self) -> bool:
+        """Whether every thread rounds all rows."""
+        return self.rows <= _FEW_ROWS
+
 
 def _write(product: Product) -> Function:
     return (_Rounded if product.group else _Plain)(product).write()
@@ -78,9 +87,10 @@ class _Plain:
 
     def write(self) -> Function:
         f, p = self.f, self.p
-        self.target, self.x, self.weight, *others = pointers(f, 3 + bool(p.group) + p.bias)
+        self.target, self.x, self.weight, *others = pointers(f, 3 + bool(p.group) + p.bias + p.residual)
         self.scales = others.pop(0) if p.group else ""
         self.bias = others.pop(0) if p.bias else ""
+        self.residual = others.pop(0) if p.residual else ""
         self._prepare()
         low, high = own_share(f, p.panels)
         f.loop(low, high, "1", [], self._panel)
@@ -115,8 +125,17 @@ class _Plain:
             line = memory.offset(f, self.target, f.op(f"add i64 {row}, {r}"), 4 * p.outputs)
             line = memory.offset(f, line, self.column, 4)
             for n, mask in enumerate(self.masks):
-                memory.store(f, "float32", _ahead(f, line, 4 * _LANES * n), 1, mask, sums[r * _VECTORS + n])
+                total, place = sums[r * _VECTORS + n], _ahead(f, line, 4 * _LANES * n)
+                if p.residual:
+                    total = f.op(f"fadd {_FLOATS} {total}, {self._residual(row, r, n)}")
+                memory.store(f, "float32", place, 1, mask, total)
         return []
+
+    def _residual(self, row: str, r: int, n: int) -> str:
+        f, p = self.f, self.p
+        line = memory.offset(f, self.residual, f.op(f"add i64 {row}, {r}"), 4 * p.outputs)
+        place = _ahead(f, memory.offset(f, line, self.column, 4), 4 * _LANES * n)
+        return memory.load(f, "float32", place, 1, self.masks[n])
 
     def _first(self, rows: int) -> list[tuple[str, str]]:
         """Where sums begin: at the bias."""
@@ -149,6 +168,10 @@ class _Rounded(_Plain):
 
     def _prepare(self) -> None:
         f, p = self.f, self.p
+        if p.rounds_alone:
+            self.rounded = scratch_of_thread(f, p.rows * p.row_bytes)
+            f.loop("0", str(p.rows), "1", [], self._round_row, known_nonempty=True)
+            return
         self.rounded = f.op("load ptr, ptr %args, align 8")
         low, high = own_share(f, p.rows)
         f.loop(low, high, "1", [], self._round_row)
@@ -296,12 +319,15 @@ def _packed_product(lowering: Lowering, call: Value, operands: list[View], items
         raise Unsupported("packed products without AVX2")
     prim = call.attr.prim
     reads = [lowering.plain(view) for view in operands]
+    given = call.attr.arguments(reads)  # x, weight, scales, bias, residual
     rows, inputs = reads[0].shape
     group = 0 if prim.kind == "float32" else group_of(prim.kind, inputs)
-    bias = len(reads) == (4 if group else 3)
-    product = Product(prim.kind, rows, inputs, prim.outputs, group, bias, jit.vector_bits(), jit.has_vnni())
+    product = Product(
+        prim.kind, rows, inputs, prim.outputs, group, given[3] is not None, given[4] is not None, jit.vector_bits(), jit.has_vnni()
+    )  # fmt: skip
     target = lowering.result_view(items[0])
     work = rows * inputs * prim.outputs
     name, code = f"packed product {prim.kind}", compiled(_write, product)
-    emit(lowering, name, code, [target], reads, work, shared=rows * product.row_bytes)
+    nbytes = rows * product.row_bytes
+    emit(lowering, name, code, [target], reads, work, **({"scratch": nbytes} if product.rounds_alone else {"shared": nbytes}))
     lowering.views[items[0].id] = target
