@@ -133,7 +133,7 @@ class DynamicLossScaler(StaticLossScaler):
         return True
 
 
-def _check_scale(value: Any) -> float:
+def _check_scale(value: object) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise TypeError(f"'scale_value' must be a number, but got {type(value).__name__}.")
     if value < 1.0:
@@ -141,7 +141,7 @@ def _check_scale(value: Any) -> float:
     return float(value)
 
 
-def _check_count(name: str, value: Any) -> int:
+def _check_count(name: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"'{name}' must be an int, but got {type(value).__name__}.")
     if value <= 0:

@@ -224,7 +224,7 @@ def _write_value(parts: list[bytes], fld: Field, value: Any) -> int:
     return len(fld.head) + len(body)
 
 
-def _encode_scalar(kind: str, value: Any) -> bytes:
+def _encode_scalar(kind: str, value: int) -> bytes:
     if kind == "float":
         return _FLOAT.pack(value)
     if kind == "double":

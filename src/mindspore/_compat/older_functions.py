@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.ops import functional as F
 from mindspore.prims import elementwise as ew
 from mindspore.prims.debug import Print, TensorDump
 from mindspore.prims.inplace import detach
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 tensor_add, tensor_sub, tensor_mul, tensor_div = F.add, F.sub, F.mul, ew.RealDiv()
 tensor_muls, tensor_mod, tensor_floordiv = F.mul, ew.FloorMod(), F.floor_divide
@@ -25,7 +28,7 @@ tuple_div = F.div
 print_ = Print()
 
 
-def stop_gradient_(input: Any) -> Any:
+def stop_gradient_(input: Tensor) -> Any:
     """`stop_gradient` in place: from here on the tensor is a constant for gradients.
 
     Examples:
@@ -39,7 +42,7 @@ def stop_gradient_(input: Any) -> Any:
     return detach(input)
 
 
-def tensordump(file_name: str, tensor: Any, mode: str = "out") -> None:
+def tensordump(file_name: str, tensor: Tensor, mode: str = "out") -> None:
     """Save a tensor as `file_name_<type>_<number>.npy`.
 
     Examples:

@@ -260,7 +260,7 @@ class CompiledFunction:
             return False
         return context.get_context("jit_syntax_level") != context.STRICT or isinstance(error, values.SizeUnknownError)
 
-    def _trace_for(self, args: tuple, kwargs: dict, run_node: Any = None, decides: bool = False) -> Traced:
+    def _trace_for(self, args: tuple, kwargs: dict, run_node: Callable | None = None, decides: bool = False) -> Traced:
         """Trace with as many of the changing attributes as inputs as the function allows: all, the tensors, none."""
         depth = context.get_context("max_call_depth")
         args, kwargs = whole_inputs(args), whole_inputs(kwargs)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore import context
 from mindspore.common.compiled import CompiledFunction
@@ -26,6 +26,9 @@ from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 from mindspore.runtime import devices, tensor_hooks
 from mindspore.runtime.tape import Tape, Watched, recording, watched_alias
+
+if TYPE_CHECKING:
+    from mindspore.compiler.parse.interpreter import Interpreter
 
 _DATA = (TensorBase, SymbolicScalarBase)
 
@@ -73,7 +76,7 @@ class Derivative:
             devices.flush()  # with the tape gone, an accelerator need not keep what only the backward pass used
         return result
 
-    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+    def __ms_trace__(self, interpreter: Interpreter, args: tuple, kwargs: dict) -> Any:
         return self.run(args, kwargs, _GraphMode())
 
     # -- the work -------------------------------------------------------------------------------------------------
@@ -245,7 +248,7 @@ class _Marked(NamedTuple):
     node: Any
 
 
-def _required(tensor: Any, grad: Any) -> Any:
+def _required(tensor: Any, grad: Tensor) -> Any:
     """The gradient after the tensor's hooks; that of a Parameter which requires none is zero."""
     if isinstance(tensor, Parameter) and not tensor.requires_grad:
         return zeros_like(grad)
@@ -281,7 +284,7 @@ class _GraphMode:
             args_list[place] = _map_tensors(args_list[place], lambda t: self._mark(t, inputs))
         return tuple(args_list), inputs
 
-    def _mark(self, tensor: Any, inputs: list[_Marked]) -> Any:
+    def _mark(self, tensor: Tensor, inputs: list[_Marked]) -> Any:
         node = self.builder.emit(Identity(), (self.builder.node_of(tensor),))
         marked = values.from_node(node)
         inputs.append(_Marked(tensor, node))
@@ -322,7 +325,7 @@ def _tensors(value: Any) -> list[Any]:
     return [t for part in parts_of(value) or () for t in _tensors(part)]
 
 
-def _map_tensors(value: Any, function: Any) -> Any:
+def _map_tensors(value: Any, function: Callable) -> Any:
     if isinstance(value, _DATA):
         return function(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -456,7 +459,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
     return found
 
 
-def vjp(fn: Any, *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
+def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) -> Any:
     """The value of `fn` and the function from output sensitivities to input gradients.
 
     With inputs given: returns (value, vjp_fn) (and aux). `vjp_fn` gives a tuple with a gradient per input.
@@ -505,11 +508,11 @@ def _require_tensors(op: str, inputs: tuple) -> None:
             raise TypeError(f"For '{op}', each input must be a Tensor, but got {type(value).__name__}.")
 
 
-def _call_forward(fn: Any, inputs: tuple) -> Any:
+def _call_forward(fn: Callable, inputs: tuple) -> Any:
     return parse.call(fn, inputs) if ACTIVE.builder is not None else fn(*inputs)
 
 
-def jvp(fn: Any, inputs: Any, v: Any, has_aux: bool = False) -> Any:
+def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> Any:
     """The value of `fn` and its directional derivative along `v`.
 
     Forward mode by two reverse passes: u -> vjp(u) is linear, and its own pullback applied to v is the Jacobian times v.
@@ -542,7 +545,7 @@ def _cotangents(primary: Any) -> tuple:
 class _Tangent:
     """d/du of <vjp(u), v>: linear in u, so any u will do."""
 
-    def __init__(self, fn: Any, has_aux: bool, many: bool):
+    def __init__(self, fn: Callable, has_aux: bool, many: bool):
         self.fn, self.has_aux, self.many = fn, has_aux, many
 
     def __call__(self, points: tuple, directions: tuple, zeros: tuple) -> Any:

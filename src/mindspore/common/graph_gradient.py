@@ -7,6 +7,7 @@ the weights themselves are not touched, so that other threads may use them meanw
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindspore._base import keys
@@ -70,7 +71,7 @@ def _sort_out(arguments: list[Any], gradients: list[Any], weights: list[Any], we
     return (*inputs, *of_weights)
 
 
-def _flattened(function: Any) -> Any:
+def _flattened(function: Callable) -> Any:
     """The function of (args, kwargs) as the tape sees it: its results are the tensors of its result."""
     from mindspore.common.gradient import _tensors
     from mindspore.compiler import parse

@@ -8,13 +8,16 @@ has moved. Attributes of other objects, and the data of constant tensors, are co
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.changes import change_count
 from mindspore.compiler.parse import Traced
 from mindspore.compiler.parse.attributes import AttributeInput, Read, is_cell
 from mindspore.prims import values
 from mindspore.prims.values import TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class Guards:
@@ -63,12 +66,12 @@ class Guards:
         return [r for r in (*self._cell_reads, *self._reads) if not same(r) or id(r.value) in moved]
 
 
-def _signature(weight: Any) -> tuple:
+def _signature(weight: Tensor) -> tuple:
     """What a graph takes for granted of a Parameter."""
     return weight._data.shape, weight.requires_grad, weight.hooks()
 
 
-def _is_constant(value: Any) -> bool:
+def _is_constant(value: object) -> bool:
     return isinstance(value, TensorBase) and value._node is None and not isinstance(value, values.parameter_class())
 
 

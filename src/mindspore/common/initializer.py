@@ -11,13 +11,16 @@ import math
 import numbers
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.random import host_generator
 from mindspore.common.tensor import Tensor
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
 
 __ms_treatment__ = "refused"  # by the compiler: see compiler/parse/source.py
 
@@ -546,7 +549,7 @@ def initializer(init: Any, shape: Any = None, dtype: Any = mstype.float32) -> Te
     return Tensor.from_numpy(array)
 
 
-def _check_shape(shape: Any) -> tuple[int, ...]:
+def _check_shape(shape: object) -> tuple[int, ...]:
     if isinstance(shape, numbers.Integral):
         shape = (int(shape),)
     if not isinstance(shape, (list, tuple)):
@@ -560,7 +563,7 @@ def _check_shape(shape: Any) -> tuple[int, ...]:
     return tuple(int(v) for v in shape)
 
 
-def _check_tensor(init: Tensor, shape: Any, dtype: Any) -> Tensor:
+def _check_tensor(init: Tensor, shape: Any, dtype: DType) -> Tensor:
     if shape is not None and tuple(init.shape) != _check_shape(shape):
         raise ValueError(
             "For 'initializer', the shape of the 'init' argument should be same as the argument 'shape', "

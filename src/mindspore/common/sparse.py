@@ -7,7 +7,7 @@ values and graphs compile as usual.
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from mindspore.prims.reduction import Reshape
 from mindspore.prims.sorting import SearchSorted
 from mindspore.prims.symbolic import unknown_value
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 
 def _check_parts(owner: str, **parts: Any) -> None:
     for name, part in parts.items():
@@ -30,7 +33,7 @@ def _check_parts(owner: str, **parts: Any) -> None:
             raise TypeError(f"For '{owner}', '{name}' must be a Tensor, but got {type(part).__name__}.")
 
 
-def _check_shape(owner: str, shape: Any, rank: int | None = None) -> tuple[int, ...]:
+def _check_shape(owner: str, shape: object, rank: int | None = None) -> tuple[int, ...]:
     if not isinstance(shape, tuple) or any(isinstance(d, bool) or not isinstance(d, int) or d <= 0 for d in shape):
         raise ValueError(f"For '{owner}', 'shape' must be a tuple of positive ints, but got {shape!r}.")
     if rank is not None and len(shape) != rank:
@@ -38,7 +41,7 @@ def _check_shape(owner: str, shape: Any, rank: int | None = None) -> tuple[int, 
     return shape
 
 
-def _cast(x: Any, dtype: Any) -> Any:
+def _cast(x: Tensor, dtype: DType) -> Any:
     return x if x.dtype is dtype else ew.Cast()(x, dtype)
 
 
@@ -141,7 +144,7 @@ class COOTensor(_Sparse):
             )
         self.indices, self.values = indices, values
 
-    def with_values(self, values: Any) -> COOTensor:
+    def with_values(self, values: Tensor) -> COOTensor:
         return COOTensor(self.indices, values, self.shape)
 
     def to_tuple(self) -> tuple:
@@ -236,7 +239,7 @@ class CSRTensor(_Sparse):
             )
         self.indptr, self.indices, self.values = indptr, indices, values
 
-    def with_values(self, values: Any) -> CSRTensor:
+    def with_values(self, values: Tensor) -> CSRTensor:
         return CSRTensor(self.indptr, self.indices, values, self.shape)
 
     def to_tuple(self) -> tuple:
@@ -257,12 +260,12 @@ class CSRTensor(_Sparse):
         places = Stack(1)([self.rows(), self.indices])
         return TensorScatterAdd()(Fill()(self.dtype, self.shape, 0), places, self.values)
 
-    def _row_sums(self, items: Any) -> Tensor:
+    def _row_sums(self, items: Tensor) -> Tensor:
         """The sum, per row, of one item per stored value."""
         total = Fill()(items.dtype, (self.shape[0], *items.shape[1:]), 0)
         return TensorScatterAdd()(total, Reshape()(self.rows(), (-1, 1)), items)
 
-    def mv(self, dense_vector: Any) -> Tensor:
+    def mv(self, dense_vector: Tensor) -> Tensor:
         """The product with a vector (n,) or column (n, 1)."""
         return self.mm(dense_vector)
 
@@ -313,12 +316,12 @@ class CSRTensor(_Sparse):
         wide = BroadcastTo(self.shape)(other) if other.shape != self.shape else other
         return GatherNd()(wide, Stack(1)([self.rows(), self.indices]))
 
-    def __mul__(self, other: Any) -> CSRTensor:
+    def __mul__(self, other: Tensor) -> CSRTensor:
         return self.with_values(self.values * self._at_places(other))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> CSRTensor:
+    def __truediv__(self, other: Tensor) -> CSRTensor:
         return self.with_values(self.values / self._at_places(other))
 
 
@@ -329,11 +332,11 @@ def _known(what: str, tensor: Any) -> np.ndarray:
     return np.asarray(tensor._data)
 
 
-def _dense_to_csr(x: Any) -> CSRTensor:
+def _dense_to_csr(x: Tensor) -> CSRTensor:
     return dense_to_coo(x).to_csr()
 
 
-def dense_to_coo(x: Any) -> COOTensor:
+def dense_to_coo(x: Tensor) -> COOTensor:
     """The elements of a dense tensor that are not 0, by coordinates.
 
     Examples:
@@ -345,7 +348,7 @@ def dense_to_coo(x: Any) -> COOTensor:
     return COOTensor(places, GatherNd()(x, places), x.shape)
 
 
-def dense_to_csr(x: Any) -> CSRTensor:
+def dense_to_csr(x: Tensor) -> CSRTensor:
     """The elements of a dense matrix that are not 0, by compressed rows.
 
     Examples:
@@ -395,7 +398,7 @@ RowTensorInner = RowTensor
 SparseTensor = COOTensor
 
 
-def sparse_dense_matmul(sparse: COOTensor, dense: Any, adjoint_st: bool = False, adjoint_dt: bool = False) -> Tensor:
+def sparse_dense_matmul(sparse: COOTensor, dense: Tensor, adjoint_st: bool = False, adjoint_dt: bool = False) -> Tensor:
     """The product of a sparse matrix (or its transpose) with a dense one (or its transpose)."""
     rows, columns = sparse.indices[:, 0], sparse.indices[:, 1]
     height, width = sparse.shape

@@ -29,6 +29,9 @@ from mindspore.prims.symbolic import python_number, unknown_value
 from mindspore.prims.values import SizeUnknownError, TensorBase, ValueUnknownError
 from mindspore.runtime import devices, tensor_hooks
 
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
+
 _ADD, _SUB, _MUL, _DIV = _ew.Add(), _ew.Sub(), _ew.Mul(), _ew.Div()
 _FLOORDIV, _MOD, _POW = _ew.FloorDiv(), _ew.FloorMod(), _ew.Pow()
 _EQ, _NE, _LT, _LE, _GT, _GE = (
@@ -46,7 +49,7 @@ def _no_text(prim: Any, given: str) -> TypeError:
     )
 
 
-def _binary(prim: Any, ufunc: Any) -> Any:
+def _binary(prim: Primitive, ufunc: Any) -> Any:
     """An operator method: straight to NumPy for plain eager tensors of one type or a float, else through the dispatcher."""
     takes_numbers = isinstance(ufunc, np.ufunc)
 
@@ -81,7 +84,7 @@ def _binary(prim: Any, ufunc: Any) -> Any:
     return method
 
 
-def _reflected(prim: Any) -> Any:
+def _reflected(prim: Primitive) -> Any:
     def method(self: Tensor, other: Any) -> Any:
         if not isinstance(other, _OPERANDS):
             if isinstance(other, (list, tuple)) or hasattr(other, "__array__"):
@@ -597,14 +600,14 @@ class Tensor(TensorBase):
     __xor__ = _binary(_XOR, np.bitwise_xor)
     __rxor__ = _reflected(_XOR)
 
-    def __eq__(self, other: Any) -> Any:
+    def __eq__(self, other: object) -> Any:
         if other is None or isinstance(other, (str, tuple, list, dict, type)):
             return False
         if not isinstance(other, _OPERANDS) and not hasattr(other, "__array__"):
             return False
         return _EQ(self, other)
 
-    def __ne__(self, other: Any) -> Any:
+    def __ne__(self, other: object) -> Any:
         if other is None or isinstance(other, (str, tuple, list, dict, type)):
             return True
         if not isinstance(other, _OPERANDS) and not hasattr(other, "__array__"):

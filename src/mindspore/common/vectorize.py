@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Stack, Transpose
 from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.values import TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.compiler.builder import Builder
+    from mindspore.compiler.parse.interpreter import Interpreter
 
 
 class Vectorized:
@@ -61,7 +66,7 @@ class Vectorized:
             )
         return axes
 
-    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+    def __ms_trace__(self, interpreter: Interpreter, args: tuple, kwargs: dict) -> Any:
         return self._trace(args, kwargs)
 
     def _trace(self, args: tuple, kwargs: dict) -> Any:
@@ -82,7 +87,9 @@ class Vectorized:
         supply = iter(mapped)
         return _place(result, self.out_axes, size, lambda _: next(supply))
 
-    def _write(self, target: Any, value: Any, is_batched: bool, origins: dict[int, tuple[Any, int]], size: int) -> None:
+    def _write(
+        self, target: Tensor, value: Any, is_batched: bool, origins: dict[int, tuple[Any, int]], size: int
+    ) -> None:
         """What the function wrote: into its examples of an argument, or, if it is one value for all, into a Parameter."""
         outer = ACTIVE.builder
         if id(target) in origins:
@@ -129,7 +136,7 @@ def _collect_sizes(arg: Any, axis: Any, sizes: set[int]) -> None:
             _collect_sizes(a, x, sizes)
 
 
-def _example(child: Any, arg: Any, axis: Any, batched: list, origins: dict[int, tuple[Any, int]]) -> Any:
+def _example(child: Builder, arg: Any, axis: Any, batched: list, origins: dict[int, tuple[Any, int]]) -> Any:
     """One argument for one example: a fresh graph parameter without the mapped axis; `origins` tells what it is of."""
     if axis is None:
         return arg
@@ -147,7 +154,7 @@ def _example(child: Any, arg: Any, axis: Any, batched: list, origins: dict[int, 
     return arg
 
 
-def _place(result: Any, out_axes: Any, size: int, next_value: Any) -> Any:
+def _place(result: Any, out_axes: Any, size: int, next_value: Callable) -> Any:
     if isinstance(result, (TensorBase, values.SymbolicScalarBase)):
         value, is_batched = next_value(result)
         if isinstance(out_axes, (tuple, list)) and len(out_axes) == 1:
@@ -230,7 +237,7 @@ class Jacobian:
         finally:
             self._compiling = False
 
-    def __ms_trace__(self, interpreter: Any, args: tuple, kwargs: dict) -> Any:
+    def __ms_trace__(self, interpreter: Interpreter, args: tuple, kwargs: dict) -> Any:
         return self._trace(args)
 
     def _trace(self, args: tuple) -> Any:
@@ -250,7 +257,7 @@ class Jacobian:
         blocks = []
         for k, out in enumerate(outputs):
 
-            def row(seed: Any, k: int = k) -> Any:
+            def row(seed: Tensor, k: int = k) -> Any:
                 sens = [Tensor(np.zeros(o.shape, values.dtype_of(o).np)) for o in outputs]
                 sens[k] = seed
                 grads = back(*args, tuple(sens) if isinstance(primary, (tuple, list)) else sens[0])
@@ -264,8 +271,8 @@ class Jacobian:
     def _columns(self, args: tuple, place: int, primary: Any) -> Any:
         x = args[place]
 
-        def column(direction: Any) -> Any:
-            def along(v: Any) -> Any:
+        def column(direction: Tensor) -> Any:
+            def along(v: Tensor) -> Any:
                 out = _called(self.fn, (*args[:place], v, *args[place + 1 :]))
                 return out[0] if self.has_aux else out
 
@@ -284,7 +291,7 @@ def _called(fn: Any, args: tuple) -> Any:
     return parse.call(fn, args) if ACTIVE.builder is not None else fn(*args)
 
 
-def unit_vectors(x: Any) -> Any:
+def unit_vectors(x: Tensor) -> Any:
     """All unit vectors of x's shape, stacked."""
     n = x.size
     return Tensor(np.eye(n, dtype=values.dtype_of(x).np).reshape(n, *x.shape))
@@ -297,7 +304,7 @@ def _regroup(per_input: list, primary: Any) -> Any:
     return tuple(per_input)
 
 
-def jacrev(fn: Any, grad_position: Any = 0, has_aux: bool = False) -> Jacobian:
+def jacrev(fn: Callable, grad_position: Any = 0, has_aux: bool = False) -> Jacobian:
     """The Jacobian of `fn` by reverse mode: good for few outputs.
 
     Examples:

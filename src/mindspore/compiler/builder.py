@@ -123,7 +123,7 @@ class Builder:
                 self.write(args[argument], self.node_of(outputs[output]))
         return public
 
-    def require(self, requirement: Requirement, subject: Any) -> None:
+    def require(self, requirement: Requirement, subject: TensorBase) -> None:
         """Have the graph report values that are not allowed; those of a constant are looked at now."""
         root = self.root
         if root.reports is not None and not root.pauses:
@@ -200,13 +200,13 @@ class Builder:
         return values.from_array(np.asarray(arrays))
 
     # -- values and nodes -----------------------------------------------------------------------------------------
-    def is_variable(self, value: Any) -> bool:
+    def is_variable(self, value: object) -> bool:
         """Whether the graph must run to know `value`: symbolic, a Parameter, or a constant that was written to."""
         if isinstance(value, TensorBase):
             return value._node is not None or isinstance(value, values.parameter_class()) or self.written(value)
         return isinstance(value, SymbolicScalarBase)
 
-    def written(self, value: Any) -> bool:
+    def written(self, value: TensorBase) -> bool:
         builder: Builder | None = self
         while builder is not None:
             if id(value) in builder.state:
@@ -214,7 +214,7 @@ class Builder:
             builder = builder.parent
         return False
 
-    def outlives(self, target: Any) -> bool:
+    def outlives(self, target: TensorBase) -> bool:
         """Whether an object written to here existed before this Builder's graph was begun."""
         node = target._node
         if node is None:
@@ -254,7 +254,7 @@ class Builder:
             entry = self._constants[id(tensor)] = (tensor, array_node(np.asarray(tensor._data)))
         return entry[1]
 
-    def weight(self, parameter: Any) -> Node:
+    def weight(self, parameter: TensorBase) -> Node:
         """The graph input standing for a Parameter's value at entry."""
         node = self.weights.get(id(parameter))
         if node is None:
@@ -278,7 +278,7 @@ class Builder:
             return tuple(map(self.without_gradient, public))
         return self.public(self.emit(_STOP, (public._node,))) if values.is_symbolic(public) else public
 
-    def read(self, target: Any) -> Any:
+    def read(self, target: TensorBase) -> Any:
         """The newest value of a Parameter as a plain tensor."""
         return values.from_node(self.node_of(target))
 

@@ -8,13 +8,17 @@ number of the error in `errors`, 0 while nothing has happened.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from mindspore.ir import Location
 from mindspore.prims import values
 from mindspore.prims.requirements import Note, Requirement, Violation
+
+if TYPE_CHECKING:
+    from mindspore.compiler.builder import Builder
+    from mindspore.prims.values import TensorBase
 
 
 class Report(NamedTuple):
@@ -32,11 +36,11 @@ class Reports:
         self.code = values.from_array(np.zeros((), np.int32))
         self.value = values.from_array(np.zeros((), np.float64))
 
-    def holds(self, target: Any) -> bool:
+    def holds(self, target: TensorBase | None) -> bool:
         """Whether a piece of state is part of the record."""
         return target is self.code or target is self.value
 
-    def require(self, builder: Any, requirement: Requirement, subject: Any) -> None:
+    def require(self, builder: Builder, requirement: Requirement, subject: Any) -> None:
         """Have the graph report when `subject` does not satisfy a requirement; a constant is tested now."""
         if not builder.is_variable(subject):
             requirement.enforce(np.asarray(getattr(subject, "_data", subject)))
@@ -44,7 +48,9 @@ class Reports:
             bad, worst = Violation(requirement.test)(subject)
             self.note(builder, bad, requirement.error, worst)
 
-    def note(self, builder: Any, bad: Any, error: Callable[[float], BaseException], worst: Any = 0.0) -> None:
+    def note(
+        self, builder: Builder, bad: TensorBase, error: Callable[[float], BaseException], worst: Any = 0.0
+    ) -> None:
         """Have the graph report `error` when `bad` holds; the first one met wins."""
         self.errors.append(Report(error, builder.origin()[0]))
         worst = values.number_tensor(worst, values.dtype_of(self.value)) if isinstance(worst, float) else worst

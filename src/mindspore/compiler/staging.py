@@ -68,7 +68,7 @@ class Oracle:
         self._known: dict[int, Any] = {}
         self._measured: tuple = ()
 
-    def give(self, parameter: Node, array: Any) -> None:
+    def give(self, parameter: Node, array: np.ndarray) -> None:
         """State the value of a graph parameter."""
         self._known[parameter.id] = array
 

@@ -17,7 +17,7 @@ UINT32_MAX = 4294967295
 INT64_MAX = 9223372036854775807
 
 
-def check_type(value: Any, types: type | tuple[type, ...], name: str) -> None:
+def check_type(value: object, types: type | tuple[type, ...], name: str) -> None:
     """`value` must be an instance of one of `types`; a bool never passes for an int."""
     types = types if isinstance(types, tuple) else (types,)
     wrong_bool = isinstance(value, bool) and bool not in types and int in types

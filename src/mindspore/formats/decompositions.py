@@ -112,7 +112,7 @@ def _logarithm(op: Any, x: Any) -> Any:
 
 
 @decomposition("SparseCrossEntropy")
-def _sparse_cross_entropy(op: Any, logits: Any, labels: Any) -> Any:
+def _sparse_cross_entropy(op: Any, logits: Any, labels: TensorBase) -> Any:
     chosen = P.GatherD()(P.LogSoftmax(-1)(logits), 1, labels.reshape(-1, 1))
     return -chosen.reshape(-1)
 
@@ -126,7 +126,7 @@ def _smooth_l1(op: Any, x: Any, y: Any) -> Any:
 
 
 # -- pooling ----------------------------------------------------------------------------------------------------------
-def _windows(op: Any, x: Any, fill: float) -> tuple[Any, Any]:
+def _windows(op: Any, x: TensorBase, fill: float) -> tuple[Any, Any]:
     """The padded input with a dimension more where there is but one, and how to undo that."""
     if op.channels_last or set(op.dilation) != {1}:
         raise RuntimeError(f"{op.name} with dilation or the layout {op.data_format} cannot be exported.")
@@ -146,20 +146,20 @@ def _pool(op: Any, kind: str) -> Any:
 
 
 @decomposition("MaxPoolNd")
-def _max_pool(op: Any, x: Any) -> Any:
+def _max_pool(op: Any, x: TensorBase) -> Any:
     padded, back = _windows(op, x, -3.4e38 if x.dtype.itemsize > 2 else -65504.0)
     return back(_pool(op, "MaxPool")(padded))
 
 
 @decomposition("AvgPoolNd")
-def _average_pool(op: Any, x: Any) -> Any:
+def _average_pool(op: Any, x: TensorBase) -> Any:
     padded, back = _windows(op, x, 0.0)
     mean = back(_pool(op, "AvgPool")(padded))
     factor = _correction(op, x)
     return mean if factor is None else mean * values.from_array(factor.astype(x.dtype.np))
 
 
-def _correction(op: Any, x: Any) -> np.ndarray | None:
+def _correction(op: Any, x: TensorBase) -> np.ndarray | None:
     """What the mean over whole windows has to be multiplied by, from pooling ones."""
     ones = np.ones((1, 1, *x.shape[2:]), np.float64)
     with np.errstate(all="ignore"):
@@ -174,7 +174,7 @@ def _correction(op: Any, x: Any) -> np.ndarray | None:
 
 
 @decomposition("AvgPoolGrad")
-def _average_pool_grad(op: Any, dout: Any, shape: tuple[int, ...]) -> Any:
+def _average_pool_grad(op: Any, dout: TensorBase, shape: tuple[int, ...]) -> Any:
     """Every window's share laid over the image: a transposed convolution with ones."""
     if op.rank != 2 or op.channels_last:
         raise RuntimeError("The gradient of this AvgPool cannot be exported.")
@@ -187,7 +187,7 @@ def _average_pool_grad(op: Any, dout: Any, shape: tuple[int, ...]) -> Any:
 
 
 @decomposition("Conv1D")
-def _conv1d(op: Any, x: Any, w: Any) -> Any:
+def _conv1d(op: Any, x: TensorBase, w: Any) -> Any:
     ((lo, hi),) = op.window(x.shape).pads
     wide = P.Pad(((0, 0), (0, 0), (lo, hi)))(x) if lo or hi else x
     made = P.Conv2D(
@@ -199,7 +199,7 @@ def _conv1d(op: Any, x: Any, w: Any) -> Any:
 
 # -- sequences --------------------------------------------------------------------------------------------------------
 @decomposition("Attention")
-def _attention(op: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
+def _attention(op: Any, q: TensorBase, k: TensorBase, v: Any, bias: Any) -> Any:
     scores = P.BatchMatMul(False, True)(q, k) * op.scale
     if bias is not None:
         scores = scores + bias
@@ -209,7 +209,7 @@ def _attention(op: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
 
 
 @decomposition("RecurrentSequence")
-def _recurrent(op: Any, gates: Any, h: Any, c: Any, weight: Any, bias: Any, lengths: Any) -> tuple:
+def _recurrent(op: Any, gates: TensorBase, h: TensorBase, c: Any, weight: Any, bias: Any, lengths: Any) -> tuple:
     """The recurrence unrolled; the values saved for gradients are left out (zeros)."""
     steps, hidden = gates.shape[0], h.shape[1]
     made: list[Any] = [None] * steps

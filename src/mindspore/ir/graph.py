@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.ir.abstract import Abstract, AbstractFunction, AbstractOther, AbstractTuple
 from mindspore.ir.location import Location
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 _counter = itertools.count(1)
 
@@ -64,7 +67,7 @@ class CNode(Node):
 
     def __init__(
         self,
-        op: Any,
+        op: Primitive,
         args: Iterable[Node],
         abstract: Abstract,
         graph: FuncGraph | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindspore._base import dtype as mstype
@@ -22,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum over `dim` (all dimensions when None); integers give int64.
 
     Examples:
@@ -32,7 +33,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     return F.sum(input, dim, keepdim, dtype=dtype)
 
 
-def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean over `dim` (all dimensions when None).
 
     Examples:
@@ -42,7 +43,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     return F.mean(cast(input, dtype), dim, keepdim)
 
 
-def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The product over `dim`.
 
     Examples:
@@ -52,7 +53,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     return F.prod(input, dim, keepdim, dtype)
 
 
-def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether all elements hold.
 
     Examples:
@@ -62,7 +63,7 @@ def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return F.all(input, dim, keepdim)
 
 
-def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether any element holds.
 
     Examples:
@@ -72,7 +73,7 @@ def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return F.any(input, dim, keepdim)
 
 
-def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
+def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """The maximum over dimensions.
 
     Examples:
@@ -82,7 +83,7 @@ def amax(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
     return F.amax(input, dim, keepdim)
 
 
-def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
+def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """The minimum over dimensions.
 
     Examples:
@@ -92,8 +93,8 @@ def amin(input: Any, dim: Any = (), keepdim: bool = False) -> Tensor:
     return F.amin(input, dim, keepdim)
 
 
-def _extreme(name: str, pairwise: Any, whole: Any, along: Any) -> Any:
-    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+def _extreme(name: str, pairwise: Callable, whole: Any, along: Callable) -> Any:
+    def function(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         settings = {**dict(zip(("dim", "keepdim"), args)), **kwargs}
         other = settings.pop("other", None)
         if other is None and isinstance(settings.get("dim"), Tensor):
@@ -118,7 +119,7 @@ max = _extreme("max", F.maximum, ReduceMax, F.max)
 min = _extreme("min", F.minimum, ReduceMin, F.min)
 
 
-def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+def argmax(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Where the largest element stands.
 
     Examples:
@@ -128,7 +129,7 @@ def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return F.argmax(input, dim, keepdim)
 
 
-def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+def argmin(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Where the smallest element stands.
 
     Examples:
@@ -138,7 +139,7 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return cast(F.argmin(input, dim, keepdim), mstype.int64)
 
 
-def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The lower median: of all elements when `dim` is None, else (values, indices).
 
     Examples:
@@ -148,7 +149,7 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _median_of_all(input) if dim is None else F.median(input, dim, keepdim)
 
 
-def _median_of_all(input: Any) -> Tensor:
+def _median_of_all(input: Tensor) -> Tensor:
     """The median of all elements; equal elements share the gradient."""
     flat = Reshape()(require_tensor("median", "input", input), (-1,))
     value = ew.StopGradient()(F.median(flat, 0)[0])
@@ -160,7 +161,7 @@ def _median_of_all(input: Any) -> Tensor:
     return value + (still * share).sum()
 
 
-def std(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:
+def std(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:
     """The standard deviation, with N - correction in the variance.
 
     Examples:
@@ -170,7 +171,7 @@ def std(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = Fal
     return F.std(input, dim, correction, keepdim)
 
 
-def var(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:
+def var(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:
     """The variance, divided by N - correction.
 
     Examples:
@@ -180,7 +181,7 @@ def var(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = Fal
     return F.var(input, dim, correction, keepdim)
 
 
-def std_mean(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+def std_mean(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean.
 
     Examples:
@@ -191,7 +192,7 @@ def std_mean(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool 
     return F.std_mean(input, dim, correction, keepdim)
 
 
-def var_mean(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+def var_mean(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Variance and mean.
 
     Examples:
@@ -202,7 +203,7 @@ def var_mean(input: Any, dim: Any = None, *, correction: int = 1, keepdim: bool 
     return F.var_mean(input, dim, correction, keepdim)
 
 
-def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The p-norm over dimensions; 'fro' is the 2-norm of all elements.
 
     Examples:
@@ -214,7 +215,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
     return F.vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
-def count_nonzero(input: Any, dim: Any = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     """The number of elements that are not 0.
 
     Examples:
@@ -224,7 +225,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Tensor:
     return F.count_nonzero(input, () if dim is None else dim, dtype=mstype.int64)
 
 
-def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum that counts NaN as 0.
 
     Examples:
@@ -234,7 +235,7 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     return F.nansum(input, dim, keepdim, dtype=dtype)
 
 
-def cumsum(input: Any, dim: int, dtype: Any = None) -> Tensor:
+def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """The running sum; integers give int64.
 
     Examples:
@@ -246,7 +247,7 @@ def cumsum(input: Any, dim: int, dtype: Any = None) -> Tensor:
     return F.cumsum(cast(input, wide), dim)
 
 
-def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """The running product.
 
     Examples:
@@ -256,7 +257,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     return F.cumprod(cast(input, dtype), dim)
 
 
-def cummax(input: Any, dim: int) -> tuple[Tensor, Tensor]:
+def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """The running maximum and where it stands.
 
     Examples:
@@ -267,7 +268,7 @@ def cummax(input: Any, dim: int) -> tuple[Tensor, Tensor]:
     return F.cummax(input, dim)
 
 
-def cummin(input: Any, dim: int) -> tuple[Tensor, Tensor]:
+def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """The running minimum and where it stands.
 
     Examples:
@@ -278,7 +279,7 @@ def cummin(input: Any, dim: int) -> tuple[Tensor, Tensor]:
     return F.cummin(input, dim)
 
 
-def sort(input: Any, *, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
     """(sorted values, int64 indices).
 
     Examples:
@@ -300,7 +301,7 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = 
     return cast(F.argsort(input, dim, descending), mstype.int64)
 
 
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
     """(values, int64 indices) of the k largest or smallest elements.
 
     Examples:
@@ -313,7 +314,11 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 
 
 def unique(
-    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
 ) -> Any:
     """The distinct elements in rising order, perhaps with inverse indices and counts.
 
@@ -324,7 +329,7 @@ def unique(
     return unique_sorted(input, sorted, return_inverse, return_counts, dim)
 
 
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Differences of neighbours, n times over.
 
     Examples:
@@ -334,7 +339,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     return F.diff(input, n, dim, prepend, append)
 
 
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
+def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     """How often (int64), or with what total weight, each of 0, 1, 2 … occurs.
 
     Examples:

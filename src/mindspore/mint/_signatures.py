@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
@@ -20,6 +20,9 @@ from mindspore.ops.gather_scatter import added_along, scatter_along
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
 from mindspore.prims import values
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
 
 __all__ = [
     "add", "addcdiv", "addcmul", "baddbmm", "bernoulli", "bitwise_not", "bmm", "cat", "cdist", "chunk", "clone",
@@ -57,7 +60,7 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
     return F.stack(tensors, dim)
 
 
-def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Cut into pieces of one size or of given sizes.
 
     Examples:
@@ -68,7 +71,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Tenso
     return F.split(tensor, split_size_or_sections, dim)
 
 
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Cut into at most `chunks` pieces of equal size.
 
     Examples:
@@ -78,7 +81,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return F.chunk(input, chunks, dim)
 
 
-def permute(input: Any, dims: Any) -> Tensor:
+def permute(input: Tensor, dims: Any) -> Tensor:
     """Permute the dimensions.
 
     Examples:
@@ -88,7 +91,7 @@ def permute(input: Any, dims: Any) -> Tensor:
     return F.transpose(input, dims)
 
 
-def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Exchange two dimensions.
 
     Examples:
@@ -99,7 +102,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
     return F.swapaxes(input, dim0, dim1)
 
 
-def squeeze(input: Any, dim: Any = None) -> Tensor:
+def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """Drop dimensions of size 1: all of them, or those named.
 
     Examples:
@@ -109,7 +112,7 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
     return F.squeeze(input, dim)
 
 
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge dimensions: all of them by default.
 
     Examples:
@@ -119,7 +122,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return F.flatten(input, start_dim=start_dim, end_dim=end_dim)
 
 
-def repeat_interleave(input: Any, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
     """Repeat each element along `dim` (of the flattened tensor when None).
 
     Examples:
@@ -150,7 +153,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
     return F.narrow(input, dim, start, length)
 
 
-def select(input: Any, dim: int, index: int) -> Tensor:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """One slice along a dimension, which disappears.
 
     Examples:
@@ -161,7 +164,7 @@ def select(input: Any, dim: int, index: int) -> Tensor:
     return input[(slice(None),) * normal_axis("select", dim, input.ndim, "dim") + (index,)]
 
 
-def clone(input: Any) -> Tensor:
+def clone(input: Tensor) -> Tensor:
     """A tensor with its own data.
 
     Examples:
@@ -174,7 +177,7 @@ def clone(input: Any) -> Tensor:
     return input.copy()
 
 
-def diag(input: Any, diagonal: int = 0) -> Tensor:
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """A matrix with the input on a diagonal, or the diagonal of a matrix.
 
     Examples:
@@ -186,7 +189,7 @@ def diag(input: Any, diagonal: int = 0) -> Tensor:
 
 
 # -- picking --------------------------------------------------------------------------------------------------------
-def gather(input: Any, dim: int, index: Any) -> Tensor:
+def gather(input: Tensor, dim: int, index: Any) -> Tensor:
     """One position along `dim` per place of `index`.
 
     Examples:
@@ -197,7 +200,7 @@ def gather(input: Any, dim: int, index: Any) -> Tensor:
     return F.gather_elements(input, dim, index)
 
 
-def index_select(input: Any, dim: int, index: Any) -> Tensor:
+def index_select(input: Tensor, dim: int, index: Any) -> Tensor:
     """Slices along `dim`, picked by a 1-D index tensor.
 
     Examples:
@@ -208,7 +211,7 @@ def index_select(input: Any, dim: int, index: Any) -> Tensor:
     return F.index_select(input, dim, index)
 
 
-def scatter(input: Any, dim: int, index: Any, src: Any) -> Tensor:
+def scatter(input: Tensor, dim: int, index: Any, src: Tensor) -> Tensor:
     """A copy with `src` written at one position along `dim` per place of `index`.
 
     Examples:
@@ -219,7 +222,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any) -> Tensor:
     return F.scatter(input, dim, index, src)
 
 
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
+def scatter_add(input: Tensor, dim: int, index: Any, src: Tensor) -> Tensor:
     """A copy with `src` added at one position along `dim` per place of `index`.
 
     Examples:
@@ -229,7 +232,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
     return scatter_along(input, dim, index, src, "add")
 
 
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
+def index_add(input: Tensor, dim: int, index: Any, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy with slices added along `dim`.
 
     Examples:
@@ -239,7 +242,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     return added_along(input, index, source * alpha, dim)
 
 
-def equal(input: Any, other: Any) -> Any:
+def equal(input: Tensor, other: Tensor) -> Any:
     """Whether both have the same shape and elements.
 
     Examples:
@@ -252,7 +255,7 @@ def equal(input: Any, other: Any) -> Any:
     return same if values.is_symbolic(same) else bool(same)
 
 
-def isnan(tensor: Any) -> Tensor:
+def isnan(tensor: Tensor) -> Tensor:
     """Where an element is NaN.
 
     Examples:
@@ -263,7 +266,7 @@ def isnan(tensor: Any) -> Tensor:
 
 
 # -- arithmetic -----------------------------------------------------------------------------------------------------
-def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+def add(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """input + alpha * other.
 
     Examples:
@@ -273,7 +276,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return ew.Add()(input, other if values.is_number(alpha) and alpha == 1 else ew.Mul()(other, alpha))
 
 
-def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+def sub(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """input - alpha * other.
 
     Examples:
@@ -283,7 +286,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return F.subtract(input, other, alpha=alpha)
 
 
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 / tensor2.
 
     Examples:
@@ -293,7 +296,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Tensor
     return F.addcdiv(input, tensor1, tensor2, value)
 
 
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Tensor:
+def addcmul(input: Tensor, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Tensor:
     """input + value * tensor1 * tensor2.
 
     Examples:
@@ -303,7 +306,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Tensor
     return F.addcmul(input, tensor1, tensor2, value)
 
 
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2).
 
     Examples:
@@ -313,7 +316,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     return F.baddbmm(input, batch1, batch2, beta, alpha)
 
 
-def bmm(input: Any, mat2: Any) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Products of batches of matrices.
 
     Examples:
@@ -323,7 +326,7 @@ def bmm(input: Any, mat2: Any) -> Tensor:
     return F.bmm(input, mat2)
 
 
-def mv(input: Any, vec: Any) -> Tensor:
+def mv(input: Tensor, vec: Tensor) -> Tensor:
     """A matrix times a vector.
 
     Examples:
@@ -333,7 +336,7 @@ def mv(input: Any, vec: Any) -> Tensor:
     return F.mv(input, vec)
 
 
-def vdot(input: Any, other: Any) -> Tensor:
+def vdot(input: Tensor, other: Any) -> Tensor:
     """The sum of conj(input) * other.
 
     Examples:
@@ -353,7 +356,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = "use_mm_for_eucl
     return F.cdist(x1, x2, p)
 
 
-def sqrt(input: Any) -> Tensor:
+def sqrt(input: Tensor) -> Tensor:
     """The square root.
 
     Examples:
@@ -363,7 +366,7 @@ def sqrt(input: Any) -> Tensor:
     return F.sqrt(input)
 
 
-def bitwise_not(input: Any) -> Tensor:
+def bitwise_not(input: Tensor) -> Tensor:
     """Every bit flipped; bools negated.
 
     Examples:
@@ -373,7 +376,7 @@ def bitwise_not(input: Any) -> Tensor:
     return F.logical_not(input) if input.dtype.kind == "b" else F.invert(input)
 
 
-def fix(input: Any) -> Tensor:
+def fix(input: Tensor) -> Tensor:
     """The integer part.
 
     Examples:
@@ -383,7 +386,7 @@ def fix(input: Any) -> Tensor:
     return ew.Trunc()(input)
 
 
-def nan_to_num(input: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
+def nan_to_num(input: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
     """Replace NaN and infinities.
 
     Examples:
@@ -393,7 +396,7 @@ def nan_to_num(input: Any, nan: Any = None, posinf: Any = None, neginf: Any = No
     return F.nan_to_num(input, nan, posinf, neginf)
 
 
-def softmax(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """Exponentials that add up to 1 along `dim`.
 
     Examples:
@@ -406,7 +409,7 @@ def softmax(input: Any, dim: int, *, dtype: Any = None) -> Tensor:
 
 
 def triangular_solve(
-    b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
     """(x, A) with A x = b for triangular A.
 
@@ -420,7 +423,7 @@ def triangular_solve(
 
 
 # -- new tensors ----------------------------------------------------------------------------------------------------
-def zeros(size: Any, *more: int, dtype: Any = None) -> Tensor:
+def zeros(size: Any, *more: int, dtype: DType | None = None) -> Tensor:
     """Zeros of the given shape, a tuple or separate ints.
 
     Examples:
@@ -462,7 +465,7 @@ def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = 
     return F.zeros(_size(size, "empty"), dtype)
 
 
-def empty_like(input: Any, *, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
+def empty_like(input: Tensor, *, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
     """A tensor in the shape of the input; its elements are 0.
 
     Examples:
@@ -472,7 +475,7 @@ def empty_like(input: Any, *, dtype: Any = None, device: Any = None, pin_memory:
     return F.zeros(input.shape, dtype or input.dtype)
 
 
-def item(input: Any) -> Any:
+def item(input: Tensor) -> Any:
     """The one element of a tensor as a Python number.
 
     Examples:
@@ -514,7 +517,7 @@ def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Any = No
     return rnd.RandomNormal()(next_key(None, generator), _size(_leading(size), "randn"), dtype or mstype.float32)
 
 
-def rand_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Uniform numbers in the shape of the input.
 
     Examples:
@@ -524,7 +527,7 @@ def rand_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     return rand(input.shape, dtype=dtype or input.dtype)
 
 
-def randn_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def randn_like(input: Tensor, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Standard normal numbers in the shape of the input.
 
     Examples:
@@ -556,7 +559,7 @@ def _randint_arguments(args: tuple, kwargs: dict) -> tuple:
     return kwargs.get("low", low), high, size
 
 
-def randint_like(input: Any, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def randint_like(input: Tensor, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """Uniform integers in [low, high) in the shape of the input.
 
     Examples:
@@ -590,7 +593,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = N
     return rnd.RandomNormal()(next_key(None, generator), shape, mstype.float32) * spread + centre
 
 
-def bernoulli(input: Any, *, generator: Any = None) -> Tensor:
+def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     """1 with the probability each element gives, else 0.
 
     Examples:
@@ -601,7 +604,7 @@ def bernoulli(input: Any, *, generator: Any = None) -> Tensor:
     return cast(ew.Less()(u, input), input.dtype)
 
 
-def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
     """Indices drawn with probabilities proportional to each row.
 
     Examples:

@@ -13,12 +13,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _row(values: Any, like: Any) -> Any:
+def _row(values: Any, like: Tensor) -> Any:
     """Numbers per channel, to be broadcast against (N, C, …)."""
     return ops.reshape(values, (1, -1) + (1,) * (like.ndim - 2))
 
 
-def batch_norm_stats(input: Any, eps: float) -> tuple[Tensor, Tensor]:
+def batch_norm_stats(input: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     """The mean, and 1 / standard deviation, of each channel of (N, C, …).
 
     Examples:
@@ -33,7 +33,12 @@ def batch_norm_stats(input: Any, eps: float) -> tuple[Tensor, Tensor]:
 
 
 def batch_norm_elemt(
-    input: Any, weight: Any = None, bias: Any = None, mean: Any = None, invstd: Any = None, eps: float = 1e-5
+    input: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    mean: Any = None,
+    invstd: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
     """(input - mean) * invstd * weight + bias, channel by channel.
 
@@ -74,7 +79,7 @@ def batch_norm_gather_stats_with_counts(
     return whole, 1 / ops.sqrt(variance + eps)
 
 
-def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Tensor:
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """1-d convolution of (time, batch, channels) with a weight (kernel, in, out).
 
     Examples:
@@ -100,7 +105,7 @@ def addr_(input: Any, vec1: Any, vec2: Any, beta: Any = 1, alpha: Any = 1) -> Te
     return update(input, ops.addr(input, vec1, vec2, beta=beta, alpha=alpha))
 
 
-def npu_gelu(input: Any, approximate: str = "none") -> Tensor:
+def npu_gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x times the normal distribution's cumulative function; "tanh" approximates it.
 
     Examples:

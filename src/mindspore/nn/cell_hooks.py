@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.changes import note_change
 from mindspore.common.compiled import CompiledFunction
 from mindspore.prims.hooks import GradientHook
 from mindspore.prims.values import TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __ms_treatment__ = "called"  # by the compiler: see compiler/parse/source.py
 
@@ -120,7 +123,7 @@ class HookMixin:
                     args = result if isinstance(result, tuple) else (result,)
         return args, kwargs
 
-    def _run_forward_hooks(self, args: tuple, kwargs: dict, out: Any) -> Any:
+    def _run_forward_hooks(self, args: tuple, kwargs: dict, out: Tensor) -> Any:
         for hook, with_kwargs in list(self._forward_hooks.values()):  # type: ignore[attr-defined]
             result = hook(self, args, kwargs, out) if with_kwargs else hook(self, args, out)
             out = out if result is None else result

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 def positive_int(owner: str, name: str, value: Any) -> int:
@@ -46,7 +49,7 @@ def boolean(owner: str, name: str, value: Any) -> bool:
     return value
 
 
-def rank(owner: str, x: Any, *allowed: int) -> None:
+def rank(owner: str, x: Tensor, *allowed: int) -> None:
     """The number of dimensions of an input."""
     if len(x.shape) not in allowed:
         words = " or ".join(map(str, allowed))

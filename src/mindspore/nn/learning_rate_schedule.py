@@ -6,12 +6,15 @@ Derive from `LearningRateSchedule` for a rule of your own. Lists computed before
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.nn import checks as check
 from mindspore.nn.cell import Cell
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class LearningRateSchedule(Cell):
@@ -42,7 +45,7 @@ class _Decay(LearningRateSchedule):
         self.decay_rate = check.positive_real(self.cls_name, "decay_rate", decay_rate)
         self.is_stair = check.flag(self.cls_name, "is_stair", is_stair)
 
-    def periods(self, global_step: Any) -> Any:
+    def periods(self, global_step: Tensor) -> Any:
         """How many times `decay_steps` have passed; whole times only with `is_stair`."""
         passed = ops.cast(global_step, mstype.float32) / self.decay_steps
         return ops.floor(passed) if self.is_stair else passed
@@ -58,7 +61,7 @@ class ExponentialDecayLR(_Decay):
         0.25
     """
 
-    def construct(self, global_step: Any) -> Any:
+    def construct(self, global_step: Tensor) -> Any:
         return self.learning_rate * ops.pow(self.decay_rate, self.periods(global_step))
 
 
@@ -71,7 +74,7 @@ class NaturalExpDecayLR(_Decay):
         0.1353
     """
 
-    def construct(self, global_step: Any) -> Any:
+    def construct(self, global_step: Tensor) -> Any:
         return self.learning_rate * ops.exp(-self.decay_rate * self.decay_steps * self.periods(global_step))
 
 
@@ -84,7 +87,7 @@ class InverseDecayLR(_Decay):
         0.5
     """
 
-    def construct(self, global_step: Any) -> Any:
+    def construct(self, global_step: Tensor) -> Any:
         return self.learning_rate / (1.0 + self.decay_rate * self.periods(global_step))
 
 
@@ -104,7 +107,7 @@ class CosineDecayLR(LearningRateSchedule):
         self.decay_steps = check.count(self.cls_name, "decay_steps", decay_steps)
         check.increasing(self.cls_name, "min_lr", min_lr, "max_lr", max_lr)
 
-    def construct(self, global_step: Any) -> Any:
+    def construct(self, global_step: Tensor) -> Any:
         passed = ops.cast(ops.minimum(global_step, self.decay_steps), mstype.float32) / self.decay_steps
         return self.min_lr + 0.5 * (self.max_lr - self.min_lr) * (1.0 + ops.cos(math.pi * passed))
 
@@ -136,7 +139,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         self.power = check.positive_real(self.cls_name, "power", power)
         self.diff_learning_rate = learning_rate - end_learning_rate
 
-    def construct(self, global_step: Any) -> Any:
+    def construct(self, global_step: Tensor) -> Any:
         step = ops.cast(global_step, mstype.float32)
         end = float(self.decay_steps)
         if self.update_decay_steps:
@@ -159,7 +162,7 @@ class WarmUpLR(LearningRateSchedule):
         self.learning_rate = check.non_negative_real(self.cls_name, "learning_rate", learning_rate)
         self.warmup_steps = check.count(self.cls_name, "warmup_steps", warmup_steps)
 
-    def construct(self, global_step: Any) -> Any:
+    def construct(self, global_step: Tensor) -> Any:
         done = ops.cast(ops.minimum(global_step, self.warmup_steps), mstype.float32) / self.warmup_steps
         return self.learning_rate * done
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -13,6 +14,9 @@ from mindspore.numpy.arguments import tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints, to_float
 from mindspore.prims.reduction import Reshape
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = [
     "arange", "array", "asarray", "asfarray", "bartlett", "blackman", "copy", "diag", "diag_indices", "diagflat",
@@ -556,7 +560,7 @@ def pad(
     raise ValueError(f"For 'pad', there is no mode {mode!r} with reflect_type {reflect_type!r}.")
 
 
-def _pad_sides(x: Any, pairs: list, settings: Any, border: Any) -> Any:
+def _pad_sides(x: Any, pairs: list, settings: np.ndarray, border: Callable) -> Any:
     """Build each border from a rule: `border(x, axis, width, setting, before)`."""
     for axis, (before, after) in enumerate(pairs):
         parts = [x]

@@ -33,7 +33,7 @@ def _number(op: str, name: str, value: Any) -> float:
     return value
 
 
-def relu(input: Any, inplace: bool = False) -> Tensor:
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(x, 0).
 
     Examples:
@@ -45,7 +45,7 @@ def relu(input: Any, inplace: bool = False) -> Tensor:
     return update(input, out) if inplace else out
 
 
-def relu6(x: Any) -> Tensor:
+def relu6(x: Tensor) -> Tensor:
     """min(max(x, 0), 6).
 
     Examples:
@@ -55,7 +55,7 @@ def relu6(x: Any) -> Tensor:
     return _act.ReLU6()(x)
 
 
-def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
+def leaky_relu(input: Tensor, alpha: float = 0.2) -> Tensor:
     """x where positive, else alpha * x.
 
     Examples:
@@ -65,7 +65,7 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     return _act.LeakyReLU(_number("leaky_relu", "alpha", alpha))(input)
 
 
-def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
+def elu(input_x: Tensor, alpha: float = 1.0) -> Tensor:
     """x where positive, else alpha * (exp(x) - 1).
 
     Examples:
@@ -75,7 +75,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
     return _act.Elu(_number("elu", "alpha", alpha))(input_x)
 
 
-def celu(x: Any, alpha: float = 1.0) -> Tensor:
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """x where positive, else alpha * (exp(x / alpha) - 1).
 
     Examples:
@@ -87,7 +87,7 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
     return _act.CeLU(alpha)(x)
 
 
-def selu(input_x: Any) -> Tensor:
+def selu(input_x: Tensor) -> Tensor:
     """The self-normalising exponential linear unit.
 
     Examples:
@@ -97,7 +97,7 @@ def selu(input_x: Any) -> Tensor:
     return _act.SeLU()(input_x)
 
 
-def gelu(input: Any, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x times the normal distribution function of x: exact ('none') or by tanh ('tanh').
 
     Examples:
@@ -109,7 +109,7 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     return (_act.GeLUErf() if approximate == "none" else _act.GeLU())(input)
 
 
-def fast_gelu(x: Any) -> Tensor:
+def fast_gelu(x: Tensor) -> Tensor:
     """x * sigmoid(1.702 x).
 
     Examples:
@@ -119,7 +119,7 @@ def fast_gelu(x: Any) -> Tensor:
     return _act.FastGeLU()(x)
 
 
-def silu(input: Any, inplace: bool = False) -> Tensor:
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x * sigmoid(x).
 
     Examples:
@@ -133,7 +133,7 @@ def silu(input: Any, inplace: bool = False) -> Tensor:
 swish = silu
 
 
-def mish(x: Any) -> Tensor:
+def mish(x: Tensor) -> Tensor:
     """x * tanh(softplus(x)).
 
     Examples:
@@ -143,7 +143,7 @@ def mish(x: Any) -> Tensor:
     return _act.Mish()(x)
 
 
-def logsigmoid(x: Any) -> Tensor:
+def logsigmoid(x: Tensor) -> Tensor:
     """log(sigmoid(x)).
 
     Examples:
@@ -153,7 +153,7 @@ def logsigmoid(x: Any) -> Tensor:
     return _act.LogSigmoid()(x)
 
 
-def softsign(x: Any) -> Tensor:
+def softsign(x: Tensor) -> Tensor:
     """x / (1 + |x|).
 
     Examples:
@@ -163,7 +163,7 @@ def softsign(x: Any) -> Tensor:
     return _act.Softsign()(x)
 
 
-def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta x)) / beta; x itself where beta x exceeds the threshold.
 
     Examples:
@@ -174,7 +174,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     return _act.SoftplusBeta(float(beta), float(threshold))(require_tensor("softplus", "input", input))
 
 
-def hardswish(input: Any) -> Tensor:
+def hardswish(input: Tensor) -> Tensor:
     """x * relu6(x + 3) / 6.
 
     Examples:
@@ -184,7 +184,7 @@ def hardswish(input: Any) -> Tensor:
     return _act.HSwish()(input)
 
 
-def hardsigmoid(input: Any) -> Tensor:
+def hardsigmoid(input: Tensor) -> Tensor:
     """relu6(x + 3) / 6.
 
     Examples:
@@ -194,7 +194,7 @@ def hardsigmoid(input: Any) -> Tensor:
     return _act.HSigmoid()(input)
 
 
-def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x where |x| > lambd, else 0.
 
     Examples:
@@ -204,7 +204,7 @@ def hardshrink(input: Any, lambd: float = 0.5) -> Tensor:
     return _act.HShrink(_number("hardshrink", "lambd", lambd))(input)
 
 
-def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x moved towards 0 by lambd.
 
     Examples:
@@ -217,7 +217,7 @@ def softshrink(input: Any, lambd: float = 0.5) -> Tensor:
 soft_shrink = softshrink
 
 
-def tanhshrink(input: Any) -> Tensor:
+def tanhshrink(input: Tensor) -> Tensor:
     """x - tanh(x).
 
     Examples:
@@ -227,7 +227,7 @@ def tanhshrink(input: Any) -> Tensor:
     return input - _ew.Tanh()(to_float(require_tensor("tanhshrink", "input", input)))
 
 
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """x cut to [min_val, max_val].
 
     Examples:
@@ -238,7 +238,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     return _act.Hardtanh(min_val, max_val)(input)
 
 
-def threshold(input: Any, thr: float, value: float) -> Tensor:
+def threshold(input: Tensor, thr: float, value: float) -> Tensor:
     """x where it exceeds `thr`, else `value`.
 
     Examples:
@@ -249,7 +249,7 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     return _act.Threshold(thr, value)(require_tensor("threshold", "input", input))
 
 
-def prelu(input: Any, weight: Any) -> Tensor:
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """x where positive, else x times a weight: one for all, or one per channel.
 
     Examples:
@@ -259,7 +259,7 @@ def prelu(input: Any, weight: Any) -> Tensor:
     return _act.PReLU()(input, weight)
 
 
-def glu(x: Any, axis: int = -1) -> Tensor:
+def glu(x: Tensor, axis: int = -1) -> Tensor:
     """The first half of `x` along an axis times the sigmoid of the second half.
 
     Examples:
@@ -271,7 +271,7 @@ def glu(x: Any, axis: int = -1) -> Tensor:
     return first * _ew.Sigmoid()(second)
 
 
-def swiglu(input: Any, dim: int = -1) -> Tensor:
+def swiglu(input: Tensor, dim: int = -1) -> Tensor:
     """silu of the first half of `input` along a dimension times the second half.
 
     Examples:
@@ -283,7 +283,7 @@ def swiglu(input: Any, dim: int = -1) -> Tensor:
     return _act.SiLU()(first) * second
 
 
-def _halves(op: str, x: Any, axis: int) -> tuple[Tensor, Tensor]:
+def _halves(op: str, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     require_tensor(op, "x", x)
     axis = normal_axis(op, axis, x.ndim)
     size = x.shape[axis]

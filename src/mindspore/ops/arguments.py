@@ -43,7 +43,7 @@ def require_tensors(op: str, **given: Any) -> None:
             require_tensor(op, name, value)
 
 
-def require_rank(op: str, name: str, value: Any, low: int, high: int | None = None) -> None:
+def require_rank(op: str, name: str, value: Tensor, low: int, high: int | None = None) -> None:
     """A tensor with at least `low` dimensions (and at most `high`)."""
     require_tensor(op, name, value)
     if not low <= value.ndim <= (value.ndim if high is None else high):
@@ -51,7 +51,7 @@ def require_rank(op: str, name: str, value: Any, low: int, high: int | None = No
         raise ValueError(f"For '{op}', '{name}' must have {allowed} dimensions, but its shape is {value.shape}.")
 
 
-def require_float(op: str, name: str, value: Any) -> None:
+def require_float(op: str, name: str, value: Tensor) -> None:
     """A tensor of a float type."""
     if require_tensor(op, name, value).dtype.kind != "f":
         raise TypeError(f"For '{op}', '{name}' must be of a float type, but got {value.dtype}.")
@@ -104,7 +104,7 @@ def concrete(op: str, value: Any) -> np.ndarray:
     return np.asarray(value._data)
 
 
-def largest(op: str, value: Any, empty: int) -> int:
+def largest(op: str, value: Tensor, empty: int) -> int:
     """The largest element of a tensor of ints, which decides a size; `empty` for none."""
     require_tensor(op, "input", value)
     if not is_variable(value):
@@ -130,7 +130,7 @@ def cast(x: Any, dtype: Any) -> Any:
     return x if values.dtype_of(x) is dtype else Cast()(x, dtype)
 
 
-def at_least_single(x: Any) -> Any:
+def at_least_single(x: Tensor) -> Any:
     """Floating point numbers of 16 bits as float32, where sums are taken."""
     return cast(x, mstype.float32) if x.dtype.np.itemsize < 4 else x
 
@@ -171,7 +171,7 @@ def unary(prim: Any, name: str, doc: str) -> Callable:
     """The public function of a one-argument primitive."""
     apply = prim()
 
-    def function(input: Any) -> Tensor:
+    def function(input: Tensor) -> Tensor:
         return apply(input)
 
     return _named(function, name, doc)
@@ -189,7 +189,7 @@ def unary_float(prim: Any, name: str, doc: str, argument: str = "input") -> Call
             input = as_tensor(input)
         return apply(to_float(input))
 
-    def of_x(x: Any) -> Tensor:
+    def of_x(x: Tensor) -> Tensor:
         return function(x)
 
     return _named(of_x if argument == "x" else function, name, doc)
@@ -209,7 +209,7 @@ def binary_xy(prim: Any, name: str, doc: str) -> Callable:
     """Like `binary`, with the arguments called x and y."""
     apply = prim()
 
-    def function(x: Any, y: Any) -> Tensor:
+    def function(x: Tensor, y: Any) -> Tensor:
         return apply(x, y)
 
     return _named(function, name, doc)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.prims.state import Assign, AssignAdd, AssignSub
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["assign", "assign_add", "assign_sub"]
 
@@ -35,7 +38,7 @@ def assign_add(variable: Any, value: Any) -> Any:
     return AssignAdd()(variable, value)
 
 
-def assign_sub(variable: Any, value: Any) -> Any:
+def assign_sub(variable: Tensor, value: Any) -> Any:
     """Subtract from the value of a Parameter.
 
     Examples:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.reduction import BroadcastTo, ReduceMean, Reshape
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 __all__ = [
     "flash_attention_score", "multi_head_attention_forward", "prompt_flash_attention", "ring_attention_update",
     "rotary_position_embedding",
@@ -41,7 +44,7 @@ __all__ = [
 LONG = 512
 
 
-def additive_mask(mask: Any, dtype: Any, masked_where_true: bool) -> Any:
+def additive_mask(mask: Tensor, dtype: DType | None, masked_where_true: bool) -> Any:
     """A mask as numbers to add to scores: float masks as they are, others by which elements are left out."""
     if mask.dtype.kind == "f":
         return mask
@@ -50,7 +53,7 @@ def additive_mask(mask: Any, dtype: Any, masked_where_true: bool) -> Any:
     return cast(out, dtype) * float(np.finfo(np.float16).min if dtype is mstype.float16 else MASKED)
 
 
-def attend(q: Any, k: Any, v: Any, bias: Any, scale: float, causal: bool, p: float = 0.0) -> Any:
+def attend(q: Tensor, k: Tensor, v: Any, bias: Tensor | None, scale: float, causal: bool, p: float = 0.0) -> Any:
     """softmax(scale q kᵀ + bias) v; with dropout of the probabilities if p > 0."""
     if not p:
         return Attention(scale, causal)(q, k, v, bias)
@@ -63,7 +66,7 @@ def attend(q: Any, k: Any, v: Any, bias: Any, scale: float, causal: bool, p: flo
     return BatchMatMul()(dropout(Softmax(-1)(scores), p), v)
 
 
-def repeat_heads(x: Any, times: int) -> Any:
+def repeat_heads(x: Tensor, times: int) -> Any:
     """(B, N, S, D) to (B, N times, S, D): each key-value head serves several query heads."""
     if times == 1:
         return x
@@ -72,7 +75,8 @@ def repeat_heads(x: Any, times: int) -> Any:
 
 
 def scaled_dot_product_attention(
-    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+    query: Tensor, key: Tensor, value: Any, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+    is_causal: bool = False,
     scale: float | None = None, enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
     """softmax(scale q kᵀ + mask) v for (…, heads, length, size).
@@ -107,7 +111,7 @@ def scaled_dot_product_attention(
 _TO_HEADS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3)}
 
 
-def to_heads(x: Any, layout: str, heads: int) -> Any:
+def to_heads(x: Tensor, layout: str, heads: int) -> Any:
     """(B, N, S, D) from any layout."""
     if layout == "BNSD":
         return x
@@ -119,7 +123,7 @@ def to_heads(x: Any, layout: str, heads: int) -> Any:
     return Transpose()(Reshape()(x, (b, s, heads, width // heads)), (0, 2, 1, 3))
 
 
-def from_heads(x: Any, layout: str) -> Any:
+def from_heads(x: Tensor, layout: str) -> Any:
     """Back from (B, N, S, D)."""
     if layout == "BNSD":
         return x
@@ -151,7 +155,7 @@ def _sparse_bias(mode: int, queries: int, keys: int, before: int, after: int) ->
 
 
 def flash_attention_score(
-    query: Any, key: Any, value: Any, head_num: int, real_shift: Any = None, drop_mask: Any = None,
+    query: Tensor, key: Tensor, value: Any, head_num: int, real_shift: Any = None, drop_mask: Any = None,
     padding_mask: Any = None, attn_mask: Any = None, prefix: Any = None, actual_seq_qlen: Any = None,
     actual_seq_kvlen: Any = None, keep_prob: float = 1.0, scalar_value: float = 1.0, pre_tokens: int = 2147483647,
     next_tokens: int = 2147483647, inner_precise: int = 0, input_layout: str = "BSH", sparse_mode: int = 0,
@@ -196,7 +200,7 @@ def flash_attention_score(
     return from_heads(_flash(q, k, v, real_shift, attn_mask, options), input_layout)
 
 
-def _flash(q: Any, k: Any, v: Any, shift: Any, mask: Any, options: tuple) -> Any:
+def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tuple) -> Any:
     """Attention of (B, N, S, D) with masks and dropout."""
     scale, keep_prob, drop_mask, before, after, mode = options
     times = q.shape[1] // k.shape[1]
@@ -220,7 +224,7 @@ def _flash(q: Any, k: Any, v: Any, shift: Any, mask: Any, options: tuple) -> Any
     return BatchMatMul()(p * cast(drop_mask, p.dtype) * (1 / keep_prob), v)
 
 
-def _four_dimensions(mask: Any) -> Any:
+def _four_dimensions(mask: Tensor) -> Any:
     while mask.ndim < 4:
         mask = ExpandDims()(mask, 0)
     return mask
@@ -244,7 +248,7 @@ def _spans(ends: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def prompt_flash_attention(
-    query: Any, key: Any, value: Any, attn_mask: Any = None, actual_seq_lengths: Any = None,
+    query: Tensor, key: Tensor, value: Any, attn_mask: Any = None, actual_seq_lengths: Any = None,
     actual_seq_lengths_kv: Any = None, pse_shift: Any = None, deq_scale1: Any = None, quant_scale1: Any = None,
     deq_scale2: Any = None, quant_scale2: Any = None, quant_offset2: Any = None, num_heads: int = 1,
     scale_value: float = 1.0, pre_tokens: int = 2147483647, next_tokens: int = 0, input_layout: str = "BSH",
@@ -267,7 +271,8 @@ def prompt_flash_attention(
 
 
 def speed_fusion_attention(
-    query: Any, key: Any, value: Any, head_num: int, input_layout: str, *, pse: Any = None, padding_mask: Any = None,
+    query: Tensor, key: Tensor, value: Any, head_num: int, input_layout: str, *, pse: Any = None,
+    padding_mask: Any = None,
     atten_mask: Any = None, scale: float = 1.0, keep_prob: float = 1.0, pre_tokens: int = 2147483647,
     next_tokens: int = 2147483647, inner_precise: int = 0, prefix: Any = None, actual_seq_qlen: Any = None,
     actual_seq_kvlen: Any = None, sparse_mode: int = 0, gen_mask_parallel: bool = True, sync: bool = False,
@@ -289,7 +294,7 @@ def speed_fusion_attention(
 
 
 def ring_attention_update(
-    prev_attn_out: Any, prev_softmax_max: Any, prev_softmax_sum: Any, cur_attn_out: Any, cur_softmax_max: Any,
+    prev_attn_out: Tensor, prev_softmax_max: Any, prev_softmax_sum: Any, cur_attn_out: Any, cur_softmax_max: Any,
     cur_softmax_sum: Any, actual_seq_qlen: Any = None, layout: str = "SBH",
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Two partial attentions over different keys, joined: (attention, maximum, sum).
@@ -318,7 +323,7 @@ def ring_attention_update(
     return Reshape()(parts[0] + parts[1], prev_attn_out.shape), top, total
 
 
-def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: int = 0) -> Tensor:
+def rotary_position_embedding(x: Tensor, cos: Tensor, sin: Tensor, mode: int = 0) -> Tensor:
     """x cos + rotate(x) sin: mode 0 rotates the halves of the last dimension, mode 1 neighbouring pairs (Su et al. 2021).
 
     Examples:
@@ -343,12 +348,13 @@ def rotary_position_embedding(x: Any, cos: Any, sin: Any, mode: int = 0) -> Tens
 
 # -- multi-head attention -----------------------------------------------------------------------------------------------
 def multi_head_attention_forward(
-    query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any, in_proj_bias: Any,
-    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any,
+    query: Tensor, key: Tensor, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any,
+    in_proj_bias: Tensor | None,
+    bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Any,
     training: bool = True, key_padding_mask: Any = None, attn_mask: Any = None, use_separate_proj_weight: bool = False,
     q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None, static_k: Any = None,
     static_v: Any = None, average_attn_weights: bool = True, k_is_v: bool = False, q_is_k: bool = False,
-    need_weights: bool = True, dtype: Any = mstype.float32,
+    need_weights: bool = True, dtype: DType = mstype.float32,
 ) -> tuple:  # fmt: skip
     """Multi-head attention of (length, batch, size): the output and, if needed, the attention weights.
 
@@ -401,24 +407,24 @@ def multi_head_attention_forward(
     return _join_heads(out, out_proj_weight, out_proj_bias), shown
 
 
-def _thirds(x: Any) -> tuple:
+def _thirds(x: Tensor) -> tuple:
     n = x.shape[0] // 3
     return tuple(GetItem((slice(i * n, (i + 1) * n),))(x) for i in range(3))
 
 
-def _split_heads(x: Any, heads: int) -> Any:
+def _split_heads(x: Tensor, heads: int) -> Any:
     """(length, batch, size) to (batch, heads, length, size / heads)."""
     length, batch, width = x.shape
     return Transpose()(Reshape()(x, (length, batch, heads, width // heads)), (1, 2, 0, 3))
 
 
-def _join_heads(x: Any, weight: Any, bias: Any) -> Any:
+def _join_heads(x: Tensor, weight: Tensor, bias: Tensor) -> Any:
     """(batch, heads, length, depth) to (length, batch, size), projected."""
     batch, heads, length, depth = x.shape
     return dense(Reshape()(Transpose()(x, (2, 0, 1, 3)), (length, batch, heads * depth)), weight, bias)
 
 
-def _attention_bias(attn_mask: Any, padding: Any, q: Any, extra: int) -> Any:
+def _attention_bias(attn_mask: Any, padding: Any, q: Tensor, extra: int) -> Any:
     """Both masks as one tensor to add to the scores (batch, heads, target, source)."""
     batch, heads = q.shape[:2]
     bias = None

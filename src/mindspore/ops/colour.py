@@ -13,7 +13,7 @@ from mindspore.prims.reduction import ReduceMax, ReduceMean, ReduceMin
 __all__ = ["adjust_contrast", "adjust_hue", "adjust_saturation", "hsv_to_rgb", "rgb_to_hsv"]
 
 
-def _channels(op: str, images: Any) -> tuple[Any, Any, Any]:
+def _channels(op: str, images: Tensor) -> tuple[Any, Any, Any]:
     if require_tensor(op, "images", images).ndim < 1 or images.shape[-1] != 3:
         raise ValueError(f"For '{op}', the last dimension of 'images' must be 3, but the shape is {images.shape}.")
     return images[..., 0], images[..., 1], images[..., 2]
@@ -48,14 +48,14 @@ def hsv_to_rgb(images: Any) -> Tensor:
     return Stack(-1)(out)
 
 
-def adjust_hue(images: Any, delta: Any) -> Tensor:
+def adjust_hue(images: Tensor, delta: Any) -> Tensor:
     """Turn the hue by `delta`, a share of the whole circle."""
     hue, saturation, value = _channels("AdjustHue", rgb_to_hsv(images))
     turned = hue + cast(delta, images.dtype) if isinstance(delta, Tensor) else hue + delta
     return hsv_to_rgb(Stack(-1)([turned - ew.Floor()(turned), saturation, value]))
 
 
-def adjust_saturation(images: Any, scale: Any) -> Tensor:
+def adjust_saturation(images: Tensor, scale: Any) -> Tensor:
     """Multiply the saturation, up to 1."""
     hue, saturation, value = _channels("AdjustSaturation", rgb_to_hsv(images))
     factor = cast(scale, images.dtype) if isinstance(scale, Tensor) else scale
@@ -63,7 +63,7 @@ def adjust_saturation(images: Any, scale: Any) -> Tensor:
     return hsv_to_rgb(Stack(-1)([hue, scaled, value]))
 
 
-def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
+def adjust_contrast(images: Tensor, contrast_factor: Any) -> Tensor:
     """Move the values of (…, height, width, channels) away from their mean, or towards it."""
     mean = ReduceMean(True)(images, (-3, -2))
     factor = cast(contrast_factor, images.dtype) if isinstance(contrast_factor, Tensor) else contrast_factor

@@ -114,7 +114,7 @@ isfinite = unary(ew.IsFinite, "isfinite", """Where an element is neither NaN nor
     """)
 
 
-def isposinf(input: Any) -> Tensor:
+def isposinf(input: Tensor) -> Tensor:
     """Where an element is plus infinity.
 
     Examples:
@@ -125,7 +125,7 @@ def isposinf(input: Any) -> Tensor:
     return ew.Equal()(input, math.inf) if input.dtype.kind == "f" else ew.IsInf()(input)
 
 
-def isneginf(input: Any) -> Tensor:
+def isneginf(input: Tensor) -> Tensor:
     """Where an element is minus infinity.
 
     Examples:
@@ -136,7 +136,7 @@ def isneginf(input: Any) -> Tensor:
     return ew.Equal()(input, -math.inf) if input.dtype.kind == "f" else ew.IsInf()(input)
 
 
-def isreal(input: Any) -> Tensor:
+def isreal(input: Tensor) -> Tensor:
     """Where the imaginary part is 0.
 
     Examples:
@@ -169,7 +169,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     return close
 
 
-def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+def allclose(input: Tensor, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are close (see `isclose`).
 
     Examples:
@@ -184,7 +184,7 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
     return close if values.is_symbolic(close) else bool(close)
 
 
-def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
+def approximate_equal(x: Tensor, y: Any, tolerance: float = 1e-05) -> Tensor:
     """Where |x - y| < tolerance.
 
     Examples:
@@ -215,7 +215,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Tensor:
     return ew.Select()(condition, input, other)
 
 
-def select(condition: Any, input: Any, other: Any) -> Tensor:
+def select(condition: Any, input: Tensor, other: Any) -> Tensor:
     """`input` where the condition holds, else `other`.
 
     Examples:
@@ -227,7 +227,7 @@ def select(condition: Any, input: Any, other: Any) -> Tensor:
     return where(condition, input, other)
 
 
-def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
+def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
     """`value` where the mask holds, else the input.
 
     Examples:
@@ -245,7 +245,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
 
 
 # -- questions ------------------------------------------------------------------------------------------------------
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: object) -> bool:
     """Whether it is a Tensor.
 
     Examples:
@@ -255,7 +255,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def is_complex(input: Any) -> bool:
+def is_complex(input: Tensor) -> bool:
     """Whether the element type is complex.
 
     Examples:
@@ -265,7 +265,7 @@ def is_complex(input: Any) -> bool:
     return require_tensor("is_complex", "input", input).dtype.kind == "c"
 
 
-def is_floating_point(input: Any) -> bool:
+def is_floating_point(input: Tensor) -> bool:
     """Whether the element type is a float.
 
     Examples:
@@ -275,7 +275,7 @@ def is_floating_point(input: Any) -> bool:
     return require_tensor("is_floating_point", "input", input).dtype.kind == "f"
 
 
-def is_nonzero(input: Any) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """Whether the only element of a tensor is not 0.
 
     Examples:
@@ -297,7 +297,7 @@ def isconstant(x: Any) -> bool:
     return not values.is_symbolic(x)
 
 
-def same_type_shape(x: Any, y: Any) -> Any:
+def same_type_shape(x: Tensor, y: Tensor) -> Any:
     """x, after checking that both have one type and shape.
 
     Examples:
@@ -312,7 +312,7 @@ def same_type_shape(x: Any, y: Any) -> Any:
     return x
 
 
-def check_numerics(x: Any) -> Any:
+def check_numerics(x: Tensor) -> Any:
     """x; a tensor that holds NaN or infinity is refused.
 
     Examples:

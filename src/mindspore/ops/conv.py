@@ -21,13 +21,14 @@ _CLASSES = {1: _conv.Conv1D, 2: _conv.Conv2D, 3: _conv.Conv3D}
 _TRANSPOSED = {1: _conv.Conv1DBackpropInput, 2: _conv.Conv2DBackpropInput, 3: _conv.Conv3DBackpropInput}
 
 
-def add_channel_bias(x: Any, bias: Any) -> Any:
+def add_channel_bias(x: Tensor, bias: Any) -> Any:
     """Add one number per channel (dimension 1)."""
     return x + Reshape()(bias, (1, bias.shape[0], *(1,) * (x.ndim - 2)))
 
 
 def _convolve(
-    op: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any,
+    op: str, rank: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, pad_mode: str,
+    padding: Any, dilation: Any,
     groups: int,
 ) -> Tensor:  # fmt: skip
     require_tensor(op, "input", input)
@@ -48,7 +49,8 @@ def _convolve(
 
 
 def conv1d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, pad_mode: str = "valid",
+    padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """1-d convolution of (N, C, L) with (O, C/groups, K).
@@ -62,7 +64,8 @@ def conv1d(
 
 
 def conv2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, pad_mode: str = "valid",
+    padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """2-d convolution of (N, C, H, W) with (O, C/groups, KH, KW).
@@ -77,7 +80,8 @@ def conv2d(
 
 
 def conv3d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, pad_mode: str = "valid",
+    padding: Any = 0,
     dilation: Any = 1, groups: int = 1,
 ) -> Tensor:  # fmt: skip
     """3-d convolution of (N, C, D, H, W) with (O, C/groups, KD, KH, KW).
@@ -114,7 +118,7 @@ def transposed_sizes(
 
 
 def transposed_convolution(
-    op: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, pad_mode: str, padding: Any,
+    op: str, rank: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, pad_mode: str, padding: Any,
     output_padding: Any, groups: int, dilation: Any,
 ) -> Tensor:  # fmt: skip
     """The transpose of a convolution whose filters `weight` have the shape (in, out/groups, *kernel)."""
@@ -151,7 +155,7 @@ def transposed_convolution(
 
 
 def conv_transpose1d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    input: Tensor, weight: Tensor, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
     """Transposed 1-d convolution of (N, C, L) with (C, O/groups, K).
@@ -165,7 +169,8 @@ def conv_transpose1d(
 
 
 def conv_transpose2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
     """Transposed 2-d convolution of (N, C, H, W) with (C, O/groups, KH, KW).
@@ -179,7 +184,7 @@ def conv_transpose2d(
 
 
 def conv_transpose3d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    input: Tensor, weight: Tensor, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
     """Transposed 3-d convolution of (N, C, D, H, W) with (C, O/groups, KD, KH, KW).
@@ -193,7 +198,7 @@ def conv_transpose3d(
 
 
 def conv3d_transpose(
-    inputs: Any, weight: Any, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1, dilation: Any = 1,
+    inputs: Tensor, weight: Tensor, pad_mode: str = "valid", padding: Any = 0, stride: Any = 1, dilation: Any = 1,
     group: int = 1, output_padding: Any = 0,
 ) -> Tensor:  # fmt: skip
     """Transposed 3-d convolution with the padding modes of `Conv3d`.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from mindspore.prims.arrays import Fill, Pad, SetItem, Transpose
 from mindspore.prims.creation import Eye, Range, Tril, Triu
 from mindspore.prims.reduction import ReduceSum, Reshape
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 __all__ = [
     "arange", "bartlett_window", "blackman_window", "diag", "diag_embed", "diagflat", "empty", "eye", "fill",
     "fills", "frombuffer", "full", "full_like", "hamming_window", "hann_window", "kaiser_window", "linspace", "logspace",
@@ -41,7 +45,7 @@ def _shape(op: str, shape: Any) -> tuple[int, ...]:
     return dims
 
 
-def zeros(size: Any, dtype: Any = None) -> Tensor:
+def zeros(size: Any, dtype: DType | None = None) -> Tensor:
     """Zeros of the given shape; float32 unless told otherwise.
 
     Examples:
@@ -52,7 +56,7 @@ def zeros(size: Any, dtype: Any = None) -> Tensor:
     return Fill()(mstype.float32 if dtype is None else dtype, _shape("zeros", size), 0)
 
 
-def ones(shape: Any, dtype: Any = None) -> Tensor:
+def ones(shape: Any, dtype: DType | None = None) -> Tensor:
     """Ones of the given shape; float32 unless told otherwise.
 
     Examples:
@@ -75,7 +79,7 @@ def empty(*size: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return zeros(tuple(shape), dtype)
 
 
-def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+def full(size: Any, fill_value: Any, *, dtype: DType | None = None) -> Tensor:
     """One number, repeated.
 
     Examples:
@@ -102,7 +106,7 @@ def fill(type: Any, shape: Any, value: Any) -> Tensor:
     return Fill()(type, _shape("fill", shape), value)
 
 
-def fills(x: Any, value: Any) -> Tensor:
+def fills(x: Tensor, value: Any) -> Tensor:
     """A tensor like x with every element `value`.
 
     Examples:
@@ -113,7 +117,7 @@ def fills(x: Any, value: Any) -> Tensor:
     return Fill()(x.dtype, x.shape, value)
 
 
-def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: Any = None) -> Tensor:
     """Zeros in the shape of the input.
 
     Examples:
@@ -124,7 +128,7 @@ def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
     return cast(ew.ZerosLike()(require_tensor("zeros_like", "input", input)), dtype)
 
 
-def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
+def ones_like(input: Tensor, *, dtype: Any = None) -> Tensor:
     """Ones in the shape of the input.
 
     Examples:
@@ -135,7 +139,7 @@ def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
     return cast(ew.OnesLike()(require_tensor("ones_like", "input", input)), dtype)
 
 
-def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """One number, repeated, in the shape of the input.
 
     Examples:
@@ -146,7 +150,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     return Fill()(input.dtype if dtype is None else dtype, input.shape, fill_value)
 
 
-def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: DType | None = None) -> Tensor:
     """start, start + step, … before end; `arange(n)` counts from 0.
 
     Examples:
@@ -188,7 +192,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     return out if count > 1 else first + ew.zeros_like(out)
 
 
-def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Any = mstype.float32) -> Tensor:
+def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: DType = mstype.float32) -> Tensor:
     """base to the power of evenly spaced exponents.
 
     Examples:
@@ -201,7 +205,7 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Any = m
     return cast(ew.Pow()(float(base), linspace(start, end, count)), dtype)
 
 
-def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
+def eye(n: int, m: int | None = None, dtype: DType | None = None) -> Tensor:
     """Ones on the main diagonal of an n by m matrix.
 
     Examples:
@@ -212,7 +216,7 @@ def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
     return Eye()(n, n if m is None else m, mstype.float32 if dtype is None else dtype)
 
 
-def tril(input: Any, diagonal: int = 0) -> Tensor:
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """The lower triangle of the last two dimensions, zeros elsewhere.
 
     Examples:
@@ -223,7 +227,7 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
     return Tril(diagonal)(input)
 
 
-def triu(input: Any, diagonal: int = 0) -> Tensor:
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """The upper triangle of the last two dimensions, zeros elsewhere.
 
     Examples:
@@ -234,7 +238,7 @@ def triu(input: Any, diagonal: int = 0) -> Tensor:
     return Triu(diagonal)(input)
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int64) -> Tensor:
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DType = mstype.int64) -> Tensor:
     """The coordinates of the lower triangle: rows first, then columns.
 
     Examples:
@@ -248,7 +252,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int
     return Tensor(np.stack(np.tril_indices(row, offset, col)), dtype)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int64) -> Tensor:
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DType = mstype.int64) -> Tensor:
     """The coordinates of the upper triangle: rows first, then columns.
 
     Examples:
@@ -262,7 +266,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = mstype.int
     return Tensor(np.stack(np.triu_indices(row, offset, col)), dtype)
 
 
-def vander(x: Any, N: int | None = None) -> Tensor:
+def vander(x: Tensor, N: int | None = None) -> Tensor:
     """The matrix of falling powers of each element.
 
     Examples:
@@ -279,7 +283,7 @@ def vander(x: Any, N: int | None = None) -> Tensor:
 
 
 # -- diagonals ------------------------------------------------------------------------------------------------------
-def diag(input: Any, diagonal_offset: int = 0) -> Tensor:
+def diag(input: Tensor, diagonal_offset: int = 0) -> Tensor:
     """A tensor with the input on its diagonal: rank k becomes rank 2k.
 
     Examples:
@@ -306,7 +310,7 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
     return diag_embed(Reshape()(as_tensor(input), (-1,)), offset)
 
 
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices, in dimensions dim1 and dim2, with the last dimension of the input on a diagonal.
 
     Examples:
@@ -329,7 +333,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return Transpose()(out, tuple(where[d] for d in np.arange(rank).tolist()))
 
 
-def trace(input: Any) -> Tensor:
+def trace(input: Tensor) -> Tensor:
     """The sum of the main diagonal of a matrix.
 
     Examples:
@@ -340,7 +344,7 @@ def trace(input: Any) -> Tensor:
 
 
 def matrix_diag(
-    x: Any, k: Any = 0, num_rows: int = -1, num_cols: int = -1, padding_value: Any = 0, align: str = "RIGHT_LEFT"
+    x: Tensor, k: Any = 0, num_rows: int = -1, num_cols: int = -1, padding_value: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """Matrices with the given diagonals (see `matrix_diag_part` for k and align) and `padding_value` elsewhere.
 
@@ -364,7 +368,7 @@ def matrix_diag(
     return _write_diagonals(base, x, low, high, align)
 
 
-def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
+def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     """A copy with diagonals replaced (see `matrix_diag_part` for k and align).
 
     Examples:
@@ -380,7 +384,7 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
     return _write_diagonals(x, Reshape()(diagonal, (*x.shape[:-2], high - low + 1, longest)), low, high, align)
 
 
-def matrix_diag_part(x: Any, k: Any, padding_value: Any, align: str = "RIGHT_LEFT") -> Tensor:
+def matrix_diag_part(x: Tensor, k: Tensor, padding_value: Any, align: str = "RIGHT_LEFT") -> Tensor:
     """The diagonals k (a number, or lowest and highest), one row each from the highest down; short ones are padded.
 
     `align` says on which side superdiagonals and subdiagonals stand: 'RIGHT_LEFT', 'LEFT_RIGHT', 'LEFT_LEFT' or
@@ -410,7 +414,7 @@ def _numbers(low: int, high: int) -> list[int]:
     return np.arange(low, high + 1).tolist()
 
 
-def _band(k: Any) -> tuple[int, int]:
+def _band(k: Tensor | float) -> tuple[int, int]:
     bounds = static_ints("matrix_diag", "k", k)
     low, high = (bounds[0], bounds[0]) if len(bounds) == 1 else bounds
     if low > high:
@@ -431,7 +435,7 @@ def _gap(missing: int, offset: int, align: str) -> tuple[int, int]:
     return (missing, 0) if side == "RIGHT" else (0, missing)
 
 
-def _write_diagonals(base: Any, rows: Any, low: int, high: int, align: str) -> Tensor:
+def _write_diagonals(base: Tensor, rows: Tensor, low: int, high: int, align: str) -> Tensor:
     for place, d in enumerate(reversed(_numbers(low, high))):
         length = _diagonal_length(base.shape[-2:], d)
         before, _ = _gap(rows.shape[-1] - length, d, align)
@@ -440,7 +444,7 @@ def _write_diagonals(base: Any, rows: Any, low: int, high: int, align: str) -> T
     return base
 
 
-def matrix_band_part(x: Any, lower: Any, upper: Any) -> Tensor:
+def matrix_band_part(x: Tensor, lower: Any, upper: Any) -> Tensor:
     """Keep `lower` subdiagonals and `upper` superdiagonals (all when negative) and the main one; zeros elsewhere.
 
     Examples:
@@ -455,7 +459,7 @@ def matrix_band_part(x: Any, lower: Any, upper: Any) -> Tensor:
 
 
 # -- windows --------------------------------------------------------------------------------------------------------
-def _window(op: str, length: Any, periodic: bool, dtype: Any, shape: Any) -> Tensor:
+def _window(op: str, length: Any, periodic: bool, dtype: DType | None, shape: Callable) -> Tensor:
     """A window sampled at n points; a periodic one leaves out the last of n + 1."""
     n = checks.integer(op, "window_length", values.static_value(length), 0)
     checks.boolean(op, "periodic", periodic)

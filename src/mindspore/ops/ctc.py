@@ -22,7 +22,8 @@ __all__ = ["ctc_greedy_decoder", "ctc_loss"]
 
 
 def ctc_loss(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+    log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, blank: int = 0,
+    reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """CTC loss of log-probabilities (T, N, C) or (T, C), and the alignment's gradient by them.
@@ -58,7 +59,9 @@ def ctc_loss(
     return losses, alignment
 
 
-def check_labelling(op: str, shape: tuple[int, ...], labels: Any, input_lengths: Any, target_lengths: Any) -> None:
+def check_labelling(
+    op: str, shape: tuple[int, ...], labels: Tensor, input_lengths: Tensor, target_lengths: Tensor
+) -> None:
     """What a labelling of log-probabilities of the shape (T, N, C) may hold; behind its end anything."""
     demand_between(op, "input_lengths", input_lengths, 0, shape[0])
     demand_between(op, "target_lengths", target_lengths, 0, labels.shape[1])
@@ -73,7 +76,7 @@ def _lengths(value: Any, batch: int) -> Any:
     return Reshape()(cast(value, mstype.int64), (batch,))
 
 
-def _rows(targets: Any, lengths: Any, batch: int) -> Any:
+def _rows(targets: Tensor, lengths: Any, batch: int) -> Any:
     """Concatenated targets as one padded row per sample; the lengths must be known."""
     if batch == 1:
         return Reshape()(targets, (1, -1))
@@ -87,7 +90,7 @@ def _rows(targets: Any, lengths: Any, batch: int) -> Any:
     return Stack(0)(rows)
 
 
-def ctc_greedy_decoder(inputs: Any, sequence_length: Any, merge_repeated: bool = True) -> tuple:
+def ctc_greedy_decoder(inputs: Tensor, sequence_length: Any, merge_repeated: bool = True) -> tuple:
     """The most probable symbol at each time, repetitions merged and blanks (the last class) removed.
 
     Returns the sparse indices, values and shape of the labellings, and their negative log-probabilities.

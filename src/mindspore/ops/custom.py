@@ -71,7 +71,7 @@ def _abstract(value: Any) -> Any:
     return AbstractTensor(mstype.from_numpy(value.dtype), tuple(value.shape))
 
 
-def _checked(op: str, value: Any, abstract: Abstract) -> np.ndarray:
+def _checked(op: str, value: object, abstract: Abstract) -> np.ndarray:
     if isinstance(value, Tensor):
         value = value.asnumpy()
     array = np.asarray(value)

@@ -22,7 +22,7 @@ from mindspore.prims.values import from_array
 __all__ = ["deformable_conv2d", "deformable_offsets", "multi_scale_deformable_attn_function"]
 
 
-def _bilinear(x: Any, rows: Any, columns: Any) -> Any:
+def _bilinear(x: Tensor, rows: Tensor, columns: Tensor) -> Any:
     """Sample (M, C, H, W) at (M, P) places; beyond the image there are zeros. Gives (M, C, P)."""
     images, channels, height, width = x.shape
     flat = Reshape()(x, (images, channels, height * width))
@@ -43,7 +43,8 @@ def _bilinear(x: Any, rows: Any, columns: Any) -> Any:
 
 
 def deformable_offsets(
-    x: Any, offsets: Any, strides: Any, pads: Any, ksize: Any, dilations: Any = (1, 1, 1, 1), deformable_groups: int = 1,
+    x: Tensor, offsets: Tensor, strides: Any, pads: Any, ksize: Any, dilations: Any = (1, 1, 1, 1),
+    deformable_groups: int = 1,
     modulated: bool = True,
 ) -> Tensor:  # fmt: skip
     """The samples of all taps side by side: (N, C, H' · kernel height, W' · kernel width).
@@ -76,7 +77,7 @@ def deformable_offsets(
 
 
 def deformable_conv2d(
-    x: Any, weight: Any, offsets: Any, kernel_size: Any, strides: Any, padding: Any, bias: Any = None,
+    x: Tensor, weight: Tensor, offsets: Any, kernel_size: Any, strides: Any, padding: Any, bias: Any = None,
     dilations: Any = (1, 1, 1, 1), groups: int = 1, deformable_groups: int = 1, modulated: bool = True,
 ) -> Tensor:  # fmt: skip
     """Convolution of (N, C, H, W) whose taps sample at their offsets.
@@ -92,7 +93,9 @@ def deformable_conv2d(
     return conv2d(samples, weight, bias, tuple(kernel_size), "valid", 0, 1, groups)
 
 
-def multi_scale_deformable_attn_function(value: Any, shape: Any, offset: Any, locations: Any, weight: Any) -> Tensor:
+def multi_scale_deformable_attn_function(
+    value: Tensor, shape: Any, offset: Tensor, locations: Tensor, weight: Tensor
+) -> Tensor:
     """Weighted samples of several feature maps at places between their pixels (Zhu et al. 2021).
 
     Args:

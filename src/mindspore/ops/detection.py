@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _columns(boxes: Any) -> tuple:
+def _columns(boxes: Tensor) -> tuple:
     return tuple(boxes[..., i] for i in range(4))
 
 
-def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
+def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
     """Intersection over union ('iou') or over the ground truth's area ('iof') of all pairs, as (gt, anchors).
 
     Examples:
@@ -51,14 +52,14 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
     return shared / (area_g if mode == "iof" else area_a + area_g - shared)
 
 
-def _centres(boxes: Any) -> tuple:
+def _centres(boxes: Tensor) -> tuple:
     """Centre, width and height of boxes given by corners (both included)."""
     x0, y0, x1, y1 = (cast(c, mstype.float32) for c in _columns(boxes))
     return (x0 + x1) * 0.5, (y0 + y1) * 0.5, x1 - x0 + 1, y1 - y0 + 1
 
 
 def bounding_box_encode(
-    anchor_box: Any, groundtruth_box: Any, means: tuple = (0.0,) * 4, stds: tuple = (1.0,) * 4
+    anchor_box: Tensor, groundtruth_box: Tensor, means: tuple = (0.0,) * 4, stds: tuple = (1.0,) * 4
 ) -> Tensor:
     """The offsets from anchors to true boxes, standardised.
 
@@ -76,7 +77,7 @@ def bounding_box_encode(
 
 
 def bounding_box_decode(
-    anchor_box: Any, deltas: Any, max_shape: tuple, means: tuple = (0.0,) * 4, stds: tuple = (1.0,) * 4,
+    anchor_box: Tensor, deltas: Tensor, max_shape: tuple, means: tuple = (0.0,) * 4, stds: tuple = (1.0,) * 4,
     wh_ratio_clip: float = 0.016,
 ) -> Tensor:  # fmt: skip
     """The boxes that offsets from anchors describe, kept within the image.
@@ -102,7 +103,7 @@ def bounding_box_decode(
     return cast(Stack(-1)(kept), anchor_box.dtype)
 
 
-def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
+def check_valid(bboxes: Tensor, img_metas: Tensor) -> Tensor:
     """Whether each box lies within the image of height, width and ratio `img_metas`.
 
     Examples:
@@ -120,7 +121,7 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
     return ReduceAll()(Stack(0)(conditions), 0)
 
 
-def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
+def nms_with_mask(bboxes: Tensor, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
     """(boxes by falling score, their places in that order, which survive): a box falls if a better survivor overlaps it
     too much.
 
@@ -138,7 +139,7 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
     x0, y0, x1, y1 = _columns(ordered)
     area = (x1 - x0) * (y1 - y0)
 
-    def column(c: Any) -> Any:
+    def column(c: Tensor) -> Any:
         return Reshape()(c, (-1, 1))
 
     width = ew.Maximum()(ew.Minimum()(x1, column(x1)) - ew.Maximum()(x0, column(x0)), 0.0)
@@ -151,7 +152,7 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
 
 
 # -- crops ------------------------------------------------------------------------------------------------------------
-def _bilinear(features: Any, batch: Any, y: Any, x: Any, outside: Any) -> Any:
+def _bilinear(features: Tensor, batch: Tensor, y: Tensor, x: Tensor, outside: Callable) -> Any:
     """Sample (N, C, H, W) at positions of one shape; `outside(y, x)` says where the result is 0. Returns (…, C)."""
     _, _, height, width = features.shape
     inside = cast(ew.LogicalNot()(outside(y, x)), features.dtype)
@@ -162,7 +163,7 @@ def _bilinear(features: Any, batch: Any, y: Any, x: Any, outside: Any) -> Any:
     wy, wx = y - top, x - left
     channels_last = features.transpose(0, 2, 3, 1)
 
-    def at(row: Any, column: Any, weight: Any) -> Any:
+    def at(row: Tensor, column: Tensor, weight: Tensor) -> Any:
         index = Stack(-1)([batch, cast(row, mstype.int64), cast(column, mstype.int64)])
         return GatherNd()(channels_last, index) * Reshape()(weight * inside, (*weight.shape, 1))
 
@@ -173,7 +174,7 @@ def _bilinear(features: Any, batch: Any, y: Any, x: Any, outside: Any) -> Any:
 
 
 def roi_align(
-    features: Any, rois: Any, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int = 2,
+    features: Tensor, rois: Tensor, pooled_height: int, pooled_width: int, spatial_scale: float, sample_num: int = 2,
     roi_end_mode: int = 1,
 ) -> Tensor:  # fmt: skip
     """Features of regions (batch index, x0, y0, x1, y1) as grids: each bin averages sample_num² bilinear samples.
@@ -204,7 +205,7 @@ def roi_align(
     batch = BroadcastTo(shape)(Reshape()(cast(rois[:, 0], mstype.int64), (n, 1, 1)))
     limit_y, limit_x = features.shape[2], features.shape[3]
 
-    def outside(y: Any, x: Any) -> Any:
+    def outside(y: Any, x: Tensor) -> Any:
         return (y < -1.0) | (y > float(limit_y)) | (x < -1.0) | (x > float(limit_x))
 
     picked = _bilinear(features, batch, y, x, outside)
@@ -213,7 +214,12 @@ def roi_align(
 
 
 def crop_and_resize(
-    image: Any, boxes: Any, box_indices: Any, crop_size: Any, method: str = "bilinear", extrapolation_value: float = 0.0
+    image: Tensor,
+    boxes: Tensor,
+    box_indices: Tensor,
+    crop_size: Any,
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
 ) -> Tensor:
     """Boxes (y0, x0, y1, x1, in [0, 1]) of (N, H, W, C) images, resized to `crop_size`; values beyond the image are
     `extrapolation_value`.
@@ -243,7 +249,7 @@ def crop_and_resize(
     x = BroadcastTo(shape)(Reshape()(positions(x0, x1, cols, width), (n, 1, -1)))
     batch = BroadcastTo(shape)(Reshape()(cast(box_indices, mstype.int64), (n, 1, 1)))
 
-    def outside(y: Any, x: Any) -> Any:
+    def outside(y: Any, x: Tensor) -> Any:
         return (y < 0.0) | (y > height - 1.0) | (x < 0.0) | (x > width - 1.0)
 
     beyond = outside(y, x)

@@ -37,7 +37,7 @@ def check_drop_probability(op: str, p: Any) -> float:
 
 
 def dropout(
-    input: Any, p: float = 0.5, training: bool = True, seed: int | None = None, inplace: bool = False
+    input: Tensor, p: float = 0.5, training: bool = True, seed: int | None = None, inplace: bool = False
 ) -> Tensor:
     """Set elements to 0 with probability `p` and scale the others by 1 / (1 - p), in training.
 
@@ -56,7 +56,7 @@ def dropout(
     return DropoutWithKey(1 - p)(input, next_key(seed))[0]
 
 
-def _drop_channels(op: str, x: Any, p: float, training: bool, ranks: tuple[int, ...]) -> Tensor:
+def _drop_channels(op: str, x: Tensor, p: float, training: bool, ranks: tuple[int, ...]) -> Tensor:
     """Set whole channels to 0; an input without a batch has its channels first."""
     require_tensor(op, "input", x)
     p = check_drop_probability(op, p)
@@ -71,7 +71,7 @@ def _drop_channels(op: str, x: Any, p: float, training: bool, ranks: tuple[int, 
     return x * (cast(mask, x.dtype) * (1 / (1 - p)))
 
 
-def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Dropout of whole channels of (N, C, L) or (C, L).
 
     Examples:
@@ -83,7 +83,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
     return _drop_channels("dropout1d", input, p, training, (2, 3))
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Dropout of whole channels of (N, C, H, W) or (C, H, W).
 
     Examples:
@@ -95,7 +95,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
     return _drop_channels("dropout2d", input, p, training, (3, 4))
 
 
-def dropout3d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W).
 
     Examples:
@@ -107,7 +107,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
     return _drop_channels("dropout3d", input, p, training, (4, 5))
 
 
-def _alpha(x: Any, p: float, shape: tuple[int, ...]) -> Tensor:
+def _alpha(x: Tensor, p: float, shape: tuple[int, ...]) -> Tensor:
     """Replace by SELU's floor, then restore mean 0 and variance 1 (Klambauer et al. 2017)."""
     scale = 1 / math.sqrt((1 - p) * (1 + p * _SELU_FLOOR**2))
     shift = -scale * p * _SELU_FLOOR
@@ -115,7 +115,7 @@ def _alpha(x: Any, p: float, shape: tuple[int, ...]) -> Tensor:
     return (x * keep + (1.0 - keep) * _SELU_FLOOR) * scale + shift
 
 
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = False) -> Tensor:
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False) -> Tensor:
     """Dropout that keeps the mean and variance of self-normalising networks.
 
     Examples:
@@ -129,7 +129,7 @@ def alpha_dropout(input: Any, p: float = 0.5, training: bool = False) -> Tensor:
     return _ew.zeros_like(input) if p == 1 else _alpha(input, p, input.shape)
 
 
-def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False) -> Tensor:
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False) -> Tensor:
     """Alpha dropout of whole channels.
 
     Examples:
@@ -144,7 +144,7 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False) ->
     return _ew.zeros_like(input) if p == 1 else _alpha(input, p, shape)
 
 
-def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
     """x where positive, else x times a random slope from [lower, upper).
 
     Examples:
@@ -159,7 +159,7 @@ def rrelu(input: Any, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
     return _ew.Select()(_ew.Greater()(input, 0), input, input * cast(slope, input.dtype))
 
 
-def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
+def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
     """A differentiable sample of a category (Jang et al. 2017); with `hard` a one-hot vector with soft gradients.
 
     Examples:

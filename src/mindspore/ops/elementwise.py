@@ -192,7 +192,7 @@ bitwise_right_shift = binary(ew.RightShift, "bitwise_right_shift", """input >> o
     """)
 
 
-def remainder(input: Any, other: Any) -> Tensor:
+def remainder(input: Tensor, other: Any) -> Tensor:
     """The remainder of input / other with the sign of other.
 
     Examples:
@@ -202,7 +202,7 @@ def remainder(input: Any, other: Any) -> Tensor:
     return ew.FloorMod()(input, other)
 
 
-def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+def subtract(input: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """input - alpha * other.
 
     Examples:
@@ -212,11 +212,11 @@ def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return ew.Sub()(input, other if _is_one(alpha) else ew.Mul()(other, alpha))
 
 
-def _is_one(value: Any) -> bool:
+def _is_one(value: object) -> bool:
     return values.is_number(value) and value == 1
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+def div(input: Tensor, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """input / other; `rounding_mode` 'floor' or 'trunc' rounds the quotient.
 
     Examples:
@@ -235,7 +235,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 divide = alias(div, "divide")
 
 
-def true_divide(dividend: Any, divisor: Any) -> Tensor:
+def true_divide(dividend: Tensor, divisor: Tensor) -> Tensor:
     """dividend / divisor.
 
     Examples:
@@ -269,7 +269,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     return ew.Pow()(cast(x, wide), cast(y, wide))
 
 
-def ldexp(x: Any, other: Any) -> Tensor:
+def ldexp(x: Tensor, other: Any) -> Tensor:
     """x * 2**other.
 
     Examples:
@@ -279,7 +279,7 @@ def ldexp(x: Any, other: Any) -> Tensor:
     return ew.Mul()(x, ew.Pow()(2.0, other))
 
 
-def lerp(input: Any, end: Any, weight: Any) -> Tensor:
+def lerp(input: Tensor, end: Any, weight: Any) -> Tensor:
     """input + weight * (end - input).
 
     Examples:
@@ -291,7 +291,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     return input + weight * (end - input)
 
 
-def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
+def addcmul(input: Tensor, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value * tensor1 * tensor2.
 
     Examples:
@@ -303,7 +303,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     return input + value * (tensor1 * tensor2)
 
 
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value * tensor1 / tensor2.
 
     Examples:
@@ -338,7 +338,7 @@ def addn(x: Any) -> Tensor:
 accumulate_n = alias(addn, "accumulate_n")
 
 
-def logaddexp(input: Any, other: Any) -> Tensor:
+def logaddexp(input: Tensor, other: Any) -> Tensor:
     """log(exp(input) + exp(other)) without overflow.
 
     Examples:
@@ -351,7 +351,7 @@ def logaddexp(input: Any, other: Any) -> Tensor:
     return high + ew.Log1p()(ew.Exp()(gap))
 
 
-def logaddexp2(input: Any, other: Any) -> Tensor:
+def logaddexp2(input: Tensor, other: Any) -> Tensor:
     """log2(2**input + 2**other) without overflow.
 
     Examples:
@@ -362,7 +362,7 @@ def logaddexp2(input: Any, other: Any) -> Tensor:
     return high + ew.Log1p()(ew.Exp()((low - high) * math.log(2))) * (1 / math.log(2))
 
 
-def fmax(input: Any, other: Any) -> Tensor:
+def fmax(input: Tensor, other: Any) -> Tensor:
     """The larger of each pair; NaN only where both are.
 
     Examples:
@@ -373,7 +373,7 @@ def fmax(input: Any, other: Any) -> Tensor:
     return ew.Select()(ew.IsNan()(x), y, ew.Select()(ew.IsNan()(y), x, maximum(x, y)))
 
 
-def fmin(input: Any, other: Any) -> Tensor:
+def fmin(input: Tensor, other: Any) -> Tensor:
     """The smaller of each pair; NaN only where both are.
 
     Examples:
@@ -384,7 +384,7 @@ def fmin(input: Any, other: Any) -> Tensor:
     return ew.Select()(ew.IsNan()(x), y, ew.Select()(ew.IsNan()(y), x, minimum(x, y)))
 
 
-def _broadcast_pair(x: Any, y: Any) -> tuple[Any, Any]:
+def _broadcast_pair(x: Tensor, y: Tensor | float) -> tuple[Any, Any]:
     """Both operands as tensors of their common type."""
     from mindspore.prims.primitive import promote_arguments
 
@@ -404,7 +404,7 @@ def copysign(x: Any, other: Any) -> Tensor:
     return ew.Select()(signbit(as_tensor(other)), -magnitude, magnitude)
 
 
-def gcd(input: Any, other: Any) -> Tensor:
+def gcd(input: Tensor, other: Any) -> Tensor:
     """The greatest common divisor.
 
     Examples:
@@ -414,7 +414,7 @@ def gcd(input: Any, other: Any) -> Tensor:
     return ew.Gcd()(input, other)
 
 
-def lcm(input: Any, other: Any) -> Tensor:
+def lcm(input: Tensor, other: Any) -> Tensor:
     """The least common multiple.
 
     Examples:
@@ -424,7 +424,7 @@ def lcm(input: Any, other: Any) -> Tensor:
     return ew.Lcm()(input, other)
 
 
-def heaviside(input: Any, values: Any) -> Tensor:
+def heaviside(input: Tensor, values: Any) -> Tensor:
     """0 for negative elements, 1 for positive ones, and `values` at 0.
 
     Examples:
@@ -659,7 +659,7 @@ def sqrt(x: Any) -> Tensor:
     return ew.Sqrt()(to_float(as_tensor(x)))
 
 
-def exp2(input: Any) -> Tensor:
+def exp2(input: Tensor) -> Tensor:
     """2 to the power of each element.
 
     Examples:
@@ -669,7 +669,7 @@ def exp2(input: Any) -> Tensor:
     return ew.Pow()(2.0, input)
 
 
-def inv(x: Any) -> Tensor:
+def inv(x: Tensor) -> Tensor:
     """1 / x.
 
     Examples:
@@ -680,7 +680,7 @@ def inv(x: Any) -> Tensor:
     return reciprocal(x)
 
 
-def invert(x: Any) -> Tensor:
+def invert(x: Tensor) -> Tensor:
     """Every bit flipped.
 
     Examples:
@@ -690,7 +690,7 @@ def invert(x: Any) -> Tensor:
     return ew.Invert()(x)
 
 
-def positive(input: Any) -> Tensor:
+def positive(input: Tensor) -> Tensor:
     """The input itself.
 
     Examples:
@@ -715,7 +715,7 @@ def round(input: Any, *, decimals: int = 0) -> Tensor:
     return cast(ew.Round()(input * scale) / scale, as_tensor(input).dtype)
 
 
-def frac(x: Any) -> Tensor:
+def frac(x: Tensor) -> Tensor:
     """The part after the decimal point, with the sign of x.
 
     Examples:
@@ -725,7 +725,7 @@ def frac(x: Any) -> Tensor:
     return x - ew.Trunc()(x)
 
 
-def signbit(input: Any) -> Tensor:
+def signbit(input: Tensor) -> Tensor:
     """Whether the sign bit is set, also for -0.0.
 
     Examples:
@@ -738,7 +738,7 @@ def signbit(input: Any) -> Tensor:
     return ew.SignBit()(input)
 
 
-def sgn(input: Any) -> Tensor:
+def sgn(input: Tensor) -> Tensor:
     """sign(x); for complex numbers x / |x|, and 0 at 0.
 
     Examples:
@@ -781,7 +781,7 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
     return ew.Log()(x / (1 - x))
 
 
-def deg2rad(x: Any) -> Tensor:
+def deg2rad(x: Tensor) -> Tensor:
     """Degrees to radians.
 
     Examples:
@@ -791,7 +791,7 @@ def deg2rad(x: Any) -> Tensor:
     return to_float(require_tensor("deg2rad", "x", x)) * (math.pi / 180)
 
 
-def rad2deg(x: Any) -> Tensor:
+def rad2deg(x: Tensor) -> Tensor:
     """Radians to degrees.
 
     Examples:
@@ -801,7 +801,7 @@ def rad2deg(x: Any) -> Tensor:
     return to_float(require_tensor("rad2deg", "x", x)) * (180 / math.pi)
 
 
-def nan_to_num(input: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
+def nan_to_num(input: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
     """Replace NaN (by 0), infinity and minus infinity (by the type's extreme values) unless told otherwise.
 
     Examples:
@@ -825,7 +825,7 @@ def _finfo(dtype: mstype.DType) -> Any:
     return np.finfo(dtype.np)
 
 
-def eps(x: Any) -> Tensor:
+def eps(x: Tensor) -> Tensor:
     """The machine epsilon of the type of x, in the shape of x.
 
     Examples:
@@ -856,7 +856,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     return out
 
 
-def clip(input: Any, min: Any = None, max: Any = None) -> Any:
+def clip(input: Tensor, min: Any = None, max: Any = None) -> Any:
     """The same as `clamp`.
 
     Examples:
@@ -890,7 +890,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
 
 
 # -- complex numbers ------------------------------------------------------------------------------------------------
-def complex(real: Any, imag: Any) -> Tensor:
+def complex(real: Tensor, imag: Tensor) -> Tensor:
     """real + i imag.
 
     Examples:
@@ -900,7 +900,7 @@ def complex(real: Any, imag: Any) -> Tensor:
     return ew.Complex()(real, imag)
 
 
-def polar(abs: Any, angle: Any) -> Tensor:
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """The complex number of given magnitude and angle.
 
     Examples:
@@ -911,7 +911,7 @@ def polar(abs: Any, angle: Any) -> Tensor:
     return ew.Complex()(abs * ew.Cos()(angle), abs * ew.Sin()(angle))
 
 
-def angle(input: Any) -> Tensor:
+def angle(input: Tensor) -> Tensor:
     """The angle of complex numbers; 0 or pi for real ones.
 
     Examples:
@@ -924,7 +924,7 @@ def angle(input: Any) -> Tensor:
     return ew.Select()(ew.Less()(x, 0), math.pi, ew.Select()(ew.IsNan()(x), x, ew.zeros_like(x)))
 
 
-def view_as_real(input: Any) -> Tensor:
+def view_as_real(input: Tensor) -> Tensor:
     """Real and imaginary parts in a new last dimension of size 2.
 
     Examples:
@@ -938,7 +938,7 @@ def view_as_real(input: Any) -> Tensor:
     return Stack(-1)([ew.Real()(input), ew.Imag()(input)])
 
 
-def view_as_complex(input: Any) -> Tensor:
+def view_as_complex(input: Tensor) -> Tensor:
     """The complex tensor whose parts are the last dimension (of size 2).
 
     Examples:
@@ -951,7 +951,7 @@ def view_as_complex(input: Any) -> Tensor:
     return ew.Complex()(input[..., 0], input[..., 1])
 
 
-def bias_add(input_x: Any, bias: Any) -> Tensor:
+def bias_add(input_x: Tensor, bias: Tensor) -> Tensor:
     """Add a 1-D bias along dimension 1 (channels).
 
     Examples:

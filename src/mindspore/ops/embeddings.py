@@ -19,7 +19,8 @@ __all__ = ["embedding"]
 
 
 def embedding(
-    input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None, norm_type: float = 2.0,
+    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
 ) -> Tensor:  # fmt: skip
     """Rows of `weight` by index. The row `padding_idx` gets no gradient; `max_norm` first shortens the rows used.
@@ -47,7 +48,7 @@ def embedding(
     return _ew.Select()(keep, out, _ew.StopGradient()(out))
 
 
-def _shorten(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
+def _shorten(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows that are used and too long, in place; to gradients the rows are what they were."""
     flat = Reshape()(index, (-1, 1))
     used = _ew.Equal()(flat, from_array(np.arange(weight.shape[0], dtype=index.dtype.np)))
@@ -58,7 +59,7 @@ def _shorten(weight: Any, index: Any, max_norm: float, norm_type: float) -> None
     update(weight, weight + _ew.StopGradient()(shorter - weight))
 
 
-def _scale_by_frequency(out: Any, index: Any) -> Any:
+def _scale_by_frequency(out: Tensor, index: Tensor) -> Any:
     """The same values, with gradients divided by how often each index occurs."""
     flat = Reshape()(index, (-1,))
     same = _ew.Equal()(Reshape()(flat, (-1, 1)), flat)

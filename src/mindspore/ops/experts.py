@@ -29,20 +29,20 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _counts(groups: Any, experts: int) -> Any:
+def _counts(groups: Tensor, experts: int) -> Any:
     """How often each of 0 … experts - 1 occurs."""
     same = ew.Equal()(ExpandDims()(Reshape()(groups, (-1,)), 1), from_array(np.arange(experts)))
     return ReduceSum()(cast(same, mstype.int32), 0)
 
 
-def _order(groups: Any) -> tuple[Any, Any]:
+def _order(groups: Tensor) -> tuple[Any, Any]:
     """The stable order that sorts the entries, and where each entry goes."""
     order = argsort_stable(groups, 0)
     return order, argsort_stable(order, 0)
 
 
 def moe_token_permute(
-    tokens: Any, indices: Any, num_out_tokens: int | None = None, padded_mode: bool = False
+    tokens: Tensor, indices: Tensor, num_out_tokens: int | None = None, padded_mode: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Rows of `tokens`, once per chosen expert, sorted by expert; and where each (token, choice) went.
 
@@ -71,7 +71,11 @@ def moe_token_permute(
 
 
 def moe_token_unpermute(
-    permuted_tokens: Any, sorted_indices: Any, probs: Any = None, padded_mode: bool = False, restore_shape: Any = None
+    permuted_tokens: Tensor,
+    sorted_indices: Tensor,
+    probs: Any = None,
+    padded_mode: bool = False,
+    restore_shape: Any = None,
 ) -> Tensor:
     """The inverse of `moe_token_permute`: the choices of each token, weighted by `probs`, added up.
 
@@ -95,7 +99,7 @@ def moe_token_unpermute(
     return ReduceSum()(rows, 1)
 
 
-def moe_gating_top_k_softmax(x: Any, finished: Any = None, k: int = 1) -> tuple[Tensor, Tensor, Tensor]:
+def moe_gating_top_k_softmax(x: Tensor, finished: Any = None, k: int = 1) -> tuple[Tensor, Tensor, Tensor]:
     """The k largest probabilities per token, their experts, and the number of each (choice, token).
 
     Examples:
@@ -111,7 +115,7 @@ def moe_gating_top_k_softmax(x: Any, finished: Any = None, k: int = 1) -> tuple[
     return weights, cast(experts, mstype.int32), from_array(rows.astype(np.int32))
 
 
-def moe_init_routing(x: Any, row_idx: Any, expert_idx: Any, active_num: int) -> tuple[Tensor, Tensor, Tensor]:
+def moe_init_routing(x: Tensor, row_idx: Any, expert_idx: Tensor, active_num: int) -> tuple[Tensor, Tensor, Tensor]:
     """Rows of x sorted by expert, where each (choice, token) went, and the sorted experts.
 
     Examples:
@@ -131,7 +135,7 @@ def moe_init_routing(x: Any, row_idx: Any, expert_idx: Any, active_num: int) -> 
 
 
 def moe_init_routing_v2(
-    x: Any, expert_idx: Any, active_num: int, expert_capacity: int, expert_num: int, drop_pad_mode: int,
+    x: Tensor, expert_idx: Tensor, active_num: int, expert_capacity: int, expert_num: int, drop_pad_mode: int,
     expert_tokens_count_or_cumsum_flag: int, expert_tokens_before_capacity_flag: bool,
 ) -> tuple:  # fmt: skip
     """Rows of x by expert, dropless (mode 0) or in `expert_capacity` places per expert (mode 1), and where each went.
@@ -192,7 +196,7 @@ def moe_finalize_routing(
     return out + ReduceSum()(rows, 1)
 
 
-def moe_compute_expert_tokens(sorted_experts: Any, num_expert: int = 1) -> Tensor:
+def moe_compute_expert_tokens(sorted_experts: Tensor, num_expert: int = 1) -> Tensor:
     """The running number of tokens per expert.
 
     Examples:
@@ -202,7 +206,7 @@ def moe_compute_expert_tokens(sorted_experts: Any, num_expert: int = 1) -> Tenso
     return CumSum()(_counts(sorted_experts, num_expert), 0)
 
 
-def _best_groups(scores: Any, groups: int, inner: int, kept: int) -> tuple[Any, Any]:
+def _best_groups(scores: Tensor, groups: int, inner: int, kept: int) -> tuple[Any, Any]:
     """Scores (tokens, groups, experts of a group), and whether each belongs to one of the `kept` best groups.
 
     A group is as good as the sum of its `inner` best.
@@ -215,7 +219,7 @@ def _best_groups(scores: Any, groups: int, inner: int, kept: int) -> tuple[Any, 
     return grouped, BroadcastTo(grouped.shape)(ExpandDims()(opened, -1))
 
 
-def group_topk(token: Any, idx_arr: Any, group_num: int, k: int, k_inner: int = 1) -> Tensor:
+def group_topk(token: Tensor, idx_arr: Any, group_num: int, k: int, k_inner: int = 1) -> Tensor:
     """Set the scores (tokens, experts) of all but the k best groups to 0, in place.
 
     Examples:
@@ -229,7 +233,8 @@ def group_topk(token: Any, idx_arr: Any, group_num: int, k: int, k_inner: int = 
 
 
 def fused_add_topk_div(
-    x: Any, add_num: Any, group_num: int, group_topk: int, n: int, k: int, activate_type: int = 0, is_norm: bool = True,
+    x: Tensor, add_num: Tensor, group_num: int, group_topk: int, n: int, k: int, activate_type: int = 0,
+    is_norm: bool = True,
     scale: float = 2.5, mapping_num: Any = None, mapping_table: Any = None, enable_expert_mapping: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Experts of grouped routing (DeepSeek-AI 2024): the best groups by the sum of their n best, then the k best experts.
@@ -259,7 +264,7 @@ def fused_add_topk_div(
 
 def grouped_matmul(
     x: Any, weight: Any, bias: Any = None, scale: Any = None, offset: Any = None, antiquant_scale: Any = None,
-    antiquant_offset: Any = None, group_list: Any = None, split_item: int = 0, group_type: int = -1,
+    antiquant_offset: Any = None, group_list: Tensor | None = None, split_item: int = 0, group_type: int = -1,
     transpose_a: bool = False, transpose_b: bool = False,
 ) -> tuple:  # fmt: skip
     """Products of lists of matrices (`split_item` 0), or of groups of rows with the matrices of a stack (3).
@@ -278,7 +283,8 @@ def grouped_matmul(
 
 def grouped_matmul_v4(
     x: Any, weight: Any, bias: Any = None, scale: Any = None, offset: Any = None, antiquant_scale: Any = None,
-    antiquant_offset: Any = None, pre_token_scale: Any = None, group_list: Any = None, activation_input: Any = None,
+    antiquant_offset: Any = None, pre_token_scale: Any = None, group_list: Tensor | None = None,
+    activation_input: Any = None,
     activation_quant_scale: Any = None, activation_quant_offset: Any = None, split_item: int = 0, group_type: int = -1,
     group_list_type: int = 0, act_type: int = 0, output_dtype: Any = None,
 ) -> tuple:  # fmt: skip
@@ -295,7 +301,14 @@ def grouped_matmul_v4(
 
 
 def _grouped(
-    x: Any, weight: Any, bias: Any, group_list: Any, split_item: int, ends: bool, transpose_a: bool, transpose_b: bool
+    x: Any,
+    weight: Any,
+    bias: Any,
+    group_list: Tensor | None,
+    split_item: int,
+    ends: bool,
+    transpose_a: bool,
+    transpose_b: bool,
 ) -> tuple:
     if split_item not in (0, 3):
         raise TypeError(f"For 'GroupedMatmul', 'split_item' must be 0 or 3, but got {split_item!r}.")
@@ -321,7 +334,7 @@ def _grouped(
     return (out,)
 
 
-def _token_choices(op: str, tokens: Any, expert_ids: Any) -> None:
+def _token_choices(op: str, tokens: Tensor, expert_ids: Tensor) -> None:
     require_rank(op, "x", tokens, 2, 2)
     require_rank(op, "expert_ids", expert_ids, 2, 2)
 
@@ -335,7 +348,7 @@ def _one_process(op: str, ep_world_size: int, tp_world_size: int) -> None:
 
 
 def moe_distribute_dispatch(
-    x: Any, expert_ids: Any, ep_world_size: int, ep_rank_id: int, moe_expert_num: int, expert_scales: Any = None,
+    x: Tensor, expert_ids: Tensor, ep_world_size: int, ep_rank_id: int, moe_expert_num: int, expert_scales: Any = None,
     scales: Any = None, x_active_mask: Any = None, group_ep: str | None = None, group_tp: str | None = None,
     tp_world_size: int = 0, tp_rank_id: int = 0, expert_shard_type: int = 0, shared_expert_num: int = 0,
     shared_expert_rank_num: int = 0, quant_mode: int = 0, global_bs: int = 0, expert_token_nums_type: int = 0,
@@ -373,7 +386,8 @@ def moe_distribute_dispatch(
 
 
 def moe_distribute_combine(
-    expand_x: Any, expert_ids: Any, expand_idx: Any, ep_send_counts: Any, expert_scales: Any, ep_world_size: int,
+    expand_x: Tensor, expert_ids: Tensor, expand_idx: Tensor, ep_send_counts: Tensor, expert_scales: Tensor,
+    ep_world_size: int,
     ep_rank_id: int, moe_expert_num: int, tp_send_counts: Any = None, x_active_mask: Any = None, activate_scale: Any = None,
     weight_scale: Any = None, group_list: Any = None, expand_scales: Any = None, group_ep: str | None = None,
     group_tp: str | None = None, tp_world_size: int = 0, tp_rank_id: int = 0, expert_shard_type: int = 0,

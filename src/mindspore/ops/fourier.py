@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def _scale(norm: str | None, n: int, inverse: bool) -> float:
     return 1 / n if (norm == "forward") != inverse else 1.0
 
 
-def _resized(x: Any, n: int | None, axis: int) -> Any:
+def _resized(x: Tensor, n: int | None, axis: int) -> Any:
     """Cut or zero-pad a dimension to n entries."""
     have = x.shape[axis]
     if n is None or n == have:
@@ -52,18 +53,18 @@ def _resized(x: Any, n: int | None, axis: int) -> Any:
     return pad_pairs(x, tuple((0, n - have) if d == axis else (0, 0) for d in range(x.ndim)), "constant")
 
 
-def _as_complex(x: Any) -> Any:
+def _as_complex(x: Tensor) -> Any:
     if x.dtype.kind == "c":
         return x
     real = cast(x, prim.real_type(x.dtype))
     return ew.Complex()(real, ew.zeros_like(real))
 
 
-def _as_real(x: Any) -> Any:
+def _as_real(x: Tensor) -> Any:
     return cast(x, prim.real_type(x.dtype)) if x.dtype.kind != "c" else ew.Real()(x)
 
 
-def _c2c(op: str, x: Any, n: Any, dim: int, norm: Any, inverse: bool) -> Any:
+def _c2c(op: str, x: Tensor, n: Any, dim: int, norm: Any, inverse: bool) -> Any:
     x = _as_complex(require_tensor(op, "input", x))
     at = normal_axis(op, dim, x.ndim, "dim")
     x = _resized(x, n, at)
@@ -72,7 +73,7 @@ def _c2c(op: str, x: Any, n: Any, dim: int, norm: Any, inverse: bool) -> Any:
     return out if factor == 1 else out * factor
 
 
-def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The discrete Fourier transform.
 
     Examples:
@@ -84,7 +85,7 @@ def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None
     return _c2c("fft", input, n, dim, norm, False)
 
 
-def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse discrete Fourier transform.
 
     Examples:
@@ -95,7 +96,7 @@ def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
     return _c2c("ifft", input, n, dim, norm, True)
 
 
-def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The first half of the transform of real numbers.
 
     Examples:
@@ -111,7 +112,7 @@ def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
     return out if factor == 1 else out * factor
 
 
-def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """Real numbers from the first half of their transform; 2 (m - 1) of them unless `n` is given.
 
     Examples:
@@ -131,7 +132,7 @@ def _swapped(norm: str | None) -> str:
     return {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
 
 
-def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform, which is real, of numbers with Hermitian symmetry, given by their first half.
 
     Examples:
@@ -144,7 +145,7 @@ def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
     return irfft(ew.Conj()(_as_complex(input)), n, dim, _swapped(norm))
 
 
-def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `hfft`: the first half of the inverse transform of real numbers.
 
     Examples:
@@ -157,7 +158,7 @@ def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = No
 
 
 # -- several dimensions -----------------------------------------------------------------------------------------------
-def _plan(op: str, x: Any, s: Any, dim: Any) -> list[tuple[Any, int]]:
+def _plan(op: str, x: Tensor, s: Any, dim: Any) -> list[tuple[Any, int]]:
     """(length or None, axis) per transformed dimension."""
     sizes = None if s is None else static_ints(op, "s", s)
     if dim is None:
@@ -171,7 +172,7 @@ def _plan(op: str, x: Any, s: Any, dim: Any) -> list[tuple[Any, int]]:
     return list(zip(sizes if sizes is not None else (None,) * len(axes), axes))
 
 
-def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def fftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The transform over several dimensions (all when `dim` is None).
 
     Examples:
@@ -186,7 +187,7 @@ def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) ->
     return _as_complex(input)
 
 
-def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def ifftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `fftn`.
 
     Examples:
@@ -202,7 +203,7 @@ def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
     return _as_complex(input)
 
 
-def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The transform of real numbers over several dimensions; the last one is halved.
 
     Examples:
@@ -219,7 +220,7 @@ def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
     return out
 
 
-def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `rfftn`.
 
     Examples:
@@ -235,7 +236,7 @@ def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
     return irfft(input, n, axis, norm)
 
 
-def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The (real) transform over several dimensions of numbers that are Hermitian along the last one.
 
     Examples:
@@ -250,7 +251,7 @@ def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -
     return hfft(input, n, axis, norm)
 
 
-def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
     """The inverse of `hfftn`.
 
     Examples:
@@ -266,7 +267,7 @@ def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) 
     return out
 
 
-def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
+def fft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The transform over two dimensions.
 
     Examples:
@@ -279,7 +280,7 @@ def fft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None
     return fftn(input, s, dim, norm)
 
 
-def ifft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
+def ifft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `fft2`.
 
     Examples:
@@ -293,7 +294,7 @@ def ifft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = Non
     return ifftn(input, s, dim, norm)
 
 
-def rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
+def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The transform of real numbers over two dimensions.
 
     Examples:
@@ -306,7 +307,7 @@ def rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = Non
     return rfftn(input, s, dim, norm)
 
 
-def irfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
+def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `rfft2`.
 
     Examples:
@@ -319,7 +320,7 @@ def irfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = No
     return irfftn(input, s, dim, norm)
 
 
-def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
+def hfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """`hfftn` over two dimensions.
 
     Examples:
@@ -331,7 +332,7 @@ def hfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = Non
     return hfftn(input, s, dim, norm)
 
 
-def ihfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
+def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of `hfft2`.
 
     Examples:
@@ -363,7 +364,7 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
     return Tensor(np.fft.rfftfreq(n, d), dtype or mstype.float32)
 
 
-def fftshift(input: Any, dim: Any = None) -> Tensor:
+def fftshift(input: Tensor, dim: Any = None) -> Tensor:
     """Move frequency 0 to the middle.
 
     Examples:
@@ -376,7 +377,7 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
     return roll(input, tuple(input.shape[a] // 2 for a in axes), axes)
 
 
-def ifftshift(input: Any, dim: Any = None) -> Tensor:
+def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     """The inverse of `fftshift`.
 
     Examples:
@@ -399,7 +400,7 @@ def _cosine_matrix(n: int, norm: str | None) -> np.ndarray:
     return basis
 
 
-def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+def dct(x: Tensor, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """The discrete cosine transform of type II, as a product with the cosine matrix.
 
     Examples:
@@ -411,7 +412,7 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str |
     return _cosine(x, n, axis, lambda m: _cosine_matrix(m, norm))
 
 
-def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+def idct(x: Tensor, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `dct`.
 
     Examples:
@@ -423,7 +424,7 @@ def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str 
     return _cosine(x, n, axis, lambda m: np.linalg.inv(_cosine_matrix(m, norm)))
 
 
-def _cosine(x: Any, n: int | None, axis: int, matrix: Any) -> Tensor:
+def _cosine(x: Tensor, n: int | None, axis: int, matrix: Callable) -> Tensor:
     from mindspore.ops.product import matmul
     from mindspore.ops.reshaping import swapaxes
 
@@ -435,7 +436,7 @@ def _cosine(x: Any, n: int | None, axis: int, matrix: Any) -> Tensor:
 
 
 def stft(
-    x: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
+    x: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Tensor | None = None,
     center: bool = True, pad_mode: str = "REFLECT", normalized: bool = False, onesided: bool | None = None,
     return_complex: bool | None = None,
 ) -> Tensor:  # fmt: skip

@@ -28,7 +28,7 @@ def _sizes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
     return sizes
 
 
-def _starts(sample: Any, size: int, out: int, kernel: int) -> Any:
+def _starts(sample: Tensor, size: int, out: int, kernel: int) -> Any:
     """Where the windows of one dimension start: (N, C, out)."""
     last = from_array(np.full((*sample.shape, 1), size - kernel, np.int64))
     if out == 1:
@@ -39,7 +39,7 @@ def _starts(sample: Any, size: int, out: int, kernel: int) -> Any:
     return Concat(-1)((cast(ew.Floor()(places * step) - base, mstype.int64), last))
 
 
-def fractional_pool(op: str, x: Any, kernel: tuple, out: tuple, samples: Any) -> tuple[Tensor, Tensor]:
+def fractional_pool(op: str, x: Tensor, kernel: tuple, out: tuple, samples: Tensor) -> tuple[Tensor, Tensor]:
     """The maxima of (N, C, *spatial) in windows placed by `samples` (N, C, dimensions), and their flat positions."""
     rank = len(kernel)
     spatial = x.shape[2:]
@@ -66,7 +66,14 @@ def fractional_pool(op: str, x: Any, kernel: tuple, out: tuple, samples: Any) ->
 
 
 def _pool(
-    op: str, rank: int, x: Any, kernel_size: Any, output_size: Any, output_ratio: Any, indices: bool, samples: Any
+    op: str,
+    rank: int,
+    x: Tensor,
+    kernel_size: Any,
+    output_size: Any,
+    output_ratio: Any,
+    indices: bool,
+    samples: Tensor | None,
 ) -> Any:
     require_tensor(op, "input", x)
     if (output_size is None) == (output_ratio is None):
@@ -89,7 +96,7 @@ def _pool(
 
 
 def fractional_max_pool2d(
-    input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+    input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
     _random_samples: Any = None,
 ) -> Any:  # fmt: skip
     """Max pooling of (N, C, H, W) to `output_size`, or to a share `output_ratio` of the input's size.
@@ -105,8 +112,8 @@ def fractional_max_pool2d(
 
 
 def fractional_max_pool3d(
-    input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
-    _random_samples: Any = None,
+    input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+    _random_samples: Tensor | None = None,
 ) -> Any:  # fmt: skip
     """Max pooling of (N, C, D, H, W) to `output_size`, or to a share `output_ratio` of the input's size.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from mindspore.prims.inplace import update
 from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.state import kept_by
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 __all__ = [
     "batch_to_space_nd", "diag_part", "diagonal", "diagonal_scatter", "embedding_lookup", "fill_diagonal", "gather",
     "gather_d", "gather_elements", "gather_nd", "index_add", "index_copy", "index_fill", "index_select",
@@ -44,7 +47,7 @@ __all__ = [
 
 
 # -- picking --------------------------------------------------------------------------------------------------------
-def gather(input_params: Any, input_indices: Any, axis: Any, batch_dims: int = 0) -> Tensor:
+def gather(input_params: Tensor, input_indices: Any, axis: Any, batch_dims: int = 0) -> Tensor:
     """Slices along `axis`, picked by an index tensor.
 
     Examples:
@@ -56,7 +59,7 @@ def gather(input_params: Any, input_indices: Any, axis: Any, batch_dims: int = 0
     return gs.Gather(batch_dims)(input_params, as_tensor(input_indices), axis)
 
 
-def gather_d(x: Any, dim: int, index: Any) -> Tensor:
+def gather_d(x: Tensor, dim: int, index: Any) -> Tensor:
     """One position along `dim` per place of `index`.
 
     Examples:
@@ -67,7 +70,7 @@ def gather_d(x: Any, dim: int, index: Any) -> Tensor:
     return gs.GatherD()(x, dim, index)
 
 
-def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
+def gather_elements(input: Tensor, dim: int, index: Any) -> Tensor:
     """One position along `dim` per place of `index`.
 
     Examples:
@@ -78,7 +81,7 @@ def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
     return gs.GatherD()(input, dim, index)
 
 
-def gather_nd(input_x: Any, indices: Any) -> Tensor:
+def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
     """Elements or slices at the coordinates in the last dimension of `indices`.
 
     Examples:
@@ -88,7 +91,7 @@ def gather_nd(input_x: Any, indices: Any) -> Tensor:
     return gs.GatherNd()(input_x, indices)
 
 
-def index_select(input: Any, axis: int, index: Any) -> Tensor:
+def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
     """Slices along `axis`, picked by a 1-D index tensor.
 
     Examples:
@@ -102,7 +105,7 @@ def index_select(input: Any, axis: int, index: Any) -> Tensor:
     return gs.Gather()(input, Reshape()(index, (-1,)) if index.ndim == 0 else index, axis)
 
 
-def take(input: Any, index: Any) -> Tensor:
+def take(input: Tensor, index: Any) -> Tensor:
     """Elements of the flattened tensor.
 
     Examples:
@@ -112,7 +115,7 @@ def take(input: Any, index: Any) -> Tensor:
     return gs.Gather()(Reshape()(input, (-1,)), index, 0)
 
 
-def masked_select(input: Any, mask: Any) -> Tensor:
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask holds, in one dimension. Its length depends on the mask's values.
 
     Examples:
@@ -130,7 +133,7 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     return gs.Gather()(Reshape()(spread, (-1,)), flat, 0)
 
 
-def embedding_lookup(input_params: Any, input_indices: Any, offset: int) -> Tensor:
+def embedding_lookup(input_params: Tensor, input_indices: Tensor, offset: int) -> Tensor:
     """Rows at `input_indices - offset`; zeros for indices outside.
 
     Examples:
@@ -154,7 +157,7 @@ def embedding_lookup(input_params: Any, input_indices: Any, offset: int) -> Tens
 def _tensor_scatter(reduction: str, name: str, doc: str) -> Any:
     prim = gs.TENSOR_SCATTERS[reduction]
 
-    def function(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    def function(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
         return prim()(input_x, indices, updates)
 
     function.__name__ = function.__qualname__ = name
@@ -206,7 +209,9 @@ tensor_scatter_min = _tensor_scatter("min", "tensor_scatter_min", """A copy with
     """)
 
 
-def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Tensor:
+def tensor_scatter_elements(
+    input_x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none"
+) -> Tensor:
     """A copy combined with `updates` at one position along `axis` per place; reduction 'none', 'add', 'mul' …
 
     Examples:
@@ -219,7 +224,7 @@ def tensor_scatter_elements(input_x: Any, indices: Any, updates: Any, axis: int 
     return gs.TensorScatterElements(axis, reduction)(input_x, indices, updates)
 
 
-def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
+def scatter(input: Tensor, axis: int, index: Any, src: Tensor) -> Tensor:
     """A copy with `src` (a tensor or number) written at one position along `axis` per place of `index`.
 
     Examples:
@@ -232,12 +237,12 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
     return scatter_along(input, axis, index, src, "none")
 
 
-def scatter_add_ext(input: Any, dim: int, index: Any, src: Any) -> Tensor:
+def scatter_add_ext(input: Tensor, dim: int, index: Any, src: Any) -> Tensor:
     """A copy with `src` added at one position along `dim` per place of `index`."""
     return scatter_along(input, dim, index, src, "add")
 
 
-def scatter_along(input: Any, axis: int, index: Any, src: Any, reduction: str) -> Tensor:
+def scatter_along(input: Tensor, axis: int, index: Tensor, src: Any, reduction: str) -> Tensor:
     """A copy with elements set, or combined, at positions along an axis."""
     require_operands("scatter", src=src)
     require_tensors("scatter", input=input, index=index)
@@ -250,7 +255,7 @@ def scatter_along(input: Any, axis: int, index: Any, src: Any, reduction: str) -
     return gs.TensorScatterElements(axis, reduction)(input, index, src)
 
 
-def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
+def scatter_nd(indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
     """Zeros of the given shape with `updates` added at the indexed slices.
 
     Examples:
@@ -262,7 +267,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     return gs.TensorScatterAdd()(zero, indices, updates)
 
 
-def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
+def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
     """A copy with `value` in all slices along `axis` that `index` names.
 
     Examples:
@@ -276,7 +281,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     return SetItem((slice(None),) * at + (TENSOR_INDEX,))(x, value, index)
 
 
-def index_copy(input: Any, dim: int, index: Any, tensor: Any) -> Tensor:
+def index_copy(input: Tensor, dim: int, index: Any, tensor: Tensor) -> Tensor:
     """A copy with the slices of `tensor` along `dim` at the places `index` names.
 
     Examples:
@@ -289,7 +294,7 @@ def index_copy(input: Any, dim: int, index: Any, tensor: Any) -> Tensor:
     return SetItem((slice(None),) * at + (TENSOR_INDEX,))(input, tensor, index)
 
 
-def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     """A copy with `src` as the slice `index` of dimension `axis`.
 
     Examples:
@@ -302,7 +307,9 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
     return SetItem((slice(None),) * at + (checks.integer("select_scatter", "index", index),))(input, src)
 
 
-def slice_scatter(input: Any, src: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
+def slice_scatter(
+    input: Tensor, src: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Tensor:
     """A copy with `src` in the part [start:end:step] of dimension `axis`.
 
     Examples:
@@ -314,7 +321,7 @@ def slice_scatter(input: Any, src: Any, axis: int = 0, start: Any = None, end: A
     return SetItem((slice(None),) * at + (slice(start, end, step),))(input, src)
 
 
-def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A copy with `src` as a diagonal of the plane of two dimensions.
 
     Examples:
@@ -345,7 +352,7 @@ def diagonal_index(op: str, shape: tuple, offset: int, dim1: int, dim2: int) -> 
     return (Ellipsis, TENSOR_INDEX, TENSOR_INDEX), index, order
 
 
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A diagonal of the plane of two dimensions; it becomes the last dimension.
 
     Examples:
@@ -361,7 +368,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
     return GetItem(spec)(Transpose()(input, order), *index)
 
 
-def masked_scatter(input: Any, mask: Any, tensor: Any) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, tensor: Tensor) -> Tensor:
     """A copy in which the places where the mask holds take the elements of `tensor` in order.
 
     Examples:
@@ -381,12 +388,12 @@ def masked_scatter(input: Any, mask: Any, tensor: Any) -> Tensor:
 
 
 # -- parameters updated in place ------------------------------------------------------------------------------------
-def _check_updates(op: str, target: Any, updates: Any) -> None:
+def _check_updates(op: str, target: Tensor, updates: Tensor) -> None:
     camel = "".join(word.capitalize() for word in op.split("_"))
     kept_by(camel, "x", values.dtype_of(target), values.dtype_of(updates))
 
 
-def _written(target: Any, value: Any) -> Tensor:
+def _written(target: Tensor, value: Tensor) -> Tensor:
     """Hand `value` to the Parameter; the result of the call is a tensor, not the Parameter itself."""
     update(target, value)
     return value
@@ -395,7 +402,7 @@ def _written(target: Any, value: Any) -> Tensor:
 def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
     """input_x[indices] = input_x[indices] (op) updates, along the first dimension, in place."""
 
-    def function(input_x: Any, indices: Any, updates: Any) -> Tensor:
+    def function(input_x: Tensor, indices: Tensor, updates: Any) -> Tensor:
         require_tensors(name, input_x=input_x, indices=indices)
         require_operands(name, updates=updates)
         if not isinstance(updates, Tensor):
@@ -410,7 +417,7 @@ def _rows_scatter(reduction: str, name: str, doc: str) -> Any:
 
 
 def _nd_scatter(reduction: str, name: str, doc: str) -> Any:
-    def function(input_x: Any, indices: Any, updates: Any, use_locking: bool = False) -> Tensor:
+    def function(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor:
         require_tensors(name, input_x=input_x, indices=indices, updates=updates)
         _check_updates(name, input_x, updates)
         if indices.ndim < 2:
@@ -541,7 +548,9 @@ scatter_nd_min = _nd_scatter("min", "scatter_nd_min", """Lower indexed slices of
     """)
 
 
-def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
+def index_add(
+    x: Any, indices: Tensor, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True
+) -> Tensor:
     """Add the slices of y along `axis` to those of x that `indices` names; a Parameter is updated in place.
 
     Examples:
@@ -557,7 +566,7 @@ def index_add(x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, ch
     return _written(x, out) if isinstance(x, values.parameter_class()) else out
 
 
-def added_along(x: Any, indices: Any, y: Any, axis: int) -> Any:
+def added_along(x: Tensor, indices: Tensor, y: Tensor, axis: int) -> Any:
     """A copy with slices added at positions along an axis."""
     require_tensors("index_add", x=x, indices=indices, y=y)
     at = normal_axis("index_add", axis, x.ndim)
@@ -569,7 +578,7 @@ def added_along(x: Any, indices: Any, y: Any, axis: int) -> Any:
     return SetItem((slice(None),) * at + (TENSOR_INDEX,), accumulate=True)(x, y, indices)
 
 
-def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor:
+def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Tensor:
     """Add slices along `axis` to a Parameter in place.
 
     Examples:
@@ -588,7 +597,7 @@ def _rows_tensor(indices: Any) -> Tensor:
     return indices if isinstance(indices, Tensor) else Tensor(np.atleast_1d(np.asarray(indices, np.int64)))
 
 
-def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
+def inplace_update(x: Tensor, v: Any, indices: Any) -> Tensor:
     """A copy of x with the rows `indices` replaced by those of v.
 
     Examples:
@@ -601,7 +610,7 @@ def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
     return SetItem((TENSOR_INDEX,))(x, v, _rows_tensor(indices))
 
 
-def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
+def inplace_add(x: Tensor, v: Any, indices: Any) -> Tensor:
     """A copy of x with the rows of v added to its rows `indices`.
 
     Examples:
@@ -614,7 +623,7 @@ def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
     return SetItem((TENSOR_INDEX,), accumulate=True)(x, v, _rows_tensor(indices))
 
 
-def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
+def inplace_sub(x: Tensor, v: Any, indices: Any) -> Tensor:
     """A copy of x with the rows of v subtracted from its rows `indices`.
 
     Examples:
@@ -629,7 +638,7 @@ def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
 
 
 # -- segments -------------------------------------------------------------------------------------------------------
-def _segment_reduce(op: str, x: Any, segment_ids: Any, num_segments: Any, reduction: str, empty: Any) -> Tensor:
+def _segment_reduce(op: str, x: Tensor, segment_ids: Tensor, num_segments: Any, reduction: str, empty: Any) -> Tensor:
     """Combine the slices of x with equal ids; negative ids go to a segment that is dropped."""
     count = checks.integer(op, "num_segments", values.static_value(num_segments), 0)
     if segment_ids.shape != x.shape[: segment_ids.ndim]:
@@ -643,7 +652,7 @@ def _segment_reduce(op: str, x: Any, segment_ids: Any, num_segments: Any, reduct
     return GetItem((slice(0, count),))(out)
 
 
-def _extreme(dtype: Any, lowest: bool) -> Any:
+def _extreme(dtype: DType, lowest: bool) -> Any:
     if dtype.kind == "b":
         return not lowest
     if dtype.kind in "ui":
@@ -657,7 +666,7 @@ def _extreme(dtype: Any, lowest: bool) -> Any:
     )
 
 
-def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
+def unsorted_segment_sum(input_x: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     """The sum of the slices of each segment.
 
     Examples:
@@ -668,7 +677,7 @@ def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: Any) -> T
     return _segment_reduce("unsorted_segment_sum", input_x, segment_ids, num_segments, "add", 0)
 
 
-def unsorted_segment_prod(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
+def unsorted_segment_prod(x: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     """The product of the slices of each segment; 1 for empty ones.
 
     Examples:
@@ -679,7 +688,7 @@ def unsorted_segment_prod(x: Any, segment_ids: Any, num_segments: Any) -> Tensor
     return _segment_reduce("unsorted_segment_prod", x, segment_ids, num_segments, "mul", 1)
 
 
-def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
+def unsorted_segment_max(x: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     """The maximum of each segment; the smallest value of the type for empty ones.
 
     Examples:
@@ -690,7 +699,7 @@ def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
     return _segment_reduce("unsorted_segment_max", x, segment_ids, num_segments, "max", _extreme(x.dtype, True))
 
 
-def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: Any) -> Tensor:
+def unsorted_segment_min(x: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     """The minimum of each segment; the largest value of the type for empty ones.
 
     Examples:
@@ -725,7 +734,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     return ew.Select()(hit, on_value, off_value)
 
 
-def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
+def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
     """Whether each position along a new last dimension lies before the given length.
 
     Examples:
@@ -740,7 +749,7 @@ def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
     return ew.Less()(steps, Reshape()(lengths, (*lengths.shape, 1)))
 
 
-def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0) -> Tensor:
+def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int, batch_dim: int = 0) -> Tensor:
     """Reverse the first `seq_lengths[i]` elements along `seq_dim` of each batch entry.
 
     Examples:
@@ -763,7 +772,7 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
     return gs.GatherD()(x, s, BroadcastTo(x.shape)(index))
 
 
-def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
+def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor:
     """Pad the dimensions from 1 on, then move blocks of them into the batch dimension (the first).
 
     Examples:
@@ -775,7 +784,7 @@ def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     return _space_to_batch("space_to_batch_nd", input_x, block_size, paddings, 1)
 
 
-def _space_to_batch(op: str, x: Any, block: Any, paddings: Any, first: int) -> Tensor:
+def _space_to_batch(op: str, x: Tensor, block: Any, paddings: Any, first: int) -> Tensor:
     from mindspore.prims.arrays import Pad, Transpose
 
     count = len(values.static_value(paddings))
@@ -793,7 +802,7 @@ def _space_to_batch(op: str, x: Any, block: Any, paddings: Any, first: int) -> T
     return Reshape()(moved, (int(np.prod(block)) * x.shape[0], *x.shape[1:first], *(x6.shape[o] for o in outer)))
 
 
-def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
+def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
     """The inverse of `space_to_batch_nd`: move blocks out of the batch dimension, then crop.
 
     Examples:
@@ -824,7 +833,7 @@ def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
 
 
 # -- positions ------------------------------------------------------------------------------------------------------
-def unravel_index(indices: Any, dims: Any) -> Tensor:
+def unravel_index(indices: Tensor, dims: Tensor) -> Tensor:
     """Flat positions as coordinates: one row per dimension.
 
     Examples:
@@ -854,7 +863,7 @@ def invert_permutation(x: Any) -> Any:
     return gs.TensorScatterUpdate()(zero, Reshape()(x, (-1, 1)), Range(dtype=x.dtype)(0, x.shape[0], 1))
 
 
-def list_difference(x: Any, y: Any, index_dtype: Any = mstype.int32) -> tuple[Tensor, Tensor]:
+def list_difference(x: Tensor, y: Any, index_dtype: Any = mstype.int32) -> tuple[Tensor, Tensor]:
     """The elements of x that are not in y, and where they stand.
 
     Examples:
@@ -866,7 +875,7 @@ def list_difference(x: Any, y: Any, index_dtype: Any = mstype.int32) -> tuple[Te
     return gs.Gather()(x, keep, 0), cast(keep, index_dtype)
 
 
-def diag_part(x: Any) -> Tensor:
+def diag_part(x: Tensor) -> Tensor:
     """The diagonal of a tensor of rank 2k whose halves have equal shapes.
 
     Examples:
@@ -881,7 +890,7 @@ def diag_part(x: Any) -> Tensor:
     return Reshape()(diagonal(Reshape()(x, (n, n))), x.shape[:half])
 
 
-def fill_diagonal(x: Any, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal(x: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """A copy with one value on the main diagonal; `wrap` starts again below in tall matrices.
 
     Examples:

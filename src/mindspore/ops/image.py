@@ -40,7 +40,7 @@ _RANKS = {"linear": (1,), "bilinear": (2,), "bicubic": (2,), "trilinear": (3,), 
 
 
 def _interpolate_1x(
-    x: Any, roi: Any = None, scales: Any = None, sizes: Any = None,
+    x: Tensor, roi: Any = None, scales: Any = None, sizes: Any = None,
     coordinate_transformation_mode: str = "align_corners", mode: str = "linear",
 ) -> Tensor:  # fmt: skip
     """`interpolate` of MindSpore 1.x: linear in one or two dimensions; `scales` may cover all dimensions of x."""
@@ -59,7 +59,7 @@ def _interpolate_1x(
 
 @older_call(_interpolate_1x, "x", "roi", "scales", "sizes", "coordinate_transformation_mode")
 def interpolate(
-    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """Resize the spatial dimensions of (N, C, *) to `size` or by `scale_factor`.
@@ -100,7 +100,12 @@ def _target(old: tuple[int, ...], size: Any, factor: Any, recompute: bool) -> tu
 
 
 def resize(
-    x: Any, sizes: tuple[int, ...], mode: str, align_corners: bool = False, half_pixel: bool = True, scales: Any = None
+    x: Tensor,
+    sizes: tuple[int, ...],
+    mode: str,
+    align_corners: bool = False,
+    half_pixel: bool = True,
+    scales: Any = None,
 ) -> Tensor:
     """Resample each spatial axis of (N, C, *) by its own matrix or index."""
     require_rank("resize", "x", x, len(sizes) + 2)
@@ -140,7 +145,7 @@ def _nearest(size: int, want: int, mode: str, align_corners: bool, half_pixel: b
 
 
 def upsample(
-    input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """`interpolate` under its other name.
@@ -153,7 +158,7 @@ def upsample(
 
 
 # -- sampling ---------------------------------------------------------------------------------------------------------
-def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
+def affine_grid(theta: Tensor, size: Any, align_corners: bool = False) -> Tensor:
     """Sampling positions of affine maps: theta (N, 2, 3) for size (N, C, H, W), (N, 3, 4) for (N, C, D, H, W).
 
     Examples:
@@ -178,7 +183,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
 
 @renamed(input_x="input", interpolation_mode="mode")
 def grid_sample(
-    input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
     """Sample (N, C, *) at positions given in [-1, 1] by `grid` (N, *, dimensions; x first).
 
@@ -221,7 +226,7 @@ def grid_sample(
     return Reshape()(total, (*input.shape[:2], *grid.shape[1:-1]))
 
 
-def _fold_back(at: Any, n: int, padding_mode: str, corners: bool) -> Any:
+def _fold_back(at: Tensor, n: int, padding_mode: str, corners: bool) -> Any:
     """Bring positions outside the image back to it, as the padding mode says."""
     if padding_mode == "border":
         return _ew.Minimum()(_ew.Maximum()(at, 0.0), float(n - 1))
@@ -236,7 +241,7 @@ def _fold_back(at: Any, n: int, padding_mode: str, corners: bool) -> Any:
     return _ew.Minimum()(_ew.Maximum()(folded, 0.0), float(n - 1))
 
 
-def _taps(at: Any, mode: str) -> list[tuple[Any, Any]]:
+def _taps(at: Tensor, mode: str) -> list[tuple[Any, Any]]:
     """The neighbours of positions on one axis and their weights."""
     if mode == "nearest":
         return [(_ew.Rint()(at), _ew.ones_like(at))]
@@ -260,7 +265,7 @@ def _taps(at: Any, mode: str) -> list[tuple[Any, Any]]:
     ]
 
 
-def _fetch(x: Any, index: list[Any], sizes: tuple, padding_mode: str, corners: bool, mode: str) -> Any:
+def _fetch(x: Tensor, index: list[Any], sizes: tuple, padding_mode: str, corners: bool, mode: str) -> Any:
     """Elements at integer positions (given as floats), 0 outside the image: (N, C, points)."""
     inside, flat = None, None
     for at, n in zip(index, sizes):
@@ -284,7 +289,7 @@ def _positive(op: str, name: str, value: Any) -> int:
     return value
 
 
-def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(*, C r², H, W) to (*, C, H r, W r): channels become pixels (Shi et al. 2016).
 
     Examples:
@@ -304,7 +309,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
     return Reshape()(Transpose()(split, (0, 1, 4, 2, 5, 3)), (*lead, c // (r * r), h * r, w * r))
 
 
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """(*, C, H r, W r) to (*, C r², H, W): the inverse of `pixel_shuffle`.
 
     Examples:
@@ -324,7 +329,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
     return Reshape()(Transpose()(split, (0, 1, 3, 5, 2, 4)), (*lead, c * r * r, h // r, w // r))
 
 
-def channel_shuffle(x: Any, groups: int) -> Tensor:
+def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     """Interleave groups of channels of (N, C, *).
 
     Examples:
@@ -361,7 +366,7 @@ def _unfold_index(
     return np.stack(rows), geometry.pads
 
 
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of (N, C, H, W) as columns: (N, C * kernel elements, windows).
 
     Examples:
@@ -380,7 +385,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 
 
 def fold(
-    input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
     """The transpose of `unfold`: columns (N, C * kernel elements, windows) added up into (N, C, H, W).
 
@@ -412,7 +417,9 @@ def fold(
     return out if batched else Squeeze(0)(out)
 
 
-def col2im(input_x: Any, output_size: Any, kernel_size: Any, dilation: Any, padding_value: Any, stride: Any) -> Tensor:
+def col2im(
+    input_x: Tensor, output_size: Tensor, kernel_size: Any, dilation: Any, padding_value: Any, stride: Any
+) -> Tensor:
     """`fold` of columns whose channels and kernel elements have an axis each: (N, C, elements, windows) to (N, C, H, W).
 
     Examples:

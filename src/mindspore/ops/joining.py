@@ -156,12 +156,12 @@ def block_diag(*inputs: Any) -> Tensor:
 
 
 # -- splitting ------------------------------------------------------------------------------------------------------
-def _pieces(x: Any, axis: int, bounds: list[int]) -> tuple[Tensor, ...]:
+def _pieces(x: Tensor, axis: int, bounds: list[int]) -> tuple[Tensor, ...]:
     lead = (slice(None),) * axis
     return tuple(arr.GetItem((*lead, slice(a, b)))(x) for a, b in itertools.pairwise(bounds))
 
 
-def _split_1x(input_x: Any, axis: int = 0, output_num: int = 1) -> tuple[Tensor, ...]:
+def _split_1x(input_x: Tensor, axis: int = 0, output_num: int = 1) -> tuple[Tensor, ...]:
     """`split` of MindSpore 1.x: into a number of equal parts."""
     size = require_tensor("split", "input_x", input_x).shape[normal_axis("split", axis, input_x.ndim)]
     if size % checks.integer("split", "output_num", output_num, 1):
@@ -170,7 +170,7 @@ def _split_1x(input_x: Any, axis: int = 0, output_num: int = 1) -> tuple[Tensor,
 
 
 @older_call(_split_1x, "output_num", "input_x")
-def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut into pieces of one size (the last may be smaller) or of given sizes.
 
     Examples:
@@ -193,7 +193,7 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
     return _pieces(tensor, at, bounds)
 
 
-def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut into at most `chunks` pieces of equal size; the last may be smaller.
 
     Examples:
@@ -209,7 +209,7 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 _MOST_SECTIONS = 1 << 12  # of which those beyond the dimension's size are empty
 
 
-def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut into nearly equal sections, or at the given indices.
 
     Examples:
@@ -234,7 +234,7 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
     return _pieces(input, at, [0, *cuts, n])
 
 
-def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut along the second dimension (the first for 1-D tensors).
 
     Examples:
@@ -245,7 +245,7 @@ def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 else 1)
 
 
-def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut along the first dimension.
 
     Examples:
@@ -255,7 +255,7 @@ def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return tensor_split(input, indices_or_sections, 0)
 
 
-def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut along the third dimension.
 
     Examples:
@@ -265,7 +265,7 @@ def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return tensor_split(input, indices_or_sections, 2)
 
 
-def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
+def unstack(input_x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension, which disappears.
 
     Examples:
@@ -278,7 +278,7 @@ def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
     return tuple(arr.GetItem((*lead, i))(input_x) for i in range(input_x.shape[at]))
 
 
-def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The slices along a dimension, which disappears.
 
     Examples:
@@ -305,7 +305,7 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     return arr.GetItem((slice(None),) * at + (slice(start, start + length),))(input)
 
 
-def slice_(input_x: Any, begin: Any, size: Any) -> Tensor:
+def slice_(input_x: Tensor, begin: Any, size: Any) -> Tensor:
     """The block of shape `size` at `begin`; a size of -1 runs to the end.
 
     Examples:
@@ -326,7 +326,7 @@ def slice_(input_x: Any, begin: Any, size: Any) -> Tensor:
 
 
 def strided_slice(
-    input_x: Any, begin: Any, end: Any, strides: Any, begin_mask: int = 0, end_mask: int = 0,
+    input_x: Tensor, begin: Any, end: Any, strides: Any, begin_mask: int = 0, end_mask: int = 0,
     ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,
 ) -> Tensor:  # fmt: skip
     """x[begin:end:strides]; bits of the masks mark entries to ignore, new axes, dropped axes and an ellipsis.
@@ -356,7 +356,7 @@ def strided_slice(
 
 
 # -- padding --------------------------------------------------------------------------------------------------------
-def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
+def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
     """Surround the last dimensions; `padding` is (left, right, top, bottom, …), starting from the last dimension.
 
     Modes are 'constant' (with `value`, default 0), 'reflect', 'replicate' and 'circular'. Negative amounts crop.
@@ -381,7 +381,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     return pad_pairs(input_x, pairs, mode, value)
 
 
-def pad_pairs(x: Any, pairs: Any, mode: str, value: Any = None) -> Tensor:
+def pad_pairs(x: Tensor, pairs: Any, mode: str, value: Any = None) -> Tensor:
     """Pad by one (before, after) pair per dimension."""
     cut = tuple(slice(max(0, -a), n - max(0, -b)) for (a, b), n in zip(pairs, x.shape))
     if any(min(p) < 0 for p in pairs):
@@ -412,7 +412,7 @@ def _border_index(n: int, before: int, after: int, mode: str) -> np.ndarray:
     return np.pad(np.arange(n), (before, after), mode=how)
 
 
-def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Tensor:
+def mirror_pad(input_x: Tensor, paddings: Any, mode: str) -> Tensor:
     """Pad by mirroring; 'REFLECT' leaves the border element out, 'SYMMETRIC' repeats it.
 
     Examples:
@@ -425,7 +425,7 @@ def mirror_pad(input_x: Any, paddings: Any, mode: str) -> Tensor:
     return pad_pairs(input_x, values.static_value(paddings), mode.lower())
 
 
-def padding(x: Any, pad_dim_size: int = 8) -> Tensor:
+def padding(x: Tensor, pad_dim_size: int = 8) -> Tensor:
     """Extend the last dimension, of size 1, to `pad_dim_size` with zeros.
 
     Examples:

@@ -29,7 +29,7 @@ from mindspore.prims.values import from_array
 __all__ = ["fused_infer_attention_score", "incre_flash_attention", "paged_attention", "reshape_and_cache"]
 
 
-def _store(rows: Any, cache: Any, slots: Any) -> None:
+def _store(rows: Tensor, cache: Tensor, slots: Tensor) -> None:
     """Write rows into a cache (blocks, block size, …) at their slots; negative slots are passed over."""
     places = cache.shape[0] * cache.shape[1]
     width = int(np.prod(cache.shape[2:]))
@@ -43,7 +43,11 @@ def _store(rows: Any, cache: Any, slots: Any) -> None:
 
 
 def reshape_and_cache(
-    key: Any, value: Any = None, key_cache: Any = None, value_cache: Any = None, slot_mapping: Any = None
+    key: Tensor,
+    value: Any = None,
+    key_cache: Tensor | None = None,
+    value_cache: Tensor | None = None,
+    slot_mapping: Tensor | None = None,
 ) -> Tensor:
     """Write the keys and values of tokens into block-wise caches in place, each at its slot; gives the keys.
 
@@ -62,7 +66,7 @@ def reshape_and_cache(
     return key
 
 
-def _pages(cache: Any, block_tables: Any, heads: int) -> Any:
+def _pages(cache: Tensor, block_tables: Tensor, heads: int) -> Any:
     """The blocks of each sequence, one after the other: (batch, heads, length, size)."""
     batch, blocks = block_tables.shape
     rows = gather(cache, ew.Maximum()(block_tables, 0), 0)
@@ -71,7 +75,7 @@ def _pages(cache: Any, block_tables: Any, heads: int) -> Any:
 
 
 def paged_attention(
-    query: Any, key_cache: Any, value_cache: Any, block_tables: Any, context_lens: Any, head_num: int,
+    query: Tensor, key_cache: Tensor, value_cache: Tensor, block_tables: Tensor, context_lens: Tensor, head_num: int,
     scale_value: float = 1.0, kv_head_num: int = 1, bias: Any = None,
 ) -> Tensor:  # fmt: skip
     """Attention of one token per sequence to the first `context_lens` keys in its blocks of the cache.
@@ -104,7 +108,7 @@ def _single(value: Any) -> Any:
 
 
 def incre_flash_attention(
-    query: Any, key: Any, value: Any, attn_mask: Any = None, actual_seq_lengths: Any = None, pse_shift: Any = None,
+    query: Tensor, key: Any, value: Any, attn_mask: Any = None, actual_seq_lengths: Any = None, pse_shift: Any = None,
     dequant_scale1: Any = None, quant_scale1: Any = None, dequant_scale2: Any = None, quant_scale2: Any = None,
     quant_offset2: Any = None, antiquant_scale: Any = None, antiquant_offset: Any = None, block_table: Any = None,
     num_heads: int = 1, input_layout: str = "BSH", scale_value: float = 1.0, num_key_value_heads: int = 0,
@@ -140,7 +144,8 @@ def incre_flash_attention(
 
 
 def fused_infer_attention_score(
-    query: Any, key: Any, value: Any, *, pse_shift: Any = None, atten_mask: Any = None, actual_seq_lengths: Any = None,
+    query: Tensor, key: Any, value: Any, *, pse_shift: Any = None, atten_mask: Any = None,
+    actual_seq_lengths: Any = None,
     actual_seq_lengths_kv: Any = None, block_table: Any = None, num_heads: int = 1, scale: float = 1.0,
     pre_tokens: int = 2147483647, next_tokens: int = 2147483647, input_layout: str = "BSH",
     num_key_value_heads: int = 0, sparse_mode: int = 0, inner_precise: int = 1, block_size: int = 0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
@@ -18,6 +18,9 @@ from mindspore.prims.creation import Eye, Range, Tril, Triu
 from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.reduction import BroadcastTo, ReduceMax, ReduceSum, Reshape
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 __all__ = [
     "cholesky", "cholesky_inverse", "cholesky_solve", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "geqrf",
     "inverse", "log_matrix_determinant", "logdet", "lstsq", "lu", "lu_factor", "lu_solve", "lu_unpack",
@@ -26,11 +29,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _adjoint(x: Any) -> Any:
+def _adjoint(x: Tensor) -> Any:
     return ew.conj(swapaxes(x, -1, -2))
 
 
-def inverse(input: Any) -> Tensor:
+def inverse(input: Tensor) -> Tensor:
     """The inverse of square matrices.
 
     Examples:
@@ -41,7 +44,7 @@ def inverse(input: Any) -> Tensor:
     return dec.MatrixInverse()(to_float(require_tensor("inverse", "input", input)))
 
 
-def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
+def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
     """The x with matrix x = rhs.
 
     Examples:
@@ -52,7 +55,7 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
     return dec.MatrixSolve(adjoint)(matrix, rhs)
 
 
-def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Tensor:
+def solve_triangular(a: Tensor, b: Tensor, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False) -> Tensor:
     """The x with a x = b for triangular a; `trans` 1 or 'T' and 2 or 'C' solve with the (conjugate) transpose.
 
     Examples:
@@ -72,7 +75,7 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_d
     return Reshape()(out, b.shape) if right is not b else out
 
 
-def det(input: Any) -> Tensor:
+def det(input: Tensor) -> Tensor:
     """The determinant of square matrices.
 
     Examples:
@@ -86,7 +89,7 @@ def det(input: Any) -> Tensor:
 matrix_determinant = det
 
 
-def slogdet(input: Any) -> tuple[Tensor, Tensor]:
+def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
     """The sign and the logarithm of the magnitude of the determinant.
 
     Examples:
@@ -101,7 +104,7 @@ def slogdet(input: Any) -> tuple[Tensor, Tensor]:
 log_matrix_determinant = slogdet
 
 
-def logdet(input: Any) -> Tensor:
+def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where it is negative.
 
     Examples:
@@ -113,7 +116,7 @@ def logdet(input: Any) -> Tensor:
     return ew.Select()(ew.Less()(ew.Real()(sign), 0), math.nan, size)
 
 
-def cholesky(input_x: Any, upper: bool = False) -> Tensor:
+def cholesky(input_x: Tensor, upper: bool = False) -> Tensor:
     """The triangular factor of Hermitian positive definite matrices.
 
     Examples:
@@ -124,7 +127,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     return dec.Cholesky(upper)(to_float(input_x))
 
 
-def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
+def cholesky_inverse(input_x: Tensor, upper: bool = False) -> Tensor:
     """The inverse of the matrix whose Cholesky factor is given: of x xᵀ, or of xᵀ x for an upper one.
 
     Examples:
@@ -138,7 +141,7 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     return matmul(inner, swapaxes(inner, -1, -2)) if upper else matmul(swapaxes(inner, -1, -2), inner)
 
 
-def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
+def cholesky_solve(input: Tensor, input2: Any, upper: bool = False) -> Tensor:
     """The x with A x = input, where input2 is the Cholesky factor of A.
 
     Examples:
@@ -150,7 +153,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
     return dec.TriangularSolve(not upper, not upper)(input2, first)
 
 
-def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """(q, r): an orthonormal and an upper triangular factor; `mode` is 'reduced' or 'complete'.
 
     Examples:
@@ -164,7 +167,7 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return dec.Qr(mode == "complete")(to_float(input))
 
 
-def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
+def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> Any:
     """(s, u, v) with input = u diag(s) v^H, or s alone.
 
     Examples:
@@ -176,7 +179,7 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
     return out if compute_uv else out[0]
 
 
-def svdvals(input: Any) -> Tensor:
+def svdvals(input: Tensor) -> Tensor:
     """The singular values, falling.
 
     Examples:
@@ -187,7 +190,7 @@ def svdvals(input: Any) -> Tensor:
     return dec.singular_values(to_float(input))
 
 
-def eigh(A: Any, UPLO: str = "L") -> tuple[Tensor, Tensor]:
+def eigh(A: Tensor, UPLO: str = "L") -> tuple[Tensor, Tensor]:
     """(eigenvalues, eigenvectors) of Hermitian matrices.
 
     Examples:
@@ -199,7 +202,7 @@ def eigh(A: Any, UPLO: str = "L") -> tuple[Tensor, Tensor]:
     return dec.Eigh(UPLO == "L")(to_float(A))
 
 
-def eigvalsh(A: Any, UPLO: str = "L") -> Tensor:
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of Hermitian matrices, rising.
 
     Examples:
@@ -209,7 +212,7 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Tensor:
     return eigh(A, UPLO)[0]
 
 
-def eig(A: Any) -> tuple[Tensor, Tensor]:
+def eig(A: Tensor) -> tuple[Tensor, Tensor]:
     """(eigenvalues, eigenvectors) of square matrices, both complex.
 
     Examples:
@@ -221,7 +224,7 @@ def eig(A: Any) -> tuple[Tensor, Tensor]:
     return dec.Eig(True)(to_float(A))
 
 
-def eigvals(A: Any) -> Tensor:
+def eigvals(A: Tensor) -> Tensor:
     """The complex eigenvalues of square matrices.
 
     Examples:
@@ -232,7 +235,7 @@ def eigvals(A: Any) -> Tensor:
     return dec.Eig(False)(to_float(A))[0]
 
 
-def lu(input: Any) -> tuple[Tensor, Tensor, Tensor]:
+def lu(input: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(p, l, u) with p l u = input.
 
     Examples:
@@ -247,7 +250,7 @@ def lu(input: Any) -> tuple[Tensor, Tensor, Tensor]:
     return swapaxes(_permutation(order, packed.dtype), -1, -2), left, right
 
 
-def lu_factor(input: Any) -> tuple[Tensor, Tensor]:
+def lu_factor(input: Tensor) -> tuple[Tensor, Tensor]:
     """(packed factors, row interchanges counted from 0).
 
     Examples:
@@ -261,19 +264,19 @@ def lu_factor(input: Any) -> tuple[Tensor, Tensor]:
     return packed, pivots
 
 
-def _unpack_factors(packed: Any) -> tuple[Any, Any]:
+def _unpack_factors(packed: Tensor) -> tuple[Any, Any]:
     *_, m, n = packed.shape
     k = min(m, n)
     left = Tril(-1)(GetItem((Ellipsis, slice(0, k)))(packed)) + Eye()(m, k, packed.dtype)
     return left, Triu()(GetItem((Ellipsis, slice(0, k), slice(None)))(packed))
 
 
-def _permutation(order: Any, dtype: Any) -> Any:
+def _permutation(order: Tensor, dtype: DType) -> Any:
     """Rows of the identity in the given order."""
     return Gather()(Eye()(order.shape[-1], order.shape[-1], dtype), order, 0)
 
 
-def pivots_to_order(pivots: Any, rows: int) -> Any:
+def pivots_to_order(pivots: Tensor, rows: int) -> Any:
     """The row order that a sequence of interchanges gives."""
     batch = pivots.shape[:-1]
     order = BroadcastTo((*batch, rows))(Range(dtype=mstype.int64)(0, rows, 1))
@@ -288,7 +291,7 @@ def pivots_to_order(pivots: Any, rows: int) -> Any:
     return order
 
 
-def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """(p, l, u) from packed factors and row interchanges counted from 1.
 
     Examples:
@@ -307,7 +310,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
     return p, left, right
 
 
-def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """The x with A x = b, from packed factors of A and row interchanges counted from 1.
 
     Examples:
@@ -323,7 +326,7 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
     return dec.TriangularSolve(False, False)(LU_data, first)
 
 
-def lstsq(input: Any, A: Any) -> Tensor:
+def lstsq(input: Tensor, A: Tensor) -> Tensor:
     """The least-squares (or least-norm) solution x of input x = A.
 
     Examples:
@@ -345,7 +348,7 @@ def lstsq(input: Any, A: Any) -> Tensor:
     return out
 
 
-def pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
+def pinv(x: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Tensor:
     """The Moore-Penrose inverse; singular values up to max(atol, rtol * largest) count as 0.
 
     Examples:
@@ -365,7 +368,7 @@ def pinv(x: Any, *, atol: Any = None, rtol: Any = None, hermitian: bool = False)
     return matmul(v * cast(ExpandDims()(inverted, -2), v.dtype), _adjoint(u))
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> Tensor:
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False) -> Tensor:
     """The number of singular values above the tolerance.
 
     Examples:
@@ -381,7 +384,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> Tensor:
     return ReduceSum()(cast(ew.Greater()(s, tol), mstype.int64), -1)
 
 
-def cond(A: Any, p: Any = None) -> Tensor:
+def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number in a matrix norm (2 when None).
 
     Examples:
@@ -396,7 +399,7 @@ def cond(A: Any, p: Any = None) -> Tensor:
     return matrix_norm(A, p) * matrix_norm(inverse(A), p)
 
 
-def matrix_power(input: Any, n: int) -> Tensor:
+def matrix_power(input: Tensor, n: int) -> Tensor:
     """The n-th power of square matrices; negative powers are those of the inverse.
 
     Examples:
@@ -419,7 +422,7 @@ def matrix_power(input: Any, n: int) -> Tensor:
     return result
 
 
-def matrix_exp(input: Any) -> Tensor:
+def matrix_exp(input: Tensor) -> Tensor:
     """The matrix exponential.
 
     Examples:
@@ -432,7 +435,7 @@ def matrix_exp(input: Any) -> Tensor:
 
 
 # -- Householder reflections ------------------------------------------------------------------------------------------
-def geqrf(input: Any) -> tuple[Tensor, Tensor]:
+def geqrf(input: Tensor) -> tuple[Tensor, Tensor]:
     """The QR factorisation as LAPACK packs it: r above, reflections below the diagonal, and their factors tau.
 
     Examples:
@@ -467,7 +470,7 @@ def geqrf(input: Any) -> tuple[Tensor, Tensor]:
     return a, Stack(-1)(taus) if taus else Fill()(a.dtype, (*a.shape[:-2], 0), 0)
 
 
-def _reflect(input: Any, tau: Any, other: Any, order: Any) -> Any:
+def _reflect(input: Tensor, tau: Tensor, other: Tensor, order: Any) -> Any:
     """Apply the reflections of `geqrf`, one after the other, from the left."""
     m = input.shape[-2]
     steps = Range(dtype=mstype.int64)(0, m, 1)
@@ -480,7 +483,7 @@ def _reflect(input: Any, tau: Any, other: Any, order: Any) -> Any:
     return other
 
 
-def orgqr(input: Any, input2: Any) -> Tensor:
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """The first n columns of the product of reflections that `geqrf` gave.
 
     Examples:
@@ -495,7 +498,7 @@ def orgqr(input: Any, input2: Any) -> Tensor:
     return _reflect(input, input2, eye, list(reversed(range(input2.shape[-1]))))
 
 
-def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Tensor:
+def ormqr(input: Tensor, tau: Tensor, other: Any, left: bool = True, transpose: bool = False) -> Tensor:
     """The product of the reflections that `geqrf` gave with another matrix, from the left or the right.
 
     Examples:
@@ -510,7 +513,7 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
     return _reflect(input, tau, other, range(k) if transpose else list(reversed(range(k))))
 
 
-def tridiagonal_matmul(superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any) -> Tensor:
+def tridiagonal_matmul(superdiag: Tensor, maindiag: Tensor, subdiag: Tensor, rhs: Tensor) -> Tensor:
     """The product of a tridiagonal matrix, given by its diagonals, with a matrix.
 
     Examples:

@@ -46,7 +46,7 @@ def check_reduction(op: str, reduction: Any, allowed: tuple[str, ...] = ("none",
     return reduction
 
 
-def reduce_loss(op: str, loss: Any, reduction: str) -> Tensor:
+def reduce_loss(op: str, loss: Tensor, reduction: str) -> Tensor:
     """The loss itself, its mean or its sum."""
     check_reduction(op, reduction)
     if reduction == "mean":
@@ -54,16 +54,16 @@ def reduce_loss(op: str, loss: Any, reduction: str) -> Tensor:
     return ReduceSum()(loss, ()) if reduction == "sum" else loss
 
 
-def _pair(op: str, x: Any, y: Any) -> tuple[Any, Any]:
+def _pair(op: str, x: Tensor, y: Any) -> tuple[Any, Any]:
     return require_tensor(op, "input", x), require_tensor(op, "target", as_tensor(y))
 
 
-def _one_minus(x: Any) -> Any:
+def _one_minus(x: Tensor) -> Any:
     return 1.0 - x
 
 
 # -- distances --------------------------------------------------------------------------------------------------------
-def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """(input - target)².
 
     Examples:
@@ -76,7 +76,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return reduce_loss("mse_loss", _ew.Square()(to_float(x - y)), reduction)
 
 
-def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """|input - target|.
 
     Examples:
@@ -88,7 +88,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return reduce_loss("l1_loss", _ew.Abs()(x - y), reduction)
 
 
-def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
+def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """0.5 d² / beta where |d| < beta, else |d| - 0.5 beta.
 
     Examples:
@@ -100,7 +100,7 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
     return reduce_loss("smooth_l1_loss", _loss.SmoothL1(beta)(x, y), reduction)
 
 
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """0.5 d² where |d| <= delta, else delta (|d| - 0.5 delta).
 
     Examples:
@@ -126,7 +126,7 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
     return _vector_norm(x1 - x2 + eps, p, keepdim)
 
 
-def _vector_norm(x: Any, p: float, keepdim: bool = False) -> Any:
+def _vector_norm(x: Tensor, p: float, keepdim: bool = False) -> Any:
     """The p-norm over the last dimension."""
     if p == 2:
         return _ew.Sqrt()(ReduceSum(keepdim)(x * x, -1))
@@ -144,7 +144,7 @@ def _vector_norm(x: Any, p: float, keepdim: bool = False) -> Any:
 
 # -- classification ---------------------------------------------------------------------------------------------------
 def cross_entropy(
-    input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """The cross entropy of softmax(input) with class indices or class probabilities.
@@ -176,7 +176,7 @@ def cross_entropy(
     return _nll("cross_entropy", LogSoftmax(axis)(x), y, weight, ignore_index, reduction, label_smoothing)
 
 
-def _plain_cross_entropy(x: Any, y: Any, ignore_index: int, reduction: str) -> Tensor:
+def _plain_cross_entropy(x: Tensor, y: Tensor, ignore_index: int, reduction: str) -> Tensor:
     """Indices, no weights, no smoothing: the fused primitive."""
     keep = _ew.NotEqual()(y, ignore_index)
     rows = _loss.SparseCrossEntropy()(x, _ew.Select()(keep, y, _ew.zeros_like(y)))
@@ -187,12 +187,12 @@ def _plain_cross_entropy(x: Any, y: Any, ignore_index: int, reduction: str) -> T
     return ReduceSum()(losses, ()) if reduction == "sum" else losses
 
 
-def _class_row(x: Any, values: Any, axis: int) -> Any:
+def _class_row(x: Tensor, values: Tensor, axis: int) -> Any:
     """A per-class vector shaped to broadcast against x."""
     return Reshape()(cast(values, x.dtype), (*(1,) * axis, x.shape[axis], *(1,) * (x.ndim - axis - 1)))
 
 
-def _probability_loss(x: Any, y: Any, weight: Any, reduction: str, smoothing: float, axis: int) -> Tensor:
+def _probability_loss(x: Tensor, y: Tensor, weight: Any, reduction: str, smoothing: float, axis: int) -> Tensor:
     y = cast(y, x.dtype)
     if smoothing:
         y = y * (1 - smoothing) + smoothing / x.shape[axis]
@@ -206,7 +206,7 @@ def _probability_loss(x: Any, y: Any, weight: Any, reduction: str, smoothing: fl
 
 
 def nll_loss(
-    inputs: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
+    inputs: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """Minus the log-probability of the target class: `inputs` holds log-probabilities of shape (N, C, *).
@@ -221,7 +221,9 @@ def nll_loss(
     return _nll("nll_loss", x, y, weight, ignore_index, reduction, label_smoothing)
 
 
-def _nll(op: str, log_p: Any, y: Any, weight: Any, ignore_index: int, reduction: str, smoothing: float) -> Tensor:
+def _nll(
+    op: str, log_p: Tensor, y: Tensor, weight: Tensor | None, ignore_index: int, reduction: str, smoothing: float
+) -> Tensor:
     check_reduction(op, reduction)
     axis = 0 if log_p.ndim == 1 else 1
     expected = log_p.shape[:axis] + log_p.shape[axis + 1 :]
@@ -248,7 +250,9 @@ def _nll(op: str, log_p: Any, y: Any, weight: Any, ignore_index: int, reduction:
     return ReduceSum()(losses, ()) if reduction == "sum" else losses
 
 
-def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy(
+    logits: Tensor, labels: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
     """-(y log p + (1 - y) log(1 - p)) for probabilities p.
 
     Examples:
@@ -272,7 +276,11 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
 
 
 def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Binary cross entropy of sigmoid(input); `pos_weight` scales the positive term.
 
@@ -292,7 +300,7 @@ def binary_cross_entropy_with_logits(
     return reduce_loss("binary_cross_entropy_with_logits", losses, reduction)
 
 
-def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
+def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
     """labels (log labels - logits), where `logits` holds log-probabilities.
 
     Examples:
@@ -308,7 +316,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     return reduce_loss("kl_div", losses, reduction)
 
 
-def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
+def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target input)) for targets of 1 and -1.
 
     Examples:
@@ -321,7 +329,7 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
     return reduce_loss("soft_margin_loss", _ew.Softplus()(-cast(y, x.dtype) * x), reduction)
 
 
-def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean") -> Tensor:
     """The mean over classes of binary cross entropies with logits.
 
     Examples:
@@ -336,7 +344,7 @@ def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, red
 
 
 def multi_margin_loss(
-    input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
+    input: Tensor, target: Tensor, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
     """The mean over classes of max(0, margin - x[target] + x[class])^p, the target's own class left out.
 
@@ -365,7 +373,7 @@ def multi_margin_loss(
     return reduce_loss("multi_margin_loss", losses, reduction)
 
 
-def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Hinge loss between each target class (indices up to the first -1) and each class that is not a target.
 
     Examples:
@@ -399,7 +407,7 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
 
 # -- embeddings and rankings ------------------------------------------------------------------------------------------
 def cosine_embedding_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+    input1: Tensor, input2: Any, target: Tensor, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
     """1 - cos for targets of 1, max(0, cos - margin) for targets of -1.
 
@@ -421,7 +429,7 @@ def cosine_embedding_loss(
     return reduce_loss("cosine_embedding_loss", losses, reduction)
 
 
-def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
+def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """x for targets of 1, max(0, margin - x) for targets of -1.
 
     Examples:
@@ -438,7 +446,9 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
     return reduce_loss("hinge_embedding_loss", losses, reduction)
 
 
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean") -> Tensor:
+def margin_ranking_loss(
+    input1: Any, input2: Any, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
     """max(0, -target (input1 - input2) + margin).
 
     Examples:
@@ -452,7 +462,8 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
 
 
 def triplet_margin_loss(
-    anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6, swap: bool = False,
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
+    swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """max(0, d(anchor, positive) - d(anchor, negative) + margin) under the p-norm.
@@ -472,7 +483,7 @@ def triplet_margin_loss(
 
 # -- likelihoods ------------------------------------------------------------------------------------------------------
 def gaussian_nll_loss(
-    x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+    x: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
     """Minus the log-likelihood under normal distributions of mean x and variance var.
 
@@ -495,7 +506,12 @@ def gaussian_nll_loss(
 
 
 def poisson_nll_loss(
-    input: Any, target: Any, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-8,
+    reduction: str = "mean",
 ) -> Tensor:
     """Minus the log-likelihood under Poisson distributions of rate exp(input), or of rate input.
 

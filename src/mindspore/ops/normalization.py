@@ -25,11 +25,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _filled(like: Any, shape: tuple[int, ...], value: float) -> Any:
+def _filled(like: Tensor, shape: tuple[int, ...], value: float) -> Any:
     return Fill()(like.dtype, shape, value)
 
 
-def _affine(x: Any, weight: Any, bias: Any, row: tuple[int, ...]) -> Any:
+def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, row: tuple[int, ...]) -> Any:
     """Scale and shift by vectors reshaped to `row`; None leaves a step out."""
     if weight is not None:
         x = x * cast(Reshape()(weight, row), x.dtype)
@@ -39,7 +39,8 @@ def _affine(x: Any, weight: Any, bias: Any, row: tuple[int, ...]) -> Any:
 
 
 def batch_norm(
-    input_x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, training: bool = False,
+    input_x: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None,
+    bias: Tensor | None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Normalise every channel (dimension 1) by the batch's statistics or by the running ones.
@@ -67,7 +68,9 @@ def batch_norm(
     return prim(input_x, scale, shift, running_mean, running_var)[0]
 
 
-def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+def layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """Standardise over the last dimensions, given by their shape, then scale and shift.
 
     Examples:
@@ -88,7 +91,9 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any 
     return _norm.LayerNorm(start, start, eps)(input, gamma, beta)[0]
 
 
-def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """Standardise groups of channels of (N, C, *), then scale and shift every channel (Wu & He 2018).
 
     Examples:
@@ -111,7 +116,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     return _affine(out, weight, bias, (1, input.shape[1], *(1,) * (input.ndim - 2)))
 
 
-def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Tensor:
+def instance_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """Standardise every channel of every sample, then scale and shift every channel.
 
     Examples:
@@ -126,7 +131,7 @@ def instance_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-
     return _affine(out, weight, bias, (1, x.shape[1], *(1,) * (x.ndim - 2)))
 
 
-def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
+def rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
     """x / sqrt(mean(x²) + epsilon) * gamma over the last dimensions, and the reciprocal root.
 
     Examples:
@@ -139,7 +144,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     return out, StopGradient()(inverse)  # statistics carry no gradient
 
 
-def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor, Tensor]:
+def add_rms_norm(x1: Any, x2: Any, gamma: Tensor, epsilon: float = 1e-6) -> tuple[Tensor, Tensor, Tensor]:
     """`rms_norm(x1 + x2, gamma)`, and the sum.
 
     Examples:
@@ -155,7 +160,7 @@ def add_rms_norm(x1: Any, x2: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[T
 
 
 def add_layer_norm(
-    x1: Any, x2: Any, gamma: Any, beta: Any, epsilon: float = 1e-5, additional_output: bool = False
+    x1: Any, x2: Any, gamma: Tensor, beta: Any, epsilon: float = 1e-5, additional_output: bool = False
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Layer normalisation of x1 + x2: the result, the mean, the reciprocal deviation and the sum.
 
@@ -175,7 +180,7 @@ def add_layer_norm(
 
 
 def lrn(
-    x: Any, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
+    x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
     norm_region: str = "ACROSS_CHANNELS",
 ) -> Tensor:  # fmt: skip
     """Local response normalisation across channels.
@@ -187,7 +192,7 @@ def lrn(
     return _norm.LRN(depth_radius, bias, alpha, beta, norm_region)(x)
 
 
-def l2_normalize(x: Any, axis: Any = 0, epsilon: float = 1e-4) -> Tensor:
+def l2_normalize(x: Tensor, axis: Any = 0, epsilon: float = 1e-4) -> Tensor:
     """x / sqrt(max(sum(x²), epsilon)) along an axis.
 
     Examples:

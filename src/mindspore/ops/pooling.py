@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def with_batch(op: str, x: Any, rank: int, function: Any) -> Any:
+def with_batch(op: str, x: Tensor, rank: int, function: Any) -> Any:
     """Apply `function` to (N, C, *spatial); an input without a batch dimension gets one for the time being."""
     require_tensor(op, "input", x)
     if x.ndim == rank + 2:
@@ -43,14 +43,14 @@ def with_batch(op: str, x: Any, rank: int, function: Any) -> Any:
 
 # -- fixed windows ----------------------------------------------------------------------------------------------------
 def _average(
-    op: str, rank: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool, divisor: Any
+    op: str, rank: int, x: Tensor, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, include: bool, divisor: Any
 ) -> Tensor:
     prim = AvgPoolNd(rank, kernel, kernel if stride is None else stride, padding, ceil_mode, include, divisor or None)
     return with_batch(op, x, rank, prim)
 
 
 def avg_pool1d(
-    input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
+    input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
     """The mean of each window of (N, C, L).
@@ -63,7 +63,7 @@ def avg_pool1d(
 
 
 def avg_pool2d(
-    input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
+    input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int = 0,
 ) -> Tensor:  # fmt: skip
     """The mean of each window of (N, C, H, W).
@@ -78,7 +78,7 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
+    input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int = 0,
 ) -> Tensor:  # fmt: skip
     """The mean of each window of (N, C, D, H, W).
@@ -92,7 +92,7 @@ def avg_pool3d(
 
 
 def max_pool(
-    op: str, rank: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, return_indices: bool,
+    op: str, rank: int, x: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, return_indices: bool,
     ceil_mode: bool,
 ) -> Any:  # fmt: skip
     """The maximum of each window, with positions if asked for."""
@@ -103,7 +103,7 @@ def max_pool(
 
 
 def max_pool2d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
+    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
     ceil_mode: bool = False,
 ) -> Any:  # fmt: skip
     """The maximum of each window of (N, C, H, W), and with `return_indices` its flat position.
@@ -117,7 +117,7 @@ def max_pool2d(
 
 
 def max_pool3d(
-    x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """The maximum of each window of (N, C, D, H, W), and with `return_indices` its flat position.
@@ -130,7 +130,7 @@ def max_pool3d(
     return max_pool("max_pool3d", 3, x, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
 
 
-def _power_mean(op: str, rank: int, x: Any, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
+def _power_mean(op: str, rank: int, x: Tensor, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
     """(sum of x^p over the window)^(1/p)."""
     if isinstance(norm_type, bool) or not isinstance(norm_type, (int, float)):
         raise TypeError(f"For '{op}', 'norm_type' must be a number, but got {norm_type!r}.")
@@ -143,7 +143,7 @@ def _power_mean(op: str, rank: int, x: Any, norm_type: float, kernel: Any, strid
     return _ew.Pow()(_ew.Sign()(total) * _ew.ReLU()(_ew.Abs()(total)), 1.0 / norm_type)
 
 
-def lp_pool1d(x: Any, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool1d(x: Tensor, norm_type: float, kernel_size: int, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of (N, C, L).
 
     Examples:
@@ -153,7 +153,7 @@ def lp_pool1d(x: Any, norm_type: float, kernel_size: int, stride: Any = None, ce
     return _power_mean("lp_pool1d", 1, x, norm_type, kernel_size, stride, ceil_mode)
 
 
-def lp_pool2d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool2d(x: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window of (N, C, H, W).
 
     Examples:
@@ -189,7 +189,7 @@ def _target_sizes(op: str, output_size: Any, sizes: tuple[int, ...]) -> tuple[in
     return tuple(out)
 
 
-def _adaptive_average(op: str, rank: int, x: Any, output_size: Any) -> Tensor:
+def _adaptive_average(op: str, rank: int, x: Tensor, output_size: Any) -> Tensor:
     """Along each axis a product with a matrix of weights; even divisions are plain pooling."""
     sizes = x.shape[2:]
     wanted = _target_sizes(op, output_size, sizes)
@@ -203,7 +203,7 @@ def _adaptive_average(op: str, rank: int, x: Any, output_size: Any) -> Tensor:
     return x
 
 
-def _adaptive_max(op: str, x: Any, output_size: Any, return_indices: bool) -> Any:
+def _adaptive_max(op: str, x: Tensor, output_size: Any, return_indices: bool) -> Any:
     """Gather every window (short ones repeat their last element) and take the maximum."""
     sizes = x.shape[2:]
     wanted = _target_sizes(op, output_size, sizes)
@@ -234,7 +234,7 @@ def _window_places(sizes: tuple[int, ...], wanted: tuple[int, ...]) -> np.ndarra
     return flat
 
 
-def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
     """Average pooling of (N, C, L) to a given length.
 
     Examples:
@@ -246,7 +246,7 @@ def adaptive_avg_pool1d(input: Any, output_size: int) -> Tensor:
     )
 
 
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Average pooling of (N, C, H, W) to given sizes; None keeps a size.
 
     Examples:
@@ -259,7 +259,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
     )
 
 
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Average pooling of (N, C, D, H, W) to given sizes; None keeps a size.
 
     Examples:
@@ -271,7 +271,7 @@ def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
     )
 
 
-def adaptive_max_pool1d(input: Any, output_size: int, return_indices: bool = False) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: int, return_indices: bool = False) -> Any:
     """Max pooling of (N, C, L) to a given length.
 
     Examples:
@@ -282,7 +282,7 @@ def adaptive_max_pool1d(input: Any, output_size: int, return_indices: bool = Fal
     return with_batch(name, input, 1, lambda x: _adaptive_max(name, x, output_size, return_indices))
 
 
-def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Max pooling of (N, C, H, W) to given sizes; None keeps a size.
 
     Examples:
@@ -294,7 +294,7 @@ def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = Fal
     return with_batch(name, input, 2, lambda x: _adaptive_max(name, x, output_size, return_indices))
 
 
-def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Max pooling of (N, C, D, H, W) to given sizes; None keeps a size.
 
     Examples:
@@ -307,7 +307,7 @@ def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = Fal
 
 # -- the inverse of max pooling ---------------------------------------------------------------------------------------
 def _unpool(
-    op: str, rank: int, x: Any, indices: Any, kernel: Any, stride: Any, padding: Any, output_size: Any
+    op: str, rank: int, x: Tensor, indices: Tensor, kernel: Any, stride: Any, padding: Any, output_size: Any
 ) -> Tensor:
     """Put every element back at its position; all other places are 0."""
     require_tensor(op, "indices", indices)
@@ -335,7 +335,7 @@ def _unpool(
 
 
 def max_unpool1d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """The partial inverse of 1-d max pooling.
 
@@ -348,7 +348,7 @@ def max_unpool1d(
 
 
 def max_unpool2d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """The partial inverse of 2-d max pooling.
 
@@ -361,7 +361,7 @@ def max_unpool2d(
 
 
 def max_unpool3d(
-    x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """The partial inverse of 3-d max pooling.
 

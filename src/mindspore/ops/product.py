@@ -56,7 +56,7 @@ def matmul(input: Any, other: Any) -> Tensor:
     return products.matmul(input, other)
 
 
-def mm(input: Any, mat2: Any) -> Tensor:
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices.
 
     Examples:
@@ -67,7 +67,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
     return MatMul()(input, mat2)
 
 
-def bmm(input_x: Any, mat2: Any) -> Tensor:
+def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
     """Products of batches of matrices.
 
     Examples:
@@ -82,7 +82,7 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
     return BatchMatMul()(input_x, mat2)
 
 
-def mv(mat: Any, vec: Any) -> Tensor:
+def mv(mat: Tensor, vec: Tensor) -> Tensor:
     """A matrix times a vector.
 
     Examples:
@@ -95,7 +95,7 @@ def mv(mat: Any, vec: Any) -> Tensor:
     return matmul(mat, vec)
 
 
-def outer(input: Any, vec2: Any) -> Tensor:
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """The product of every element of one vector with every element of the other.
 
     Examples:
@@ -109,7 +109,7 @@ def outer(input: Any, vec2: Any) -> Tensor:
     return Reshape()(input, (-1, 1)) * vec2
 
 
-def ger(input: Any, vec2: Any) -> Tensor:
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
     """The outer product of two vectors.
 
     Examples:
@@ -121,7 +121,7 @@ def ger(input: Any, vec2: Any) -> Tensor:
     return outer(input, vec2)
 
 
-def inner(input: Any, other: Any) -> Tensor:
+def inner(input: Tensor, other: Tensor) -> Tensor:
     """The sum product over the last dimensions.
 
     Examples:
@@ -134,7 +134,7 @@ def inner(input: Any, other: Any) -> Tensor:
     return tensor_dot(input, other, ((-1,), (-1,)))
 
 
-def dot(input: Any, other: Any) -> Tensor:
+def dot(input: Tensor, other: Tensor) -> Tensor:
     """NumPy's dot: over the last dimension of `input` and the second-last of `other`.
 
     Examples:
@@ -147,7 +147,7 @@ def dot(input: Any, other: Any) -> Tensor:
     return tensor_dot(input, other, ((-1,), (-2,) if other.ndim > 1 else (-1,)))
 
 
-def vecdot(x: Any, y: Any, *, axis: int = -1) -> Tensor:
+def vecdot(x: Tensor, y: Any, *, axis: int = -1) -> Tensor:
     """The sum of conj(x) * y along `axis`.
 
     Examples:
@@ -159,7 +159,7 @@ def vecdot(x: Any, y: Any, *, axis: int = -1) -> Tensor:
     return ReduceSum()(ew.conj(x) * y, axis)
 
 
-def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
+def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
     """The sum product over pairs of axes: a number (the last of x1 with the first of x2), or two lists of axes.
 
     Examples:
@@ -184,7 +184,7 @@ def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
     return Reshape()(MatMul()(a, b), tuple(x1.shape[d] for d in rest1) + tuple(x2.shape[d] for d in rest2))
 
 
-def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
+def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
     """For each batch entry the sum product over one axis of x1 and one of x2.
 
     Examples:
@@ -208,7 +208,7 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
     return Reshape()(result, (-1, 1)) if result.ndim == 1 else result
 
 
-def kron(input: Any, other: Any) -> Tensor:
+def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product.
 
     Examples:
@@ -225,7 +225,7 @@ def kron(input: Any, other: Any) -> Tensor:
     return Reshape()(left * right, tuple(m * n for m, n in zip(a.shape, b.shape)))
 
 
-def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The vector product along a dimension of size 3 (the first such when None).
 
     Examples:
@@ -248,7 +248,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
 
 
 # -- sums of products -----------------------------------------------------------------------------------------------
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2).
 
     Examples:
@@ -260,7 +260,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return beta * input + alpha * MatMul()(mat1, mat2)
 
 
-def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (mat @ vec).
 
     Examples:
@@ -273,7 +273,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> T
     return beta * input + alpha * mv(mat, vec)
 
 
-def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * x + alpha * outer(vec1, vec2).
 
     Examples:
@@ -287,7 +287,7 @@ def addr(x: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tens
     return beta * x + alpha * outer(vec1, vec2)
 
 
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * the sum of batch1 @ batch2 over the batch.
 
     Examples:
@@ -300,7 +300,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return beta * input + alpha * ReduceSum()(bmm(batch1, batch2), 0)
 
 
-def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """beta * input + alpha * (batch1 @ batch2).
 
     Examples:
@@ -353,7 +353,7 @@ def _from_sublists(given: tuple) -> tuple[str, tuple]:
 
 
 # -- norms and distances --------------------------------------------------------------------------------------------
-def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+def vector_norm(x: Tensor, ord: Any = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The p-norm (`ord`: any number, inf or -inf) over axes of x seen as vectors.
 
     Examples:
@@ -382,14 +382,16 @@ def vector_norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False, 
     return out if keepdims else Reshape()(out, tuple(n for d, n in enumerate(x.shape) if d not in axes))
 
 
-def _root(total: Any) -> Any:
+def _root(total: Tensor) -> Any:
     """sqrt whose gradient at 0 is 0 rather than infinite."""
     zero = ew.Equal()(total, 0)
     safe = ew.Select()(zero, ew.ones_like(total), total)
     return ew.Select()(zero, ew.zeros_like(total), ew.Sqrt()(safe))
 
 
-def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None
+) -> Tensor:
     """A matrix norm over two axes: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2.
 
     Examples:
@@ -421,7 +423,7 @@ def matrix_norm(A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool =
 
 
 @renamed(input_x="A", x="A", axis="dim", p="ord", keep_dims="keepdim")
-def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """A vector or matrix norm. Without `ord` the 2-norm of all elements (or over `dim`); two dimensions with `ord`
     give a matrix norm.
 
@@ -444,7 +446,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)
 
 
-def dist(input: Any, other: Any, p: Any = 2) -> Tensor:
+def dist(input: Tensor, other: Any, p: Any = 2) -> Tensor:
     """The p-norm of input - other.
 
     Examples:
@@ -456,7 +458,7 @@ def dist(input: Any, other: Any, p: Any = 2) -> Tensor:
     return vector_norm(input - other, p)
 
 
-def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances between all rows of x1 and all rows of x2.
 
     Examples:
@@ -472,7 +474,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     return vector_norm(ExpandDims()(x1, -2) - ExpandDims()(x2, -3), p, -1)
 
 
-def pdist(input: Any, p: float = 2.0) -> Tensor:
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances between all pairs of rows.
 
     Examples:
@@ -550,7 +552,7 @@ def clip_by_global_norm(x: Any, clip_norm: Any = 1.0, use_norm: Any = None) -> A
     return type(x)(t * cast(scale, t.dtype) for t in x)
 
 
-def renorm(input: Any, p: Any, axis: int, maxnorm: float) -> Tensor:
+def renorm(input: Tensor, p: Any, axis: int, maxnorm: float) -> Tensor:
     """Scale each slice along `axis` down so that its p-norm is at most `maxnorm`.
 
     Examples:
@@ -566,7 +568,7 @@ def renorm(input: Any, p: Any, axis: int, maxnorm: float) -> Tensor:
     return input * scale
 
 
-def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
+def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight^T + bias.
 
     Examples:
@@ -585,7 +587,7 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     return out if bias is None else out + bias
 
 
-def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
+def bidense(input1: Any, input2: Any, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x1^T W_k x2 + b_k for each output k.
 
     Examples:

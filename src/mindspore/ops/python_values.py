@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from mindspore.ops.arguments import as_tensor, cast
 from mindspore.prims import values
 from mindspore.prims.arrays import ScalarToTensor
 from mindspore.prims.elementwise import StopGradient
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
 
 __all__ = [
     "bool_and", "bool_eq", "bool_not", "bool_or", "depend", "dict_getitem", "dict_setitem", "hastype", "in_dict",
@@ -42,7 +45,7 @@ def stop_gradient(value: Any) -> Any:
     return StopGradient()(value) if isinstance(value, values.TensorBase) else value
 
 
-def depend(value: Any, expr: Any) -> Any:
+def depend(value: Any, expr: Tensor) -> Any:
     """`value`, after `expr`. Programs run in the order they are written, so nothing more is needed.
 
     Examples:
@@ -81,7 +84,7 @@ def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
     return x
 
 
-def scalar_to_tensor(input_x: Any, dtype: Any = mstype.float32) -> Tensor:
+def scalar_to_tensor(input_x: Any, dtype: DType = mstype.float32) -> Tensor:
     """A number as a 0-d tensor.
 
     Examples:
@@ -160,7 +163,7 @@ def typeof(x: Any) -> Any:
     return mstype.tensor_type(x.dtype) if isinstance(x, Tensor) else mstype.pytype_to_dtype(type(x))
 
 
-def hastype(x: Any, t: Any) -> bool:
+def hastype(x: Tensor, t: Any) -> bool:
     """Whether a value is of the given MindSpore type.
 
     Examples:

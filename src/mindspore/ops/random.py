@@ -54,7 +54,7 @@ def rand(*size: Any, dtype: Any = None, seed: Any = None) -> Tensor:
     return rnd.RandomUniform()(_key(seed), _sizes(size), mstype.float32 if dtype is None else dtype)
 
 
-def rand_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
+def rand_like(input: Tensor, seed: Any = None, *, dtype: Any = None) -> Tensor:
     """Uniform numbers in [0, 1) in the shape of the input.
 
     Examples:
@@ -108,7 +108,7 @@ def randint(low: Any, high: Any, size: Any, seed: Any = None, *, dtype: Any = No
     )
 
 
-def randint_like(input: Any, low: Any, high: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
+def randint_like(input: Tensor, low: Any, high: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
     """Uniform integers in [low, high) in the shape of the input.
 
     Examples:
@@ -130,7 +130,7 @@ def randperm(n: int, seed: Any = 0, offset: int = 0, dtype: Any = mstype.int64) 
     return rnd.RandomPermutation()(_key(seed or None), count, mstype.to_dtype(dtype))
 
 
-def shuffle(x: Any, seed: Any = None) -> Tensor:
+def shuffle(x: Tensor, seed: Any = None) -> Tensor:
     """The slices along the first dimension in random order.
 
     Examples:
@@ -155,7 +155,7 @@ def randn(*size: Any, dtype: Any = None, seed: Any = None) -> Tensor:
     return rnd.RandomNormal()(_key(seed), _sizes(size), mstype.float32 if dtype is None else dtype)
 
 
-def randn_like(input: Any, seed: Any = None, *, dtype: Any = None) -> Tensor:
+def randn_like(input: Tensor, seed: Any = None, *, dtype: Any = None) -> Tensor:
     """Standard normal numbers in the shape of the input.
 
     Examples:
@@ -271,7 +271,7 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: Any = None) -> Tensor:
     return rnd.RandomGammaSample()(_key(seed), dims, a.dtype, a) / b
 
 
-def random_gamma(shape: Any, alpha: Any, seed: Any = None) -> Tensor:
+def random_gamma(shape: Any, alpha: Tensor, seed: Any = None) -> Tensor:
     """Gamma numbers with rate 1; the result's shape is `shape` + alpha.shape.
 
     Examples:
@@ -306,7 +306,7 @@ def random_poisson(shape: Any, rate: Any, seed: Any = None, dtype: Any = mstype.
 
 
 # -- choices --------------------------------------------------------------------------------------------------------
-def bernoulli(input: Any, p: Any = 0.5, seed: Any = None) -> Tensor:
+def bernoulli(input: Tensor, p: Any = 0.5, seed: Any = None) -> Tensor:
     """1 with probability p, else 0, in the shape and type of the input.
 
     Examples:
@@ -322,7 +322,7 @@ def bernoulli(input: Any, p: Any = 0.5, seed: Any = None) -> Tensor:
     return cast(ew.Less()(u, p), input.dtype)
 
 
-def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: Any = None) -> Tensor:
+def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: Any = None) -> Tensor:
     """Indices drawn with probabilities proportional to each row of the input.
 
     Examples:
@@ -346,7 +346,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: An
     return cast(ew.Minimum()(found, weights.shape[-1] - 1), mstype.int64)
 
 
-def _without_replacement(weights: Any, count: int, seed: Any) -> Tensor:
+def _without_replacement(weights: Tensor, count: int, seed: Any) -> Tensor:
     """The largest of weight ** (1 / u)-like keys (Efraimidis and Spirakis, 2006), in log form: log w + Gumbel noise."""
     u = 1 - rnd.RandomUniform()(_key(seed), weights.shape, mstype.float32)
     exponential_noise = -ew.Log()(ew.Maximum()(u, 1e-38))
@@ -354,7 +354,9 @@ def _without_replacement(weights: Any, count: int, seed: Any) -> Tensor:
     return cast(TopK()(noisy, count)[1], mstype.int64)
 
 
-def multinomial_with_replacement(x: Any, seed: Any, offset: int, numsamples: int, replacement: bool = False) -> Tensor:
+def multinomial_with_replacement(
+    x: Tensor, seed: Any, offset: int, numsamples: int, replacement: bool = False
+) -> Tensor:
     """Indices drawn with probabilities proportional to each row.
 
     Examples:
@@ -364,7 +366,7 @@ def multinomial_with_replacement(x: Any, seed: Any, offset: int, numsamples: int
     return multinomial(x, numsamples, replacement, seed or None)
 
 
-def random_categorical(logits: Any, num_sample: int, seed: Any = 0, dtype: Any = mstype.int64) -> Tensor:
+def random_categorical(logits: Tensor, num_sample: int, seed: Any = 0, dtype: Any = mstype.int64) -> Tensor:
     """Indices drawn with probabilities softmax(logits), `num_sample` per row.
 
     Examples:
@@ -379,7 +381,7 @@ def random_categorical(logits: Any, num_sample: int, seed: Any = 0, dtype: Any =
     return cast(multinomial(weights, num_sample, True, seed or None), dtype)
 
 
-def choice_with_mask(input_x: Any, count: int = 256, seed: Any = None) -> tuple[Tensor, Tensor]:
+def choice_with_mask(input_x: Tensor, count: int = 256, seed: Any = None) -> tuple[Tensor, Tensor]:
     """`count` coordinates drawn from the places where a bool tensor holds, and which of them are real.
 
     If fewer places hold, the rest of the rows are padding, marked False in the second result.
@@ -449,7 +451,7 @@ def uniform_candidate_sampler(
 
 
 def _candidates(
-    true: Any, count: int, unique: bool, range_max: int, seed: Any, chance: Callable[[Any], Any]
+    true: Tensor, count: int, unique: bool, range_max: int, seed: Any, chance: Callable[[Any], Any]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw `count` classes below `range_max`; `chance` is the probability of a class in one draw, of any class number."""
     if unique and count > range_max:

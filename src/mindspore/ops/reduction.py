@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
@@ -26,6 +27,9 @@ from mindspore.prims.reduction import Reshape
 from mindspore.prims.requirements import demand_between
 from mindspore.prims.sorting import Argmax, Argmin, Sort
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 __all__ = [
     "all", "amax", "amin", "aminmax", "any", "argmax", "argmax_with_value", "argmin", "argmin_with_value",
     "count_nonzero", "cov", "kthvalue", "logsumexp", "max", "mean", "median", "min", "nanmean", "nanmedian",
@@ -39,7 +43,7 @@ def _axis(axis: Any) -> Any:
     return () if axis is None else tuple(axis) if isinstance(axis, list) else axis
 
 
-def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: DType | None = None) -> Tensor:
     """The sum over `dim` (all dimensions when None).
 
     Examples:
@@ -51,12 +55,12 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     return red.ReduceSum(checks.boolean("sum", "keepdim", keepdim))(x, _axis(dim))
 
 
-def _accumulation_type(x: Any, dtype: Any) -> Any:
+def _accumulation_type(x: Tensor, dtype: DType | None) -> Any:
     """Sums and products of integers are int64 unless told otherwise."""
     return cast(x, mstype.int64 if dtype is None and x.dtype.kind in "bui" else dtype)
 
 
-def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
+def mean(x: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """The mean over `axis` (all dimensions when None).
 
     Examples:
@@ -68,7 +72,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return red.ReduceMean(checks.boolean("mean", "keep_dims", keep_dims))(x, _axis(axis))
 
 
-def mean_cast(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
+def mean_cast(input: Tensor, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """The mean over `axis`, computed in `dtype` if given.
 
     Examples:
@@ -78,7 +82,7 @@ def mean_cast(input: Any, axis: Any = None, keepdims: bool = False, dtype: Any =
     return mean(cast(input, dtype), axis, keepdims)
 
 
-def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
+def prod(input: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
     """The product over `axis` (all dimensions when None).
 
     Examples:
@@ -89,7 +93,7 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
     return red.ReduceProd(keep_dims)(x, _axis(axis))
 
 
-def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
+def all(input: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether all elements hold.
 
     Examples:
@@ -99,7 +103,7 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return red.ReduceAll(keep_dims)(require_tensor("all", "input", input), _axis(axis))
 
 
-def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
+def any(input: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether any element holds.
 
     Examples:
@@ -109,7 +113,7 @@ def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return red.ReduceAny(keep_dims)(require_tensor("any", "input", input), _axis(axis))
 
 
-def reduce_sum(x: Any, axis: Any = ()) -> Tensor:
+def reduce_sum(x: Tensor, axis: Any = ()) -> Tensor:
     """The sum over `axis`.
 
     Examples:
@@ -120,7 +124,7 @@ def reduce_sum(x: Any, axis: Any = ()) -> Tensor:
     return red.ReduceSum()(x, _axis(axis))
 
 
-def reduce_mean(x: Any, axis: Any = ()) -> Tensor:
+def reduce_mean(x: Tensor, axis: Any = ()) -> Tensor:
     """The mean over `axis`.
 
     Examples:
@@ -130,7 +134,7 @@ def reduce_mean(x: Any, axis: Any = ()) -> Tensor:
     return red.ReduceMean()(x, _axis(axis))
 
 
-def reduce_max(x: Any, axis: Any = ()) -> Tensor:
+def reduce_max(x: Tensor, axis: Any = ()) -> Tensor:
     """The maximum over `axis`.
 
     Examples:
@@ -140,7 +144,7 @@ def reduce_max(x: Any, axis: Any = ()) -> Tensor:
     return red.ReduceMax()(x, _axis(axis))
 
 
-def reduce_min(x: Any, axis: Any = ()) -> Tensor:
+def reduce_min(x: Tensor, axis: Any = ()) -> Tensor:
     """The minimum over `axis`.
 
     Examples:
@@ -150,7 +154,7 @@ def reduce_min(x: Any, axis: Any = ()) -> Tensor:
     return red.ReduceMin()(x, _axis(axis))
 
 
-def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = mstype.int32) -> Tensor:
+def count_nonzero(x: Tensor, axis: Any = (), keep_dims: bool = False, dtype: DType = mstype.int32) -> Tensor:
     """The number of elements that are not 0.
 
     Examples:
@@ -162,7 +166,7 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
 
 
 # -- extrema --------------------------------------------------------------------------------------------------------
-def _masked(x: Any, initial: Any, where: Any, extreme: Any) -> Any:
+def _masked(x: Tensor, initial: Any, where: Any, extreme: Any) -> Any:
     """Apply numpy's `initial` and `where` before an extremum."""
     if where is not None and where is not True:
         if initial is None:
@@ -171,7 +175,7 @@ def _masked(x: Any, initial: Any, where: Any, extreme: Any) -> Any:
     return x if initial is None else extreme()(x, initial)
 
 
-def amax(input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
+def amax(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
     """The maximum over `axis` (all dimensions when None).
 
     Examples:
@@ -182,7 +186,7 @@ def amax(input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any =
     return red.ReduceMax(keepdims)(_masked(input, initial, where, ew.Maximum), _axis(axis))
 
 
-def amin(input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
+def amin(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
     """The minimum over `axis` (all dimensions when None).
 
     Examples:
@@ -193,7 +197,7 @@ def amin(input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any =
     return red.ReduceMin(keepdims)(_masked(input, initial, where, ew.Minimum), _axis(axis))
 
 
-def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+def aminmax(input: Tensor, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The minimum and the maximum over `axis`.
 
     Examples:
@@ -204,7 +208,7 @@ def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tenso
     return amin(input, axis, keepdims), amax(input, axis, keepdims)
 
 
-def extreme_along(prim: Any, x: Any, axis: int, keepdims: bool, index_dtype: Any = mstype.int64) -> tuple[Any, Any]:
+def extreme_along(prim: Any, x: Tensor, axis: int, keepdims: bool, index_dtype: Any = mstype.int64) -> tuple[Any, Any]:
     """(values, indices) of the extreme elements; the gradient goes to the indexed elements."""
     index = prim(axis, index_dtype)(x)
     if x.ndim == 0:
@@ -216,7 +220,7 @@ def extreme_along(prim: Any, x: Any, axis: int, keepdims: bool, index_dtype: Any
 
 
 def max(
-    input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+    input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
     """(values, indices) of the largest elements along `axis`; over everything, with index 0, when `axis` is None.
 
@@ -233,7 +237,7 @@ def max(
 
 
 def min(
-    input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+    input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
     """(values, indices) of the smallest elements along `axis`; over everything, with index 0, when `axis` is None.
 
@@ -248,7 +252,7 @@ def min(
     return extreme_along(Argmin, _masked(input, initial, where, ew.Minimum), axis, keepdims)
 
 
-def _arg(prim: Any, name: str, input: Any, axis: Any, keepdims: bool) -> Tensor:
+def _arg(prim: Any, name: str, input: Tensor, axis: Any, keepdims: bool) -> Tensor:
     require_tensor(name, "input", input)
     if input.dtype is mstype.bool_:
         input = cast(input, mstype.int32)
@@ -259,7 +263,7 @@ def _arg(prim: Any, name: str, input: Any, axis: Any, keepdims: bool) -> Tensor:
     return ExpandDims()(index, normal_axis(name, axis, input.ndim)) if keepdims and input.ndim else index
 
 
-def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
+def argmax(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Where the largest element stands; in the flattened tensor when `dim` is None.
 
     Examples:
@@ -269,7 +273,7 @@ def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     return _arg(Argmax, "argmax", input, dim, keepdim)
 
 
-def argmin(input: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def argmin(input: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Where the smallest element stands (int32); in the flattened tensor when `axis` is None.
 
     Examples:
@@ -279,7 +283,7 @@ def argmin(input: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     return cast(_arg(Argmin, "argmin", input, axis, keepdims), mstype.int32)
 
 
-def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+def argmax_with_value(input: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """(indices, values) of the largest elements along `axis`.
 
     Examples:
@@ -291,7 +295,7 @@ def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
     return index, value
 
 
-def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+def argmin_with_value(input: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """(indices, values) of the smallest elements along `axis`.
 
     Examples:
@@ -304,7 +308,7 @@ def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
 
 
 # -- spread ---------------------------------------------------------------------------------------------------------
-def var(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def var(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """The variance over `axis`, divided by N - ddof.
 
     Examples:
@@ -314,7 +318,7 @@ def var(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> 
     return var_mean(input, axis, ddof, keepdims)[0]
 
 
-def std(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def std(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """The standard deviation over `axis`, with N - ddof in the variance.
 
     Examples:
@@ -324,7 +328,7 @@ def std(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> 
     return ew.Sqrt()(var(input, axis, ddof, keepdims))
 
 
-def var_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+def var_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Variance and mean over `axis`.
 
     Examples:
@@ -344,7 +348,7 @@ def var_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False
     return variance, centre if keepdims else Reshape()(centre, total.shape)
 
 
-def std_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+def std_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean over `axis`.
 
     Examples:
@@ -357,7 +361,7 @@ def std_mean(input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False
 
 
 @renamed(input_x="input", x="input", axis="dim", keep_dims="keepdim")
-def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     """log(sum(exp(input))) over `dim` without overflow.
 
     Examples:
@@ -379,7 +383,7 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Tensor:
 
 
 # -- NaN aware ------------------------------------------------------------------------------------------------------
-def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum that counts NaN as 0.
 
     Examples:
@@ -392,7 +396,7 @@ def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any =
     return red.ReduceSum(keepdims)(cast(x, dtype), _axis(axis))
 
 
-def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+def nanmean(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of the elements that are not NaN.
 
     Examples:
@@ -405,14 +409,14 @@ def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any 
 
 
 # -- order statistics -----------------------------------------------------------------------------------------------
-def _rows(x: Any, axis: Any) -> tuple[Any, int]:
+def _rows(x: Tensor, axis: Any) -> tuple[Any, int]:
     """The tensor to work on and its axis: flattened when `axis` is None."""
     if axis is None:
         return Reshape()(x, (-1,)), 0
     return x, normal_axis("median", axis, x.ndim)
 
 
-def median(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+def median(input: Tensor, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """(values, indices) of the lower median along `axis`; NaN wins.
 
     Examples:
@@ -423,7 +427,7 @@ def median(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, 
     return _order_statistic("median", input, axis, keepdims, lambda n: (n - 1) // 2)
 
 
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """(values, indices) of the k-th smallest elements along `dim`; k counts from 1.
 
     Examples:
@@ -434,7 +438,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> tuple[
     return _order_statistic("kthvalue", input, dim, keepdim, lambda n: checks.integer("kthvalue", "k", k, 1) - 1)
 
 
-def _order_statistic(op: str, input: Any, axis: Any, keepdims: bool, place: Any) -> tuple[Tensor, Tensor]:
+def _order_statistic(op: str, input: Tensor, axis: Any, keepdims: bool, place: Callable) -> tuple[Tensor, Tensor]:
     require_tensor(op, "input", input)
     if input.ndim == 0:
         return input, Tensor(0, mstype.int64)
@@ -451,7 +455,7 @@ def _order_statistic(op: str, input: Any, axis: Any, keepdims: bool, place: Any)
     return value, where
 
 
-def nanmedian(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+def nanmedian(input: Tensor, axis: Any = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """(values, indices) of the lower median of the elements that are not NaN.
 
     Examples:
@@ -473,7 +477,7 @@ def nanmedian(input: Any, axis: Any = -1, keepdims: bool = False) -> tuple[Tenso
     return Reshape()(value, shape), Reshape()(where, shape)
 
 
-def quantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def quantile(input: Tensor, q: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The q-quantiles along `axis`, by linear interpolation; several q give a new first dimension. NaN wins.
 
     Examples:
@@ -483,7 +487,7 @@ def quantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Te
     return _quantile("quantile", input, q, axis, keepdims, False)
 
 
-def nanquantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def nanquantile(input: Tensor, q: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """`quantile` of the elements that are not NaN.
 
     Examples:
@@ -493,7 +497,7 @@ def nanquantile(input: Any, q: Any, axis: Any = None, keepdims: bool = False) ->
     return _quantile("nanquantile", input, q, axis, keepdims, True)
 
 
-def _quantile(op: str, input: Any, q: Any, axis: Any, keepdims: bool, skip_nan: bool) -> Tensor:
+def _quantile(op: str, input: Tensor, q: Any, axis: Any, keepdims: bool, skip_nan: bool) -> Tensor:
     x, at = _rows(require_tensor(op, "input", input), axis)
     if x.dtype.kind != "f":
         raise TypeError(f"For '{op}', 'input' must be of a float type, but got {x.dtype}.")
@@ -534,7 +538,7 @@ def _stack(tensors: list) -> Any:
 
 
 # -- shapes of distributions ----------------------------------------------------------------------------------------
-def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariance matrix of variables (rows) observed in columns, perhaps weighted.
 
     Examples:
@@ -578,7 +582,7 @@ def cumulative_trapezoid_sum(y: Any, dx: Any, axis: int) -> Any:
     return red.ReduceSum()((left + right) * dx * 0.5, axis)
 
 
-def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+def trapz(y: Tensor, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """The integral of y over `dim` by the trapezoid rule, at points x or `dx` apart.
 
     Examples:

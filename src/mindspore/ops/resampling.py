@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Transpose
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
-def apply_along(x: Any, axis: int, matrix: np.ndarray) -> Any:
+
+def apply_along(x: Tensor, axis: int, matrix: np.ndarray) -> Any:
     """Multiply by a constant (out, in) matrix along one axis."""
     rank = x.ndim
     order = (*(a for a in range(rank) if a != axis), axis)
@@ -22,7 +25,7 @@ def apply_along(x: Any, axis: int, matrix: np.ndarray) -> Any:
     return out if axis == rank - 1 else Transpose()(out, back)
 
 
-def pick_along(x: Any, axis: int, index: np.ndarray) -> Any:
+def pick_along(x: Tensor, axis: int, index: np.ndarray) -> Any:
     """Take elements at constant positions along one axis."""
     return GetItem((*(slice(None),) * axis, TENSOR_INDEX))(x, from_array(np.asarray(index, np.int64)))
 

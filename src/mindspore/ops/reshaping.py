@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +34,9 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.reduction import BroadcastTo, Reshape
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 __all__ = [
     "adjoint", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_shapes", "broadcast_to", "cast", "deepcopy",
     "dtype", "dyn_shape", "expand", "expand_as", "expand_dims", "flatten", "flip", "fliplr", "flipud", "identity",
@@ -43,7 +47,7 @@ __all__ = [
 
 
 # -- facts ----------------------------------------------------------------------------------------------------------
-def shape(input_x: Any) -> tuple[int, ...]:
+def shape(input_x: Tensor) -> tuple[int, ...]:
     """The size of each dimension.
 
     Examples:
@@ -57,7 +61,7 @@ def shape(input_x: Any) -> tuple[int, ...]:
 shape_ = alias(shape, "shape_")
 
 
-def dyn_shape(input_x: Any) -> Tensor:
+def dyn_shape(input_x: Tensor) -> Tensor:
     """The shape as an int64 tensor.
 
     Examples:
@@ -68,7 +72,7 @@ def dyn_shape(input_x: Any) -> Tensor:
     return Tensor(np.asarray(input_x.shape, np.int64))
 
 
-def size(input_x: Any) -> int:
+def size(input_x: Tensor) -> int:
     """The number of elements.
 
     Examples:
@@ -78,7 +82,7 @@ def size(input_x: Any) -> int:
     return require_tensor("size", "input_x", input_x).size
 
 
-def numel(input: Any) -> int:
+def numel(input: Tensor) -> int:
     """The number of elements.
 
     Examples:
@@ -88,7 +92,7 @@ def numel(input: Any) -> int:
     return require_tensor("numel", "input", input).size
 
 
-def rank(input_x: Any) -> int:
+def rank(input_x: Tensor) -> int:
     """The number of dimensions.
 
     Examples:
@@ -109,7 +113,7 @@ def dtype(x: Any) -> Any:
     return x.dtype if isinstance(x, (COOTensor, CSRTensor)) else require_tensor("dtype", "x", x).dtype
 
 
-def cast(input: Any, dtype: Any) -> Tensor:
+def cast(input: Any, dtype: DType) -> Tensor:
     """Convert the elements to another type.
 
     Examples:
@@ -120,7 +124,7 @@ def cast(input: Any, dtype: Any) -> Tensor:
     return ew.Cast()(input, dtype)
 
 
-def type_as(input: Any, other: Any) -> Tensor:
+def type_as(input: Tensor, other: Tensor) -> Tensor:
     """input converted to the element type of other.
 
     Examples:
@@ -142,7 +146,7 @@ def identity(x: Any) -> Any:
     return x
 
 
-def deepcopy(input_x: Any) -> Tensor:
+def deepcopy(input_x: Tensor) -> Tensor:
     """A tensor with its own data.
 
     Examples:
@@ -178,7 +182,7 @@ def reshape(input: Any, shape: Any) -> Tensor:
     return Reshape()(input, shape)
 
 
-def view_as(input: Any, other: Any) -> Tensor:
+def view_as(input: Tensor, other: Tensor) -> Tensor:
     """input in the shape of other.
 
     Examples:
@@ -189,7 +193,7 @@ def view_as(input: Any, other: Any) -> Tensor:
     return Reshape()(input, other.shape)
 
 
-def ravel(input: Any) -> Tensor:
+def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension.
 
     Examples:
@@ -199,7 +203,7 @@ def ravel(input: Any) -> Tensor:
     return Reshape()(input, (-1,))
 
 
-def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
+def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
     """Merge the dimensions from `start_dim` to `end_dim`; order 'F' reverses the dimensions first.
 
     Examples:
@@ -227,7 +231,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     return Reshape()(input, input.shape[:start] + (merged,) + input.shape[end + 1 :])
 
 
-def expand_dims(input_x: Any, axis: int) -> Tensor:
+def expand_dims(input_x: Tensor, axis: int) -> Tensor:
     """Insert a dimension of size 1.
 
     Examples:
@@ -238,7 +242,7 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
     return arr.ExpandDims()(input_x, values.static_value(axis))
 
 
-def unsqueeze(input: Any, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Insert a dimension of size 1.
 
     Examples:
@@ -249,7 +253,7 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
     return arr.ExpandDims()(input, values.static_value(dim))
 
 
-def squeeze(input: Any, axis: Any = None) -> Tensor:
+def squeeze(input: Tensor, axis: Any = None) -> Tensor:
     """Drop dimensions of size 1: all of them, or those named. Named dimensions of another size stay.
 
     Examples:
@@ -265,7 +269,7 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
     return Reshape()(input, tuple(n for d, n in enumerate(input.shape) if d not in drop))
 
 
-def atleast_1d(inputs: Any) -> Any:
+def atleast_1d(inputs: Tensor) -> Any:
     """Tensors with at least one dimension.
 
     Examples:
@@ -276,7 +280,7 @@ def atleast_1d(inputs: Any) -> Any:
     return _atleast(inputs, lambda x: Reshape()(x, (1,)) if x.ndim == 0 else x)
 
 
-def atleast_2d(inputs: Any) -> Any:
+def atleast_2d(inputs: Tensor) -> Any:
     """Tensors with at least two dimensions; new ones come first.
 
     Examples:
@@ -287,7 +291,7 @@ def atleast_2d(inputs: Any) -> Any:
     return _atleast(inputs, lambda x: Reshape()(x, (1,) * (2 - x.ndim) + x.shape) if x.ndim < 2 else x)
 
 
-def atleast_3d(inputs: Any) -> Any:
+def atleast_3d(inputs: Tensor) -> Any:
     """Tensors with at least three dimensions: (N,) becomes (1, N, 1), (M, N) becomes (M, N, 1).
 
     Examples:
@@ -296,7 +300,7 @@ def atleast_3d(inputs: Any) -> Any:
     """
     require_operands("atleast_3d", inputs=inputs)
 
-    def lift(x: Any) -> Any:
+    def lift(x: Tensor) -> Any:
         if x.ndim < 2:
             return Reshape()(x, (1, x.size, 1))
         return Reshape()(x, (*x.shape, 1)) if x.ndim == 2 else x
@@ -304,7 +308,7 @@ def atleast_3d(inputs: Any) -> Any:
     return _atleast(inputs, lift)
 
 
-def _atleast(inputs: Any, lift: Any) -> Any:
+def _atleast(inputs: Any, lift: Callable) -> Any:
     if isinstance(inputs, (tuple, list)):
         return tuple(lift(as_tensor(x)) for x in inputs)
     return lift(as_tensor(inputs))
@@ -312,7 +316,7 @@ def _atleast(inputs: Any, lift: Any) -> Any:
 
 # -- permuting ------------------------------------------------------------------------------------------------------
 @renamed(input_x="input", input_perm="dims", axes="dims")
-def transpose(input: Any, dims: Any) -> Tensor:
+def transpose(input: Tensor, dims: Any) -> Tensor:
     """Permute the dimensions.
 
     Examples:
@@ -323,7 +327,7 @@ def transpose(input: Any, dims: Any) -> Tensor:
     return arr.Transpose()(input, static_ints("transpose", "dims", dims))
 
 
-def permute(input: Any, axis: Any) -> Tensor:
+def permute(input: Tensor, axis: Any) -> Tensor:
     """Permute the dimensions.
 
     Examples:
@@ -333,7 +337,7 @@ def permute(input: Any, axis: Any) -> Tensor:
     return arr.Transpose()(input, static_ints("permute", "axis", axis))
 
 
-def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Exchange two dimensions.
 
     Examples:
@@ -349,7 +353,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     return arr.Transpose()(input, tuple(order))
 
 
-def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Exchange two dimensions.
 
     Examples:
@@ -359,7 +363,7 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
     return swapaxes(input, dim0, dim1)
 
 
-def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
+def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
     """Move dimensions to new places; the others keep their order.
 
     Examples:
@@ -383,7 +387,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
 movedim = alias(moveaxis, "movedim")
 
 
-def t(input: Any) -> Tensor:
+def t(input: Tensor) -> Tensor:
     """The transpose of a tensor of at most 2 dimensions.
 
     Examples:
@@ -396,7 +400,7 @@ def t(input: Any) -> Tensor:
     return arr.Transpose()(input, (1, 0)) if input.ndim == 2 else input
 
 
-def adjoint(x: Any) -> Tensor:
+def adjoint(x: Tensor) -> Tensor:
     """The conjugate transpose of the last two dimensions.
 
     Examples:
@@ -407,7 +411,7 @@ def adjoint(x: Any) -> Tensor:
     return ew.conj(swapaxes(x, -1, -2))
 
 
-def flip(input: Any, dims: Any) -> Tensor:
+def flip(input: Tensor, dims: Any) -> Tensor:
     """Reverse the order along dimensions.
 
     Examples:
@@ -421,7 +425,7 @@ def flip(input: Any, dims: Any) -> Tensor:
     return arr.GetItem(spec)(input)
 
 
-def reverse(x: Any, axis: Any) -> Tensor:
+def reverse(x: Tensor, axis: Any) -> Tensor:
     """Reverse the order along dimensions.
 
     Examples:
@@ -431,7 +435,7 @@ def reverse(x: Any, axis: Any) -> Tensor:
     return flip(x, axis)
 
 
-def fliplr(input: Any) -> Tensor:
+def fliplr(input: Tensor) -> Tensor:
     """Reverse the columns.
 
     Examples:
@@ -442,7 +446,7 @@ def fliplr(input: Any) -> Tensor:
     return flip(input, (1,))
 
 
-def flipud(input: Any) -> Tensor:
+def flipud(input: Tensor) -> Tensor:
     """Reverse the rows.
 
     Examples:
@@ -453,7 +457,7 @@ def flipud(input: Any) -> Tensor:
     return flip(input, (0,))
 
 
-def rot90(input: Any, k: int, dims: Any) -> Tensor:
+def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     """Rotate by k times 90 degrees in the plane of two dimensions.
 
     Examples:
@@ -473,7 +477,7 @@ def rot90(input: Any, k: int, dims: Any) -> Tensor:
     return swapaxes(flip(input, (b,)), a, b) if turns == 1 else flip(swapaxes(input, a, b), (b,))
 
 
-def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Move elements along dimensions; those that leave at the end enter at the start.
 
     Examples:
@@ -498,7 +502,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
 
 
 # -- repeating ------------------------------------------------------------------------------------------------------
-def broadcast_to(input: Any, shape: Any) -> Tensor:
+def broadcast_to(input: Tensor, shape: Any) -> Tensor:
     """Repeat along new or size-1 dimensions; -1 keeps a dimension.
 
     Examples:
@@ -509,7 +513,7 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
     return BroadcastTo(static_ints("broadcast_to", "shape", shape))(input)
 
 
-def expand(input_x: Any, size: Any) -> Tensor:
+def expand(input_x: Tensor, size: Tensor) -> Tensor:
     """Repeat along new or size-1 dimensions; -1 keeps a dimension.
 
     Examples:
@@ -520,7 +524,7 @@ def expand(input_x: Any, size: Any) -> Tensor:
     return BroadcastTo(static_ints("expand", "size", size))(input_x)
 
 
-def expand_as(input: Any, other: Any) -> Tensor:
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """input repeated to the shape of other.
 
     Examples:
@@ -532,7 +536,7 @@ def expand_as(input: Any, other: Any) -> Tensor:
     return BroadcastTo(other.shape)(input)
 
 
-def tile(input: Any, dims: Any) -> Tensor:
+def tile(input: Tensor, dims: Any) -> Tensor:
     """Repeat the whole tensor `dims` times along its dimensions.
 
     Examples:
@@ -567,7 +571,7 @@ def _repeated_places(n: int, counts: np.ndarray) -> np.ndarray:
     return np.repeat(np.arange(n), counts)
 
 
-def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element along `axis` (of the flattened tensor when None).
 
     Examples:
@@ -599,7 +603,7 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
     return Gather()(input, Tensor(index), at)
 
 
-def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:
+def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
     """Repeat each element `rep` times along `axis`.
 
     Examples:

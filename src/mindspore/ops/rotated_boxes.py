@@ -38,7 +38,7 @@ def _corners(box: tuple) -> tuple[Any, Any]:
     return x + dx * cos - dy * sin, y + dx * sin + dy * cos
 
 
-def _inside(px: Any, py: Any, box: tuple, slack: float) -> Any:
+def _inside(px: Tensor, py: Tensor, box: tuple, slack: float) -> Any:
     x, y, w, h, angle = (Reshape()(v, (*v.shape, 1)) for v in box)
     cos, sin = ew.Cos()(angle), ew.Sin()(angle)
     dx, dy = px - x, py - y
@@ -85,7 +85,7 @@ def _common_area(a: tuple, b: tuple, v_threshold: float, e_threshold: float) -> 
     return ew.Abs()(ReduceSum()(x * y[..., after] - x[..., after] * y, -1)) * 0.5
 
 
-def _boxes(boxes: Any, trans: bool) -> list:
+def _boxes(boxes: Tensor, trans: bool) -> list:
     """Middle, size and angle in radians, from (x, y, w, h, degrees) or (x1, y1, x2, y2, degrees)."""
     a, b, c, d, degrees = (at_least_single(boxes[..., i]) for i in range(5))
     if trans:
@@ -94,7 +94,8 @@ def _boxes(boxes: Any, trans: bool) -> list:
 
 
 def rotated_iou(
-    boxes: Any, query_boxes: Any, trans: bool = False, mode: int = 0, is_cross: bool = True, v_threshold: float = 0.0,
+    boxes: Tensor, query_boxes: Tensor, trans: bool = False, mode: int = 0, is_cross: bool = True,
+    v_threshold: float = 0.0,
     e_threshold: float = 0.0,
 ) -> Tensor:  # fmt: skip
     """The overlap of rotated rectangles (B, N, 5) with others (B, K, 5), by their union: (B, N, K).

@@ -36,7 +36,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+def sort(input_x: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     """(sorted values, their indices) along `axis`; stable.
 
     Examples:
@@ -57,7 +57,7 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
     return Sort(axis, descending)(require_tensor("argsort", "input", input))[1]
 
 
-def sort_stable(input: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+def sort_stable(input: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
     """(sorted values, their indices) along `axis`, equal elements in their order.
 
     Examples:
@@ -68,7 +68,7 @@ def sort_stable(input: Any, axis: int = -1, descending: bool = False, stable: bo
     return sort(input, axis, descending)
 
 
-def argsort_stable(input: Any, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort_stable(input: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """The indices that sort along `axis`, equal elements in their order.
 
     Examples:
@@ -78,7 +78,7 @@ def argsort_stable(input: Any, axis: int = -1, descending: bool = False, stable:
     return argsort(input, axis, descending)
 
 
-def msort(input: Any) -> Tensor:
+def msort(input: Tensor) -> Tensor:
     """Sorted along the first dimension.
 
     Examples:
@@ -90,7 +90,7 @@ def msort(input: Any) -> Tensor:
 
 
 def topk(
-    input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
+    input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
     """(values, indices) of the k largest (or smallest) elements along `dim`, the last dimension when None.
 
@@ -117,7 +117,7 @@ def topk(
     return (found, index) if last else (swapaxes(found, at, -1), swapaxes(index, at, -1))
 
 
-def top_k(input_x: Any, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
+def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
     """(values, indices) of the k largest elements of the last dimension.
 
     Examples:
@@ -145,7 +145,7 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
 
 
 def searchsorted(
-    sorted_sequence: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorted_sequence: Tensor, values: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Any = None,
 ) -> Tensor:  # fmt: skip
     """Where each value would be inserted to keep the rows of `sorted_sequence` sorted.
@@ -164,7 +164,7 @@ def searchsorted(
     return SearchSorted(dtype, bool(right or side == "right"))(sorted_sequence, as_tensor(values))
 
 
-def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
+def bucketize(input: Tensor, boundaries: Any, *, right: bool = False) -> Tensor:
     """The bucket between sorted boundaries that each element falls into; with `right`, intervals are [a, b).
 
     Examples:
@@ -179,7 +179,7 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
 
 
 # -- running values -------------------------------------------------------------------------------------------------
-def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
+def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
     """The running sum along `axis`.
 
     Examples:
@@ -192,7 +192,7 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     return scan.CumSum()(cast(x, mstype.int64) if x.dtype is mstype.bool_ else x, axis)
 
 
-def cumsum_flat(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+def cumsum_flat(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
     """The running sum along `axis`, or of the flattened tensor when None.
 
     Examples:
@@ -203,7 +203,7 @@ def cumsum_flat(x: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return cumsum(Reshape()(x, (-1,)), 0, dtype) if axis is None else cumsum(x, axis, dtype)
 
 
-def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """The running product along `dim`.
 
     Examples:
@@ -214,7 +214,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     return cast(scan.CumProd()(cast(input, wide), dim), dtype)
 
 
-def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
+def cummax(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The running maximum along `axis` and where it stands.
 
     Examples:
@@ -225,7 +225,7 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     return scan.Cummax(axis)(input)
 
 
-def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
+def cummin(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The running minimum along `axis` and where it stands.
 
     Examples:
@@ -237,7 +237,7 @@ def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     return value, cast(index, mstype.int32)
 
 
-def logcumsumexp(input: Any, axis: int) -> Tensor:
+def logcumsumexp(input: Tensor, axis: int) -> Tensor:
     """log of the running sum of exponentials along `axis`.
 
     Examples:
@@ -247,7 +247,7 @@ def logcumsumexp(input: Any, axis: int) -> Tensor:
     return scan.CumulativeLogsumexp()(input, axis)
 
 
-def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Differences of neighbours along `axis`, n times over.
 
     Examples:
@@ -268,7 +268,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 # -- results whose size depends on values (known outside graphs only) -------------------------------------------------
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The coordinates of the elements that are not 0: one row each, or one tensor per dimension.
 
     Examples:
@@ -281,7 +281,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     return measured("nonzero", lambda a: (np.argwhere(np.atleast_1d(a)).astype(np.int64),), input)[0]
 
 
-def argwhere(input: Any) -> Tensor:
+def argwhere(input: Tensor) -> Tensor:
     """The coordinates of the elements that are not 0, one row each.
 
     Examples:
@@ -292,7 +292,7 @@ def argwhere(input: Any) -> Tensor:
     return nonzero(input)
 
 
-def unique(input: Any) -> tuple[Tensor, Tensor]:
+def unique(input: Tensor) -> tuple[Tensor, Tensor]:
     """The values that occur, in order of first appearance, and for each element the index of its value.
 
     Examples:
@@ -313,7 +313,11 @@ def _unique(data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unique_sorted(
-    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
 ) -> Any:
     """The distinct elements (or slices along `dim`) in rising order, perhaps with inverse indices and counts."""
     require_tensor("unique", "input", input)
@@ -329,7 +333,7 @@ def unique_sorted(
     return tuple(result) if len(result) > 1 else result[0]
 
 
-def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
+def unique_with_pad(x: Tensor, pad_num: Any) -> tuple[Tensor, Tensor]:
     """`unique` with the values padded by `pad_num` to the length of x.
 
     Examples:
@@ -345,7 +349,7 @@ def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
 
 
 def unique_consecutive(
-    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """Drop elements equal to the one before; perhaps with each element's new index and the run lengths.
 
@@ -370,7 +374,7 @@ def unique_consecutive(
     return tuple(out) if len(out) > 1 else out[0]
 
 
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
+def bincount(input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
     """How often (or with what total weight) each of 0, 1, 2 … occurs.
 
     Examples:
@@ -393,7 +397,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     return TENSOR_SCATTERS["add"]()(zero, Reshape()(input, (-1, 1)), weight)
 
 
-def histc(input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
+def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
     """Counts in `bins` equal intervals of [min, max] (the data's own range when both are 0).
 
     Examples:
@@ -435,7 +439,7 @@ def isin(elements: Any, test_elements: Any) -> Tensor:
     return ReduceAny()(ew.Equal()(Reshape()(x, (*x.shape, 1)), Reshape()(y, (-1,))), -1)
 
 
-def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tensor:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All combinations of r elements of a 1-D tensor, one row each.
 
     Examples:
@@ -471,7 +475,7 @@ def cartesian_prod(*inputs: Any) -> Tensor:
     return stack([Reshape()(g, (-1,)) for g in meshgrid(*inputs, indexing="ij")], 1)
 
 
-def population_count(input_x: Any) -> Tensor:
+def population_count(input_x: Tensor) -> Tensor:
     """The number of set bits of each integer.
 
     Examples:
@@ -487,7 +491,7 @@ def population_count(input_x: Any) -> Tensor:
     return cast(ReduceSum()(cast(shifted, mstype.int32), -1), mstype.uint8)
 
 
-def histogram_fixed_width(x: Any, bounds: Any, nbins: int) -> Tensor:
+def histogram_fixed_width(x: Tensor, bounds: Tensor, nbins: int) -> Tensor:
     """Counts in `nbins` equal intervals of [bounds[0], bounds[1]]; elements outside count in the outermost ones.
 
     Examples:

@@ -18,6 +18,9 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import require_operands, require_tensors
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 _MAKERS = {
     "coo": "ops.make_coo_tensor(Tensor([[0, 1], [1, 0]]), Tensor([{0}, {0}]), (2, 2))",
     "csr": "ops.make_csr_tensor(Tensor([0, 1, 2]), Tensor([1, 0]), Tensor([{0}, {0}]), (2, 2))",
@@ -49,7 +52,7 @@ def _elementwise(kind: str, name: str) -> Callable:
 globals().update({f"{k}_{n}": _elementwise(k, n) for k in ("coo", "csr") for n in _ELEMENTWISE})
 
 
-def coo_add(x1: COOTensor, x2: COOTensor, thresh: Any) -> COOTensor:
+def coo_add(x1: COOTensor, x2: COOTensor, thresh: Tensor) -> COOTensor:
     """The sum; results smaller than `thresh` are left out.
 
     Examples:
@@ -119,7 +122,7 @@ def csr_div(x: CSRTensor, y: Any) -> CSRTensor:
     return x / y
 
 
-def csr_mv(csr_tensor: CSRTensor, dense: Any) -> Tensor:
+def csr_mv(csr_tensor: CSRTensor, dense: Tensor) -> Tensor:
     """The product with a vector.
 
     Examples:
@@ -133,7 +136,12 @@ def csr_mv(csr_tensor: CSRTensor, dense: Any) -> Tensor:
 
 
 def csr_mm(
-    a: CSRTensor, b: Any, trans_a: bool = False, trans_b: bool = False, adjoint_a: bool = False, adjoint_b: bool = False
+    a: CSRTensor,
+    b: Tensor,
+    trans_a: bool = False,
+    trans_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
 ) -> Any:
     """The product with a matrix, perhaps transposed.
 
@@ -161,7 +169,7 @@ def csr_reduce_sum(csr_tensor: CSRTensor, axis: int) -> Tensor:
     return csr_tensor.sum(axis)
 
 
-def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
+def csr_softmax(logits: CSRTensor, dtype: DType) -> CSRTensor:
     """Exponentials of each row's stored values that add up to 1.
 
     Examples:
@@ -176,7 +184,7 @@ def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
     return logits.with_values(F.cast(weights / total, dtype))
 
 
-def csr_gather(indptr: Any, indices: Any, dense: Any, sparse_shape: Any) -> Tensor:
+def csr_gather(indptr: Tensor, indices: Tensor, dense: Tensor, sparse_shape: Any) -> Tensor:
     """The elements of a dense tensor at the places of a CSR tensor.
 
     Examples:
@@ -211,7 +219,7 @@ def csr_to_dense(csr_tensor: CSRTensor) -> Tensor:
     return csr_tensor.to_dense()
 
 
-def dense_to_sparse_coo(tensor: Any) -> COOTensor:
+def dense_to_sparse_coo(tensor: Tensor) -> COOTensor:
     """The elements that are not 0, by coordinates.
 
     Examples:
@@ -222,7 +230,7 @@ def dense_to_sparse_coo(tensor: Any) -> COOTensor:
     return dense_to_coo(tensor)
 
 
-def dense_to_sparse_csr(tensor: Any) -> CSRTensor:
+def dense_to_sparse_csr(tensor: Tensor) -> CSRTensor:
     """The elements that are not 0, by compressed rows.
 
     Examples:
@@ -232,7 +240,7 @@ def dense_to_sparse_csr(tensor: Any) -> CSRTensor:
     return dense_to_csr(tensor)
 
 
-def coalesce(x_indices: Any, x_values: Any, x_shape: Any) -> tuple[Tensor, Tensor, Tensor]:
+def coalesce(x_indices: Tensor, x_values: Tensor, x_shape: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Sorted coordinates (in columns) without repeats, their summed values, and the shape.
 
     Examples:
@@ -247,7 +255,7 @@ def coalesce(x_indices: Any, x_values: Any, x_shape: Any) -> tuple[Tensor, Tenso
     return F.transpose(out.indices, (1, 0)), out.values, x_shape
 
 
-def make_row_tensor(indices: Any, values: Any, dense_shape: Any) -> RowTensor:
+def make_row_tensor(indices: Tensor, values: Tensor, dense_shape: Any) -> RowTensor:
     """A RowTensor.
 
     Examples:
@@ -258,7 +266,7 @@ def make_row_tensor(indices: Any, values: Any, dense_shape: Any) -> RowTensor:
     return RowTensor(indices, values, dense_shape)
 
 
-def make_sparse_tensor(indices: Any, values: Any, dense_shape: Any) -> COOTensor:
+def make_sparse_tensor(indices: Tensor, values: Tensor, dense_shape: Any) -> COOTensor:
     """A COOTensor.
 
     Examples:
@@ -269,7 +277,7 @@ def make_sparse_tensor(indices: Any, values: Any, dense_shape: Any) -> COOTensor
     return COOTensor(indices, values, dense_shape)
 
 
-def make_coo_tensor(indices: Any, values: Any, dense_shape: Any) -> COOTensor:
+def make_coo_tensor(indices: Tensor, values: Tensor, dense_shape: Any) -> COOTensor:
     """A COOTensor.
 
     Examples:
@@ -281,7 +289,7 @@ def make_coo_tensor(indices: Any, values: Any, dense_shape: Any) -> COOTensor:
     return COOTensor(indices, values, dense_shape)
 
 
-def make_csr_tensor(indptr: Any, indices: Any, values: Any, dense_shape: Any) -> CSRTensor:
+def make_csr_tensor(indptr: Tensor, indices: Tensor, values: Tensor, dense_shape: Any) -> CSRTensor:
     """A CSRTensor.
 
     Examples:
@@ -293,7 +301,7 @@ def make_csr_tensor(indptr: Any, indices: Any, values: Any, dense_shape: Any) ->
     return CSRTensor(indptr, indices, values, dense_shape)
 
 
-def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
+def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tensor:
     """The means of the rows `indices` of x, by (sorted) segment.
 
     Examples:
@@ -308,7 +316,12 @@ def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
 
 
 def sparse_tensor_dense_matmul(
-    indices: Any, values: Any, sparse_shape: Any, dense: Any, adjoint_st: bool = False, adjoint_dt: bool = False
+    indices: Tensor,
+    values: Tensor,
+    sparse_shape: Any,
+    dense: Tensor,
+    adjoint_st: bool = False,
+    adjoint_dt: bool = False,
 ) -> Tensor:
     """The product of a sparse matrix, given by its parts, with a dense one.
 

@@ -48,7 +48,7 @@ def _pairs(op: str, *named: tuple[str, Any, int]) -> Iterator[tuple]:
     return zip(*split)
 
 
-def _check_heads(op: str, query: Any, key: Any, head_num: int | None = None) -> int:
+def _check_heads(op: str, query: Tensor, key: Tensor, head_num: int | None = None) -> int:
     """The number of query heads per key head."""
     heads, keys = query.shape[-2], key.shape[-2]
     if head_num is not None and head_num != heads:
@@ -61,7 +61,7 @@ def _check_heads(op: str, query: Any, key: Any, head_num: int | None = None) -> 
     return heads // keys
 
 
-def _scores(query: Any, key: Any, group: int) -> Any:
+def _scores(query: Tensor, key: Tensor, group: int) -> Any:
     """(S1, N1, D) and (S2, N2, D) to products (N2, group, S1, S2), in float32."""
     s1, n1, d = query.shape
     q = Reshape()(Transpose()(at_least_single(query), (1, 0, 2)), (n1 // group, group * s1, d))
@@ -69,7 +69,7 @@ def _scores(query: Any, key: Any, group: int) -> Any:
     return Reshape()(BatchMatMul(False, True)(q, k), (n1 // group, group, s1, key.shape[0]))
 
 
-def _softmax(scores: Any, allowed: Any) -> tuple[Any, Any, Any]:
+def _softmax(scores: Tensor, allowed: Tensor | None) -> tuple[Any, Any, Any]:
     """Weights along the last axis, the largest score and the sum of exponentials; nothing allowed gives zeros."""
     if allowed is not None:
         scores = ew.Select()(BroadcastTo(scores.shape)(allowed), scores, ew.zeros_like(scores) + _MASKED)
@@ -81,7 +81,7 @@ def _softmax(scores: Any, allowed: Any) -> tuple[Any, Any, Any]:
     return powers / ew.Maximum()(total, 1e-30), top, total
 
 
-def _eight(x: Any, group: int) -> Any:
+def _eight(x: Tensor, group: int) -> Any:
     """(N2, group, S1, 1) to (S1, N1, 8): what softmax leaves for its gradient, eight times."""
     n2, _, s1, _ = x.shape
     rows = Reshape()(Transpose()(Reshape()(x, (n2 * group, s1)), (1, 0)), (s1, n2 * group, 1))
@@ -90,7 +90,7 @@ def _eight(x: Any, group: int) -> Any:
 
 # -- native sparse attention --------------------------------------------------------------------------------------------
 def nsa_compress(
-    input: Any, weight: Any, compress_block_size: int, compress_stride: int, *, actual_seq_len: Any
+    input: Tensor, weight: Tensor, compress_block_size: int, compress_stride: int, *, actual_seq_len: Any
 ) -> Tensor:
     """Weighted sums of windows of tokens: (T, N, D) and weights (window, N) to (T', N, D).
 
@@ -120,7 +120,8 @@ def nsa_compress(
 
 
 def nsa_compress_attention(
-    query: Any, key: Any, value: Any, scale_value: float, head_num: int, compress_block_size: int, compress_stride: int,
+    query: Tensor, key: Tensor, value: Any, scale_value: float, head_num: int, compress_block_size: int,
+    compress_stride: int,
     select_block_size: int, select_block_count: int, *, topk_mask: Any = None, atten_mask: Any = None,
     actual_seq_qlen: Any, actual_cmp_seq_kvlen: Any, actual_sel_seq_kvlen: Any,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
@@ -185,7 +186,7 @@ def _coverage(per_window: int, per_block: int) -> Any:
     return lambda j: [(per_block * j - i, t) for i, t in enumerate(times)]
 
 
-def _weighted(weights: Any, value: Any) -> Any:
+def _weighted(weights: Tensor, value: Tensor) -> Any:
     """Weights (N2, group, S1, S2) times values (S2, N2, D): (S1, N1, D)."""
     n2, group, s1, s2 = weights.shape
     v = Transpose()(at_least_single(value), (1, 0, 2))
@@ -195,7 +196,8 @@ def _weighted(weights: Any, value: Any) -> Any:
 
 
 def nsa_select_attention(
-    query: Any, key: Any, value: Any, topk_indices: Any, scale_value: float, head_num: int, select_block_size: int,
+    query: Tensor, key: Tensor, value: Any, topk_indices: Tensor, scale_value: float, head_num: int,
+    select_block_size: int,
     select_block_count: int, *, atten_mask: Any = None, actual_seq_qlen: Any, actual_seq_kvlen: Any,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Attention of every query to the blocks of keys that `topk_indices` (T1, N2, blocks) names.
@@ -235,7 +237,7 @@ def nsa_select_attention(
 
 
 # -- every query has keys of its own: (S1, N2, P) places ------------------------------------------------------------------
-def _token_places(blocks: Any, size: int, length: Any) -> tuple[Any, Any]:
+def _token_places(blocks: Tensor, size: int, length: Any) -> tuple[Any, Any]:
     """The tokens of chosen blocks (S1, N2, K), and which of them exist."""
     s1, n2, count = blocks.shape
     first = Reshape()(cast(blocks, mstype.int64) * size, (s1, n2, count, 1))
@@ -244,7 +246,7 @@ def _token_places(blocks: Any, size: int, length: Any) -> tuple[Any, Any]:
     return ew.Maximum()(ew.Select()(valid, places, ew.zeros_like(places)), 0), valid
 
 
-def _picked(x: Any, places: Any) -> Any:
+def _picked(x: Tensor, places: Tensor) -> Any:
     """(S2, N2, D) at (S1, N2, P): (N2, S1, P, D)."""
     s1, n2, count = places.shape
     rows = Reshape()(Transpose()(places, (1, 0, 2)), (n2, s1 * count, 1))
@@ -253,24 +255,24 @@ def _picked(x: Any, places: Any) -> Any:
     return Reshape()(found, (n2, s1, count, x.shape[-1]))
 
 
-def _grouped(query: Any, heads: int) -> Any:
+def _grouped(query: Tensor, heads: int) -> Any:
     """(S1, N1, D) to (N2, S1, group, D)."""
     s1, n1, d = query.shape
     return Transpose()(Reshape()(at_least_single(query), (s1, heads, n1 // heads, d)), (1, 0, 2, 3))
 
 
-def _chosen_scores(query: Any, key: Any, places: Any) -> Any:
+def _chosen_scores(query: Tensor, key: Tensor, places: Tensor) -> Any:
     """Products of each query with its own keys: (S1, N2, group, P)."""
     products = BatchMatMul(False, True)(_grouped(query, places.shape[1]), _picked(key, places))
     return Transpose()(products, (1, 0, 2, 3))
 
 
-def _chosen_softmax(scores: Any, valid: Any) -> tuple[Any, Any, Any]:
+def _chosen_softmax(scores: Tensor, valid: Tensor) -> tuple[Any, Any, Any]:
     s1, n2, count = valid.shape
     return _softmax(scores, Reshape()(valid, (s1, n2, 1, count)))
 
 
-def _chosen_values(weights: Any, value: Any, places: Any) -> Any:
+def _chosen_values(weights: Tensor, value: Tensor, places: Tensor) -> Any:
     """Weights (S1, N2, group, P) times each query's own values: (S1, N1, D)."""
     s1, n2, group, _ = weights.shape
     out = BatchMatMul()(Transpose()(weights, (1, 0, 2, 3)), _picked(value, places))
@@ -282,7 +284,7 @@ class _Layout:
     """Sequences of queries with their keys, whatever the layout; lengths may be known only at run time."""
 
     def __init__(
-        self, op: str, query: Any, layout_query: str, layout_key: str, q_lengths: Any, k_lengths: Any, table: Any
+        self, op: str, query: Tensor, layout_query: str, layout_key: str, q_lengths: Any, k_lengths: Any, table: Any
     ):
         if layout_query not in ("BSND", "TND"):
             raise ValueError(f"For '{op}', 'layout_query' must be 'BSND' or 'TND', but got {layout_query!r}.")
@@ -305,7 +307,7 @@ class _Layout:
             self.queries = _segments(op, "actual_seq_lengths_query", q_lengths, query.shape[0])
         self.count = len(self.queries) if self.packed else query.shape[0]
 
-    def query(self, x: Any, i: int) -> Any:
+    def query(self, x: Tensor, i: int) -> Any:
         return x[slice(*self.queries[i])] if self.packed else x[i]
 
     def key(self, x: Any, i: int) -> Any:
@@ -314,7 +316,7 @@ class _Layout:
             return Reshape()(blocks, (-1, *x.shape[2:]))
         return x[slice(*_segments(self.op, "lengths of keys", self.k_lengths, x.shape[0])[i])] if self.packed else x[i]
 
-    def length(self, keys: Any, i: int) -> Any:
+    def length(self, keys: Tensor, i: int) -> Any:
         """How many of the keys count."""
         known = self.k_lengths is None or (self.packed and not self.paged)
         return keys.shape[0] if known else cast(self.k_lengths[i], mstype.int64)
@@ -332,7 +334,8 @@ def _last_seen(count: int, length: Any, sparse_mode: int, op: str) -> Any:
 
 
 def lightning_indexer(
-    query: Any, key: Any, weights: Any, *, actual_seq_lengths_query: Any = None, actual_seq_lengths_key: Any = None,
+    query: Tensor, key: Tensor, weights: Tensor, *, actual_seq_lengths_query: Any = None,
+    actual_seq_lengths_key: Any = None,
     block_table: Any = None, layout_query: str = "BSND", layout_key: str = "BSND", sparse_count: int = 2048,
     sparse_mode: int = 3, pre_tokens: int = 2**63 - 1, next_tokens: int = 2**63 - 1, return_value: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
@@ -375,15 +378,16 @@ def lightning_indexer(
     return layout.join(places), cast(values if return_value else ew.zeros_like(values), query.dtype)
 
 
-def _padded(x: Any, count: int, value: int) -> Any:
+def _padded(x: Tensor, count: int, value: int) -> Any:
     """The last axis lengthened to `count`."""
     missing = count - x.shape[-1]
     return x if not missing else concat((x, from_array(np.full((*x.shape[:-1], missing), value, x.dtype.np))), -1)
 
 
 def sparse_flash_attention(
-    query: Any, key: Any, value: Any, sparse_indices: Any, scale_value: float, *, block_table: Any = None,
-    actual_seq_lengths_query: Any = None, actual_seq_lengths_kv: Any = None, query_rope: Any = None, key_rope: Any = None,
+    query: Tensor, key: Tensor, value: Any, sparse_indices: Tensor, scale_value: float, *, block_table: Any = None,
+    actual_seq_lengths_query: Any = None, actual_seq_lengths_kv: Any = None, query_rope: Tensor | None = None,
+    key_rope: Tensor | None = None,
     sparse_block_size: int = 1, layout_query: str = "BSND", layout_kv: str = "BSND", sparse_mode: int = 3,
     pre_tokens: int = 2**63 - 1, next_tokens: int = 2**63 - 1, attention_mode: int = 0, return_softmax_lse: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip

@@ -8,7 +8,7 @@ running per batch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,16 +23,20 @@ from mindspore.prims.gather_scatter import GatherNd, TensorScatterAdd, TensorSca
 from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+    from mindspore.prims.primitive import Primitive
 
-def _places(op: str, indices: Any) -> np.ndarray:
+
+def _places(op: str, indices: Tensor) -> np.ndarray:
     return concrete(op, indices)
 
 
-def _tensor(array: Any, like: Any) -> Tensor:
+def _tensor(array: Any, like: Tensor) -> Tensor:
     return from_array(np.asarray(array).astype(like.dtype.np))
 
 
-def _filled(shape: Any, dtype: Any, value: Any = 0) -> Tensor:
+def _filled(shape: Any, dtype: DType, value: Any = 0) -> Tensor:
     return from_array(np.full(shape, value, dtype.np))
 
 
@@ -56,9 +60,9 @@ def _merged(op: str, x1_indices: Any, x1_values: Any, x2_indices: Any, x2_values
     return places, TensorScatterAdd()(zeros, from_array(where.reshape(-1, 1)), values)
 
 
-def _extreme(op: str, choose: Any) -> Callable:
+def _extreme(op: str, choose: Primitive) -> Callable:
     def function(
-        x1_indices: Any, x1_values: Any, x1_shape: Any, x2_indices: Any, x2_values: Any, x2_shape: Any
+        x1_indices: Tensor, x1_values: Tensor, x1_shape: Tensor, x2_indices: Tensor, x2_values: Tensor, x2_shape: Tensor
     ) -> tuple:
         first, second = _places(op, x1_indices), _places(op, x2_indices)
         places, where = np.unique(np.concatenate([first, second]), axis=0, return_inverse=True)
@@ -81,7 +85,7 @@ def sparse_addmm(indices: Any, values: Any, shape: Any, x2_dense: Any, x3_dense:
     return alpha * matmul(dense, x2_dense) + beta * x3_dense
 
 
-def sparse_to_dense(indices: Any, output_shape: Any, values: Any, default_value: Any = 0) -> Tensor:
+def sparse_to_dense(indices: Tensor, output_shape: Any, values: Tensor, default_value: Any = 0) -> Tensor:
     """The dense tensor, `default_value` where there is no value."""
     shape = static_ints("SparseToDense", "output_shape", output_shape)
     if not isinstance(default_value, Tensor):
@@ -94,8 +98,8 @@ def sparse_to_dense(indices: Any, output_shape: Any, values: Any, default_value:
     return TensorScatterUpdate()(base, indices, values)
 
 
-def _with_dense(op: str, operation: Any) -> Callable:
-    def function(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
+def _with_dense(op: str, operation: Primitive) -> Callable:
+    def function(x1_indices: Tensor, x1_values: Tensor, x1_shape: Tensor, x2: Tensor) -> Tensor:
         shape = static_ints(op, "x1_shape", x1_shape)
         return operation(x1_values, GatherNd()(BroadcastTo(shape)(x2), x1_indices))
 
@@ -170,7 +174,7 @@ def sparse_split(split_dim: Any, indices: Any, values: Any, shape: Any, num_spli
     return tuple(tuple(p[i] for p in parts) for i in range(3))
 
 
-def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
+def sparse_softmax(indices: Any, values: Tensor, shape: Any) -> Tensor:
     """The softmax of the stored values of each row of the last dimension."""
     places = _places("SparseSoftmax", indices)
     rows, where = np.unique(places[:, :-1], axis=0, return_inverse=True)
@@ -182,7 +186,7 @@ def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
     return weights / gather(total, from_array(where.reshape(-1)), 0)
 
 
-def sparse_fill_empty_rows(indices: Any, values: Any, dense_shape: Any, default_value: Any) -> tuple:
+def sparse_fill_empty_rows(indices: Any, values: Tensor, dense_shape: Any, default_value: Any) -> tuple:
     """Every empty row gets `default_value` in column 0: (indices, values, which were empty, where each value went)."""
     rows = static_ints("SparseFillEmptyRows", "dense_shape", dense_shape)[0]
     places = _places("SparseFillEmptyRows", indices)
@@ -199,7 +203,7 @@ def sparse_fill_empty_rows(indices: Any, values: Any, dense_shape: Any, default_
 
 # -- segments of gathered rows ------------------------------------------------------------------------------------------
 def sparse_segment(
-    op: str, x: Any, indices: Any, segment_ids: Any, num_segments: Any = None, power: float = 0.0
+    op: str, x: Tensor, indices: Tensor, segment_ids: Tensor, num_segments: Tensor | None = None, power: float = 0.0
 ) -> Tensor:
     """Rows x[indices] added up by segment, over their number to the `power` (0 sum, 1/2 sqrt-n, 1 mean)."""
     if num_segments is None:
@@ -252,7 +256,7 @@ def sparse_tensor_to_csr(indices: Any, values: Any, dense_shape: Any) -> tuple:
     return _to_csr("SparseTensorToCSRSparseMatrix", indices, values, dense_shape)
 
 
-def dense_to_csr(dense_input: Any, indices: Any) -> tuple:
+def dense_to_csr(dense_input: Tensor, indices: Any) -> tuple:
     """The elements of a dense matrix at the given places, as CSR parts."""
     return _to_csr("DenseToCSRSparseMatrix", indices, GatherNd()(dense_input, indices), dense_input.shape)
 
@@ -263,21 +267,21 @@ def csr_to_sparse_tensor(shape: Any, batch_pointers: Any, row_pointers: Any, col
     return _tensor(places, col_indices), values, shape
 
 
-def csr_to_dense(shape: Any, batch_pointers: Any, row_pointers: Any, col_indices: Any, values: Any) -> Tensor:
+def csr_to_dense(shape: Any, batch_pointers: Any, row_pointers: Any, col_indices: Any, values: Tensor) -> Tensor:
     """CSR parts as a dense matrix."""
     places = _csr_places("CSRSparseMatrixToDense", shape, row_pointers, col_indices)
     size = static_ints("CSRSparseMatrixToDense", "dense_shape", shape)
     return TensorScatterAdd()(_filled(size, values.dtype), from_array(places), values)
 
 
-def _dense_result(op: str, dense: Any, like: tuple) -> tuple:
+def _dense_result(op: str, dense: Tensor, like: tuple) -> tuple:
     """The non-zero elements of a dense matrix as CSR parts of the types of `like`."""
     places = np.argwhere(concrete(op, dense) != 0)
     indices = _tensor(places, like[3])
     return _to_csr(op, indices, GatherNd()(dense, indices), dense.shape)
 
 
-def _swapped(x: Any, conjugate: bool = False) -> Any:
+def _swapped(x: Tensor, conjugate: bool = False) -> Any:
     order = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
     x = Transpose()(x, order)
     return ew.Conj()(x) if conjugate and x.dtype.kind == "c" else x

@@ -108,7 +108,7 @@ bessel_k1e = unary_float(sf.BesselK1e, "bessel_k1e", """exp(x) times bessel_k1.
     """, "x")
 
 
-def polygamma(n: Any, input: Any) -> Tensor:
+def polygamma(n: Any, input: Tensor) -> Tensor:
     """The n-th derivative of digamma.
 
     Examples:
@@ -125,7 +125,7 @@ def polygamma(n: Any, input: Any) -> Tensor:
 _MOST_DIMENSIONS = 1 << 10  # a term for each
 
 
-def mvlgamma(input: Any, p: int) -> Tensor:
+def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p.
 
     Examples:
@@ -142,7 +142,7 @@ def mvlgamma(input: Any, p: int) -> Tensor:
     return total + p * (p - 1) / 4 * math.log(math.pi)
 
 
-def zeta(input: Any, other: Any) -> Tensor:
+def zeta(input: Tensor, other: Any) -> Tensor:
     """The Hurwitz zeta function: the sum of (other + k) ** -input over k = 0, 1, …
 
     Examples:
@@ -152,7 +152,7 @@ def zeta(input: Any, other: Any) -> Tensor:
     return sf.Zeta()(input, other)
 
 
-def igamma(input: Any, other: Any) -> Tensor:
+def igamma(input: Tensor, other: Any) -> Tensor:
     """The regularised lower incomplete gamma function with parameter `input` at `other`.
 
     Examples:
@@ -162,7 +162,7 @@ def igamma(input: Any, other: Any) -> Tensor:
     return sf.Igamma()(input, other)
 
 
-def igammac(input: Any, other: Any) -> Tensor:
+def igammac(input: Tensor, other: Any) -> Tensor:
     """1 - igamma.
 
     Examples:
@@ -172,7 +172,7 @@ def igammac(input: Any, other: Any) -> Tensor:
     return sf.Igammac()(input, other)
 
 
-def betainc(a: Any, b: Any, x: Any) -> Tensor:
+def betainc(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
     """The regularised incomplete beta function.
 
     Examples:

@@ -586,7 +586,7 @@ def _new_empty(self: Tensor, size: Any = (), *more: int, dtype: Any = None, devi
     return F.zeros(_new_shape((size, *more)), dtype or self.dtype)
 
 
-def _masked_scatter(self: Tensor, mask: Any, source: Any) -> Tensor:
+def _masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """The elements of `source`, one after the other, where `mask` holds.
 
     Examples:
@@ -699,7 +699,9 @@ def _gather(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return F.gather(self, *args, **kwargs)
 
 
-def _take(self: Tensor, indices: Any = None, axis: int | None = None, mode: str = "clip", index: Any = None) -> Tensor:
+def _take(
+    self: Tensor, indices: Tensor | None = None, axis: int | None = None, mode: str = "clip", index: Any = None
+) -> Tensor:
     """Elements of the flattened tensor, or slices along `axis`; indices outside are clipped, wrapped or refused.
 
     Examples:
@@ -763,7 +765,7 @@ def _scatter_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return scatter_along(self, settings["dim"], settings["index"], settings["src"], "add")
 
 
-def _index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
+def _index_put(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with `values` written (or added) at the places a tuple of index tensors names.
 
     Examples:
@@ -800,7 +802,7 @@ def _unique(
     return unique_sorted(self, sorted, return_inverse, return_counts, dim)
 
 
-def _add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+def _add(self: Tensor, other: Tensor | float, *, alpha: Any = 1) -> Tensor:
     """self + alpha * other.
 
     Examples:
@@ -810,7 +812,7 @@ def _add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return self + (other if values.is_number(alpha) and alpha == 1 else other * alpha)
 
 
-def _sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Tensor:
+def _sub(self: Tensor, other: Tensor | None = None, *, alpha: Any = 1, y: Any = None) -> Tensor:
     """self - alpha * other.
 
     Examples:

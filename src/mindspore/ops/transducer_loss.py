@@ -6,7 +6,7 @@ to (t, u), is computed for all places with the same t + u at once; the loss is -
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,13 @@ from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
+
 _NEVER = -1e30  # the logarithm of a probability of 0, where sums are taken
 
 
-def costs(acts: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int) -> Any:
+def costs(acts: Tensor, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor, blank: int) -> Any:
     """The losses (B,) of activations (B, T, U, V) before softmax."""
     batch, times, places, _ = acts.shape
     log_p = LogSoftmax(-1)(at_least_single(acts))
@@ -52,7 +55,7 @@ def costs(acts: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank:
     return -gather_elements(flat, 1, Reshape()(end, (batch, 1)))[:, 0]
 
 
-def _by_diagonal(x: Any) -> Any:
+def _by_diagonal(x: Tensor) -> Any:
     """(B, T, U) to (B, T + U - 1, U): row d holds the places with t + u = d."""
     batch, times, places = x.shape
     t = np.arange(times + places - 1)[:, None] - np.arange(places)
@@ -62,15 +65,17 @@ def _by_diagonal(x: Any) -> Any:
     return ew.Select()(BroadcastTo(picked.shape)(from_array(real)), picked, ew.zeros_like(picked) + _NEVER)
 
 
-def _log_add(a: Any, b: Any) -> Any:
+def _log_add(a: Tensor, b: Tensor) -> Any:
     top = ew.Maximum()(a, b)
     return top + ew.Log()(ew.Exp()(a - top) + ew.Exp()(b - top))
 
 
-def loss_and_gradient(acts: Any, labels: Any, input_lengths: Any, label_lengths: Any, blank: int) -> tuple[Any, Any]:
+def loss_and_gradient(
+    acts: Tensor, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor, blank: int
+) -> tuple[Any, Any]:
     """The losses (B,), and the gradient of their sum by the activations."""
 
-    def total(x: Any) -> Any:
+    def total(x: Tensor) -> Any:
         return ReduceSum()(costs(x, labels, input_lengths, label_lengths, blank), ())
 
     losses = costs(acts, labels, input_lengths, label_lengths, blank)

@@ -170,5 +170,5 @@ class AutoParallel(Cell):
         self.settings["comm_fusion"] = dict(config)
 
 
-def _is_int(value: Any) -> bool:
+def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)

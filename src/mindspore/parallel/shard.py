@@ -109,7 +109,7 @@ class Layout:
         return hash((self._device_shape, self._alias_name, self._tensor_map, tuple(self._rank_list)))
 
 
-def _check_tuple(name: str, value: Any, kind: type) -> None:
+def _check_tuple(name: str, value: object, kind: type) -> None:
     if not isinstance(value, tuple):
         raise TypeError(f"{name} must be tuple type, but got:{type(value)}")
     for element in value:

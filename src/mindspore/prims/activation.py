@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,10 @@ from mindspore.prims.primitive import POINTS, ROWS, Primitive
 from mindspore.prims.reduction import ReduceMax, ReduceSum, Reshape
 from mindspore.prims.special import erf
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
+
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
@@ -56,16 +60,16 @@ def activation(
     """
     parameters = defaults or {}
 
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+    def init(self: Primitive, *args: Any, **kwargs: Any) -> None:
         if len(args) > len(parameters) or set(kwargs) - set(parameters):
             raise TypeError(f"'{name}' takes the arguments {tuple(parameters)}, but got {args} and {kwargs}.")
         Primitive.__init__(self, name, **{**parameters, **dict(zip(parameters, args)), **kwargs})
 
-    def evaluate(self: Any, xp: Any, x: Any) -> Any:
+    def evaluate(self: Primitive, xp: Namespace, x: Array) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):
             return narrow(function(xp, widen(x), **{k: self.attrs[k] for k in parameters}), x)
 
-    def bprop(self: Any, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self: Primitive, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (dout * slope(x, out, **{k: self.attrs[k] for k in parameters}),)
 
     members = {
@@ -80,12 +84,12 @@ def activation(
     return type(name, (Elementwise,), members)
 
 
-def _between(x: Any, low: float, high: float) -> Any:
+def _between(x: TensorBase, low: float, high: float) -> Any:
     """1 where low < x < high, else 0, in the type of x."""
     return Cast()(ew.LogicalAnd()(Greater()(x, low), Less()(x, high)), x.dtype)
 
 
-def _where(condition: Any, x: Any, y: Any) -> Any:
+def _where(condition: TensorBase, x: TensorBase, y: TensorBase) -> Any:
     return Select()(condition, x, y)
 
 
@@ -112,15 +116,15 @@ LeakyReLU = activation(
 )
 
 
-def _elu(xp: Any, x: Any, alpha: float) -> Any:
+def _elu(xp: Namespace, x: Array, alpha: float) -> Any:
     return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0)))
 
 
-def _celu(xp: Any, x: Any, alpha: float) -> Any:
+def _celu(xp: Namespace, x: Array, alpha: float) -> Any:
     return xp.where(x > 0, x, alpha * xp.expm1(xp.minimum(x, 0) / alpha))
 
 
-def _negative_exp(x: Any, scale: float = 1.0) -> Any:
+def _negative_exp(x: TensorBase, scale: float = 1.0) -> Any:
     """exp(min(x, 0) * scale), which never overflows."""
     return Exp()(ew.Minimum()(x, zeros_like(x)) * scale)
 
@@ -158,48 +162,48 @@ SeLU = activation(
 
 
 # -- smooth units -----------------------------------------------------------------------------------------------------
-def _gelu_tanh(xp: Any, x: Any) -> Any:
+def _gelu_tanh(xp: Namespace, x: Array) -> Any:
     return 0.5 * x * (1 + xp.tanh(_SQRT_2_OVER_PI * (x + 0.044715 * x * x * x)))
 
 
-def _gelu_tanh_slope(x: Any, out: Any) -> Any:
+def _gelu_tanh_slope(x: TensorBase, out: TensorBase) -> Any:
     square = x * x
     t = Tanh()(x * (square * 0.044715 + 1.0) * _SQRT_2_OVER_PI)
     inner = (square * (3 * 0.044715) + 1.0) * _SQRT_2_OVER_PI
     return (t + 1.0) * 0.5 + x * (1.0 - t * t) * inner * 0.5
 
 
-def _gelu_erf(xp: Any, x: Any) -> Any:
+def _gelu_erf(xp: Namespace, x: Array) -> Any:
     return 0.5 * x * (1 + erf(xp, x * np.asarray(_SQRT_HALF, x.dtype)))
 
 
-def _gelu_erf_slope(x: Any, out: Any) -> Any:
+def _gelu_erf_slope(x: TensorBase, out: TensorBase) -> Any:
     return (ew.Erf()(x * _SQRT_HALF) + 1.0) * 0.5 + x * Exp()(x * x * -0.5) * _INV_SQRT_2PI
 
 
-def _sigmoid(xp: Any, x: Any) -> Any:
+def _sigmoid(xp: Namespace, x: Array) -> Any:
     return 1 / (1 + xp.exp(-x))
 
 
-def _softplus(xp: Any, x: Any) -> Any:
+def _softplus(xp: Namespace, x: Array) -> Any:
     return xp.logaddexp(x, xp.zeros_like(x))
 
 
-def _mish_slope(x: Any, out: Any) -> Any:
+def _mish_slope(x: TensorBase, out: TensorBase) -> Any:
     t = Tanh()(ew.Softplus()(x))
     return t + x * Sigmoid()(x) * (1.0 - t * t)
 
 
-def _fast_gelu(xp: Any, x: Any) -> Any:
+def _fast_gelu(xp: Namespace, x: Array) -> Any:
     return x * _sigmoid(xp, 1.702 * x)
 
 
-def _fast_gelu_slope(x: Any, out: Any) -> Any:
+def _fast_gelu_slope(x: TensorBase, out: TensorBase) -> Any:
     s = Sigmoid()(x * 1.702)
     return s + x * s * (1.0 - s) * 1.702
 
 
-def _silu_slope(x: Any, out: Any) -> Any:
+def _silu_slope(x: TensorBase, out: TensorBase) -> Any:
     s = Sigmoid()(x)
     return s + x * s * (1.0 - s)
 
@@ -257,7 +261,7 @@ Softsign = activation(
 
 
 # -- piecewise linear -------------------------------------------------------------------------------------------------
-def _hswish_slope(x: Any, out: Any) -> Any:
+def _hswish_slope(x: TensorBase, out: TensorBase) -> Any:
     ramp = (x * 2.0 + 3.0) * (1 / 6)
     return _where(Greater()(x, 3.0), ones_like(x), _where(Less()(x, -3.0), zeros_like(x), ramp))
 
@@ -344,11 +348,11 @@ class SoftplusBeta(Elementwise):
     def __init__(self, beta: float = 1.0, threshold: float = 20.0):
         super().__init__("SoftplusBeta", beta=beta, threshold=threshold)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         wide = widen(x) * self.beta
         return narrow(xp.where(wide > self.threshold, wide, _softplus(xp, wide)) / self.beta, x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         linear = Greater()(x * self.beta, self.threshold)
         return (dout * _where(linear, ones_like(x), Sigmoid()(x * self.beta)),)
 
@@ -364,7 +368,7 @@ class PReLU(Primitive):
     def __init__(self) -> None:
         super().__init__("PReLU")
 
-    def infer(self, x: Any, weight: Any) -> Any:
+    def infer(self, x: AbstractTensor, weight: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.tensor(self.name, "weight", weight)
         checks.dtype_in(self.name, "x", x.dtype, "f")
@@ -382,10 +386,10 @@ class PReLU(Primitive):
             return (1,) * len(x.shape)
         return (1, weight.size, *(1,) * (len(x.shape) - 2))
 
-    def eval(self, xp: Any, x: Any, weight: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, weight: Array) -> Any:
         return xp.where(x > 0, x, narrow(xp.reshape(weight, self._row(x, weight)) * x, x))
 
-    def bprop(self, x: Any, weight: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, weight: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         row = self._row(x, weight)
         positive = Greater()(x, 0)
         dx = dout * _where(positive, ones_like(x), Cast()(Reshape()(weight, row), x.dtype))
@@ -415,7 +419,7 @@ class _Softmax(Primitive):
     def _axes(self, ndim: int) -> tuple[int, ...]:
         return checks.axes(self.name, self.axis, ndim)
 
-    def factors(self, x: Any) -> Factors:
+    def factors(self, x: AbstractTensor) -> Factors:
         names = numbered(x.ndim)
         return Factors((names,), (names,))
 
@@ -431,14 +435,14 @@ class _Softmax(Primitive):
         """The result, from logits less their maximum and the sum of their exponentials."""
         raise NotImplementedError
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "logits", x)
         checks.dtype_in(self.name, "logits", x.dtype, "f")
         self._axes(x.ndim)
         return AbstractTensor(x.dtype, x.shape)
 
 
-def _shifted(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+def _shifted(xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
     """x minus its maximum, which keeps exponentials finite."""
     if x.size == 0:
         return x
@@ -458,13 +462,13 @@ class Softmax(_Softmax):
     def from_shifted(self, shifted: Any, total: Any) -> Any:
         return Exp()(shifted) / total
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         axes = self._axes(x.ndim)
         with np.errstate(all="ignore"):
             e = xp.exp(_shifted(xp, widen(x), axes))
             return narrow(e / xp.sum(e, axis=axes, keepdims=True), x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (out * (dout - ReduceSum(True)(dout * out, self._axes(x.ndim))),)
 
 
@@ -480,11 +484,11 @@ class LogSoftmax(_Softmax):
     def from_shifted(self, shifted: Any, total: Any) -> Any:
         return shifted - Log()(total)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         axes = self._axes(x.ndim)
         with np.errstate(all="ignore"):
             shifted = _shifted(xp, widen(x), axes)
             return narrow(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axes, keepdims=True)), x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (dout - Exp()(out) * ReduceSum(True)(dout, self._axes(x.ndim)),)

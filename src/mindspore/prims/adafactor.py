@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.ir import AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.update import Update
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
 
 
 class FusedAdaFactor(Update):
@@ -71,8 +74,8 @@ class FusedAdaFactor(Update):
         return AbstractTuple(tuple(named[name] for name in self.state))
 
     def step(
-        self, xp: Any, epsilon: Any, clip: Any, beta1: Any, beta2: Any, decay: Any, rate: Any, grad: Any, param: Any,
-        mean: Any, row: Any, col: Any, square: Any,
+        self, xp: Namespace, epsilon: Any, clip: Any, beta1: Any, beta2: Any, decay: Any, rate: Any, grad: Any, param: Array,
+        mean: Any, row: Array, col: Any, square: Any,
     ) -> tuple:  # fmt: skip
         if self.enable_scale_parameter:
             rate = rate * xp.maximum(epsilon[1], _rms(xp, param))
@@ -106,11 +109,11 @@ class FusedAdaFactorWithGlobalNorm(FusedAdaFactor):
 
     arguments = (*FusedAdaFactor.arguments, "global_norm")
 
-    def step(self, xp: Any, *args: Any) -> tuple:
+    def step(self, xp: Namespace, *args: Any) -> tuple:
         *given, norm = args
         given[6] = given[6] / norm
         return super().step(xp, *given)
 
 
-def _rms(xp: Any, x: Any) -> Any:
+def _rms(xp: Namespace, x: Any) -> Any:
     return xp.sqrt((x * x).mean())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,13 @@ from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, is_ten
 from mindspore.prims.primitive import Primitive, promote_arguments
 from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
 from mindspore.prims.requirements import Requirement, Within
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+    from mindspore.compiler.shard.device import Device
+    from mindspore.ir import Abstract
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 __all__ = [
     "BroadcastTo", "Concat", "ExpandDims", "Fill", "GetItem", "Pad", "Reshape", "ScalarToTensor", "SetItem", "Squeeze", "Stack",
@@ -39,7 +46,7 @@ class Transpose(Primitive):
         x, perm = args
         return x, checks.shape(self.name, values.static_value(perm), "input_perm")
 
-    def infer(self, x: Any, perm: Any) -> Any:
+    def infer(self, x: AbstractTensor, perm: Any) -> Any:
         checks.tensor(self.name, "x", x)
         order = self._order(x.ndim, perm)
         return AbstractTensor(x.dtype, tuple(x.shape[p] for p in order))
@@ -52,14 +59,14 @@ class Transpose(Primitive):
             raise ValueError(f"For '{self.name}', 'input_perm' must not repeat a dimension, but got {perm}.")
         return order
 
-    def factors(self, x: Any, perm: Any) -> Factors:
+    def factors(self, x: AbstractTensor, perm: Any) -> Factors:
         names = numbered(x.ndim)
         return Factors((names, None), (tuple(names[p] for p in self._order(x.ndim, perm)),), linear=True)
 
-    def eval(self, xp: Any, x: Any, perm: tuple[int, ...]) -> Any:
+    def eval(self, xp: Namespace, x: Array, perm: tuple[int, ...]) -> Any:
         return xp.transpose(x, perm)
 
-    def bprop(self, x: Any, perm: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, perm: Any, out: TensorBase, dout: TensorBase) -> tuple:
         inverse = np.argsort([p % max(len(perm), 1) for p in perm])
         return Transpose()(dout, tuple(int(i) for i in inverse)), None
 
@@ -80,19 +87,19 @@ class ExpandDims(Primitive):
         x, axis = args
         return x, values.static_value(axis)
 
-    def infer(self, x: Any, axis: Any) -> Any:
+    def infer(self, x: AbstractTensor, axis: Any) -> Any:
         checks.tensor(self.name, "x", x)
         at = checks.axis(self.name, axis, x.ndim + 1)
         return AbstractTensor(x.dtype, x.shape[:at] + (1,) + x.shape[at:])
 
-    def factors(self, x: Any, axis: Any) -> Factors:
+    def factors(self, x: AbstractTensor, axis: Any) -> Factors:
         before, after = reshaping(x.shape, self.infer(x, axis).shape)
         return Factors((before, None), (after,), linear=True)
 
-    def eval(self, xp: Any, x: Any, axis: int) -> Any:
+    def eval(self, xp: Namespace, x: Array, axis: int) -> Any:
         return xp.expand_dims(x, axis)
 
-    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return Reshape()(dout, x.shape), None
 
 
@@ -119,21 +126,21 @@ class Squeeze(Primitive):
         drop = axes or tuple(i for i, d in enumerate(shape) if d == 1)
         return tuple(d for i, d in enumerate(shape) if i not in drop)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         return AbstractTensor(x.dtype, self._shape(x.shape))
 
-    def factors(self, x: Any) -> Factors:
+    def factors(self, x: AbstractTensor) -> Factors:
         before, after = reshaping(x.shape, self._shape(x.shape))
         return Factors((before,), (after,), linear=True)
 
-    def on_device(self, device: Any, x: Any) -> Any:
+    def on_device(self, device: Device, x: Any) -> Any:
         return Reshape()(x, device.shapes[0])
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.reshape(x, self._shape(x.shape))
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (Reshape()(dout, x.shape),)
 
 
@@ -183,7 +190,7 @@ class Concat(Primitive):
         names = tuple(WHOLE if d == at else n for d, n in enumerate(numbered(xs[0].ndim)))
         return Factors((names,) * len(xs), (names,), linear=True)
 
-    def eval(self, xp: Any, *xs: Any) -> Any:
+    def eval(self, xp: Namespace, *xs: Any) -> Any:
         return xp.concatenate(xs, axis=self.axis)
 
     def bprop(self, *args: Any) -> tuple:
@@ -232,7 +239,7 @@ class Stack(Primitive):
         names, at = numbered(xs[0].ndim), self.axis % (xs[0].ndim + 1)
         return Factors((names,) * len(xs), ((*names[:at], WHOLE, *names[at:]),), linear=True)
 
-    def eval(self, xp: Any, *xs: Any) -> Any:
+    def eval(self, xp: Namespace, *xs: Any) -> Any:
         return xp.stack(xs, axis=self.axis)
 
     def bprop(self, *args: Any) -> tuple:
@@ -262,7 +269,7 @@ class Fill(Primitive):
             value = np.asarray(value._data).item()
         return mstype.to_dtype(dtype), checks.shape(self.name, shape), value
 
-    def infer(self, dtype: Any, shape: Any, value: Any) -> Any:
+    def infer(self, dtype: DType, shape: Any, value: Any) -> Any:
         if any(d < 0 for d in shape):
             raise ValueError(f"For '{self.name}', the dimensions of 'shape' must not be negative, but got {shape}.")
         return AbstractTensor(dtype, shape)
@@ -271,10 +278,10 @@ class Fill(Primitive):
         number = (WHOLE,) * len(value.shape) if is_tensor(value) else None
         return Factors((None, None, number), (numbered(len(shape)),))
 
-    def on_device(self, device: Any, dtype: Any, shape: Any, value: Any) -> Any:
+    def on_device(self, device: Device, dtype: Any, shape: Any, value: Any) -> Any:
         return self(dtype, device.shapes[0], value)
 
-    def eval(self, xp: Any, dtype: Any, shape: Any, value: Any) -> Any:
+    def eval(self, xp: Namespace, dtype: DType, shape: Any, value: Any) -> Any:
         if hasattr(value, "dtype") and hasattr(value, "shape"):
             return xp.broadcast_to(xp.reshape(value, ()).astype(dtype.np), shape)
         return xp.full(shape, values.number_array(value, dtype), dtype.np)
@@ -305,7 +312,7 @@ class Pad(Primitive):
             pairs.append(before_after)
         super().__init__(paddings=tuple(pairs), value=value)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         if len(self.paddings) != x.ndim:
             raise ValueError(
@@ -314,14 +321,14 @@ class Pad(Primitive):
             )
         return AbstractTensor(x.dtype, tuple(d + sum(p) for d, p in zip(x.shape, self.paddings)))
 
-    def factors(self, x: Any) -> Factors:
+    def factors(self, x: AbstractTensor) -> Factors:
         names = tuple(n if self.paddings[d] == (0, 0) else WHOLE for d, n in enumerate(numbered(x.ndim)))
         return Factors((names,), (names,))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.pad(x, self.paddings, constant_values=np.asarray(self.value).astype(x.dtype)) if x.ndim else x
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         inner = tuple(slice(before, before + d) for (before, _), d in zip(self.paddings, x.shape))
         return (GetItem(inner)(dout),)
 
@@ -444,11 +451,11 @@ class GetItem(_Indexing):
     def requirements(self, x: Any, *arrays: Any) -> list[Requirement]:
         return self.within(x.shape, 1)
 
-    def infer(self, x: Any, *arrays: Any) -> Any:
+    def infer(self, x: AbstractTensor, *arrays: Any) -> Any:
         checks.tensor("indexing", "x", x)
         return AbstractTensor(x.dtype, self.indexed_shape(x.shape, arrays))
 
-    def factors(self, x: Any, *arrays: Any) -> Factors | None:
+    def factors(self, x: AbstractTensor, *arrays: Any) -> Factors | None:
         found = self.labels(x.shape, arrays)
         return Factors((found[0], *found[2]), (found[1],)) if found is not None else None
 
@@ -459,7 +466,7 @@ class GetItem(_Indexing):
         picked = self(x, index)
         return device.keep(picked, mine, device.factors.outputs[0], device.factors.inputs[1])
 
-    def eval(self, xp: Any, x: Any, *arrays: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, *arrays: Any) -> Any:
         try:
             out = x[_indices(self.spec, arrays)]
         except IndexError:  # values that are out of range
@@ -469,7 +476,7 @@ class GetItem(_Indexing):
             return out.copy()  # tensors never share memory with one another: an update of one must not show in another
         return out
 
-    def bprop(self, x: Any, *rest: Any) -> tuple:
+    def bprop(self, x: TensorBase, *rest: Any) -> tuple:
         *arrays, _, dout = rest
         zero = Fill()(x.dtype, x.shape, 0)
         return (SetItem(self.spec, accumulate=True)(zero, dout, *arrays), *(None for _ in arrays))
@@ -493,7 +500,7 @@ class SetItem(_Indexing):
             value = Cast()(value, dtype)
         return x, value, *arrays
 
-    def infer(self, x: Any, value: Any, *arrays: Any) -> Any:
+    def infer(self, x: AbstractTensor, value: AbstractTensor, *arrays: Any) -> Any:
         checks.tensor("indexing", "x", x)
         region = self.indexed_shape(x.shape, arrays)
         try:
@@ -507,7 +514,7 @@ class SetItem(_Indexing):
     def requirements(self, x: Any, value: Any, *arrays: Any) -> list[Requirement]:
         return self.within(x.shape, 2)
 
-    def factors(self, x: Any, value: Any, *arrays: Any) -> Factors | None:
+    def factors(self, x: AbstractTensor, value: AbstractTensor, *arrays: Any) -> Factors | None:
         found = self.labels(x.shape, arrays)
         if found is None or (arrays and not self.accumulate):
             return None
@@ -551,7 +558,7 @@ class SetItem(_Indexing):
             raise
         return out
 
-    def bprop(self, x: Any, value: Any, *rest: Any) -> tuple:
+    def bprop(self, x: TensorBase, value: TensorBase, *rest: Any) -> tuple:
         *arrays, _, dout = rest
         picked = GetItem(self.spec)(dout, *arrays)
         dx = dout if self.accumulate else SetItem(self.spec)(dout, 0, *arrays)
@@ -565,16 +572,16 @@ class TensorToScalar(Primitive):
     def __init__(self) -> None:
         super().__init__("TensorToScalar")
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         return AbstractScalar(x.dtype)
 
-    def factors(self, x: Any) -> Factors:
+    def factors(self, x: AbstractTensor) -> Factors:
         return Factors(((WHOLE,) * len(x.shape),), ((),), linear=True)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.reshape(x, ())
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         return (Reshape()(ScalarToTensor()(dout), x.shape),)
 
 
@@ -595,10 +602,10 @@ class ScalarToTensor(Primitive):
             return values.number_tensor(value, mstype.to_dtype(dtype) if dtype else values.default_dtype(value)), None
         return value, mstype.to_dtype(dtype) if dtype is not None else None
 
-    def infer(self, x: Any, dtype: Any) -> Any:
+    def infer(self, x: Abstract, dtype: DType | None) -> Any:
         return AbstractTensor(self._target(x.dtype, dtype), ())
 
-    def _target(self, dtype: Any, wanted: Any) -> Any:
+    def _target(self, dtype: DType, wanted: DType | None) -> Any:
         """Python floats become float32 tensors, as Tensor(1.5) does."""
         defaults = {mstype.float64: mstype.float32, mstype.complex128: mstype.complex64}
         return wanted or defaults.get(dtype, dtype)
@@ -606,7 +613,7 @@ class ScalarToTensor(Primitive):
     def factors(self, x: Any, dtype: Any) -> Factors:
         return Factors(((), None), ((),))
 
-    def eval(self, xp: Any, x: Any, dtype: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any, dtype: DType | None) -> Any:
         return xp.asarray(x).astype(self._target(mstype.from_numpy(x.dtype), dtype).np)
 
     def bprop(self, x: Any, dtype: Any, out: Any, dout: Any) -> tuple:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.debug import io_token
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
 
 
 class Assert(Primitive):
@@ -57,11 +60,11 @@ class Assert(Primitive):
     def infer(self, token: Any, condition: Any, *data: Any) -> Any:
         return AbstractTensor(mstype.int32, ())
 
-    def eval(self, xp: Any, token: Any, condition: Any, *data: Any) -> Any:
+    def eval(self, xp: Namespace, token: Any, condition: Any, *data: Any) -> Any:
         self._check(np.asarray(condition), [np.asarray(x) for x in data])
         return np.asarray(token)
 
-    def eval_xla(self, xp: Any, token: Any, condition: Any, *data: Any) -> Any:
+    def eval_xla(self, xp: Namespace, token: Any, condition: Any, *data: Any) -> Any:
         jax = require("jax", "xla", "assertions in a graph")
         from jax.experimental import io_callback
 

@@ -8,7 +8,7 @@ the statistics that the backward kernel needs; XLA merges the two, so nothing ru
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum, sum_to_shape
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
+
 #: what is added to scores that must not count: finite, so that a row without any key gives numbers
 MASKED = -1e9
 _BLOCK = 512
@@ -35,18 +39,18 @@ def causal_bias(queries: int, keys: int, dtype: Any) -> np.ndarray:
     return np.where(late, MASKED, 0.0).astype(dtype)
 
 
-def _transposed(xp: Any, x: Any) -> Any:
+def _transposed(xp: Namespace, x: Array) -> Any:
     return xp.swapaxes(x, -1, -2)
 
 
-def _blocks(xp: Any, queries: int) -> list[tuple[int, int]]:
+def _blocks(xp: Namespace, queries: int) -> list[tuple[int, int]]:
     """Ranges of queries: several on the host, where nothing else bounds the memory."""
     if xp is not np or queries <= _BLOCK:
         return [(0, queries)]
     return [(start, min(start + _BLOCK, queries)) for start in range(0, queries, _BLOCK)]
 
 
-def _probabilities(xp: Any, op: Primitive, q: Any, k: Any, bias: Any, start: int, stop: int) -> Any:
+def _probabilities(xp: Namespace, op: Primitive, q: Array, k: Array, bias: Array | None, start: int, stop: int) -> Any:
     """softmax(scale q kᵀ + bias) for the queries [start, stop), in float32 or better."""
     scores = _product(xp, q[..., start:stop, :], _transposed(xp, k)) * op.scale
     if bias is not None:
@@ -57,7 +61,7 @@ def _probabilities(xp: Any, op: Primitive, q: Any, k: Any, bias: Any, start: int
     return weights / xp.sum(weights, axis=-1, keepdims=True)
 
 
-def _product(xp: Any, a: Any, b: Any) -> Any:
+def _product(xp: Namespace, a: Any, b: Array) -> Any:
     """A matrix product in float32 or better; XLA multiplies halves as they are and adds in float32."""
     if hasattr(a, "aval") and (is_half(a.dtype) or is_half(b.dtype)):
         half = a.dtype if is_half(a.dtype) else b.dtype
@@ -65,11 +69,11 @@ def _product(xp: Any, a: Any, b: Any) -> Any:
     return xp.matmul(widen(a), widen(b))
 
 
-def _joined(xp: Any, parts: list) -> Any:
+def _joined(xp: Namespace, parts: list) -> Any:
     return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-2)
 
 
-def _sum_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+def _sum_to(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Any:
     """Undo broadcasting."""
     lead = x.ndim - len(shape)
     axes = tuple(i for i in range(x.ndim) if i < lead or (shape[i - lead] == 1 and x.shape[i] != 1))
@@ -77,7 +81,7 @@ def _sum_to(xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
 
 
 # -- the fused kernels of a GPU ---------------------------------------------------------------------------------------
-def _flash_fits(causal: bool, q: Any, k: Any, v: Any, bias: Any) -> bool:
+def _flash_fits(causal: bool, q: Array, k: Array, v: Array, bias: Any) -> bool:
     """Whether cuDNN has a kernel for this: half types, no bias, sizes of heads up to 128 that are multiples of 8."""
     if bias is not None or q.ndim != 4 or q.dtype.name not in ("float16", "bfloat16"):
         return False
@@ -113,7 +117,7 @@ def _flash(jax: Any, scale: float, causal: bool) -> Any:
     return attend
 
 
-def _even(xp: Any, x: Any) -> Any:
+def _even(xp: Namespace, x: Array) -> Any:
     """A row of zeros after an odd number of rows."""
     return xp.pad(x, ((0, 0), (0, 1), (0, 0), (0, 0))) if x.shape[1] % 2 else x
 
@@ -140,7 +144,7 @@ class Attention(Primitive):
     def __init__(self, scale: float = 1.0, causal: bool = False):
         super().__init__(scale=float(scale), causal=bool(causal))
 
-    def infer(self, q: Any, k: Any, v: Any, bias: Any) -> Any:
+    def infer(self, q: AbstractTensor, k: AbstractTensor, v: AbstractTensor, bias: AbstractTensor | None) -> Any:
         for name, value in (("query", q), ("key", k), ("value", v)):
             checks.tensor(self.name, name, value)
             if value.ndim < 2:
@@ -156,7 +160,7 @@ class Attention(Primitive):
             checks.broadcast(self.name, bias.shape, (*q.shape[:-1], k.shape[-2]))
         return AbstractTensor(q.dtype, (*q.shape[:-1], v.shape[-1]))
 
-    def factors(self, q: Any, k: Any, v: Any, bias: Any) -> Factors:
+    def factors(self, q: AbstractTensor, k: Any, v: Any, bias: Any) -> Factors:
         """By batch and heads; by queries, too, unless their number matters (`causal`)."""
         lead = numbered(q.ndim - 2)
         queries = WHOLE if self.causal else "s"
@@ -165,17 +169,19 @@ class Attention(Primitive):
             ((*lead, queries, WHOLE),),
         )
 
-    def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
+    def eval(self, xp: Namespace, q: Array, k: Array, v: Array, bias: Array | None) -> Any:
         parts = [_product(xp, _probabilities(xp, self, q, k, bias, *block), v) for block in _blocks(xp, q.shape[-2])]
         return narrow(_joined(xp, parts), q)
 
-    def eval_xla(self, jnp: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
+    def eval_xla(self, jnp: Any, q: Array, k: Array, v: Array, bias: Any) -> Any:
         if not _flash_fits(self.causal, q, k, v, bias):
             return self.eval(jnp, q, k, v, bias)
         jax = require("jax", "xla", "attention on XLA")
         return jax.vjp(_flash(jax, self.scale, self.causal), q, k, v)[0]
 
-    def bprop(self, q: Any, k: Any, v: Any, bias: Any, out: Any, dout: Any) -> tuple:
+    def bprop(
+        self, q: TensorBase, k: TensorBase, v: TensorBase, bias: TensorBase | None, out: TensorBase, dout: TensorBase
+    ) -> tuple:
         grads = AttentionGrad(self.scale, self.causal)(q, k, v, bias, dout)
         return tuple(grads) if _has_gradient(bias) else (*grads, None)
 
@@ -189,7 +195,7 @@ class AttentionGrad(Primitive):
     def infer(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
         return AbstractTuple((q, k, v, bias) if _has_gradient(bias) else (q, k, v))
 
-    def factors(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Factors | None:
+    def factors(self, q: AbstractTensor, k: Any, v: Any, bias: Any, dout: Any) -> Factors | None:
         if _has_gradient(bias):
             return None
         lead = (*numbered(q.ndim - 2), WHOLE, WHOLE)
@@ -209,7 +215,7 @@ class AttentionGrad(Primitive):
         grads = narrow(_joined(xp, dq), q), narrow(sum(dk[1:], dk[0]), k), narrow(sum(dv[1:], dv[0]), v)
         return (*grads, narrow(_sum_to(xp, _joined(xp, dscores), bias.shape), bias)) if _has_gradient(bias) else grads
 
-    def eval_xla(self, jnp: Any, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
+    def eval_xla(self, jnp: Any, q: Array, k: Array, v: Array, bias: Any, dout: Array) -> Any:
         if not _flash_fits(self.causal, q, k, v, bias):
             return self.eval(jnp, q, k, v, bias, dout)
         jax = require("jax", "xla", "attention on XLA")
@@ -233,17 +239,17 @@ class AttentionGrad(Primitive):
         g_bias = Cast()(sum_to_shape(g_s, bias.shape), bias.dtype) if _has_gradient(bias) else None
         return g_q, g_k, _mm(g_dp, dout, ta=True), g_bias, _mm(p, gv) + _mm(g_dp, v)
 
-    def _scores(self, q: Any, k: Any, bias: Any) -> Any:
+    def _scores(self, q: TensorBase, k: TensorBase, bias: TensorBase | None) -> Any:
         scores = _mm(q * self.scale, k, tb=True)
         scores = scores if bias is None else scores + Cast()(bias, scores.dtype)
         return scores + from_array(causal_bias(q.shape[-2], k.shape[-2], scores.dtype.np)) if self.causal else scores
 
 
-def _mm(a: Any, b: Any, ta: bool = False, tb: bool = False) -> Any:
+def _mm(a: TensorBase, b: TensorBase, ta: bool = False, tb: bool = False) -> Any:
     return BatchMatMul(ta, tb)(a, b)
 
 
-def _row_sum(x: Any) -> Any:
+def _row_sum(x: TensorBase) -> Any:
     return ReduceSum(True)(x, -1)
 
 

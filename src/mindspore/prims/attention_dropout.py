@@ -6,7 +6,7 @@ block by block.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from mindspore.prims.precision import narrow
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.random import threefry
 
+if TYPE_CHECKING:
+    from mindspore.ir import AbstractTensor
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
+
 
 class _Dropping(Primitive):
     def __init__(self, scale: float = 1.0, causal: bool = False, keep_prob: float = 0.5):
@@ -32,7 +37,7 @@ class _Dropping(Primitive):
             raise ValueError(f"For '{type(self).__name__}', 'keep_prob' must be in range (0, 1], but got {keep_prob}.")
         super().__init__(scale=float(scale), causal=bool(causal), keep_prob=float(keep_prob))
 
-    def factor(self, xp: Any, key: Any, shape: tuple[int, ...], start: int) -> Any:
+    def factor(self, xp: Namespace, key: Any, shape: tuple[int, ...], start: int) -> Any:
         """1 / keep_prob where a probability of rows [start, …) survives, else 0: (…, rows, keys)."""
         rows, keys = shape[-2:]
         heads = int(np.prod(shape[:-2]))
@@ -46,17 +51,26 @@ class _Dropping(Primitive):
 class DropoutAttention(_Dropping):
     """dropout(softmax(scale q kᵀ + bias)) v; arguments as of `Attention`, and a random key."""
 
-    def infer(self, q: Any, k: Any, v: Any, bias: Any, key: Any) -> Any:
+    def infer(self, q: AbstractTensor, k: AbstractTensor, v: AbstractTensor, bias: Any, key: AbstractTensor) -> Any:
         return Attention(self.scale, self.causal).infer(q, k, v, bias)
 
-    def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any, key: Any) -> Any:
+    def eval(self, xp: Namespace, q: Array, k: Array, v: Array, bias: Any, key: Array) -> Any:
         parts = []
         for start, stop in _blocks(xp, q.shape[-2]):
             p = _probabilities(xp, self, q, k, bias, start, stop)
             parts.append(_product(xp, p * self.factor(xp, key, p.shape, start), v))
         return narrow(_joined(xp, parts), q)
 
-    def bprop(self, q: Any, k: Any, v: Any, bias: Any, key: Any, out: Any, dout: Any) -> tuple:
+    def bprop(
+        self,
+        q: TensorBase,
+        k: TensorBase,
+        v: TensorBase,
+        bias: TensorBase | None,
+        key: TensorBase,
+        out: TensorBase,
+        dout: TensorBase,
+    ) -> tuple:
         grads = DropoutAttentionGrad(self.scale, self.causal, self.keep_prob)(q, k, v, bias, key, dout)
         return (*grads, None) if _has_gradient(bias) else (*grads, None, None)
 

@@ -43,7 +43,7 @@ def _not_an_int(op: str, name: str, value: Any) -> TypeError:
     return TypeError(f"For '{op}', '{name}' must be an int, but got {describe(value)}.")
 
 
-def require_known(op: str, name: str, value: Any) -> None:
+def require_known(op: str, name: str, value: object) -> None:
     """A tensor in the place of a number is one whose value only the running graph knows."""
     if isinstance(value, TENSOR_LIKE) or is_symbolic(value):
         raise SizeUnknownError(

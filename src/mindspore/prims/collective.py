@@ -8,7 +8,7 @@ Shapes follow from the size of the group.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values, world
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 WORLD = world.WORLD_GROUPS[0]
 
@@ -68,7 +72,7 @@ class Collective(Primitive):
         """The result, from NumPy arrays and static arguments."""
         raise TypeError(f"{self.name} must define communicate")
 
-    def eval(self, xp: Any, *args: Any) -> Any:
+    def eval(self, xp: Namespace, *args: Any) -> Any:
         return self.communicate(*args) if xp is np else _on_host(self, args)
 
     #: `on_mesh(jax, place, …)`: the operation in an XLA program that many devices run, by XLA's own collectives
@@ -84,7 +88,7 @@ class Collective(Primitive):
             return None
         return Place(axis) if groups == [everyone] else Place(axis, groups)
 
-    def check(self, x: Any, name: str = "input_x") -> AbstractTensor:
+    def check(self, x: AbstractTensor, name: str = "input_x") -> AbstractTensor:
         x = checks.tensor(self.name, name, x)
         checks.dtype_in(self.name, name, x.dtype, "iufc")
         return x
@@ -150,7 +154,7 @@ class AllReduce(Collective):
     def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD):
         super().__init__(group, op=_reduction("AllReduce", op))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         x = self.check(x)
         return AbstractTensor(x.dtype, x.shape)
 
@@ -163,10 +167,10 @@ class AllReduce(Collective):
 
         return _combined(jax, self.op, x, self.size, total, lambda y: jax.lax.all_gather(y, **place._asdict()))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         if self.op == "avg":
             return (AllReduce("avg", self.group)(dout),)
         total = AllReduce("sum", self.group)(dout)
@@ -213,7 +217,7 @@ class AllGather(Collective):
     def __init__(self, group: str = WORLD):
         super().__init__(group)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         x = checks.tensor(self.name, "input_x", x)
         if not x.shape:
             raise ValueError(f"For '{self.name}', the input must have at least one dimension, but got a scalar tensor.")
@@ -225,7 +229,7 @@ class AllGather(Collective):
     def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
         return jax.lax.all_gather(x, tiled=True, **place._asdict())
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
@@ -243,7 +247,7 @@ class ReduceScatter(Collective):
     def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD):
         super().__init__(group, op=_reduction("ReduceScatter", op))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         x = self.check(x)
         return AbstractTensor(x.dtype, self.divided(x, self.size))
 
@@ -263,10 +267,10 @@ class ReduceScatter(Collective):
 
         return _combined(jax, self.op, x, self.size, total, everyone)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         gathered = AllGather(self.group)(dout)
         if self.op == "sum" or self.size == 1:
             return (gathered,)
@@ -300,7 +304,7 @@ class Broadcast(Collective):
         ranks = world.members(self.group)
         return tuple(world.transport().broadcast(x, self.root_rank, ranks) for x in xs)
 
-    def eval(self, xp: Any, *xs: Any) -> Any:
+    def eval(self, xp: Namespace, *xs: Any) -> Any:
         return tuple(xp.array(x) for x in xs) if self.size == 1 else super().eval(xp, *xs)
 
     def on_mesh(self, jax: Any, place: Place, *xs: Any) -> Any:
@@ -329,7 +333,7 @@ class Reduce(Collective):
     def __init__(self, dest_rank: int, op: str = ReduceOp.SUM, group: str = WORLD):
         super().__init__(group, dest_rank=_rank_in("Reduce", "dest_rank", dest_rank), op=_reduction("Reduce", op))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         x = self.check(x)
         return AbstractTensor(x.dtype, x.shape)
 
@@ -338,7 +342,7 @@ class Reduce(Collective):
         parts = transport.all_gather(x, world.members(self.group))
         return world.reduce_arrays(self.op, parts) if transport.rank == self.dest_rank else x
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         sent = Broadcast(self.dest_rank, self.group)((dout,))[0]
         if self.op == "avg":
             return (sent / self.size,)
@@ -361,7 +365,7 @@ class CollectiveScatter(Collective):
     def __init__(self, src_rank: int = 0, group: str = WORLD):
         super().__init__(group, src_rank=_rank_in("CollectiveScatter", "src_rank", src_rank))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         x = checks.tensor(self.name, "input_x", x)
         return AbstractTensor(x.dtype, self.divided(x, self.size))
 
@@ -393,7 +397,7 @@ class CollectiveGather(Collective):
     def _here(self) -> bool:
         return world.transport().rank == self.dest_rank
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         x = checks.tensor(self.name, "input_x", x)
         if not x.shape:
             raise ValueError(f"For '{self.name}', the input must have at least one dimension, but got a scalar tensor.")
@@ -403,7 +407,7 @@ class CollectiveGather(Collective):
         parts = world.transport().all_gather(x, world.members(self.group))
         return np.concatenate(parts) if self._here else np.zeros((1,), x.dtype)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         if not self._here:
             dout = values.from_array(np.zeros((x.shape[0] * self.size, *x.shape[1:]), x.dtype.np))
         return (CollectiveScatter(self.dest_rank, self.group)(dout),)

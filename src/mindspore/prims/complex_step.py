@@ -9,18 +9,21 @@ that is how primitives with long recurrences get their second derivatives.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore._base.optional import require
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
 
 _STEP = 1e-100
 #: for second derivatives, whose imaginary parts are of the square of the step
 _WIDE_STEP = 1e-3
 
 
-def along(xp: Any, function: Callable, point: tuple, direction: tuple) -> Any:
+def along(xp: Namespace, function: Callable, point: tuple, direction: tuple) -> Any:
     """The derivative of `function(*point)` along `direction`: an array, or a tuple of arrays if the function gives one."""
     if xp is not np:
         jax = require("jax", "xla", "second derivatives on XLA")
@@ -35,7 +38,7 @@ def along(xp: Any, function: Callable, point: tuple, direction: tuple) -> Any:
     return np.imag(out) / _STEP
 
 
-def twice_along(xp: Any, function: Callable, point: tuple, first: tuple, second: tuple) -> tuple:
+def twice_along(xp: Namespace, function: Callable, point: tuple, first: tuple, second: tuple) -> tuple:
     """The second derivative of `function(*point)`, a tuple of arrays, along two directions.
 
     Under NumPy it is (q(first + second) - q(first - second)) / 4 with q(d), the second derivative twice along d, from the

@@ -6,10 +6,13 @@ differentiated and batched is in compiler/autodiff.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.ir import AbstractTuple
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.ir import Abstract, AbstractTensor, FuncGraph
 
 
 class Cond(Primitive):
@@ -18,7 +21,7 @@ class Cond(Primitive):
     def __init__(self) -> None:
         super().__init__("Cond")
 
-    def infer(self, predicate: Any, then: Any, otherwise: Any, *operands: Any) -> Any:
+    def infer(self, predicate: AbstractTensor, then: FuncGraph, otherwise: FuncGraph, *operands: Any) -> Any:
         if then.outputs != otherwise.outputs:
             raise TypeError(
                 f"the branches of a condition must give the same types, but got {then.outputs} and {otherwise.outputs}"
@@ -36,7 +39,7 @@ class While(Primitive):
     def __init__(self, carried: int, bound: int | None = None, counter: int = -1):
         super().__init__("While", carried=carried, bound=bound, counter=counter)
 
-    def infer(self, condition: Any, body: Any, *operands: Any) -> Any:
+    def infer(self, condition: FuncGraph, body: FuncGraph, *operands: Any) -> Any:
         before = tuple(operands[: self.carried])
         if body.outputs != before:
             raise TypeError(
@@ -48,9 +51,9 @@ class While(Primitive):
 class Call(Primitive):
     """`Call()(graph, *operands)`: a call of a graph that, directly or not, calls itself. Other calls are inlined."""
 
-    def __init__(self, result: Any = None):
+    def __init__(self, result: Abstract | None = None):
         super().__init__("Call")
         self.result = result  # the abstract result, known before the graph is complete
 
-    def infer(self, graph: Any, *operands: Any) -> Any:
+    def infer(self, graph: FuncGraph, *operands: Any) -> Any:
         return self.result if self.result is not None else AbstractTuple(graph.outputs)

@@ -10,7 +10,7 @@ XLA has convolution as an operation; its gradients are the transposes of that li
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from mindspore.prims.factors import WHOLE, Factors, Labels
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.window import Window
+
+if TYPE_CHECKING:
+    from mindspore.compiler.shard.device import Device
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
@@ -196,7 +201,7 @@ def _images(cols: np.ndarray, geometry: Window, channels: int, sizes: tuple[int,
 class ForwardConvolution(Convolution):
     """x * w."""
 
-    def infer(self, x: Any, w: Any) -> Any:
+    def infer(self, x: AbstractTensor, w: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.tensor(self.name, "weight", w)
         return AbstractTensor(x.dtype, self.output_shape(x.shape, w.shape))
@@ -208,10 +213,10 @@ class ForwardConvolution(Convolution):
     def multiplications(self, x: Any, w: Any) -> int:
         return self.positions(self.output_shape(x.shape, w.shape)) * w.size
 
-    def on_device(self, device: Any, x: Any, w: Any) -> Any:
+    def on_device(self, device: Device, x: Any, w: TensorBase) -> Any:
         return self.with_filters(w.shape[0])(x, w)
 
-    def eval(self, xp: Any, x: Any, w: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, w: Array) -> Any:
         if xp is not np:
             return self.lax_convolution(x.shape, x, w)
         geometry, out_shape = self.window(x.shape), self.output_shape(x.shape, w.shape)
@@ -220,7 +225,7 @@ class ForwardConvolution(Convolution):
         out = np.matmul(filters, cols).reshape(x.shape[0], self.out_channel, *self.spatial(out_shape))
         return narrow(self._last(out), x)
 
-    def bprop(self, x: Any, w: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, w: TensorBase, out: Any, dout: Any) -> tuple:
         return _input_gradient(self, dout, w, x.shape), _filter_gradient(self, dout, x, w.shape)
 
 
@@ -231,7 +236,7 @@ class _InputGradient(Convolution):
         dout, w, size = args
         return (*super().prepare((dout, w)), _static_shape(self.name, size))
 
-    def infer(self, dout: Any, w: Any, size: Any) -> Any:
+    def infer(self, dout: AbstractTensor, w: AbstractTensor, size: Any) -> Any:
         checks.tensor(self.name, "out_backprop", dout)
         checks.tensor(self.name, "weight", w)
         expected = self.output_shape(size, w.shape)
@@ -250,10 +255,10 @@ class _InputGradient(Convolution):
     def multiplications(self, dout: Any, w: Any, size: Any) -> int:
         return self.positions(dout.shape) * w.size
 
-    def on_device(self, device: Any, dout: Any, w: Any, size: Any) -> Any:
+    def on_device(self, device: Device, dout: Any, w: TensorBase, size: Any) -> Any:
         return self.with_filters(w.shape[0])(dout, w, device.shapes[0])
 
-    def eval(self, xp: Any, dout: Any, w: Any, size: tuple[int, ...]) -> Any:
+    def eval(self, xp: Namespace, dout: Array, w: Array, size: tuple[int, ...]) -> Any:
         if xp is not np:
             jax = require("jax", "xla", "convolution on XLA")
             like = jax.ShapeDtypeStruct(size, dout.dtype)
@@ -264,7 +269,7 @@ class _InputGradient(Convolution):
         images = _images(cols, self.window(size), self.channels(size), self.spatial(size))
         return narrow(self._last(images), dout)
 
-    def bprop(self, dout: Any, w: Any, size: Any, out: Any, grad: Any) -> tuple:
+    def bprop(self, dout: TensorBase, w: TensorBase, size: Any, out: TensorBase, grad: TensorBase) -> tuple:
         return _convolve(self, grad, w), _filter_gradient(self, dout, grad, w.shape), None
 
 
@@ -275,7 +280,7 @@ class _FilterGradient(Convolution):
         dout, x, size = args
         return (*super().prepare((dout, x)), _static_shape(self.name, size))
 
-    def infer(self, dout: Any, x: Any, size: Any) -> Any:
+    def infer(self, dout: AbstractTensor, x: AbstractTensor, size: Any) -> Any:
         checks.tensor(self.name, "out_backprop", dout)
         checks.tensor(self.name, "input", x)
         expected = self.output_shape(x.shape, size)
@@ -294,10 +299,10 @@ class _FilterGradient(Convolution):
     def multiplications(self, dout: Any, x: Any, size: Any) -> int:
         return self.positions(dout.shape) * math.prod(size)
 
-    def on_device(self, device: Any, dout: Any, x: Any, size: Any) -> Any:
+    def on_device(self, device: Device, dout: Any, x: Any, size: Any) -> Any:
         return self.with_filters(device.shapes[0][0])(dout, x, device.shapes[0])
 
-    def eval(self, xp: Any, dout: Any, x: Any, size: tuple[int, ...]) -> Any:
+    def eval(self, xp: Namespace, dout: Array, x: Array, size: tuple[int, ...]) -> Any:
         if xp is not np:
             jax = require("jax", "xla", "convolution on XLA")
             like = jax.ShapeDtypeStruct(size, dout.dtype)
@@ -311,7 +316,7 @@ class _FilterGradient(Convolution):
         filters = filters.reshape(self.out_channel, self.channels(size), *self.kernel_size)
         return narrow(self._last(filters), dout)
 
-    def bprop(self, dout: Any, x: Any, size: Any, out: Any, grad: Any) -> tuple:
+    def bprop(self, dout: TensorBase, x: TensorBase, size: Any, out: TensorBase, grad: TensorBase) -> tuple:
         return _convolve(self, x, grad), _input_gradient(self, dout, grad, x.shape), None
 
 
@@ -434,13 +439,13 @@ _INPUT = {1: Conv1DBackpropInput, 2: Conv2DBackpropInput, 3: Conv3DBackpropInput
 _FILTER = {1: Conv1DBackpropFilter, 2: Conv2DBackpropFilter, 3: Conv3DBackpropFilter}
 
 
-def _convolve(like: Convolution, x: Any, w: Any) -> Any:
+def _convolve(like: Convolution, x: TensorBase, w: TensorBase) -> Any:
     return like.sibling(_FORWARD[like.rank])(x, w)
 
 
-def _input_gradient(like: Convolution, dout: Any, w: Any, size: tuple[int, ...]) -> Any:
+def _input_gradient(like: Convolution, dout: TensorBase, w: TensorBase, size: tuple[int, ...]) -> Any:
     return like.sibling(_INPUT[like.rank])(dout, w, size)
 
 
-def _filter_gradient(like: Convolution, dout: Any, x: Any, size: tuple[int, ...]) -> Any:
+def _filter_gradient(like: Convolution, dout: TensorBase, x: TensorBase, size: tuple[int, ...]) -> Any:
     return like.sibling(_FILTER[like.rank])(dout, x, size)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, values
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 def range_length(start: Any, stop: Any, step: Any) -> int:
@@ -49,10 +54,10 @@ class Range(Primitive):
             dtype = mstype.float32 if any(isinstance(v, float) for v in (start, limit, delta)) else mstype.int64
         return start, limit, delta, dtype
 
-    def infer(self, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    def infer(self, start: Any, limit: Any, delta: Any, dtype: DType) -> Any:
         return AbstractTensor(dtype, (range_length(start, limit, delta),))
 
-    def eval(self, xp: Any, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    def eval(self, xp: Namespace, start: Any, limit: Any, delta: Any, dtype: DType) -> Any:
         count = range_length(start, limit, delta)
         if dtype.kind in "ui" and isinstance(start, int) and isinstance(delta, int):
             return (xp.arange(count) * delta + start).astype(dtype.np)
@@ -71,10 +76,10 @@ class Eye(Primitive):
         n, m, dtype = args
         return values.static_value(n), values.static_value(m), mstype.to_dtype(dtype)
 
-    def infer(self, n: Any, m: Any, dtype: Any) -> Any:
+    def infer(self, n: Any, m: Any, dtype: DType) -> Any:
         return AbstractTensor(dtype, (checks.integer(self.name, "n", n, 0), checks.integer(self.name, "m", m, 0)))
 
-    def eval(self, xp: Any, n: int, m: int, dtype: Any) -> Any:
+    def eval(self, xp: Namespace, n: int, m: int, dtype: DType) -> Any:
         return xp.eye(n, m, dtype=dtype.np)
 
 
@@ -84,16 +89,16 @@ class _Triangle(Primitive):
     def __init__(self, diagonal: int = 0):
         super().__init__(diagonal=checks.integer(type(self).__name__, "diagonal", diagonal))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         if x.ndim < 2:
             raise ValueError(f"For '{self.name}', 'x' must have at least 2 dimensions, but its shape is {x.shape}.")
         return AbstractTensor(x.dtype, x.shape)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return getattr(xp, self.function)(x, self.diagonal).astype(x.dtype)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (type(self)(self.diagonal)(dout),)
 
 

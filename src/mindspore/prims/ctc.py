@@ -8,7 +8,7 @@ Second derivatives are Hessian-vector products: the derivative of the gradient a
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,10 +21,14 @@ from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
+
 _NEVER = -1e30  # the logarithm of 0
 
 
-def _log_add(xp: Any, a: Any, b: Any) -> Any:
+def _log_add(xp: Namespace, a: Array, b: Array) -> Any:
     """log(eᵃ + eᵇ), of complex numbers too."""
     if a.dtype.kind != "c":
         return xp.logaddexp(a, b)
@@ -38,7 +42,13 @@ class CTC(Primitive):
     def __init__(self, blank: int = 0):
         super().__init__(blank=int(blank))
 
-    def infer(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+    def infer(
+        self,
+        log_probs: AbstractTensor,
+        targets: AbstractTensor,
+        input_lengths: AbstractTensor,
+        target_lengths: AbstractTensor,
+    ) -> Any:
         checks.tensor("CTCLoss", "log_probs", log_probs)
         checks.tensor("CTCLoss", "targets", targets)
         checks.dtype_in("CTCLoss", "log_probs", log_probs.dtype, "f")
@@ -53,7 +63,7 @@ class CTC(Primitive):
             )
         return AbstractTuple((AbstractTensor(log_probs.dtype, log_probs.shape[1:2]), log_probs))
 
-    def eval(self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+    def eval(self, xp: Namespace, log_probs: Array, targets: Array, input_lengths: Any, target_lengths: Any) -> Any:
         wide = widen(log_probs)
         lengths = xp.asarray(input_lengths), xp.asarray(target_lengths)
         if xp is np:
@@ -64,7 +74,7 @@ class CTC(Primitive):
             grad = pull(xp.ones_like(losses))[0]
         return narrow(losses, log_probs), narrow(grad, log_probs)
 
-    def _layout(self, xp: Any, targets: Any, target_lengths: Any) -> tuple[Any, Any, Any]:
+    def _layout(self, xp: Namespace, targets: Array, target_lengths: Array) -> tuple[Any, Any, Any]:
         """Symbols with blanks between (N, 2S+1), whether the step from two places before is allowed, which are real."""
         n, s = targets.shape
         symbols = xp.stack([xp.full_like(targets, self.blank), targets], axis=-1).reshape(n, 2 * s)
@@ -74,31 +84,33 @@ class CTC(Primitive):
         real = xp.arange(2 * s + 1)[None, :] <= 2 * xp.reshape(target_lengths, (-1, 1))
         return xp.where(real, symbols, self.blank), jump, real
 
-    def _emissions(self, xp: Any, log_probs: Any, symbols: Any) -> Any:
+    def _emissions(self, xp: Namespace, log_probs: Array, symbols: Array) -> Any:
         """The log-probability of each place's symbol at each time: (T, N, 2S+1)."""
         index = xp.broadcast_to(symbols[None], (log_probs.shape[0], *symbols.shape))
         return xp.take_along_axis(log_probs, index, axis=2)
 
     @staticmethod
-    def _advance(xp: Any, alpha: Any, emission: Any, jump: Any) -> Any:
+    def _advance(xp: Namespace, alpha: Array, emission: Array, jump: Array) -> Any:
         pad = xp.full((alpha.shape[0], 2), _NEVER, alpha.dtype)
         shifted = xp.concatenate([pad, alpha], axis=1)
         one, two = shifted[:, 1:-1], xp.where(jump, shifted[:, :-2], _NEVER)
         return _log_add(xp, _log_add(xp, alpha, one), two) + emission
 
-    def _start(self, xp: Any, emission: Any, real: Any) -> Any:
+    def _start(self, xp: Namespace, emission: Array, real: Array) -> Any:
         first = (xp.arange(emission.shape[1]) < 2)[None, :] & real
         return xp.where(first, emission, _NEVER)
 
     @staticmethod
-    def _final(xp: Any, alpha: Any, target_lengths: Any) -> Any:
+    def _final(xp: Namespace, alpha: Array, target_lengths: Array) -> Any:
         """The log-likelihood: the labelling may end with its last symbol or the blank after it."""
         end = 2 * xp.reshape(target_lengths, (-1, 1)).astype(np.int64)
         last = xp.take_along_axis(alpha, end, axis=1)[:, 0]
         before = xp.take_along_axis(alpha, xp.maximum(end - 1, 0), axis=1)[:, 0]
         return _log_add(xp, last, xp.where(end[:, 0] > 0, before, _NEVER))
 
-    def _likelihood(self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+    def _likelihood(
+        self, xp: Namespace, log_probs: Array, targets: Any, input_lengths: Any, target_lengths: Any
+    ) -> Any:
         lax = require("jax.lax", "xla", "CTC on XLA")
         symbols, jump, real = self._layout(xp, targets, target_lengths)
         emissions = self._emissions(xp, log_probs, symbols)
@@ -113,10 +125,12 @@ class CTC(Primitive):
         return self._cap(xp, -self._final(xp, alpha, target_lengths))
 
     @staticmethod
-    def _cap(xp: Any, losses: Any) -> Any:
+    def _cap(xp: Namespace, losses: Array) -> Any:
         return xp.where(losses > -_NEVER / 2, xp.inf, losses)
 
-    def _both_ways(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> tuple[Any, Any]:
+    def _both_ways(
+        self, log_probs: Array, targets: Array, input_lengths: Array, target_lengths: Array
+    ) -> tuple[Any, Any]:
         """Losses and gradient from forward and backward variables."""
         symbols, jump, real = self._layout(np, targets, target_lengths)
         emissions = self._emissions(np, log_probs, symbols)
@@ -139,7 +153,7 @@ class CTC(Primitive):
         losses = self._cap(np, -likelihood)
         return losses, np.where(np.isfinite(losses)[None, :, None], grad, 0)
 
-    def _backward(self, emissions: Any, jump: Any, input_lengths: Any, target_lengths: Any) -> Any:
+    def _backward(self, emissions: Array, jump: Array, input_lengths: Array, target_lengths: Array) -> Any:
         """log of the probability of all that follows a place, its own emission left out: (T, N, 2S+1)."""
         steps, batch, places = emissions.shape
         ends = 2 * target_lengths.reshape(-1, 1)
@@ -159,7 +173,13 @@ class CTC(Primitive):
         return betas
 
     def bprop(
-        self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, out: Any, dout: Any
+        self,
+        log_probs: TensorBase,
+        targets: TensorBase,
+        input_lengths: TensorBase,
+        target_lengths: TensorBase,
+        out: Any,
+        dout: Any,
     ) -> tuple:
         grad = CTCGrad(self.blank)(log_probs, targets, input_lengths, target_lengths, out[1], dout[0])
         return grad, None, None, None
@@ -172,12 +192,25 @@ class CTCGrad(Primitive):
         super().__init__(blank=int(blank))
 
     def infer(
-        self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, slope: Any, dloss: Any
+        self,
+        log_probs: AbstractTensor,
+        targets: AbstractTensor,
+        input_lengths: AbstractTensor,
+        target_lengths: AbstractTensor,
+        slope: AbstractTensor,
+        dloss: AbstractTensor,
     ) -> Any:
         return log_probs
 
     def eval(
-        self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, slope: Any, dloss: Any
+        self,
+        xp: Namespace,
+        log_probs: Array,
+        targets: Array,
+        input_lengths: Array,
+        target_lengths: Array,
+        slope: Array,
+        dloss: Array,
     ) -> Any:
         return slope * xp.reshape(dloss, (1, -1, 1))
 
@@ -200,7 +233,7 @@ class CTCCurvature(Primitive):
         return log_probs
 
     def eval(
-        self, xp: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, direction: Any
+        self, xp: Namespace, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, direction: Any
     ) -> Any:
         ctc = CTC(self.blank)
         slope = lambda p: ctc.eval(xp, p, targets, input_lengths, target_lengths)[1]

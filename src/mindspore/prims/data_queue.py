@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.debug import io_token
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
 
 
 class GetNext(Primitive):
@@ -72,10 +75,10 @@ class GetNext(Primitive):
         columns = [AbstractTensor(t, shape) for t, shape in zip(self.types, self.shapes)]
         return AbstractTuple((AbstractTensor(mstype.int32, ()), *columns))
 
-    def eval(self, xp: Any, token: Any) -> Any:
+    def eval(self, xp: Namespace, token: Any) -> Any:
         return (np.asarray(token), *self._row())
 
-    def eval_xla(self, xp: Any, token: Any) -> Any:
+    def eval_xla(self, xp: Namespace, token: Any) -> Any:
         jax = require("jax", "xla", "data queues in a graph")
         from jax.experimental import io_callback
 

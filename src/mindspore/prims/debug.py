@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
 
 
 class Print(Primitive):
@@ -60,13 +63,13 @@ class Print(Primitive):
     def infer(self, token: Any, *tensors: Any) -> Any:
         return AbstractTensor(mstype.int32, ())
 
-    def eval(self, xp: Any, token: Any, *tensors: Any) -> Any:
+    def eval(self, xp: Namespace, token: Any, *tensors: Any) -> Any:
         supply = iter(tensors)
         texts = [p if isinstance(p, str) else _text(np.asarray(next(supply)), p) for p in self.parts]
         print(*texts, sep=self.sep, end=self.end, flush=True)
         return np.asarray(token)
 
-    def eval_xla(self, xp: Any, token: Any, *tensors: Any) -> Any:
+    def eval_xla(self, xp: Namespace, token: Any, *tensors: Any) -> Any:
         jax = require("jax", "xla", "printing from a graph")
         from jax.experimental import io_callback
 
@@ -128,14 +131,14 @@ class TensorDump(Primitive):
             builder.write(token, builder.node_of(TensorDump(self.input_output, file)(token, x)))
         return None
 
-    def infer(self, token: Any, x: Any) -> Any:
+    def infer(self, token: AbstractTensor, x: AbstractTensor) -> Any:
         return AbstractTensor(mstype.int32, ())
 
-    def eval(self, xp: Any, token: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, token: Any, x: Any) -> Any:
         _save(self.file, np.asarray(x))
         return np.asarray(token)
 
-    def eval_xla(self, xp: Any, token: Any, x: Any) -> Any:
+    def eval_xla(self, xp: Namespace, token: Array, x: Array) -> Any:
         jax = require("jax", "xla", "saving tensors from a graph")
         from jax.experimental import io_callback
 

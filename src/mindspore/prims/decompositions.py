@@ -8,7 +8,7 @@ with matrix products and triangular solves, so that they can be differentiated a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,11 @@ from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import sum_to_shape
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 # -- shared pieces ----------------------------------------------------------------------------------------------------
@@ -77,35 +82,35 @@ def _complex(dtype: mstype.DType) -> mstype.DType:
     return {mstype.float32: mstype.complex64, mstype.float64: mstype.complex128}.get(dtype, dtype)
 
 
-def _mm(a: Any, b: Any) -> Any:
+def _mm(a: TensorBase, b: TensorBase) -> Any:
     return BatchMatMul()(a, b)
 
 
-def _t(x: Any) -> Any:
+def _t(x: TensorBase) -> Any:
     """The conjugate transpose."""
     order = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
     return conj(Transpose()(x, order))
 
 
-def _eye(n: int, dtype: Any) -> Any:
+def _eye(n: int, dtype: DType) -> Any:
     return Eye()(n, n, dtype)
 
 
-def _half_lower(x: Any) -> Any:
+def _half_lower(x: TensorBase) -> Any:
     """The lower triangle with half the diagonal."""
     return Tril()(x) - _on_diagonal(x) * 0.5
 
 
-def _on_diagonal(x: Any) -> Any:
+def _on_diagonal(x: TensorBase) -> Any:
     return x * _eye(x.shape[-1], x.dtype)
 
 
-def _scale_columns(x: Any, s: Any) -> Any:
+def _scale_columns(x: TensorBase, s: TensorBase) -> Any:
     """x diag(s)."""
     return x * ExpandDims()(Cast()(s, x.dtype) if s.dtype is not x.dtype else s, -2)
 
 
-def _safe_inverse(x: Any) -> Any:
+def _safe_inverse(x: TensorBase) -> Any:
     """1 / x, and 0 where x is 0."""
     zero = Equal()(x, 0)
     return Select()(zero, zeros_like(x), Reciprocal()(Select()(zero, ones_like(x), x)))
@@ -124,15 +129,15 @@ class MatrixInverse(_Regular):
     def __init__(self, adjoint: bool = False):
         super().__init__(adjoint=checks.boolean("MatrixInverse", "adjoint", adjoint))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x, True)
         return AbstractTensor(x.dtype, x.shape)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         source = xp.conj(xp.swapaxes(x, -1, -2)) if self.adjoint else x
         return narrow(lapack(self.name, lambda: xp.linalg.inv(widen(source)), self.failure), x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         grad = -_mm(_mm(_t(out), dout), _t(out))
         return (_t(grad) if self.adjoint else grad,)
 
@@ -151,18 +156,18 @@ class MatrixSolve(_Regular):
     def __init__(self, adjoint: bool = False):
         super().__init__(adjoint=checks.boolean("MatrixSolve", "adjoint", adjoint))
 
-    def infer(self, a: Any, b: Any) -> Any:
+    def infer(self, a: AbstractTensor, b: AbstractTensor) -> Any:
         matrix(self.name, "matrix", a, True)
         matrix(self.name, "rhs", b)
         if a.shape[-1] != b.shape[-2]:
             raise ValueError(f"For '{self.name}', {a.shape} and {b.shape} do not fit: the rows must be equally many.")
         return AbstractTensor(a.dtype, (*checks.broadcast(self.name, a.shape[:-2], b.shape[:-2]), *b.shape[-2:]))
 
-    def eval(self, xp: Any, a: Any, b: Any) -> Any:
+    def eval(self, xp: Namespace, a: Array, b: Array) -> Any:
         source = xp.conj(xp.swapaxes(a, -1, -2)) if self.adjoint else a
         return narrow(lapack(self.name, lambda: xp.linalg.solve(widen(source), widen(b)), self.failure), a)
 
-    def bprop(self, a: Any, b: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, a: TensorBase, b: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         db = MatrixSolve(not self.adjoint)(a, dout)
         da = -_mm(db, _t(out))
         return sum_to_shape(_t(da) if self.adjoint else da, a.shape), sum_to_shape(db, b.shape)
@@ -182,10 +187,10 @@ class TriangularSolve(_Regular):
     def __init__(self, lower: bool = True, adjoint: bool = False, unit_diagonal: bool = False):
         super().__init__(lower=bool(lower), adjoint=bool(adjoint), unit_diagonal=bool(unit_diagonal))
 
-    def infer(self, a: Any, b: Any) -> Any:
+    def infer(self, a: AbstractTensor, b: AbstractTensor) -> Any:
         return MatrixSolve.infer(self, a, b)  # type: ignore[arg-type]
 
-    def eval(self, xp: Any, a: Any, b: Any) -> Any:
+    def eval(self, xp: Namespace, a: Array, b: Array) -> Any:
         shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         wide_a = xp.broadcast_to(widen(a), shape + a.shape[-2:])
         wide_b = xp.broadcast_to(widen(b), shape + b.shape[-2:])
@@ -220,7 +225,7 @@ class TriangularSolve(_Regular):
             np.fill_diagonal(part, 1)
         return lapack(self.name, lambda: np.linalg.solve(part.conj().T if self.adjoint else part, b), self.failure)
 
-    def bprop(self, a: Any, b: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, a: TensorBase, b: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         db = TriangularSolve(self.lower, not self.adjoint, self.unit_diagonal)(a, dout)
         da = -_mm(db, _t(out))
         da = _t(da) if self.adjoint else da
@@ -240,14 +245,14 @@ class MatrixDeterminant(Primitive):
     def __init__(self) -> None:
         super().__init__("MatrixDeterminant")
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x, True)
         return AbstractTensor(x.dtype, x.shape[:-2])
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return narrow(xp.asarray(xp.linalg.det(widen(x))), x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         factor = ExpandDims()(ExpandDims()(dout * conj(out), -1), -1)
         return (factor * _t(MatrixInverse()(x)),)
 
@@ -264,16 +269,16 @@ class LogMatrixDeterminant(Primitive):
     def __init__(self) -> None:
         super().__init__("LogMatrixDeterminant")
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x, True)
         shape = x.shape[:-2]
         return AbstractTuple((AbstractTensor(x.dtype, shape), AbstractTensor(_real(x.dtype), shape)))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         sign, size = xp.linalg.slogdet(widen(x))
         return xp.asarray(sign).astype(x.dtype), xp.asarray(size).astype(_real(mstype.from_numpy(x.dtype)).np)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         inverse = _t(MatrixInverse()(x))
         factor = dout[1]
         if inverse.dtype.kind == "c":  # the sign turns with the imaginary part of d log det
@@ -294,18 +299,18 @@ class Cholesky(Primitive):
     def __init__(self, upper: bool = False):
         super().__init__(upper=checks.boolean("Cholesky", "upper", upper))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x, True)
         return AbstractTensor(x.dtype, x.shape)
 
     def failure(self) -> BaseException:
         return _unfit(self.name, "Matrix is not positive definite")
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         lower = narrow(lapack(self.name, lambda: xp.linalg.cholesky(widen(x)), self.failure), x)
         return xp.conj(xp.swapaxes(lower, -1, -2)) if self.upper else lower
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         lower, grad = (_t(out), _t(dout)) if self.upper else (out, dout)
         inner = _half_lower(_mm(_t(lower), grad))
         left = TriangularSolve(True, True)(lower, inner)  # L^-H inner
@@ -325,15 +330,15 @@ class Eigh(Primitive):
     def __init__(self, lower: bool = True):
         super().__init__(lower=bool(lower))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x, True)
         return AbstractTuple((AbstractTensor(_real(x.dtype), x.shape[:-1]), AbstractTensor(x.dtype, x.shape)))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         w, v = lapack(self.name, lambda: xp.linalg.eigh(widen(x), UPLO="L" if self.lower else "U"))
         return w.astype(_real(mstype.from_numpy(x.dtype)).np), narrow(v, x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         w, v = out
         dw, dv = dout
         gap = _safe_inverse(ExpandDims()(w, -2) - ExpandDims()(w, -1))
@@ -358,7 +363,7 @@ class Svd(Primitive):
             compute_uv=checks.boolean("Svd", "compute_uv", compute_uv),
         )
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x)
         *batch, m, n = x.shape
         k = min(m, n)
@@ -370,7 +375,7 @@ class Svd(Primitive):
         u, v = ((*batch, rows, c) for rows, c in zip((m, n), columns))
         return AbstractTuple((s, AbstractTensor(x.dtype, u), AbstractTensor(x.dtype, v)))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         real = _real(mstype.from_numpy(x.dtype)).np
         if not self.compute_uv:
             s = lapack(self.name, lambda: xp.linalg.svd(widen(x), compute_uv=False))
@@ -378,7 +383,7 @@ class Svd(Primitive):
         u, s, vh = lapack(self.name, lambda: xp.linalg.svd(widen(x), full_matrices=self.full_matrices))
         return s.astype(real), narrow(u, x), narrow(xp.conj(xp.swapaxes(vh, -1, -2)), x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         k = min(x.shape[-2:])
         if not self.compute_uv:
             s, u, v = Svd(False, True)(x)
@@ -389,7 +394,7 @@ class Svd(Primitive):
         return (_svd_gradient(s, u, v, dout[0], du, dv),)
 
 
-def _svd_gradient(s: Any, u: Any, v: Any, ds: Any, du: Any, dv: Any) -> Any:
+def _svd_gradient(s: TensorBase, u: TensorBase, v: TensorBase, ds: TensorBase, du: TensorBase, dv: TensorBase) -> Any:
     """The gradient through the first k singular vectors."""
     square = s * s
     gap = _safe_inverse(ExpandDims()(square, -2) - ExpandDims()(square, -1))
@@ -407,11 +412,11 @@ def _svd_gradient(s: Any, u: Any, v: Any, ds: Any, du: Any, dv: Any) -> Any:
     return grad + _mm(_scale_columns(u, inverse), _t(outside_v))
 
 
-def _antisymmetric(x: Any) -> Any:
+def _antisymmetric(x: TensorBase) -> Any:
     return x - _t(x)
 
 
-def singular_values(x: Any) -> Any:
+def singular_values(x: TensorBase) -> Any:
     """The singular values, falling."""
     return Svd(False, False)(x)[0]
 
@@ -429,18 +434,18 @@ class Qr(Primitive):
     def __init__(self, full_matrices: bool = False):
         super().__init__(full_matrices=checks.boolean("Qr", "full_matrices", full_matrices))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x)
         *batch, m, n = x.shape
         inner = m if self.full_matrices else min(m, n)
         return AbstractTuple((AbstractTensor(x.dtype, (*batch, m, inner)), AbstractTensor(x.dtype, (*batch, inner, n))))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         mode = "complete" if self.full_matrices else "reduced"
         q, r = lapack(self.name, lambda: xp.linalg.qr(widen(x), mode=mode))
         return narrow(q, x), narrow(r, x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         q, r = out
         dq, dr = dout
         *_, m, n = x.shape
@@ -456,7 +461,7 @@ class Qr(Primitive):
         return (Concat(-1)([dx1, _mm(q, dr2)]),)
 
 
-def _qr_gradient(q: Any, r: Any, dq: Any, dr: Any) -> Any:
+def _qr_gradient(q: TensorBase, r: TensorBase, dq: TensorBase, dr: TensorBase) -> Any:
     inner = _mm(r, _t(dr)) - _mm(_t(dq), q)
     lower = Tril(-1)(inner)
     symmetric = lower + _t(lower) + _on_diagonal(inner)
@@ -477,7 +482,7 @@ class Lu(Primitive):
     def __init__(self) -> None:
         super().__init__("Lu")
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x)
         *batch, m, n = x.shape
         return AbstractTuple(
@@ -488,7 +493,7 @@ class Lu(Primitive):
             )
         )
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         if xp is not np:
             lu, pivots, order = require("jax.lax.linalg", "xla", "this operation").lu(widen(x))
             return narrow(lu, x), pivots, order
@@ -499,7 +504,7 @@ class Lu(Primitive):
             pivots[place], order[place] = _lu_in_place(lu[place])
         return narrow(lu, x), pivots, order
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         from mindspore.prims.gather_scatter import Gather
 
         lu, _, order = out
@@ -547,13 +552,13 @@ class Eig(Primitive):
     def __init__(self, compute_v: bool = False):
         super().__init__(compute_v=checks.boolean("Eig", "compute_v", compute_v))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x, True)
         dtype = _complex(x.dtype)
         vectors = x.shape if self.compute_v else (1,)
         return AbstractTuple((AbstractTensor(dtype, x.shape[:-1]), AbstractTensor(dtype, vectors)))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         dtype = _complex(mstype.from_numpy(x.dtype)).np
         x = x.astype(np.float32) if x.dtype.itemsize == 2 else x  # LAPACK knows no halves
         if not self.compute_v:
@@ -561,7 +566,7 @@ class Eig(Primitive):
         w, v = lapack(self.name, lambda: xp.linalg.eig(x))
         return w.astype(dtype), v.astype(dtype)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         w, v = out if self.compute_v else Eig(True)(x)
         inner = _scale_columns(_eye(v.shape[-1], v.dtype), dout[0])
         if self.compute_v:
@@ -585,17 +590,17 @@ class MatrixExp(Primitive):
     def __init__(self) -> None:
         super().__init__("MatrixExp")
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         matrix(self.name, "x", x, True)
         return AbstractTensor(x.dtype, x.shape)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         if xp is np:
             return narrow(_exponential(np.asarray(widen(x))), x)
         expm = require("jax.scipy.linalg", "xla", "this operation").expm
         return narrow(xp.vectorize(expm, signature="(n,n)->(n,n)")(widen(x)), x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         """The upper right block of exp([[x^H, dout], [0, x^H]])."""
         n = x.shape[-1]
         adjoint = _t(x)

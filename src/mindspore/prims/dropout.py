@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from mindspore.prims.factors import WHOLE, Factors, numbered
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.random import random_pairs
 
+if TYPE_CHECKING:
+    from mindspore.compiler.shard.device import Device
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
-def survivors(xp: Any, key: Any, count: int, keep_prob: float) -> Any:
+
+def survivors(xp: Namespace, key: Any, count: int, keep_prob: float) -> Any:
     """`count` bools, each true with probability `keep_prob`; 16 random bits decide about each."""
     words, limit = (count + 1) // 2, np.uint32(round(keep_prob * 65536))
     pairs = random_pairs(xp, key, words)
@@ -33,14 +38,14 @@ class DropoutMask(Primitive):
     def infer(self, key: Any, shape: Any) -> Any:
         return AbstractTensor(mstype.bool_, tuple(shape))
 
-    def factors(self, key: Any, shape: Any) -> Factors:
+    def factors(self, key: AbstractTensor, shape: Any) -> Factors:
         return Factors(((WHOLE,) * len(key.shape), None), (numbered(len(shape)),))
 
-    def on_device(self, device: Any, key: Any, shape: Any) -> Any:
+    def on_device(self, device: Device, key: Any, shape: Any) -> Any:
         """Who survives depends on the place in the whole tensor, not on the devices it lies on."""
         return device.part(self(key, device.full_shapes[0]), 0)
 
-    def eval(self, xp: Any, key: Any, shape: tuple[int, ...]) -> Any:
+    def eval(self, xp: Namespace, key: Any, shape: tuple[int, ...]) -> Any:
         return xp.reshape(survivors(xp, key, int(np.prod(shape)), self.keep_prob), shape)
 
     def bprop(self, key: Any, shape: Any, out: Any, dout: Any) -> tuple:
@@ -55,23 +60,23 @@ class DropoutWithKey(Primitive):
             raise ValueError(f"For 'Dropout', 'keep_prob' must be in range (0, 1], but got {keep_prob}.")
         super().__init__(keep_prob=float(keep_prob))
 
-    def infer(self, x: Any, key: Any) -> Any:
+    def infer(self, x: AbstractTensor, key: Any) -> Any:
         checks.tensor("Dropout", "x", x)
         checks.dtype_in("Dropout", "x", x.dtype, "f")
         return AbstractTuple((x, AbstractTensor(mstype.bool_, x.shape)))
 
-    def factors(self, x: Any, key: Any) -> Factors:
+    def factors(self, x: AbstractTensor, key: AbstractTensor) -> Factors:
         names = numbered(x.ndim)
         return Factors((names, (WHOLE,) * len(key.shape)), (names, names))
 
-    def on_device(self, device: Any, x: Any, key: Any) -> Any:
+    def on_device(self, device: Device, x: Any, key: Any) -> Any:
         mask = device.part(DropoutMask(self.keep_prob)(key, device.full_shapes[0]), 1)
         return Select()(mask, x * (1 / self.keep_prob), x * 0), mask
 
-    def eval(self, xp: Any, x: Any, key: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, key: Any) -> Any:
         mask = xp.reshape(survivors(xp, key, int(np.prod(x.shape)), self.keep_prob), x.shape)
         scale = np.asarray(1 / self.keep_prob, x.dtype)
         return xp.where(mask, x * scale, xp.zeros((), x.dtype)), mask
 
-    def bprop(self, x: Any, key: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, key: Any, out: Any, dout: Any) -> tuple:
         return dout[0] * (Cast()(out[1], x.dtype) * (1 / self.keep_prob)), None

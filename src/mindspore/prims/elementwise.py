@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,12 @@ from mindspore.prims import checks, values
 from mindspore.prims.primitive import POINTS, Primitive, set_cast
 from mindspore.prims.reduction import sum_to_shape
 from mindspore.prims.special import erf, erfc, erfinv
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+    from mindspore.ir import Abstract
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 ANY, NUMERIC, REAL, FLOAT, INTEGER = "buifc", "uifc", "buif", "fc", "bui"
 
@@ -58,10 +64,10 @@ def unary(
 ) -> Any:
     """A primitive of one argument. `function(xp, x)`; `bprop(x, out, dout)` returns the gradient of x."""
 
-    def eval_(self: Primitive, xp: Any, x: Any) -> Any:
+    def eval_(self: Primitive, xp: Namespace, x: Array) -> Any:
         return function(xp, x)
 
-    def bprop_(self: Primitive, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop_(self: Primitive, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (bprop(x, out, dout),)  # type: ignore[misc]
 
     members = {"eval": eval_, "kinds": kinds, "out_dtype": out, "__doc__": doc, "__module__": __name__}
@@ -83,10 +89,10 @@ def binary(
 ) -> Any:
     """A primitive of two broadcast arguments. `bprop(x, y, out, dout)` returns both gradients, before un-broadcasting."""
 
-    def eval_(self: Primitive, xp: Any, x: Any, y: Any) -> Any:
+    def eval_(self: Primitive, xp: Namespace, x: Array, y: Array) -> Any:
         return function(xp, x, y)
 
-    def bprop_(self: Primitive, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+    def bprop_(self: Primitive, x: TensorBase, y: Any, out: TensorBase, dout: TensorBase) -> tuple:
         dx, dy = bprop(x, y, out, dout)  # type: ignore[misc]
         return sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
 
@@ -109,7 +115,7 @@ def _numpy(name: str) -> Callable:
     return lambda xp, *args: getattr(xp, name)(*args)
 
 
-def _cast_like(xp: Any, value: Any, x: Any) -> Any:
+def _cast_like(xp: Namespace, value: Array, x: Array) -> Any:
     return value.astype(x.dtype) if value.dtype != x.dtype else value
 
 
@@ -136,7 +142,7 @@ Mul = binary("Mul", lambda xp, x, y: x * y, lambda x, y, out, d: (d * conj(y), d
     """)
 
 
-def _divide(xp: Any, x: Any, y: Any) -> Any:
+def _divide(xp: Namespace, x: Array, y: Array) -> Any:
     """True division; integers give float32."""
     if x.dtype.kind in "bui":
         return xp.true_divide(x.astype(np.float32), y.astype(np.float32))
@@ -153,10 +159,10 @@ class _Division(Elementwise):
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return mstype.float32 if dtype.kind in "bui" else dtype
 
-    def eval(self, xp: Any, x: Any, y: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, y: Array) -> Any:
         return _divide(xp, x, y)
 
-    def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, y: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         dx = dout / conj(y)
         return sum_to_shape(dx, x.shape), sum_to_shape(-dx * conj(out), y.shape)
 
@@ -173,10 +179,10 @@ class RealDiv(_Division):
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return mstype.float32 if dtype.kind == "b" else dtype
 
-    def eval(self, xp: Any, x: Any, y: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, y: Array) -> Any:
         return _truncdiv(xp, x, y) if x.dtype.kind in "ui" else super().eval(xp, x, y)
 
-    def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, y: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         grads = super().bprop(x, y, out, dout)
         return grads if x.dtype.kind in "fc" else tuple(Cast()(g, x.dtype) for g in grads)
 
@@ -201,7 +207,7 @@ class Div(_Division):
         return super().prepare(args)
 
 
-def _floordiv(xp: Any, x: Any, y: Any) -> Any:
+def _floordiv(xp: Namespace, x: Array, y: Array) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         if x.dtype.kind in "bui":
             return _cast_like(xp, xp.floor_divide(x, y), x)
@@ -209,12 +215,12 @@ def _floordiv(xp: Any, x: Any, y: Any) -> Any:
         return xp.floor(x.astype(np.float64) / y.astype(np.float64)).astype(x.dtype)
 
 
-def _floormod(xp: Any, x: Any, y: Any) -> Any:
+def _floormod(xp: Namespace, x: Array, y: Array) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         return xp.remainder(x, y)
 
 
-def _truncdiv(xp: Any, x: Any, y: Any) -> Any:
+def _truncdiv(xp: Namespace, x: Array, y: Array) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         if x.dtype.kind in "ui":
             quotient = xp.abs(x) // xp.abs(y)
@@ -222,12 +228,12 @@ def _truncdiv(xp: Any, x: Any, y: Any) -> Any:
         return xp.trunc(x / y)
 
 
-def _truncmod(xp: Any, x: Any, y: Any) -> Any:
+def _truncmod(xp: Namespace, x: Array, y: Array) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):
         return xp.fmod(x, y)
 
 
-def _zero_grads(x: Any, y: Any, out: Any, d: Any) -> tuple:
+def _zero_grads(x: TensorBase, y: TensorBase, out: TensorBase, d: TensorBase) -> tuple:
     return zeros_like(d), zeros_like(d)
 
 
@@ -266,7 +272,7 @@ TruncateMod = binary("TruncateMod", _truncmod, lambda x, y, out, d: (d, -d * Tru
     """)
 
 
-def _divnonan(xp: Any, x: Any, y: Any) -> Any:
+def _divnonan(xp: Namespace, x: Array, y: Array) -> Any:
     safe = xp.where(y == 0, xp.ones_like(y), y)
     return xp.where(y == 0, xp.zeros_like(x), _divide(xp, x, safe))
 
@@ -290,7 +296,7 @@ def _power(xp: Any, x: Any, y: Any) -> Any:
         return xp.power(x, y)
 
 
-def _power_bprop(x: Any, y: Any, out: Any, d: Any) -> tuple:
+def _power_bprop(x: TensorBase, y: TensorBase, out: TensorBase, d: TensorBase) -> tuple:
     zero = zeros_like(x)
     dx = d * conj(y * Pow()(x, Select()(Equal()(y, 0), ones_like(y), y - 1)))
     has_log = NotEqual()(x, 0) if x.dtype.kind == "c" else Greater()(x, 0)
@@ -313,7 +319,7 @@ FLOOR_MOD = functools.partial(_floormod, np)
 POWER = functools.partial(_power, np)
 
 
-def _half_split(x: Any, y: Any, d: Any, wins: Any) -> tuple:
+def _half_split(x: TensorBase, y: TensorBase, d: TensorBase, wins: TensorBase) -> tuple:
     """The gradient of max/min: to the winner, shared equally at ties; to both where the result is NaN."""
     tie = Equal()(x, y)
     half = d * Cast()(tie, d.dtype) * 0.5
@@ -348,7 +354,7 @@ Atan2 = binary(
     """)  # fmt: skip
 
 
-def _twice(d: Any, difference: Any) -> tuple:
+def _twice(d: TensorBase, difference: TensorBase) -> tuple:
     """The gradients of the squared size of x - y."""
     grad = (d + conj(d)) * difference
     return grad, -grad
@@ -380,7 +386,7 @@ Xdivy: Any = binary(
     """)  # fmt: skip
 
 
-def _xlogy(xp: Any, x: Any, y: Any) -> Any:
+def _xlogy(xp: Namespace, x: Array, y: Array) -> Any:
     with np.errstate(all="ignore"):
         return xp.where(x == 0, xp.zeros_like(x), x * xp.log(xp.where(x == 0, xp.ones_like(y), y)))
 
@@ -521,7 +527,7 @@ Invert = BitwiseNot
 def _float_test(name: str, for_integers: bool) -> Callable:
     """isnan and the like: integers have one constant answer."""
 
-    def function(xp: Any, x: Any) -> Any:
+    def function(xp: Namespace, x: Array) -> Any:
         return getattr(xp, name)(x) if x.dtype.kind not in "bui" else xp.full_like(x, for_integers, np.bool_)
 
     return function
@@ -558,28 +564,28 @@ SignBit = unary("SignBit", _numpy("signbit"), None, "f", mstype.bool_, doc="""Wh
 
 # -- functions of one argument --------------------------------------------------------------------------------------
 def _quiet(name: str) -> Callable:
-    def function(xp: Any, x: Any) -> Any:
+    def function(xp: Namespace, x: Array) -> Any:
         with np.errstate(all="ignore"):
             return getattr(xp, name)(x)
 
     return function
 
 
-def _sigmoid(xp: Any, x: Any) -> Any:
+def _sigmoid(xp: Namespace, x: Array) -> Any:
     with np.errstate(over="ignore"):
         return (1 / (1 + xp.exp(-x))).astype(x.dtype)
 
 
-def _softplus(xp: Any, x: Any) -> Any:
+def _softplus(xp: Namespace, x: Array) -> Any:
     return xp.logaddexp(x, xp.zeros_like(x))
 
 
-def _rsqrt(xp: Any, x: Any) -> Any:
+def _rsqrt(xp: Namespace, x: Array) -> Any:
     with np.errstate(all="ignore"):
         return (1 / xp.sqrt(x)).astype(x.dtype)
 
 
-def _reciprocal(xp: Any, x: Any) -> Any:
+def _reciprocal(xp: Namespace, x: Array) -> Any:
     with np.errstate(all="ignore"):
         return (xp.ones_like(x) / x).astype(x.dtype)
 
@@ -836,10 +842,10 @@ class ReluGrad(Elementwise):
     def __init__(self) -> None:
         super().__init__("ReluGrad")
 
-    def eval(self, xp: Any, dout: Any, out: Any) -> Any:
+    def eval(self, xp: Namespace, dout: Array, out: Array) -> Any:
         return xp.where(out > 0, dout, xp.zeros((), dout.dtype))
 
-    def bprop(self, dout: Any, y: Any, out: Any, dgrad: Any) -> tuple:
+    def bprop(self, dout: TensorBase, y: TensorBase, out: TensorBase, dgrad: TensorBase) -> tuple:
         return ReluGrad()(dgrad, y), zeros_like(y)
 
 
@@ -872,10 +878,10 @@ class Abs(_ComplexPart):
     def __init__(self) -> None:
         super().__init__("Abs")
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.abs(x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         if x.dtype.kind != "c":
             return (dout * Sign()(x),)
         zero = Equal()(out, 0)
@@ -893,10 +899,10 @@ class Real(_ComplexPart):
     def __init__(self) -> None:
         super().__init__("Real")
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.real(x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (Complex()(dout, zeros_like(dout)) if x.dtype.kind == "c" else dout,)
 
 
@@ -911,10 +917,10 @@ class Imag(_ComplexPart):
     def __init__(self) -> None:
         super().__init__("Imag")
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.imag(x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (Complex()(zeros_like(dout), dout) if x.dtype.kind == "c" else zeros_like(dout),)
 
 
@@ -935,11 +941,11 @@ class Complex(Elementwise):
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return mstype.complex128 if dtype is mstype.float64 else mstype.complex64
 
-    def eval(self, xp: Any, real: Any, imag: Any) -> Any:
+    def eval(self, xp: Namespace, real: Array, imag: Array) -> Any:
         unit = np.complex128(1j) if real.dtype == np.float64 else np.complex64(1j)
         return real + imag * unit
 
-    def bprop(self, real: Any, imag: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, real: TensorBase, imag: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return sum_to_shape(Real()(dout), real.shape), sum_to_shape(Imag()(dout), imag.shape)
 
 
@@ -968,17 +974,17 @@ class Cast(Primitive):
             x = values.number_tensor(x, values.default_dtype(x))
         return x, mstype.to_dtype(dtype)
 
-    def infer(self, x: Any, dtype: Any) -> Any:
+    def infer(self, x: Abstract, dtype: DType) -> Any:
         checks.tensor(self.name, "x", x)
         return result_like((x,), dtype, x.shape)
 
-    def eval(self, xp: Any, x: Any, dtype: mstype.DType) -> Any:
+    def eval(self, xp: Namespace, x: Any, dtype: mstype.DType) -> Any:
         if x.dtype.kind == "c" and dtype.kind != "c":
             x = xp.real(x)
         with np.errstate(invalid="ignore", over="ignore"):
             return xp.asarray(x).astype(dtype.np)
 
-    def bprop(self, x: Any, dtype: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, dtype: DType, out: TensorBase, dout: TensorBase) -> tuple:
         if dtype.kind == "b":
             return None, None
         return Cast()(dout, x.dtype), None
@@ -1012,16 +1018,16 @@ class Select(Elementwise):
     def __init__(self) -> None:
         super().__init__("Select")
 
-    def infer(self, condition: Any, x: Any, y: Any) -> Any:
+    def infer(self, condition: AbstractTensor, x: AbstractTensor, y: AbstractTensor) -> Any:
         checks.tensor(self.name, "condition", condition)
         checks.dtype_in(self.name, "condition", condition.dtype, "b")
         shape = checks.broadcast(self.name, condition.shape, x.shape, y.shape)
         return result_like((condition, x, y), x.dtype, shape)
 
-    def eval(self, xp: Any, condition: Any, x: Any, y: Any) -> Any:
+    def eval(self, xp: Namespace, condition: Array, x: Array, y: Array) -> Any:
         return xp.where(condition, x, y)
 
-    def bprop(self, condition: Any, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, condition: TensorBase, x: TensorBase, y: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         zero = zeros_like(dout)
         dx, dy = Select()(condition, dout, zero), Select()(condition, zero, dout)
         return None, sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
@@ -1038,7 +1044,7 @@ class Bitcast(Primitive):
     def __init__(self, type: Any):
         super().__init__(type=mstype.to_dtype(type))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         old, new = x.dtype.itemsize, self.type.itemsize
         if old == new:
@@ -1049,7 +1055,7 @@ class Bitcast(Primitive):
             )
         return AbstractTensor(self.type, (*x.shape[:-1], x.shape[-1] * old // new))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return np.ascontiguousarray(x).view(self.type.np) if xp is np else x.view(self.type.np)
 
 
@@ -1065,7 +1071,7 @@ class StopGradient(Elementwise):
     def __init__(self) -> None:
         super().__init__("StopGradient")
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return x
 
 
@@ -1081,10 +1087,10 @@ class ZerosLike(Elementwise):
     def __init__(self) -> None:
         super().__init__("ZerosLike")
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.zeros_like(x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (None,)
 
 
@@ -1100,10 +1106,10 @@ class OnesLike(Elementwise):
     def __init__(self) -> None:
         super().__init__("OnesLike")
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.ones_like(x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (None,)
 
 
@@ -1111,7 +1117,7 @@ def zeros_like(x: Any) -> Any:
     return ZerosLike()(x)
 
 
-def ones_like(x: Any) -> Any:
+def ones_like(x: TensorBase) -> Any:
     return OnesLike()(x)
 
 

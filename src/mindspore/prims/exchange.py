@@ -6,7 +6,7 @@ Counts, shapes and ranks are static. Like all collectives they are plain functio
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values, world
 from mindspore.prims.collective import WORLD, AllGather, Collective, Place, ReduceScatter, _rank_in, _reduction
 from mindspore.prims.elementwise import zeros_like
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
+    from mindspore.prims.values import TensorBase
 
 
 def _counts(prim: str, name: str, given: Any, size: int) -> list[int]:
@@ -53,7 +57,7 @@ class AlltoAll(Collective):
         checks.integer("AlltoAll", "concat_dim", concat_dim)
         super().__init__(group, split_count=split_count, split_dim=split_dim, concat_dim=concat_dim)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         x = checks.tensor(self.name, "input_x", x)
         if self.split_count != self.size:
             raise ValueError(
@@ -77,7 +81,7 @@ class AlltoAll(Collective):
         got = world.transport().all_to_all(parts, [(p.shape, p.dtype) for p in parts], world.members(self.group))
         return np.concatenate(got, self.concat_dim)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
     def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
@@ -102,7 +106,7 @@ class AlltoAllV(Collective):
     def _numbers(self, name: str, given: Any) -> list[int]:
         return [n * self.block_size for n in _counts(self.name, name, given, self.size)]
 
-    def infer(self, x: Any, send_numel_list: Any, recv_numel_list: Any) -> Any:
+    def infer(self, x: AbstractTensor, send_numel_list: Any, recv_numel_list: Any) -> Any:
         x = _flat(self.name, x, sum(self._numbers("send_numel_list", send_numel_list)))
         return AbstractTensor(x.dtype, (sum(self._numbers("recv_numel_list", recv_numel_list)),))
 
@@ -115,7 +119,7 @@ class AlltoAllV(Collective):
         x, *counts = args
         return (x, *(tuple(values.static_value(c)) for c in counts))
 
-    def bprop(self, x: Any, send_numel_list: Any, recv_numel_list: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, send_numel_list: Any, recv_numel_list: Any, out: Any, dout: Any) -> tuple:
         back = AlltoAllV(self.group, self.block_size)(dout, recv_numel_list, send_numel_list)
         return back.reshape(x.shape), None, None
 
@@ -152,7 +156,7 @@ class AlltoAllVC(AlltoAllV):
     def communicate(self, x: Any, send_count_matrix: Any) -> Any:  # type: ignore[override]
         return super().communicate(x, *self._from_matrix(send_count_matrix))
 
-    def bprop(self, x: Any, send_count_matrix: Any, out: Any, dout: Any) -> tuple:  # type: ignore[override]
+    def bprop(self, x: TensorBase, send_count_matrix: Any, out: Any, dout: Any) -> tuple:  # type: ignore[override]
         back = AlltoAllVC(self.group, self.block_size, not self.transpose)(dout, send_count_matrix)
         return back.reshape(x.shape), None
 
@@ -171,7 +175,7 @@ class AllGatherV(Collective):
     def prepare(self, args: tuple) -> tuple:
         return (args[0], tuple(values.static_value(args[1])))
 
-    def infer(self, x: Any, output_split_sizes: Any) -> Any:
+    def infer(self, x: AbstractTensor, output_split_sizes: Any) -> Any:
         counts = _counts(self.name, "output_split_sizes", output_split_sizes, self.size)
         x = _flat(self.name, x, counts[world.group_rank(self.group)])
         return AbstractTensor(x.dtype, (sum(counts),))
@@ -181,7 +185,7 @@ class AllGatherV(Collective):
         flat = x.reshape(-1)
         return np.concatenate(world.transport().all_to_all([flat] * self.size, expected, world.members(self.group)))
 
-    def bprop(self, x: Any, output_split_sizes: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, output_split_sizes: Any, out: Any, dout: Any) -> tuple:
         return ReduceScatterV("sum", self.group)(dout, output_split_sizes).reshape(x.shape), None
 
 
@@ -199,7 +203,7 @@ class ReduceScatterV(Collective):
     def prepare(self, args: tuple) -> tuple:
         return (args[0], tuple(values.static_value(args[1])))
 
-    def infer(self, x: Any, input_split_sizes: Any) -> Any:
+    def infer(self, x: AbstractTensor, input_split_sizes: Any) -> Any:
         counts = _counts(self.name, "input_split_sizes", input_split_sizes, self.size)
         x = _flat(self.name, self.check(x), sum(counts))
         return AbstractTensor(x.dtype, (counts[world.group_rank(self.group)],))
@@ -210,7 +214,7 @@ class ReduceScatterV(Collective):
         got = world.transport().all_to_all(_pieces(x, counts), expected, world.members(self.group))
         return world.reduce_arrays(self.op, got)
 
-    def bprop(self, x: Any, input_split_sizes: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, input_split_sizes: Any, out: Any, dout: Any) -> tuple:
         gathered = AllGatherV(self.group)(dout, input_split_sizes).reshape(x.shape)
         if self.op == "avg":
             gathered = gathered / self.size
@@ -286,7 +290,7 @@ class Send(Collective):
     def effect(self) -> str:  # type: ignore[override]
         return "io"
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         x = checks.tensor(self.name, "input_x", x)
         return AbstractTensor(x.dtype, x.shape)
 
@@ -294,7 +298,7 @@ class Send(Collective):
         world.transport().exchange([world.Message(self.dest_rank, x)], [], self.sr_tag)
         return x
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         return (Receive(self.sr_tag, self.dest_rank, x.shape, x.dtype, self.group_back)(x),)
 
 

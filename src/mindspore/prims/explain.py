@@ -11,9 +11,12 @@ import inspect
 import os
 import sys
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.prims import checks, values
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 #: exceptions that mistakes in arguments end in
 UNFORESEEN = (AttributeError, IndexError, TypeError, ValueError)
@@ -21,7 +24,7 @@ _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("numpy", "scipy", "jax", "ml_dtypes"))
 
 
-def explained(prim: Any, args: tuple, error: Exception) -> Exception | None:
+def explained(prim: Primitive, args: tuple, error: Exception) -> Exception | None:
     """The exception to raise instead of `error`; None where it says enough or is not the library's."""
     if not _unforeseen(error):
         return None

@@ -43,7 +43,7 @@ class Factors(NamedTuple):
         return tuple(label for label in self.labels if label not in kept)
 
 
-def is_tensor(value: Any) -> bool:
+def is_tensor(value: object) -> bool:
     """Whether an argument, as `infer` sees it, is a tensor (or a number known at run time)."""
     return hasattr(value, "shape") and hasattr(value, "dtype")
 

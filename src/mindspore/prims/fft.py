@@ -7,7 +7,7 @@ that each is the other's adjoint up to conjugation, which is what the gradients 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from mindspore.prims import checks
 from mindspore.prims.arrays import GetItem, Pad
 from mindspore.prims.elementwise import Cast, Complex, Real, zeros_like
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 def complex_type(dtype: mstype.DType) -> mstype.DType:
@@ -49,13 +53,13 @@ class FourierTransform(Primitive):
     def __init__(self, axis: int = -1, inverse: bool = False):
         super().__init__(axis=axis, inverse=bool(inverse))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "input", x)
         checks.dtype_in(self.name, "input", x.dtype, "c")
         _not_empty(x.shape, checks.axis(self.name, self.axis, x.ndim, "dim"))
         return AbstractTensor(x.dtype, x.shape)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         if self.inverse:
             return xp.fft.ifft(x, axis=self.axis, norm="forward").astype(x.dtype)
         return xp.fft.fft(x, axis=self.axis).astype(x.dtype)
@@ -75,7 +79,7 @@ class RealFourierTransform(Primitive):
     def __init__(self, axis: int = -1):
         super().__init__(axis=axis)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "input", x)
         checks.dtype_in(self.name, "input", x.dtype, "f")
         at = checks.axis(self.name, self.axis, x.ndim, "dim")
@@ -83,10 +87,10 @@ class RealFourierTransform(Primitive):
         half = x.shape[at] // 2 + 1
         return AbstractTensor(complex_type(x.dtype), x.shape[:at] + (half,) + x.shape[at + 1 :])
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.fft.rfft(x, axis=self.axis).astype(complex_type(mstype.from_numpy(x.dtype)).np)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: TensorBase) -> tuple:
         at = self.axis % x.ndim
         n, half = x.shape[at], dout.shape[at]
         pad = tuple((0, n - half) if d == at else (0, 0) for d in range(x.ndim))
@@ -104,17 +108,17 @@ class InverseRealFourierTransform(Primitive):
     def __init__(self, n: int, axis: int = -1):
         super().__init__(n=checks.integer("InverseRealFourierTransform", "n", n, 1), axis=axis)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "input", x)
         checks.dtype_in(self.name, "input", x.dtype, "c")
         at = checks.axis(self.name, self.axis, x.ndim, "dim")
         return AbstractTensor(real_type(x.dtype), x.shape[:at] + (self.n,) + x.shape[at + 1 :])
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         out = xp.fft.irfft(x, n=self.n, axis=self.axis, norm="forward")
         return out.astype(real_type(mstype.from_numpy(x.dtype)).np)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         """Inner entries stand for two conjugate ones, the first (and the last of an even n) for one real one."""
         at = self.axis % x.ndim
         half = self.n // 2 + 1

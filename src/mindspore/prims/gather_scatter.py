@@ -7,7 +7,7 @@ tuples of index arrays, so that one kernel, `combine`, serves every scatter oper
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from mindspore.prims.elementwise import Cast, Equal, ones_like, zeros_like
 from mindspore.prims.factors import WHOLE, Factors, numbered
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.requirements import Requirement, index_within
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 _UFUNC = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "min": np.minimum,
@@ -43,12 +47,12 @@ def combine(xp: Any, x: Any, index: tuple, updates: Any, reduction: str) -> Any:
     return out
 
 
-def nd_index(xp: Any, indices: Any) -> tuple:
+def nd_index(xp: Namespace, indices: Array) -> tuple:
     """Coordinates in the last dimension as a tuple of index arrays."""
     return tuple(indices[..., i] for i in range(indices.shape[-1]))
 
 
-def element_index(shape: tuple[int, ...], axis: int, indices: Any) -> tuple:
+def element_index(shape: tuple[int, ...], axis: int, indices: Array) -> tuple:
     """Positions along one axis as a tuple of index arrays: every other coordinate is the place's own."""
     grid = []
     for d, size in enumerate(shape):
@@ -64,7 +68,7 @@ def coordinates_within(op: str, argument: int, shape: tuple[int, ...], depth: in
     return [index_within(op, argument, size, column) for column, size in enumerate(shape[:depth])]
 
 
-def _check_indices(op: str, indices: Any, name: str = "indices") -> None:
+def _check_indices(op: str, indices: AbstractTensor, name: str = "indices") -> None:
     checks.tensor(op, name, indices)
     checks.dtype_in(op, name, indices.dtype, "ui")
 
@@ -86,7 +90,7 @@ class Gather(Primitive):
         params, indices, axis = args if len(args) == 3 else (*args, 0)
         return params, indices, values.static_value(axis)
 
-    def infer(self, params: Any, indices: Any, axis: Any) -> Any:
+    def infer(self, params: AbstractTensor, indices: AbstractTensor, axis: Any) -> Any:
         checks.tensor(self.name, "input_params", params)
         if not params.shape:
             raise ValueError(f"For '{self.name}', 'input_params' must have at least 1 dimension, but its shape is ().")
@@ -104,7 +108,7 @@ class Gather(Primitive):
             )
         return at, batch
 
-    def factors(self, params: Any, indices: Any, axis: Any) -> Factors:
+    def factors(self, params: AbstractTensor, indices: AbstractTensor, axis: Any) -> Factors:
         at, batch = self._places(params.shape, indices.shape, axis)
         names = numbered(params.ndim)
         own = tuple(f"i{d}" for d in range(batch, indices.ndim))
@@ -123,7 +127,7 @@ class Gather(Primitive):
         at, _ = self._places(params.shape, indices.shape, axis)
         return [index_within(self.name, 1, params.shape[at])]
 
-    def eval(self, xp: Any, params: Any, indices: Any, axis: int) -> Any:
+    def eval(self, xp: Namespace, params: Array, indices: Array, axis: int) -> Any:
         self.enforce(xp, params, indices, axis)
         at, batch = self._places(params.shape, indices.shape, axis)
         if batch == 0:
@@ -133,7 +137,7 @@ class Gather(Primitive):
         order = (*range(batch), *range(batch + own, batch + own + middle), *range(batch, batch + own))
         return xp.transpose(picked, order + tuple(range(batch + own + middle, picked.ndim)))
 
-    def bprop(self, params: Any, indices: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, params: TensorBase, indices: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         at, batch = self._places(params.shape, indices.shape, axis)
         if batch == 0:
             zero = Fill()(params.dtype, params.shape, 0)
@@ -172,14 +176,14 @@ class GatherD(Primitive):
         x, dim, index = args
         return x, values.static_value(dim), index
 
-    def infer(self, x: Any, dim: Any, index: Any) -> Any:
+    def infer(self, x: AbstractTensor, dim: Any, index: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         _check_indices(self.name, index, "index")
         at = checks.axis(self.name, dim, x.ndim, "dim")
         _check_element_shape(self.name, x.shape, at, index.shape)
         return AbstractTensor(x.dtype, index.shape)
 
-    def factors(self, x: Any, dim: Any, index: Any) -> Factors | None:
+    def factors(self, x: AbstractTensor, dim: Any, index: AbstractTensor) -> Factors | None:
         if x.ndim == 0:
             return None
         at = dim % x.ndim
@@ -191,14 +195,14 @@ class GatherD(Primitive):
     def requirements(self, x: Any, dim: int, index: Any) -> list[Requirement]:
         return [index_within(self.name, 2, x.shape[dim])] if x.ndim else []
 
-    def eval(self, xp: Any, x: Any, dim: int, index: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, dim: int, index: Array) -> Any:
         if x.ndim == 0:
             return xp.reshape(x, index.shape)
         self.enforce(xp, x, dim, index)
         at = dim % x.ndim
         return x[element_index(index.shape, at, index)]
 
-    def bprop(self, x: Any, dim: Any, index: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, dim: Any, index: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return TensorScatterElements(dim, "add")(Fill()(x.dtype, x.shape, 0), index, dout), None, None
 
 
@@ -222,13 +226,13 @@ class GatherNd(Primitive):
     def __init__(self) -> None:
         super().__init__("GatherNd")
 
-    def infer(self, x: Any, indices: Any) -> Any:
+    def infer(self, x: AbstractTensor, indices: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         _check_indices(self.name, indices)
         depth = _index_depth(self.name, x.shape, indices.shape)
         return AbstractTensor(x.dtype, indices.shape[:-1] + x.shape[depth:])
 
-    def factors(self, x: Any, indices: Any) -> Factors:
+    def factors(self, x: AbstractTensor, indices: AbstractTensor) -> Factors:
         depth = indices.shape[-1]
         own = tuple(f"i{d}" for d in range(indices.ndim - 1))
         rest = numbered(x.ndim, depth)
@@ -237,11 +241,11 @@ class GatherNd(Primitive):
     def requirements(self, x: Any, indices: Any) -> list[Requirement]:
         return coordinates_within(self.name, 1, x.shape, indices.shape[-1])
 
-    def eval(self, xp: Any, x: Any, indices: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, indices: Array) -> Any:
         self.enforce(xp, x, indices)
         return x[nd_index(xp, indices)]
 
-    def bprop(self, x: Any, indices: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, indices: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return TensorScatterAdd()(Fill()(x.dtype, x.shape, 0), indices, dout), None
 
 
@@ -275,7 +279,9 @@ class _Scatter(Primitive):
     def put(self, reduction: str, x: Any, indices: Any, updates: Any) -> Any:
         raise NotImplementedError
 
-    def bprop(self, x: Any, indices: Any, updates: Any, out: Any, dout: Any) -> tuple:
+    def bprop(
+        self, x: TensorBase, indices: TensorBase, updates: TensorBase, out: TensorBase, dout: TensorBase
+    ) -> tuple:
         mode = self.reduction
         if mode == "none":
             return self.put("none", dout, indices, zeros_like(updates)), None, self.pick(dout, indices)
@@ -297,7 +303,7 @@ class _TensorScatter(_Scatter):
     def __init__(self) -> None:
         super().__init__(type(self).__name__)
 
-    def infer(self, x: Any, indices: Any, updates: Any) -> Any:
+    def infer(self, x: AbstractTensor, indices: AbstractTensor, updates: AbstractTensor) -> Any:
         checks.tensor(self.name, "input_x", x)
         _check_indices(self.name, indices)
         checks.tensor(self.name, "updates", updates)
@@ -309,7 +315,7 @@ class _TensorScatter(_Scatter):
             raise ValueError(f"For '{self.name}', 'updates' must have shape {expected}, but got {updates.shape}.")
         return AbstractTensor(x.dtype, x.shape)
 
-    def factors(self, x: Any, indices: Any, updates: Any) -> Factors:
+    def factors(self, x: AbstractTensor, indices: AbstractTensor, updates: Any) -> Factors:
         depth = indices.shape[-1]
         rest = numbered(x.ndim, depth)
         table = (*(WHOLE,) * depth, *rest)
@@ -318,14 +324,14 @@ class _TensorScatter(_Scatter):
     def requirements(self, x: Any, indices: Any, updates: Any) -> list[Requirement]:
         return coordinates_within(self.name, 1, x.shape, indices.shape[-1])
 
-    def eval(self, xp: Any, x: Any, indices: Any, updates: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, indices: Array, updates: Array) -> Any:
         self.enforce(xp, x, indices, updates)
         return combine(xp, x, nd_index(xp, indices), updates, self.reduction)
 
-    def pick(self, x: Any, indices: Any) -> Any:
+    def pick(self, x: TensorBase, indices: TensorBase) -> Any:
         return GatherNd()(x, indices)
 
-    def put(self, reduction: str, x: Any, indices: Any, updates: Any) -> Any:
+    def put(self, reduction: str, x: TensorBase, indices: TensorBase, updates: TensorBase) -> Any:
         return TENSOR_SCATTERS[reduction]()(x, indices, updates)
 
 
@@ -428,7 +434,7 @@ class TensorScatterElements(_Scatter):
         checks.one_of("TensorScatterElements", "reduction", reduction, ("none", *_UFUNC))
         super().__init__(axis=checks.integer("TensorScatterElements", "axis", axis), reduction=reduction)
 
-    def infer(self, x: Any, indices: Any, updates: Any) -> Any:
+    def infer(self, x: AbstractTensor, indices: AbstractTensor, updates: AbstractTensor) -> Any:
         checks.tensor(self.name, "data", x)
         _check_indices(self.name, indices)
         at = checks.axis(self.name, self.axis, x.ndim)
@@ -442,7 +448,7 @@ class TensorScatterElements(_Scatter):
     def requirements(self, x: Any, indices: Any, updates: Any) -> list[Requirement]:
         return [index_within(self.name, 1, x.shape[self.axis])] if x.ndim else []
 
-    def eval(self, xp: Any, x: Any, indices: Any, updates: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, indices: Array, updates: Array) -> Any:
         at = self.axis % max(x.ndim, 1)
         if x.ndim == 0:
             return combine(
@@ -452,13 +458,15 @@ class TensorScatterElements(_Scatter):
         index = element_index(indices.shape, at, indices)
         return combine(xp, x, index, xp.broadcast_to(updates, indices.shape), self.reduction)
 
-    def pick(self, x: Any, indices: Any) -> Any:
+    def pick(self, x: TensorBase, indices: TensorBase) -> Any:
         return GatherD()(x, self.axis, indices)
 
-    def put(self, reduction: str, x: Any, indices: Any, updates: Any) -> Any:
+    def put(self, reduction: str, x: TensorBase, indices: TensorBase, updates: TensorBase) -> Any:
         return TensorScatterElements(self.axis, reduction)(x, indices, updates)
 
-    def bprop(self, x: Any, indices: Any, updates: Any, out: Any, dout: Any) -> tuple:
+    def bprop(
+        self, x: TensorBase, indices: TensorBase, updates: TensorBase, out: TensorBase, dout: TensorBase
+    ) -> tuple:
         from mindspore.prims.reduction import BroadcastTo, sum_to_shape
 
         spread = BroadcastTo(indices.shape)(updates) if updates.shape != indices.shape else updates

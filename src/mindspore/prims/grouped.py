@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from mindspore.prims import checks
 from mindspore.prims.arrays import Transpose
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 def _spans(counts: Any) -> list[tuple[int, int]]:
@@ -28,7 +32,7 @@ class GroupedMatMulRows(Primitive):
     def __init__(self) -> None:
         super().__init__("GroupedMatMulRows")
 
-    def infer(self, x: Any, weight: Any, counts: Any) -> Any:
+    def infer(self, x: AbstractTensor, weight: AbstractTensor, counts: AbstractTensor) -> Any:
         for name, value in (("x", x), ("weight", weight), ("group_list", counts)):
             checks.tensor("GroupedMatmul", name, value)
         if x.ndim != 2 or weight.ndim != 3 or x.shape[1] != weight.shape[1] or counts.shape != weight.shape[:1]:
@@ -38,7 +42,7 @@ class GroupedMatMulRows(Primitive):
             )
         return AbstractTensor(x.dtype, (x.shape[0], weight.shape[2]))
 
-    def eval(self, xp: Any, x: Any, weight: Any, counts: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, weight: Array, counts: Array) -> Any:
         if xp is not np:
             lax = require("jax.lax", "xla", "grouped products on XLA")
             return narrow(lax.ragged_dot(widen(x), widen(weight), counts.astype(np.int32)), x)
@@ -47,7 +51,7 @@ class GroupedMatMulRows(Primitive):
             out[start:stop] = widen(x[start:stop]) @ widen(weight[group])
         return narrow(out, x)
 
-    def bprop(self, x: Any, weight: Any, counts: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, weight: TensorBase, counts: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         dx = GroupedMatMulRows()(dout, Transpose()(weight, (0, 2, 1)), counts)
         return dx, GroupedOuter()(x, dout, counts), None
 
@@ -58,10 +62,10 @@ class GroupedOuter(Primitive):
     def __init__(self) -> None:
         super().__init__("GroupedOuter")
 
-    def infer(self, x: Any, y: Any, counts: Any) -> Any:
+    def infer(self, x: AbstractTensor, y: AbstractTensor, counts: AbstractTensor) -> Any:
         return AbstractTensor(x.dtype, (counts.shape[0], x.shape[1], y.shape[1]))
 
-    def eval(self, xp: Any, x: Any, y: Any, counts: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, y: Array, counts: Array) -> Any:
         groups = counts.shape[0]
         if xp is not np:
             jax = require("jax", "xla", "grouped products on XLA")
@@ -73,6 +77,6 @@ class GroupedOuter(Primitive):
             out[group] = widen(x[start:stop]).T @ widen(y[start:stop])
         return narrow(out, x)
 
-    def bprop(self, x: Any, y: Any, counts: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, y: TensorBase, counts: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         dx = GroupedMatMulRows()(y, Transpose()(dout, (0, 2, 1)), counts)
         return dx, GroupedMatMulRows()(x, dout, counts), None

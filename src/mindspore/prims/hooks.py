@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.ir import AbstractTuple
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import sum_to_shape
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
+    from mindspore.prims.values import TensorBase
 
 
 class GradientHook(Primitive):
@@ -21,7 +25,7 @@ class GradientHook(Primitive):
     def infer(self, *xs: Any) -> Any:
         return AbstractTuple(xs)
 
-    def eval(self, xp: Any, *xs: Any) -> Any:
+    def eval(self, xp: Namespace, *xs: Any) -> Any:
         return tuple(xs)
 
     def bprop(self, *args: Any) -> tuple:
@@ -51,7 +55,7 @@ class HookBackward(Primitive):
     def infer(self, x: Any) -> Any:
         return x
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any) -> Any:
         return x
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
@@ -76,7 +80,7 @@ class CustomGradient(Primitive):
     def infer(self, *args: Any) -> Any:
         return AbstractTuple(args[: self.outputs])
 
-    def eval(self, xp: Any, *args: Any) -> Any:
+    def eval(self, xp: Namespace, *args: Any) -> Any:
         return tuple(args[: self.outputs])
 
     def bprop(self, *args: Any) -> tuple:
@@ -85,7 +89,7 @@ class CustomGradient(Primitive):
         return (*(None for _ in range(self.outputs)), *grads)
 
 
-def reduce_gradient(name: str, place: int, value: Any, grad: Any) -> Any:
+def reduce_gradient(name: str, place: int, value: TensorBase, grad: TensorBase) -> Any:
     """A gradient summed over the dimensions that its input was broadcast along."""
     given, wanted = tuple(grad.shape), tuple(value.shape)
     lead = len(given) - len(wanted)

@@ -24,7 +24,7 @@ from mindspore.prims.symbolic import ValueUnknownError
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 
-def getitem(x: Any, index: Any) -> Any:
+def getitem(x: TensorBase, index: Any) -> Any:
     """x[index] as a new tensor."""
     if index is False or index is True:
         return getitem(GetItem((None,))(x), slice(0, int(index)))
@@ -32,12 +32,12 @@ def getitem(x: Any, index: Any) -> Any:
     return GetItem(spec)(x, *tensors)
 
 
-def setitem(x: Any, index: Any, value: Any) -> None:
+def setitem(x: TensorBase, index: Any, value: TensorBase | float) -> None:
     """Replace x[index] in place."""
     update(x, with_items(x, index, value))
 
 
-def with_items(x: Any, index: Any, value: Any) -> Any:
+def with_items(x: TensorBase, index: Any, value: TensorBase | float) -> Any:
     """A tensor like `x` except that x[index] is `value`."""
     value = _as_value(x, value)
     if index is True:
@@ -50,7 +50,7 @@ def with_items(x: Any, index: Any, value: Any) -> Any:
     return SetItem(spec)(x, _drop_leading_ones(value, x), *tensors)
 
 
-def with_items_added(x: Any, index: Any, value: Any) -> Any:
+def with_items_added(x: TensorBase, index: Any, value: TensorBase) -> Any:
     """A tensor like `x` except that `value` is added to x[index]; repeated places add up."""
     spec, tensors = _translate(x, index)
     return SetItem(spec, accumulate=True)(x, _as_value(x, value), *tensors)
@@ -62,7 +62,7 @@ def is_variable(value: Any) -> bool:
     return builder is not None and builder.is_variable(value)
 
 
-def _is_known(value: Any) -> bool:
+def _is_known(value: object) -> bool:
     if isinstance(value, (list, tuple)):
         return all(_is_known(v) for v in value)
     return not is_variable(value)
@@ -82,7 +82,7 @@ def _as_tensor(value: Any) -> Any:
     return value if isinstance(value, TensorBase) else values.tensor_class()(value)
 
 
-def _as_value(x: Any, value: Any) -> Any:
+def _as_value(x: TensorBase, value: Any) -> Any:
     if isinstance(value, (TensorBase, SymbolicScalarBase)):
         return value
     if isinstance(value, (list, tuple)) or hasattr(value, "__array__"):
@@ -92,7 +92,7 @@ def _as_value(x: Any, value: Any) -> Any:
     return values.number_tensor(value, values.dtype_of(x))
 
 
-def _drop_leading_ones(value: Any, x: Any) -> Any:
+def _drop_leading_ones(value: Any, x: TensorBase) -> Any:
     """A value may have more dimensions than the region as long as the extra ones are of size 1."""
     extra = len(value.shape) - len(x.shape)
     if extra > 0 and all(d == 1 for d in value.shape[:extra]):
@@ -101,7 +101,7 @@ def _drop_leading_ones(value: Any, x: Any) -> Any:
 
 
 # -- translation ----------------------------------------------------------------------------------------------------
-def _translate(x: Any, index: Any) -> tuple[tuple, list]:
+def _translate(x: TensorBase, index: Any) -> tuple[tuple, list]:
     """The static index and the index tensors for `GetItem` and `SetItem`."""
     spec: list[Any] = []
     tensors: list[Any] = []
@@ -135,7 +135,7 @@ def _bound(value: Any) -> Any:
     return value.__index__()
 
 
-def _index_tensors(x: Any, part: Any) -> Any:
+def _index_tensors(x: TensorBase, part: Any) -> Any:
     """One part of an index as index tensors (several for a mask), or as a plain int."""
     if isinstance(part, SymbolicScalarBase):
         return [ScalarToTensor()(part, mstype.int64)]
@@ -171,7 +171,7 @@ def _sequence_index(part: Any) -> Any:
 
 
 # -- masks that the graph knows only when it runs -------------------------------------------------------------------
-def _assign_through_mask(x: Any, mask: Any, value: Any) -> Any:
+def _assign_through_mask(x: TensorBase, mask: TensorBase, value: Any) -> Any:
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"a mask of shape {mask.shape} does not fit a tensor of shape {x.shape}.")
     inner = x.shape[mask.ndim :]

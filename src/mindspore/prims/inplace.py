@@ -9,11 +9,14 @@ keeps its number: the update is no part of the function that is differentiated, 
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import StopGradient
+
+if TYPE_CHECKING:
+    from mindspore.prims.values import TensorBase
 
 _numbers = itertools.count(1)
 
@@ -31,7 +34,7 @@ def update(target: Any, value: Any) -> Any:
     return target
 
 
-def detach(target: Any) -> Any:
+def detach(target: TensorBase) -> Any:
     """Make a tensor or Parameter a constant for gradients from here on; returns it."""
     builder = ACTIVE.builder
     if builder is not None:
@@ -41,7 +44,7 @@ def detach(target: Any) -> Any:
     return target
 
 
-def value_of(tensor: Any) -> int:
+def value_of(tensor: TensorBase) -> int:
     """The number of the value that a concrete tensor stands for, given when first asked for; never given twice."""
     try:
         return tensor._value
@@ -49,7 +52,7 @@ def value_of(tensor: Any) -> int:
         return new_value(tensor)
 
 
-def new_value(tensor: Any) -> int:
+def new_value(tensor: TensorBase) -> int:
     """Have a tensor object stand for a value of its own."""
     tensor._value = number = next(_numbers)
     return number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,16 @@ from mindspore.prims.precision import is_half
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import sum_to_shape
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
-def _swap(xp: Any, x: Any) -> Any:
+
+def _swap(xp: Namespace, x: Array) -> Any:
     return xp.swapaxes(x, -1, -2)
 
 
-def _product(xp: Any, a: Any, b: Any) -> Any:
+def _product(xp: Namespace, a: Array, b: Array) -> Any:
     """Matrix product; half types accumulate in float32."""
     if xp is np and is_half(a.dtype):
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
@@ -54,7 +58,7 @@ class MatrixProduct(Primitive):
     def check_rank(self, x: Any, y: Any) -> None:
         raise NotImplementedError
 
-    def infer(self, x: Any, y: Any) -> Any:
+    def infer(self, x: AbstractTensor, y: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.tensor(self.name, "y", y)
         self.check_rank(x, y)
@@ -68,7 +72,7 @@ class MatrixProduct(Primitive):
         batch = checks.broadcast(self.name, x.shape[:-2], y.shape[:-2])
         return AbstractTensor(x.dtype, (*batch, m, n))
 
-    def factors(self, x: Any, y: Any) -> Factors:
+    def factors(self, x: AbstractTensor, y: AbstractTensor) -> Factors:
         batch = checks.broadcast(self.name, x.shape[:-2], y.shape[:-2])
         lead = broadcasting((Leading(x), Leading(y)), len(batch), batch)
         left = ("k", "m") if self.transpose_a else ("m", "k")
@@ -81,11 +85,11 @@ class MatrixProduct(Primitive):
         m, n = x.shape[-1 if self.transpose_a else -2], y.shape[-2 if self.transpose_b else -1]
         return max(x.size * n, y.size * m)
 
-    def eval(self, xp: Any, x: Any, y: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any, y: Any) -> Any:
         self.check_rank(x, y)  # eager calls come here without inference
         return _product(xp, _swap(xp, x) if self.transpose_a else x, _swap(xp, y) if self.transpose_b else y)
 
-    def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, y: TensorBase, out: Any, dout: Any) -> tuple:
         ta, tb = self.transpose_a, self.transpose_b
         product = type(self)
         dx = product(tb, True)(conj(y), dout) if ta else product(False, not tb)(dout, conj(y))

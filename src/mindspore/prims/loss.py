@@ -6,7 +6,7 @@ They work element by element or row by row; reductions, weights and the rest of 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,14 +23,19 @@ from mindspore.prims.reduction import ReduceSum
 from mindspore.prims.requirements import Requirement, label_below
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore.compiler.shard.device import Device
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
-def _log_softmax(xp: Any, x: Any) -> Any:
+
+def _log_softmax(xp: Namespace, x: Array) -> Any:
     top = xp.max(x, axis=-1, keepdims=True)
     shifted = x - top
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
 
 
-def _check_logits(op: str, logits: Any) -> None:
+def _check_logits(op: str, logits: AbstractTensor) -> None:
     checks.tensor(op, "logits", logits)
     checks.dtype_in(op, "logits", logits.dtype, "f")
     if logits.ndim != 2:
@@ -55,7 +60,7 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
     def __init__(self) -> None:
         super().__init__("SoftmaxCrossEntropyWithLogits")
 
-    def infer(self, logits: Any, labels: Any) -> Any:
+    def infer(self, logits: AbstractTensor, labels: AbstractTensor) -> Any:
         _check_logits(self.name, logits)
         checks.tensor(self.name, "labels", labels)
         if labels.shape != logits.shape:
@@ -73,7 +78,7 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
     def factors(self, logits: Any, labels: Any) -> Factors:
         return Factors((("n", "v"), ("n", "v")), (("n",), ("n", "v")), {"v": DONE})
 
-    def on_device(self, device: Any, logits: Any, labels: Any) -> Any:
+    def on_device(self, device: Device, logits: TensorBase, labels: Any) -> Any:
         if device.parts("v") == 1:
             return device.plain(self, logits, labels)
         log_p = _log_softmax_of_part(device, logits)
@@ -82,13 +87,13 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
         total = device.all_reduce("sum", ReduceSum(True)(wide, -1), "v")
         return Cast()(loss, logits.dtype), Cast()(Exp()(log_p) * total - wide, logits.dtype)
 
-    def eval(self, xp: Any, logits: Any, labels: Any) -> Any:
+    def eval(self, xp: Namespace, logits: Array, labels: Array) -> Any:
         log_p, wide = _log_softmax(xp, widen(logits)), widen(labels)
         loss = -xp.sum(wide * log_p, axis=-1)
         grad = xp.exp(log_p) * xp.sum(wide, axis=-1, keepdims=True) - wide
         return narrow(loss, logits), narrow(grad, logits)
 
-    def bprop(self, logits: Any, labels: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, logits: TensorBase, labels: TensorBase, out: Any, dout: Any) -> tuple:
         scale = ExpandDims()(dout[0], -1)
         dlogits = scale * (Softmax(-1)(logits) * ReduceSum(True)(labels, -1) - labels)
         return dlogits, -scale * LogSoftmax(-1)(logits)
@@ -107,7 +112,7 @@ class SparseCrossEntropy(Primitive):
     def __init__(self) -> None:
         super().__init__("SparseCrossEntropy")
 
-    def infer(self, logits: Any, labels: Any) -> Any:
+    def infer(self, logits: AbstractTensor, labels: AbstractTensor) -> Any:
         _check_logits(self.name, logits)
         checks.tensor(self.name, "labels", labels)
         checks.dtype_in(self.name, "labels", labels.dtype, "ui")
@@ -123,7 +128,7 @@ class SparseCrossEntropy(Primitive):
     def factors(self, logits: Any, labels: Any) -> Factors:
         return Factors((("n", "v"), ("n",)), (("n",),), {"v": DONE})
 
-    def on_device(self, device: Any, logits: Any, labels: Any) -> Any:
+    def on_device(self, device: Device, logits: TensorBase, labels: Any) -> Any:
         """A cut vocabulary: each device picks the labels that are its own."""
         if device.parts("v") == 1:
             return self(logits, labels)
@@ -134,19 +139,19 @@ class SparseCrossEntropy(Primitive):
         loss = device.all_reduce("sum", -ReduceSum()(Select()(hot, log_p, log_p * 0), -1), "v")
         return Cast()(loss, logits.dtype)
 
-    def eval(self, xp: Any, logits: Any, labels: Any) -> Any:
+    def eval(self, xp: Namespace, logits: Array, labels: Array) -> Any:
         self.enforce(xp, logits, labels)
         log_p = _log_softmax(xp, widen(logits))
         picked = xp.take_along_axis(log_p, labels[:, None].astype(np.int64), axis=1)[:, 0]
         return narrow(-picked, logits)
 
-    def bprop(self, logits: Any, labels: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, logits: TensorBase, labels: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         classes = from_array(np.arange(logits.shape[1], dtype=labels.dtype.np))
         hot = Cast()(Equal()(ExpandDims()(labels, -1), classes), logits.dtype)
         return ExpandDims()(dout, -1) * (Softmax(-1)(logits) - hot), None
 
 
-def _sigmoid_cross_entropy(xp: Any, x: Any, y: Any) -> Any:
+def _sigmoid_cross_entropy(xp: Namespace, x: Array, y: Array) -> Any:
     wide = widen(x)
     out = xp.maximum(wide, 0) - wide * widen(y) + xp.log1p(xp.exp(-xp.abs(wide)))
     return narrow(out, x)
@@ -184,13 +189,13 @@ class SmoothL1(Elementwise):
             raise ValueError(f"For 'SmoothL1Loss', 'beta' must not be negative, but got {beta}.")
         super().__init__("SmoothL1", beta=float(beta))
 
-    def eval(self, xp: Any, x: Any, y: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, y: Array) -> Any:
         size = xp.abs(x - y)
         if self.beta == 0:
             return size
         return narrow(xp.where(size < self.beta, 0.5 * size * size / self.beta, size - 0.5 * self.beta), x)
 
-    def bprop(self, x: Any, y: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, y: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         from mindspore.prims.elementwise import Sign
         from mindspore.prims.reduction import sum_to_shape
 

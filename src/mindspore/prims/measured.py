@@ -7,7 +7,7 @@ shapes it gave on the arguments at hand, and runs in stages around it (compiler/
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import SizeUnknownError
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
 
 
 class Measured(Primitive):
@@ -29,7 +32,7 @@ class Measured(Primitive):
             "Move it out of the compiled function (or out of the loop or branch it is in), or run in PYNATIVE_MODE."
         )
 
-    def eval(self, xp: Any, *args: Any) -> tuple:
+    def eval(self, xp: Namespace, *args: Any) -> tuple:
         return tuple(np.asarray(a) for a in self.function(*map(np.asarray, args)))
 
 

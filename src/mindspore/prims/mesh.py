@@ -8,7 +8,7 @@ of ranks on each device. Specialising a graph to a rank replaces `MeshIndex` by 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from mindspore.ir import AbstractTensor
 from mindspore.prims import values, world
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.world import mesh_index
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
 
 
 class MeshIndex(Primitive):
@@ -34,7 +37,7 @@ class MeshIndex(Primitive):
     def of_rank(self, rank: int) -> int:
         return mesh_index(self.shape, self.axes, rank)
 
-    def eval(self, xp: Any) -> Any:
+    def eval(self, xp: Namespace) -> Any:
         return xp.asarray(np.int32(self.of_rank(world.transport().rank)))
 
     def eval_xla(self, jnp: Any) -> Any:
@@ -51,21 +54,21 @@ class Part(Primitive):
     def __init__(self, dim: int, count: int):
         super().__init__("Part", dim=dim, count=count)
 
-    def infer(self, x: Any, index: Any) -> Any:
+    def infer(self, x: AbstractTensor, index: Any) -> Any:
         shape = list(x.shape)
         if shape[self.dim] % self.count:
             raise ValueError(f"dimension {self.dim} of shape {x.shape} cannot be cut into {self.count} equal parts.")
         shape[self.dim] //= self.count
         return AbstractTensor(x.dtype, tuple(shape))
 
-    def eval(self, xp: Any, x: Any, index: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, index: Any) -> Any:
         size = x.shape[self.dim] // self.count
         if xp is np:
             start = int(index) * size
             return x[(slice(None),) * self.dim + (slice(start, start + size),)].copy()
         return xp.take(x, index * size + xp.arange(size), axis=self.dim)
 
-    def eval_xla(self, jnp: Any, x: Any, index: Any) -> Any:
+    def eval_xla(self, jnp: Any, x: Array, index: Any) -> Any:
         lax = require("jax.lax", "xla", "graphs for many devices")
         size = x.shape[self.dim] // self.count
         return lax.dynamic_slice_in_dim(x, index * size, size, self.dim)
@@ -83,7 +86,7 @@ class Laid(Primitive):
     def infer(self, x: Any) -> Any:
         return x
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any) -> Any:
         return x
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:

@@ -7,7 +7,7 @@ gradients that arrive through the statistics themselves, which is what makes sec
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,17 +20,21 @@ from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import ROWS, Primitive
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape, reduced_shape
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
+
 
 def stat_dtype(dtype: mstype.DType) -> mstype.DType:
     """The type statistics are kept in: float32 for narrower floats."""
     return mstype.float32 if dtype.kind == "f" and dtype.itemsize < 4 else dtype
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: TensorBase) -> Any:
     return Cast()(x, mstype.float32) if stat_dtype(x.dtype) is not x.dtype else x
 
 
-def _as(x: Any, dtype: mstype.DType) -> Any:
+def _as(x: TensorBase, dtype: mstype.DType) -> Any:
     return Cast()(x, dtype) if x.dtype is not dtype else x
 
 
@@ -41,14 +45,14 @@ def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     return n
 
 
-def _statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+def _statistics(xp: Namespace, x: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """Mean and (biased) variance, with the reduced axes kept."""
     mean = xp.mean(x, axis=axes, keepdims=True)
     centred = x - mean
     return mean, xp.mean(centred * centred, axis=axes, keepdims=True)
 
 
-def _one_pass_statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+def _one_pass_statistics(xp: Namespace, x: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """The same in one reading of the data, which is what they cost on an accelerator.
 
     The first two moments are taken about an element of each group. The variance is their difference, and as the element
@@ -60,7 +64,16 @@ def _one_pass_statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, A
     return first + x[middle], xp.maximum(second - first * first, 0)
 
 
-def _standardized_grad(x: Any, mean: Any, var: Any, g: Any, axes: tuple, eps: float, dmean: Any, dvar: Any) -> Any:
+def _standardized_grad(
+    x: TensorBase,
+    mean: TensorBase,
+    var: TensorBase,
+    g: TensorBase,
+    axes: tuple,
+    eps: float,
+    dmean: TensorBase,
+    dvar: TensorBase,
+) -> Any:
     """Gradient by x of (x - mean) / sqrt(var + eps), given `g`, and of the statistics, given `dmean` and `dvar`.
 
     `mean` and `var` have the reduced axes kept. All in at least float32.
@@ -87,22 +100,22 @@ class Standardize(Primitive):
     def __init__(self, axes: tuple[int, ...], epsilon: float = 1e-5):
         super().__init__(axes=tuple(axes), epsilon=float(epsilon))
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.dtype_in(self.name, "x", x.dtype, "f")
         stat = AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes, True))
         return AbstractTuple((x, stat, stat))
 
-    def factors(self, x: Any) -> Factors:
+    def factors(self, x: AbstractTensor) -> Factors:
         names = tuple(WHOLE if d in self.axes else n for d, n in enumerate(numbered(x.ndim)))
         return Factors((names,), (names,) * 3)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         wide = widen(x)
         mean, var = _statistics(xp, wide, self.axes)
         return narrow((wide - mean) / xp.sqrt(var + self.epsilon), x), mean, var
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         grad = _standardized_grad(_wide(x), out[1], out[2], _wide(dout[0]), self.axes, self.epsilon, dout[1], dout[2])
         return (_as(grad, x.dtype),)
 
@@ -127,7 +140,7 @@ class LayerNorm(Primitive):
     def axes(self, ndim: int) -> tuple[int, ...]:
         return tuple(range(checks.axis(self.name, self.begin_norm_axis, ndim, "begin_norm_axis"), ndim))
 
-    def infer(self, x: Any, gamma: Any, beta: Any) -> Any:
+    def infer(self, x: AbstractTensor, gamma: AbstractTensor, beta: AbstractTensor) -> Any:
         checks.tensor(self.name, "input_x", x)
         checks.dtype_in(self.name, "input_x", x.dtype, "f")
         start = checks.axis(self.name, self.begin_params_axis, x.ndim, "begin_params_axis")
@@ -141,18 +154,18 @@ class LayerNorm(Primitive):
         stat = AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes(x.ndim), True))
         return AbstractTuple((x, stat, stat))
 
-    def factors(self, x: Any, gamma: Any, beta: Any) -> Factors:
+    def factors(self, x: AbstractTensor, gamma: AbstractTensor, beta: Any) -> Factors:
         names = tuple(WHOLE if d in self.axes(x.ndim) else n for d, n in enumerate(numbered(x.ndim)))
         own = names[x.ndim - gamma.ndim :]
         return Factors((names, own, own), (names,) * 3)
 
-    def eval(self, xp: Any, x: Any, gamma: Any, beta: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, gamma: Array, beta: Array) -> Any:
         wide = widen(x)
         mean, var = _statistics(xp, wide, self.axes(x.ndim))
         out = (wide - mean) / xp.sqrt(var + self.epsilon) * widen(gamma) + widen(beta)
         return narrow(out, x), mean, var
 
-    def bprop(self, x: Any, gamma: Any, beta: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, gamma: TensorBase, beta: TensorBase, out: Any, dout: Any) -> tuple:
         wide, g = _wide(x), _wide(dout[0])
         mean, var = out[1], out[2]
         args = wide, mean, var, g * _wide(gamma), self.axes(x.ndim), self.epsilon, dout[1], dout[2]
@@ -161,7 +174,7 @@ class LayerNorm(Primitive):
         return _as(_standardized_grad(*args), x.dtype), _as(dgamma, gamma.dtype), _as(_sum(g, lead), beta.dtype)
 
 
-def _sum(x: Any, axes: tuple[int, ...]) -> Any:
+def _sum(x: TensorBase, axes: tuple[int, ...]) -> Any:
     return ReduceSum()(x, axes) if axes else x
 
 
@@ -183,7 +196,7 @@ class RmsNorm(Primitive):
     def axes(x: Any, gamma: Any) -> tuple[int, ...]:
         return tuple(range(len(x.shape) - len(gamma.shape), len(x.shape)))
 
-    def infer(self, x: Any, gamma: Any) -> Any:
+    def infer(self, x: AbstractTensor, gamma: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.tensor(self.name, "gamma", gamma)
         checks.dtype_in(self.name, "x", x.dtype, "f")
@@ -196,16 +209,16 @@ class RmsNorm(Primitive):
             (x, AbstractTensor(stat_dtype(x.dtype), reduced_shape(x.shape, self.axes(x, gamma), True)))
         )
 
-    def factors(self, x: Any, gamma: Any) -> Factors:
+    def factors(self, x: AbstractTensor, gamma: AbstractTensor) -> Factors:
         names = tuple(WHOLE if d in self.axes(x, gamma) else n for d, n in enumerate(numbered(x.ndim)))
         return Factors((names, names[x.ndim - gamma.ndim :]), (names,) * 2)
 
-    def eval(self, xp: Any, x: Any, gamma: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, gamma: Array) -> Any:
         wide = widen(x)
         inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=self.axes(x, gamma), keepdims=True) + self.epsilon)
         return narrow(wide * inverse * widen(gamma), x), inverse
 
-    def bprop(self, x: Any, gamma: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, gamma: TensorBase, out: Any, dout: Any) -> tuple:
         wide, g, inverse, axes = _wide(x), _wide(dout[0]), out[1], self.axes(x, gamma)
         scaled = g * _wide(gamma)
         cube = inverse * inverse * inverse
@@ -261,7 +274,14 @@ class BatchNorm(Primitive):
         """The shape in which a per-channel vector broadcasts."""
         return reduced_shape(shape, self._axes(len(shape)), True)
 
-    def infer(self, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
+    def infer(
+        self,
+        x: AbstractTensor,
+        scale: AbstractTensor,
+        bias: AbstractTensor,
+        mean: AbstractTensor,
+        variance: AbstractTensor,
+    ) -> Any:
         checks.tensor(self.name, "input_x", x)
         checks.dtype_in(self.name, "input_x", x.dtype, "f")
         if x.ndim < 2:
@@ -279,7 +299,7 @@ class BatchNorm(Primitive):
         stat = AbstractTensor(stat_dtype(x.dtype), (channels,))
         return AbstractTuple((x, mean, variance, stat, stat))
 
-    def factors(self, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Factors:
+    def factors(self, x: AbstractTensor, scale: Any, bias: Any, mean: Any, variance: Any) -> Factors:
         names = numbered(x.ndim)
         own = (names[self._axis(x.ndim)],)
         return Factors((names, own, own, own, own), (names, own, own, own, own), {names[a]: DONE for a in self._axes(x.ndim)})
@@ -302,11 +322,11 @@ class BatchNorm(Primitive):
         return _as(out, x.dtype), new_mean, new_variance, used, spread
 
     @staticmethod
-    def _statistics(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    def _statistics(xp: Namespace, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
         one_pass = hasattr(x, "aval") and x.size  # an array of JAX's
         return _one_pass_statistics(xp, x, axes) if one_pass else _statistics(xp, x, axes)
 
-    def eval(self, xp: Any, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, scale: Array, bias: Array, mean: Array, variance: Array) -> Any:
         wide, axes, row = widen(x), self._axes(x.ndim), self._row(x.shape)
         if self.is_training:
             used_mean, used_var = (xp.reshape(s, (-1,)) for s in self._statistics(xp, wide, axes))
@@ -321,7 +341,16 @@ class BatchNorm(Primitive):
         out = wide * xp.reshape(factor, row) + xp.reshape(shift, row)
         return narrow(out, x), mean, variance, used_mean, used_var
 
-    def bprop(self, x: Any, scale: Any, bias: Any, mean: Any, variance: Any, out: Any, dout: Any) -> tuple:
+    def bprop(
+        self,
+        x: TensorBase,
+        scale: TensorBase,
+        bias: TensorBase,
+        mean: TensorBase,
+        variance: TensorBase,
+        out: Any,
+        dout: Any,
+    ) -> tuple:
         """The two sums over the data, of g and of g (x - mean), give the gradients of bias and scale and enter that of x."""
         axes, row = self._axes(x.ndim), self._row(x.shape)
         wide, g = _wide(x), _wide(dout[0])
@@ -362,7 +391,7 @@ class LRN(Primitive):
             raise ValueError(f"For 'LRN', 'norm_region' must be 'ACROSS_CHANNELS', but got {norm_region!r}.")
         super().__init__(depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, norm_region=norm_region)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.dtype_in(self.name, "x", x.dtype, "f")
         if x.ndim != 4:
@@ -374,13 +403,13 @@ class LRN(Primitive):
         at = np.arange(channels)
         return (np.abs(at[:, None] - at[None, :]) <= self.depth_radius).astype(np.float32)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         wide = widen(x)
         band = xp.asarray(self._band(x.shape[1]), wide.dtype)
         energy = xp.einsum("cd,ndhw->nchw", band, wide * wide)
         return narrow(wide / (self.bias + self.alpha * energy) ** self.beta, x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         from mindspore.prims.elementwise import Pow
         from mindspore.prims.linalg import BatchMatMul
         from mindspore.prims.values import from_array
@@ -389,7 +418,7 @@ class LRN(Primitive):
         flat = (x.shape[0], x.shape[1], x.shape[2] * x.shape[3])
         band = _as(from_array(self._band(x.shape[1])), wide.dtype)
 
-        def spread(value: Any) -> Any:
+        def spread(value: TensorBase) -> Any:
             return Reshape()(BatchMatMul()(band, Reshape()(value, flat)), x.shape)
 
         base = spread(wide * wide) * self.alpha + self.bias

@@ -8,7 +8,7 @@ these classes take its place, until the public ones register themselves.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,11 @@ from mindspore.prims.products import matmul
 from mindspore.prims.reduction import Reshape
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
-def _operator(prim: Any, reflected: bool = False) -> Callable[[Any, Any], Any]:
+
+def _operator(prim: Primitive, reflected: bool = False) -> Callable[[Any, Any], Any]:
     def method(self: PlainTensor, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             other = values.from_array(other)

@@ -10,7 +10,7 @@ NumPy goes over the elements of the window, each a strided slice of the whole in
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from mindspore.prims.factors import WHOLE, Factors, is_tensor
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import ROWS, Primitive
 from mindspore.prims.window import Window
+
+if TYPE_CHECKING:
+    from mindspore.compiler.shard.device import Device
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 _SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
@@ -92,7 +97,7 @@ class Pooling(Primitive):
             raise ValueError(f"For '{self.name}', the input {shape} is smaller than the window {self.kernel_size}.")
         return (shape[0], *sizes, shape[-1]) if self.channels_last else (*shape[:2], *sizes)
 
-    def check(self, x: Any) -> tuple[int, ...]:
+    def check(self, x: AbstractTensor) -> tuple[int, ...]:
         checks.tensor(self.name, "x", x)
         checks.dtype_in(self.name, "x", x.dtype, self.kinds)
         return self.pooled_shape(x.shape)
@@ -108,13 +113,13 @@ class Pooling(Primitive):
         for index, slices in geometry.offsets(geometry.output(self.spatial(shape))):
             yield index, self.whole(slices)
 
-    def pad_input(self, xp: Any, x: Any, fill: Any) -> Any:
+    def pad_input(self, xp: Namespace, x: Array, fill: Any) -> Any:
         pads = self.window(x.shape).pads
         if not any(lo or hi for lo, hi in pads):
             return x
         return xp.pad(x, self.whole(pads), constant_values=fill)
 
-    def crop(self, padded: Any, shape: tuple[int, ...]) -> Any:
+    def crop(self, padded: Array, shape: tuple[int, ...]) -> Any:
         """The part of a padded array that belongs to the input."""
         pads = self.window(shape).pads
         return padded[self.whole(tuple(slice(lo, lo + n) for n, (lo, _) in zip(self.spatial(shape), pads)))]
@@ -147,7 +152,7 @@ class _Max(Pooling):
     kinds = "uif"
     native_from = ROWS
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         if xp is not np:
             return self.reduce_window(x, lowest(x.dtype), "max")
         padded = self.pad_input(np, x, lowest(x.dtype))
@@ -158,10 +163,10 @@ class _Max(Pooling):
                 out = part.copy() if out is None else np.maximum(out, part, out=out)
         return out
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         return AbstractTensor(x.dtype, self.check(x))
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (self.sibling(MaxPoolGrad)(x, out, dout),)
 
 
@@ -217,7 +222,7 @@ class MaxPoolNd(_Max):
 class _AtMaxima(Pooling):
     """Gradients of max pooling act where each window has its first maximum."""
 
-    def first_maxima(self, xp: Any, x: Any, out: Any) -> Any:
+    def first_maxima(self, xp: Namespace, x: Array, out: Array) -> Any:
         """For every element of the window: in which windows it is the first maximum, and the slices it visits."""
         padded = self.pad_input(xp, x, lowest(x.dtype))
         unclaimed = xp.ones(out.shape, np.bool_)
@@ -227,13 +232,13 @@ class _AtMaxima(Pooling):
             yield hit, slices
 
 
-def _is(element: Any, maximum: Any) -> Any:
+def _is(element: Array, maximum: Array) -> Any:
     """Whether an element of a window is its maximum; NaN is larger than everything, and each NaN is as good."""
     same = element == maximum
     return same if element.dtype.kind in "ui" else same | ((element != element) & (maximum != maximum))
 
 
-def _interleaved(xp: Any, remainders: list[Any], strides: dict[int, int]) -> Any:
+def _interleaved(xp: Namespace, remainders: list[Any], strides: dict[int, int]) -> Any:
     """One array from its parts: those of equal remainder by the strides of some axes, in the order of the remainders."""
     shape, spatial = remainders[0].shape, list(strides)
     parts = xp.stack(remainders).reshape(*strides.values(), *shape)
@@ -246,10 +251,10 @@ def _interleaved(xp: Any, remainders: list[Any], strides: dict[int, int]) -> Any
 class MaxPoolGrad(_AtMaxima):
     """`prim(x, out, dout)`: dout where each window has its first maximum, summed over windows."""
 
-    def infer(self, x: Any, out: Any, dout: Any) -> Any:
+    def infer(self, x: AbstractTensor, out: AbstractTensor, dout: AbstractTensor) -> Any:
         return AbstractTensor(x.dtype, x.shape)
 
-    def eval(self, xp: Any, x: Any, out: Any, dout: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, out: Array, dout: Array) -> Any:
         if xp is not np and set(self.dilation) == {1}:
             return self._gathered(xp, x, out, dout)
         grad = xp.zeros(self.padded_shape(x.shape), dout.dtype)
@@ -261,7 +266,7 @@ class MaxPoolGrad(_AtMaxima):
                 grad = grad.at[slices].add(share)
         return xp.array(self.crop(grad, x.shape))
 
-    def _gathered(self, xp: Any, x: Any, out: Any, dout: Any) -> Any:
+    def _gathered(self, xp: Namespace, x: Array, out: Array, dout: Array) -> Any:
         """Every input position sums what the windows above it give: no scatter, so no atomics on a GPU.
 
         Positions whose index has the same remainder by the stride are covered by the same elements of their windows,
@@ -286,7 +291,7 @@ class MaxPoolGrad(_AtMaxima):
             remainders.append(grad)
         return self.crop(_interleaved(xp, remainders, dict(zip(axes, geometry.stride))), x.shape)
 
-    def _winners(self, xp: Any, x: Any, out: Any) -> tuple[Any, dict[tuple, int]]:
+    def _winners(self, xp: Namespace, x: Array, out: Array) -> tuple[Any, dict[tuple, int]]:
         """Which element of each window is its first maximum, and the numbers of the window's elements."""
         padded, visits = self.pad_input(xp, x, lowest(x.dtype)), list(self.visits(x.shape))
         small = np.int8 if len(visits) < 127 else np.int32
@@ -302,10 +307,10 @@ class MaxPoolGrad(_AtMaxima):
 class MaxPoolGradGrad(_AtMaxima):
     """`prim(x, out, grad)`: the elements of `grad` at the places where the windows of x have their first maximum."""
 
-    def infer(self, x: Any, out: Any, grad: Any) -> Any:
+    def infer(self, x: Any, out: AbstractTensor, grad: AbstractTensor) -> Any:
         return AbstractTensor(grad.dtype, out.shape)
 
-    def eval(self, xp: Any, x: Any, out: Any, grad: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any, out: Array, grad: Array) -> Any:
         source = self.pad_input(xp, grad, 0)
         picked = xp.zeros(out.shape, grad.dtype)
         for hit, slices in self.first_maxima(xp, x, out):
@@ -341,11 +346,11 @@ class MaxPoolWithIndices(Pooling):
     def factors(self, *args: Any) -> Factors | None:
         return None
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         shape = self.check(x)
         return AbstractTuple((AbstractTensor(x.dtype, shape), AbstractTensor(self.argmax_type, shape)))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         padded = self.pad_input(xp, x, lowest(x.dtype))
         sizes, geometry = self.spatial(x.shape), self.window(x.shape)
         positions = geometry.output(sizes)
@@ -420,7 +425,7 @@ class _Average(Pooling):
         low, high = (-pads[0], size + pads[1]) if self.count_include_pad else (0, size)
         return np.minimum(first + geometry.kernel[axis], high) - np.maximum(first, low)
 
-    def window_sum(self, xp: Any, x: Any) -> Any:
+    def window_sum(self, xp: Namespace, x: Array) -> Any:
         if xp is not np:
             return self.reduce_window(x, np.zeros((), x.dtype), "add")
         padded = self.pad_input(np, x, 0)
@@ -429,14 +434,14 @@ class _Average(Pooling):
             out = padded[slices].copy() if out is None else np.add(out, padded[slices], out=out)
         return out
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         total = self.window_sum(xp, widen(x))
         return narrow(total / xp.asarray(self.divisor(x.shape), total.dtype), x)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         return AbstractTensor(x.dtype, self.check(x))
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (self.sibling(AvgPoolGrad)(dout, x.shape),)
 
 
@@ -497,13 +502,13 @@ class AvgPoolGrad(_Average):
 
     native_from = 0
 
-    def on_device(self, device: Any, dout: Any, shape: Any) -> Any:
+    def on_device(self, device: Device, dout: Any, shape: Any) -> Any:
         return self(dout, device.shapes[0])
 
-    def infer(self, dout: Any, shape: Any) -> Any:  # type: ignore[override]
+    def infer(self, dout: AbstractTensor, shape: Any) -> Any:  # type: ignore[override]
         return AbstractTensor(dout.dtype, shape)
 
-    def eval(self, xp: Any, dout: Any, shape: tuple[int, ...]) -> Any:  # type: ignore[override]
+    def eval(self, xp: Namespace, dout: Array, shape: tuple[int, ...]) -> Any:  # type: ignore[override]
         wide = widen(dout)
         share = wide / xp.asarray(self.divisor(shape), wide.dtype)
         if xp is not np:
@@ -515,5 +520,5 @@ class AvgPoolGrad(_Average):
             grad[slices] += share
         return narrow(np.ascontiguousarray(self.crop(grad, shape)), dout)
 
-    def bprop(self, dout: Any, shape: Any, out: Any, grad: Any) -> tuple:  # type: ignore[override]
+    def bprop(self, dout: TensorBase, shape: Any, out: TensorBase, grad: TensorBase) -> tuple:  # type: ignore[override]
         return self.sibling(AvgPoolNd)(grad), None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array
 
 
 def is_half(dtype: Any) -> bool:
@@ -12,7 +15,7 @@ def is_half(dtype: Any) -> bool:
     return dtype.itemsize < 4 and (dtype.kind == "f" or dtype.name.startswith(("bfloat", "float")))
 
 
-def widen(x: Any) -> Any:
+def widen(x: Array) -> Any:
     """float32 for narrow floats; everything else as it is."""
     return x.astype(np.float32) if is_half(x.dtype) else x
 

@@ -34,6 +34,9 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.argument_names import positional
 from mindspore.prims.factors import Factors
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
+
 
 class _Dispatch:
     """How a primitive call is carried out. Without a runtime, which sets it once, calls can only build graphs."""
@@ -125,7 +128,7 @@ class Primitive:
             f"Operator '{self.name}' is invalid: it is no operation of this library and has no infer rule."
         )
 
-    def eval(self, xp: Any, *args: Any) -> Any:
+    def eval(self, xp: Namespace, *args: Any) -> Any:
         raise NotImplementedError(f"primitive {self.name} has no evaluation rule")
 
     def factors(self, *args: Any) -> Factors | None:
@@ -143,7 +146,7 @@ class Primitive:
     failure: Any = None
     eval_xla: Any = None
 
-    def enforce(self, xp: Any, *args: Any) -> None:
+    def enforce(self, xp: Namespace, *args: Any) -> None:
         """For evaluation rules: raise unless the values of the arguments, if they are there to be seen, are allowed."""
         if xp is np:
             for requirement in self.requirements(*args):

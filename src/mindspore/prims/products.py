@@ -7,7 +7,7 @@ needed are batch dimensions, labels of both that are not are summed over, the ot
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Transpose
 from mindspore.prims.linalg import BatchMatMul, MatMul
 from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
 
+if TYPE_CHECKING:
+    from mindspore.prims.values import TensorBase
 
-def matmul(x: Any, y: Any) -> Any:
+
+def matmul(x: TensorBase, y: TensorBase) -> Any:
     """The matrix product of tensors: 1-D operands are vectors, leading dimensions broadcast."""
     a = Reshape()(x, (1, -1)) if x.ndim == 1 else x
     b = Reshape()(y, (-1, 1)) if y.ndim == 1 else y
@@ -81,7 +84,7 @@ def _parse_equation(equation: str, operands: tuple) -> tuple[list[list[str]], li
     return terms, output
 
 
-def _prepare_operand(x: Any, labels: list[str]) -> tuple[Any, list[str]]:
+def _prepare_operand(x: TensorBase, labels: list[str]) -> tuple[Any, list[str]]:
     """Take diagonals where a label repeats within one operand."""
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
@@ -94,7 +97,7 @@ def _prepare_operand(x: Any, labels: list[str]) -> tuple[Any, list[str]]:
     return x, list(labels)
 
 
-def _contract(a: Any, la: list[str], b: Any, lb: list[str], needed: set[str]) -> tuple[Any, list[str]]:
+def _contract(a: TensorBase, la: list[str], b: TensorBase, lb: list[str], needed: set[str]) -> tuple[Any, list[str]]:
     """One pairwise product: labels of both become batch or summed dimensions, the rest rows and columns."""
     a, la = _sum_labels(a, la, [c for c in la if c not in lb and c not in needed])
     b, lb = _sum_labels(b, lb, [c for c in lb if c not in la and c not in needed])
@@ -114,13 +117,13 @@ def _contract(a: Any, la: list[str], b: Any, lb: list[str], needed: set[str]) ->
     return Reshape()(out, tuple(sizes[c] for c in labels)), labels
 
 
-def _sum_labels(x: Any, labels: list[str], gone: list[str]) -> tuple[Any, list[str]]:
+def _sum_labels(x: TensorBase, labels: list[str], gone: list[str]) -> tuple[Any, list[str]]:
     if gone:
         x = ReduceSum()(x, tuple(labels.index(c) for c in gone))
     return x, [c for c in labels if c not in gone]
 
 
-def _arrange(x: Any, labels: list[str], batch: list[str], rows: list[str], cols: list[str], sizes: dict) -> Any:
+def _arrange(x: TensorBase, labels: list[str], batch: list[str], rows: list[str], cols: list[str], sizes: dict) -> Any:
     """(batch…, rows, columns), with broadcast sizes filled in."""
     order = batch + rows + cols
     x = Transpose()(x, tuple(labels.index(c) for c in order))
@@ -130,7 +133,7 @@ def _arrange(x: Any, labels: list[str], batch: list[str], rows: list[str], cols:
     return Reshape()(x, shape)
 
 
-def _diagonal(x: Any, a: int, b: int) -> Any:
+def _diagonal(x: TensorBase, a: int, b: int) -> Any:
     """The elements at equal places of two axes, as a last dimension."""
     others = [d for d in range(x.ndim) if d not in (a, b)]
     places = values.from_array(np.arange(x.shape[a]))

@@ -8,7 +8,7 @@ whose state advances through `NextKey`.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,14 +19,19 @@ from mindspore.prims import checks, values
 from mindspore.prims.factors import WHOLE, Factors, is_tensor, numbered
 from mindspore.prims.primitive import Primitive
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+    from mindspore.compiler.shard.device import Device
+    from mindspore.prims.array_types import Array, Namespace
+
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
-def _rotate(x: Any, by: int) -> Any:
+def _rotate(x: Array, by: int) -> Any:
     return (x << np.uint32(by)) | (x >> np.uint32(32 - by))
 
 
-def threefry(xp: Any, key: Any, high: Any, low: Any) -> tuple[Any, Any]:
+def threefry(xp: Namespace, key: Array, high: Array, low: Array) -> tuple[Any, Any]:
     """20 rounds of Threefry-2x32 of the counters (high, low), uint32 arrays of at least one dimension."""
     k0, k1 = xp.reshape(key[0], (1,)), xp.reshape(key[1], (1,))
     schedule = (k0, k1, k0 ^ k1 ^ np.uint32(0x1BD11BDA))
@@ -41,12 +46,12 @@ def threefry(xp: Any, key: Any, high: Any, low: Any) -> tuple[Any, Any]:
     return x0, x1
 
 
-def random_bits(xp: Any, key: Any, count: int, stream: int = 0) -> Any:
+def random_bits(xp: Namespace, key: Array, count: int, stream: int = 0) -> Any:
     """`count` random 32-bit words; different streams are independent."""
     return xp.concatenate(random_pairs(xp, key, count, stream))
 
 
-def random_pairs(xp: Any, key: Any, count: int, stream: int = 0) -> tuple[Any, Any]:
+def random_pairs(xp: Namespace, key: Any, count: int, stream: int = 0) -> tuple[Any, Any]:
     """The same words in two parts, which can be used before they are joined."""
     pairs = (count + 1) // 2
     low = xp.arange(pairs, dtype=np.uint32)
@@ -59,7 +64,7 @@ def _size(shape: tuple[int, ...]) -> int:
     return math.prod(shape)
 
 
-def uniform01(xp: Any, key: Any, shape: tuple[int, ...], dtype: np.dtype, stream: int = 0) -> Any:
+def uniform01(xp: Namespace, key: Array, shape: tuple[int, ...], dtype: np.dtype, stream: int = 0) -> Any:
     """Numbers in [0, 1) with all the bits the type can hold (float64: 53, else 24)."""
     n = _size(shape)
     if dtype == np.float64:
@@ -70,7 +75,7 @@ def uniform01(xp: Any, key: Any, shape: tuple[int, ...], dtype: np.dtype, stream
     return (bits.astype(np.float32) * np.float32(1 / 16777216)).reshape(shape).astype(dtype)
 
 
-def normal01(xp: Any, key: Any, shape: tuple[int, ...], dtype: np.dtype, stream: int = 0) -> Any:
+def normal01(xp: Namespace, key: Array, shape: tuple[int, ...], dtype: np.dtype, stream: int = 0) -> Any:
     """Standard normal numbers (Box and Muller, 1958)."""
     wide = np.dtype(np.float64) if dtype == np.float64 else np.dtype(np.float32)
     u = 1 - uniform01(xp, key, shape, wide, 2 * stream)  # (0, 1]
@@ -88,10 +93,10 @@ class NextKey(Primitive):
     def __init__(self) -> None:
         super().__init__("NextKey")
 
-    def infer(self, state: Any) -> Any:
+    def infer(self, state: AbstractTensor) -> Any:
         return AbstractTuple((AbstractTensor(mstype.uint32, (2,)), AbstractTensor(mstype.uint32, (3,))))
 
-    def eval(self, xp: Any, state: Any) -> Any:
+    def eval(self, xp: Namespace, state: Any) -> Any:
         state = xp.asarray(state)
         x0, x1 = threefry(xp, state[:2], state[2:], xp.zeros((1,), np.uint32))
         with np.errstate(over="ignore"):
@@ -111,7 +116,7 @@ class FoldIn(Primitive):
     def infer(self, key: Any, number: Any) -> Any:
         return AbstractTensor(mstype.uint32, (2,))
 
-    def eval(self, xp: Any, key: Any, number: Any) -> Any:
+    def eval(self, xp: Namespace, key: Any, number: Any) -> Any:
         low = xp.reshape(xp.asarray(number), (1,)).astype(np.uint32)
         x0, x1 = threefry(xp, xp.asarray(key), xp.ones((1,), np.uint32), low)
         return xp.concatenate([x0, x1])
@@ -133,7 +138,7 @@ class _Sampler(Primitive):
         dtype = mstype.to_dtype(rest[0]) if rest else mstype.float32
         return key, dims, dtype, *rest[1:]
 
-    def infer(self, key: Any, shape: Any, dtype: Any, *parameters: Any) -> Any:
+    def infer(self, key: AbstractTensor, shape: Any, dtype: DType, *parameters: Any) -> Any:
         checks.dtype_in(self.name, "dtype", dtype, self.kinds)
         return AbstractTensor(dtype, shape)
 
@@ -141,7 +146,7 @@ class _Sampler(Primitive):
         whole = tuple((WHOLE,) * len(a.shape) if is_tensor(a) else None for a in (key, shape, dtype, *parameters))
         return Factors(whole, (numbered(len(shape)),))
 
-    def on_device(self, device: Any, key: Any, shape: Any, *rest: Any) -> Any:
+    def on_device(self, device: Device, key: Any, shape: Any, *rest: Any) -> Any:
         """Numbers depend on the place in the whole tensor: drawn for all of it, and cut."""
         return device.part(self(key, device.full_shapes[0], *rest), 0)
 
@@ -152,14 +157,14 @@ class _Sampler(Primitive):
 class RandomUniform(_Sampler):
     """Uniform in [0, 1)."""
 
-    def eval(self, xp: Any, key: Any, shape: Any, dtype: Any) -> Any:
+    def eval(self, xp: Namespace, key: Array, shape: Any, dtype: DType) -> Any:
         return uniform01(xp, key, shape, dtype.np)
 
 
 class RandomNormal(_Sampler):
     """Normal with mean 0 and variance 1."""
 
-    def eval(self, xp: Any, key: Any, shape: Any, dtype: Any) -> Any:
+    def eval(self, xp: Namespace, key: Array, shape: Any, dtype: DType) -> Any:
         return normal01(xp, key, shape, dtype.np)
 
 
@@ -168,7 +173,7 @@ class RandomBits(_Sampler):
 
     kinds = "u"
 
-    def eval(self, xp: Any, key: Any, shape: Any, dtype: Any) -> Any:
+    def eval(self, xp: Namespace, key: Any, shape: Any, dtype: Any) -> Any:
         return random_bits(xp, key, _size(shape)).reshape(shape).astype(dtype.np)
 
 
@@ -177,10 +182,10 @@ class RandomInteger(_Sampler):
 
     kinds = "ui"
 
-    def infer(self, key: Any, shape: Any, dtype: Any, low: Any, high: Any) -> Any:
+    def infer(self, key: AbstractTensor, shape: Any, dtype: DType, low: AbstractTensor, high: AbstractTensor) -> Any:
         return super().infer(key, shape, dtype)
 
-    def eval(self, xp: Any, key: Any, shape: Any, dtype: Any, low: Any, high: Any) -> Any:
+    def eval(self, xp: Namespace, key: Array, shape: Any, dtype: DType, low: Any, high: Any) -> Any:
         n = _size(shape)
         high_word = random_bits(xp, key, n, 0).astype(np.uint64)
         word = ((high_word << np.uint64(32)) | random_bits(xp, key, n, 1).astype(np.uint64)).reshape(shape)
@@ -199,12 +204,12 @@ class RandomGammaSample(_Sampler):
 
     rounds = 16
 
-    def infer(self, key: Any, shape: Any, dtype: Any, alpha: Any) -> Any:
+    def infer(self, key: Any, shape: Any, dtype: Any, alpha: AbstractTensor) -> Any:
         if checks.broadcast(self.name, shape, alpha.shape) != shape:
             raise ValueError(f"For '{self.name}', 'alpha' of shape {alpha.shape} does not broadcast to {shape}.")
         return super().infer(key, shape, dtype)
 
-    def eval(self, xp: Any, key: Any, shape: Any, dtype: Any, alpha: Any) -> Any:
+    def eval(self, xp: Namespace, key: Any, shape: Any, dtype: Any, alpha: Any) -> Any:
         wide = np.dtype(np.float64)
         alpha = xp.broadcast_to(xp.asarray(alpha).astype(wide), shape)
         small = alpha < 1
@@ -234,12 +239,12 @@ class RandomPoissonSample(_Sampler):
     kinds = "uif"
     steps = 192
 
-    def infer(self, key: Any, shape: Any, dtype: Any, rate: Any) -> Any:
+    def infer(self, key: Any, shape: Any, dtype: Any, rate: AbstractTensor) -> Any:
         if checks.broadcast(self.name, shape, rate.shape) != shape:
             raise ValueError(f"For '{self.name}', the rate of shape {rate.shape} does not broadcast to {shape}.")
         return super().infer(key, shape, dtype)
 
-    def eval(self, xp: Any, key: Any, shape: Any, dtype: Any, rate: Any) -> Any:
+    def eval(self, xp: Namespace, key: Any, shape: Any, dtype: Any, rate: Any) -> Any:
         wide = np.dtype(np.float64)
         rate = xp.broadcast_to(xp.asarray(rate).astype(wide), shape)
         large = rate >= 64
@@ -265,7 +270,7 @@ class RandomPermutation(Primitive):
     def infer(self, key: Any, n: Any, dtype: Any) -> Any:
         return AbstractTensor(dtype, (checks.integer(self.name, "n", n, 0),))
 
-    def eval(self, xp: Any, key: Any, n: int, dtype: Any) -> Any:
+    def eval(self, xp: Namespace, key: Any, n: int, dtype: Any) -> Any:
         first, second = random_bits(xp, key, n, 0), random_bits(xp, key, n, 1)
         if xp is np:
             order = np.lexsort((second, first))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from mindspore.prims import checks, values
 from mindspore.prims.factors import WHOLE, Factors, broadcasting, numbered, reduction, reshaping
 from mindspore.prims.precision import is_half
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.compiler.shard.device import Device
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 class Reduction(Primitive):
@@ -28,14 +33,14 @@ class Reduction(Primitive):
         axis = values.static_value(args[1]) if len(args) > 1 else ()
         return args[0], tuple(axis) if isinstance(axis, list) else axis
 
-    def infer(self, x: Any, axis: Any) -> Any:
+    def infer(self, x: AbstractTensor, axis: Any) -> Any:
         checks.tensor(self.name, "x", x)
         checks.dtype_in(self.name, "x", x.dtype, self.kinds)
         axes = checks.axes(self.name, axis, x.ndim)
         self.check_nonempty(x, axes)
         return AbstractTensor(self.result_dtype(x.dtype), reduced_shape(x.shape, axes, self.keep_dims))
 
-    def check_nonempty(self, x: Any, axes: tuple[int, ...]) -> None:
+    def check_nonempty(self, x: AbstractTensor, axes: tuple[int, ...]) -> None:
         """Overridden where an empty reduction has no value."""
 
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
@@ -44,7 +49,7 @@ class Reduction(Primitive):
     #: how the results of parts combine; "" where they do not
     combined = ""
 
-    def factors(self, x: Any, axis: Any) -> Factors:
+    def factors(self, x: AbstractTensor, axis: Any) -> Factors:
         axes = checks.axes(self.name, axis, x.ndim)
         found = reduction(x, axes, self.keep_dims, self.combined or "sum", axis)
         if self.combined:
@@ -52,19 +57,19 @@ class Reduction(Primitive):
         names = tuple(WHOLE if i in axes else n for i, n in enumerate(numbered(x.ndim)))
         return Factors((names, None), found.outputs)
 
-    def eval(self, xp: Any, x: Any, axis: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array, axis: Any) -> Any:
         axes = checks.axes(self.name, axis, x.ndim)
         out = self.reduce(xp, x, axes)
         return out.astype(self.result_dtype(mstype.from_numpy(x.dtype)).np)
 
-    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: Namespace, x: Any, axes: tuple[int, ...]) -> Any:
         raise NotImplementedError
 
-    def spread(self, value: Any, x: Any, axis: Any) -> Any:
+    def spread(self, value: TensorBase, x: TensorBase, axis: Any) -> Any:
         """Broadcast a reduced value back to the input's shape."""
         return BroadcastTo(x.shape)(self.unsqueeze(value, x, axis))
 
-    def unsqueeze(self, value: Any, x: Any, axis: Any) -> Any:
+    def unsqueeze(self, value: TensorBase, x: TensorBase, axis: Any) -> Any:
         axes = checks.axes(self.name, axis, x.ndim)
         return Reshape()(value, reduced_shape(x.shape, axes, True))
 
@@ -99,12 +104,12 @@ class ReduceSum(Reduction):
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return mstype.int64 if dtype is mstype.bool_ else dtype
 
-    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
         if is_half(x.dtype):
             return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=np.float32)
         return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=None if x.dtype.kind in "bfc" else x.dtype)
 
-    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return self.spread(dout, x, axis), None
 
 
@@ -120,25 +125,25 @@ class ReduceMean(Reduction):
     combined = "avg"
     kinds = "uifc"
 
-    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
         wide = np.float32 if is_half(x.dtype) else None
         with np.errstate(all="ignore"):
             return xp.sum(x, axis=axes, keepdims=self.keep_dims, dtype=wide) / _count(x.shape, axes)
 
-    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return self.spread(dout / _count(x.shape, checks.axes(self.name, axis, x.ndim)), x, axis), None
 
 
 class _Extremum(Reduction):
     kinds = "buif"
 
-    def check_nonempty(self, x: Any, axes: tuple[int, ...]) -> None:
+    def check_nonempty(self, x: AbstractTensor, axes: tuple[int, ...]) -> None:
         if _count(x.shape, axes) == 0:
             raise ValueError(
                 f"For '{self.name}', an axis of size 0 has no extreme value; the shape of 'x' is {x.shape}."
             )
 
-    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         """Shared equally among the positions that attain the extremum."""
         from mindspore.prims.elementwise import Cast, Equal
 
@@ -157,7 +162,7 @@ class ReduceMax(_Extremum):
     """
 
     combined = "max"
-    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
         return xp.max(x, axis=axes, keepdims=self.keep_dims)
 
 
@@ -170,7 +175,7 @@ class ReduceMin(_Extremum):
     """
 
     combined = "min"
-    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
         return xp.min(x, axis=axes, keepdims=self.keep_dims)
 
 
@@ -187,10 +192,10 @@ class ReduceProd(Reduction):
     def result_dtype(self, dtype: mstype.DType) -> mstype.DType:
         return mstype.int64 if dtype is mstype.bool_ else dtype
 
-    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
         return xp.prod(x, axis=axes, keepdims=self.keep_dims, dtype=None if x.dtype.kind in "bfc" else x.dtype)
 
-    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         """Exact also where the input has zeros: the product of all the others, by exclusive products from both ends."""
         from mindspore.prims.arrays import Transpose
         from mindspore.prims.elementwise import conj
@@ -219,7 +224,7 @@ class ReduceAll(_Logical):
         [False  True]
     """
 
-    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
         return xp.all(x, axis=axes, keepdims=self.keep_dims)
 
 
@@ -231,7 +236,7 @@ class ReduceAny(_Logical):
         [ True False]
     """
 
-    def reduce(self, xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    def reduce(self, xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
         return xp.any(x, axis=axes, keepdims=self.keep_dims)
 
 
@@ -253,21 +258,21 @@ class Reshape(Primitive):
         x, shape = args
         return x, checks.shape(self.name, values.static_value(shape))
 
-    def infer(self, x: Any, shape: Any) -> Any:
+    def infer(self, x: AbstractTensor, shape: Any) -> Any:
         checks.tensor(self.name, "x", x)
         return AbstractTensor(x.dtype, resolve_shape(self.name, x.shape, shape))
 
-    def factors(self, x: Any, shape: Any) -> Factors:
+    def factors(self, x: AbstractTensor, shape: Any) -> Factors:
         before, after = reshaping(x.shape, resolve_shape(self.name, x.shape, shape))
         return Factors((before, None), (after,), linear=True)
 
-    def on_device(self, device: Any, x: Any, shape: Any) -> Any:
+    def on_device(self, device: Device, x: Any, shape: Any) -> Any:
         return self(x, device.shapes[0])
 
-    def eval(self, xp: Any, x: Any, shape: tuple[int, ...]) -> Any:
+    def eval(self, xp: Namespace, x: Array, shape: tuple[int, ...]) -> Any:
         return xp.reshape(x, resolve_shape(self.name, x.shape, shape))
 
-    def bprop(self, x: Any, shape: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, shape: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return Reshape()(dout, x.shape), None
 
 
@@ -313,25 +318,25 @@ class BroadcastTo(Primitive):
             raise ValueError(f"For '{self.name}', cannot broadcast shape {shape} to {self.shape}.")
         return target
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         return AbstractTensor(x.dtype, self._target(x.shape))
 
-    def factors(self, x: Any) -> Factors:
+    def factors(self, x: AbstractTensor) -> Factors:
         target = self._target(x.shape)
         return Factors(broadcasting((x,), len(target), target), (numbered(len(target)),), linear=True)
 
-    def on_device(self, device: Any, x: Any) -> Any:
+    def on_device(self, device: Device, x: Any) -> Any:
         return BroadcastTo(device.shapes[0])(x)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.broadcast_to(x, self._target(x.shape))
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (sum_to_shape(dout, x.shape),)
 
 
-def sum_to_shape(value: Any, shape: tuple[int, ...]) -> Any:
+def sum_to_shape(value: TensorBase | None, shape: tuple[int, ...]) -> Any:
     """Undo broadcasting: sum over the dimensions that `shape` lacks or has as 1."""
     if value is None or value.shape == shape:
         return value

@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import DONE, Factors, numbered
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Within:
     def is_impossible(self) -> bool:
         return self.low > self.high
 
-    def violation(self, xp: Any, x: Any) -> tuple[Any, Any]:
+    def violation(self, xp: Namespace, x: Array) -> tuple[Any, Any]:
         """(whether there is one, the largest element above the range or else the smallest)."""
         if self.column is not None:
             x = x[..., self.column]
@@ -63,7 +67,7 @@ class Holds:
 
     is_impossible = False
 
-    def violation(self, xp: Any, x: Any) -> tuple[Any, Any]:
+    def violation(self, xp: Namespace, x: Array) -> tuple[Any, Any]:
         return xp.logical_not(xp.all(x)), xp.zeros((), np.float64)
 
 
@@ -73,7 +77,7 @@ class Finite:
 
     is_impossible = False
 
-    def violation(self, xp: Any, x: Any) -> tuple[Any, Any]:
+    def violation(self, xp: Namespace, x: Array) -> tuple[Any, Any]:
         return xp.logical_not(xp.all(xp.isfinite(x))), xp.zeros((), np.float64)
 
 
@@ -83,7 +87,7 @@ class StaysFinite:
 
     is_impossible = False
 
-    def violation(self, xp: Any, result: Any, *sources: Any) -> tuple[Any, Any]:
+    def violation(self, xp: Namespace, result: Any, *sources: Any) -> tuple[Any, Any]:
         failed = xp.logical_not(xp.all(xp.isfinite(result)))
         for source in sources:
             failed = xp.logical_and(failed, xp.all(xp.isfinite(source)))
@@ -97,7 +101,7 @@ class Requirement(NamedTuple):
     test: Within | Holds | Finite
     error: Callable[[float], BaseException]  # from the offending value
 
-    def enforce(self, values: Any) -> None:
+    def enforce(self, values: Array) -> None:
         """Raise unless an array of values passes."""
         if values.size:
             bad, worst = self.test.violation(np, values)
@@ -105,7 +109,7 @@ class Requirement(NamedTuple):
                 raise self.error(float(worst))
 
 
-def demand(subject: Any, test: Within | Holds | Finite, error: Callable[[float], BaseException]) -> None:
+def demand(subject: TensorBase, test: Within | Holds | Finite, error: Callable[[float], BaseException]) -> None:
     """For functions composed of primitives: a tensor must pass a test, now or when the graph being built runs."""
     requirement = Requirement(0, test, error)
     if ACTIVE.builder is not None:
@@ -130,12 +134,12 @@ def label_below(op: str, argument: int, classes: int) -> Requirement:
     return Requirement(argument, Within(0, classes - 1), functools.partial(_bad_label, op, classes))
 
 
-def demand_labels(op: str, labels: Any, classes: int, ignored: int | None = None) -> None:
+def demand_labels(op: str, labels: TensorBase, classes: int, ignored: int | None = None) -> None:
     """Numbers of classes, of which one may stand for none."""
     demand(labels, Within(0, classes - 1, ignored), functools.partial(_bad_label, op, classes))
 
 
-def demand_between(op: str, name: str, values: Any, low: float, high: float) -> None:
+def demand_between(op: str, name: str, values: TensorBase, low: float, high: float) -> None:
     """Every element in [low, high]."""
     demand(values, Within(low, high), functools.partial(_bad_value, op, name, f"in [{low:g}, {high:g}]"))
 
@@ -183,7 +187,7 @@ class Violation(Primitive):
         found = device.all_reduce("max", cast(bad, mstype.int32), *labels)
         return cast(found, mstype.bool_), device.all_reduce("max", worst, *labels)
 
-    def eval(self, xp: Any, *xs: Any) -> Any:
+    def eval(self, xp: Namespace, *xs: Any) -> Any:
         return self.test.violation(xp, *xs)
 
 
@@ -193,9 +197,9 @@ class Note(Primitive):
     def __init__(self, number: int):
         super().__init__("Note", number=number)
 
-    def infer(self, code: Any, value: Any, bad: Any, worst: Any) -> Any:
+    def infer(self, code: AbstractTensor, value: AbstractTensor, bad: AbstractTensor, worst: AbstractTensor) -> Any:
         return AbstractTuple((_CODE, _VALUE))
 
-    def eval(self, xp: Any, code: Any, value: Any, bad: Any, worst: Any) -> Any:
+    def eval(self, xp: Namespace, code: Array, value: Array, bad: Array, worst: Array) -> Any:
         first = xp.logical_and(xp.reshape(bad, ()), code == 0)
         return xp.where(first, xp.asarray(np.int32(self.number)), code), xp.where(first, worst, value)

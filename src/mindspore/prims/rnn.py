@@ -11,7 +11,7 @@ Gate orders: LSTM i, f, g, o; GRU r, z, n.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,22 +22,25 @@ from mindspore.prims.complex_step import along, twice_along
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import ROWS, Primitive
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+
 #: gates per hidden unit, and saved values per hidden unit
 _GATES = {"lstm": 4, "gru": 3, "tanh": 1, "relu": 1}
 _SAVED = {"lstm": 5, "gru": 4, "tanh": 1, "relu": 1}
 
 
-def _sigmoid(xp: Any, x: Any) -> Any:
+def _sigmoid(xp: Namespace, x: Array) -> Any:
     if x.dtype.kind == "c":
         return (1 + np.tanh(x / 2)) / 2  # the same, and no overflow for complex numbers
     return 1 / (1 + xp.exp(-x))
 
 
-def _relu(xp: Any, x: Any) -> Any:
+def _relu(xp: Namespace, x: Array) -> Any:
     return x * (x.real > 0) if x.dtype.kind == "c" else xp.maximum(x, 0)
 
 
-def _cell(xp: Any, mode: str, gx: Any, gh: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
+def _cell(xp: Namespace, mode: str, gx: Any, gh: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
     """One step: the new state (h, c), and what the backward pass needs."""
     if mode == "lstm":
         i, f, g, o = xp.split(gx + gh, 4, axis=-1)
@@ -55,7 +58,7 @@ def _cell(xp: Any, mode: str, gx: Any, gh: Any, h: Any, c: Any) -> tuple[Any, An
     return new_h, c, new_h
 
 
-def _cell_grad(xp: Any, mode: str, saved: Any, h: Any, c: Any, dh: Any, dc: Any) -> tuple[Any, Any, Any, Any]:
+def _cell_grad(xp: Namespace, mode: str, saved: Array, h: Any, c: Any, dh: Any, dc: Any) -> tuple[Any, Any, Any, Any]:
     """Gradients by the input's and the state's share of the gates, by h directly, and by c."""
     if mode == "lstm":
         i, f, g, o, new_c = xp.split(saved, 5, axis=-1)
@@ -82,7 +85,7 @@ class _Recurrent(Primitive):
     def times(self, steps: int) -> range:
         return range(steps - 1, -1, -1) if self.reverse else range(steps)
 
-    def alive(self, xp: Any, lengths: Any, steps: int, dtype: Any) -> Any:
+    def alive(self, xp: Namespace, lengths: Any, steps: int, dtype: Any) -> Any:
         """1 where a step lies within a sample's length: (steps, batch, 1); None if all do."""
         if lengths is None:
             return None
@@ -94,7 +97,9 @@ class RecurrentSequence(_Recurrent):
 
     native_from = ROWS
 
-    def infer(self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> Any:
+    def infer(
+        self, gates: AbstractTensor, h0: AbstractTensor, c0: Any, weight: AbstractTensor, bias: Any, lengths: Any
+    ) -> Any:
         for name, value in (("gates", gates), ("h0", h0), ("c0", c0), ("weight", weight)):
             checks.tensor(self.name, name, value)
         steps, batch, width = gates.shape
@@ -108,7 +113,7 @@ class RecurrentSequence(_Recurrent):
         saved = AbstractTensor(gates.dtype, (steps, batch, _SAVED[self.mode] * hidden))
         return AbstractTuple((AbstractTensor(gates.dtype, (steps, batch, hidden)), state, state, saved))
 
-    def eval(self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> Any:
+    def eval(self, xp: Namespace, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> Any:
         x, h, c, w = (widen(v) for v in (gates, h0, c0, weight))
         wide_bias = None if bias is None else widen(bias)
         with np.errstate(over="ignore"):
@@ -137,7 +142,7 @@ class RecurrentSequence(_Recurrent):
                 h, c = new_h * m + h * (1 - m), new_c * m + c * (1 - m)
         return out, np.array(h), np.array(c), saved
 
-    def _scan(self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> tuple:
+    def _scan(self, xp: Namespace, gates: Array, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any) -> tuple:
         lax = require("jax.lax", "xla", "recurrent networks on XLA")
         alive = self.alive(xp, lengths, gates.shape[0], gates.dtype)
 
@@ -165,12 +170,12 @@ class RecurrentSequence(_Recurrent):
 class RecurrentSequenceGrad(_Recurrent):
     """The gradients of RecurrentSequence by gates, h0, c0, weight and bias."""
 
-    def infer(self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, *rest: Any) -> Any:
+    def infer(self, gates: AbstractTensor, h0: Any, c0: Any, weight: AbstractTensor, bias: Any, *rest: Any) -> Any:
         width = AbstractTensor(gates.dtype, weight.shape[:1])
         return AbstractTuple((gates, h0, c0, weight, width))
 
     def eval(
-        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, out: Any, saved: Any,
+        self, xp: Namespace, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, out: Any, saved: Any,
         dout: Any, dh: Any, dc: Any,
     ) -> Any:  # fmt: skip
         x, h, c, w, *rest = (widen(v) for v in (gates, h0, c0, weight, out, saved, dout, dh, dc))
@@ -178,7 +183,7 @@ class RecurrentSequenceGrad(_Recurrent):
         return tuple(narrow(g, gates) for g in grads)
 
     def _scan(
-        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, lengths: Any, out: Any, saved: Any, dout: Any,
+        self, xp: Namespace, gates: Array, h0: Array, c0: Any, weight: Any, lengths: Any, out: Array, saved: Any, dout: Any,
         dh: Any, dc: Any,
     ) -> tuple:  # fmt: skip
         """The recurrence backwards; the gradient of the weights is one product over all steps afterwards."""
@@ -199,7 +204,7 @@ class RecurrentSequenceGrad(_Recurrent):
         (dh, dc), (dgates, dshare) = lax.scan(step, (dh, dc), inputs, reverse=not self.reverse)
         return dgates, dh, dc, xp.einsum("tng,tnh->gh", dshare, states), xp.sum(dshare, axis=(0, 1))
 
-    def _shifted(self, xp: Any, first: Any, after: Any, alive: Any) -> Any:
+    def _shifted(self, xp: Namespace, first: Any, after: Any, alive: Any) -> Any:
         """The states that the steps started from, given those after them."""
         after = after * alive + first * (1 - alive)  # steps beyond a sample's end left its initial state untouched
         start = first[None]
@@ -260,13 +265,23 @@ class RecurrentSequenceCurvature(_Recurrent):
     """
 
     def infer(
-        self, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any, *u: Any
+        self,
+        gates: AbstractTensor,
+        h0: Any,
+        c0: Any,
+        weight: AbstractTensor,
+        bias: Any,
+        lengths: Any,
+        dout: Any,
+        dh: Any,
+        dc: Any,
+        *u: Any,
     ) -> Any:
         width = AbstractTensor(gates.dtype, weight.shape[:1])
         return AbstractTuple((gates, h0, c0, weight, width, dout, dh, dc))
 
     def eval(
-        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any,
+        self, xp: Namespace, gates: Array, h0: Any, c0: Any, weight: Array, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any,
         *u: Any,
     ) -> Any:  # fmt: skip
         forward = RecurrentSequence(self.mode, self.reverse)
@@ -311,10 +326,10 @@ class RecurrentSequenceThird(_Recurrent):
 
     def infer(
         self,
-        gates: Any,
+        gates: AbstractTensor,
         h0: Any,
         c0: Any,
-        weight: Any,
+        weight: AbstractTensor,
         bias: Any,
         lengths: Any,
         dout: Any,
@@ -326,7 +341,7 @@ class RecurrentSequenceThird(_Recurrent):
         return AbstractTuple((gates, h0, c0, weight, width, dout, dh, dc, gates, h0, c0, weight, width))
 
     def eval(
-        self, xp: Any, gates: Any, h0: Any, c0: Any, weight: Any, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any,
+        self, xp: Namespace, gates: Array, h0: Any, c0: Any, weight: Array, bias: Any, lengths: Any, dout: Any, dh: Any, dc: Any,
         *rest: Any,
     ) -> Any:  # fmt: skip
         u, z, w = rest[:5], rest[5:10], rest[10:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from mindspore.prims.factors import Factors, along
 from mindspore.prims.gather_scatter import TensorScatterElements
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 class _Scan(Primitive):
@@ -33,16 +37,16 @@ class _Scan(Primitive):
         x, axis = args
         return x, values.static_value(axis)
 
-    def infer(self, x: Any, axis: Any) -> Any:
+    def infer(self, x: AbstractTensor, axis: Any) -> Any:
         checks.tensor(self.name, "x", x)
         checks.dtype_in(self.name, "x", x.dtype, self.kinds)
         checks.axis(self.name, axis, x.ndim)
         return AbstractTensor(x.dtype, x.shape)
 
-    def factors(self, x: Any, axis: Any) -> Factors:
+    def factors(self, x: AbstractTensor, axis: Any) -> Factors:
         return along(x, (axis % max(x.ndim, 1),), 1, axis)
 
-    def eval(self, xp: Any, x: Any, axis: int) -> Any:
+    def eval(self, xp: Namespace, x: Array, axis: int) -> Any:
         if x.ndim == 0:
             return xp.full_like(x, self.identity) if self.exclusive else x
         work = xp.flip(x, axis) if self.reverse else x
@@ -56,7 +60,7 @@ class _Scan(Primitive):
 
     identity: Any = 0
 
-    def accumulate(self, xp: Any, x: Any, axis: int) -> Any:
+    def accumulate(self, xp: Namespace, x: Any, axis: int) -> Any:
         raise NotImplementedError
 
 
@@ -68,10 +72,10 @@ class CumSum(_Scan):
         [6. 5. 3.]
     """
 
-    def accumulate(self, xp: Any, x: Any, axis: int) -> Any:
+    def accumulate(self, xp: Namespace, x: Array, axis: int) -> Any:
         return xp.cumsum(x, axis, dtype=x.dtype)
 
-    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return CumSum(self.exclusive, not self.reverse)(dout, axis), None
 
 
@@ -85,10 +89,10 @@ class CumProd(_Scan):
 
     identity = 1
 
-    def accumulate(self, xp: Any, x: Any, axis: int) -> Any:
+    def accumulate(self, xp: Namespace, x: Array, axis: int) -> Any:
         return xp.cumprod(x, axis, dtype=x.dtype)
 
-    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         """Exact also at zeros: dx = (product of those before) * g, where g = dout + (next x) * (next g)."""
         if x.ndim == 0:
             return (Fill()(x.dtype, (), 0) if self.exclusive else dout), None
@@ -114,7 +118,7 @@ class CumulativeLogsumexp(_Scan):
             return np.logaddexp.accumulate(x, axis) if x.shape[axis] else x
         return require("jax.lax", "xla", "this operation").cumlogsumexp(x, axis % x.ndim)
 
-    def bprop(self, x: Any, axis: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         """All factors are at most 1: dx = exp(x - total) * g, where g = dout + exp(total - next total) * (next g)."""
         total = CumulativeLogsumexp(False, self.reverse)(x, axis)
         own = shift(dout, axis, 0, forward=self.reverse) if self.exclusive else dout
@@ -132,13 +136,13 @@ class _RunningExtremum(Primitive):
 
     index_dtype = mstype.int64
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.dtype_in(self.name, "x", x.dtype, "uif")
         checks.axis(self.name, self.axis, x.ndim)
         return AbstractTuple((AbstractTensor(x.dtype, x.shape), AbstractTensor(self.index_dtype, x.shape)))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any) -> Any:
         if x.ndim == 0 or x.shape[self.axis] == 0:
             return xp.asarray(x), xp.zeros(x.shape, self.index_dtype.np)
         extreme = self.accumulate(xp, x, self.ufunc)
@@ -149,14 +153,14 @@ class _RunningExtremum(Primitive):
 
     ufunc: str
 
-    def accumulate(self, xp: Any, x: Any, ufunc: str) -> Any:
+    def accumulate(self, xp: Namespace, x: Array, ufunc: str) -> Any:
         if xp is np:
             return getattr(np, ufunc).accumulate(x, self.axis)
         lax = require("jax.lax", "xla", "this operation")
         scan = {"maximum": lax.cummax, "minimum": lax.cummin}[ufunc]
         return scan(x, self.axis % x.ndim)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         return (TensorScatterElements(self.axis, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]),)
 
 
@@ -185,7 +189,7 @@ class Cummin(_RunningExtremum):
 
 
 # -- recurrences --------------------------------------------------------------------------------------------------------
-def shift(x: Any, axis: int, fill: Any, forward: bool, by: int = 1) -> Any:
+def shift(x: TensorBase, axis: int, fill: Any, forward: bool, by: int = 1) -> Any:
     """Move elements along an axis: forward gives out[i] = x[i - by], else out[i] = x[i + by]; `fill` enters."""
     at, n = axis % x.ndim, x.shape[axis]
     by = min(by, n)
@@ -195,7 +199,7 @@ def shift(x: Any, axis: int, fill: Any, forward: bool, by: int = 1) -> Any:
     return Concat(at)([gap, kept] if forward else [kept, gap])
 
 
-def linear_recurrence(a: Any, b: Any, axis: int, forward: bool) -> Any:
+def linear_recurrence(a: TensorBase, b: TensorBase, axis: int, forward: bool) -> Any:
     """g with g[i] = b[i] + a[i] * g[i - 1] (forward) or + a[i] * g[i + 1].
 
     By doubling (Hillis and Steele, 1986): after step k each (a, b) stands for 2**k links of the chain.
@@ -209,6 +213,6 @@ def linear_recurrence(a: Any, b: Any, axis: int, forward: bool) -> Any:
     return b
 
 
-def exclusive_products(x: Any) -> Any:
+def exclusive_products(x: TensorBase) -> Any:
     """For each element of the last axis the product of all the others."""
     return CumProd(True, False)(x, -1) * CumProd(True, True)(x, -1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from mindspore.prims.factors import WHOLE, Factors, along, numbered
 from mindspore.prims.gather_scatter import TensorScatterElements
 from mindspore.prims.primitive import Primitive
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
-def _pair(x: Any, shape: tuple[int, ...], index: mstype.DType = mstype.int32) -> AbstractTuple:
+
+def _pair(x: AbstractTensor, shape: tuple[int, ...], index: mstype.DType = mstype.int32) -> AbstractTuple:
     return AbstractTuple((AbstractTensor(x.dtype, shape), AbstractTensor(index, shape)))
 
 
@@ -44,22 +48,22 @@ class Sort(Primitive):
             axis=checks.integer("Sort", "axis", axis), descending=checks.boolean("Sort", "descending", descending)
         )
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.dtype_in(self.name, "x", x.dtype, "buif")
         checks.axis(self.name, self.axis, x.ndim)
         return _pair(x, x.shape)
 
-    def factors(self, x: Any) -> Factors:
+    def factors(self, x: AbstractTensor) -> Factors:
         return along(x, (self.axis % max(x.ndim, 1),), 2)
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any) -> Any:
         if x.ndim == 0:
             return xp.asarray(x), xp.zeros((), np.int32)
         order = _stable_order(xp, x, self.axis, self.descending)
         return xp.take_along_axis(x, order, self.axis), order.astype(np.int32)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         return (TensorScatterElements(self.axis, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]),)
 
 
@@ -80,7 +84,7 @@ class TopK(Primitive):
         x, k = args
         return x, values.static_value(k)
 
-    def infer(self, x: Any, k: Any) -> Any:
+    def infer(self, x: AbstractTensor, k: Any) -> Any:
         checks.tensor(self.name, "input_x", x)
         checks.dtype_in(self.name, "input_x", x.dtype, "uif")
         k = checks.integer(self.name, "k", k, 0)
@@ -91,10 +95,10 @@ class TopK(Primitive):
             )
         return _pair(x, x.shape[:-1] + (k,) if x.ndim else x.shape)
 
-    def factors(self, x: Any, k: Any) -> Factors:
+    def factors(self, x: AbstractTensor, k: Any) -> Factors:
         return along(x, (x.ndim - 1,), 2, k)
 
-    def eval(self, xp: Any, x: Any, k: int) -> Any:
+    def eval(self, xp: Namespace, x: Any, k: int) -> Any:
         if x.ndim == 0:
             return xp.asarray(x), xp.zeros((), np.int32)
         if xp is not np:
@@ -107,7 +111,7 @@ class TopK(Primitive):
         order = _stable_order(np, found, -1, True)[..., :k]
         return np.take_along_axis(found, order, -1), np.take_along_axis(candidates, order, -1).astype(np.int32)
 
-    def bprop(self, x: Any, k: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, k: Any, out: Any, dout: Any) -> tuple:
         return TensorScatterElements(-1, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]), None
 
 
@@ -133,7 +137,7 @@ class _ArgExtremum(Primitive):
         if self.output_type not in (mstype.int32, mstype.int64):
             raise TypeError(f"For '{op}', 'output_type' must be int32 or int64, but got {output_type}.")
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "x", x)
         checks.dtype_in(self.name, "x", x.dtype, "buif")
         at = checks.axis(self.name, self.axis, x.ndim)
@@ -143,12 +147,12 @@ class _ArgExtremum(Primitive):
             )
         return AbstractTensor(self.output_type, x.shape[:at] + x.shape[at + 1 :])
 
-    def factors(self, x: Any) -> Factors:
+    def factors(self, x: AbstractTensor) -> Factors:
         names, at = numbered(x.ndim), self.axis % max(x.ndim, 1)
         given = tuple(WHOLE if d == at else n for d, n in enumerate(names))
         return Factors((given,), (tuple(n for d, n in enumerate(names) if d != at),))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         if x.ndim == 0:
             return xp.zeros((), self.output_type.np)
         return xp.asarray(getattr(xp, self.function)(x, axis=self.axis)).astype(self.output_type.np)
@@ -190,7 +194,7 @@ class SearchSorted(Primitive):
         if self.dtype not in (mstype.int32, mstype.int64):
             raise TypeError(f"For 'SearchSorted', 'dtype' must be int32 or int64, but got {dtype}.")
 
-    def infer(self, sequence: Any, x: Any) -> Any:
+    def infer(self, sequence: AbstractTensor, x: AbstractTensor) -> Any:
         checks.tensor(self.name, "sorted_sequence", sequence)
         checks.tensor(self.name, "values", x)
         if sequence.ndim != 1 and sequence.shape[:-1] != x.shape[:-1]:
@@ -200,7 +204,7 @@ class SearchSorted(Primitive):
             )
         return AbstractTensor(self.dtype, x.shape)
 
-    def eval(self, xp: Any, sequence: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, sequence: Array, x: Array) -> Any:
         side: Any = "right" if self.right else "left"
         if sequence.ndim == 1:
             return xp.asarray(xp.searchsorted(sequence, x, side=side)).astype(self.dtype.np)

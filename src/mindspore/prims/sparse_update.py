@@ -7,7 +7,7 @@ themselves are those of `update.py`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from mindspore.prims.update import (
     ApplyRMSProp,
     Update,
 )
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
 
 
 class SparseUpdate(Update):
@@ -65,7 +68,7 @@ class SparseUpdate(Update):
             )
         return AbstractTuple(tuple(AbstractTensor(named[n].dtype, named[n].shape) for n in self.state))
 
-    def eval(self, xp: Any, *args: Any) -> Any:
+    def eval(self, xp: Namespace, *args: Any) -> Any:
         named = {n: widen(a) if hasattr(a, "dtype") else a for n, a in zip(self.arguments, args)}
         var, indices = named[self.state[0]], named.pop("indices")
         named["grad"] = combine(xp, xp.zeros_like(var), (indices,), named["grad"], "add")
@@ -80,7 +83,7 @@ class SparseUpdate(Update):
         given = dict(zip(self.arguments, args))
         return tuple(narrow(xp.asarray(n), given[s]) for n, s in zip(new, self.state))
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         """The new state, from arguments by name."""
         raise NotImplementedError
 
@@ -104,7 +107,7 @@ class FusedSparseAdam(SparseUpdate):
     def __init__(self, use_locking: bool = False, use_nesterov: bool = False):
         super().__init__(use_locking=use_locking, use_nesterov=use_nesterov)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         return Adam(False, self.use_nesterov).step(xp, *(named[n] for n in Adam.arguments))
 
 
@@ -141,7 +144,7 @@ class SparseApplyAdagrad(SparseUpdate):
     def __init__(self, lr: float, update_slots: bool = True, use_locking: bool = False):
         super().__init__(lr=lr, update_slots=update_slots, use_locking=use_locking)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         return ApplyAdagrad(self.update_slots).step(xp, named["var"], named["accum"], self.lr, named["grad"])
 
 
@@ -162,7 +165,7 @@ class SparseApplyAdagradV2(SparseUpdate):
     def __init__(self, lr: float, epsilon: float, use_locking: bool = False, update_slots: bool = True):
         super().__init__(lr=lr, epsilon=epsilon, use_locking=use_locking, update_slots=update_slots)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         rule = ApplyAdagradV2(self.epsilon, self.update_slots)
         return rule.step(xp, named["var"], named["accum"], self.lr, named["grad"])
 
@@ -184,7 +187,7 @@ class SparseApplyFtrl(SparseUpdate):
     def __init__(self, lr: float, l1: float, l2: float, lr_power: float, use_locking: bool = False):
         super().__init__(lr=lr, l1=l1, l2=l2, lr_power=lr_power, use_locking=use_locking)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         var, accum, linear, grad = (named[n] for n in ("var", "accum", "linear", "grad"))
         return ApplyFtrl().step(xp, var, accum, linear, grad, self.lr, self.l1, self.l2, self.lr_power)
 
@@ -209,7 +212,7 @@ class SparseApplyFtrlV2(SparseUpdate):
     ):
         super().__init__(lr=lr, l1=l1, l2=l2, l2_shrinkage=l2_shrinkage, lr_power=lr_power, use_locking=use_locking)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         var, accum, linear, grad = (named[n] for n in ("var", "accum", "linear", "grad"))
         shrunk = linear + 2 * self.l2_shrinkage * var
         return ApplyFtrl().step(xp, var, accum, shrunk, grad, self.lr, self.l1, self.l2, self.lr_power)
@@ -246,7 +249,7 @@ class SparseApplyProximalAdagrad(SparseUpdate):
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         return ApplyProximalAdagrad().step(xp, *(named[n] for n in ApplyProximalAdagrad.arguments))
 
 
@@ -281,7 +284,7 @@ class SparseApplyAdadelta(SparseUpdate):
     def __init__(self, epsilon: float, use_locking: bool = False):
         super().__init__(epsilon=epsilon, use_locking=use_locking)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         var, accum, update, lr, rho = (named[n] for n in ("var", "accum", "accum_update", "lr", "rho"))
         return ApplyAdadelta().step(xp, var, accum, update, lr, rho, self.epsilon, named["grad"])
 
@@ -312,7 +315,7 @@ class SparseApplyRMSProp(SparseUpdate):
             )
         super().__init__(rho=rho, momentum=momentum, epsilon=epsilon, use_locking=use_locking)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         var, ms, mom, lr, grad = (named[n] for n in ("var", "ms", "mom", "lr", "grad"))
         new_var, new_ms, new_mom = ApplyRMSProp().step(
             xp, var, ms, mom, lr, grad, self.rho, self.momentum, self.epsilon
@@ -339,7 +342,7 @@ class SparseApplyCenteredRMSProp(SparseUpdate):
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         var, mg, ms, mom, lr, rho, momentum, epsilon, grad = (named[n] for n in self.arguments[:-1])
         return ApplyCenteredRMSProp().step(xp, var, mg, ms, mom, grad, lr, rho, momentum, epsilon)
 
@@ -362,7 +365,7 @@ class SparseApplyMomentum(SparseUpdate):
     def __init__(self, use_locking: bool = False, use_nesterov: bool = False):
         super().__init__(use_locking=use_locking, use_nesterov=use_nesterov)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         var, accum, lr, grad, momentum = (named[n] for n in ("var", "accum", "lr", "grad", "momentum"))
         accum = momentum * accum + grad
         step = grad + momentum * accum if self.use_nesterov else accum
@@ -387,6 +390,6 @@ class SparseApplyProximalGradientDescent(SparseUpdate):
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
-    def dense(self, xp: Any, named: dict) -> tuple:
+    def dense(self, xp: Namespace, named: dict) -> tuple:
         var, alpha, l1, l2, grad = (named[n] for n in self.arguments[:-1])
         return ApplyProximalGradientDescent().step(xp, var, alpha, l1, l2, grad)

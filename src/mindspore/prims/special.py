@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore._base.optional import require
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
 
-def scipy_special(xp: Any) -> Any:
+
+def scipy_special(xp: Namespace) -> Any:
     """The module of special functions that goes with an array namespace."""
     if xp is np:
         return require("scipy.special", "data", "this special function")
     return require("jax.scipy.special", "xla", "this special function")
 
 
-def _vectorised(function: Any) -> Any:
+def _vectorised(function: Callable) -> Any:
     def apply(x: Any) -> Any:
         flat = np.asarray(x, np.float64).ravel()
         return np.fromiter((function(v) for v in flat), np.float64, flat.size).reshape(np.shape(x))
@@ -29,7 +33,7 @@ _erf_loop = _vectorised(math.erf)
 _erfc_loop = _vectorised(math.erfc)
 
 
-def _evaluate(xp: Any, name: str, x: Any, fallback: Any) -> Any:
+def _evaluate(xp: Namespace, name: str, x: Array, fallback: Callable) -> Any:
     if xp is not np:
         return getattr(scipy_special(xp), name)(x)
     try:
@@ -41,11 +45,11 @@ def _evaluate(xp: Any, name: str, x: Any, fallback: Any) -> Any:
     return getattr(special, name)(x)
 
 
-def erf(xp: Any, x: Any) -> Any:
+def erf(xp: Namespace, x: Array) -> Any:
     return _evaluate(xp, "erf", x, _erf_loop)
 
 
-def erfc(xp: Any, x: Any) -> Any:
+def erfc(xp: Namespace, x: Array) -> Any:
     return _evaluate(xp, "erfc", x, _erfc_loop)
 
 
@@ -62,5 +66,5 @@ def _erfinv_newton(x: Any) -> Any:
         return np.where(np.abs(x) == 1, np.sign(x) * np.inf, np.where(np.abs(x) > 1, np.nan, y))
 
 
-def erfinv(xp: Any, x: Any) -> Any:
+def erfinv(xp: Namespace, x: Array) -> Any:
     return _evaluate(xp, "erfinv", x, _erfinv_newton)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,11 +12,15 @@ from mindspore.prims.precision import narrow, widen
 from mindspore.prims.reduction import sum_to_shape
 from mindspore.prims.special import scipy_special
 
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
+
 
 def _special(name: str) -> Callable:
     """A function of `scipy.special` (or JAX's counterpart) as an evaluation rule."""
 
-    def function(xp: Any, *args: Any) -> Any:
+    def function(xp: Namespace, *args: Any) -> Any:
         with np.errstate(all="ignore"):
             out = getattr(scipy_special(xp), name)(*(widen(a) for a in args))
         return narrow(xp.asarray(out), args[0])
@@ -28,7 +32,7 @@ def _host_special(name: str) -> Callable:
     """A function that JAX lacks: under XLA it runs on the host."""
     from_numpy = _special(name)
 
-    def function(xp: Any, *args: Any) -> Any:
+    def function(xp: Namespace, *args: Any) -> Any:
         if xp is np:
             return from_numpy(np, *args)
         import jax
@@ -65,7 +69,7 @@ Zeta: Any = binary("Zeta", _special("zeta"), lambda x, q, out, d: (zeros_like(d)
     """)
 
 
-def _polygamma(xp: Any, n: Any, x: Any) -> Any:
+def _polygamma(xp: Namespace, n: Array, x: Array) -> Any:
     with np.errstate(all="ignore"):
         return narrow(xp.asarray(scipy_special(xp).polygamma(n.astype(np.int32), widen(x))), x)
 
@@ -243,11 +247,11 @@ class Betainc(Elementwise):
     def __init__(self) -> None:
         super().__init__("Betainc")
 
-    def eval(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, a: Array, b: Array, x: Array) -> Any:
         with np.errstate(all="ignore"):
             return narrow(xp.asarray(scipy_special(xp).betainc(widen(a), widen(b), widen(x))), x)
 
-    def bprop(self, a: Any, b: Any, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, a: Any, b: Any, x: TensorBase, out: Any, dout: Any) -> tuple:
         return None, None, sum_to_shape(dout * beta_density(a, b, x), x.shape)
 
 

@@ -6,7 +6,7 @@ an unbounded loop is compiled with a capacity that is doubled and the graph run 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from mindspore.ir import AbstractTensor
 from mindspore.prims.arrays import ScalarToTensor, TensorToScalar
 from mindspore.prims.elementwise import zeros_like
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 DEFAULT_CAPACITY = 64
 
@@ -24,13 +28,13 @@ class StackInit(Primitive):
     def __init__(self, capacity: int = DEFAULT_CAPACITY, bounded: bool = False):
         super().__init__("StackInit", capacity=capacity, bounded=bounded)
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         return AbstractTensor(x.dtype, (self.capacity, *x.shape))
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.zeros((self.capacity, *x.shape), x.dtype)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (zeros_like(x),)
 
 
@@ -40,7 +44,7 @@ class StackPush(Primitive):
     def __init__(self) -> None:
         super().__init__("StackPush")
 
-    def infer(self, stack: Any, i: Any, x: Any) -> Any:
+    def infer(self, stack: AbstractTensor, i: AbstractTensor, x: AbstractTensor) -> Any:
         return AbstractTensor(stack.dtype, stack.shape)
 
     def eval(self, xp: Any, stack: Any, i: Any, x: Any) -> Any:
@@ -54,7 +58,7 @@ class StackPush(Primitive):
         out[i] = x
         return out
 
-    def bprop(self, stack: Any, i: Any, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, stack: TensorBase, i: TensorBase, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         picked = StackRead()(dout, i)
         return StackPush()(dout, i, zeros_like(picked)), None, _like(picked, x)
 
@@ -65,17 +69,17 @@ class StackRead(Primitive):
     def __init__(self) -> None:
         super().__init__("StackRead")
 
-    def infer(self, stack: Any, i: Any) -> Any:
+    def infer(self, stack: AbstractTensor, i: AbstractTensor) -> Any:
         return AbstractTensor(stack.dtype, stack.shape[1:])
 
     def eval(self, xp: Any, stack: Any, i: Any) -> Any:
         return stack[i] if xp is not np else stack[min(int(i), len(stack) - 1)]
 
-    def bprop(self, stack: Any, i: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, stack: TensorBase, i: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return StackPush()(zeros_like(stack), i, dout), None
 
 
-def _like(tensor: Any, value: Any) -> Any:
+def _like(tensor: TensorBase, value: Any) -> Any:
     """Gradients of numbers are numbers."""
     return TensorToScalar()(tensor) if type(value).__name__ == "SymbolicScalar" else tensor
 

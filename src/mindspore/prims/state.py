@@ -6,7 +6,7 @@ fused updates follow the same rule in `update.py`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
@@ -16,6 +16,10 @@ from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import Reshape, sum_to_shape
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 def kept_by(op: str, name: str, kept: DType, given: DType) -> None:
@@ -52,12 +56,12 @@ class _Assignment(Primitive):
             value = Cast()(value, dtype)
         return variable, value
 
-    def infer(self, variable: Any, value: Any) -> Any:
+    def infer(self, variable: AbstractTensor, value: AbstractTensor) -> Any:
         checks.tensor(self.name, "value", value)
         self.check_shape(variable.shape, value.shape)
         return AbstractTensor(variable.dtype, variable.shape)
 
-    def factors(self, variable: Any, value: Any) -> Factors | None:
+    def factors(self, variable: AbstractTensor, value: AbstractTensor) -> Factors | None:
         if variable.shape != value.shape and len(value.shape):
             return None
         names = numbered(len(variable.shape))
@@ -86,10 +90,10 @@ class Assign(_Assignment):
                 f"For '{self.name}', 'value' must have the shape of 'variable', but got {value} and {variable}."
             )
 
-    def eval(self, xp: Any, variable: Any, value: Any) -> Any:
+    def eval(self, xp: Namespace, variable: Array, value: Array) -> Any:
         return xp.array(xp.reshape(value, variable.shape))  # a copy: the value and the variable must stay independent
 
-    def bprop(self, variable: Any, value: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, variable: Any, value: TensorBase, out: Any, dout: Any) -> tuple:
         return None, Reshape()(dout, value.shape)
 
 
@@ -103,10 +107,10 @@ class AssignAdd(_Assignment):
         [11. 12.]
     """
 
-    def eval(self, xp: Any, variable: Any, value: Any) -> Any:
+    def eval(self, xp: Namespace, variable: Array, value: Array) -> Any:
         return variable + value
 
-    def bprop(self, variable: Any, value: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, variable: TensorBase, value: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return dout, sum_to_shape(dout, value.shape)
 
 
@@ -120,12 +124,12 @@ class AssignSub(_Assignment):
         [0.5 1.5]
     """
 
-    def infer(self, variable: Any, value: Any) -> Any:
+    def infer(self, variable: AbstractTensor, value: AbstractTensor) -> Any:
         checks.dtype_in(self.name, "variable", checks.tensor(self.name, "variable", variable).dtype, "uifc")
         return super().infer(variable, value)
 
-    def eval(self, xp: Any, variable: Any, value: Any) -> Any:
+    def eval(self, xp: Namespace, variable: Array, value: Array) -> Any:
         return variable - value
 
-    def bprop(self, variable: Any, value: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, variable: Any, value: TensorBase, out: Any, dout: Any) -> tuple:
         return dout, -sum_to_shape(dout, value.shape)

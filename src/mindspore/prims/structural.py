@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTuple
 from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.ir import AbstractTensor
+    from mindspore.prims.array_types import Array, Namespace
+    from mindspore.prims.values import TensorBase
 
 
 class MakeTuple(Primitive):
@@ -21,7 +26,7 @@ class MakeTuple(Primitive):
     def infer(self, *elements: Any) -> Any:
         return AbstractTuple(elements)
 
-    def eval(self, xp: Any, *elements: Any) -> Any:
+    def eval(self, xp: Namespace, *elements: Any) -> Any:
         return tuple(elements)
 
 
@@ -36,7 +41,7 @@ class TupleGetItem(Primitive):
     def infer(self, value: Any, index: int) -> Any:
         return value.elements[index]
 
-    def eval(self, xp: Any, value: Any, index: int) -> Any:
+    def eval(self, xp: Namespace, value: Any, index: int) -> Any:
         return value[index]
 
 
@@ -49,13 +54,13 @@ class Identity(Primitive):
     def __init__(self) -> None:
         super().__init__("Identity")
 
-    def infer(self, x: Any) -> Any:
+    def infer(self, x: AbstractTensor) -> Any:
         return x
 
-    def eval(self, xp: Any, x: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any) -> Any:
         return x
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (dout,)
 
 
@@ -72,13 +77,13 @@ class Replaced(Primitive):
     def __init__(self) -> None:
         super().__init__("Replaced")
 
-    def infer(self, before: Any, now: Any) -> Any:
+    def infer(self, before: AbstractTensor, now: AbstractTensor) -> Any:
         return now
 
-    def eval(self, xp: Any, before: Any, now: Any) -> Any:
+    def eval(self, xp: Namespace, before: Array, now: Array) -> Any:
         return now
 
-    def bprop(self, before: Any, now: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, before: TensorBase, now: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return dout, None
 
 
@@ -91,14 +96,14 @@ class Later(Primitive):
     def infer(self, x: Any, after: Any) -> Any:
         return x
 
-    def factors(self, x: Any, after: Any) -> Factors:
+    def factors(self, x: AbstractTensor, after: Any) -> Factors:
         names = numbered(len(x.shape))
         return Factors((names, None), (names,), linear=True)
 
-    def eval(self, xp: Any, x: Any, after: Any) -> Any:
+    def eval(self, xp: Namespace, x: Any, after: Any) -> Any:
         return x
 
-    def eval_xla(self, xp: Any, x: Any, after: Any) -> Any:
+    def eval_xla(self, xp: Namespace, x: Any, after: Any) -> Any:
         lax = require("jax.lax", "xla", "recomputation on XLA")
         return lax.optimization_barrier((x, after))[0]
 

@@ -6,7 +6,7 @@ They keep what they see in a list, in program order, until `take` empties it.
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from mindspore.prims.active import ACTIVE
 from mindspore.prims.debug import io_token
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Namespace
 
 _LIMIT = 100_000
 _pending: list[tuple[str, str, np.ndarray]] = []
@@ -81,11 +84,11 @@ class _Summary(Primitive):
     def infer(self, token: Any, value: Any) -> Any:
         return AbstractTensor(mstype.int32, ())
 
-    def eval(self, xp: Any, token: Any, value: Any) -> Any:
+    def eval(self, xp: Namespace, token: Any, value: Any) -> Any:
         self._keep(self.label, np.array(value))
         return np.asarray(token)
 
-    def eval_xla(self, xp: Any, token: Any, value: Any) -> Any:
+    def eval_xla(self, xp: Namespace, token: Any, value: Any) -> Any:
         jax = require("jax", "xla", "a summary inside a graph")
         from jax.experimental import io_callback
 

@@ -5,7 +5,7 @@ The outcome for one candidate depends on those before it, so this is a loop over
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.prims.array_types import Array
 
 
 class Suppress(Primitive):
@@ -24,7 +27,7 @@ class Suppress(Primitive):
         [ True False]
     """
 
-    def infer(self, removes: Any) -> Any:
+    def infer(self, removes: AbstractTensor) -> Any:
         checks.tensor(self.name, "removes", removes)
         checks.dtype_in(self.name, "removes", removes.dtype, "b")
         if removes.ndim != 2 or removes.shape[0] != removes.shape[1]:
@@ -40,7 +43,7 @@ class Suppress(Primitive):
                 np.greater(alive, removed, out=alive)
         return alive
 
-    def eval_xla(self, jnp: Any, removes: Any) -> Any:
+    def eval_xla(self, jnp: Any, removes: Array) -> Any:
         lax = require("jax.lax", "xla", "suppression on XLA")
 
         def step(i: Any, alive: Any) -> Any:

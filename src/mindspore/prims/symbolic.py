@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase, ValueUnknownError
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 
 def unknown_value(what: str, value: Any, kind: type[ValueUnknownError] = ValueUnknownError) -> ValueUnknownError:
@@ -26,7 +29,7 @@ def python_number(what: str, value: Any, kind: type[ValueUnknownError] = ValueUn
     return answer.item()
 
 
-def _operator(prim: Any, reflected: bool = False) -> Any:
+def _operator(prim: Primitive, reflected: bool = False) -> Any:
     def method(self: SymbolicScalar, other: Any) -> Any:
         if not isinstance(other, (SymbolicScalarBase, TensorBase)) and not values.is_number(other):
             return NotImplemented
@@ -38,7 +41,7 @@ def _operator(prim: Any, reflected: bool = False) -> Any:
     return method
 
 
-def _bitwise(of_integers: Any, of_bools: Any, reflected: bool = False) -> Any:
+def _bitwise(of_integers: Primitive, of_bools: Primitive, reflected: bool = False) -> Any:
     """`&`, `|` and `^`: as in Python, those of two bools are a bool."""
     integers, bools = _operator(of_integers, reflected), _operator(of_bools, reflected)
 

@@ -7,7 +7,7 @@ value of the first `shown` arguments (most official operators show the variable 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from mindspore.prims import checks
 from mindspore.prims.factors import WHOLE, Factors, Labels, is_tensor, numbered
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.ir import AbstractTensor
+    from mindspore.prims.array_types import Array, Namespace
 
 
 class Update(Primitive):
@@ -66,7 +70,7 @@ class Update(Primitive):
 
         return Factors(tuple(map(labels, args)), tuple(labels(named[name]) or () for name in self.state))
 
-    def eval(self, xp: Any, *args: Any) -> Any:
+    def eval(self, xp: Namespace, *args: Any) -> Any:
         named = dict(zip(self.arguments, args))
         wide = [widen(a) if hasattr(a, "dtype") else a for a in args]
         with np.errstate(all="ignore"):
@@ -77,7 +81,7 @@ class Update(Primitive):
         raise NotImplementedError
 
 
-def _soft_threshold(xp: Any, x: Any, bound: Any) -> Any:
+def _soft_threshold(xp: Namespace, x: Array, bound: Array) -> Any:
     return xp.sign(x) * xp.maximum(xp.abs(x) - bound, 0)
 
 
@@ -94,7 +98,7 @@ class ApplyGradientDescent(Update):
 
     arguments = ("var", "alpha", "grad")
 
-    def step(self, xp: Any, var: Any, alpha: Any, grad: Any) -> tuple:
+    def step(self, xp: Namespace, var: Any, alpha: Any, grad: Any) -> tuple:
         return (var - alpha * grad,)
 
 
@@ -110,7 +114,7 @@ class ApplyProximalGradientDescent(Update):
 
     arguments = ("var", "alpha", "l1", "l2", "grad")
 
-    def step(self, xp: Any, var: Any, alpha: Any, l1: Any, l2: Any, grad: Any) -> tuple:
+    def step(self, xp: Namespace, var: Any, alpha: Any, l1: Any, l2: Any, grad: Any) -> tuple:
         return (_soft_threshold(xp, var - alpha * grad, alpha * l1) / (1 + alpha * l2),)
 
 
@@ -130,7 +134,7 @@ class ApplyMomentum(Update):
     def __init__(self, use_nesterov: bool = False, use_locking: bool = False, gradient_scale: float = 1.0):
         super().__init__(use_nesterov=use_nesterov, use_locking=use_locking, gradient_scale=gradient_scale)
 
-    def step(self, xp: Any, var: Any, accum: Any, lr: Any, grad: Any, momentum: Any) -> tuple:
+    def step(self, xp: Namespace, var: Array, accum: Array, lr: Any, grad: Array, momentum: Any) -> tuple:
         grad = grad * self.gradient_scale if self.gradient_scale != 1.0 else grad
         accum = accum * momentum + grad
         direction = grad + accum * momentum if self.use_nesterov else accum
@@ -151,7 +155,7 @@ class FusedWeightScaleApplyMomentum(Update):
     state = ("var", "accum")
 
     def step(
-        self, xp: Any, weight_decay: Any, loss_scale: Any, var: Any, accum: Any, lr: Any, grad: Any, momentum: Any
+        self, xp: Namespace, weight_decay: Any, loss_scale: Any, var: Any, accum: Any, lr: Any, grad: Any, momentum: Any
     ) -> tuple:
         accum = accum * momentum + (grad * loss_scale + weight_decay * var)
         return var - accum * lr, accum
@@ -174,7 +178,7 @@ class ApplyKerasMomentum(Update):
     def __init__(self, use_locking: bool = False, use_nesterov: bool = False):
         super().__init__(use_locking=use_locking, use_nesterov=use_nesterov)
 
-    def step(self, xp: Any, var: Any, accum: Any, lr: Any, grad: Any, momentum: Any) -> tuple:
+    def step(self, xp: Namespace, var: Any, accum: Any, lr: Any, grad: Any, momentum: Any) -> tuple:
         accum = accum * momentum - grad * lr
         return var + (accum * momentum - grad * lr if self.use_nesterov else accum), accum
 
@@ -199,7 +203,9 @@ class SGD(Update):
             raise ValueError(f"For 'SGD', 'dampening' must be 0 when 'nesterov' is True, but got {dampening}.")
         super().__init__(dampening=float(dampening), weight_decay=float(weight_decay), nesterov=nesterov)
 
-    def step(self, xp: Any, var: Any, grad: Any, lr: Any, accum: Any, momentum: Any, stat: Any) -> tuple:
+    def step(
+        self, xp: Namespace, var: Array, grad: Array, lr: Array, accum: Array, momentum: Any, stat: Array
+    ) -> tuple:
         grad = grad + self.weight_decay * var if self.weight_decay else grad
         velocity = accum * momentum + grad * (1 - self.dampening)
         velocity = xp.where(stat > 0, grad, velocity) if self.dampening else velocity
@@ -210,7 +216,7 @@ class SGD(Update):
 
 
 # -- adaptive moments -------------------------------------------------------------------------------------------------
-def _moments(m: Any, v: Any, beta1: Any, beta2: Any, grad: Any) -> tuple:
+def _moments(m: Array, v: Array, beta1: Array, beta2: Array, grad: Array) -> tuple:
     return m * beta1 + grad * (1 - beta1), v * beta2 + grad * grad * (1 - beta2)
 
 
@@ -232,8 +238,8 @@ class Adam(Update):
         super().__init__(use_locking=use_locking, use_nesterov=use_nesterov)
 
     def step(
-        self, xp: Any, var: Any, m: Any, v: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any,
-        epsilon: Any, grad: Any,
+        self, xp: Namespace, var: Array, m: Array, v: Array, beta1_power: Array, beta2_power: Any, lr: Array, beta1: Array, beta2: Array,
+        epsilon: Array, grad: Array,
     ) -> tuple:  # fmt: skip
         m, v = _moments(m, v, beta1, beta2, grad)
         rate = lr * xp.sqrt(1 - xp.asarray(beta2_power)) / (1 - beta1_power)
@@ -258,10 +264,10 @@ class AdamNoUpdateParam(Primitive):
     def __call__(self, *args: Any) -> Any:
         return super().__call__(*args)[0]
 
-    def infer(self, m: Any, v: Any, *rest: Any) -> Any:
+    def infer(self, m: AbstractTensor, v: AbstractTensor, *rest: Any) -> Any:
         return AbstractTuple((rest[-1], m, v))
 
-    def eval(self, xp: Any, m: Any, v: Any, *rest: Any) -> Any:
+    def eval(self, xp: Namespace, m: Array, v: Array, *rest: Any) -> Any:
         zero = xp.zeros_like(m)
         return Adam(self.use_locking, self.use_nesterov).eval(xp, zero, m, v, *rest)
 
@@ -284,8 +290,8 @@ class ApplyAdamWithAmsgradV2(Update):
         super().__init__(use_locking=use_locking)
 
     def step(
-        self, xp: Any, var: Any, m: Any, v: Any, vhat: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any,
-        beta2: Any, epsilon: Any, grad: Any,
+        self, xp: Namespace, var: Array, m: Array, v: Array, vhat: Array, beta1_power: Array, beta2_power: Any, lr: Array, beta1: Array,
+        beta2: Array, epsilon: Array, grad: Array,
     ) -> tuple:  # fmt: skip
         m, v = _moments(m, v, beta1, beta2, grad)
         vhat = xp.maximum(vhat, v)
@@ -311,7 +317,7 @@ class ApplyAdamWithAmsgrad(Update):
         super().__init__(beta1=beta1, beta2=beta2, epsilon=epsilon, use_locking=use_locking)
 
     def step(
-        self, xp: Any, var: Any, m: Any, v: Any, vhat: Any, beta1_power: Any, beta2_power: Any, lr: Any, grad: Any
+        self, xp: Namespace, var: Any, m: Any, v: Any, vhat: Any, beta1_power: Any, beta2_power: Any, lr: Any, grad: Any
     ) -> tuple:
         rule = ApplyAdamWithAmsgradV2.step
         numbers = (beta1_power, beta2_power, lr, self.beta1, self.beta2, self.epsilon)
@@ -336,7 +342,17 @@ class AdamWeightDecay(Update):
         super().__init__(use_locking=use_locking)
 
     def step(
-        self, xp: Any, var: Any, m: Any, v: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, grad: Any
+        self,
+        xp: Namespace,
+        var: Array,
+        m: Array,
+        v: Array,
+        lr: Array,
+        beta1: Array,
+        beta2: Array,
+        epsilon: Array,
+        decay: Any,
+        grad: Array,
     ) -> tuple:
         m, v = _moments(m, v, beta1, beta2, grad)
         return var - lr * (m / (xp.sqrt(v) + epsilon) + decay * var), m, v
@@ -372,16 +388,16 @@ class ApplyAdaMax(Update):
 
     def step(
         self,
-        xp: Any,
-        var: Any,
-        m: Any,
-        v: Any,
-        beta1_power: Any,
-        lr: Any,
+        xp: Namespace,
+        var: Array,
+        m: Array,
+        v: Array,
+        beta1_power: Array,
+        lr: Array,
         beta1: Any,
         beta2: Any,
         epsilon: Any,
-        grad: Any,
+        grad: Array,
     ) -> tuple:
         m = m * beta1 + grad * (1 - beta1)
         v = xp.maximum(beta2 * v, xp.abs(grad))
@@ -402,7 +418,9 @@ class ApplyAddSign(Update):
     state = ("var", "m")
     shown = 2
 
-    def step(self, xp: Any, var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any, grad: Any) -> tuple:
+    def step(
+        self, xp: Namespace, var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any, grad: Any
+    ) -> tuple:
         m = m * beta + grad * (1 - beta)
         return var - lr * (alpha + sign_decay * xp.sign(grad) * xp.sign(m)) * grad, m
 
@@ -421,7 +439,9 @@ class ApplyPowerSign(Update):
     state = ("var", "m")
     shown = 2
 
-    def step(self, xp: Any, var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any, beta: Any, grad: Any) -> tuple:
+    def step(
+        self, xp: Namespace, var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any, beta: Any, grad: Any
+    ) -> tuple:
         m = m * beta + grad * (1 - beta)
         return var - lr * xp.exp(logbase * sign_decay * xp.sign(grad) * xp.sign(m)) * grad, m
 
@@ -445,7 +465,7 @@ class ApplyAdagrad(Update):
     def __init__(self, update_slots: bool = True):
         super().__init__(update_slots=update_slots)
 
-    def step(self, xp: Any, var: Any, accum: Any, lr: Any, grad: Any) -> tuple:
+    def step(self, xp: Namespace, var: Array, accum: Array, lr: Array, grad: Array) -> tuple:
         accum = accum + grad * grad if self.update_slots else accum
         return var - lr * grad / (xp.sqrt(accum) + self.epsilon), accum
 
@@ -483,7 +503,7 @@ class ApplyProximalAdagrad(Update):
     def __init__(self, use_locking: bool = False):
         super().__init__(use_locking=use_locking)
 
-    def step(self, xp: Any, var: Any, accum: Any, lr: Any, l1: Any, l2: Any, grad: Any) -> tuple:
+    def step(self, xp: Namespace, var: Array, accum: Array, lr: Array, l1: Any, l2: Any, grad: Array) -> tuple:
         accum = accum + grad * grad
         rate = lr / xp.sqrt(accum)
         return _soft_threshold(xp, var - rate * grad, rate * l1) / (1 + rate * l2), accum
@@ -506,7 +526,7 @@ class ApplyAdagradDA(Update):
         super().__init__(use_locking=use_locking)
 
     def step(
-        self, xp: Any, var: Any, accum: Any, squared: Any, grad: Any, lr: Any, l1: Any, l2: Any, global_step: Any
+        self, xp: Namespace, var: Any, accum: Any, squared: Any, grad: Any, lr: Any, l1: Any, l2: Any, global_step: Any
     ) -> tuple:
         accum, squared = accum + grad, squared + grad * grad
         pull = _soft_threshold(xp, accum, l1 * global_step)
@@ -528,7 +548,15 @@ class ApplyAdadelta(Update):
     shown = 3
 
     def step(
-        self, xp: Any, var: Any, accum: Any, accum_update: Any, lr: Any, rho: Any, epsilon: Any, grad: Any
+        self,
+        xp: Namespace,
+        var: Array,
+        accum: Array,
+        accum_update: Array,
+        lr: Array,
+        rho: Any,
+        epsilon: Any,
+        grad: Array,
     ) -> tuple:
         accum = rho * accum + (1 - rho) * grad * grad
         update = xp.sqrt(accum_update + epsilon) / xp.sqrt(accum + epsilon) * grad
@@ -553,12 +581,12 @@ class ApplyRMSProp(Update):
 
     def step(
         self,
-        xp: Any,
-        var: Any,
-        mean_square: Any,
-        moment: Any,
-        lr: Any,
-        grad: Any,
+        xp: Namespace,
+        var: Array,
+        mean_square: Array,
+        moment: Array,
+        lr: Array,
+        grad: Array,
         decay: Any,
         momentum: Any,
         epsilon: Any,
@@ -586,7 +614,7 @@ class ApplyCenteredRMSProp(Update):
         super().__init__(use_locking=use_locking)
 
     def step(
-        self, xp: Any, var: Any, mean_gradient: Any, mean_square: Any, moment: Any, grad: Any, lr: Any, decay: Any,
+        self, xp: Namespace, var: Array, mean_gradient: Array, mean_square: Array, moment: Array, grad: Array, lr: Array, decay: Any,
         momentum: Any, epsilon: Any,
     ) -> tuple:  # fmt: skip
         mean_gradient = decay * mean_gradient + (1 - decay) * grad
@@ -613,7 +641,16 @@ class ApplyFtrl(Update):
         super().__init__(use_locking=use_locking)
 
     def step(
-        self, xp: Any, var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, lr_power: Any
+        self,
+        xp: Namespace,
+        var: Array,
+        accum: Array,
+        linear: Array,
+        grad: Array,
+        lr: Array,
+        l1: Any,
+        l2: Any,
+        lr_power: Any,
     ) -> tuple:
         total = accum + grad * grad
         before, after = accum ** (-lr_power), total ** (-lr_power)
@@ -639,7 +676,14 @@ class LARSUpdate(Primitive):
         return checks.tensor(self.name, "gradient", gradient)
 
     def eval(
-        self, xp: Any, weight: Any, gradient: Any, norm_weight: Any, norm_gradient: Any, weight_decay: Any, lr: Any
+        self,
+        xp: Namespace,
+        weight: Any,
+        gradient: Any,
+        norm_weight: Any,
+        norm_gradient: Any,
+        weight_decay: Any,
+        lr: Any,
     ) -> Any:
         size, slope = xp.sqrt(widen(norm_weight)), xp.sqrt(widen(norm_gradient))
         ratio = self.hyperpara * size / (slope + weight_decay * size + self.epsilon)

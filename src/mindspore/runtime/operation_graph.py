@@ -95,7 +95,7 @@ def finish(builder: Builder, outputs: list[Node]) -> FuncGraph:
     return builder.graph
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     if value is None or isinstance(value, SymbolicScalarBase):
         return False
     return (

@@ -33,7 +33,7 @@ def _refuse(name: str, wanted: str, value: Any, error: type[Exception] = ValueEr
     raise error(f"For 'context.set_context', '{name}' must be {wanted}, but got {value!r}.")
 
 
-def _is_int(value: Any) -> bool:
+def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -57,7 +57,7 @@ def mapping(name: str, value: Any) -> None:
 
 
 def one_of(*allowed: Any) -> Check:
-    def check(name: str, value: Any) -> None:
+    def check(name: str, value: object) -> None:
         if isinstance(value, bool) or value not in allowed:
             _refuse(name, f"one of {list(allowed)}", value)
 
@@ -65,7 +65,7 @@ def one_of(*allowed: Any) -> Check:
 
 
 def whole(low: int, high: int | None, words: str) -> Check:
-    def check(name: str, value: Any) -> None:
+    def check(name: str, value: int) -> None:
         if not _is_int(value) or value < low or (high is not None and value > high):
             _refuse(name, words, value)
 
@@ -77,7 +77,7 @@ def _mode(name: str, value: Any) -> None:
         _refuse(name, "context.GRAPH_MODE (0) or context.PYNATIVE_MODE (1)", value)
 
 
-def _device_target(name: str, value: Any) -> None:
+def _device_target(name: str, value: str) -> None:
     if value not in (*DEVICES, "Davinci"):
         _refuse(name, f"one of {list(DEVICES)}", value)
 
@@ -87,7 +87,7 @@ def _save_graphs(name: str, value: Any) -> None:
         _refuse(name, "a bool or an int in 0..3", value)
 
 
-def _backend(name: str, value: Any) -> None:
+def _backend(name: str, value: str) -> None:
     if value not in BACKENDS:
         raise ValueError(f"the backend must be 'interp', 'xla', 'cpu' or '' (automatic), but got {value!r}.")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
@@ -25,6 +25,9 @@ from mindspore.prims.structural import Identity
 from mindspore.prims.structure import with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, eager_kernels, tensor_hooks
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Entry(NamedTuple):
@@ -62,7 +65,7 @@ class Tape:
         self._tracked: set[int] = set()
 
     # -- forward --------------------------------------------------------------------------------------------------
-    def watch(self, tensor: Any, wanted: bool = True) -> Watched:
+    def watch(self, tensor: TensorBase, wanted: bool = True) -> Watched:
         """Differentiate with respect to a tensor; if not `wanted`, its gradient is zero."""
         watched = Watched(tensor, value_of(tensor))
         if wanted:
@@ -206,19 +209,19 @@ def _as_recorded(objects: tuple, keys: tuple, arrays: tuple) -> tuple:
     )
 
 
-def snapshot(key: int, data: Any) -> Any:
+def snapshot(key: int, data: np.ndarray) -> Any:
     """A tensor that stands for the value with this number, whatever has become of others; it has no hooks."""
     tensor = values.from_array(data)
     tensor._value = key
     return tensor
 
 
-def _accumulate(grads: dict[int, Any], key: int, grad: Any) -> None:
+def _accumulate(grads: dict[int, Any], key: int, grad: TensorBase) -> None:
     known = grads.get(key)
     grads[key] = grad if known is None else known + grad
 
 
-def _fit(grad: Any, arg: Any) -> Any:
+def _fit(grad: TensorBase, arg: TensorBase) -> Any:
     """A real argument takes the real part of a complex gradient; the type follows the argument."""
     wanted = values.dtype_of(arg)
     if values.dtype_of(grad).kind == "c" and wanted.kind != "c":
@@ -255,7 +258,7 @@ def paused() -> Iterator[None]:
         ACTIVE.tapes, ACTIVE.suspended = saved
 
 
-def watched_alias(tensor: Any) -> Any:
+def watched_alias(tensor: TensorBase) -> Any:
     """A distinct value that equals a tensor's, so that one tensor passed twice has two gradients. Outer tapes follow it."""
     alias = values.from_array(tensor._data)
     if ACTIVE.tapes:

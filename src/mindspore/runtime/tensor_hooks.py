@@ -37,14 +37,14 @@ def hooks_of(tensor: Any, value: int | None = None) -> Hooks:
     return kept.get(_owner(tensor) if value is None or isinstance(tensor, values.parameter_class()) else value, {})
 
 
-def share(source: Any, target: Any) -> None:
+def share(source: TensorBase, target: TensorBase) -> None:
     """Have `target`, which stands for the same value, run the hooks of `source`."""
     hooks = hooks_of(source)
     if hooks:
         target._hooks = {_owner(target): hooks}
 
 
-def run(hooks: Hooks, grad: Any) -> Any:
+def run(hooks: Hooks, grad: TensorBase) -> Any:
     """The gradient after its hooks."""
     for hook in list(hooks.values()):
         replaced = parse.call(hook, (grad,)) if ACTIVE.builder is not None else hook(grad)

@@ -258,7 +258,7 @@ def custom_mixed_precision(
     return _OutputTo32(network)
 
 
-def _check_list(name: str, given: Any, kinds: tuple[type, ...]) -> None:
+def _check_list(name: str, given: object, kinds: tuple[type, ...]) -> None:
     if not isinstance(given, list):
         raise TypeError(f"For 'custom_mixed_precision', '{name}' must be a list, but got {type(given).__name__}.")
     for item in given:

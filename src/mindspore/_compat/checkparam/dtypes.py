@@ -80,7 +80,7 @@ def _element(type_: Any) -> Any:
     return type_.element_type() if isinstance(type_, mstype.TensorType) else type_
 
 
-def check_astype_dtype(dtype: Any) -> Any:
+def check_astype_dtype(dtype: object) -> Any:
     """A dtype from a dtype, a Python type or a name."""
     known = [d.name for d in mstype.NUMBER_TYPES]
     try:

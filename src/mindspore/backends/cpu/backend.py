@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.backends.base import CannotCompile, calls_itself
 from mindspore.backends.cpu import collectives, dnnl, jit, native, openmp, postops
@@ -17,6 +17,9 @@ from mindspore.compiler.fuse.loopir import Unsupported
 from mindspore.ir import FuncGraph
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import StackInit
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 
 def available() -> bool:
@@ -117,7 +120,7 @@ class _Lazy:
 class _Control:
     """Evaluates a control primitive in a host step, by the compiled subgraphs."""
 
-    def __init__(self, session: _Session, prim: Any):
+    def __init__(self, session: _Session, prim: Primitive):
         self.session = session
         self.prim = prim
 

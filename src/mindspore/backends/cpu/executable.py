@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,7 @@ class Instance:
         self.error: BaseException | None = None
         self._build()
 
-    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:  # bound here: modules are emptied at the end
+    def __del__(self, finalizing: Callable = sys.is_finalizing) -> None:  # bound here: modules are emptied at the end
         if hasattr(self, "arena") and not finalizing():
             self.arena.leave()
 
@@ -212,7 +212,7 @@ class Instance:
 
     # -- host steps -----------------------------------------------------------------------------------------------
     def _callback(self, step: HostStep) -> int:
-        def call(_: Any) -> int:
+        def call(_: int | None) -> int:
             try:
                 self._host(step)
                 return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +50,7 @@ class Access:
 class FusedKernel:
     """Plans one kernel. `view_of` finds the memory of an operand; `plain_view_of` the same in row-major layout."""
 
-    def __init__(self, members: list[Value], outputs: list[Value], view_of: Any, plain_view_of: Any):
+    def __init__(self, members: list[Value], outputs: list[Value], view_of: Callable, plain_view_of: Callable):
         self.members = members
         self.outputs = outputs
         self.inside = {m.id for m in members}
@@ -62,7 +63,7 @@ class FusedKernel:
         self.follows = self._leader()
         self.axes = self._axis_order()
 
-    def _set_up(self, view_of: Any) -> None:
+    def _set_up(self, view_of: Callable) -> None:
         self.domain = Domain(self.members)
         self.atoms = self.domain.atoms
         self.accesses: dict[tuple[int, int], Access] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,8 @@ class Lowering:
         self,
         program: Program,
         clustering: Clustering,
-        native: Any,
-        rule: Any,
+        native: Callable,
+        rule: Callable,
         donated: frozenset[int],
         record: tuple[int, int] | None = None,
     ):
@@ -86,7 +86,7 @@ class Lowering:
         if self.begun and not isinstance(step, CallStep):
             self.emit(self.begun[0].nudge(self.allocate("int64", ())))
 
-    def allocate(self, dtype: str, shape: tuple[int, ...], dims: Any = None, native: bool = False) -> View:
+    def allocate(self, dtype: str, shape: tuple[int, ...], dims: tuple | None = None, native: bool = False) -> View:
         """New arena memory; row-major unless `dims` say otherwise."""
         n = 1
         for d in shape:
@@ -101,7 +101,7 @@ class Lowering:
         buffer.native = lead and view.dims is not None and not layout.is_plain(view)
         return view
 
-    def result_view(self, value: Value, dims: Any = None, native: bool = False) -> View:
+    def result_view(self, value: Value, dims: tuple | None = None, native: bool = False) -> View:
         """Row-major memory for a value, or in the layout of `dims`: the caller's array for a graph output, its place in the
         result of a join where that has no gaps, else new memory of the arena."""
         place = self._place_in_join(value) if dims is None and not native else None
@@ -350,7 +350,7 @@ class Lowering:
             self.views[value.id] = targets[value.id]
         self.kernel(kernel, operands, reads, written, _name(cluster))
 
-    def _in_place(self, fused: FusedKernel, value: Value, dims: Any) -> View | None:
+    def _in_place(self, fused: FusedKernel, value: Value, dims: tuple) -> View | None:
         """A donated parameter's memory for a result, if this is its last reader and reads each element before it writes it.
 
         Kernels without reductions load everything at a position before they store anything there.
@@ -468,7 +468,7 @@ def _common_blocks(call: Value, item: Value, operands: list[View]) -> Any:
     return layout.resized(largest, item.shape)
 
 
-def _blocked(dims: Any, value: Value) -> bool:
+def _blocked(dims: tuple, value: Value) -> bool:
     return tuple(layout.merge(d) for d in dims) != layout.plain_dims(value.shape)
 
 

@@ -7,7 +7,7 @@ has no handler here, or none for its types, runs on the host by the primitive's 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from mindspore.compiler.parse.errors import located
 from mindspore.ir import CNode
 from mindspore.prims import arrays, conv, linalg, pooling, structural
 from mindspore.prims.collective import Collective
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 
 def keep(node: CNode) -> bool:
@@ -146,13 +149,13 @@ def _permuted(view: View, order: tuple[int, ...]) -> View:
     return View(view.buffer, view.dtype, shape, tuple(view.dims[i] for i in order), view.offset)
 
 
-def _to_first(prim: Any, view: View) -> View:
+def _to_first(prim: Primitive, view: View) -> View:
     """Channels-first view of an image or filter."""
     n = len(view.shape)
     return _permuted(view, (0, n - 1, *range(1, n - 1))) if prim.channels_last else view
 
 
-def _publish(lowering: Lowering, prim: Any, item: Value, view: View) -> None:
+def _publish(lowering: Lowering, prim: Primitive, item: Value, view: View) -> None:
     """Record a result, in the order of dimensions its users expect."""
     if prim.channels_last:
         if view.dims is None:
@@ -162,7 +165,7 @@ def _publish(lowering: Lowering, prim: Any, item: Value, view: View) -> None:
     lowering.views[item.id] = view
 
 
-def _window(prim: Any, x_shape: tuple[int, ...]) -> tuple[Any, dnnl.Window]:
+def _window(prim: Primitive, x_shape: tuple[int, ...]) -> tuple[Any, dnnl.Window]:
     geometry = prim.window(x_shape)
     before, after = [lo for lo, _ in geometry.pads], [hi for _, hi in geometry.pads]
     return geometry, dnnl.Window(geometry.stride, geometry.dilation, before, after)
@@ -222,7 +225,7 @@ def _without_padding(make: Callable[[bool], dnnl.Op], result: int) -> dnnl.Op:
         return op
 
 
-def _first_shape(prim: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+def _first_shape(prim: Primitive, shape: tuple[int, ...]) -> tuple[int, ...]:
     return (shape[0], shape[-1], *shape[1:-1]) if prim.channels_last else tuple(shape)
 
 
@@ -231,7 +234,7 @@ def _group_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
 
 
 def _forward(
-    prim: Any, window: dnnl.Window, x: tuple, w: tuple, y: tuple, dtype: str, posts: tuple[postops.Post, ...]
+    prim: Primitive, window: dnnl.Window, x: tuple, w: tuple, y: tuple, dtype: str, posts: tuple[postops.Post, ...]
 ) -> dnnl.Op:
     """The forward convolution of channels-first shapes, in the layouts it likes best without post-operations."""
 
@@ -369,7 +372,7 @@ def _dtype(view: View) -> str:
 
 
 # -- pooling --------------------------------------------------------------------------------------------------------------
-def _pooling(prim: Any, x_shape: tuple[int, ...], algorithm: int) -> dnnl.Pooling:
+def _pooling(prim: Primitive, x_shape: tuple[int, ...], algorithm: int) -> dnnl.Pooling:
     geometry, window = _window(prim, x_shape)
     return dnnl.Pooling(window, geometry.kernel, algorithm)
 
@@ -441,7 +444,7 @@ def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], it
     _again_with_nan(lowering, call, operands, items[0], flag)
 
 
-def _average_algorithm(prim: Any, x_shape: tuple[int, ...]) -> int:
+def _average_algorithm(prim: Primitive, x_shape: tuple[int, ...]) -> int:
     pads = prim.window(x_shape).pads
     if prim.divisor_override or (prim.ceil_mode and any(lo or hi for lo, hi in pads)):
         raise Unsupported("this way of counting")
@@ -541,7 +544,7 @@ def _product(descs: list[dnnl.Desc], posts: tuple[postops.Post, ...]) -> dnnl.Op
     return dnnl.matmul(descs[0], descs[1], target, bias, postops.descriptions(posts, target, axis))
 
 
-def _product_shapes(prim: Any, shapes: list[tuple[int, ...]], rank: int) -> list[tuple[int, ...]]:
+def _product_shapes(prim: Primitive, shapes: list[tuple[int, ...]], rank: int) -> list[tuple[int, ...]]:
     """The operands' shapes, transposed as they are multiplied and of the result's rank."""
     found = []
     for shape, transposed in zip(shapes, (prim.transpose_a, prim.transpose_b)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from mindspore.compiler.fuse.domain import chain
 from mindspore.compiler.fuse.loopir import Maker, Unsupported, Value
 from mindspore.prims import gather_scatter
 from mindspore.prims.arrays import TENSOR_INDEX
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 _INDEX_TYPES = ("int32", "int64")
 _COMBINE = {"none": "", "add": "add", "sub": "sub", "mul": "mul", "max": "max", "min": "min", "div": "div"}
@@ -231,7 +234,7 @@ def _whole_spec(spec: tuple, rank: int) -> list[Any]:
     return parts
 
 
-def set_at(lowering: Lowering, prim: Any, x: View, value: View, indices: list[View], item: Value) -> None:
+def set_at(lowering: Lowering, prim: Primitive, x: View, value: View, indices: list[View], item: Value) -> None:
     """x[…, i, j, …] = value (or += value) for index tensors side by side, whole slices elsewhere."""
     spec = _whole_spec(prim.spec, len(x.shape))
     chosen = [n for n, part in enumerate(spec) if part is TENSOR_INDEX]

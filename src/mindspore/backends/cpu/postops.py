@@ -14,12 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.backends.cpu import dnnl
 from mindspore.compiler.fuse.loopir import OpaqueCall, Program, Slot, Unsupported, Value
 from mindspore.prims.conv import ForwardConvolution
 from mindspore.prims.linalg import MatrixProduct
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 _LONGEST = 8  # operations absorbed by one step
 
@@ -47,7 +50,7 @@ class Fused:
     effect = False
     awaited = False
 
-    def __init__(self, prim: Any, posts: tuple[Post, ...], shape: tuple[int, ...]):
+    def __init__(self, prim: Primitive, posts: tuple[Post, ...], shape: tuple[int, ...]):
         self.prim = prim
         self.posts = posts
         self.shape = shape  # of the primitive's own result; absorbed reshapes only split its leading dimensions
@@ -136,7 +139,9 @@ class _Absorbing:
         if chain.links:
             chain.rewrite()
 
-    def _is_possible(self, prim: Any, posts: tuple[Post, ...], shapes: list[Any], result: Any, dtype: str) -> bool:
+    def _is_possible(
+        self, prim: Primitive, posts: tuple[Post, ...], shapes: list[Any], result: tuple[int, ...], dtype: str
+    ) -> bool:
         """Whether oneDNN can do it; networks repeat themselves, so answers are kept."""
         key = (prim.key(), posts, tuple(shapes), result, dtype)
         if key not in self._possible:

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore._base import watch
@@ -128,7 +128,7 @@ class Kept:
         if self._memory is not None:
             self._memory.release()
 
-    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:  # bound here: modules are emptied at the end
+    def __del__(self, finalizing: Callable = sys.is_finalizing) -> None:  # bound here: modules are emptied at the end
         if not finalizing():
             self.forget()
             _FILLED.pop(id(self), None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.backends.cpu import jit, kernels, openmp
 from mindspore.backends.cpu.codegen import loops, memory, scalar
@@ -18,6 +18,9 @@ from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.shelf import Shelf
 from mindspore.backends.cpu.steps import KernelStep
 from mindspore.compiler.fuse.loopir import Unsupported, Value
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 
 class RowScatter:
@@ -91,7 +94,7 @@ def _module(name: str, dtype: str, index_dtype: str, rows: int, columns: int, wi
     return loops.module(name, f)
 
 
-def add_rows(lowering: Any, prim: Any, x: View, value: View, indices: list[View], item: Value) -> None:
+def add_rows(lowering: Any, prim: Primitive, x: View, value: View, indices: list[View], item: Value) -> None:
     """x with `value` added at rows given by one index tensor."""
     if not prim.accumulate or len(indices) != 1 or len(prim.spec) < 1 or "tensor" not in repr(prim.spec[0]):
         raise Unsupported("this way of setting items")

@@ -138,7 +138,7 @@ def _kernel(node: CNode) -> Callable:
     return run
 
 
-def _run_cond(predicate: Any, then: Program, otherwise: Program, *operands: Any) -> Any:
+def _run_cond(predicate: np.ndarray, then: Program, otherwise: Program, *operands: Any) -> Any:
     return (then if bool(predicate) else otherwise)(*operands)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from mindspore.ir import CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.collective import Collective, Place
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 #: platforms where a step that met a wrong value is applied before it is reported: choosing between old and new weights cost
 #: 11 % of a step of ResNet-50 with 32 images on an H200 (6.8 ms, guarded 7.55)
@@ -116,7 +119,7 @@ class XlaBackend:
         return {k: v for k, v in options.items() if k not in given}
 
 
-def _guarded(jnp: Any, graph: FuncGraph, arrays: Any, outputs: tuple) -> tuple:
+def _guarded(jnp: Any, graph: FuncGraph, arrays: tuple, outputs: tuple) -> tuple:
     """The outputs; Parameters keep their values when the graph reports an error. Their old memory is given away."""
     record = graph.attrs.get("record")
     if record is None:
@@ -127,7 +130,7 @@ def _guarded(jnp: Any, graph: FuncGraph, arrays: Any, outputs: tuple) -> tuple:
     return tuple(chosen)
 
 
-def _is_hopeless(op: Any, args: list[Any]) -> bool:
+def _is_hopeless(op: Primitive, args: list[Any]) -> bool:
     """Whether no values would do, as with indices into an empty table. The graph reports it; there is nothing to compute."""
     requirements = op.requirements(*args) if op.requirements is not None else ()
     return any(r.test.is_impossible and args[r.argument].size for r in requirements)
@@ -176,7 +179,7 @@ class Lowering:
     def most_trips(self, counters: list[CNode]) -> Any:
         return self.jnp.max(self.jnp.stack([self.trips[n.id] for n in counters]))
 
-    def run(self, graph: FuncGraph, arrays: Any) -> Any:
+    def run(self, graph: FuncGraph, arrays: tuple) -> Any:
         """The value of the graph's output for these inputs."""
         env: dict[int, Any] = {p.id: a for p, a in zip(graph.parameters, arrays)}
         for node in graph.nodes():
@@ -224,7 +227,7 @@ class Lowering:
     def _branch(self, graph: FuncGraph) -> Callable[..., tuple]:
         return lambda *operands: tuple(self._typed(self.run(graph, operands), graph))
 
-    def _typed(self, outputs: Any, graph: FuncGraph) -> list[Any]:
+    def _typed(self, outputs: tuple, graph: FuncGraph) -> list[Any]:
         """Outputs as arrays of exactly the inferred types, which lax control flow insists on."""
         return [self.jnp.asarray(o, a.dtype.np) for o, a in zip(outputs, graph.outputs)]
 

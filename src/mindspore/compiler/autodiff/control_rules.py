@@ -15,7 +15,7 @@ B(g).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from mindspore.prims import values
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.elementwise import zeros_like
 from mindspore.prims.stack import DEFAULT_CAPACITY, StackInit, StackPush, StackRead, as_tensor
+
+if TYPE_CHECKING:
+    from mindspore.prims.values import TensorBase
 
 _COUNT = AbstractTensor(mstype.int64, ())
 
@@ -160,7 +163,7 @@ def _depends(node: Node, sources: set[int]) -> bool:
     return False
 
 
-def _match(grad: Any, node: Node) -> Any:
+def _match(grad: TensorBase, node: Node) -> Any:
     from mindspore.prims.arrays import TensorToScalar
 
     return TensorToScalar()(grad) if not isinstance(node.abstract, AbstractTensor) else grad
@@ -201,7 +204,7 @@ def _tensor_constant(node: ValueNode) -> ValueNode:
 
 
 def _extended(
-    builder: Builder, graph: FuncGraph, carry: list[Node], stacks: list[Any], invariants: list[Node], emit: Any
+    builder: Builder, graph: FuncGraph, carry: list[Node], stacks: list[Any], invariants: list[Node], emit: Callable
 ) -> FuncGraph:
     child = Builder(FuncGraph(f"saving_{graph.name}"), builder)
     add = child.graph.add_parameter

@@ -103,7 +103,7 @@ class Backward:
             if grad is not None and arg.id in self.active:
                 self.accumulate(arg, fit(grad, value, node.op.name))
 
-    def accumulate(self, node: Node, grad: Any) -> None:
+    def accumulate(self, node: Node, grad: TensorBase | None) -> None:
         if grad is None or node.id not in self.active or isinstance(node, ValueNode):
             return
         if isinstance(node.abstract, AbstractTuple):
@@ -127,7 +127,7 @@ def differentiable(node: Node) -> bool:
     return dtype is not None and values.has_gradient(dtype)
 
 
-def fit(grad: Any, value: Any, op: str = "") -> Any:
+def fit(grad: TensorBase, value: Any, op: str = "") -> Any:
     """The gradient in the type of what it belongs to; a shape that differs is a broken rule."""
     if not isinstance(value, (TensorBase, SymbolicScalarBase)):
         return None

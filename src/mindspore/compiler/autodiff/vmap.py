@@ -10,7 +10,7 @@ every graph can be batched.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.compiler.autodiff.vmap_rules import RULES
 from mindspore.compiler.autodiff.vmap_rules_nn import RULES_NN
@@ -22,6 +22,10 @@ from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.elementwise import Select
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.ir import FuncGraph
+    from mindspore.prims.primitive import Primitive
 
 Batched = tuple[Any, bool]  # (public value or tuple of values, has a batch axis)
 
@@ -116,14 +120,14 @@ class _Walk:
             return tuple((v, False) for v in run([v for v, _ in args])), True
         return self._one_by_one(run, args)
 
-    def _subgraph(self, graph: Any, operands: list[Batched]) -> list[Batched]:
+    def _subgraph(self, graph: FuncGraph, operands: list[Batched]) -> list[Batched]:
         walk = _Walk(self.builder, self.size, graph)
         for parameter, operand in zip(graph.parameters, operands):
             walk.env[parameter.id] = operand
         out, _ = walk.value(graph.output)
         return list(out)
 
-    def _select(self, predicate: Any, a: Batched, b: Batched) -> Any:
+    def _select(self, predicate: TensorBase, a: Batched, b: Batched) -> Any:
         left, right = (v if flag else _broadcast(v, self.size) for v, flag in (a, b))
         mask = predicate.reshape((self.size,) + (1,) * (left.ndim - 1))
         return Select()(mask, left, right)
@@ -149,11 +153,11 @@ def _stack(results: list[Any]) -> Any:
     return Stack(0)([as_tensor(r) for r in results])
 
 
-def _family_rule(op: Any) -> Any:
+def _family_rule(op: Primitive) -> Any:
     return _elementwise if op.elementwise else None
 
 
-def _elementwise(op: Any, size: int, *args: Batched) -> Any:
+def _elementwise(op: Primitive, size: int, *args: Batched) -> Any:
     """Align ranks behind the batch axis, then broadcasting does the rest."""
     data = [(v, f) for v, f in args if isinstance(v, (TensorBase, SymbolicScalarBase))]
     rank = max((v.ndim - 1 if f else v.ndim) for v, f in data)

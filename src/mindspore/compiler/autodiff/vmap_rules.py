@@ -5,10 +5,13 @@ A rule may return None to say that this case has no direct form.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.prims import arrays, linalg, reduction
 from mindspore.prims.reduction import BroadcastTo, Reshape
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 Arg = tuple[Any, bool]
 
@@ -18,7 +21,7 @@ def shift(axis: int, ndim: int) -> int:
     return axis % max(ndim, 1) + 1
 
 
-def _reduction(op: Any, size: int, x: Arg, axis: Arg) -> Any:
+def _reduction(op: Primitive, size: int, x: Arg, axis: Arg) -> Any:
     from mindspore.prims import checks
 
     value = x[0]
@@ -28,27 +31,27 @@ def _reduction(op: Any, size: int, x: Arg, axis: Arg) -> Any:
     return op(value, tuple(a + 1 for a in axes))
 
 
-def _reshape(op: Any, size: int, x: Arg, shape: Arg) -> Any:
+def _reshape(op: Primitive, size: int, x: Arg, shape: Arg) -> Any:
     target = reduction.resolve_shape(op.name, x[0].shape[1:], shape[0])
     return op(x[0], (size, *target))
 
 
-def _broadcast_to(op: Any, size: int, x: Arg) -> Any:
+def _broadcast_to(op: Primitive, size: int, x: Arg) -> Any:
     target = op._target(x[0].shape[1:])
     lead = (1,) * (len(target) - (x[0].ndim - 1))
     return BroadcastTo((size, *target))(Reshape()(x[0], (size, *lead, *x[0].shape[1:])))
 
 
-def _transpose(op: Any, size: int, x: Arg, perm: Arg) -> Any:
+def _transpose(op: Primitive, size: int, x: Arg, perm: Arg) -> Any:
     ndim = x[0].ndim - 1
     return op(x[0], (0, *(shift(p, ndim) for p in perm[0])))
 
 
-def _expand_dims(op: Any, size: int, x: Arg, axis: Arg) -> Any:
+def _expand_dims(op: Primitive, size: int, x: Arg, axis: Arg) -> Any:
     return op(x[0], shift(axis[0], x[0].ndim))
 
 
-def _squeeze(op: Any, size: int, x: Arg) -> Any:
+def _squeeze(op: Primitive, size: int, x: Arg) -> Any:
     return Reshape()(x[0], (size, *op._shape(x[0].shape[1:])))
 
 
@@ -67,7 +70,7 @@ def _stack(op: Any, size: int, *xs: Arg) -> Any:
     return type(op)(shift(op.axis, ndim + 1))([spread(x, size) for x in xs])
 
 
-def _matmul(op: Any, size: int, x: Arg, y: Arg) -> Any:
+def _matmul(op: Primitive, size: int, x: Arg, y: Arg) -> Any:
     left, right = x[0], y[0]
     rank = max(v.ndim - 1 if b else v.ndim for v, b in (x, y))
     if x[1]:
@@ -81,7 +84,7 @@ def _static_index(spec: tuple) -> bool:
     return not any(s is arrays.TENSOR_INDEX for s in spec)
 
 
-def _get_item(op: Any, size: int, x: Arg, *indices: Arg) -> Any:
+def _get_item(op: Primitive, size: int, x: Arg, *indices: Arg) -> Any:
     if indices and (any(b for _, b in indices) or not _leading_tensor(op.spec)):
         return None
     if not x[1]:
@@ -95,7 +98,7 @@ def _leading_tensor(spec: tuple) -> bool:
     return len(tensors) == 1 and all(s is arrays.TENSOR_INDEX or isinstance(s, slice) for s in spec)
 
 
-def _set_item(op: Any, size: int, x: Arg, value: Arg, *indices: Arg) -> Any:
+def _set_item(op: Primitive, size: int, x: Arg, value: Arg, *indices: Arg) -> Any:
     if indices:
         return None
     base = spread(x, size)
@@ -107,7 +110,7 @@ def _set_item(op: Any, size: int, x: Arg, value: Arg, *indices: Arg) -> Any:
     return arrays.SetItem((slice(None), *op.spec), op.accumulate)(base, update)
 
 
-def _fill(op: Any, size: int, dtype: Arg, shape: Arg, value: Arg) -> Any:
+def _fill(op: Primitive, size: int, dtype: Arg, shape: Arg, value: Arg) -> Any:
     lead = value[0].reshape((size,) + (1,) * len(shape[0]))
     from mindspore.prims.elementwise import Cast
 

@@ -5,7 +5,7 @@ Operations over windows already have a batch dimension: the examples join it. Th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.compiler.autodiff.vmap_rules import Arg, shift, spread
 from mindspore.prims import activation, arrays, attention, conv, gather_scatter, loss, norm, pooling, scan, sorting
@@ -13,8 +13,11 @@ from mindspore.prims.arrays import Transpose
 from mindspore.prims.reduction import Reshape
 from mindspore.prims.values import TensorBase
 
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
-def _with(op: Any, **attributes: Any) -> Any:
+
+def _with(op: Primitive, **attributes: Any) -> Any:
     """The primitive with other attributes."""
     copy = op.clone()
     copy.attrs = {**copy.attrs, **attributes}
@@ -22,7 +25,7 @@ def _with(op: Any, **attributes: Any) -> Any:
     return copy
 
 
-def _along_axis(op: Any, size: int, x: Arg) -> Any:
+def _along_axis(op: Primitive, size: int, x: Arg) -> Any:
     """Primitives whose attribute `axis` says along which dimension they work."""
     ndim = x[0].ndim - 1
     if op.axis is None or not ndim:
@@ -31,15 +34,15 @@ def _along_axis(op: Any, size: int, x: Arg) -> Any:
     return _with(op, axis=axis)(x[0])
 
 
-def _running(op: Any, size: int, x: Arg, axis: Arg) -> Any:
+def _running(op: Primitive, size: int, x: Arg, axis: Arg) -> Any:
     return op(x[0], shift(axis[0], x[0].ndim - 1)) if x[0].ndim > 1 else None
 
 
-def _top(op: Any, size: int, x: Arg, k: Arg) -> Any:
+def _top(op: Primitive, size: int, x: Arg, k: Arg) -> Any:
     return op(x[0], k[0]) if x[0].ndim > 1 and not k[1] else None
 
 
-def _layer_norm(op: Any, size: int, x: Arg, gamma: Arg, beta: Arg) -> Any:
+def _layer_norm(op: Primitive, size: int, x: Arg, gamma: Arg, beta: Arg) -> Any:
     if gamma[1] or beta[1] or not x[1]:
         return None
     later = lambda axis: axis + 1 if axis >= 0 else axis
@@ -47,11 +50,11 @@ def _layer_norm(op: Any, size: int, x: Arg, gamma: Arg, beta: Arg) -> Any:
     return moved(x[0], gamma[0], beta[0])
 
 
-def _rms_norm(op: Any, size: int, x: Arg, gamma: Arg) -> Any:
+def _rms_norm(op: Primitive, size: int, x: Arg, gamma: Arg) -> Any:
     return None if gamma[1] or not x[1] else op(x[0], gamma[0])
 
 
-def _standardize(op: Any, size: int, x: Arg) -> Any:
+def _standardize(op: Primitive, size: int, x: Arg) -> Any:
     return _with(op, axes=tuple(shift(a, x[0].ndim - 1) for a in op.axes))(x[0])
 
 
@@ -74,7 +77,7 @@ def _gather(op: Any, size: int, params: Arg, indices: Arg, axis: Arg) -> Any:
     return Transpose()(out, (at, *(d for d in range(out.ndim) if d != at))) if at else out
 
 
-def _gather_along(op: Any, size: int, x: Arg, dim: Arg, index: Arg) -> Any:
+def _gather_along(op: Primitive, size: int, x: Arg, dim: Arg, index: Arg) -> Any:
     ndim = x[0].ndim - 1 if x[1] else x[0].ndim
     return op(spread(x, size), shift(dim[0], ndim), spread(index, size))
 
@@ -88,30 +91,30 @@ def _part(value: Any, size: int) -> Any:
     return Reshape()(value, (size, value.shape[0] // size, *value.shape[1:]))
 
 
-def _folded(op: Any, size: int, *args: Arg) -> Any:
+def _folded(op: Primitive, size: int, *args: Arg) -> Any:
     """All tensors have the batch dimension first: the examples join it."""
     joined = [_join(spread(a, size)) if isinstance(a[0], TensorBase) else a[0] for a in args]
     out = op(*joined)
     return tuple(_part(o, size) for o in out) if isinstance(out, tuple) else _part(out, size)
 
 
-def _windows_grad(op: Any, size: int, dout: Arg, shape: Arg) -> Any:
+def _windows_grad(op: Primitive, size: int, dout: Arg, shape: Arg) -> Any:
     first, *rest = shape[0]
     return _part(op(_join(dout[0]), (size * first, *rest)), size)
 
 
-def _convolution(op: Any, size: int, x: Arg, w: Arg) -> Any:
+def _convolution(op: Primitive, size: int, x: Arg, w: Arg) -> Any:
     return None if w[1] else _part(op(_join(x[0]), w[0]), size)
 
 
-def _convolution_input(op: Any, size: int, dout: Arg, w: Arg, shape: Arg) -> Any:
+def _convolution_input(op: Primitive, size: int, dout: Arg, w: Arg, shape: Arg) -> Any:
     if w[1]:
         return None
     first, *rest = shape[0]
     return _part(op(_join(dout[0]), w[0], (size * first, *rest)), size)
 
 
-def _attention(op: Any, size: int, q: Arg, k: Arg, v: Arg, bias: Arg) -> Any:
+def _attention(op: Primitive, size: int, q: Arg, k: Arg, v: Arg, bias: Arg) -> Any:
     """Any number of dimensions may come before length and size."""
     added = bias[0]
     if bias[1]:

@@ -177,7 +177,7 @@ def _copy(container: Any) -> Any:
     return list(container) if isinstance(container, list) else dict(container)
 
 
-def _is_data(value: Any) -> bool:
+def _is_data(value: object) -> bool:
     return isinstance(value, (TensorBase, SymbolicScalarBase)) or values.is_number(value)
 
 

@@ -19,9 +19,13 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from mindspore.ir import CNode
+    from mindspore.prims.primitive import Primitive
 
 VIEWS = ("reshape", "transpose", "broadcast", "slice")
 #: element types that loops compute with
@@ -57,7 +61,7 @@ class Value:
         dtype: str,
         args: tuple[Value, ...] = (),
         attr: Any = None,
-        origin: Any = None,
+        origin: CNode | None = None,
     ):
         self.id = next(Value._numbers)
         self.op = op
@@ -169,14 +173,14 @@ class Maker:
         return value
 
     # -- leaves ---------------------------------------------------------------------------------------------------
-    def const(self, number: Any, shape: tuple[int, ...], dtype: str) -> Value:
+    def const(self, number: float, shape: tuple[int, ...], dtype: str) -> Value:
         return self.add("const", shape, dtype, (), number)
 
     def iota(self, axis: int, shape: tuple[int, ...], dtype: str = "int64") -> Value:
         return self.add("iota", shape, dtype, (), axis)
 
     # -- views ----------------------------------------------------------------------------------------------------
-    def _view(self, op: str, shape: tuple[int, ...], x: Value, attr: Any = None) -> Value:
+    def _view(self, op: str, shape: tuple[int, ...], x: Value, attr: tuple | None = None) -> Value:
         key = (op, x.id, shape, attr)
         found = self._views.get(key)
         if found is None:
@@ -283,7 +287,7 @@ class Maker:
         return self.broadcast(self.reshape(small, tuple(extents.get(k, 1) for k in range(len(shape)))), shape)
 
     # -- operations that loops cannot express ---------------------------------------------------------------------
-    def opaque(self, prim: Any, template: list[Any], operands: tuple[Value, ...]) -> Value:
+    def opaque(self, prim: Primitive, template: list[Any], operands: tuple[Value, ...]) -> Value:
         return self.add("opaque", (), "", operands, OpaqueCall(prim, template))
 
     def item(self, call: Value, number: int, shape: tuple[int, ...], dtype: str) -> Value:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore.prims.random import threefry
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 
 def _wide(x: Any) -> Any:
@@ -71,7 +74,7 @@ def _closer(xp: Any, x: Any, y: Any) -> Any:
 
 
 # -- the logarithm of the gamma function, and its derivative -----------------------------------------------------------
-def _lgamma(xp: Any, prim: Any, x: Any) -> Any:
+def _lgamma(xp: Any, prim: Primitive, x: Any) -> Any:
     """As the C library's, except that -inf stays what it is."""
     w = _wide(x)
     return xp.where(w == -math.inf, w, xp.lgamma(w)).astype(x.dtype)
@@ -81,7 +84,7 @@ _BERNOULLI = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 1
 _FAR = 8  # the asymptotic series is exact to float64 from here on
 
 
-def _digamma(xp: Any, prim: Any, x: Any) -> Any:
+def _digamma(xp: Any, prim: Primitive, x: Any) -> Any:
     """By reflection for negative numbers, the recurrence up to _FAR and the asymptotic series (Abramowitz & Stegun 6.3)."""
     w = x.astype(np.float64)
     negative = w < 0

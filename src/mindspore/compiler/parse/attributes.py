@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import types
 import weakref
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.values import TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.nn.cell import Cell
 
 #: attribute key: identity of the object, name
 Key = tuple[int, str]
@@ -118,7 +121,7 @@ def global_names(names: dict) -> GlobalNames:
 _GLOBAL_DATA = (bool, int, float, str, TensorBase, tuple, list, dict, type(None))
 
 
-def is_cell(value: Any) -> bool:
+def is_cell(value: object) -> bool:
     return hasattr(type(value), "run_around")
 
 
@@ -165,7 +168,7 @@ class AttributeRules(Rules):
             self.attribute_inputs[key] = values.from_node(node)
         return self.attribute_inputs[key]
 
-    def note_cell(self, cell: Any) -> None:
+    def note_cell(self, cell: Cell) -> None:
         """Remember what the graph takes for granted about a cell besides its attributes."""
         if id(cell) not in self.cells:
             self.cells[id(cell)] = (cell, cell.compile_signature())

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.control.join import DEAD, Joiner, Slot, Unjoined
@@ -23,6 +23,10 @@ from mindspore.ir import Node, ValueNode
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.control import Cond
 from mindspore.prims.values import ValueUnknownError
+
+if TYPE_CHECKING:
+    from mindspore.ir import FuncGraph
+    from mindspore.prims.values import TensorBase
 
 
 class Leaf(NamedTuple):
@@ -51,7 +55,7 @@ class ResultUnknown(Exception):
 class BranchRules(Rules):
     """Mixed into the interpreter."""
 
-    def exec_If(self, node: ast.If, rest: Any) -> Any:
+    def exec_If(self, node: ast.If, rest: tuple) -> Any:
         condition = self.decided(self.eval(node.test))
         if not self.is_variable(condition):
             return self.run_block(node.body if condition else node.orelse, rest)
@@ -67,7 +71,7 @@ class BranchRules(Rules):
             node,
         )
 
-    def _to_region_end(self, body: list[ast.stmt], rest: Any) -> Any:
+    def _to_region_end(self, body: list[ast.stmt], rest: tuple) -> Any:
         flow = self.run_block(body, rest)
         if flow is None:
             flow = self.run_rest(rest)
@@ -75,13 +79,15 @@ class BranchRules(Rules):
             flow = Return(None) if self.frame.region == "function" else Mixed(False, False, DEAD)
         return flow
 
-    def choose(self, condition: Any, left: Callable[[], Any], right: Callable[[], Any]) -> Any:
+    def choose(self, condition: TensorBase, left: Callable[[], Any], right: Callable[[], Any]) -> Any:
         """An expression with two alternatives."""
         out = self.branch(condition, lambda: Return(left()), lambda: Return(right()), self.frame.node)
         return out.value
 
     # -- the general branch ---------------------------------------------------------------------------------------
-    def branch(self, condition: Any, left: Callable[[], Any], right: Callable[[], Any], node: ast.AST | None) -> Any:
+    def branch(
+        self, condition: TensorBase, left: Callable[[], Any], right: Callable[[], Any], node: ast.AST | None
+    ) -> Any:
         """Interpret two alternatives and join them; returns the joined flow."""
         before = self._snapshot()
         first = self._alternative("if_true", left, before)
@@ -97,7 +103,7 @@ class BranchRules(Rules):
             return self._one_raises(condition, first, second, left, right, before)
         return self._join(condition, first, second, before)
 
-    def _alternative(self, name: str, run: Callable[[], Any], before: Any, last_try: bool = False) -> Any:
+    def _alternative(self, name: str, run: Callable[[], Any], before: tuple, last_try: bool = False) -> Any:
         """Interpret one side in a child graph, then put everything back as it was."""
         frame = self.frame
         builder = ACTIVE.builder.child(name)
@@ -119,7 +125,7 @@ class BranchRules(Rules):
         self._restore(before)
         return leaf
 
-    def _join(self, condition: Any, first: Leaf, second: Leaf, before: Any) -> Any:
+    def _join(self, condition: TensorBase, first: Leaf, second: Leaf, before: tuple) -> Any:
         joiner = Joiner(first.builder, second.builder, first.contents, second.contents)
         flow = self._join_flows(joiner, first.flow, second.flow)
         live = not isinstance(flow, Return)
@@ -180,7 +186,7 @@ class BranchRules(Rules):
         targets = {key: entry[0] for b in (left, right) for key, entry in b.state.items() if b.outlives(entry[0])}
         return [(t, joiner.join_nodes(left.node_of(t), right.node_of(t))) for t in targets.values()]
 
-    def _emit_cond(self, condition: Any, left: Builder, right: Builder, joiner: Joiner) -> list[Any]:
+    def _emit_cond(self, condition: TensorBase, left: Builder, right: Builder, joiner: Joiner) -> list[Any]:
         """Add the Cond node; returns its outputs as public values."""
         if not joiner.pairs:
             return []
@@ -222,7 +228,7 @@ class BranchRules(Rules):
                 container.update(content)
 
 
-def emit_cond(builder: Builder, condition: Node, left: Any, right: Any) -> list[Any]:
+def emit_cond(builder: Builder, condition: Node, left: FuncGraph, right: FuncGraph) -> list[Any]:
     """Close two branch graphs and add the node that chooses; outputs as public values."""
     free = close_graphs([left, right])
     node = builder.emit(Cond(), (condition, ValueNode(left), ValueNode(right), *free))

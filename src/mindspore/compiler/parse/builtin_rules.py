@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.compiler.parse.loops import SymbolicRange
@@ -11,8 +12,12 @@ from mindspore.prims import arrays, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
+if TYPE_CHECKING:
+    from mindspore.compiler.parse.interpreter import Interpreter
+    from mindspore.prims.primitive import Primitive
 
-def _number(interpreter: Any, value: Any, python_type: type, dtype: mstype.DType, *rest: Any) -> Any:
+
+def _number(interpreter: Interpreter, value: Any, python_type: type, dtype: mstype.DType, *rest: Any) -> Any:
     if not interpreter.is_variable(value):
         return python_type(value, *rest)
     if isinstance(value, TensorBase):
@@ -22,17 +27,17 @@ def _number(interpreter: Any, value: Any, python_type: type, dtype: mstype.DType
     return ew.Cast()(value, dtype)
 
 
-def _int(interpreter: Any, value: Any = 0, *rest: Any) -> Any:
+def _int(interpreter: Interpreter, value: Any = 0, *rest: Any) -> Any:
     if interpreter.is_variable(value) and values.dtype_of(value).kind == "f":
         value = ew.Trunc()(value)
     return _number(interpreter, value, int, mstype.int64, *rest)
 
 
-def _float(interpreter: Any, value: Any = 0.0) -> Any:
+def _float(interpreter: Interpreter, value: Any = 0.0) -> Any:
     return _number(interpreter, value, float, mstype.float64)
 
 
-def _bool(interpreter: Any, value: Any = False) -> Any:
+def _bool(interpreter: Interpreter, value: Any = False) -> Any:
     if not interpreter.is_variable(value):
         method = getattr(type(value), "__bool__", None)
         if method is not None and interpreter.should_interpret(method):
@@ -41,7 +46,7 @@ def _bool(interpreter: Any, value: Any = False) -> Any:
     return arrays.TensorToScalar()(interpreter.truth(value))
 
 
-def _range(interpreter: Any, *bounds: Any) -> Any:
+def _range(interpreter: Interpreter, *bounds: Any) -> Any:
     bounds = tuple(int(b) if isinstance(b, TensorBase) and not interpreter.is_variable(b) else b for b in bounds)
     if not any(interpreter.is_variable(b) for b in bounds):
         return range(*bounds)
@@ -49,7 +54,7 @@ def _range(interpreter: Any, *bounds: Any) -> Any:
     return SymbolicRange(0, *bounds) if len(bounds) == 1 else SymbolicRange(*bounds)
 
 
-def _len(interpreter: Any, value: Any) -> Any:
+def _len(interpreter: Interpreter, value: Any) -> Any:
     method = getattr(type(value), "__len__", None)
     if method is not None and interpreter.should_interpret(method):
         return interpreter.call(method, (value,), {})
@@ -61,12 +66,12 @@ def _unless_dynamic(sequence: Any, number: int) -> Any:
     return values.symbolic_number(number) if getattr(sequence, "__ms_dynamic__", False) else number
 
 
-def _map(interpreter: Any, function: Any, *sequences: Any) -> Any:
+def _map(interpreter: Interpreter, function: Any, *sequences: Any) -> Any:
     out = [interpreter.call(function, items, {}) for items in zip(*(interpreter.iterate(s) for s in sequences))]
     return iter(out if any(isinstance(s, list) for s in sequences) else tuple(out))
 
 
-def _filter(interpreter: Any, function: Any, sequence: Any) -> Any:
+def _filter(interpreter: Interpreter, function: Any, sequence: Any) -> Any:
     chosen = []
     for item in interpreter.iterate(sequence):
         keep = item if function is None else interpreter.call(function, (item,), {})
@@ -77,22 +82,22 @@ def _filter(interpreter: Any, function: Any, sequence: Any) -> Any:
     return iter(chosen)
 
 
-def _zip(interpreter: Any, *sequences: Any, strict: bool = False) -> Any:
+def _zip(interpreter: Interpreter, *sequences: Any, strict: bool = False) -> Any:
     return iter(tuple(zip(*(interpreter.iterate(s) for s in sequences), strict=strict)))
 
 
-def _enumerate(interpreter: Any, sequence: Any, start: int = 0) -> Any:
+def _enumerate(interpreter: Interpreter, sequence: Any, start: int = 0) -> Any:
     return iter(tuple(enumerate(interpreter.iterate(sequence), start)))
 
 
-def _sum(interpreter: Any, sequence: Any, start: Any = 0) -> Any:
+def _sum(interpreter: Interpreter, sequence: Any, start: Any = 0) -> Any:
     total = start
     for item in interpreter.iterate(sequence):
         total = total + item
     return total
 
 
-def _all(interpreter: Any, sequence: Any) -> Any:
+def _all(interpreter: Interpreter, sequence: Any) -> Any:
     result: Any = True
     for item in interpreter.iterate(sequence):
         result = interpreter.both(result, item)
@@ -101,7 +106,7 @@ def _all(interpreter: Any, sequence: Any) -> Any:
     return result if interpreter.is_variable(result) else bool(result)
 
 
-def _any(interpreter: Any, sequence: Any) -> Any:
+def _any(interpreter: Interpreter, sequence: Any) -> Any:
     result: Any = False
     for item in interpreter.iterate(sequence):
         if not interpreter.is_variable(item):
@@ -113,8 +118,8 @@ def _any(interpreter: Any, sequence: Any) -> Any:
     return result
 
 
-def _extremum(prim: Any, native: Any) -> Any:
-    def rule(interpreter: Any, *items: Any, **options: Any) -> Any:
+def _extremum(prim: Primitive, native: Callable) -> Any:
+    def rule(interpreter: Interpreter, *items: Any, **options: Any) -> Any:
         candidates = list(interpreter.iterate(items[0])) if len(items) == 1 else list(items)
         if options or not any(interpreter.is_variable(c) for c in candidates):
             return native(*items, **options)
@@ -129,7 +134,7 @@ def _extremum(prim: Any, native: Any) -> Any:
     return rule
 
 
-def _isinstance(interpreter: Any, value: Any, kinds: Any) -> bool:
+def _isinstance(interpreter: Interpreter, value: Any, kinds: Any) -> bool:
     if isinstance(value, SymbolicScalarBase):
         kind = {"b": bool, "i": int, "u": int, "f": float}[value.dtype.kind]
         return issubclass(kind, kinds)
@@ -143,7 +148,7 @@ class Text:
         self.parts = parts
 
 
-def _print(interpreter: Any, *items: Any, **options: Any) -> None:
+def _print(interpreter: Interpreter, *items: Any, **options: Any) -> None:
     from mindspore.prims.debug import Print
 
     pieces: list[Any] = []
@@ -157,7 +162,7 @@ def _print(interpreter: Any, *items: Any, **options: Any) -> None:
         print("".join(map(str, pieces)), end=options.get("end"), file=options["file"])
 
 
-def _pieces(interpreter: Any, item: Any) -> list[Any]:
+def _pieces(interpreter: Interpreter, item: Any) -> list[Any]:
     """What is printed for an item: text, and pairs of a run-time value and its format."""
     if interpreter.is_variable(item):
         return [(item, "")]
@@ -170,7 +175,7 @@ def _pieces(interpreter: Any, item: Any) -> list[Any]:
     return [str(item)]
 
 
-def _getattr(interpreter: Any, owner: Any, name: str, *default: Any) -> Any:
+def _getattr(interpreter: Interpreter, owner: Any, name: str, *default: Any) -> Any:
     try:
         return interpreter.getattribute(owner, name)
     except AttributeError:
@@ -179,16 +184,16 @@ def _getattr(interpreter: Any, owner: Any, name: str, *default: Any) -> Any:
         raise
 
 
-def _hasattr(interpreter: Any, owner: Any, name: str) -> bool:
+def _hasattr(interpreter: Interpreter, owner: Any, name: str) -> bool:
     return (id(owner), name) in interpreter.attributes or hasattr(owner, name)
 
 
-def _setattr(interpreter: Any, owner: Any, name: str, value: Any) -> None:
+def _setattr(interpreter: Interpreter, owner: Any, name: str, value: Any) -> None:
     interpreter.setattribute(owner, name, value)
 
 
 def _sequence(kind: type) -> Any:
-    def rule(interpreter: Any, value: Any = ()) -> Any:
+    def rule(interpreter: Interpreter, value: Any = ()) -> Any:
         if getattr(value, "__ms_dynamic__", False):
             return value.as_sequence(kind)
         return kind(interpreter.iterate(value))
@@ -196,27 +201,27 @@ def _sequence(kind: type) -> Any:
     return rule
 
 
-def _round(interpreter: Any, value: Any, digits: int | None = None) -> Any:
+def _round(interpreter: Interpreter, value: Any, digits: int | None = None) -> Any:
     if not interpreter.is_variable(value):
         return round(value, digits) if digits is not None else round(value)
     scale = 10 ** (digits or 0)
     return ew.Round()(value * scale) / scale if digits else ew.Round()(value)
 
 
-def _super(interpreter: Any, *args: Any) -> Any:
+def _super(interpreter: Interpreter, *args: Any) -> Any:
     return super(*args) if args else interpreter.zero_argument_super()
 
 
-def _locals(interpreter: Any) -> dict:
+def _locals(interpreter: Interpreter) -> dict:
     return interpreter.frame.locals
 
 
-def _sorted(interpreter: Any, sequence: Any, *, key: Any = None, reverse: bool = False) -> list:
+def _sorted(interpreter: Interpreter, sequence: Any, *, key: Any = None, reverse: bool = False) -> list:
     wrapped = None if key is None else (lambda item: interpreter.call(key, (item,), {}))
     return sorted(interpreter.iterate(sequence), key=wrapped, reverse=reverse)
 
 
-def _count(interpreter: Any, sequence: Any, item: Any) -> Any:
+def _count(interpreter: Interpreter, sequence: Any, item: Any) -> Any:
     total: Any = 0
     for element in sequence:
         equal = interpreter.same_value(element, item)
@@ -227,7 +232,7 @@ def _count(interpreter: Any, sequence: Any, item: Any) -> Any:
     return total if interpreter.is_variable(total) else _unless_dynamic(sequence, total)
 
 
-def _index(interpreter: Any, sequence: Any, item: Any, *bounds: int) -> int:
+def _index(interpreter: Interpreter, sequence: Any, item: Any, *bounds: int) -> int:
     places = range(len(sequence))
     for i in places[slice(*(*bounds, None)[:2])] if bounds else places:
         equal = interpreter.same_value(sequence[i], item)
@@ -238,12 +243,12 @@ def _index(interpreter: Any, sequence: Any, item: Any, *bounds: int) -> int:
     raise ValueError(f"{item!r:.60} is not in {type(sequence).__name__}")
 
 
-def _remove(interpreter: Any, sequence: list, item: Any) -> None:
+def _remove(interpreter: Interpreter, sequence: list, item: Any) -> None:
     del sequence[_index(interpreter, sequence, item)]
 
 
 #: methods of lists and tuples that compare elements, which tensors do one by one
-SEQUENCE_RULES = {"count": _count, "index": _index, "remove": _remove}
+SEQUENCE_RULES: dict[str, Callable[..., Any]] = {"count": _count, "index": _index, "remove": _remove}
 
 BUILTIN_RULES: dict[Any, Any] = {
     builtins.int: _int,

@@ -16,7 +16,8 @@ import functools
 import inspect
 import types
 import weakref
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base.keys import ByIdentity, exact
 from mindspore.compiler.parse.branching import RaisedByUser, ResultUnknown
@@ -36,6 +37,11 @@ from mindspore.prims.primitive import Primitive, PrimitiveWithInfer
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SizeUnknownError, SymbolicScalarBase, TensorBase
 
+if TYPE_CHECKING:
+    from mindspore.compiler.builder import Builder
+    from mindspore.ir import Abstract
+    from mindspore.nn.cell import Cell
+
 #: how many levels of recursion under run-time conditions are interpreted one by one
 RECURSION_LEVELS = 16
 
@@ -43,7 +49,7 @@ RECURSION_LEVELS = 16
 class Recursion(Exception):
     """Raised through the frames of a call that turned out to be recursive."""
 
-    def __init__(self, key: Any):
+    def __init__(self, key: tuple):
         super().__init__("recursive call")
         self.key = key
 
@@ -227,7 +233,7 @@ class CallRules(Rules):
         return result
 
     # -- recursion on run-time values -------------------------------------------------------------------------------------
-    def _build_recursive(self, key: Any, frame: Frame, node: Any) -> Any:
+    def _build_recursive(self, key: tuple, frame: Frame, node: Any) -> Any:
         """Interpret a recursive function as a closed graph, refining its result type until it is stable."""
         variables = [(n, v) for n, v in frame.locals.items() if self.is_variable(v)]
         arguments = dict(frame.locals)
@@ -258,7 +264,7 @@ class CallRules(Rules):
             provisional = (template, found)
         raise DecisionError(f"the result type of the recursive function '{frame.name}' does not settle.")
 
-    def _finish_recursive(self, record: RecursiveGraph, template: Any, builder: Any, arguments: list[Any]) -> Any:
+    def _finish_recursive(self, record: RecursiveGraph, template: Any, builder: Builder, arguments: list[Any]) -> Any:
         if builder.graph.free_variables() or builder.state:
             raise DecisionError(
                 "a recursive function whose depth depends on run-time values must take all tensors it uses as arguments and must not "
@@ -266,14 +272,14 @@ class CallRules(Rules):
             )
         return self._emit_call(record.graph, AbstractTuple(record.graph.outputs), template, arguments)
 
-    def _call_recursive(self, key: Any, frame: Frame) -> Any:
+    def _call_recursive(self, key: tuple, frame: Frame) -> Any:
         record = self.recursion[key]
         if record.result is None:
             raise ResultUnknown
         arguments = [v for v in frame.locals.values() if self.is_variable(v)]
         return self._emit_call(record.graph, record.result, record.template, arguments)
 
-    def _emit_call(self, graph: FuncGraph, result: Any, template: Any, arguments: list[Any]) -> Any:
+    def _emit_call(self, graph: FuncGraph, result: Abstract, template: Any, arguments: list[Any]) -> Any:
         builder = ACTIVE.builder
         node = builder.emit(Call(result), (ValueNode(graph), *(builder.node_of(a) for a in arguments)))
         return _unflatten(template, list(builder.public(node)))
@@ -309,13 +315,13 @@ class CallRules(Rules):
         finally:
             self.scope = saved
 
-    def _construct_of(self, cell: Any) -> Any:
+    def _construct_of(self, cell: Cell) -> Any:
         method = cell.construct
         if isinstance(method, types.MethodType):
             return lambda *a, **k: self.call(method.__func__, (method.__self__, *a), k)
         return lambda *a, **k: self.call(method, a, k)
 
-    def call_with_bprop(self, construct: Any, bprop: Any, owner: Any, args: tuple, kwargs: dict) -> Any:
+    def call_with_bprop(self, construct: Callable, bprop: Callable, owner: Any, args: tuple, kwargs: dict) -> Any:
         """Interpret a call whose gradient is given by `bprop(owner, *args, out, dout)` instead of derived."""
         places = [i for i, a in enumerate(args) if self.is_variable(a)]
         builder = ACTIVE.builder
@@ -348,7 +354,7 @@ class CallRules(Rules):
         return _unflatten(template, list(chosen))
 
 
-def _check_bprop(bprop: Any, inputs: int) -> None:
+def _check_bprop(bprop: Callable, inputs: int) -> None:
     """A gradient rule takes the inputs of the call, its result and the gradient of that."""
     try:
         parameters = list(inspect.signature(bprop).parameters.values())[1:]
@@ -476,7 +482,7 @@ class _Place:
         self.index = index
 
 
-def _flatten(value: Any, builder: Any) -> tuple[Any, list[Any]]:
+def _flatten(value: Any, builder: Builder) -> tuple[Any, list[Any]]:
     """A structure as (template, nodes): every tensor and number becomes a node."""
     nodes: list[Any] = []
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore._base import flags
 from mindspore._base.recursion import deep_recursion
@@ -26,6 +26,9 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+
+if TYPE_CHECKING:
+    from mindspore.ir import Abstract
 
 _RECURSION_LIMIT = 50_000
 
@@ -201,7 +204,7 @@ class _Inputs:
         keys = value if isinstance(value, dict) else range(len(parts))
         return with_parts(value, [self.replace(part, f"{name}_{key}") for key, part in zip(keys, parts)])
 
-    def _parameter(self, abstract: Any, name: str, value: Any) -> Any:
+    def _parameter(self, abstract: Abstract, name: str, value: Any) -> Any:
         self.count += 1
         node = self.builder.graph.add_parameter(name, abstract)
         if self.builder.oracle is not None:

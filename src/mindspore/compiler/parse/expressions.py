@@ -141,7 +141,7 @@ class ExpressionRules(Rules):
         left, right = self.eval(node.left), self.eval(node.right)
         return self.binary(BINARY[type(node.op)], left, right)
 
-    def binary(self, function: Any, left: Any, right: Any) -> Any:
+    def binary(self, function: Callable, left: Any, right: Any) -> Any:
         return function(left, right)
 
     def eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -154,7 +154,7 @@ class ExpressionRules(Rules):
             return +value
         return ~value
 
-    def negate(self, value: Any) -> Any:
+    def negate(self, value: bool) -> Any:
         if self.is_variable(value):
             return ew.LogicalNot()(self.truth(value))
         return not value
@@ -212,7 +212,7 @@ class ExpressionRules(Rules):
             return any(self._has_variables(v) for v in value)
         return self.is_variable(value)
 
-    def contains(self, container: Any, item: Any) -> Any:
+    def contains(self, container: Any, item: int) -> Any:
         if self.is_variable(container):
             return ew.Equal()(container, item).any()
         if isinstance(container, (tuple, list)) and any(map(_compares_elementwise, (item, *container))):
@@ -383,7 +383,7 @@ class ExpressionRules(Rules):
             return self.call(function, tuple(args), kwargs)
         return self._call_tensor_method(node.func.attr, given, function, tuple(args), kwargs)  # type: ignore[attr-defined]
 
-    def _call_tensor_method(self, name: str, given: tuple, function: Any, args: tuple, kwargs: dict) -> Any:
+    def _call_tensor_method(self, name: str, given: tuple, function: Callable, args: tuple, kwargs: dict) -> Any:
         """What is wrong with the call of a Tensor method is told by the ways in which it may be called."""
         wrong = complaint(name, given, kwargs) if not is_library(self.frame.globals.get("__name__")) else None
         if wrong is not None:
@@ -393,7 +393,7 @@ class ExpressionRules(Rules):
     def _printed(self, node: ast.expr) -> list[Any]:
         return [Text(self.text_parts(node))] if isinstance(node, ast.JoinedStr) else self._elements([node])
 
-    def _comprehend(self, generators: list[ast.comprehension], emit: Any) -> None:
+    def _comprehend(self, generators: list[ast.comprehension], emit: Callable) -> None:
         """Run nested `for … if …` clauses in a scope of their own."""
         outer = self.frame
         scope = Frame(outer.name, outer.file, outer.globals, outer, {}, outer.parent)
@@ -405,7 +405,7 @@ class ExpressionRules(Rules):
         finally:
             self.frame = outer
 
-    def _clause(self, generators: list[ast.comprehension], depth: int, items: Any, emit: Any) -> None:
+    def _clause(self, generators: list[ast.comprehension], depth: int, items: Any, emit: Callable) -> None:
         for item in items:
             self.assign(generators[depth].target, item)
             if not all(self._static_condition(c) for c in generators[depth].ifs):

@@ -191,7 +191,7 @@ class Mixed:
 
     __slots__ = ("broke", "returned", "value")
 
-    def __init__(self, broke: Any, returned: Any, value: Any):
+    def __init__(self, broke: Any, returned: bool, value: Any):
         self.broke = broke
         self.returned = returned
         self.value = value

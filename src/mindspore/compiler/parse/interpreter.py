@@ -47,14 +47,14 @@ class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, 
         ] = {}  # calls under way per function: where and with what arguments
 
     # -- values -----------------------------------------------------------------------------------------------------
-    def is_variable(self, value: Any) -> bool:
+    def is_variable(self, value: object) -> bool:
         """Whether only the running graph knows the value."""
         builder = ACTIVE.builder
         if isinstance(value, (TensorBase, values.SymbolicScalarBase)):
             return builder.is_variable(value)
         return False
 
-    def decided(self, condition: Any) -> Any:
+    def decided(self, condition: TensorBase | float) -> Any:
         """A condition as a plain bool if the graph is to be made for one way through the program."""
         if not self.decides or not self.is_variable(condition):
             return condition
@@ -69,7 +69,7 @@ class Interpreter(AttributeRules, ExpressionRules, StatementRules, BranchRules, 
     def user_raised(self, error: BaseException) -> Exception:
         return RaisedByUser(error)
 
-    def raise_when(self, condition: Any, error: BaseException) -> None:
+    def raise_when(self, condition: TensorBase, error: BaseException) -> None:
         """Have the graph report `error` when `condition` holds; the first one met wins."""
         builder = ACTIVE.builder
         builder.root.reports.note(builder, condition, lambda _: error)

@@ -44,7 +44,7 @@ class LoopRules(Rules):
     """Mixed into the interpreter."""
 
     # -- for --------------------------------------------------------------------------------------------------------
-    def exec_For(self, node: ast.For, rest: Any) -> Any:
+    def exec_For(self, node: ast.For, rest: tuple) -> Any:
         source = self.eval(node.iter)
         if isinstance(source, SymbolicRange) and self.decides:
             source = source.known()
@@ -105,14 +105,14 @@ class LoopRules(Rules):
         self.frame.region = saved
         return out
 
-    def _either(self, a: Any, b: Any) -> Any:
+    def _either(self, a: Any, b: bool) -> Any:
         if not self.is_variable(a):
             return a or b
         if not self.is_variable(b):
             return b or a
         return ew.LogicalOr()(self.truth(a), self.truth(b))
 
-    def _after_loop(self, node: ast.For | ast.While, flow: Any, rest: Any) -> Any:
+    def _after_loop(self, node: ast.For | ast.While, flow: Any, rest: tuple) -> Any:
         """What follows a loop: `else`, and the return that a trip may have made."""
         if isinstance(flow, Return):
             return flow
@@ -172,7 +172,7 @@ class LoopRules(Rules):
         return self._after_loop(node, flow, rest)
 
     # -- while --------------------------------------------------------------------------------------------------------
-    def exec_While(self, node: ast.While, rest: Any) -> Any:
+    def exec_While(self, node: ast.While, rest: tuple) -> Any:
         before = self._snapshot()
         saved_state = dict(ACTIVE.builder.state)
         try:
@@ -250,7 +250,7 @@ def _may_roll_up(source: Any) -> bool:
 class SymbolicRange:
     """`range` with bounds that only the graph knows."""
 
-    def __init__(self, start: Any, stop: Any, step: Any = 1):
+    def __init__(self, start: Any, stop: Any, step: int = 1):
         self.start, self.stop, self.step = start, stop, step
 
     def known(self) -> range:
@@ -473,7 +473,7 @@ class LoopCarry:
         raise ValueUnknownError(message) if Unjoined(variable.initial, after).dynamic else TypeError(message)
 
     # -- the node -------------------------------------------------------------------------------------------------
-    def _emit(self, cond_builder: Builder, keep_going: Any, body_builder: Builder, after: dict[Any, Any]) -> Any:
+    def _emit(self, cond_builder: Builder, keep_going: TensorBase, body_builder: Builder, after: dict[Any, Any]) -> Any:
         carried = [v for v in self.variables.values() if v.abstract is not None]
         finals = {(n, *path): leaf for n, value in after.items() for path, leaf in leaves(value)}
         outputs = [self._final(body_builder, v, finals) for v in carried]
@@ -487,11 +487,11 @@ class LoopCarry:
         node = self.outer.emit(prim, (ValueNode(cond_builder.graph), ValueNode(body_builder.graph), *initial, *free))
         return self._leave(list(self.outer.public(node)), carried)
 
-    def _changes_condition(self, cond_builder: Builder, keep_going: Any) -> bool:
+    def _changes_condition(self, cond_builder: Builder, keep_going: TensorBase) -> bool:
         """Whether a variable of the loop enters its condition."""
         return depends_on(cond_builder.node_of(keep_going), set(map(id, cond_builder.graph.parameters)))
 
-    def _endless(self, condition: Any) -> Any:
+    def _endless(self, condition: TensorBase) -> Any:
         """A condition that nothing in the loop changes: either it does not run at all, or the graph reports that it never ends."""
         interpreter = self.interpreter
         self.frame.node = self.node
@@ -555,11 +555,11 @@ def _label(name: Any) -> str:
     return name[1] if isinstance(name, tuple) else name.strip("<>")
 
 
-def _shown(name: Any) -> str:
+def _shown(name: str) -> str:
     return "the returned value" if name == "<value>" else _label(name)
 
 
-def _is_data(value: Any) -> bool:
+def _is_data(value: object) -> bool:
     return isinstance(value, (TensorBase, SymbolicScalarBase)) or values.is_number(value)
 
 

@@ -57,7 +57,7 @@ def explained(name: str, method: Callable) -> Callable:
         return method
 
     @functools.wraps(method)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self: TensorBase, *args: Any, **kwargs: Any) -> Any:
         try:
             return method(self, *args, **kwargs)
         except TypeError as error:
@@ -113,7 +113,7 @@ def _takes_a_shape(way: Way) -> bool:
     return len(way.positional) == 1 and not next(iter(way.positional.values())).isdisjoint({"Tuple", "List"})
 
 
-def _is_size(value: Any) -> bool:
+def _is_size(value: object) -> bool:
     return isinstance(value, (int, SymbolicScalarBase, TensorBase)) and not isinstance(value, bool)
 
 

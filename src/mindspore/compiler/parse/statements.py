@@ -8,6 +8,7 @@ run them inside its branches (see branching.py).
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from mindspore.compiler.parse.errors import CompileError, DecisionError
@@ -38,7 +39,7 @@ class StatementRules(Rules):
                 return flow
         return None
 
-    def run_rest(self, rest: Any) -> Any:
+    def run_rest(self, rest: tuple | None) -> Any:
         """Execute what follows, up to the end of the region."""
         while rest is not None:
             if rest is BARRIER:
@@ -53,22 +54,22 @@ class StatementRules(Rules):
         return None
 
     # -- simple statements ----------------------------------------------------------------------------------------
-    def exec_Expr(self, node: ast.Expr, rest: Any) -> None:
+    def exec_Expr(self, node: ast.Expr, rest: tuple) -> None:
         self.eval(node.value)
 
     def exec_Pass(self, node: ast.Pass, rest: Any) -> None:
         return None
 
-    def exec_Return(self, node: ast.Return, rest: Any) -> Return:
+    def exec_Return(self, node: ast.Return, rest: tuple) -> Return:
         return Return(None if node.value is None else self.eval(node.value))
 
-    def exec_Break(self, node: ast.Break, rest: Any) -> Any:
+    def exec_Break(self, node: ast.Break, rest: tuple) -> Any:
         return BREAK
 
     def exec_Continue(self, node: ast.Continue, rest: Any) -> Any:
         return CONTINUE
 
-    def exec_Global(self, node: ast.Global, rest: Any) -> None:
+    def exec_Global(self, node: ast.Global, rest: tuple) -> None:
         self.frame.nonlocals.update(node.names)
 
     exec_Nonlocal = exec_Global
@@ -127,7 +128,7 @@ class StatementRules(Rules):
         raise self.user_raised(error)
 
     # -- assignment -----------------------------------------------------------------------------------------------
-    def exec_Assign(self, node: ast.Assign, rest: Any) -> None:
+    def exec_Assign(self, node: ast.Assign, rest: tuple) -> None:
         value = self.eval(node.value)
         for target in node.targets:
             self.assign(target, value)
@@ -136,7 +137,7 @@ class StatementRules(Rules):
         if node.value is not None:
             self.assign(node.target, self.eval(node.value))
 
-    def exec_AugAssign(self, node: ast.AugAssign, rest: Any) -> None:
+    def exec_AugAssign(self, node: ast.AugAssign, rest: tuple) -> None:
         function = INPLACE[type(node.op)]
         value = self.eval(node.value)
         target = node.target
@@ -149,7 +150,7 @@ class StatementRules(Rules):
             container, index = self.eval(target.value), self.eval(target.slice)
             self.setitem(container, index, self._inplace(function, self.getitem(container, index), value))
 
-    def _inplace(self, function: Any, current: Any, value: Any) -> Any:
+    def _inplace(self, function: Callable, current: Any, value: TensorBase | float) -> Any:
         return function(current, value)
 
     def assign(self, target: ast.expr, value: Any) -> None:
@@ -167,7 +168,7 @@ class StatementRules(Rules):
         else:
             raise CompileError(f"cannot assign to {type(target).__name__}")
 
-    def _unpack(self, targets: list[ast.expr], value: Any) -> None:
+    def _unpack(self, targets: list[ast.expr], value: tuple) -> None:
         items = list(self.iterate(value))
         starred = [i for i, t in enumerate(targets) if isinstance(t, ast.Starred)]
         if starred:

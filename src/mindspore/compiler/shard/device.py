@@ -6,7 +6,7 @@ its parts lie, how to take part in a reduction, and how to cut what was computed
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.compiler.shard import redistribute
@@ -19,6 +19,9 @@ from mindspore.prims.elementwise import Cast, Equal, GreaterEqual, Less, Logical
 from mindspore.prims.factors import Factors
 from mindspore.prims.mesh import MeshIndex, mesh_group
 from mindspore.prims.reduction import Reshape
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 
 class Device:
@@ -56,7 +59,7 @@ class Device:
         target = Layout(self._layouts[output].dims)
         return redistribute.apply(x, redistribute.steps(Layout.whole(len(target.dims)), target), self.mesh)
 
-    def plain(self, prim: Any, *args: Any) -> Any:
+    def plain(self, prim: Primitive, *args: Any) -> Any:
         """The operation itself, on the parts; all of its results."""
         return ACTIVE.builder.apply(prim, args)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.common.parameter import Parameter
 from mindspore.experimental.optim.adam import Adam
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class AdamW(Adam):
@@ -37,7 +40,7 @@ class AdamW(Adam):
     ):
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any, group: dict) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any, group: dict) -> None:
         beta1, beta2 = group["betas"]
         mean, square = self.exp_avg[index], self.exp_avg_sq[index]
         ops.assign(mean, mean * beta1 + gradient * (1 - beta1))

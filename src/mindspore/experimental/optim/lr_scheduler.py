@@ -39,12 +39,12 @@ def _check_optimizer(optimizer: Any) -> None:
         )
 
 
-def _check_int(owner: str, name: str, value: Any) -> None:
+def _check_int(owner: str, name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"For '{owner}', '{name}' must be int, but got {type(value).__name__}.")
 
 
-def _check_float(owner: str, name: str, value: Any) -> None:
+def _check_float(owner: str, name: str, value: object) -> None:
     if not isinstance(value, float):
         raise TypeError(f"For '{owner}', '{name}' must be float, but got {type(value).__name__}.")
 

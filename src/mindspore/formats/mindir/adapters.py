@@ -29,7 +29,7 @@ def _prim(name: str) -> Any:
     return catalogue()[name]
 
 
-def _broadcast(x: Any, shape: Any) -> Any:
+def _broadcast(x: TensorBase, shape: Any) -> Any:
     lead = len(shape) - x.ndim
     return BroadcastTo(tuple(x.shape[i - lead] if d == -1 else d for i, d in enumerate(shape)))(x)
 
@@ -49,11 +49,11 @@ def _dtype(code: Any) -> Any:
     return TYPES_BY_ID[code] if isinstance(code, int) else code
 
 
-def _cast(x: Any, code: Any) -> Any:
+def _cast(x: TensorBase, code: Any) -> Any:
     return x if code is None else x.astype(_dtype(code))
 
 
-def _axes(x: Any, dim: Any) -> Any:
+def _axes(x: TensorBase, dim: Any) -> Any:
     return tuple(range(x.ndim)) if dim is None or dim == () else dim
 
 
@@ -118,7 +118,7 @@ def _matmul(x: Any, y: Any) -> Any:
 
 
 @adapter("Dense")
-def _dense(x: Any, weight: Any, bias: Any = None) -> Any:
+def _dense(x: TensorBase, weight: TensorBase, bias: Any = None) -> Any:
     rows = x.reshape(-1, x.shape[-1])
     out = _prim("MatMul")(False, True)(rows, weight).reshape(*x.shape[:-1], weight.shape[0])
     return out if bias is None else out + bias
@@ -143,7 +143,7 @@ for _name, _own in (("SumExt", "ReduceSum"), ("MeanExt", "ReduceMean"), ("ProdEx
 
 
 def _arg(name: str) -> Callable:
-    def run(x: Any, dim: Any = None, keepdim: Any = False) -> Any:
+    def run(x: TensorBase, dim: Any = None, keepdim: Any = False) -> Any:
         out = _prim(name)(0 if dim is None else dim)(x.reshape(-1) if dim is None else x).astype(mstype.int64)
         return ExpandDims()(out, dim) if keepdim and dim is not None else out
 
@@ -162,7 +162,7 @@ ADAPTERS["MinDim"] = lambda x, dim, keepdim=False: (
 
 
 @adapter("Var")
-def _variance(x: Any, dim: Any = None, correction: Any = 1, keepdim: Any = False) -> Any:
+def _variance(x: TensorBase, dim: Any = None, correction: Any = 1, keepdim: Any = False) -> Any:
     axes = _axes(x, dim)
     count = 1
     for axis in (axes,) if isinstance(axes, int) else axes:
@@ -197,13 +197,13 @@ ADAPTERS.update({
 
 
 @adapter("FlattenExt")
-def _flatten(x: Any, start: int = 0, end: int = -1) -> Any:
+def _flatten(x: TensorBase, start: int = 0, end: int = -1) -> Any:
     end = end % x.ndim
     start = start % x.ndim
     return x.reshape(*x.shape[:start], -1, *x.shape[end + 1 :])
 
 
-def _part(x: Any, dim: int, part: Any) -> Any:
+def _part(x: TensorBase, dim: int, part: Any) -> Any:
     return x[(*(slice(None),) * (dim % x.ndim), part)]
 
 
@@ -223,7 +223,7 @@ def _select(x: Any, dim: int, index: int) -> Any:
 
 
 @adapter("SplitTensor", "SplitTensorView")
-def _split(x: Any, size: int, dim: int = 0) -> tuple:
+def _split(x: TensorBase, size: int, dim: int = 0) -> tuple:
     return tuple(_narrow(x, dim, at, min(size, x.shape[dim] - at)) for at in range(0, x.shape[dim], size))
 
 
@@ -234,12 +234,12 @@ def _split_sizes(x: Any, sizes: tuple, dim: int = 0) -> tuple:
 
 
 @adapter("Chunk", "ChunkView")
-def _chunk(x: Any, chunks: int, dim: int = 0) -> tuple:
+def _chunk(x: TensorBase, chunks: int, dim: int = 0) -> tuple:
     return _split(x, -(-x.shape[dim] // chunks), dim)
 
 
 @adapter("UnstackExtView")
-def _unstack(x: Any, dim: int = 0) -> tuple:
+def _unstack(x: TensorBase, dim: int = 0) -> tuple:
     return tuple(_part(x, dim, i) for i in range(x.shape[dim]))
 
 
@@ -266,7 +266,7 @@ ADAPTERS.update({
 
 
 @adapter("GroupNorm")
-def _group_norm(x: Any, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> tuple:
+def _group_norm(x: TensorBase, groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> tuple:
     rows = x.reshape(x.shape[0], groups, -1)
     out, mean, variance = _prim("Standardize")((2,), eps)(rows)
     out = out.reshape(x.shape)
@@ -292,14 +292,14 @@ def _log_softmax(x: Any, dim: Any = -1, dtype: Any = None) -> Any:
 
 
 @adapter("LayerNormExt")
-def _layer_norm(x: Any, shape: tuple, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> tuple:
+def _layer_norm(x: TensorBase, shape: tuple, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> tuple:
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     out, mean, variance = _prim("Standardize")(axes, eps)(x)
     out = out if weight is None else out * weight
     return (out if bias is None else out + bias), mean, variance
 
 
-def _lstm(attributes: dict[str, Any], x: Any, h: Any, c: Any, weights: Any) -> tuple:
+def _lstm(attributes: dict[str, Any], x: Any, h: Any, c: Any, weights: TensorBase) -> tuple:
     """One layer in one direction with one bias, as official MindSpore has it on a CPU."""
     hidden, width = attributes["hidden_size"], attributes["input_size"]
     sizes = [4 * hidden * width, 4 * hidden * hidden, 4 * hidden if attributes.get("has_bias") else 0]
@@ -315,7 +315,7 @@ def _lstm(attributes: dict[str, Any], x: Any, h: Any, c: Any, weights: Any) -> t
 
 
 @adapter("BiasAddGrad")
-def _bias_grad(dout: Any, data_format: Any = 0) -> Any:
+def _bias_grad(dout: TensorBase, data_format: Any = 0) -> Any:
     channel = dout.ndim - 1 if data_format in (1, "NHWC") else 1
     return _prim("ReduceSum")()(dout, tuple(i for i in range(dout.ndim) if i != channel))
 

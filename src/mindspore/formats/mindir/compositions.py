@@ -59,19 +59,19 @@ def _slice(x: Any, begin: Any, size: Any) -> Any:
 
 
 @composed("Split")
-def _split(x: Any, *, axis: int = 0, output_num: int = 1) -> tuple:
+def _split(x: TensorBase, *, axis: int = 0, output_num: int = 1) -> tuple:
     lead, size = (slice(None),) * (axis % x.ndim), x.shape[axis] // output_num
     return tuple(arrays.GetItem((*lead, slice(i * size, (i + 1) * size)))(x) for i in range(output_num))
 
 
 @composed("Unstack", "Unpack")
-def _unstack(x: Any, *, axis: int = 0, num: int | None = None) -> tuple:
+def _unstack(x: TensorBase, *, axis: int = 0, num: int | None = None) -> tuple:
     lead = (slice(None),) * (axis % x.ndim)
     return tuple(arrays.GetItem((*lead, place))(x) for place in range(x.shape[axis]))
 
 
 @composed("Tile")
-def _tile(x: Any, dims: Any) -> Any:
+def _tile(x: TensorBase, dims: Any) -> Any:
     repeats = _ints(dims)
     shape = (1,) * (len(repeats) - x.ndim) + tuple(x.shape)
     repeats = (1,) * (len(shape) - len(repeats)) + repeats
@@ -81,17 +81,17 @@ def _tile(x: Any, dims: Any) -> Any:
 
 
 @composed("ReverseV2")
-def _reverse(x: Any, *, axis: Any = ()) -> Any:
+def _reverse(x: TensorBase, *, axis: Any = ()) -> Any:
     turned = {a % x.ndim for a in _ints(axis)}
     return arrays.GetItem(tuple(slice(None, None, -1 if a in turned else None) for a in range(x.ndim)))(x)
 
 
 @composed("Rank")
-def _rank(x: Any) -> int:
+def _rank(x: TensorBase) -> int:
     return x.ndim
 
 
-def _resize_nearest(x: Any, size: Any, *, align_corners: bool = False, half_pixel_centers: bool = False) -> Any:
+def _resize_nearest(x: TensorBase, size: Any, *, align_corners: bool = False, half_pixel_centers: bool = False) -> Any:
     for axis, want in enumerate(_ints(size), 2):
         own = x.shape[axis]
         if align_corners:
@@ -106,7 +106,9 @@ COMPOSED["ResizeNearestNeighborV2"] = _resize_nearest
 
 
 @composed("ResizeNearestNeighbor")
-def _resize_nearest_by_attribute(x: Any, *, size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> Any:
+def _resize_nearest_by_attribute(
+    x: Any, *, size: Any, align_corners: bool = False, half_pixel_centers: bool = False
+) -> Any:
     return _resize_nearest(x, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
 
 
@@ -132,7 +134,7 @@ def _add_all(xs: Any, *rest: Any) -> Any:
 
 
 @composed("BiasAdd")
-def _bias_add(x: Any, bias: Any, *, data_format: str = "NCHW") -> Any:
+def _bias_add(x: TensorBase, bias: Any, *, data_format: str = "NCHW") -> Any:
     if data_format == "NHWC":
         return x + bias
     return x + reduction.Reshape()(bias, (-1, *(1,) * (x.ndim - 2)))
@@ -145,7 +147,7 @@ def _masked_fill(x: Any, mask: Any, value: Any) -> Any:
 
 
 @composed("OneHot")
-def _one_hot(indices: Any, depth: Any, on: Any, off: Any, *, axis: int = -1) -> Any:
+def _one_hot(indices: TensorBase, depth: Any, on: Any, off: Any, *, axis: int = -1) -> Any:
     count, place = int(values.static_value(depth)), axis % (indices.ndim + 1)
     codes = np.arange(count).reshape(-1, *(1,) * (indices.ndim - place))
     return elementwise.Select()(arrays.ExpandDims()(indices, place) == values.from_array(codes), on, off)

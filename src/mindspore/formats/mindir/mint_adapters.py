@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from mindspore._base import dtype as mstype
 from mindspore.formats.mindir.adapters import ADAPTERS, _cast, _dtype, _prim, adapter
 from mindspore.formats.mindir.compositions import COMPOSED
 from mindspore.prims import products, values
+
+if TYPE_CHECKING:
+    from mindspore.prims.values import TensorBase
 
 _REDUCTION = {0: "sum", 1: "mean", 2: "none"}
 
@@ -63,7 +66,15 @@ def _sizes(value: Any, rank: int) -> tuple[int, ...]:
 
 
 @adapter("Conv1DExt", "Conv2DExt", "Conv3DExt")
-def _convolution(x: Any, w: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Any:
+def _convolution(
+    x: TensorBase,
+    w: TensorBase,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
     rank = w.ndim - 2
     if x.ndim == rank + 1:
         return _convolution(_prim("ExpandDims")()(x, 0), w, bias, stride, padding, dilation, groups)[0]
@@ -93,7 +104,7 @@ ADAPTERS.update({"AvgPool1D": _average_pool(1), "AvgPool2D": _average_pool(2), "
 
 
 @adapter("AdaptiveAvgPool1D", "AdaptiveAvgPool2DExt", "AdaptiveAvgPool3DExt")
-def _adaptive_average(x: Any, output_size: Any) -> Any:
+def _adaptive_average(x: TensorBase, output_size: Any) -> Any:
     """Each axis in turn by a product with the weights of its windows; None keeps a size."""
     rank = x.ndim - 2
     for axis, want in enumerate(_sizes(output_size, rank), 2):
@@ -117,7 +128,7 @@ def _max_pool(x: Any, kernel: Any, strides: Any, pads: Any, dilation: Any, ceil_
 
 
 @adapter("ConstantPadND")
-def _constant_pad(x: Any, padding: Any, value: Any = 0.0) -> Any:
+def _constant_pad(x: TensorBase, padding: Any, value: Any = 0.0) -> Any:
     amounts = [tuple(padding[i : i + 2]) for i in range(0, len(padding), 2)]
     pairs = ((0, 0),) * (x.ndim - len(amounts)) + tuple(reversed(amounts))
     kept = tuple(slice(max(-lo, 0), size - max(-hi, 0)) for (lo, hi), size in zip(pairs, x.shape))  # negative ones crop
@@ -125,7 +136,7 @@ def _constant_pad(x: Any, padding: Any, value: Any = 0.0) -> Any:
 
 
 def _index_pad(mode: str) -> Callable:
-    def run(x: Any, padding: Any) -> Any:
+    def run(x: TensorBase, padding: Any) -> Any:
         for place in range(0, len(padding), 2):  # from the last dimension on
             axis = x.ndim - 1 - place // 2
             places = np.pad(np.arange(x.shape[axis]), tuple(padding[place : place + 2]), mode)  # type: ignore[call-overload]
@@ -141,7 +152,7 @@ for _rank in (1, 2, 3):
 
 
 @adapter("UpsampleNearest1D", "UpsampleNearest2D")
-def _nearest(x: Any, size: Any = None, scales: Any = None) -> Any:
+def _nearest(x: TensorBase, size: Any = None, scales: Any = None) -> Any:
     wanted = size or tuple(int(d * scale) for d, scale in zip(x.shape[2:], scales))
     return COMPOSED["ResizeNearestNeighborV2"](x, tuple(wanted))
 
@@ -155,7 +166,7 @@ def _log_sum_exp(x: Any, dim: Any, keepdim: Any = False) -> Any:
     return total if keepdim else total.reshape(_prim("ReduceMax")(False)(x, dim).shape)
 
 
-def _reduced(loss: Any, reduction: Any) -> Any:
+def _reduced(loss: TensorBase, reduction: Any) -> Any:
     kind = _REDUCTION.get(reduction, "mean")
     every = tuple(range(loss.ndim))
     return loss if kind == "none" else _prim("ReduceSum" if kind == "sum" else "ReduceMean")()(loss, every)
@@ -173,7 +184,7 @@ def _kl_div(x: Any, target: Any, reduction: Any = 1, log_target: bool = False) -
 
 
 # -- creation ---------------------------------------------------------------------------------------------------------
-def _new(x: Any, size: Any, value: Any, dtype: Any = None) -> Any:
+def _new(x: TensorBase, size: Any, value: Any, dtype: Any = None) -> Any:
     return _prim("Fill")()(x.dtype if dtype is None else _dtype(dtype), tuple(size), value)
 
 
@@ -193,7 +204,7 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Any = None) -> Any:
 
 
 @adapter("RepeatInterleaveInt", "RepeatInterleaveTensor")
-def _repeat_interleave(x: Any, repeats: Any, dim: Any = None, *rest: Any) -> Any:
+def _repeat_interleave(x: TensorBase, repeats: Any, dim: Any = None, *rest: Any) -> Any:
     x, axis = (x.reshape(-1), 0) if dim is None else (x, dim % x.ndim)
     places = np.repeat(np.arange(x.shape[axis]), values.static_value(repeats))
     return _prim("Gather")()(x, values.from_array(places), axis)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore.formats.onnx.registry import OPERATORS, P, as_tensor, ints, operator, tensor
 from mindspore.prims import products
+
+if TYPE_CHECKING:
+    from mindspore.prims.values import TensorBase
 
 _CONV = {1: P.Conv1D, 2: P.Conv2D, 3: P.Conv3D}
 
@@ -27,7 +30,9 @@ def _gemm(
     return out if c is None else out + (c if beta == 1 else c * beta)
 
 
-def padding_pairs(x: Any, kernel: Any, strides: Any, dilations: Any, pads: Any, auto_pad: str) -> list[tuple[int, int]]:
+def padding_pairs(
+    x: TensorBase, kernel: Any, strides: Any, dilations: Any, pads: Any, auto_pad: str
+) -> list[tuple[int, int]]:
     """(before, after) per spatial dimension."""
     if auto_pad in ("NOTSET", ""):
         flat = list(pads) if pads is not None else [0] * (2 * len(kernel))
@@ -44,7 +49,7 @@ def padding_pairs(x: Any, kernel: Any, strides: Any, dilations: Any, pads: Any, 
 
 @operator("Conv")
 def convolution(
-    x: Any, w: Any, bias: Any = None, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
+    x: TensorBase, w: TensorBase, bias: Any = None, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
     kernel_shape: Any = None, pads: Any = None, strides: Any = None,
 ) -> Any:  # fmt: skip
     """Convolution of one to three dimensions."""
@@ -63,7 +68,7 @@ def convolution(
     return out if bias is None else out + bias.reshape(1, -1, *(1,) * rank)
 
 
-def _spread(x: Any, strides: tuple[int, ...]) -> Any:
+def _spread(x: TensorBase, strides: tuple[int, ...]) -> Any:
     """`x` with strides - 1 zeros between neighbours of each spatial dimension."""
     for axis, stride in enumerate(strides, 2):
         if stride > 1:
@@ -78,7 +83,7 @@ def _spread(x: Any, strides: tuple[int, ...]) -> Any:
 
 @operator("ConvTranspose")
 def _conv_transpose(
-    x: Any, w: Any, bias: Any = None, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
+    x: TensorBase, w: TensorBase, bias: Any = None, auto_pad: str = "NOTSET", dilations: Any = None, group: int = 1,
     kernel_shape: Any = None, output_padding: Any = None, output_shape: Any = None, pads: Any = None,
     strides: Any = None,
 ) -> Any:  # fmt: skip
@@ -107,7 +112,7 @@ def _conv_transpose(
 
 @operator("BatchNormalization")
 def _batch_norm(
-    x: Any, scale: Any, bias: Any, mean: Any, variance: Any, epsilon: float = 1e-5, momentum: float = 0.9,
+    x: TensorBase, scale: Any, bias: Any, mean: TensorBase, variance: Any, epsilon: float = 1e-5, momentum: float = 0.9,
     training_mode: int = 0, spatial: int = 1,
 ) -> Any:  # fmt: skip
     shape = (1, -1, *(1,) * (x.ndim - 2))
@@ -122,7 +127,7 @@ def _batch_norm(
 
 
 @operator("LRN")
-def _local_norm(x: Any, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int = 1) -> Any:
+def _local_norm(x: TensorBase, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int = 1) -> Any:
     below = (size - 1) // 2
     squares = P.Pad(((0, 0), (below, size - 1 - below), *((0, 0),) * (x.ndim - 2)))(x * x)
     total: Any = sum(squares[:, i : i + x.shape[1]] for i in range(size))
@@ -130,7 +135,7 @@ def _local_norm(x: Any, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1
 
 
 @operator("InstanceNormalization")
-def _instance_norm(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
+def _instance_norm(x: TensorBase, scale: TensorBase, bias: TensorBase, epsilon: float = 1e-5) -> Any:
     out = P.Standardize(tuple(range(2, x.ndim)), epsilon)(x)[0]
     shape = (1, -1, *(1,) * (x.ndim - 2))
     return out * scale.reshape(shape) + bias.reshape(shape)
@@ -138,14 +143,14 @@ def _instance_norm(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
 
 @operator("LayerNormalization")
 def _layer_norm(
-    x: Any, scale: Any, bias: Any = None, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+    x: TensorBase, scale: Any, bias: Any = None, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Any:
     out, mean, variance = P.Standardize(tuple(range(axis % x.ndim, x.ndim)), epsilon)(x)
     out = out * scale
     return (out if bias is None else out + bias), mean, P.Rsqrt()(variance + epsilon)
 
 
-def _along(x: Any, axis: int, opset: int, made: Any) -> Any:
+def _along(x: TensorBase, axis: int, opset: int, made: Any) -> Any:
     """Before opset 13, softmax worked on the matrix that `axis` splits the tensor into."""
     if opset >= 13:
         return made(axis)(x)
@@ -184,7 +189,7 @@ def _log_sum_exp(x: Any, given: Any = None, axes: Any = None, keepdims: int = 1,
 
 
 @operator("Hardmax")
-def _hardmax(x: Any, axis: int = -1) -> Any:
+def _hardmax(x: TensorBase, axis: int = -1) -> Any:
     axis = axis % x.ndim
     shape = [1] * x.ndim
     shape[axis] = x.shape[axis]
@@ -194,7 +199,7 @@ def _hardmax(x: Any, axis: int = -1) -> Any:
 
 
 @operator("RMSNormalization")
-def _rms_norm(x: Any, scale: Any, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1) -> Any:
+def _rms_norm(x: TensorBase, scale: Any, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1) -> Any:
     over = tuple(range(axis % x.ndim, x.ndim))
     return x * P.Rsqrt()(P.ReduceMean(True)(x * x, over) + epsilon) * scale
 

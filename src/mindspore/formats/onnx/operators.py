@@ -71,19 +71,19 @@ def _identity(x: Any) -> Any:
 
 
 @operator("Div")
-def _div(a: Any, b: Any) -> Any:
+def _div(a: TensorBase, b: Any) -> Any:
     if a.dtype.kind in "iu":
         return _CAST(P.TruncateDiv()(a, b), a.dtype)
     return P.Div()(a, b)
 
 
 @operator("Pow")
-def _pow(a: Any, b: Any) -> Any:
+def _pow(a: TensorBase, b: Any) -> Any:
     return _CAST(P.Pow()(a, _CAST(b, a.dtype) if a.dtype.kind == "f" else b), a.dtype)
 
 
 @operator("Mod")
-def _mod(a: Any, b: Any, fmod: int = 0) -> Any:
+def _mod(a: TensorBase, b: Any, fmod: int = 0) -> Any:
     return _CAST(P.TruncateMod()(a, b) if fmod else P.FloorMod()(a, b), a.dtype)
 
 
@@ -117,14 +117,14 @@ def _mean(*xs: Any) -> Any:
 
 
 @operator("Clip")
-def _clip(x: Any, low: Any = None, high: Any = None, min: Any = None, max: Any = None) -> Any:
+def _clip(x: TensorBase, low: Any = None, high: Any = None, min: Any = None, max: Any = None) -> Any:
     low, high = (low if low is not None else min), (high if high is not None else max)
     x = x if low is None else _CAST(P.Maximum()(x, low), x.dtype)
     return x if high is None else _CAST(P.Minimum()(x, high), x.dtype)
 
 
 @operator("Where")
-def _where(condition: Any, x: Any, y: Any) -> Any:
+def _where(condition: TensorBase, x: TensorBase, y: TensorBase) -> Any:
     shape = np.broadcast_shapes(condition.shape, x.shape, y.shape)
     return P.Select()(*(expand_to(v, shape) for v in (condition, x, y)))
 
@@ -168,7 +168,7 @@ def _thresholded(x: Any, alpha: float = 1.0) -> Any:
 
 
 @operator("Shrink")
-def _shrink(x: Any, bias: float = 0.0, lambd: float = 0.5) -> Any:
+def _shrink(x: TensorBase, bias: float = 0.0, lambd: float = 0.5) -> Any:
     middle = P.Select()(x > lambd, x - bias, P.ZerosLike()(x))
     return _CAST(P.Select()(x < -lambd, x + bias, middle), x.dtype)
 
@@ -218,7 +218,7 @@ def _cast_like(x: Any, like: Any, saturate: int = 1, round_mode: str = "up") -> 
 
 
 @operator("Dropout")
-def _dropout(x: Any, ratio: Any = None, training: Any = None, seed: int = 0) -> Any:
+def _dropout(x: TensorBase, ratio: Any = None, training: Any = None, seed: int = 0) -> Any:
     keep = np.ones(x.shape, bool)
     share = (
         0.5 if ratio is None else ratio if isinstance(ratio, float) else float(static(ratio, "a ratio").reshape(-1)[0])
@@ -232,12 +232,12 @@ def _dropout(x: Any, ratio: Any = None, training: Any = None, seed: int = 0) -> 
 
 # -- shapes -----------------------------------------------------------------------------------------------------------
 @operator("Shape")
-def _shape(x: Any, start: int = 0, end: int | None = None) -> np.ndarray:
+def _shape(x: TensorBase, start: int = 0, end: int | None = None) -> np.ndarray:
     return np.array(x.shape[start:end], np.int64)
 
 
 @operator("Size")
-def _size(x: Any) -> np.ndarray:
+def _size(x: TensorBase) -> np.ndarray:
     return np.array(math.prod(x.shape), np.int64)
 
 
@@ -267,13 +267,13 @@ def _reshape(x: Any, shape: Any, allowzero: int = 0) -> Any:
 
 
 @operator("Flatten")
-def _flatten(x: Any, axis: int = 1) -> Any:
+def _flatten(x: TensorBase, axis: int = 1) -> Any:
     axis = axis % x.ndim if axis < 0 else axis
     return P.Reshape()(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
 @operator("Transpose")
-def _transpose(x: Any, perm: Any = None) -> Any:
+def _transpose(x: TensorBase, perm: Any = None) -> Any:
     return P.Transpose()(x, tuple(perm) if perm is not None else tuple(reversed(range(x.ndim))))
 
 
@@ -340,13 +340,13 @@ def _slice(x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps
 
 
 @operator("Gather")
-def _gather(x: Any, indices: Any, axis: int = 0) -> Any:
+def _gather(x: TensorBase, indices: Any, axis: int = 0) -> Any:
     size = x.shape[axis]
     return P.Gather()(x, P.Select()(indices < 0, indices + size, indices), axis)
 
 
 @operator("GatherElements")
-def _gather_elements(x: Any, indices: Any, axis: int = 0) -> Any:
+def _gather_elements(x: TensorBase, indices: Any, axis: int = 0) -> Any:
     return P.GatherD()(x, axis, P.Select()(indices < 0, indices + x.shape[axis], indices))
 
 
@@ -459,7 +459,7 @@ operator("ReduceLogSum", arrays=True)(_reduction("ReduceSum", after=lambda x: P.
 
 
 def _arg(name: str) -> Callable:
-    def run(x: Any, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
+    def run(x: TensorBase, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> Any:
         if select_last_index:
             turned = x[(*(slice(None),) * (axis % x.ndim), slice(None, None, -1))]
             found = x.shape[axis] - 1 - _CAST(getattr(P, name)(axis)(turned), mstype.int64)
@@ -486,7 +486,7 @@ def _top_k(x: Any, k: Any, axis: int = -1, largest: int = 1, sorted: int = 1) ->
     return _swap(values if largest else -values, axis), _swap(_CAST(indices, mstype.int64), axis)
 
 
-def _swap(x: Any, axis: int) -> Any:
+def _swap(x: TensorBase, axis: int) -> Any:
     axis = axis % x.ndim
     if axis == x.ndim - 1:
         return x

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore.formats.onnx.layers import convolution, padding_pairs
 from mindspore.formats.onnx.registry import P, operator, tensor
+
+if TYPE_CHECKING:
+    from mindspore.prims.values import TensorBase
 
 
 def _windows(kernel_shape: Any, strides: Any, dilations: Any) -> tuple[tuple, tuple, tuple]:
@@ -16,7 +19,7 @@ def _windows(kernel_shape: Any, strides: Any, dilations: Any) -> tuple[tuple, tu
     return kernel, tuple(strides or (1,) * len(kernel)), tuple(dilations or (1,) * len(kernel))
 
 
-def _ceil_extra(x: Any, pairs: list, kernel: tuple, strides: tuple, dilations: tuple) -> list[int]:
+def _ceil_extra(x: TensorBase, pairs: list, kernel: tuple, strides: tuple, dilations: tuple) -> list[int]:
     """How much more padding behind lets the last, partial window count."""
     extra = []
     for size, (lo, hi), k, s, d in zip(x.shape[2:], pairs, kernel, strides, dilations):
@@ -30,7 +33,7 @@ def _ceil_extra(x: Any, pairs: list, kernel: tuple, strides: tuple, dilations: t
 
 @operator("MaxPool")
 def _max_pool(
-    x: Any, auto_pad: str = "NOTSET", ceil_mode: int = 0, dilations: Any = None, kernel_shape: Any = None,
+    x: TensorBase, auto_pad: str = "NOTSET", ceil_mode: int = 0, dilations: Any = None, kernel_shape: Any = None,
     pads: Any = None, storage_order: int = 0, strides: Any = None, num_outputs: int = 1,
 ) -> Any:  # fmt: skip
     kernel, steps, spread = _windows(kernel_shape, strides, dilations)
@@ -45,7 +48,7 @@ def _max_pool(
 
 
 def _max_with_places(
-    x: Any, kernel: tuple, strides: tuple, dilations: tuple, pairs: list, lowest: Any, storage_order: int
+    x: TensorBase, kernel: tuple, strides: tuple, dilations: tuple, pairs: list, lowest: Any, storage_order: int
 ) -> tuple:
     """Maxima, and their places in the flat tensor: all windows are gathered and searched."""
     sizes = tuple(x.shape[2:])
@@ -92,7 +95,7 @@ def _average_pool(
     return total / counts
 
 
-def _window_sum(x: Any, kernel: tuple, strides: tuple, dilations: tuple, pairs: list) -> Any:
+def _window_sum(x: TensorBase, kernel: tuple, strides: tuple, dilations: tuple, pairs: list) -> Any:
     padded = P.Pad(((0, 0), (0, 0), *pairs))(x)
     if set(dilations) == {1}:
         return P.AvgPoolNd(len(kernel), kernel, strides, 0, False, True, None, "valid")(padded) * math.prod(kernel)
@@ -116,15 +119,15 @@ def _lp_pool(
 
 
 @operator("GlobalAveragePool")
-def _global_average(x: Any) -> Any:
+def _global_average(x: TensorBase) -> Any:
     return P.ReduceMean(True)(x, tuple(range(2, x.ndim)))
 
 
 @operator("GlobalMaxPool")
-def _global_max(x: Any) -> Any:
+def _global_max(x: TensorBase) -> Any:
     return P.ReduceMax(True)(x, tuple(range(2, x.ndim)))
 
 
 @operator("GlobalLpPool")
-def _global_lp(x: Any, p: int = 2) -> Any:
+def _global_lp(x: TensorBase, p: int = 2) -> Any:
     return P.Pow()(P.ReduceSum(True)(P.Pow()(P.Abs()(x), float(p)), tuple(range(2, x.ndim))), 1.0 / p)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.formats.onnx.registry import OPERATORS, P, as_tensor, operator
+
+if TYPE_CHECKING:
+    from mindspore.prims.values import TensorBase
 
 _WITH_ALPHA = {"Affine", "Elu", "HardSigmoid", "LeakyRelu", "ScaledTanh", "ThresholdedRelu"}
 
@@ -51,7 +54,15 @@ def _clipped(function: Callable, clip: float | None) -> Callable:
 
 
 def _run(
-    options: _Options, x: Any, w: Any, r: Any, b: Any, lengths: Any, states: list[Any], cell: Callable, hidden: int
+    options: _Options,
+    x: TensorBase,
+    w: TensorBase,
+    r: Any,
+    b: Any,
+    lengths: Any,
+    states: list[Any],
+    cell: Callable,
+    hidden: int,
 ) -> tuple:
     """Run a cell `(place, gates of x, R, bias of R, states) -> states` over time; Y and the last states."""
     x, w, r, b, lengths, *states = (as_tensor(v) for v in (x, w, r, b, lengths, *states))
@@ -88,7 +99,7 @@ def _run(
     return (y, *ends)
 
 
-def _select(going: Any, new: Any, old: Any) -> Any:
+def _select(going: Any, new: TensorBase, old: Any) -> Any:
     return P.Select()(P.BroadcastTo(tuple(new.shape))(going), new, old)
 
 
@@ -99,7 +110,14 @@ def _recur(h: Any, r: Any, bias: Any) -> Any:
 
 @operator("RNN")
 def _rnn(
-    x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, hidden_size: int = 0, **attributes: Any
+    x: Any,
+    w: Any,
+    r: TensorBase,
+    b: Any = None,
+    lengths: Any = None,
+    h: Any = None,
+    hidden_size: int = 0,
+    **attributes: Any,
 ) -> tuple:
     options = _Options(1, ["Tanh"], attributes)
 
@@ -111,7 +129,7 @@ def _rnn(
 
 @operator("GRU")
 def _gru(
-    x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, hidden_size: int = 0,
+    x: Any, w: Any, r: TensorBase, b: Any = None, lengths: Any = None, h: Any = None, hidden_size: int = 0,
     linear_before_reset: int = 0, **attributes: Any,
 ) -> tuple:  # fmt: skip
     options = _Options(2, ["Sigmoid", "Tanh"], attributes)
@@ -135,7 +153,8 @@ def _gru(
 
 @operator("LSTM")
 def _lstm(
-    x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None, c: Any = None, peepholes: Any = None,
+    x: Any, w: Any, r: TensorBase, b: Any = None, lengths: Any = None, h: Any = None, c: Any = None,
+    peepholes: Any = None,
     hidden_size: int = 0, input_forget: int = 0, **attributes: Any,
 ) -> tuple:  # fmt: skip
     options = _Options(3, ["Sigmoid", "Tanh", "Tanh"], attributes)

@@ -68,7 +68,7 @@ def run_operator(
     return tuple(np.asarray(r._data) if folded and isinstance(r, TensorBase) and r._node is None else r for r in results)
 
 
-def is_known(value: Any) -> bool:
+def is_known(value: object) -> bool:
     """Whether a value is known now, rather than when the graph being built runs."""
     return not isinstance(value, TensorBase) or value._node is None
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore.formats.onnx.messages import BOOL, INT32
 from mindspore.ir import CNode
+
+if TYPE_CHECKING:
+    from mindspore.formats.onnx.export import OnnxGraph
 
 Rule = Callable[..., Any]
 RULES: dict[str, Rule] = {}
@@ -51,7 +54,7 @@ for _ours, _theirs in _SAME.items():
     RULES[_ours] = _same(_theirs)
 
 
-def _like(g: Any, node: CNode, value: float) -> str:
+def _like(g: OnnxGraph, node: CNode, value: float) -> str:
     """A constant of the type of the node's result."""
     return g.constant(np.asarray(value, node.abstract.dtype.np))
 
@@ -61,46 +64,46 @@ def _shape(node: Any) -> tuple[int, ...]:
 
 
 @rule("Print")
-def _print(g: Any, node: CNode, token: str, *tensors: str) -> str:
+def _print(g: OnnxGraph, node: CNode, token: str, *tensors: str) -> str:
     """ONNX does not print; the value that keeps prints in order passes through."""
     return token
 
 
 # -- elementwise compositions -----------------------------------------------------------------------------------------
 @rule("NotEqual")
-def _not_equal(g: Any, node: CNode, x: str, y: str) -> str:
+def _not_equal(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     return g.emit("Not", [g.emit("Equal", [x, y])])
 
 
 @rule("Square")
-def _square(g: Any, node: CNode, x: str) -> str:
+def _square(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Mul", [x, x])
 
 
 @rule("Rsqrt")
-def _rsqrt(g: Any, node: CNode, x: str) -> str:
+def _rsqrt(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Reciprocal", [g.emit("Sqrt", [x])])
 
 
 @rule("Log1p")
-def _log1p(g: Any, node: CNode, x: str) -> str:
+def _log1p(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Log", [g.emit("Add", [x, _like(g, node, 1)])])
 
 
 @rule("Expm1")
-def _expm1(g: Any, node: CNode, x: str) -> str:
+def _expm1(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Sub", [g.emit("Exp", [x]), _like(g, node, 1)])
 
 
 @rule("FloorDiv")
-def _floor_div(g: Any, node: CNode, x: str, y: str) -> str:
+def _floor_div(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     if node.abstract.dtype.kind in "iu":
         return g.emit("Div", [g.emit("Sub", [x, g.emit("Mod", [x, y])]), y])
     return g.emit("Floor", [g.emit("Div", [x, y])])
 
 
 @rule("FloorMod", "Mod")
-def _floor_mod(g: Any, node: CNode, x: str, y: str) -> str:
+def _floor_mod(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     if node.abstract.dtype.kind in "iu":
         return g.emit("Mod", [x, y])
     floor = g.emit("Floor", [g.emit("Div", [x, y])])
@@ -108,44 +111,44 @@ def _floor_mod(g: Any, node: CNode, x: str, y: str) -> str:
 
 
 @rule("TruncateMod")
-def _truncate_mod(g: Any, node: CNode, x: str, y: str) -> str:
+def _truncate_mod(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     return g.emit("Mod", [x, y], fmod=1)
 
 
 @rule("TruncateDiv")
-def _truncate_div(g: Any, node: CNode, x: str, y: str) -> str:
+def _truncate_div(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     quotient = g.emit("Div", [x, y])
     return quotient if node.abstract.dtype.kind in "iu" else _trunc(g, node, quotient)
 
 
 @rule("Trunc")
-def _trunc(g: Any, node: CNode, x: str) -> str:
+def _trunc(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Mul", [g.emit("Sign", [x]), g.emit("Floor", [g.emit("Abs", [x])])])
 
 
 @rule("Erfc")
-def _erfc(g: Any, node: CNode, x: str) -> str:
+def _erfc(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Sub", [_like(g, node, 1), g.emit("Erf", [x])])
 
 
 @rule("SeLU")
-def _selu(g: Any, node: CNode, x: str) -> str:
+def _selu(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Selu", [x])
 
 
 @rule("Hypot")
-def _hypot(g: Any, node: CNode, x: str, y: str) -> str:
+def _hypot(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     return g.emit("Sqrt", [g.emit("Add", [g.emit("Mul", [x, x]), g.emit("Mul", [y, y])])])
 
 
 @rule("Xlogy")
-def _xlogy(g: Any, node: CNode, x: str, y: str) -> str:
+def _xlogy(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     zero = _like(g, node, 0)
     return g.emit("Where", [g.emit("Equal", [x, zero]), zero, g.emit("Mul", [x, g.emit("Log", [y])])])
 
 
 @rule("Atan2")
-def _atan2(g: Any, node: CNode, y: str, x: str) -> str:
+def _atan2(g: OnnxGraph, node: CNode, y: str, x: str) -> str:
     """atan(y / x), moved by π where x is negative."""
     zero = _like(g, node, 0)
     turn = g.emit("Where", [g.emit("Less", [y, zero]), _like(g, node, -math.pi), _like(g, node, math.pi)])
@@ -154,76 +157,76 @@ def _atan2(g: Any, node: CNode, y: str, x: str) -> str:
 
 
 @rule("BitwiseAnd", "BitwiseOr", "BitwiseXor")
-def _bitwise(g: Any, node: CNode, x: str, y: str) -> str:
+def _bitwise(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     if node.abstract.dtype.kind != "b":
         raise RuntimeError(f"{node.op.name} of whole numbers cannot be exported to ONNX of opset 17.")
     return g.emit(node.op.name.removeprefix("Bitwise"), [x, y])
 
 
 @rule("Tril", "Triu")
-def _trilu(g: Any, node: CNode, x: str) -> str:
+def _trilu(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Trilu", [x, g.ints(node.op.diagonal)], upper=int(node.op.name == "Triu"))
 
 
 @rule("SquaredDifference")
-def _squared_difference(g: Any, node: CNode, x: str, y: str) -> str:
+def _squared_difference(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     return _square(g, node, g.emit("Sub", [x, y]))
 
 
 @rule("IsFinite")
-def _is_finite(g: Any, node: CNode, x: str) -> str:
+def _is_finite(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Not", [g.emit("Or", [g.emit("IsNaN", [x]), g.emit("IsInf", [x])])])
 
 
 @rule("ZerosLike")
-def _zeros_like(g: Any, node: CNode, x: str) -> str:
+def _zeros_like(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.constant(np.zeros(_shape(node), node.abstract.dtype.np))
 
 
 @rule("OnesLike")
-def _ones_like(g: Any, node: CNode, x: str) -> str:
+def _ones_like(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.constant(np.ones(_shape(node), node.abstract.dtype.np))
 
 
 @rule("ReLU6")
-def _relu6(g: Any, node: CNode, x: str) -> str:
+def _relu6(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Clip", [x, _like(g, node, 0), _like(g, node, 6)])
 
 
 @rule("HSigmoid")
-def _hard_sigmoid(g: Any, node: CNode, x: str) -> str:
+def _hard_sigmoid(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("HardSigmoid", [x], alpha=1 / 6, beta=0.5)
 
 
 @rule("SiLU")
-def _silu(g: Any, node: CNode, x: str) -> str:
+def _silu(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Mul", [x, g.emit("Sigmoid", [x])])
 
 
 @rule("Mish")
-def _mish(g: Any, node: CNode, x: str) -> str:
+def _mish(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Mul", [x, g.emit("Tanh", [g.emit("Softplus", [x])])])
 
 
 @rule("LeakyReLU")
-def _leaky(g: Any, node: CNode, x: str) -> str:
+def _leaky(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("LeakyRelu", [x], alpha=float(next(iter(node.op.attrs.values()))))
 
 
 @rule("Elu")
-def _elu(g: Any, node: CNode, x: str) -> str:
+def _elu(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Elu", [x], alpha=float(node.op.attrs.get("alpha", 1.0)))
 
 
 @rule("GeLUErf")
-def _gelu(g: Any, node: CNode, x: str) -> str:
+def _gelu(g: OnnxGraph, node: CNode, x: str) -> str:
     erf = g.emit("Erf", [g.emit("Mul", [x, _like(g, node, 1 / math.sqrt(2))])])
     half = g.emit("Mul", [x, _like(g, node, 0.5)])
     return g.emit("Mul", [half, g.emit("Add", [erf, _like(g, node, 1)])])
 
 
 @rule("GeLU")
-def _gelu_tanh(g: Any, node: CNode, x: str) -> str:
+def _gelu_tanh(g: OnnxGraph, node: CNode, x: str) -> str:
     cube = g.emit("Mul", [x, g.emit("Mul", [x, x])])
     inner = g.emit("Add", [x, g.emit("Mul", [cube, _like(g, node, 0.044715)])])
     tanh = g.emit("Tanh", [g.emit("Mul", [inner, _like(g, node, math.sqrt(2 / math.pi))])])
@@ -232,24 +235,24 @@ def _gelu_tanh(g: Any, node: CNode, x: str) -> str:
 
 
 @rule("FastGeLU")
-def _fast_gelu(g: Any, node: CNode, x: str) -> str:
+def _fast_gelu(g: OnnxGraph, node: CNode, x: str) -> str:
     """x · sigmoid(1.702 x)"""
     return g.emit("Mul", [x, g.emit("Sigmoid", [g.emit("Mul", [x, _like(g, node, 1.702)])])])
 
 
 @rule("CeLU")
-def _celu(g: Any, node: CNode, x: str) -> str:
+def _celu(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Celu", [x], alpha=float(node.op.attrs.get("alpha", 1.0)))
 
 
 @rule("SoftShrink", "HShrink")
-def _shrink(g: Any, node: CNode, x: str) -> str:
+def _shrink(g: OnnxGraph, node: CNode, x: str) -> str:
     bound = float(node.op.attrs.get("lambd", 0.5))
     return g.emit("Shrink", [x], lambd=bound, bias=bound if node.op.name == "SoftShrink" else 0.0)
 
 
 @rule("PReLU")
-def _prelu(g: Any, node: CNode, x: str, weight: str) -> str:
+def _prelu(g: OnnxGraph, node: CNode, x: str, weight: str) -> str:
     rank = len(_shape(node))
     slopes = _shape(node.args[1])
     if slopes and slopes[0] > 1 and rank > 2:
@@ -259,25 +262,25 @@ def _prelu(g: Any, node: CNode, x: str, weight: str) -> str:
 
 # -- numbers and tensors ----------------------------------------------------------------------------------------------
 @rule("ScalarToTensor")
-def _scalar_to_tensor(g: Any, node: CNode, x: Any, dtype: Any = None) -> str:
+def _scalar_to_tensor(g: OnnxGraph, node: CNode, x: Any, dtype: Any = None) -> str:
     if not isinstance(x, str):
         return g.constant(np.asarray(x, node.abstract.dtype.np))
     return g.emit("Cast", [x], to=g.kind(node.abstract.dtype))
 
 
 @rule("TensorToScalar")
-def _tensor_to_scalar(g: Any, node: CNode, x: str) -> str:
+def _tensor_to_scalar(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Reshape", [x, g.ints([])])
 
 
 # -- casts, shapes ----------------------------------------------------------------------------------------------------
 @rule("Cast")
-def _cast(g: Any, node: CNode, x: str, dtype: Any) -> str:
+def _cast(g: OnnxGraph, node: CNode, x: str, dtype: Any) -> str:
     return g.emit("Cast", [x], to=g.kind(dtype))
 
 
 @rule("Reshape")
-def _reshape(g: Any, node: CNode, x: str, shape: Any) -> str:
+def _reshape(g: OnnxGraph, node: CNode, x: str, shape: Any) -> str:
     source, target = _shape(node.args[0]), list(_shape(node))
     if source and target and source[0] == target[0]:
         target[0] = 0  # keeps whatever size the first dimension has, so that it may be free
@@ -285,50 +288,50 @@ def _reshape(g: Any, node: CNode, x: str, shape: Any) -> str:
 
 
 @rule("ExpandDims")
-def _expand_dims(g: Any, node: CNode, x: str, axis: int) -> str:
+def _expand_dims(g: OnnxGraph, node: CNode, x: str, axis: int) -> str:
     return g.emit("Unsqueeze", [x, g.ints([axis])])
 
 
 @rule("Squeeze")
-def _squeeze(g: Any, node: CNode, x: str) -> str:
+def _squeeze(g: OnnxGraph, node: CNode, x: str) -> str:
     return g.emit("Reshape", [x, g.ints(_shape(node))])
 
 
 @rule("Transpose")
-def _transpose(g: Any, node: CNode, x: str, perm: Any) -> str:
+def _transpose(g: OnnxGraph, node: CNode, x: str, perm: Any) -> str:
     rank = len(_shape(node))
     return g.emit("Transpose", [x], perm=[p % rank for p in perm])
 
 
 @rule("BroadcastTo")
-def _broadcast(g: Any, node: CNode, x: str, *rest: Any) -> str:
+def _broadcast(g: OnnxGraph, node: CNode, x: str, *rest: Any) -> str:
     return g.emit("Expand", [x, g.ints(_shape(node))])
 
 
 @rule("Concat")
-def _concat(g: Any, node: CNode, *xs: str) -> str:
+def _concat(g: OnnxGraph, node: CNode, *xs: str) -> str:
     return g.emit("Concat", xs, axis=node.op.axis)
 
 
 @rule("Stack")
-def _stack(g: Any, node: CNode, *xs: str) -> str:
+def _stack(g: OnnxGraph, node: CNode, *xs: str) -> str:
     axis = node.op.axis % len(_shape(node))
     return g.emit("Concat", [g.emit("Unsqueeze", [x, g.ints([axis])]) for x in xs], axis=axis)
 
 
 @rule("Tile")
-def _tile(g: Any, node: CNode, x: str, multiples: Any) -> str:
+def _tile(g: OnnxGraph, node: CNode, x: str, multiples: Any) -> str:
     return g.emit("Tile", [x, g.ints(multiples)])
 
 
 @rule("Pad")
-def _pad(g: Any, node: CNode, x: str) -> str:
+def _pad(g: OnnxGraph, node: CNode, x: str) -> str:
     pairs = node.op.paddings
     return g.emit("Pad", [x, g.ints([p[0] for p in pairs] + [p[1] for p in pairs]), _like(g, node, node.op.value)])
 
 
 @rule("Fill")
-def _fill(g: Any, node: CNode, dtype: Any, shape: Any, value: Any) -> str:
+def _fill(g: OnnxGraph, node: CNode, dtype: Any, shape: Any, value: Any) -> str:
     if isinstance(value, str):
         return g.emit("Expand", [value, g.ints(_shape(node))])
     return g.constant(np.full(_shape(node), value, node.abstract.dtype.np))
@@ -343,7 +346,7 @@ def _axes(node: CNode, axis: Any) -> list[int]:
 
 
 @rule(*_REDUCTIONS)
-def _reduce(g: Any, node: CNode, x: str, axis: Any = ()) -> str:
+def _reduce(g: OnnxGraph, node: CNode, x: str, axis: Any = ()) -> str:
     axes, keep = _axes(node, axis), int(node.op.keep_dims)
     if node.op.name == "ReduceSum":
         return g.emit("ReduceSum", [x, g.ints(axes)], keepdims=keep) if axes else x
@@ -351,7 +354,7 @@ def _reduce(g: Any, node: CNode, x: str, axis: Any = ()) -> str:
 
 
 @rule("ReduceAll", "ReduceAny")
-def _reduce_bool(g: Any, node: CNode, x: str, axis: Any = ()) -> str:
+def _reduce_bool(g: OnnxGraph, node: CNode, x: str, axis: Any = ()) -> str:
     op = "ReduceMin" if node.op.name == "ReduceAll" else "ReduceMax"
     numbers = g.emit("Cast", [x], to=INT32)
     reduced = g.emit(op, [numbers], axes=_axes(node, axis), keepdims=int(node.op.keep_dims))
@@ -359,20 +362,20 @@ def _reduce_bool(g: Any, node: CNode, x: str, axis: Any = ()) -> str:
 
 
 @rule("Argmax", "Argmin")
-def _arg(g: Any, node: CNode, x: str) -> str:
+def _arg(g: OnnxGraph, node: CNode, x: str) -> str:
     op = "ArgMax" if node.op.name == "Argmax" else "ArgMin"
     found = g.emit(op, [x], axis=node.op.axis, keepdims=0)
     return g.emit("Cast", [found], to=g.kind(node.abstract.dtype))
 
 
 @rule("TopK")
-def _top_k(g: Any, node: CNode, x: str, k: int) -> list[str]:
+def _top_k(g: OnnxGraph, node: CNode, x: str, k: int) -> list[str]:
     values, indices = g.emit("TopK", [x, g.ints([k])], 2, axis=-1)
     return [values, g.emit("Cast", [indices], to=g.kind(node.abstract.elements[1].dtype))]
 
 
 @rule("Sort")
-def _sort(g: Any, node: CNode, x: str) -> list[str]:
+def _sort(g: OnnxGraph, node: CNode, x: str) -> list[str]:
     axis = node.op.axis
     size = _shape(node.args[0])[axis]
     values, places = g.emit("TopK", [x, g.ints([size])], 2, axis=axis, largest=int(node.op.descending))
@@ -380,7 +383,7 @@ def _sort(g: Any, node: CNode, x: str) -> list[str]:
 
 
 @rule("CumSum")
-def _cum_sum(g: Any, node: CNode, x: str, axis: int) -> str:
+def _cum_sum(g: OnnxGraph, node: CNode, x: str, axis: int) -> str:
     return g.emit(
         "CumSum", [x, g.ints(axis)], exclusive=int(node.op.exclusive), reverse=int(node.op.reverse)
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,39 +13,42 @@ from mindspore.formats.onnx.rules import rule
 from mindspore.ir import CNode
 from mindspore.prims.arrays import TENSOR_INDEX
 
+if TYPE_CHECKING:
+    from mindspore.formats.onnx.export import OnnxGraph
+
 _SCATTERS = {"TensorScatterUpdate": "none", "TensorScatterAdd": "add", "TensorScatterMul": "mul"}
 
 
 @rule("Gather")
-def _gather(g: Any, node: CNode, x: str, indices: str, axis: int) -> str:
+def _gather(g: OnnxGraph, node: CNode, x: str, indices: str, axis: int) -> str:
     if getattr(node.op, "batch_dims", 0):
         raise RuntimeError("Gather with batch_dims cannot be exported to ONNX.")
     return g.emit("Gather", [x, indices], axis=axis)
 
 
 @rule("GatherD")
-def _gather_elements(g: Any, node: CNode, x: str, axis: int, index: str) -> str:
+def _gather_elements(g: OnnxGraph, node: CNode, x: str, axis: int, index: str) -> str:
     return g.emit("GatherElements", [x, index], axis=axis)
 
 
 @rule("GatherNd")
-def _gather_nd(g: Any, node: CNode, x: str, indices: str) -> str:
+def _gather_nd(g: OnnxGraph, node: CNode, x: str, indices: str) -> str:
     return g.emit("GatherND", [x, g.emit("Cast", [indices], to=INT64)])
 
 
 @rule(*_SCATTERS)
-def _scatter_nd(g: Any, node: CNode, x: str, indices: str, updates: str) -> str:
+def _scatter_nd(g: OnnxGraph, node: CNode, x: str, indices: str, updates: str) -> str:
     whole = g.emit("Cast", [indices], to=INT64)
     return g.emit("ScatterND", [x, whole, updates], reduction=_SCATTERS[node.op.name])
 
 
 @rule("TensorScatterElements")
-def _scatter_elements(g: Any, node: CNode, x: str, indices: str, updates: str) -> str:
+def _scatter_elements(g: OnnxGraph, node: CNode, x: str, indices: str, updates: str) -> str:
     return g.emit("ScatterElements", [x, indices, updates], axis=node.op.axis, reduction=node.op.reduction)
 
 
 @rule("GetItem")
-def _get_item(g: Any, node: CNode, x: str, *arrays: str) -> str:
+def _get_item(g: OnnxGraph, node: CNode, x: str, *arrays: str) -> str:
     shape = tuple(node.args[0].abstract.shape)
     spec = expanded(node.op.spec, len(shape))
     if len(arrays) > 1 or (arrays and any(s is None or isinstance(s, int) for s in spec)):
@@ -60,7 +63,7 @@ def _get_item(g: Any, node: CNode, x: str, *arrays: str) -> str:
     return x
 
 
-def _sliced(g: Any, x: str, shape: tuple[int, ...], spec: list[Any]) -> str:
+def _sliced(g: OnnxGraph, x: str, shape: tuple[int, ...], spec: list[Any]) -> str:
     starts, ends, axes, steps = [], [], [], []
     for axis, (size, item) in enumerate(zip(shape, spec)):
         if isinstance(item, int):
@@ -78,7 +81,7 @@ def _sliced(g: Any, x: str, shape: tuple[int, ...], spec: list[Any]) -> str:
 
 
 @rule("SetItem")
-def _set_item(g: Any, node: CNode, x: str, value: str, *arrays: str) -> str:
+def _set_item(g: OnnxGraph, node: CNode, x: str, value: str, *arrays: str) -> str:
     kind = node.args[0].abstract
     chosen = plan(node.op.spec, kind.shape, [a.abstract.shape for a in node.args[2:]])
     positions = g.emit("Reshape", [_positions(g, chosen, arrays), g.ints([-1, 1])])
@@ -90,7 +93,7 @@ def _set_item(g: Any, node: CNode, x: str, value: str, *arrays: str) -> str:
     return g.emit("Reshape", [changed, g.ints(kind.shape)])
 
 
-def _positions(g: Any, chosen: Selection, arrays: tuple[str, ...]) -> str:
+def _positions(g: OnnxGraph, chosen: Selection, arrays: tuple[str, ...]) -> str:
     """The flat positions of a selection."""
     total = ""
     for part in chosen.parts:

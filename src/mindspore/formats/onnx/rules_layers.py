@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,10 +10,13 @@ from mindspore.formats.onnx.messages import INT32
 from mindspore.formats.onnx.rules import _shape, rule
 from mindspore.ir import CNode
 
+if TYPE_CHECKING:
+    from mindspore.formats.onnx.export import OnnxGraph
+
 
 # -- products ---------------------------------------------------------------------------------------------------------
 @rule("MatMul", "BatchMatMul")
-def _matmul(g: Any, node: CNode, x: str, y: str) -> str:
+def _matmul(g: OnnxGraph, node: CNode, x: str, y: str) -> str:
     for flag, place in (("transpose_a", 0), ("transpose_b", 1)):
         if getattr(node.op, flag, False):
             rank = len(_shape(node.args[place]))
@@ -28,7 +31,7 @@ def _first_channels(node: CNode) -> None:
 
 
 @rule("Conv1D", "Conv2D", "Conv3D")
-def _conv(g: Any, node: CNode, x: str, w: str) -> str:
+def _conv(g: OnnxGraph, node: CNode, x: str, w: str) -> str:
     _first_channels(node)
     pads = node.op.window(_shape(node.args[0])).pads
     return g.emit(
@@ -38,7 +41,7 @@ def _conv(g: Any, node: CNode, x: str, w: str) -> str:
 
 
 @rule("Conv1DBackpropInput", "Conv2DBackpropInput", "Conv2DTranspose", "Conv3DBackpropInput")
-def _conv_transpose(g: Any, node: CNode, dout: str, w: str, sizes: Any = None) -> str:
+def _conv_transpose(g: OnnxGraph, node: CNode, dout: str, w: str, sizes: Any = None) -> str:
     _first_channels(node)
     op = node.op
     pads = op.window(_shape(node)).pads
@@ -55,7 +58,7 @@ def _conv_transpose(g: Any, node: CNode, dout: str, w: str, sizes: Any = None) -
 
 
 @rule("MaxPool", "MaxPool3D", "MaxPoolNd", "AvgPool", "AvgPoolNd", "AvgPool3D")
-def _pool(g: Any, node: CNode, x: str) -> str:
+def _pool(g: OnnxGraph, node: CNode, x: str) -> str:
     _first_channels(node)
     op = node.op
     pads = op.window(_shape(node.args[0])).pads
@@ -74,7 +77,7 @@ def _pool(g: Any, node: CNode, x: str) -> str:
 
 # -- normalisation ----------------------------------------------------------------------------------------------------
 @rule("BatchNorm")
-def _batch_norm(g: Any, node: CNode, x: str, scale: str, bias: str, mean: str, variance: str) -> list[str]:
+def _batch_norm(g: OnnxGraph, node: CNode, x: str, scale: str, bias: str, mean: str, variance: str) -> list[str]:
     if node.op.is_training:
         raise RuntimeError("A network in training mode cannot be exported to ONNX; call set_train(False) first.")
     _first_channels(node)
@@ -83,13 +86,13 @@ def _batch_norm(g: Any, node: CNode, x: str, scale: str, bias: str, mean: str, v
 
 
 @rule("LayerNorm")
-def _layer_norm(g: Any, node: CNode, x: str, gamma: str, beta: str) -> list[str]:
+def _layer_norm(g: OnnxGraph, node: CNode, x: str, gamma: str, beta: str) -> list[str]:
     out = g.emit("LayerNormalization", [x, gamma, beta], axis=node.op.begin_norm_axis, epsilon=node.op.epsilon)
     return [out, out, out]  # its mean and deviation are only used in training
 
 
 @rule("Standardize")
-def _standardize(g: Any, node: CNode, x: str) -> list[str]:
+def _standardize(g: OnnxGraph, node: CNode, x: str) -> list[str]:
     axes = list(node.op.axes)
     dtype = node.abstract.elements[0].dtype.np
     mean = g.emit("ReduceMean", [x], axes=axes, keepdims=1)
@@ -100,7 +103,7 @@ def _standardize(g: Any, node: CNode, x: str) -> list[str]:
 
 
 @rule("Softmax", "LogSoftmax")
-def _softmax(g: Any, node: CNode, x: str) -> str:
+def _softmax(g: OnnxGraph, node: CNode, x: str) -> str:
     axis = node.op.axis
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     if len(axes) != 1:
@@ -113,7 +116,9 @@ _GATES = {"lstm": ("LSTM", (0, 3, 1, 2)), "gru": ("GRU", (1, 0, 2)), "tanh": ("R
 
 
 @rule("RecurrentSequence")
-def _recurrent(g: Any, node: CNode, gates: str, h: str, c: str, weight: str, bias: Any, lengths: Any) -> list[str]:
+def _recurrent(
+    g: OnnxGraph, node: CNode, gates: str, h: str, c: str, weight: str, bias: Any, lengths: Any
+) -> list[str]:
     """ONNX multiplies the input by a weight itself; ours comes multiplied, so that weight is a permutation."""
     op, order = _GATES[node.op.mode]
     hidden = _shape(node.args[1])[1]

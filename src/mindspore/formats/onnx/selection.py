@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.formats.onnx import types
 from mindspore.formats.onnx.registry import P, as_tensor, ints, operator, static, tensor
+
+if TYPE_CHECKING:
+    from mindspore.prims.values import TensorBase
 
 _CAST = P.Cast()
 
@@ -22,7 +25,7 @@ def _wrapped(indices: Any, sizes: tuple[int, ...]) -> Any:
 
 
 @operator("GatherND")
-def _gather_nd(x: Any, indices: Any, batch_dims: int = 0) -> Any:
+def _gather_nd(x: TensorBase, indices: TensorBase, batch_dims: int = 0) -> Any:
     sizes = tuple(x.shape[batch_dims : batch_dims + indices.shape[-1]])
     places = _wrapped(indices, sizes)
     if batch_dims:
@@ -35,14 +38,14 @@ def _gather_nd(x: Any, indices: Any, batch_dims: int = 0) -> Any:
 
 
 @operator("ScatterND")
-def _scatter_nd(x: Any, indices: Any, updates: Any, reduction: str = "none") -> Any:
+def _scatter_nd(x: TensorBase, indices: TensorBase, updates: Any, reduction: str = "none") -> Any:
     name = {"none": "Update", "add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}[reduction]
     places = _wrapped(indices, tuple(x.shape[: indices.shape[-1]]))
     return getattr(P, f"TensorScatter{name}")()(x, places, updates)
 
 
 @operator("ScatterElements", "Scatter")
-def _scatter_elements(x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none") -> Any:
+def _scatter_elements(x: TensorBase, indices: TensorBase, updates: Any, axis: int = 0, reduction: str = "none") -> Any:
     """As ScatterND: the place of every update is that of its index, with the chosen axis replaced."""
     axis = axis % x.ndim
     grids = np.meshgrid(*(np.arange(d) for d in indices.shape), indexing="ij")
@@ -111,7 +114,7 @@ def _reverse_sequence(x: Any, lengths: Any, batch_axis: int = 1, time_axis: int 
 
 
 @operator("EyeLike")
-def _eye_like(x: Any, dtype: int | None = None, k: int = 0) -> np.ndarray:
+def _eye_like(x: TensorBase, dtype: int | None = None, k: int = 0) -> np.ndarray:
     kind = types.numpy_type(dtype) if dtype is not None else x.dtype.np
     return np.eye(x.shape[0], x.shape[1], k, kind)
 
@@ -184,7 +187,11 @@ def _lp_norm(x: Any, axis: int = -1, p: int = 2) -> Any:
 
 @operator("RandomUniformLike", "RandomNormalLike")
 def _random_like(
-    x: Any, dtype: int | None = None, seed: float | None = None, common_seed: int | None = None, **parameters: float
+    x: TensorBase,
+    dtype: int | None = None,
+    seed: float | None = None,
+    common_seed: int | None = None,
+    **parameters: float,
 ) -> np.ndarray:
     kind = types.numpy_type(dtype) if dtype is not None else x.dtype.np
     return _random(tuple(x.shape), kind, common_seed if seed is None else seed, parameters)
@@ -205,7 +212,7 @@ def _random(shape: tuple, kind: Any, seed: float | None, parameters: dict[str, f
 
 
 @operator("SpaceToDepth")
-def _space_to_depth(x: Any, blocksize: int = 1, mode: str = "DCR") -> Any:
+def _space_to_depth(x: TensorBase, blocksize: int = 1, mode: str = "DCR") -> Any:
     n, c, h, w = x.shape
     b = blocksize
     split = x.reshape(n, c, h // b, b, w // b, b)
@@ -214,7 +221,7 @@ def _space_to_depth(x: Any, blocksize: int = 1, mode: str = "DCR") -> Any:
 
 
 @operator("DepthToSpace")
-def _depth_to_space(x: Any, blocksize: int = 1, mode: str = "DCR") -> Any:
+def _depth_to_space(x: TensorBase, blocksize: int = 1, mode: str = "DCR") -> Any:
     n, c, h, w = x.shape
     b = blocksize
     shape, order = ((n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2)) if mode == "DCR" else (

@@ -28,7 +28,7 @@ def _check_list(function: str, tensors: Any, length: int | None = None) -> None:
         raise ValueError(f"For {function}, {length} tensors are needed, one for each process, but got {len(tensors)}.")
 
 
-def _write(function: str, target: Any, value: Any) -> None:
+def _write(function: str, target: Any, value: Tensor) -> None:
     """Replace the target's value by one of the same size and type."""
     if value.dtype != target.dtype:
         raise TypeError(f"For {function}, the output has type {target.dtype}, but the result {value.dtype}.")
@@ -79,7 +79,7 @@ def barrier(group: str | None = None, async_op: bool = False, device_ids: Any = 
 
 # -- gathering and scattering -----------------------------------------------------------------------------------------
 def all_gather_into_tensor(
-    output_tensor: Any, input_tensor: Any, group: str | None = None, async_op: bool = False
+    output_tensor: Any, input_tensor: Tensor, group: str | None = None, async_op: bool = False
 ) -> CommHandle | None:
     """Write the tensors of all members, joined along the first axis, into `output_tensor`."""
     _check("all_gather_into_tensor", output_tensor, input_tensor)
@@ -108,7 +108,9 @@ def scatter_tensor(
     return _handle(async_op)
 
 
-def all_gather(tensor_list: list, tensor: Any, group: str | None = None, async_op: bool = False) -> CommHandle | None:
+def all_gather(
+    tensor_list: list, tensor: Tensor, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
     """Write the tensor of member i into `tensor_list[i]`."""
     size = world.group_size(_name(group))
     _check("all_gather", tensor)
@@ -120,7 +122,7 @@ def all_gather(tensor_list: list, tensor: Any, group: str | None = None, async_o
 
 
 def gather(
-    tensor: Any, gather_list: list | None, dst: int = 0, group: str | None = None, async_op: bool = False
+    tensor: Tensor, gather_list: list | None, dst: int = 0, group: str | None = None, async_op: bool = False
 ) -> CommHandle | None:
     """At rank `dst`, write the tensor of member i into `gather_list[i]`."""
     _check("gather", tensor)
@@ -147,7 +149,7 @@ def scatter(
 
 
 def reduce_scatter_tensor(
-    output: Any, input: Any, op: str = "sum", group: str | None = None, async_op: bool = False
+    output: Any, input: Tensor, op: str = "sum", group: str | None = None, async_op: bool = False
 ) -> CommHandle | None:
     """Combine the inputs of all members; write this member's part along the first axis into `output`."""
     _check("reduce_scatter_tensor", output, input)
@@ -184,7 +186,7 @@ def _elements(function: str, shape: tuple[int, ...], split_sizes: Sequence[int] 
 
 
 def all_gather_into_tensor_uneven(
-    output: Any, input: Any, output_split_sizes: Any = None, group: str | None = None, async_op: bool = False
+    output: Tensor, input: Tensor, output_split_sizes: Any = None, group: str | None = None, async_op: bool = False
 ) -> CommHandle | None:
     """`all_gather_into_tensor` where members have different numbers of rows."""
     name = "all_gather_into_tensor_uneven"
@@ -196,7 +198,7 @@ def all_gather_into_tensor_uneven(
 
 def reduce_scatter_tensor_uneven(
     output: Any,
-    input: Any,
+    input: Tensor,
     input_split_sizes: Any = None,
     op: str = "sum",
     group: str | None = None,
@@ -212,8 +214,8 @@ def reduce_scatter_tensor_uneven(
 
 
 def all_to_all_single(
-    output: Any,
-    input: Any,
+    output: Tensor,
+    input: Tensor,
     output_split_sizes: Any = None,
     input_split_sizes: Any = None,
     group: str | None = None,

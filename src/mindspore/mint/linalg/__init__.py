@@ -10,7 +10,7 @@ from mindspore.ops import functional as F
 __all__ = ["inv", "matrix_norm", "norm", "qr", "vector_norm"]
 
 
-def inv(input: Any) -> Tensor:
+def inv(input: Tensor) -> Tensor:
     """The inverse of square matrices.
 
     Examples:
@@ -21,7 +21,7 @@ def inv(input: Any) -> Tensor:
     return F.inverse(input)
 
 
-def qr(A: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """(q, r): an orthonormal and an upper triangular factor.
 
     Examples:
@@ -33,7 +33,7 @@ def qr(A: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     return F.qr(A, mode)
 
 
-def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The p-norm over dimensions.
 
     Examples:
@@ -43,7 +43,9 @@ def vector_norm(x: Any, ord: Any = 2, dim: Any = None, keepdim: bool = False, *,
     return F.vector_norm(x, ord, dim, keepdim, dtype=dtype)
 
 
-def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
     """A matrix norm over two dimensions.
 
     Examples:
@@ -53,7 +55,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     return F.matrix_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
-def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """A vector or matrix norm.
 
     Examples:

@@ -49,7 +49,7 @@ from mindspore.prims.inplace import update as _update
 
 
 # -- activations ----------------------------------------------------------------------------------------------------
-def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
     """Exponentials that add up to 1 along `dim` (the last dimension when None).
 
     Examples:
@@ -59,7 +59,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
     return F.softmax(_cast(input, dtype), -1 if dim is None else dim)
 
 
-def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """The logarithm of softmax.
 
     Examples:
@@ -69,7 +69,7 @@ def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Ten
     return F.log_softmax(_cast(input, dtype), -1 if dim is None else dim)
 
 
-def gelu(input: Any, *, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the normal distribution function at x; 'tanh' approximates it.
 
     Examples:
@@ -79,7 +79,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Tensor:
     return F.gelu(input, approximate)
 
 
-def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
+def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """x where positive, else negative_slope * x.
 
     Examples:
@@ -89,11 +89,11 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
     return F.leaky_relu(input, negative_slope)
 
 
-def _stored(input: Any, out: Tensor, inplace: bool) -> Tensor:
+def _stored(input: Tensor, out: Tensor, inplace: bool) -> Tensor:
     return _update(input, out) if inplace else out
 
 
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x where positive, else alpha * (exp(x) - 1).
 
     Examples:
@@ -103,7 +103,7 @@ def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return _stored(input, F.elu(input, alpha), inplace)
 
 
-def relu6(input: Any, inplace: bool = False) -> Tensor:
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """min(max(x, 0), 6).
 
     Examples:
@@ -113,7 +113,7 @@ def relu6(input: Any, inplace: bool = False) -> Tensor:
     return _stored(input, F.relu6(input), inplace)
 
 
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x kept within [min_val, max_val].
 
     Examples:
@@ -123,7 +123,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: b
     return _stored(input, F.hardtanh(input, min_val, max_val), inplace)
 
 
-def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Tensor:
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """x where it is above the threshold, else `value`.
 
     Examples:
@@ -133,7 +133,7 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
     return _stored(input, F.threshold(input, threshold, value), inplace)
 
 
-def relu_(input: Any) -> Tensor:
+def relu_(input: Tensor) -> Tensor:
     """`relu`, with the result stored in the input.
 
     Examples:
@@ -145,7 +145,7 @@ def relu_(input: Any) -> Tensor:
     return _update(input, F.relu(input))
 
 
-def sigmoid_(input: Any) -> Tensor:
+def sigmoid_(input: Tensor) -> Tensor:
     """`sigmoid`, with the result stored in the input.
 
     Examples:
@@ -157,7 +157,7 @@ def sigmoid_(input: Any) -> Tensor:
     return _update(input, sigmoid(input))
 
 
-def elu_(input: Any, alpha: float = 1.0) -> Tensor:
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`elu`, with the result stored in the input.
 
     Examples:
@@ -169,7 +169,7 @@ def elu_(input: Any, alpha: float = 1.0) -> Tensor:
     return elu(input, alpha, True)
 
 
-def hardtanh_(input: Any, min_val: float = -1, max_val: float = 1) -> Tensor:
+def hardtanh_(input: Tensor, min_val: float = -1, max_val: float = 1) -> Tensor:
     """`hardtanh`, with the result stored in the input.
 
     Examples:
@@ -181,7 +181,7 @@ def hardtanh_(input: Any, min_val: float = -1, max_val: float = 1) -> Tensor:
     return hardtanh(input, float(min_val), float(max_val), True)
 
 
-def threshold_(input: Any, threshold: float, value: float) -> Tensor:
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """`threshold`, with the result stored in the input.
 
     Examples:
@@ -194,7 +194,8 @@ def threshold_(input: Any, threshold: float, value: float) -> Tensor:
 
 
 def batch_norm(
-    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False,
+    input: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None = None,
+    bias: Tensor | None = None, training: bool = False,
     momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Normalise every channel (dimension 1) by the batch's statistics in training, by the running ones otherwise.
@@ -209,7 +210,7 @@ def batch_norm(
 
 
 def max_unpool2d(
-    input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
     """The partial inverse of 2-d max pooling.
 
@@ -221,7 +222,7 @@ def max_unpool2d(
     return F.max_unpool2d(input, indices, kernel_size, stride, padding, output_size)
 
 
-def selu(input: Any) -> Tensor:
+def selu(input: Tensor) -> Tensor:
     """The self-normalising exponential unit.
 
     Examples:
@@ -231,7 +232,7 @@ def selu(input: Any) -> Tensor:
     return F.selu(input)
 
 
-def mish(input: Any) -> Tensor:
+def mish(input: Tensor) -> Tensor:
     """x tanh(softplus(x)).
 
     Examples:
@@ -241,7 +242,7 @@ def mish(input: Any) -> Tensor:
     return F.mish(input)
 
 
-def logsigmoid(input: Any) -> Tensor:
+def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(x)).
 
     Examples:
@@ -251,7 +252,7 @@ def logsigmoid(input: Any) -> Tensor:
     return F.logsigmoid(input)
 
 
-def glu(input: Any, dim: int = -1) -> Tensor:
+def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half of `dim` times the sigmoid of the second.
 
     Examples:
@@ -262,7 +263,7 @@ def glu(input: Any, dim: int = -1) -> Tensor:
 
 
 # -- layers as functions --------------------------------------------------------------------------------------------
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zeros with probability p, the rest scaled by 1 / (1 - p).
 
     Examples:
@@ -272,7 +273,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     return _stored(input, F.dropout(input, float(p), training), inplace)
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels with probability p.
 
     Examples:
@@ -282,7 +283,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _stored(input, F.dropout2d(input, float(p), training), inplace)
 
 
-def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
     """Surround the last dimensions; see `ops.pad`.
 
     Examples:
@@ -292,7 +293,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Tens
     return _pad(input, pad, mode, value)
 
 
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge dimensions: all of them by default.
 
     Examples:
@@ -302,7 +303,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return F.flatten(input, start_dim=start_dim, end_dim=end_dim)
 
 
-def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """int64 one-hot codes; -1 takes as many classes as occur.
 
     Examples:
@@ -313,7 +314,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
     return F.one_hot(tensor, num_classes, 1, 0)
 
 
-def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
     """Divide by the p-norm along `dim`, at least eps.
 
     Examples:
@@ -328,7 +329,13 @@ def _mode(padding: Any) -> tuple[str, Any]:
 
 
 def conv1d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """1-d convolution; `padding` is a number per side, 'same' or 'valid'.
 
@@ -341,7 +348,13 @@ def conv1d(
 
 
 def conv2d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """2-d convolution; `padding` is a number per side (or one per dimension), 'same' or 'valid'.
 
@@ -354,7 +367,13 @@ def conv2d(
 
 
 def conv3d(
-    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """3-d convolution; `padding` is a number per side (or one per dimension), 'same' or 'valid'.
 
@@ -367,7 +386,7 @@ def conv3d(
 
 
 def avg_pool1d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
     """The mean of each window; the stride defaults to the window.
@@ -384,7 +403,7 @@ def _stride(stride: Any, kernel_size: Any) -> Any:
 
 
 def avg_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
     """The mean of each window; the stride defaults to the window.
@@ -398,7 +417,7 @@ def avg_pool2d(
 
 
 def avg_pool3d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
     """The mean of each window; the stride defaults to the window.
@@ -412,7 +431,7 @@ def avg_pool3d(
 
 
 def max_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """The maximum of each window, perhaps with its position.
@@ -425,7 +444,7 @@ def max_pool2d(
 
 
 # -- losses ---------------------------------------------------------------------------------------------------------
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean") -> Tensor:
     """Cross entropy of probabilities.
 
     Examples:
@@ -436,7 +455,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
 
 
 def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
+    input: Tensor, target: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
 ) -> Tensor:
     """Cross entropy of logits.
 
@@ -448,7 +467,9 @@ def binary_cross_entropy_with_logits(
     return F.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
-def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean") -> Tensor:
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
+) -> Tensor:
     """The negative log likelihood of the target classes.
 
     Examples:
@@ -458,7 +479,7 @@ def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -1
     return F.nll_loss(input, target, weight, ignore_index, reduction)
 
 
-def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """Quadratic near 0, linear beyond `beta`.
 
     Examples:
@@ -470,7 +491,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     return F.smooth_l1_loss(input, target, float(beta), reduction)
 
 
-def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """target * (log target - input), where input holds log probabilities.
 
     Examples:

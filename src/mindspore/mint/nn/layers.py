@@ -66,14 +66,14 @@ class _Conv(nn.Cell):
             bound = 1 / math.sqrt(math.prod(shape[1:]))
             self.bias = Parameter(initializer(Uniform(bound), (out_channels,), kind), name="bias")
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = self._bordered(input), 0
         function = (mf.conv1d, mf.conv2d, mf.conv3d)[self.rank - 1]
         return function(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
-    def _bordered(self, input: Any) -> Any:
+    def _bordered(self, input: Tensor) -> Any:
         """The input with its border repeated, mirrored or wrapped around."""
         if self.padding == "valid":
             return input
@@ -145,7 +145,7 @@ class ConvTranspose2d(nn.Cell):
             bound = 1 / math.sqrt(math.prod(shape[1:]))
             self.bias = Parameter(initializer(Uniform(bound), (out_channels,), kind), name="bias")
 
-    def construct(self, input: Any, output_size: Any = None) -> Any:
+    def construct(self, input: Tensor, output_size: Any = None) -> Any:
         extra = self.output_padding if output_size is None else self._extra(input.shape[-2:], output_size)
         return conv_transpose2d(
             input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
@@ -190,7 +190,7 @@ class _BatchNorm(nn.Cell):
             self.running_var = Parameter(initializer("ones", shape, kind), "running_var", requires_grad=False)
             self.num_batches_tracked = Parameter(Tensor(0, mstype.int64), "num_batches_tracked", requires_grad=False)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         if self.ranks and input.ndim not in self.ranks:
             raise ValueError(
                 f"For '{type(self).__name__}', 'input' must have {' or '.join(map(str, self.ranks))} dimensions, but its "
@@ -273,7 +273,7 @@ class GroupNorm(nn.Cell):
         self.weight = Parameter(initializer("ones", (num_channels,), kind), name="weight") if affine else None
         self.bias = Parameter(initializer("zeros", (num_channels,), kind), name="bias") if affine else None
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 

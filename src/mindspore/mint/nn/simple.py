@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mindspore import nn
 from mindspore.mint.nn import functional as mf
 from mindspore.ops import functional as F
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
+    from mindspore.nn.cell import Cell
 
 
 class _Pointwise(nn.Cell):
@@ -22,14 +27,14 @@ class _Pointwise(nn.Cell):
     def apply_function(self, input: Any) -> Any:
         raise TypeError(f"{type(self).__name__} must define apply_function")
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return self.apply_function(input)
 
     def extend_repr(self) -> str:
         return ", ".join(f"{k}={v}" for k, v in self.settings)
 
 
-def _layer(name: str, function: Any, doc: str, **defaults: Any) -> Any:
+def _layer(name: str, function: Callable, doc: str, **defaults: Any) -> Any:
     """A layer class: constructor arguments `defaults`, and `function(input, **arguments)` as its body."""
     names = tuple(defaults)
 
@@ -42,7 +47,7 @@ def _layer(name: str, function: Any, doc: str, **defaults: Any) -> Any:
             raise TypeError(f"For 'mint.nn.{name}', '{missing[0]}' is needed.")
         _Pointwise.__init__(self, **settings)
 
-    def apply_function(self: Any, input: Any) -> Any:
+    def apply_function(self: Cell, input: Tensor) -> Any:
         return function(input, **dict(self.settings))
 
     init.__signature__ = _signature(defaults)  # type: ignore[attr-defined]
@@ -62,7 +67,7 @@ def _signature(defaults: dict[str, Any]) -> inspect.Signature:
     return inspect.Signature(arguments)
 
 
-def _without_inplace(function: Any) -> Any:
+def _without_inplace(function: Callable) -> Any:
     """`inplace` is only a hint about memory here: results never overwrite what others still hold."""
 
     def apply(input: Any, inplace: bool = False, **settings: Any) -> Any:
@@ -360,7 +365,7 @@ class MaxUnpool2d(nn.Cell):
 def _pad_layer(name: str, rank: int, mode: str, valued: bool = False, *, doc: str) -> Any:
     """A padding layer: `padding` is one number for all sides, or (left, right, top, …)."""
 
-    def apply(input: Any, padding: Any, value: Any = None) -> Any:
+    def apply(input: Tensor, padding: Any, value: Any = None) -> Any:
         amounts = (padding,) * (2 * rank) if isinstance(padding, int) else tuple(padding)
         return F.pad(input, amounts, mode, value)
 
@@ -460,7 +465,7 @@ class Identity(nn.Cell):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__()
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return input
 
 
@@ -470,7 +475,7 @@ def _reduction(owner: str, value: Any) -> str:
     return value
 
 
-def _loss(name: str, function: Any, doc: str, **defaults: Any) -> Any:
+def _loss(name: str, function: Callable, doc: str, **defaults: Any) -> Any:
     """A loss class: `function(input, target, **arguments)`."""
     names = tuple(defaults)
 
@@ -482,7 +487,7 @@ def _loss(name: str, function: Any, doc: str, **defaults: Any) -> Any:
                 raise TypeError(f"For 'mint.nn.{name}', the arguments are {names}, but got {args} and {kwargs}.")
             _reduction(name, self.settings["reduction"])
 
-        def construct(self, input: Any, target: Any) -> Any:
+        def construct(self, input: Tensor, target: Tensor) -> Any:
             return function(input, target, **self.settings)
 
     Loss.__init__.__signature__ = _signature(defaults)  # type: ignore[attr-defined]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.common.parameter import Parameter
 from mindspore.experimental.optim import SGD as _SGD
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class SGD(_SGD):
@@ -29,7 +32,7 @@ class SGD(_SGD):
     def make_state(self) -> None:
         self.slots("momentum_buf")
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any, group: dict) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any, group: dict) -> None:
         direction = gradient
         if group["momentum"] != 0:
             kept = self.momentum_buf[index]

@@ -11,7 +11,7 @@ from mindspore.ops.arguments import cast
 __all__ = ["erfc", "exp2", "expm1", "log1p", "log_softmax", "round", "sinc"]
 
 
-def log_softmax(input: Any, dim: int | None = None, *, dtype: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
     """The logarithm of softmax.
 
     Examples:

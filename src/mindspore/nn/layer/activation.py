@@ -31,7 +31,7 @@ class _Primitive(Cell):
         super().__init__()
         self.activation = prim
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return self.activation(x)
 
 
@@ -136,7 +136,7 @@ class CELU(Cell):
             raise ValueError("For 'CELU', 'alpha' must not be 0.")
         self.celu = _act.CeLU(float(alpha))
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return self.celu(x)
 
 
@@ -153,7 +153,7 @@ class HShrink(Cell):
         super().__init__()
         self.hshrink = _act.HShrink(lambd)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return self.hshrink(input)
 
 
@@ -170,7 +170,7 @@ class SoftShrink(Cell):
         super().__init__()
         self.softshrink = _act.SoftShrink(lambd)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return self.softshrink(input)
 
 
@@ -183,7 +183,7 @@ class Tanhshrink(Cell):
         [0.0]
     """
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return F.tanhshrink(x)
 
 
@@ -202,7 +202,7 @@ class Hardtanh(Cell):
         if min_val >= max_val:
             raise ValueError(f"For 'Hardtanh', min_val must be smaller than max_val, but got {min_val} and {max_val}.")
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return F.hardtanh(x, self.min_val, self.max_val)
 
 
@@ -219,7 +219,7 @@ class Threshold(Cell):
         super().__init__()
         self.threshold, self.value = threshold, value
 
-    def construct(self, input_x: Any) -> Any:
+    def construct(self, input_x: Tensor) -> Any:
         return F.threshold(input_x, self.threshold, self.value)
 
 
@@ -236,7 +236,7 @@ class Softplus(Cell):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return F.softplus(x, self.beta, self.threshold)
 
 
@@ -268,7 +268,7 @@ class PReLU(Cell):
         self.w = Parameter(value, name="a")
         self.prelu = _act.PReLU()
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return self.prelu(x, self.w)
 
 
@@ -287,7 +287,7 @@ class PReLUExt(Cell):
         self.weight = Parameter(initializer(init, (num_parameters,), dtype or mstype.float32), name="weight")
         self.prelu = _act.PReLU()
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return self.prelu(input, self.weight)
 
 
@@ -323,7 +323,7 @@ class Softmax(Cell):
         super().__init__()
         self.softmax = _act.Softmax(axis)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return self.softmax(input)
 
 
@@ -341,7 +341,7 @@ class Softmax2d(Cell):
         super().__init__()
         self.softmax = _act.Softmax(-3)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         if x.ndim not in (3, 4):
             raise ValueError(f"For 'Softmax2d', x must have 3 or 4 dimensions, but got {x.ndim}.")
         return self.softmax(x)
@@ -360,7 +360,7 @@ class Softmin(Cell):
         super().__init__()
         self.softmax = _act.Softmax(axis)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return self.softmax(-x)
 
 
@@ -377,7 +377,7 @@ class LogSoftmax(Cell):
         super().__init__()
         self.log_softmax = _act.LogSoftmax(axis)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return self.log_softmax(x)
 
 
@@ -394,7 +394,7 @@ class LogSoftmaxExt(Cell):
         super().__init__()
         self.dim = dim
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         dim = self.dim
         if dim is None:
             dim = 0 if x.ndim in (0, 1, 3) else 1
@@ -414,7 +414,7 @@ class GLU(Cell):
         super().__init__()
         self.axis = axis
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return F.glu(x, self.axis)
 
 

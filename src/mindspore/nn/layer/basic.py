@@ -45,7 +45,7 @@ class Identity(Cell):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__()
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return input
 
 
@@ -149,7 +149,7 @@ class Flatten(Cell):
                 raise TypeError(f"For 'Flatten', both 'start_dim' and 'end_dim' must be int, but got {name}={value!r}.")
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return flatten(x, self.start_dim, self.end_dim)
 
 
@@ -181,7 +181,7 @@ class Unflatten(Cell):
             raise TypeError(f"For 'Unflatten', 'unflattened_size' must be a tuple, but got {unflattened_size!r}.")
         self.axis, self.unflattened_size = axis, tuple(unflattened_size)
 
-    def construct(self, input_x: Any) -> Any:
+    def construct(self, input_x: Tensor) -> Any:
         axis = self.axis % input_x.ndim
         return ops.reshape(input_x, input_x.shape[:axis] + self.unflattened_size + input_x.shape[axis + 1 :])
 
@@ -224,7 +224,7 @@ class Pad(Cell):
             raise TypeError(f"For 'Pad', 'paddings' must be a tuple of pairs, but got {paddings!r}.")
         self.paddings, self.mode = paddings, mode
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         if len(self.paddings) != x.ndim:
             raise ValueError(f"For 'Pad', 'paddings' has {len(self.paddings)} pairs for an input of shape {x.shape}.")
         return pad_pairs(x, self.paddings, self.mode.lower())
@@ -243,7 +243,7 @@ class Norm(Cell):
         super().__init__()
         self.axis, self.keep_dims = axis, checks.boolean("Norm", "keep_dims", keep_dims)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.sqrt(ops.ReduceSum(self.keep_dims)(ops.square(x), self.axis))
 
     def extend_repr(self) -> str:
@@ -282,7 +282,7 @@ class ClipByNorm(Cell):
         super().__init__()
         self.axis = () if axis is None else axis
 
-    def construct(self, x: Any, clip_norm: Any) -> Any:
+    def construct(self, x: Tensor, clip_norm: Any) -> Any:
         size = ops.sqrt(ops.ReduceSum(True)(ops.square(x), self.axis))
         limit = ops.cast(clip_norm, x.dtype)
         return x * limit / ops.maximum(size, limit)
@@ -322,7 +322,7 @@ class Roll(Cell):
         super().__init__()
         self.shift, self.axis = shift, axis
 
-    def construct(self, input_x: Any) -> Any:
+    def construct(self, input_x: Tensor) -> Any:
         return ops.roll(input_x, self.shift, self.axis)
 
 
@@ -335,7 +335,7 @@ class Tril(Cell):
         [[1, 0], [3, 4]]
     """
 
-    def construct(self, x: Any, k: int = 0) -> Any:
+    def construct(self, x: Tensor, k: int = 0) -> Any:
         return ops.tril(x, k)
 
 
@@ -348,7 +348,7 @@ class Triu(Cell):
         [[1, 2], [0, 4]]
     """
 
-    def construct(self, x: Any, k: int = 0) -> Any:
+    def construct(self, x: Tensor, k: int = 0) -> Any:
         return ops.triu(x, k)
 
 
@@ -361,7 +361,7 @@ class MatrixDiag(Cell):
         [[1.0, 0.0], [0.0, 2.0]]
     """
 
-    def construct(self, input_x: Any) -> Any:
+    def construct(self, input_x: Tensor) -> Any:
         return input_x * 1 if input_x.ndim == 0 else _diagonal_of(input_x)
 
 
@@ -379,7 +379,7 @@ class MatrixDiagPart(Cell):
         [1.0, 4.0]
     """
 
-    def construct(self, input_x: Any) -> Any:
+    def construct(self, input_x: Tensor) -> Any:
         return ops.diagonal(input_x, 0, -2, -1)
 
 
@@ -392,7 +392,7 @@ class MatrixSetDiag(Cell):
         [[8.0, 2.0], [3.0, 9.0]]
     """
 
-    def construct(self, input_x: Any, diagonal: Any) -> Any:
+    def construct(self, input_x: Tensor, diagonal: Tensor) -> Any:
         rows, cols = input_x.shape[-2:]
         if diagonal.shape != (*input_x.shape[:-2], min(rows, cols)):
             raise ValueError(f"For 'MatrixSetDiag', a diagonal of shape {diagonal.shape} does not fit {input_x.shape}.")
@@ -420,7 +420,7 @@ class Unfold(Cell):
                 raise ValueError(f"For 'Unfold', '{name}' must have the form [1, row, col, 1], but got {value}.")
         self.ksizes, self.strides, self.rates, self.padding = ksizes, strides, rates, padding
 
-    def construct(self, input_x: Any) -> Any:
+    def construct(self, input_x: Tensor) -> Any:
         return extract_patches(input_x, self.ksizes[1:3], self.strides[1:3], self.rates[1:3], self.padding)
 
 
@@ -442,7 +442,7 @@ class Upsample(Cell):
         self.size, self.scale_factor, self.mode = size, scale_factor, mode
         self.align_corners, self.recompute_scale_factor = align_corners, recompute_scale_factor
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.interpolate(
             x, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
         )
@@ -461,7 +461,7 @@ class ResizeBilinear(Cell):
         super().__init__()
         self.half_pixel_centers = half_pixel_centers
 
-    def construct(self, x: Any, size: Any = None, scale_factor: Any = None, align_corners: bool = False) -> Any:
+    def construct(self, x: Tensor, size: Any = None, scale_factor: Any = None, align_corners: bool = False) -> Any:
         if size is None:
             size = (x.shape[2] * scale_factor, x.shape[3] * scale_factor)
         return ops.ResizeBilinear(size, align_corners, self.half_pixel_centers)(x)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["ChannelShuffle"]
 
@@ -25,7 +28,7 @@ class ChannelShuffle(Cell):
         super().__init__()
         self.groups = checks.positive_int("ChannelShuffle", "groups", groups)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.channel_shuffle(x, self.groups)
 
     def extend_repr(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
@@ -10,6 +10,9 @@ from mindspore.nn.layer.activation import LeakyReLU, get_activation
 from mindspore.nn.layer.basic import Dense
 from mindspore.nn.layer.conv import Conv2d
 from mindspore.nn.layer.normalization import BatchNorm1d, BatchNorm2d
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["Conv2dBnAct", "DenseBnAct"]
 
@@ -48,7 +51,7 @@ class Conv2dBnAct(Cell):
             self.batchnorm = BatchNorm2d(out_channels, eps, momentum)
         self.activation = _activation(activation, alpha)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         x = self.conv(x)
         if self.has_bn:
             x = self.batchnorm(x)
@@ -80,7 +83,7 @@ class DenseBnAct(Cell):
             self.batchnorm = BatchNorm1d(out_channels, eps, momentum)
         self.activation = _activation(activation, alpha)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         x = self.dense(x)
         if self.has_bn:
             x = self.batchnorm(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -15,6 +15,10 @@ from mindspore.ops.conv import add_channel_bias, transposed_convolution
 from mindspore.prims import conv as _conv
 from mindspore.prims import window
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+    from mindspore.common.tensor import Tensor
+
 __all__ = ["Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose"]
 
 _FORMATS = {2: ("NCHW", "NHWC"), 3: ("NCDHW",)}
@@ -25,8 +29,8 @@ class _Conv(Cell):
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: tuple, stride: tuple, pad_mode: str, padding: Any,
-        dilation: tuple, group: int, has_bias: bool, weight_init: Any, bias_init: Any, data_format: str = "NCHW",
-        transposed: bool = False, dtype: Any = mstype.float32,
+        dilation: tuple, group: int, has_bias: bool, weight_init: Tensor, bias_init: Any, data_format: str = "NCHW",
+        transposed: bool = False, dtype: DType = mstype.float32,
     ):  # fmt: skip
         super().__init__()
         owner = type(self).__name__
@@ -55,7 +59,7 @@ class _Conv(Cell):
             return (self.out_channels, *self.kernel_size, self.in_channels // self.group)
         return (self.out_channels, self.in_channels // self.group, *self.kernel_size)
 
-    def _make_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+    def _make_parameters(self, weight_init: Tensor | None, bias_init: Any, dtype: DType) -> None:
         self.weight_init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
         self.weight = Parameter(initializer(self.weight_init, self._weight_shape(), dtype), name="weight")
         self.bias_init = bias_init
@@ -124,7 +128,7 @@ class Conv2d(_Conv):
             out_channels, kernel_size, 1, self.pad_mode, padding, stride, dilation, group, data_format
         )
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         output = self.conv2d(x, self.weight)
         if self.has_bias:
             output = _add_bias(output, self.bias, self.data_format)
@@ -157,7 +161,7 @@ class Conv1d(_Conv):
         )  # fmt: skip
         self.conv2d = _conv.Conv2D(out_channels, kernel, 1, self.pad_mode, pads, strides, dilations, group)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         checks.rank("Conv1d", x, 3)
         output = ops.squeeze(self.conv2d(ops.expand_dims(x, 2), self.weight), 2)
         if self.has_bias:
@@ -206,7 +210,7 @@ class Conv3d(_Conv):
         )  # fmt: skip
         self.conv3d = _conv.Conv3D(out_channels, kernel_size, 1, self.pad_mode, padding, stride, dilation, group)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         output = self.conv3d(x, self.weight)
         if self.has_bias:
             output = add_channel_bias(output, self.bias)
@@ -247,7 +251,7 @@ class Conv2dTranspose(_Conv):
     def shard(self, strategy: Any) -> Any:  # type: ignore[override]
         return self
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         output = transposed_convolution(
             "Conv2dTranspose", 2, x, self.weight, self.bias, self.stride, self.pad_mode, self.padding, 0, self.group,
             self.dilation,
@@ -280,7 +284,7 @@ class Conv1dTranspose(_Conv):
             _lift_weight(weight_init), bias_init, "NCHW", True, dtype,
         )  # fmt: skip
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         checks.rank("Conv1dTranspose", x, 3)
         output = transposed_convolution(
             "Conv1dTranspose", 2, ops.expand_dims(x, 2), self.weight, self.bias, self.stride, self.pad_mode,
@@ -311,7 +315,7 @@ class Conv3dTranspose(_Conv):
         )  # fmt: skip
         self.output_padding = window.per_dimension("Conv3dTranspose", "output_padding", output_padding, 3, 0)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return transposed_convolution(
             "Conv3dTranspose", 3, x, self.weight, self.bias, self.stride, self.pad_mode, self.padding,
             self.output_padding, self.group, self.dilation,

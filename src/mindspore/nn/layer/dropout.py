@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout2dExt", "Dropout3d", "DropoutExt"]
 
@@ -38,7 +41,7 @@ class Dropout(Cell):
         self.p = p
         self.keep_prob = keep_prob if p is None else 1 - p
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         if not self.training or self.keep_prob == 1:
             return x
         return ops.dropout(x, 1 - self.keep_prob, True)
@@ -60,7 +63,7 @@ class DropoutExt(Cell):
         super().__init__()
         self.p, self.inplace = p, inplace
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.dropout(input, self.p, self.training)
 
 
@@ -83,7 +86,7 @@ class Dropout1d(_ChannelDropout):
         (1, 2, 6)
     """
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.dropout1d(x, self.p, self.training)
 
 
@@ -97,7 +100,7 @@ class Dropout2d(_ChannelDropout):
         (1, 2, 6, 6)
     """
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.dropout2d(x, self.p, self.training)
 
 
@@ -115,7 +118,7 @@ class Dropout2dExt(_ChannelDropout):
         super().__init__(p)
         self.inplace = inplace
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.dropout2d(input, self.p, self.training)
 
 
@@ -129,5 +132,5 @@ class Dropout3d(_ChannelDropout):
         (1, 2, 4, 4, 4)
     """
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.dropout3d(x, self.p, self.training)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+
 __all__ = ["Embedding", "EmbeddingExt", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]
 
 
-def _table(init: Any, rows: int, columns: int, dtype: Any, padding_idx: int | None) -> Tensor:
+def _table(init: Any, rows: int, columns: int, dtype: DType, padding_idx: int | None) -> Tensor:
     """Initial values, with the padding row at zero."""
     table = initializer(init, [rows, columns], dtype)
     if padding_idx is not None:
@@ -51,7 +54,7 @@ class Embedding(Cell):
         table = _table(embedding_table, vocab_size, embedding_size, dtype, padding_idx)
         self.embedding_table = Parameter(table, name="embedding_table")
 
-    def construct(self, ids: Any) -> Any:
+    def construct(self, ids: Tensor) -> Any:
         if self.use_one_hot:
             hot = ops.one_hot(ops.reshape(ids, (-1,)), self.vocab_size, 1, 0)
             rows = ops.matmul(ops.cast(hot, self.embedding_table.dtype), self.embedding_table)
@@ -93,7 +96,7 @@ class EmbeddingExt(Cell):
         table = _table(init, num_embeddings, embedding_dim, kind, padding_idx if _weight is None else None)
         self.weight = Parameter(table, name="weight", requires_grad=not _freeze)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
         )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.nn.cell import Cell
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["FlashAttention"]
 
@@ -32,7 +35,7 @@ class FlashAttention(Cell):
         super().__init__()
         self.head_num, self.scale, self.keep_prob = head_num, 1 / math.sqrt(head_dim), 1.0 - dropout_rate
 
-    def construct(self, query: Any, key: Any, value: Any, attn_mask: Any = None, alibi_mask: Any = None) -> Any:
+    def construct(self, query: Tensor, key: Tensor, value: Any, attn_mask: Any = None, alibi_mask: Any = None) -> Any:
         shift = None if alibi_mask is None else alibi_mask / self.scale
         if attn_mask is not None:
             attn_mask = ops.not_equal(attn_mask, 0)

@@ -32,7 +32,7 @@ class PixelShuffle(Cell):
         super().__init__()
         self.upscale_factor = checks.positive_int("PixelShuffle", "upscale_factor", upscale_factor)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.pixel_shuffle(input, self.upscale_factor)
 
 
@@ -50,7 +50,7 @@ class PixelUnshuffle(Cell):
         super().__init__()
         self.downscale_factor = checks.positive_int("PixelUnshuffle", "downscale_factor", downscale_factor)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.pixel_unshuffle(input, self.downscale_factor)
 
 

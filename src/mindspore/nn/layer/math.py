@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.nn.cell import Cell
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["DiGamma", "IGamma", "LBeta", "LGamma", "MatDet", "MatInverse", "MatMul", "Moments", "ReduceLogSumExp"]
 
@@ -23,7 +26,7 @@ class ReduceLogSumExp(Cell):
         super().__init__()
         self.axis, self.keep_dims = axis, keep_dims
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.logsumexp(x, self.axis, self.keep_dims)
 
 
@@ -41,7 +44,7 @@ class Moments(Cell):
         self.axis = () if axis is None else axis
         self.keep_dims = bool(keep_dims)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         mean = ops.ReduceMean(True)(x, self.axis)
         variance = ops.ReduceMean(self.keep_dims)(ops.square(x - ops.stop_gradient(mean)), self.axis)
         if not self.keep_dims:
@@ -62,7 +65,7 @@ class MatMul(Cell):
         super().__init__()
         self.transpose_x1, self.transpose_x2 = transpose_x1, transpose_x2
 
-    def construct(self, x1: Any, x2: Any) -> Any:
+    def construct(self, x1: Tensor, x2: Tensor) -> Any:
         if self.transpose_x1 and x1.ndim > 1:
             x1 = ops.swapaxes(x1, -1, -2)
         if self.transpose_x2 and x2.ndim > 1:
@@ -79,7 +82,7 @@ class LGamma(Cell):
         (2,)
     """
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.lgamma(x)
 
 
@@ -92,7 +95,7 @@ class DiGamma(Cell):
         (2,)
     """
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.digamma(x)
 
 
@@ -105,7 +108,7 @@ class IGamma(Cell):
         (2,)
     """
 
-    def construct(self, a: Any, x: Any) -> Any:
+    def construct(self, a: Any, x: Tensor) -> Any:
         return ops.igamma(a, x)
 
 
@@ -118,7 +121,7 @@ class LBeta(Cell):
         (2,)
     """
 
-    def construct(self, x: Any, y: Any) -> Any:
+    def construct(self, x: Tensor, y: Any) -> Any:
         return ops.lgamma(x) + ops.lgamma(y) - ops.lgamma(x + y)
 
 
@@ -131,7 +134,7 @@ class MatInverse(Cell):
         (2, 2)
     """
 
-    def construct(self, a: Any) -> Any:
+    def construct(self, a: Tensor) -> Any:
         return ops.inverse(a)
 
 
@@ -144,5 +147,5 @@ class MatDet(Cell):
         8.0
     """
 
-    def construct(self, a: Any) -> Any:
+    def construct(self, a: Tensor) -> Any:
         return ops.det(a)

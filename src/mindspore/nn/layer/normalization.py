@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -13,6 +13,11 @@ from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.prims.norm import BatchNorm as _BatchNormPrimitive
 from mindspore.prims.norm import LayerNorm as _LayerNormPrimitive
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
+    from mindspore.common.tensor import Tensor
+    from mindspore.prims.primitive import Primitive
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
@@ -29,7 +34,7 @@ class _BatchNorm(Cell):
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True,
         gamma_init: Any = "ones", beta_init: Any = "zeros", moving_mean_init: Any = "zeros",
         moving_var_init: Any = "ones", use_batch_statistics: bool | None = None, data_format: str = "NCHW",
-        dtype: Any = mstype.float32,
+        dtype: DType = mstype.float32,
     ):  # fmt: skip
         super().__init__()
         owner = type(self).__name__
@@ -57,7 +62,7 @@ class _BatchNorm(Cell):
         self.bn_train = _BatchNormPrimitive(True, eps, 1 - momentum, data_format)
         self.bn_infer = _BatchNormPrimitive(False, eps, 1 - momentum, data_format)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         checks.rank(type(self).__name__, x, *self.ranks)
         if self.use_batch_statistics or (self.use_batch_statistics is None and self.training):
             return batch_normalise(self, self.bn_train, x)
@@ -70,7 +75,7 @@ class _BatchNorm(Cell):
         )
 
 
-def batch_normalise(layer: Cell, prim: Any, x: Any) -> Any:
+def batch_normalise(layer: Cell, prim: Primitive, x: Tensor) -> Any:
     """Apply the primitive to the layer's own parameters: statistics are never cast by mixed precision."""
     own = layer._params
     return prim(x, own["gamma"], own["beta"], own["moving_mean"], own["moving_variance"])[0]
@@ -123,7 +128,7 @@ class BatchNorm3d(Cell):
             use_batch_statistics, "NCHW", dtype,
         )  # fmt: skip
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         checks.rank("BatchNorm3d", x, 5)
         samples, channels, depth, height, width = x.shape
         flat = ops.reshape(x, (samples, channels, depth * height, width))
@@ -185,7 +190,7 @@ class LayerNorm(Cell):
         self.beta = Parameter(initializer(beta_init, self.normalized_shape, dtype), name="beta")
         self.layer_norm = _LayerNormPrimitive(begin_norm_axis, begin_params_axis, epsilon)
 
-    def construct(self, input_x: Any) -> Any:
+    def construct(self, input_x: Tensor) -> Any:
         y, _, _ = self.layer_norm(input_x, ops.cast(self.gamma, input_x.dtype), ops.cast(self.beta, input_x.dtype))
         return y
 
@@ -250,7 +255,7 @@ class GroupNorm(Cell):
         self.gamma = Parameter(initializer(gamma_init, num_channels, dtype), name="gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, num_channels, dtype), name="beta", requires_grad=affine)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         if x.shape[1] != self.num_channels:
             raise ValueError(
                 f"For 'GroupNorm', the input must have {self.num_channels} channels, but its shape is {x.shape}."
@@ -280,7 +285,7 @@ class _InstanceNorm(Cell):
         self.gamma = Parameter(initializer(gamma_init, num_features, dtype), name="gamma", requires_grad=affine)
         self.beta = Parameter(initializer(beta_init, num_features, dtype), name="beta", requires_grad=affine)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         checks.rank(type(self).__name__, x, *self.ranks)
         if self.training:
             self._follow(x)
@@ -356,5 +361,5 @@ class LRN(Cell):
         super().__init__()
         self.lrn = ops.LRN(depth_radius, bias, alpha, beta, norm_region)
 
-    def construct(self, input_x: Any) -> Any:
+    def construct(self, input_x: Tensor) -> Any:
         return self.lrn(input_x)

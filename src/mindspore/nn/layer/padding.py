@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.nn.cell import Cell
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = [
     "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d",
@@ -34,7 +37,7 @@ class _PadNd(Cell):
             raise ValueError(f"For '{owner}', 'padding' must be {2 * self.dims} ints of 0 or more, but got {padding}.")
         self.padding, self.value = padding, value
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         if self.mode == "constant":
             return ops.pad(x, self.padding, "constant", self.value)
         return ops.pad(x, self.padding, self.mode)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.nn import checks
@@ -10,6 +10,9 @@ from mindspore.nn.cell import Cell
 from mindspore.ops.pooling import with_batch
 from mindspore.prims import window
 from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
@@ -41,7 +44,7 @@ class _Pool(Cell):
         """The data format the primitive takes."""
         return self.format if self.dims == 2 else ""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return with_batch(type(self).__name__, x, self.dims, self.pool)
 
     def extend_repr(self) -> str:
@@ -136,7 +139,7 @@ class MaxPool2dExt(Cell):
         super().__init__()
         self.options = kernel_size, stride, padding, dilation, return_indices, ceil_mode
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.max_pool2d(input, *self.options)
 
 
@@ -235,7 +238,7 @@ class AvgPool1dExt(_AvgPoolExt):
     ):  # fmt: skip
         super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.avg_pool1d(input, *self.options)
 
 
@@ -255,7 +258,7 @@ class AvgPool2dExt(_AvgPoolExt):
     ):  # fmt: skip
         super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.avg_pool2d(input, *self.options)
 
 
@@ -275,7 +278,7 @@ class AvgPool3dExt(_AvgPoolExt):
     ):  # fmt: skip
         super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.avg_pool3d(input, *self.options)
 
 
@@ -293,7 +296,7 @@ class LPPool1d(Cell):
         super().__init__()
         self.options = norm_type, kernel_size, stride, ceil_mode
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.lp_pool1d(x, *self.options)
 
 
@@ -311,7 +314,7 @@ class LPPool2d(Cell):
         super().__init__()
         self.options = norm_type, kernel_size, stride, ceil_mode
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.lp_pool2d(x, *self.options)
 
 
@@ -329,7 +332,7 @@ class AdaptiveAvgPool1d(Cell):
         super().__init__()
         self.output_size = checks.positive_int("AdaptiveAvgPool1d", "output_size", output_size)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.adaptive_avg_pool1d(input, self.output_size)
 
 
@@ -347,7 +350,7 @@ class AdaptiveAvgPool2d(Cell):
         super().__init__()
         self.output_size = output_size
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.adaptive_avg_pool2d(input, self.output_size)
 
 
@@ -365,7 +368,7 @@ class AdaptiveAvgPool3d(Cell):
         super().__init__()
         self.output_size = output_size
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.adaptive_avg_pool3d(input, self.output_size)
 
 
@@ -383,7 +386,7 @@ class AdaptiveMaxPool1d(Cell):
         super().__init__()
         self.output_size = checks.positive_int("AdaptiveMaxPool1d", "output_size", output_size)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.adaptive_max_pool1d(x, self.output_size)
 
 
@@ -401,7 +404,7 @@ class AdaptiveMaxPool2d(Cell):
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
@@ -419,7 +422,7 @@ class AdaptiveMaxPool3d(Cell):
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return ops.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
@@ -438,7 +441,7 @@ class MaxUnpool1d(_MaxUnpool):
         [[[0.0, 5.0]]]
     """
 
-    def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
+    def construct(self, x: Tensor, indices: Any, output_size: Any = None) -> Any:
         return ops.max_unpool1d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -451,7 +454,7 @@ class MaxUnpool2d(_MaxUnpool):
         [[[[0.0, 0.0], [0.0, 5.0]]]]
     """
 
-    def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
+    def construct(self, x: Tensor, indices: Any, output_size: Any = None) -> Any:
         return ops.max_unpool2d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -465,7 +468,7 @@ class MaxUnpool3d(_MaxUnpool):
         (1, 1, 2, 2, 2)
     """
 
-    def construct(self, x: Any, indices: Any, output_size: Any = None) -> Any:
+    def construct(self, x: Tensor, indices: Any, output_size: Any = None) -> Any:
         return ops.max_unpool3d(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -490,7 +493,7 @@ class FractionalMaxPool2d(Cell):
 
     pool = staticmethod(ops.fractional_max_pool2d)
 
-    def construct(self, input: Any) -> Any:
+    def construct(self, input: Tensor) -> Any:
         return self.pool(
             input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices, self._random_samples
         )

@@ -94,7 +94,7 @@ class FakeQuantWithMinMaxObserver(Cell):
             f"ema={self.ema}({self.ema_decay}), per_channel={self.per_channel}({self.channel_axis}, {self.num_channels})"
         )
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         if self.training:
             self._observe(ops.stop_gradient(x))
         rounded = self._quantise(x)
@@ -177,7 +177,7 @@ class ActQuant(Cell):
         self.fake_quant_act_before = quant_config.activation(**options) if fake_before else None
         self.fake_quant_act = quant_config.activation(**options)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         if self.fake_quant_act_before is not None:
             x = self.fake_quant_act_before(x)
         return self.fake_quant_act(self.act(x))
@@ -247,7 +247,7 @@ class DenseQuant(Dense):
         self.act = get_activation(activation) if isinstance(activation, str) else activation
         self.fake_quant_weight = _weight_observer(quant_config, quant_dtype, out_channels)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         out = ops.dense(x, self.fake_quant_weight(self.weight), self.bias)
         return out if self.act is None else self.act(out)
 
@@ -272,7 +272,7 @@ class Conv2dQuant(Conv2d):
         )  # fmt: skip
         self.fake_quant_weight = _weight_observer(quant_config, quant_dtype, out_channels)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         out = self.conv2d(x, self.fake_quant_weight(self.weight))
         return out + ops.reshape(self.bias, (1, -1, 1, 1)) if self.has_bias else out
 
@@ -299,7 +299,7 @@ class Conv2dBnWithoutFoldQuant(Cell):
         )  # fmt: skip
         self.batchnorm = BatchNorm2d(out_channels, eps=eps, momentum=momentum)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return self.batchnorm(self.conv(x))
 
 
@@ -335,7 +335,7 @@ class Conv2dBnFoldQuant(Cell):
         self.fake_quant_weight = _weight_observer(quant_config, quant_dtype, out_channels)
         self.step = Parameter(Tensor(0, mstype.int32), name="step", requires_grad=False)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         norm = self.batchnorm
         mean, variance = norm.moving_mean.value(), norm.moving_variance.value()
         if self.training:

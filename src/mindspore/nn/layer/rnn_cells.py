@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -11,6 +11,9 @@ from mindspore.common.initializer import Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
@@ -93,7 +96,7 @@ class RNNCell(RNNCellBase):
             raise ValueError(f"For 'RNNCell', 'nonlinearity' must be 'tanh' or 'relu', but got {nonlinearity!r}.")
         self.nonlinearity = nonlinearity
 
-    def construct(self, x: Any, hx: Any) -> Any:
+    def construct(self, x: Tensor, hx: Any) -> Any:
         self.check(x, hx)
         step = _rnn_tanh_cell if self.nonlinearity == "tanh" else _rnn_relu_cell
         return step(x, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
@@ -115,7 +118,7 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, has_bias, 4, dtype)
         self.support_non_tensor_inputs = True
 
-    def construct(self, x: Any, hx: Any) -> Any:
+    def construct(self, x: Tensor, hx: Any) -> Any:
         self.check(x, hx[0], hx[1])
         return _lstm_cell(x, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
 
@@ -133,6 +136,6 @@ class GRUCell(RNNCellBase):
     def __init__(self, input_size: int, hidden_size: int, has_bias: bool = True, dtype: Any = mstype.float32):
         super().__init__(input_size, hidden_size, has_bias, 3, dtype)
 
-    def construct(self, x: Any, hx: Any) -> Any:
+    def construct(self, x: Tensor, hx: Any) -> Any:
         self.check(x, hx)
         return _gru_cell(x, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)

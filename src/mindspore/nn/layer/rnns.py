@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -13,6 +14,9 @@ from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.prims.arrays import GetItem
 from mindspore.prims.rnn import RecurrentSequence
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["GRU", "LSTM", "RNN"]
 
@@ -51,7 +55,7 @@ class _RNNBase(Cell):
         bound = Uniform(1 / math.sqrt(self.hidden_size))
         width = gates * self.hidden_size
 
-        def named(prefix: str, columns: Any) -> ParameterTuple:
+        def named(prefix: str, columns: Callable) -> ParameterTuple:
             made = []
             for layer in range(self.num_layers):
                 for direction in range(self.num_directions):
@@ -68,7 +72,7 @@ class _RNNBase(Cell):
             self.b_ih_list = named("bias_ih", lambda layer: None)
             self.b_hh_list = named("bias_hh", lambda layer: None)
 
-    def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
+    def construct(self, x: Tensor, hx: Any = None, seq_length: Any = None) -> Any:
         return self.run(x, hx, seq_length)
 
     def run(self, x: Any, hx: Any, seq_length: Any) -> tuple:

@@ -69,7 +69,7 @@ class DenseThor(_Factored, Dense):
         Dense.__init__(self, in_channels, out_channels, weight_init, bias_init, has_bias, activation)
         _add_factors(self, in_channels, out_channels)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         if self.training:
             self.keep_input(ops.reshape(x, (-1, self.in_channels)))
         out = self.watch(ops.dense(x, self.weight, self.bias))[0]
@@ -115,7 +115,7 @@ class Conv2dThor(_Factored, Conv2d):
         columns = ops.unfold(x[:, :, : needed[0], : needed[1]], self.kernel_size, self.dilation, 0, self.stride)
         return ops.reshape(ops.transpose(columns, (0, 2, 1)), (-1, columns.shape[1]))
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         out = self.conv2d(x, self.weight)
         if self.training:
             self.keep_input(self._patches(x, out.shape))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.nn.cell import Cell
 from mindspore.prims.primitive import Primitive
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["TimeDistributed"]
 
@@ -38,7 +41,7 @@ class TimeDistributed(Cell):
             )
         self.layer, self.time_axis, self.reshape_with_axis = layer, time_axis, reshape_with_axis
 
-    def construct(self, inputs: Any) -> Any:
+    def construct(self, inputs: Tensor) -> Any:
         axis = self.time_axis % inputs.ndim
         if self.reshape_with_axis is None:
             outputs = []

@@ -71,7 +71,7 @@ class MultiheadAttention(Cell):
         self.bias_v = weight(XavierNormal(), (1, 1, embed_dim), "bias_v") if add_bias_kv else None
 
     def construct(
-        self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
+        self, query: Tensor, key: Tensor, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
         attn_mask: Any = None, average_attn_weights: bool = True,
     ) -> Any:  # fmt: skip
         return self.run(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
@@ -316,7 +316,7 @@ class Transformer(Cell):
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
     def construct(
-        self, src: Any, tgt: Any, src_mask: Any = None, tgt_mask: Any = None, memory_mask: Any = None,
+        self, src: Tensor, tgt: Tensor, src_mask: Any = None, tgt_mask: Any = None, memory_mask: Any = None,
         src_key_padding_mask: Any = None, tgt_key_padding_mask: Any = None, memory_key_padding_mask: Any = None,
     ) -> Any:  # fmt: skip
         if src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:

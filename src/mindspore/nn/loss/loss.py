@@ -61,7 +61,7 @@ class LossBase(Cell):
 
     if not TYPE_CHECKING:  # subclasses take what they need
 
-        def construct(self, logits: Any, labels: Any) -> Any:
+        def construct(self, logits: Tensor, labels: Tensor) -> Any:
             raise NotImplementedError
 
 
@@ -91,7 +91,7 @@ class L1Loss(_Loss2):
         1.0
     """
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         _same_shape("L1Loss", logits, labels)
         return ops.l1_loss(logits, labels, self.reduction)
 
@@ -105,7 +105,7 @@ class L1LossExt(_Loss2):
         2.0
     """
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return ops.l1_loss(logits, labels, self.reduction)
 
 
@@ -118,7 +118,7 @@ class MAELoss(LossBase):
         2.0
     """
 
-    def construct(self, logits: Any, label: Any) -> Any:
+    def construct(self, logits: Tensor, label: Tensor) -> Any:
         _same_shape("MAELoss", logits, label)
         return self.get_loss(ops.abs(logits - label))
 
@@ -132,7 +132,7 @@ class MSELoss(LossBase):
         2.0
     """
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         _same_shape("MSELoss", logits, labels)
         return self.get_loss(ops.square(logits - labels))
 
@@ -149,7 +149,7 @@ class RMSELoss(LossBase):
     def __init__(self) -> None:
         super().__init__()
 
-    def construct(self, logits: Any, label: Any) -> Any:
+    def construct(self, logits: Tensor, label: Tensor) -> Any:
         return ops.sqrt(ops.ReduceMean()(ops.square(logits - label), ()))
 
 
@@ -167,7 +167,7 @@ class SmoothL1Loss(LossBase):
         self.beta = beta
         self.smooth_l1_loss = _prims.SmoothL1(beta)
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return self.get_loss(self.smooth_l1_loss(logits, labels))
 
 
@@ -184,7 +184,7 @@ class HuberLoss(LossBase):
         super().__init__(reduction)
         self.delta = delta
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return ops.huber_loss(logits, labels, self.reduction, self.delta)
 
 
@@ -205,7 +205,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         self.softmax_cross_entropy = _prims.SoftmaxCrossEntropyWithLogits()
         self.sparse_cross_entropy = _prims.SparseCrossEntropy()
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         _same_shape("SoftmaxCrossEntropyWithLogits", logits, labels)
         if self.sparse:
             return self.get_loss(self.sparse_cross_entropy(logits, labels))
@@ -234,7 +234,7 @@ class CrossEntropyLoss(LossBase):
             )
         self.weight, self.ignore_index, self.label_smoothing = weight, ignore_index, label_smoothing
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return ops.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
 
@@ -252,7 +252,7 @@ class NLLLoss(LossBase):
         super().__init__(reduction)
         self.weight, self.ignore_index = weight, ignore_index
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return ops.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
 
 
@@ -269,7 +269,7 @@ class BCELoss(LossBase):
         super().__init__(reduction)
         self.weight = weight
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
 
 
@@ -289,7 +289,7 @@ class BCEWithLogitsLoss(LossBase):
                 raise TypeError(f"For 'BCEWithLogitsLoss', '{name}' must not be a Parameter.")
         self.weight, self.pos_weight = weight, pos_weight
 
-    def construct(self, input: Any, target: Any) -> Any:
+    def construct(self, input: Tensor, target: Tensor) -> Any:
         return ops.binary_cross_entropy_with_logits(input, target, self.weight, self.pos_weight, self.reduction)
 
 
@@ -306,7 +306,7 @@ class KLDivLoss(LossBase):
         super().__init__("mean" if reduction == "batchmean" else reduction)
         self.reduction = reduction
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return ops.kl_div(logits, labels, self.reduction)
 
 
@@ -319,7 +319,7 @@ class SoftMarginLoss(_Loss2):
         0.6931
     """
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return ops.soft_margin_loss(logits, labels, self.reduction)
 
 
@@ -336,7 +336,7 @@ class MultiLabelSoftMarginLoss(LossBase):
         super().__init__(reduction)
         self.weight = weight
 
-    def construct(self, x: Any, target: Any) -> Any:
+    def construct(self, x: Tensor, target: Tensor) -> Any:
         return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
 
@@ -353,7 +353,7 @@ class MultiMarginLoss(LossBase):
         super().__init__(reduction)
         self.p, self.margin, self.weight = p, margin, weight
 
-    def construct(self, x: Any, target: Any, weight: Any = None) -> Any:
+    def construct(self, x: Tensor, target: Tensor, weight: Any = None) -> Any:
         weight = self.weight if weight is None else weight
         return ops.multi_margin_loss(x, target, self.p, self.margin, weight, self.reduction)
 
@@ -368,7 +368,7 @@ class MultilabelMarginLoss(_Loss2):
         0.5
     """
 
-    def construct(self, x: Any, target: Any) -> Any:
+    def construct(self, x: Tensor, target: Tensor) -> Any:
         return ops.multilabel_margin_loss(x, target, self.reduction)
 
 
@@ -391,7 +391,7 @@ class FocalLoss(LossBase):
             raise TypeError(f"For 'FocalLoss', the type of 'weight' must be Tensor, but got {type(weight).__name__}.")
         self.weight = weight
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return self.get_loss(_focal(logits, labels, self.gamma, self.weight))
 
 
@@ -433,7 +433,7 @@ class DiceLoss(LossBase):
         super().__init__()
         self.smooth = checks.positive("DiceLoss", "smooth", smooth)
 
-    def construct(self, logits: Any, label: Any) -> Any:
+    def construct(self, logits: Tensor, label: Tensor) -> Any:
         if logits.shape != label.shape:
             raise ValueError(
                 f"For 'DiceLoss', both inputs must have one shape, but got {logits.shape} and {label.shape}."
@@ -462,7 +462,7 @@ class MultiClassDiceLoss(LossBase):
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
         self.dice = DiceLoss(smooth=1e-5)
 
-    def construct(self, logits: Any, label: Any) -> Any:
+    def construct(self, logits: Tensor, label: Tensor) -> Any:
         if self.activation is not None:
             logits = self.activation(logits)
         total = 0.0
@@ -501,7 +501,7 @@ class SampledSoftmaxLoss(LossBase):
         self.num_sampled, self.num_classes, self.num_true = num_sampled, num_classes, num_true
         self.sampled_values, self.remove_accidental_hits, self.seed = sampled_values, remove_accidental_hits, seed
 
-    def construct(self, weights: Any, biases: Any, labels: Any, logits: Any) -> Any:
+    def construct(self, weights: Any, biases: Any, labels: Tensor, logits: Tensor) -> Any:
         return self.get_loss(self._losses(weights, biases, labels, logits))
 
     def _losses(self, weights: Any, biases: Any, labels: Any, inputs: Any) -> Any:
@@ -566,7 +566,7 @@ class CosineEmbeddingLoss(LossBase):
         if not -1 <= margin <= 1:
             raise ValueError(f"For 'CosineEmbeddingLoss', the 'margin' must be in range [-1, 1], but got {margin}.")
 
-    def construct(self, logits_x1: Any, logits_x2: Any, labels: Any) -> Any:
+    def construct(self, logits_x1: Any, logits_x2: Any, labels: Tensor) -> Any:
         return ops.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
 
 
@@ -583,7 +583,7 @@ class HingeEmbeddingLoss(LossBase):
         super().__init__(reduction)
         self.margin = margin
 
-    def construct(self, logits: Any, labels: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor) -> Any:
         return ops.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
 
 
@@ -600,7 +600,7 @@ class MarginRankingLoss(LossBase):
         super().__init__(reduction)
         self.margin = margin
 
-    def construct(self, input1: Any, input2: Any, target: Any) -> Any:
+    def construct(self, input1: Any, input2: Any, target: Tensor) -> Any:
         return ops.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
 
 
@@ -619,7 +619,7 @@ class TripletMarginLoss(LossBase):
         super().__init__(reduction)
         self.p, self.swap, self.eps, self.margin = p, swap, eps, margin
 
-    def construct(self, x: Any, positive: Any, negative: Any, margin: Any = None) -> Any:
+    def construct(self, x: Tensor, positive: Any, negative: Any, margin: Any = None) -> Any:
         margin = self.margin if margin is None else margin
         return ops.triplet_margin_loss(x, positive, negative, margin, self.p, self.eps, self.swap, self.reduction)
 
@@ -650,7 +650,7 @@ class TripletMarginWithDistanceLoss(LossBase):
             return self.distance_function(x, y)
         return ops.pairwise_distance(x, y)
 
-    def construct(self, x: Any, positive: Any, negative: Any) -> Any:
+    def construct(self, x: Tensor, positive: Any, negative: Any) -> Any:
         near, far = self.distance(x, positive), self.distance(x, negative)
         if self.swap:
             far = ops.minimum(far, self.distance(positive, negative))
@@ -670,7 +670,7 @@ class GaussianNLLLoss(LossBase):
         super().__init__(reduction)
         self.full, self.eps = checks.boolean("GaussianNLLLoss", "full", full), eps
 
-    def construct(self, logits: Any, labels: Any, var: Any) -> Any:
+    def construct(self, logits: Tensor, labels: Tensor, var: Any) -> Any:
         return ops.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
 
 
@@ -687,5 +687,5 @@ class PoissonNLLLoss(LossBase):
         super().__init__(reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
-    def construct(self, input: Any, target: Any) -> Any:
+    def construct(self, input: Tensor, target: Tensor) -> Any:
         return ops.poisson_nll_loss(input, target, self.log_input, self.full, self.eps, self.reduction)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims.update import ApplyAdadelta
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class Adadelta(Optimizer):
@@ -37,7 +40,7 @@ class Adadelta(Optimizer):
         self.accum_update = self.slots("accum_update")
         self.opt = ApplyAdadelta()
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         self.opt(parameter, self.accum[index], self.accum_update[index], lr, self.rho, self.epsilon, gradient)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class AdaFactor(Optimizer):
@@ -105,7 +108,7 @@ class AdaFactor(Optimizer):
     def before_updates(self) -> None:
         ops.assign_add(self.step, 1.0)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         p, g = ops.cast(parameter, mstype.float32), ops.cast(gradient, mstype.float32)
         rate = self._rate(p, lr)
         direction = g * self._inverse_root(index, g * g + self.eps[0])
@@ -117,13 +120,13 @@ class AdaFactor(Optimizer):
         decay = self.decay_of(index) / self.loss_scale  # it goes to the parameter, not to scaled gradients
         ops.assign(parameter, ops.cast(p - p * decay * rate - step, parameter.dtype))
 
-    def _rate(self, parameter: Any, lr: Any) -> Any:
+    def _rate(self, parameter: Tensor, lr: Tensor) -> Any:
         if self.relative_step:
             count = self.step.reshape(())
             lr = ops.minimum(1e-6 * count if self.warmup_init else 1e-2, 1.0 / ops.sqrt(count))
         return lr * ops.maximum(_rms(parameter), self.eps[1]) if self.scale_parameter else lr
 
-    def _inverse_root(self, index: int, squares: Any) -> Any:
+    def _inverse_root(self, index: int, squares: Tensor) -> Any:
         """1 / sqrt of the second moments, which are updated with `squares`."""
         beta2 = 1.0 - ops.pow(self.step.reshape(()), -self.decay_rate)
         if not self.factored[index]:
@@ -134,13 +137,13 @@ class AdaFactor(Optimizer):
         return ops.expand_dims(row_factor, -1) * ops.expand_dims(1.0 / ops.sqrt(columns), -2)
 
 
-def _averaged(state: Parameter, value: Any, decay: Any) -> Any:
+def _averaged(state: Parameter, value: Tensor, decay: Tensor) -> Any:
     """Move the running mean `state` towards `value`; returns it."""
     ops.assign(state, ops.cast(ops.cast(state, mstype.float32) * decay + value * (1.0 - decay), state.dtype))
     return ops.cast(state, mstype.float32)
 
 
-def _rms(x: Any) -> Any:
+def _rms(x: Tensor) -> Any:
     return ops.sqrt(ops.square(x).mean())
 
 

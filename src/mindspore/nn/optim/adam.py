@@ -42,7 +42,7 @@ class BiasCorrected(Optimizer):
         powers = (self.beta1_power.reshape(()), self.beta2_power.reshape(()))
         return (*powers, lr, self.beta1, self.beta2, self.eps)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         self.opt(parameter, self.moment1[index], self.moment2[index], *self.numbers(lr), gradient)
 
 
@@ -102,7 +102,7 @@ class Adam(BiasCorrected):
         if use_amsgrad and (self.use_lazy or self.use_offload):
             raise ValueError("For 'Adam', 'use_amsgrad' cannot be used with 'use_lazy' or 'use_offload'.")
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         if not self.use_amsgrad:
             super().update(index, parameter, gradient, lr)
             return
@@ -147,7 +147,7 @@ class AdamOffload(PlainAdam):
 
     rule = rules.AdamNoUpdateParam
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         step = self.opt(self.moment1[index], self.moment2[index], *self.numbers(lr), gradient)
         ops.assign_add(parameter, step)
 
@@ -189,7 +189,7 @@ class AdamWeightDecay(Optimizer):
         self.moments2 = self.slots("adam_v")
         self.opt = rules.AdamWeightDecay()
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         numbers = (self.beta1.reshape(()), self.beta2.reshape(()), self.eps.reshape(()), self.decay_of(index))
         self.opt(parameter, self.moments1[index], self.moments2[index], lr, *numbers, gradient)
 

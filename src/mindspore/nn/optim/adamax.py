@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -10,6 +10,9 @@ from mindspore.common.parameter import Parameter
 from mindspore.nn.optim.adam import check_adam_numbers
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims.update import ApplyAdaMax
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class AdaMax(Optimizer):
@@ -44,7 +47,7 @@ class AdaMax(Optimizer):
     def before_updates(self) -> None:
         ops.assign(self.beta1_power, self.beta1_power * self.beta1)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         numbers = (self.beta1_power.reshape(()), lr, self.beta1, self.beta2, self.eps)
         self.opt(parameter, self.moment1[index], self.moment2[index], *numbers, gradient)
 

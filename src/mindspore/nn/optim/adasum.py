@@ -6,7 +6,7 @@ are parallel. More than two are combined pair by pair. With one process there is
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -15,6 +15,9 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.optim.optimizer import Optimizer
 from mindspore.prims.collective import WORLD, AllGather
 from mindspore.prims.world import group_size
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 def adasum(gradients: list) -> Any:
@@ -25,14 +28,14 @@ def adasum(gradients: list) -> Any:
     return gradients[0]
 
 
-def _pair(a: Any, b: Any) -> Any:
+def _pair(a: Tensor, b: Tensor) -> Any:
     x, y = ops.cast(a, mstype.float32), ops.cast(b, mstype.float32)
     both = (x * y).sum()
     own, others = ops.maximum((x * x).sum(), 1e-30), ops.maximum((y * y).sum(), 1e-30)
     return ops.cast((1.0 - both / (2.0 * own)) * x + (1.0 - both / (2.0 * others)) * y, a.dtype)
 
 
-def _over_processes(gradient: Any) -> Any:
+def _over_processes(gradient: Tensor) -> Any:
     size = group_size(WORLD)
     if size == 1:
         return gradient

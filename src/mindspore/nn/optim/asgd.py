@@ -50,13 +50,14 @@ class ASGD(Optimizer):
             [Parameter(Tensor(value, mstype.float32), name=prefix + parameter.name) for parameter in self.parameters]
         )
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         state = (self.mu[index], self.eta[index], self.ax[index])
         averaged_step(parameter, gradient, *state, lr, self.step_count(), self.lambd, self.alpha, self.t0)
 
 
 def averaged_step(
-    parameter: Any, gradient: Any, mu: Any, eta: Any, mean: Any, lr: Any, count: Any, lambd: float, alpha: float,
+    parameter: Tensor, gradient: Tensor, mu: Tensor, eta: Tensor, mean: Tensor, lr: Any, count: Tensor,
+    lambd: float, alpha: float,
     t0: float,
 ) -> None:  # fmt: skip
     """One update, the `count`-th. `eta` holds the step to make, `mu` the weight of the new value in the `mean`."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims.update import ApplyFtrl
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class FTRL(Optimizer):
@@ -54,7 +57,7 @@ class FTRL(Optimizer):
         self.linear = self.slots("linear")
         self.opt = ApplyFtrl(use_locking)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         numbers = (lr, self.l1, self.l2, self.lr_power)
         self.opt(parameter, self.moments[index], self.linear[index], gradient, *numbers)
 

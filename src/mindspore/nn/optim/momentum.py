@@ -42,7 +42,7 @@ class Momentum(Optimizer):
         self.moments = self.slots("moments")
         self.opt = ApplyMomentum(use_nesterov=use_nesterov)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         self.opt(parameter, self.moments[index], lr, gradient, self.momentum)
 
 

@@ -164,7 +164,7 @@ class Optimizer(Cell):
         self.grad_centralization_flags = tuple(self.group_grad_centralization)
         self.grad_centralization = any(self.group_grad_centralization)
 
-    def _init_group_rates(self, given: list[dict], members: list[groups.Member], rate: Any) -> None:
+    def _init_group_rates(self, given: list[dict], members: list[groups.Member], rate: Tensor) -> None:
         own = {i: rates.normalize_rate(self.cls_name, group["lr"]) for i, group in enumerate(given) if "lr" in group}
         lengths = {r.size for r in (rate, *own.values()) if isinstance(r, Tensor) and r.ndim == 1}
         if len(lengths) > 1:
@@ -331,7 +331,7 @@ class Optimizer(Cell):
         self._target = value
 
 
-def _centralized(gradient: Any) -> Any:
+def _centralized(gradient: Tensor) -> Any:
     """The gradient less its mean. As in official MindSpore, second dimensions that are no multiple of 16 are skipped."""
     if gradient.ndim < 2 or gradient.shape[1] % 16 != 0:
         return gradient

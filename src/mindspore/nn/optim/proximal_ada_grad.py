@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims.update import ApplyProximalAdagrad
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class ProximalAdagrad(Optimizer):
@@ -40,7 +43,7 @@ class ProximalAdagrad(Optimizer):
         self.accum = self.slots("accum", accum)
         self.opt = ApplyProximalAdagrad(use_locking)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         self.opt(parameter, self.accum[index], lr, self.l1, self.l2, gradient)
 
 

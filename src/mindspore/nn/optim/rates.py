@@ -37,7 +37,7 @@ class ListedRate(LearningRateSchedule):
         super().__init__()
         self.learning_rate = Parameter(learning_rate, name)
 
-    def construct(self, global_step: Any) -> Any:
+    def construct(self, global_step: Tensor) -> Any:
         return ops.gather(self.learning_rate, global_step, 0)
 
 

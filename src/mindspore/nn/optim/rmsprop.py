@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.prims.update import ApplyCenteredRMSProp, ApplyRMSProp
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class RMSProp(Optimizer):
@@ -48,7 +51,7 @@ class RMSProp(Optimizer):
         self.moment = self.slots("moment")
         self.opt: Any = ApplyCenteredRMSProp(use_locking) if centered else ApplyRMSProp(use_locking)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         numbers = (self.decay, self.momentum, self.epsilon)
         if self.centered:
             self.opt(parameter, self.mg[index], self.ms[index], self.moment[index], gradient, lr, *numbers)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore.common.parameter import Parameter
 from mindspore.nn import checks as check
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class Rprop(Optimizer):
@@ -51,14 +54,21 @@ class Rprop(Optimizer):
         self.prev = self.slots("prev")
         self.step_size = self.slots("step_size")
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         first = ops.equal(self.step_count(), 1.0)
         etas, sizes = (self.etaminus, self.etaplus), (self.step_size_min, self.step_size_max)
         resilient_step(parameter, gradient, self.prev[index], self.step_size[index], lr, first, etas, sizes)
 
 
 def resilient_step(
-    parameter: Any, gradient: Any, previous: Any, size: Any, lr: Any, first: Any, etas: tuple, sizes: tuple
+    parameter: Tensor,
+    gradient: Tensor,
+    previous: Tensor,
+    size: Tensor,
+    lr: Any,
+    first: Tensor,
+    etas: tuple,
+    sizes: tuple,
 ) -> None:
     """One update. `previous` and `size` hold the last gradient and the steps; in the `first` step all steps are `lr`.
 

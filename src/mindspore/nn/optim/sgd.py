@@ -58,7 +58,7 @@ class SGD(Optimizer):
         self.stat = self.slots("stat", "ones")
         self.opt = rules.SGD(dampening, 0.0, nesterov)
 
-    def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
+    def update(self, index: int, parameter: Parameter, gradient: Tensor, lr: Any) -> None:
         self.opt(parameter, gradient, lr, self.accum[index], self.momentum, self.stat[index])
 
 

@@ -57,7 +57,7 @@ class MultiHeadAttention(Cell):
         self.range = Tensor(np.arange(tgt_seq_length), mstype.int32)
 
     def construct(
-        self, query_tensor: Any, key_tensor: Any, value_tensor: Any, attention_mask: Any, key_past: Any = None,
+        self, query_tensor: Tensor, key_tensor: Any, value_tensor: Any, attention_mask: Any, key_past: Any = None,
         value_past: Any = None, batch_valid_length: Any = None,
     ) -> Any:  # fmt: skip
         step = self.use_past and not self.is_first_iteration

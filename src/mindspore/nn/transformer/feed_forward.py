@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -10,6 +10,9 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.layer.dropout import Dropout
 from mindspore.nn.transformer.layers import _Linear, activation_cell
 from mindspore.nn.transformer.op_parallel_config import default_dpmp_config
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class FeedForward(Cell):
@@ -33,5 +36,5 @@ class FeedForward(Cell):
         self.projection = _Linear(ffn_hidden_size, hidden_size, **options)
         self.dropout = Dropout(p=dropout_rate)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return self.dropout(self.projection(self.mapping(ops.cast(x, mstype.float16))))

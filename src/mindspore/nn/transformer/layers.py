@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -14,6 +14,9 @@ from mindspore.common.parameter import Parameter
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
 from mindspore.nn.layer.dropout import Dropout
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 def activation_cell(owner: str, act: Any) -> Any:
@@ -44,7 +47,7 @@ class _LayerNorm(Cell):
         self.beta = Parameter(initializer("zeros", normalized_shape, param_init_type), name="beta")
         self.eps = eps
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return ops.layer_norm(x, self.gamma.shape, self.gamma, self.beta, self.eps)
 
     def shard(self, *strategies: Any) -> Any:  # type: ignore[override]
@@ -71,7 +74,7 @@ class _Linear(Cell):
         self.bias = Parameter(initializer(bias_init, bias_shape, param_init_type), name="bias") if has_bias else None
         self.activation = activation_cell("_Linear", activation)
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         shape = x.shape[:-1] + (self.out_channels,)
         if self.expert_num > 1:
             x = ops.reshape(x, (self.outer_batch, self.expert_num, -1, self.in_channels))
@@ -114,7 +117,7 @@ def _args_type_validator_check(*type_args: Any, **checks: Callable) -> Callable:
 def _valid_type_checks(types: Any, class_name: str) -> Callable:
     """A check that a value is an instance of one of the types."""
 
-    def check(value: Any, name: str) -> None:
+    def check(value: object, name: str) -> None:
         if not isinstance(value, tuple(types)):
             words = ", ".join(t.__name__ for t in types)
             raise TypeError(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.nn.cell import Cell
 from mindspore.nn.transformer.op_parallel_config import default_dpmp_config
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 
 class CrossEntropyLoss(Cell):
@@ -25,7 +28,7 @@ class CrossEntropyLoss(Cell):
     def __init__(self, parallel_config: Any = default_dpmp_config):
         super().__init__()
 
-    def construct(self, logits: Any, label: Any, input_mask: Any) -> Any:
+    def construct(self, logits: Tensor, label: Tensor, input_mask: Any) -> Any:
         scores = ops.log_softmax(ops.cast(logits, mstype.float32), -1)
         chosen = ops.gather_elements(scores, 1, ops.reshape(ops.cast(label, mstype.int64), (-1, 1)))
         mask = ops.reshape(input_mask, (-1,))

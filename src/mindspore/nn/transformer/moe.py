@@ -65,7 +65,7 @@ class TopkRouter(Cell):
         super().__init__()
         self.config = moe_config
 
-    def construct(self, router_logits: Any) -> Any:
+    def construct(self, router_logits: Tensor) -> Any:
         experts, chosen = self.config.expert_num, self.config.num_experts_chosen
         tokens = router_logits.shape[1]
         capacity = calculate_expert_capacity(chosen, tokens, self.config.capacity_factor, experts)
@@ -130,7 +130,7 @@ class MoE(Cell):
         )  # fmt: skip
         self.router = Router(hidden_size, moe_config, parallel_config=parallel_config)
 
-    def construct(self, input_tensor: Any) -> Any:
+    def construct(self, input_tensor: Tensor) -> Any:
         shape = input_tensor.shape
         x = ops.reshape(input_tensor, (1, -1, self.hidden_size))
         dispatch, combine, balance = self.router(x)

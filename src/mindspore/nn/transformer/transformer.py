@@ -72,7 +72,7 @@ class VocabEmbedding(Cell):
         table = initializer(param_init, (vocab_size, embedding_size), mstype.float32)
         self.embedding_table = Parameter(table, name="embedding_table")
 
-    def construct(self, input_ids: Any) -> Any:
+    def construct(self, input_ids: Tensor) -> Any:
         return ops.gather(self.embedding_table, input_ids, 0), self.embedding_table
 
 
@@ -146,7 +146,9 @@ class TransformerEncoderLayer(_Layer):
             (layernorm_compute_type, softmax_compute_type, param_init_type), hidden_act, use_past, moe_config,
         )  # fmt: skip
 
-    def construct(self, x: Any, input_mask: Any = None, init_reset: Any = True, batch_valid_length: Any = None) -> Any:
+    def construct(
+        self, x: Tensor, input_mask: Any = None, init_reset: Any = True, batch_valid_length: Any = None
+    ) -> Any:
         x, present = self.self_attend(x, input_mask, init_reset, batch_valid_length)
         out, balance = self.feed_forward(x)
         if self.use_moe:
@@ -252,7 +254,7 @@ class TransformerEncoder(_Stack):
         super().__init__(layers, lambda_func, offset, parallel_config, moe_config.expert_num > 1)
 
     def construct(
-        self, hidden_states: Any, attention_mask: Any, init_reset: Any = True, batch_valid_length: Any = None
+        self, hidden_states: Tensor, attention_mask: Any, init_reset: Any = True, batch_valid_length: Any = None
     ) -> Any:
         return self.run(hidden_states, attention_mask, init_reset, batch_valid_length)
 
@@ -279,7 +281,7 @@ class TransformerDecoder(_Stack):
         super().__init__(layers, lambda_func, offset, parallel_config, moe_config.expert_num > 1)
 
     def construct(
-        self, hidden_states: Any, attention_mask: Any, encoder_output: Any = None, memory_mask: Any = None,
+        self, hidden_states: Tensor, attention_mask: Any, encoder_output: Any = None, memory_mask: Any = None,
         init_reset: Any = True, batch_valid_length: Any = None,
     ) -> Any:  # fmt: skip
         return self.run(hidden_states, attention_mask, encoder_output, memory_mask, init_reset, batch_valid_length)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import context, ops
 from mindspore._base import dtype as mstype
@@ -11,6 +11,9 @@ from mindspore.common.gradient import Derivative
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.nn.cell import Cell, cast_floats
 from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 _REDUCING_MODES = ("data_parallel", "hybrid_parallel")
 
@@ -31,7 +34,7 @@ class WithLossCell(Cell):
         self._backbone = backbone
         self._loss_fn = loss_fn
 
-    def construct(self, data: Any, label: Any) -> Any:
+    def construct(self, data: Any, label: Tensor) -> Any:
         return self._loss_fn(self._backbone(data), label)
 
     @property
@@ -190,7 +193,7 @@ class WithEvalCell(Cell):
         self._loss_fn = loss_fn
         self.add_cast_fp32 = add_cast_fp32
 
-    def construct(self, data: Any, label: Any) -> Any:
+    def construct(self, data: Any, label: Tensor) -> Any:
         outputs = self._network(data)
         if self.add_cast_fp32:
             label = cast_floats(label, mstype.float32)
@@ -241,7 +244,7 @@ class ParameterUpdate(Cell):
             raise TypeError(f"For 'ParameterUpdate', 'param' must be a Parameter, but got {type(param).__name__}.")
         self._param = param
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         ops.assign(self._param, x)
         return x
 

@@ -57,7 +57,7 @@ def jet(fn: Any, primals: Any, series: Any) -> tuple:
     return fn(*points), Stack(0)(slopes)
 
 
-def _taylor(x: Any, series: Any, t: Any, depth: int) -> Any:
+def _taylor(x: Tensor, series: Any, t: Any, depth: int) -> Any:
     """The polynomial in t whose derivatives at 0 are x, series[0], series[1], …"""
     factor = 1.0
     for k in range(depth):

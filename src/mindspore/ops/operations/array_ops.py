@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +36,9 @@ from mindspore.prims.indexing import with_items, with_items_added
 from mindspore.prims.inplace import update
 from mindspore.prims.sorting import Argmax, Argmin, SearchSorted, Sort, TopK
 from mindspore.prims.values import from_array
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 # -- facts ----------------------------------------------------------------------------------------------------------
 Shape = plain("Shape", F.shape, """The size of each dimension.
@@ -150,7 +154,7 @@ ConjugateTranspose = composition("ConjugateTranspose", lambda self, x, perm: F.c
     """)
 
 
-def _split(self: Any, x: Any) -> tuple[Tensor, ...]:
+def _split(self: Primitive, x: Tensor) -> tuple[Tensor, ...]:
     at = checks.axis("Split", self.axis, x.ndim)
     if x.shape[at] % self.output_num:
         raise ValueError(
@@ -167,7 +171,7 @@ Split = composition("Split", _split, """Cut into equal parts.
     """, axis=0, output_num=1)
 
 
-def _split_v(self: Any, x: Any) -> tuple:
+def _split_v(self: Primitive, x: Tensor) -> tuple:
     rest = x.shape[self.split_dim] - sum(size for size in self.size_splits if size != -1)
     return F.split(x, tuple(rest if size == -1 else size for size in self.size_splits), self.split_dim)
 
@@ -239,7 +243,7 @@ SelectView = composition("SelectView", lambda self, x, index, axis: x[(slice(Non
     """)
 
 
-def _pad_v3(self: Any, x: Any, paddings: Any, constant_value: Any = None) -> Tensor:
+def _pad_v3(self: Primitive, x: Tensor, paddings: Any, constant_value: Any = None) -> Tensor:
     amounts = values.static_value(paddings)
     if not self.paddings_contiguous:
         half = len(amounts) // 2
@@ -273,7 +277,7 @@ Padding = composition("Padding", lambda self, x: F.padding(x, self.pad_dim_size)
     """, pad_dim_size=8)
 
 
-def _depth_to_space(self: Any, x: Any) -> Tensor:
+def _depth_to_space(self: Primitive, x: Tensor) -> Tensor:
     n, c, h, w = x.shape
     b = self.block_size
     if c % (b * b):
@@ -282,7 +286,7 @@ def _depth_to_space(self: Any, x: Any) -> Tensor:
     return Reshape()(moved, (n, c // (b * b), h * b, w * b))
 
 
-def _space_to_depth(self: Any, x: Any) -> Tensor:
+def _space_to_depth(self: Primitive, x: Tensor) -> Tensor:
     n, c, h, w = x.shape
     b = self.block_size
     if h % b or w % b:
@@ -518,7 +522,7 @@ UniqueConsecutive = composition(
 )  # fmt: skip
 
 
-def _three(x: Any, self: Any) -> tuple:
+def _three(x: Tensor, self: Primitive) -> tuple:
     """Values, inverse indices and counts; what was not asked for is an empty tensor."""
     found, inverse, counts = F.unique_consecutive(x, True, True, self.dim)
     none = Tensor(np.zeros(0, np.int64))
@@ -564,7 +568,7 @@ ListDiff = composition("ListDiff", lambda self, x, y: F.list_difference(x, y, se
 ScatterNd = plain("ScatterNd", F.scatter_nd)
 
 
-def _scatter(name: str, function: Any, doc: str) -> Any:
+def _scatter(name: str, function: Callable, doc: str) -> Any:
     """A class that updates a Parameter in place."""
     return composition(
         name, lambda self, x, indices, updates: function(x, indices, updates), doc, use_locking=name.endswith("Update")
@@ -791,12 +795,12 @@ SplitWithSize = plain("SplitWithSize", F.split)
 
 
 # -- layouts ------------------------------------------------------------------------------------------------------------
-def _dim_map(self: Any, x: Any) -> Any:
+def _dim_map(self: Any, x: Tensor) -> Any:
     table = np.array([self.src_format.index(letter) for letter in self.dst_format], np.int32)
     return cast(Gather()(from_array(table), ew.FloorMod()(x, len(table)), 0), x.dtype)
 
 
-def _vec_permute(self: Any, x: Any) -> Any:
+def _vec_permute(self: Any, x: Tensor) -> Any:
     spatial = x.shape[0] == 2
     source, target = (f.replace("N", "").replace("C", "") if spatial else f for f in (self.src_format, self.dst_format))
     return Gather()(x, from_array(np.array([source.index(letter) for letter in target])), 0)

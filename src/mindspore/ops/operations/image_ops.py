@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from mindspore.prims import random as rnd
 from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.values import from_array
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
+    from mindspore.prims.primitive import Primitive
 
 IOU = composition("IOU", lambda self, anchors, truth: F.iou(anchors, truth, self.mode), """Overlaps.
 
@@ -124,7 +128,7 @@ AdjustContrastv2 = plain("AdjustContrastv2", colour.adjust_contrast,
     """)
 
 
-def _resize_area(self: Any, images: Any, size: Any) -> Any:
+def _resize_area(self: Any, images: Tensor, size: Any) -> Any:
     """Each output pixel is the mean of the part of the image it covers."""
     out = cast(images, mstype.float32)
     for axis, wanted in zip((1, 2), static_ints("ResizeArea", "size", size)):
@@ -301,7 +305,7 @@ def _resampling(size: int, wanted: int, scale: float, shift: float, name: str, a
     return weights * ((at >= 0) & (at <= size))[:, None]
 
 
-def _scale_and_translate(self: Any, images: Any, size: Any, scale: Any, translation: Any) -> Any:
+def _scale_and_translate(self: Primitive, images: Tensor, size: Tensor, scale: Tensor, translation: Tensor) -> Any:
     op = "ScaleAndTranslate"
     if self.kernel_type not in _KERNELS:
         raise ValueError(f"For '{op}', 'kernel_type' must be one of {list(_KERNELS)}, but got {self.kernel_type!r}.")
@@ -333,7 +337,7 @@ ScaleAndTranslate = composition(
 )  # fmt: skip
 
 
-def _extract_glimpse(self: Any, x: Any, size: Any, offsets: Any) -> Any:
+def _extract_glimpse(self: Primitive, x: Tensor, size: Tensor, offsets: Tensor) -> Any:
     op = "ExtractGlimpse"
     if self.noise not in ("uniform", "gaussian", "zero") or (self.uniform_noise and self.noise != "uniform"):
         raise ValueError(
@@ -363,7 +367,7 @@ def _extract_glimpse(self: Any, x: Any, size: Any, offsets: Any) -> Any:
     return ew.Select()(BroadcastTo(found.shape)(seen), found, _noise(self.noise, found))
 
 
-def _noise(kind: str, like: Any) -> Any:
+def _noise(kind: str, like: Tensor) -> Any:
     if kind == "zero":
         return ew.zeros_like(like)
     drawn = rnd.RandomNormal() if kind == "gaussian" else rnd.RandomUniform()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from mindspore.prims.gather_scatter import TensorScatterAdd
 from mindspore.prims.reduction import ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
+    from mindspore.prims.primitive import Primitive
+
 
 # -- labels and sequences -------------------------------------------------------------------------------------------------
-def _confusion(self: Any, labels: Any, predictions: Any, weights: Any = None) -> Any:
+def _confusion(self: Tensor, labels: Tensor, predictions: Any, weights: Any = None) -> Any:
     size, dtype = self.num_classes, mstype.to_dtype(self.dtype)
     place = cast(labels, mstype.int64) * size + cast(predictions, mstype.int64)
     counts = from_array(np.zeros(size * size, dtype.np))
@@ -107,7 +111,7 @@ NoRepeatNGram = composition("NoRepeatNGram", _no_repeat, """Log-probabilities wi
     """, ngram_size=1)
 
 
-def _ragged_range(self: Any, starts: Any, limits: Any, deltas: Any) -> tuple:
+def _ragged_range(self: Any, starts: Tensor, limits: Any, deltas: Any) -> tuple:
     rows = [
         np.arange(*t)
         for t in zip(*(np.atleast_1d(concrete("RaggedRange", v)).tolist() for v in (starts, limits, deltas)))
@@ -129,7 +133,7 @@ RaggedRange = composition(
 )
 
 
-def _bitpack(self: Any, x: Any, threshold: Any) -> Any:
+def _bitpack(self: Any, x: Tensor, threshold: Any) -> Any:
     """Eight comparisons x > threshold per byte, the first in the highest bit."""
     bits = cast(ew.Greater()(x, threshold), mstype.int32)
     grouped = Reshape()(bits, (*x.shape[:-1], x.shape[-1] // 8, 8))
@@ -145,7 +149,7 @@ CompareAndBitpack = composition("CompareAndBitpack", _bitpack, """Comparisons pa
 
 
 # -- losses and classes ---------------------------------------------------------------------------------------------------
-def _rnnt_loss(self: Any, acts: Any, labels: Any, input_lengths: Any, label_lengths: Any) -> tuple:
+def _rnnt_loss(self: Primitive, acts: Tensor, labels: Tensor, input_lengths: Tensor, label_lengths: Tensor) -> tuple:
     op = "RNNTLoss"
     require_tensors(op, acts=acts, labels=labels, input_lengths=input_lengths, label_lengths=label_lengths)
     require_rank(op, "acts", acts, 4, 4)
@@ -200,7 +204,7 @@ ComputeAccidentalHits = composition(
 
 
 # -- keys of tables spread over servers ------------------------------------------------------------------------------------
-def _sub_and_filter(self: Any, input_x: Any, max_num: int, offset: int) -> tuple:
+def _sub_and_filter(self: Any, input_x: Tensor, max_num: int, offset: int) -> tuple:
     moved = concrete("SubAndFilter", input_x) - offset
     kept = np.flatnonzero((moved >= 0) & (moved < max_num))
     return from_array(moved[kept]), from_array(kept.astype(moved.dtype))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
@@ -11,6 +11,9 @@ from mindspore.ops.arguments import cast
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.prims import decompositions as dec
 from mindspore.prims import elementwise as ew
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 MatrixTriangularSolve = composition(
     "MatrixTriangularSolve", lambda self, a, b: dec.TriangularSolve(self.lower, self.adjoint)(a, b),
@@ -83,7 +86,7 @@ MatrixPower = composition("MatrixPower", lambda self, x: F.matrix_power(x, self.
     """, n=REQUIRED)
 
 
-def _solve_least_squares(self: Any, matrix: Any, rhs: Any, l2: Any) -> Tensor:
+def _solve_least_squares(self: Primitive, matrix: Tensor, rhs: Tensor, l2: Tensor) -> Tensor:
     """The x that minimises |matrix x - rhs|² + l2 |x|²."""
     adjoint = F.adjoint(matrix)
     n = matrix.shape[-1]
@@ -101,7 +104,7 @@ MatrixSolveLs = composition("MatrixSolveLs", _solve_least_squares, """Regularise
     """, fast=True)
 
 
-def _matrix_logarithm(self: Any, x: Any) -> Tensor:
+def _matrix_logarithm(self: Primitive, x: Tensor) -> Tensor:
     """By eigenvectors: V log(w) V^-1."""
     w, v = dec.Eig(True)(x)
     scaled = v * F.expand_dims(F.log(w), -2)
@@ -171,7 +174,7 @@ STFT = composition(
 )  # fmt: skip
 
 
-def _fft_with_size(self: Any, x: Any) -> Tensor:
+def _fft_with_size(self: Primitive, x: Tensor) -> Tensor:
     """Transforms over the last `signal_ndim` dimensions, by direction and kind."""
     dims = tuple(range(-self.signal_ndim, 0))
     norm = self.norm

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
@@ -102,6 +103,9 @@ from mindspore.prims.reduction import (
 )
 from mindspore.prims.scan import Cummax, Cummin, CumProd, CumSum, CumulativeLogsumexp
 from mindspore.prims.sorting import Argmin
+
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
 
 TensorAdd = Add
 Round = composition("Round", lambda self, x, decimals=0: F.round(x, decimals=decimals), """Round to the nearest.
@@ -278,7 +282,7 @@ L2Normalize = composition(
 )  # fmt: skip
 
 
-def _lp_norm(self: Any, x: Any) -> Tensor:
+def _lp_norm(self: Primitive, x: Tensor) -> Tensor:
     """(sum |x|^p)^(1/p) over axes, at least epsilon."""
     return ew.Maximum()(F.vector_norm(x, self.p, self.axis, self.keep_dims), self.epsilon)
 
@@ -350,7 +354,7 @@ Bucketize = composition(
 Trace = plain("Trace", F.trace)
 
 
-def _median(self: Any, x: Any) -> tuple:
+def _median(self: Primitive, x: Tensor) -> tuple:
     if self.global_median:
         flat = Reshape()(x, (-1,))
         value, _ = (F.nanmedian if self.ignore_nan else F.median)(flat, 0)
@@ -380,7 +384,7 @@ Quantile = composition(
 )  # fmt: skip
 
 
-def _nth_element(self: Any, x: Any, n: Any) -> Tensor:
+def _nth_element(self: Primitive, x: Tensor, n: Any) -> Tensor:
     from mindspore.prims.sorting import Sort
 
     return Sort(-1, self.reverse)(x)[0][..., F.static_int(n)]
@@ -401,7 +405,7 @@ InTopK = composition("InTopK", lambda self, x, targets: F.intopk(x, targets, sel
     """, k=REQUIRED)
 
 
-def _float_status(self: Any, x: Any) -> Tensor:
+def _float_status(self: Any, x: Tensor) -> Tensor:
     finite = ReduceAll()(ew.IsFinite()(x), ())
     return Reshape()(cast(ew.LogicalNot()(finite), mstype.float32), (1,))
 
@@ -439,10 +443,10 @@ CheckNumerics = composition("CheckNumerics", lambda self, x: F.check_numerics(x)
     """)
 
 
-def _segment(name: str, reduce: Any, empty: Any, doc: str) -> Any:
+def _segment(name: str, reduce: Callable, empty: Any, doc: str) -> Any:
     """A class that combines rows by sorted segment ids; segments without rows hold `empty`."""
 
-    def compose(self: Any, x: Any, ids: Any) -> Tensor:
+    def compose(self: Primitive, x: Tensor, ids: Tensor) -> Tensor:
         from mindspore.ops.arguments import largest
 
         count = largest(name, ids, -1) + 1
@@ -456,7 +460,7 @@ def _segment(name: str, reduce: Any, empty: Any, doc: str) -> Any:
     return composition(name, compose, doc)
 
 
-def _segment_mean(x: Any, ids: Any, count: int) -> Tensor:
+def _segment_mean(x: Tensor, ids: Tensor, count: int) -> Tensor:
     total = F.unsorted_segment_sum(x, ids, count)
     rows = F.unsorted_segment_sum(ew.ones_like(cast(ids, total.dtype)), ids, count)
     return total / Reshape()(ew.Maximum()(rows, 1), (count,) + (1,) * (total.ndim - 1))
@@ -519,7 +523,7 @@ ArgminV2 = composition(
 )
 
 
-def _all_finite(self: Any, tensors: Any) -> Any:
+def _all_finite(self: Primitive, tensors: Any) -> Any:
     given = tensors if isinstance(tensors, (tuple, list)) else (tensors,)
     flags = [ReduceAll()(ew.IsFinite()(t), ()) for t in given]
     out = flags[0]

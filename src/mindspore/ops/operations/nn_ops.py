@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from mindspore.prims.requirements import demand_labels
 from mindspore.prims.scan import CumSum
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore.prims.primitive import Primitive
+
 __all__ = [  # noqa: PLE0604 - names and a list of names
     "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D", "AffineGrid",
     "BCEWithLogitsLoss", "BinaryCrossEntropy", "CTCGreedyDecoder", "CTCLoss", "CTCLossV2",
@@ -49,12 +52,12 @@ FastGelu = FastGeLU
 
 
 # -- dropout ----------------------------------------------------------------------------------------------------------
-def _dropout(p: Any, x: Any) -> tuple:
+def _dropout(p: Any, x: Tensor) -> tuple:
     out, mask = DropoutWithKey(p.keep_prob)(x, next_key(p.Seed0 or p.Seed1 or None))
     return out, cast(mask, x.dtype)
 
 
-def _channel_dropout(p: Any, x: Any) -> tuple:
+def _channel_dropout(p: Any, x: Tensor) -> tuple:
     shape = (*x.shape[:2], *(1,) * (x.ndim - 2))
     mask = DropoutMask(p.keep_prob)(next_key(), shape)
     spread = ew.LogicalAnd()(mask, ew.Equal()(ew.zeros_like(x), 0))
@@ -181,7 +184,7 @@ TripletMarginLoss = composition(
 )  # fmt: skip
 
 
-def _multilabel(p: Any, x: Any, target: Any) -> tuple:
+def _multilabel(p: Primitive, x: Tensor, target: Tensor) -> tuple:
     classes = from_array(np.arange(x.shape[-1], dtype=np.int32))
     ended = ew.Less()(target, 0)
     valid = ew.Equal()(CumSum()(cast(ended, mstype.int32), -1), 0)
@@ -199,7 +202,7 @@ MultilabelMarginLoss = composition("MultilabelMarginLoss", _multilabel, """Multi
     """, reduction="mean")
 
 
-def _nll(p: Any, logits: Any, labels: Any, weight: Any) -> tuple:
+def _nll(p: Primitive, logits: Tensor, labels: Tensor, weight: Tensor) -> tuple:
     require_rank("NLLLoss", "weight", weight, 1, 1)
     demand_labels("NLLLoss", labels, logits.shape[-1], p.ignore_index)
     keep = cast(ew.NotEqual()(labels, p.ignore_index), weight.dtype)
@@ -217,7 +220,7 @@ NLLLoss = composition("NLLLoss", _nll, """(loss, total weight).
     """, reduction="mean", ignore_index=-100)
 
 
-def _sparse_softmax(p: Any, logits: Any, labels: Any) -> Any:
+def _sparse_softmax(p: Primitive, logits: Tensor, labels: Tensor) -> Any:
     if not p.is_grad:
         return ReduceMean()(SparseCrossEntropy()(logits, labels), ())
     hot = cast(ew.Equal()(ExpandDims()(labels, -1), from_array(np.arange(logits.shape[1]))), logits.dtype)
@@ -235,7 +238,7 @@ SparseSoftmaxCrossEntropyWithLogits = composition(
 )  # fmt: skip
 
 
-def _ctc_v2(p: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> tuple:
+def _ctc_v2(p: Primitive, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> tuple:
     return ctc.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, p.blank, p.reduction, p.zero_infinity
     )
@@ -253,7 +256,7 @@ CTCLossV2 = composition(
 )
 
 
-def _ctc(p: Any, x: Any, labels_indices: Any, labels_values: Any, sequence_length: Any) -> tuple:
+def _ctc(p: Primitive, x: Tensor, labels_indices: Tensor, labels_values: Tensor, sequence_length: Tensor) -> tuple:
     """Logits (T, N, C) with the last class as blank; labels as a sparse tensor, whose indices must be known."""
     places = labels_indices.asnumpy()
     lengths = np.bincount(places[:, 0], minlength=x.shape[1]).astype(np.int64)
@@ -355,7 +358,7 @@ MaxUnpool3D = composition(
 )  # fmt: skip
 
 
-def _max_with_argmax(rank: int, kernel: Any, strides: Any, pads: Any, p: Any, x: Any) -> tuple:
+def _max_with_argmax(rank: int, kernel: Any, strides: Any, pads: Any, p: Primitive, x: Tensor) -> tuple:
     strides = kernel if strides is None else strides
     return MaxPoolWithIndices(rank, kernel, strides, pads, p.dilation, p.ceil_mode, p.argmax_type)(x)
 
@@ -402,7 +405,7 @@ Conv3DTranspose = composition(
 )  # fmt: skip
 
 
-def _depthwise(p: Any, x: Any, weight: Any) -> Any:
+def _depthwise(p: Primitive, x: Tensor, weight: Tensor) -> Any:
     multiplier, channels, *kernel = weight.shape
     filters = Reshape()(Transpose()(weight, (1, 0, 2, 3)), (channels * multiplier, 1, *kernel))
     return Conv2D(channels * multiplier, p.kernel_size, 1, p.pad_mode, p.pad, p.stride, p.dilation, channels)(
@@ -421,13 +424,13 @@ DepthwiseConv2dNative = composition(
 )  # fmt: skip
 
 
-def _im2col(p: Any, x: Any) -> Any:
+def _im2col(p: Primitive, x: Tensor) -> Any:
     columns = image.unfold(x, p.ksizes, p.dilations, p.pads, p.strides)
     elements = int(np.prod(window.per_dimension("Im2Col", "ksizes", p.ksizes, 2)))
     return Reshape()(columns, (x.shape[0], x.shape[1], elements, columns.shape[2]))
 
 
-def _col2im(p: Any, x: Any, output_size: Any) -> Any:
+def _col2im(p: Primitive, x: Tensor, output_size: Any) -> Any:
     sizes = tuple(int(v) for v in np.ravel(np.asarray(output_size)))
     flat = Reshape()(x, (x.shape[0], x.shape[1] * x.shape[2], x.shape[3]))
     return image.fold(flat, sizes, p.kernel_size, p.dilation, p.padding, p.stride)
@@ -452,7 +455,7 @@ Col2Im = composition(
 )
 
 
-def extract_patches(x: Any, kernel: Any, stride: Any, dilation: Any, padding: str) -> Any:
+def extract_patches(x: Tensor, kernel: Any, stride: Any, dilation: Any, padding: str) -> Any:
     """Patches of (N, C, H, W) as channels, ordered by place in the patch first and channel second."""
     mode = window.pad_mode("ExtractImagePatches", padding, ("same", "valid"))
     geometry = window.resolve(mode, x.shape[2:], tuple(kernel), tuple(stride), tuple(dilation), ())
@@ -543,7 +546,7 @@ ResizeLinear1D = composition(
 )  # fmt: skip
 
 
-def _upsample3d(mode: str, align_corners: bool, x: Any, size: Any, scales: Any) -> Any:
+def _upsample3d(mode: str, align_corners: bool, x: Tensor, size: Any, scales: Any) -> Any:
     size = None if size is None else _sizes(size)
     scales = None if scales is None else tuple(float(s) for s in scales)
     return image.interpolate(x, size, scales, mode, align_corners if mode == "trilinear" else None)
@@ -626,7 +629,7 @@ ReLUV2 = plain("ReLUV2", lambda x: (ew.ReLU()(x), cast(ew.Greater()(x, 0), mstyp
     """)
 
 
-def _instance_norm(p: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any) -> tuple:
+def _instance_norm(p: Primitive, x: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor) -> tuple:
     out, used_mean, used_var = Standardize(tuple(range(2, x.ndim)), p.epsilon)(x)
     row = (1, x.shape[1], *(1,) * (x.ndim - 2))
     return out * Reshape()(gamma, row) + Reshape()(beta, row), used_mean, used_var

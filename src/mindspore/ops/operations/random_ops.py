@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from mindspore._base import dtype as mstype
@@ -19,7 +20,7 @@ def _seed(self: Any) -> int | None:
     return (first << 32) + second or None
 
 
-def _seeded(name: str, function: Any, doc: str, **attributes: Any) -> Any:
+def _seeded(name: str, function: Callable, doc: str, **attributes: Any) -> Any:
     return composition(name, lambda self, *args: function(self, _seed(self), *args), doc, seed=0, seed2=0, **attributes)
 
 
@@ -109,7 +110,7 @@ TruncatedNormal = composition(
 )  # fmt: skip
 
 
-def _bounded_normal(self: Any, shape: Any, mean: Any, stdevs: Any, min: Any, max: Any) -> Any:
+def _bounded_normal(self: Any, shape: Any, mean: Tensor, stdevs: Any, min: Any, max: Any) -> Any:
     """By the inverse of the cumulative distribution, between its values at the bounds; the parameters go with dimension 0."""
     sizes = static_ints("ParameterizedTruncatedNormal", "shape", shape)
     lead = lambda v: F.reshape(v, (-1,) + (1,) * (len(sizes) - 1)) if v.ndim else v
@@ -164,7 +165,7 @@ RandomChoiceWithMask = composition(
 )  # fmt: skip
 
 
-def _choice(self: Any, x: Any) -> tuple[Tensor, Tensor]:
+def _choice(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
     index, valid = F.choice_with_mask(x, self.count, _seed(self))
     return cast(index, mstype.int32), valid
 
@@ -174,7 +175,7 @@ def _count(n: Any) -> int:
     return F.static_int(n if not isinstance(n, Tensor) or n.ndim == 0 else n[0])
 
 
-def _randperm(self: Any, n: Any) -> Tensor:
+def _randperm(self: Tensor, n: Any) -> Tensor:
     """A random order of 0 … n - 1, padded to `max_length`."""
     count = _count(n)
     order = F.randperm(count, dtype=self.dtype)

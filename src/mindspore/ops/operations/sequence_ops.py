@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import Reshape
 from mindspore.prims.rnn import RecurrentSequence
 from mindspore.prims.values import from_array
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = [
     "ApplyRotaryPosEmb", "BasicLSTMCell", "DynamicGRUV2", "DynamicRNN", "FlashAttentionScore", "FusedAddTopKDiv",
@@ -49,7 +52,8 @@ class FlashAttentionScore(Primitive):
         )  # fmt: skip
 
     def __call__(
-        self, query: Any, key: Any, value: Any, real_shift: Any = None, drop_mask: Any = None, padding_mask: Any = None,
+        self, query: Tensor, key: Tensor, value: Tensor, real_shift: Any = None, drop_mask: Any = None,
+        padding_mask: Any = None,
         attn_mask: Any = None, prefix: Any = None, actual_seq_qlen: Any = None, actual_seq_kvlen: Any = None,
     ) -> tuple:  # fmt: skip
         out = att.flash_attention_score(
@@ -61,7 +65,9 @@ class FlashAttentionScore(Primitive):
         return empty, empty, empty, out
 
 
-def _prompt_attention(p: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, *rest: Any) -> Any:
+def _prompt_attention(
+    p: Primitive, query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, *rest: Any
+) -> Any:
     return att.prompt_flash_attention(
         query, key, value, attn_mask, num_heads=p.num_heads, scale_value=p.scale_value, pre_tokens=p.pre_tokens,
         next_tokens=p.next_tokens, input_layout=p.input_layout, num_key_value_heads=p.num_key_value_heads,
@@ -81,12 +87,14 @@ PromptFlashAttention = composition(
 )  # fmt: skip
 
 
-def _apply_rotary(p: Any, query: Any, key: Any, cos: Any, sin: Any, position_ids: Any = None) -> tuple:
+def _apply_rotary(
+    p: Any, query: Tensor, key: Tensor, cos: Tensor, sin: Tensor, position_ids: Tensor | None = None
+) -> tuple:
     return tuple(att.rotary_position_embedding(x, cos, sin) for x in (query, key))
 
 
 def apply_rotary_pos_emb_(
-    query: Any, key: Any, cos: Any, sin: Any, position_ids: Any = None, cos_format: int = 0
+    query: Tensor, key: Any, cos: Any, sin: Any, position_ids: Any = None, cos_format: int = 0
 ) -> tuple:
     """Rotary positions of queries and keys."""
     return _apply_rotary(None, query, key, cos, sin, position_ids)
@@ -106,7 +114,7 @@ ApplyRotaryPosEmb = composition(
 
 
 def _paged(
-    p: Any, query: Any, key_cache: Any, value_cache: Any, block_tables: Any, context_lens: Any, *rest: Any
+    p: Any, query: Tensor, key_cache: Any, value_cache: Any, block_tables: Any, context_lens: Any, *rest: Any
 ) -> Any:
     names = ("antiquant_scale", "antiquant_offset", "attn_mask", "q_seq_lens", "alibi_mask")
     given = {name: value for name, value in zip(names, rest) if value is not None}
@@ -134,7 +142,7 @@ PagedAttention = composition(
 )  # fmt: skip
 
 
-def _paged_mask(p: Any, query: Any, key_cache: Any, value_cache: Any, tables: Any, lens: Any, *rest: Any) -> Any:
+def _paged_mask(p: Any, query: Tensor, key_cache: Any, value_cache: Any, tables: Any, lens: Any, *rest: Any) -> Any:
     scale, offset, alibi = (*rest, None, None, None)[:3]
     return _paged(p, query, key_cache, value_cache, tables, lens, scale, offset, None, None, alibi)
 
@@ -155,7 +163,7 @@ ReshapeAndCache = plain("ReshapeAndCache", kv_cache.reshape_and_cache)
 
 
 def _incre_attention(
-    p: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, lengths: Any = None, *rest: Any
+    p: Any, query: Tensor, key: Any, value: Any, attn_mask: Any = None, lengths: Any = None, *rest: Any
 ) -> Any:
     shift, block_table = (*rest, *[None] * 9)[0], (*rest, *[None] * 9)[8]
     return kv_cache.incre_flash_attention(
@@ -267,7 +275,7 @@ class LSTM(Primitive):
 
 
 def _dynamic_rnn(
-    p: Any, x: Any, w: Any, b: Any, seq_length: Any = None, init_h: Any = None, init_c: Any = None
+    p: Any, x: Tensor, w: Tensor, b: Any, seq_length: Any = None, init_h: Any = None, init_c: Any = None
 ) -> tuple:
     """Weights (input + hidden, 4 hidden), gates in the order i, j (candidate), f, o; `forget_bias` is added to f."""
     hidden = w.shape[1] // 4
@@ -311,9 +319,9 @@ DynamicRNN = composition(
 
 def _dynamic_gru(
     p: Any,
-    x: Any,
+    x: Tensor,
     w_in: Any,
-    w_hid: Any,
+    w_hid: Tensor,
     b_in: Any = None,
     b_hid: Any = None,
     seq_length: Any = None,
@@ -350,7 +358,7 @@ DynamicGRUV2 = composition(
 )  # fmt: skip
 
 
-def _basic_lstm(p: Any, x: Any, h: Any, c: Any, w: Any, b: Any) -> tuple:
+def _basic_lstm(p: Primitive, x: Tensor, h: Tensor, c: Tensor, w: Tensor, b: Tensor) -> tuple:
     hidden = h.shape[1]
     total = matmul(Concat(1)((x, h)), Transpose()(w, (1, 0)) if w.shape[0] == 4 * hidden else w) + Reshape()(b, (-1,))
     i, j, f, o = (GetItem((slice(None), slice(k * hidden, (k + 1) * hidden)))(total) for k in range(4))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from mindspore.ops.composition import REQUIRED, composition
 from mindspore.prims.arrays import Stack
 from mindspore.prims.reduction import ReduceMax, ReduceMean
 from mindspore.prims.values import from_array
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
+    from mindspore.prims.primitive import Primitive
 
 # -- sets ---------------------------------------------------------------------------------------------------------------
 _OPERATIONS = {
@@ -33,7 +37,7 @@ def _as_sparse(rows: list[set], shape: tuple, dtype: Any) -> tuple:
     return from_array(indices), from_array(np.asarray(values, dtype.np)), from_array(size)
 
 
-def _dense_sets(self: Any, x1: Any, x2: Any) -> tuple:
+def _dense_sets(self: Any, x1: Tensor, x2: Any) -> tuple:
     op = "DenseToDenseSetOperation"
     if self.set_operation not in _OPERATIONS:
         raise ValueError(
@@ -180,8 +184,8 @@ def _borders(size: int, count: int, pseudo: bool, generator: Any) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(generator.permutation(steps))])
 
 
-def _fractional(name: str, reduce: Any, doc: str) -> Any:
-    def function(self: Any, x: Any) -> tuple:
+def _fractional(name: str, reduce: Primitive, doc: str) -> Any:
+    def function(self: Any, x: Tensor) -> tuple:
         generator = np.random.default_rng(self.seed) if self.deterministic or self.seed else host_generator()
         counts = [int(n / r) for n, r in zip(x.shape[1:3], self.pooling_ratio[1:3])]
         rows, columns = (_borders(n, c, self.pseudo_random, generator) for n, c in zip(x.shape[1:3], counts))

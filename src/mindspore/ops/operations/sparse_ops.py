@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.ops import functional as F
 from mindspore.ops import sparse
 from mindspore.ops import sparse_structure as structure
 from mindspore.ops.composition import REQUIRED, composition, plain
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
+    from mindspore.prims.primitive import Primitive
 
 SparseTensorDenseMatmul = composition(
     "SparseTensorDenseMatmul",
@@ -184,7 +188,9 @@ SparseToDenseV2 = composition(
 
 # -- segments -----------------------------------------------------------------------------------------------------------
 def _segment(name: str, power: float, counted: bool, doc: str) -> Any:
-    def function(self: Any, x: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
+    def function(
+        self: Primitive, x: Tensor, indices: Tensor, segment_ids: Tensor, num_segments: Tensor | None = None
+    ) -> Any:
         return structure.sparse_segment(name, x, indices, segment_ids, num_segments if counted else None, power)
 
     return composition(name, function, doc)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from mindspore.prims.pooling import AvgPool, MaxPool
 from mindspore.prims.reduction import ReduceMax, Reshape
 from mindspore.prims.values import from_array
 
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
+    from mindspore.prims.primitive import Primitive
+
 
 # -- patches --------------------------------------------------------------------------------------------------------------
-def _windows(x: Any, kernel: Any, strides: Any, dilations: Any, mode: str, fill: float) -> tuple[Any, tuple]:
+def _windows(x: Tensor, kernel: Any, strides: Any, dilations: Any, mode: str, fill: float) -> tuple[Any, tuple]:
     """The windows of the last dimensions: (…, kernel elements, windows), and how many windows per dimension."""
     rank, lead = len(kernel), x.shape[: x.ndim - len(kernel)]
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
@@ -41,7 +45,7 @@ def _windows(x: Any, kernel: Any, strides: Any, dilations: Any, mode: str, fill:
     return Gather()(flat, from_array(index), len(lead)), tuple(count[:rank])
 
 
-def _dilation(self: Any, x: Any, filter: Any) -> Any:
+def _dilation(self: Any, x: Tensor, filter: Tensor) -> Any:
     strides, dilations = (
         tuple(v)[-2:] if isinstance(v, (tuple, list)) else (v, v) for v in (self.stride, self.dilation)
     )
@@ -62,7 +66,7 @@ Dilation2D = composition(
 )  # fmt: skip
 
 
-def _volume_patches(self: Any, x: Any) -> Any:
+def _volume_patches(self: Any, x: Tensor) -> Any:
     kernel, strides = (
         tuple(v)[-3:] if isinstance(v, (tuple, list)) else (v,) * 3 for v in (self.kernel_size, self.strides)
     )
@@ -84,7 +88,7 @@ ExtractVolumePatches = composition(
 
 
 def _fractional(rank: int) -> Any:
-    def function(self: Any, x: Any, random_samples: Any) -> tuple:
+    def function(self: Primitive, x: Tensor, random_samples: Tensor) -> tuple:
         kernel, out = ((v,) * rank if isinstance(v, int) else tuple(v) for v in (self.ksize, self.output_shape))
         return fractional_pooling.fractional_pool(self.name, x, kernel, out, random_samples)
 
@@ -128,7 +132,7 @@ DeformableOffsets = composition(
 
 
 def _old_pool(name: str, kind: Any, doc: str) -> Any:
-    def function(self: Any, x: Any) -> Any:
+    def function(self: Primitive, x: Tensor) -> Any:
         sizes = [tuple(v)[-2:] if isinstance(v, (tuple, list)) else v for v in (self.kernel_size, self.strides)]
         return kind(*sizes, self.pad_mode, self.data_format)(x)
 

@@ -133,7 +133,7 @@ def arrays_of(values: Sequence[Any]) -> list[tuple[int, np.ndarray]]:
     return [(slot, np.asarray(value)) for slot, value in found if _is_numeric(value)]
 
 
-def _is_numeric(value: Any) -> bool:
+def _is_numeric(value: object) -> bool:
     if isinstance(value, (tuple, list)):
         return bool(value) and all(isinstance(v, (bool, int, float)) for v in value)
     return isinstance(value, (bool, int, float, complex, np.generic)) or hasattr(value, "__array__")

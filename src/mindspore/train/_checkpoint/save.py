@@ -78,7 +78,7 @@ def save_checkpoint(
         write()
 
 
-def _check_target(save_obj: Any, name: Any, format: str) -> str:
+def _check_target(save_obj: Any, name: object, format: str) -> str:
     if format not in FORMATS:
         raise ValueError(f"For 'save_checkpoint', the format must be 'safetensors' or 'ckpt', but got {format}.")
     if not isinstance(save_obj, (Cell, list, dict)):
@@ -103,7 +103,7 @@ def _check_flags(integrated_save: Any, async_save: Any, crc_check: Any, choice_f
         raise TypeError(f"For 'save_checkpoint', 'choice_func' must be a function, but got {type(choice_func)}.")
 
 
-def _named(save_obj: Any, choice_func: Callable[[str], bool] | None) -> Iterator[tuple[str, Any]]:
+def _named(save_obj: Cell, choice_func: Callable[[str], bool] | None) -> Iterator[tuple[str, Any]]:
     """The (name, tensor) pairs of a Cell, list or dict that `choice_func` accepts."""
     for name, value in _pairs(save_obj):
         if choice_func is None or choice_func(name):

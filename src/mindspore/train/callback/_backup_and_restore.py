@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import log as logger
 from mindspore.train._checkpoint.load import load_checkpoint
@@ -11,6 +11,9 @@ from mindspore.train._checkpoint.save import save_checkpoint
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._checkpoint import make_directory
 from mindspore.train.callback._monitored import check_bool
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 
 class BackupAndRestore(Callback):
@@ -38,16 +41,16 @@ class BackupAndRestore(Callback):
         self.save_freq = frequency
         self.delete_checkpoint = delete_checkpoint
 
-    def on_train_begin(self, run_context: Any) -> None:
+    def on_train_begin(self, run_context: RunContext) -> None:
         if os.path.exists(self.backup_file):
             load_checkpoint(self.backup_file, net=run_context.original_args().train_network)
 
-    def on_train_epoch_end(self, run_context: Any) -> None:
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         if params.cur_epoch_num % self.save_freq == 0:
             save_checkpoint(params.train_network, self.backup_file)
 
-    def on_train_end(self, run_context: Any) -> None:
+    def on_train_end(self, run_context: RunContext) -> None:
         if self.delete_checkpoint and os.path.exists(self.backup_file):
             os.remove(self.backup_file)
 
@@ -74,16 +77,16 @@ class TrainFaultTolerance(Callback):
         """The optimizer class to use under fault tolerance; here optimizers need no change."""
         return origin_opt_cls
 
-    def on_train_begin(self, run_context: Any) -> None:
+    def on_train_begin(self, run_context: RunContext) -> None:
         self._params = run_context.original_args()
         if os.path.exists(self.save_file):
             load_checkpoint(self.save_file, net=self._params.train_network)
             logger.warning("Training goes on from the state saved in %s.", self.save_file)
 
-    def on_train_step_end(self, run_context: Any) -> None:
+    def on_train_step_end(self, run_context: RunContext) -> None:
         self._last_step = run_context.original_args().cur_step_num
 
-    def end(self, run_context: Any) -> None:
+    def end(self, run_context: RunContext) -> None:
         self._params = None
         if os.path.exists(self.save_file):
             os.remove(self.save_file)

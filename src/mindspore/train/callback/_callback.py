@@ -141,7 +141,7 @@ class CallbackManager(Callback):
 
 
 def _forward(hook: str) -> Callable[[CallbackManager, Any], None]:
-    def call(self: CallbackManager, run_context: Any) -> None:
+    def call(self: CallbackManager, run_context: RunContext) -> None:
         for callback in self._callbacks:
             getattr(callback, hook)(run_context)
 

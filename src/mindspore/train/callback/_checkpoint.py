@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import log as logger
 from mindspore._base.files import atomic_write
@@ -18,6 +18,9 @@ from mindspore.train._checkpoint.save import FORMATS, save_checkpoint, wait_asyn
 from mindspore.train._compiled_graph import graph_of
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._monitored import check_bool, check_count
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 _COUNTERS = ("epoch_num", "step_num")
 _BREAKPOINT = "_breakpoint"
@@ -208,10 +211,10 @@ class ModelCheckpoint(Callback):
             name = f"{self._file_stem(self._params)}{_BREAKPOINT}.{self._config.format}"
             self._write(self._params, os.path.join(self._directory, name))
 
-    def begin(self, run_context: Any) -> None:
+    def begin(self, run_context: RunContext) -> None:
         self._params = run_context.original_args()
 
-    def step_end(self, run_context: Any) -> None:
+    def step_end(self, run_context: RunContext) -> None:
         params = self._params = run_context.original_args()
         if callable(self._given_prefix):
             self._prefix = _check_prefix(self._given_prefix(params))
@@ -229,7 +232,7 @@ class ModelCheckpoint(Callback):
                 stream.write(model_file(graph))
         self._graph_saved = True
 
-    def end(self, run_context: Any) -> None:
+    def end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         if self._directory:
             self._save(params, due=bool(self._config.save_checkpoint_steps or self._config.save_checkpoint_seconds))

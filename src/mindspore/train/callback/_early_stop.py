@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore.common.tensor import Tensor
 from mindspore.train.callback._monitored import MonitoredCallback, check_bool, check_number
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 
 class EarlyStopping(MonitoredCallback):
@@ -46,13 +49,13 @@ class EarlyStopping(MonitoredCallback):
         self.stopped_epoch = 0
         self._best_weights: dict[str, np.ndarray] | None = None
 
-    def on_train_begin(self, run_context: Any) -> None:
+    def on_train_begin(self, run_context: RunContext) -> None:
         self.wait = 0
         self.stopped_epoch = 0
         self.best = self._worst()
         self._best_weights = None
 
-    def on_train_epoch_end(self, run_context: Any) -> None:
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         current = self._monitored(params)
         if current is None:
@@ -68,7 +71,7 @@ class EarlyStopping(MonitoredCallback):
         if self.wait >= self.patience:
             self._stop(run_context, params)
 
-    def _stop(self, run_context: Any, params: Any) -> None:
+    def _stop(self, run_context: RunContext, params: Any) -> None:
         self.stopped_epoch = params.get("cur_epoch_num", 1)
         run_context.request_stop()
         if self._best_weights is None:
@@ -78,6 +81,6 @@ class EarlyStopping(MonitoredCallback):
         for parameter in params.train_network.get_parameters():
             parameter.set_data(Tensor.from_numpy(self._best_weights[parameter.name].copy()))
 
-    def on_train_end(self, run_context: Any) -> None:
+    def on_train_end(self, run_context: RunContext) -> None:
         if self.stopped_epoch > 0 and self.verbose:
             print(f"Epoch {self.stopped_epoch:05d}: early stopping")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindspore.ir import FuncGraph
 from mindspore.train._compiled_graph import graph_of
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._monitored import check_bool
 from mindspore.train.flops import count_flops
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 
 class FlopsUtilizationCollector(Callback):
@@ -42,10 +45,10 @@ class FlopsUtilizationCollector(Callback):
         self.full_model_flops: float | None = None
         self.step_time = time.time()
 
-    def step_begin(self, run_context: Any) -> None:
+    def step_begin(self, run_context: RunContext) -> None:
         self.step_time = time.time()
 
-    def step_end(self, run_context: Any) -> None:
+    def step_end(self, run_context: RunContext) -> None:
         seconds = time.time() - self.step_time
         params = run_context.original_args()
         if self.full_model_flops is None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindspore.common.tensor import Tensor
 from mindspore.train.callback._callback import Callback
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 
 class History(Callback):
@@ -29,10 +32,10 @@ class History(Callback):
         self.history: dict[str, list] = {}
         self.epoch: dict[str, list[int]] = {"epoch": []}
 
-    def begin(self, run_context: Any) -> None:
+    def begin(self, run_context: RunContext) -> None:
         self.epoch = {"epoch": []}
 
-    def epoch_end(self, run_context: Any) -> None:
+    def epoch_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         self.epoch["epoch"].append(params.get("cur_epoch_num", 1))
         output = params.net_outputs

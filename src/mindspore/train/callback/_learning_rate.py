@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._monitored import MonitoredCallback, check_count, check_number
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 
 def _rate(owner: str, params: Any) -> Parameter:
@@ -55,12 +58,12 @@ class ReduceLROnPlateau(MonitoredCallback):
         self.min_lr = min_lr
         self.cooldown_counter = 0
 
-    def on_train_begin(self, run_context: Any) -> None:
+    def on_train_begin(self, run_context: RunContext) -> None:
         self.cooldown_counter = 0
         self.wait = 0
         self.best = self._worst()
 
-    def on_train_epoch_end(self, run_context: Any) -> None:
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         rate = _rate("ReduceLROnPlateau", params)
         current = self._monitored(params)
@@ -101,7 +104,7 @@ class LearningRateScheduler(Callback):
         super().__init__()
         self.learning_rate_function = learning_rate_function
 
-    def step_end(self, run_context: Any) -> None:
+    def step_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         rate = _rate("LearningRateScheduler", params)
         old = float(str(rate.asnumpy()))  # the shortest decimal of the float32, not its float64 expansion

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindspore.train.callback._callback import Callback, handle_loss
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 
 class LossMonitor(Callback):
@@ -28,7 +31,7 @@ class LossMonitor(Callback):
         self._per_print_times = per_print_times
         self._last_print_time = 0
 
-    def step_end(self, run_context: Any) -> None:
+    def step_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         epoch = params.get("cur_epoch_num", 1)
         step = (params.cur_step_num - 1) % params.batch_num + 1
@@ -46,7 +49,7 @@ class LossMonitor(Callback):
             self._last_print_time = params.cur_step_num
             print(f"epoch: {epoch} step: {step}, loss is {loss}", flush=True)
 
-    def on_train_epoch_end(self, run_context: Any) -> None:
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         metrics = params.get("metrics")
         if metrics:

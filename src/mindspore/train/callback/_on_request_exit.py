@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import log as logger
 from mindspore.train._checkpoint.load import load_checkpoint
@@ -14,6 +14,9 @@ from mindspore.train._checkpoint.save import save_checkpoint
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._checkpoint import make_directory
 from mindspore.train.callback._monitored import check_bool
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 
 class OnRequestExit(Callback):
@@ -60,18 +63,18 @@ class OnRequestExit(Callback):
         self._previous: Any = None
 
     # -- training -------------------------------------------------------------------------------------------------
-    def on_train_begin(self, run_context: Any) -> None:
+    def on_train_begin(self, run_context: RunContext) -> None:
         self._listen()
         if self.save_ckpt and os.path.isfile(f"{self.train_name}.ckpt"):
             load_checkpoint(f"{self.train_name}.ckpt", net=run_context.original_args().train_network)
 
-    def on_train_step_end(self, run_context: Any) -> None:
+    def on_train_step_end(self, run_context: RunContext) -> None:
         self._check(run_context)
 
-    def on_train_epoch_end(self, run_context: Any) -> None:
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
         self._check(run_context)
 
-    def on_train_end(self, run_context: Any) -> None:
+    def on_train_end(self, run_context: RunContext) -> None:
         self._ignore()
         if self.exit:
             params = run_context.original_args()
@@ -79,17 +82,17 @@ class OnRequestExit(Callback):
             self._save(params.train_network, self.train_name, params.get("train_dataset_element"), counters)
 
     # -- evaluation -----------------------------------------------------------------------------------------------
-    def on_eval_begin(self, run_context: Any) -> None:
+    def on_eval_begin(self, run_context: RunContext) -> None:
         self._listen()
         for name in (self.eval_name, self.train_name):
             if self.save_ckpt and os.path.isfile(f"{name}.ckpt"):
                 load_checkpoint(f"{name}.ckpt", net=run_context.original_args().eval_network)
                 return
 
-    def on_eval_step_end(self, run_context: Any) -> None:
+    def on_eval_step_end(self, run_context: RunContext) -> None:
         self._check(run_context)
 
-    def on_eval_end(self, run_context: Any) -> None:
+    def on_eval_end(self, run_context: RunContext) -> None:
         self._ignore()
         if self.exit:
             params = run_context.original_args()
@@ -108,7 +111,7 @@ class OnRequestExit(Callback):
     def _handle_signal(self, signum: int, frame: Any) -> None:
         self.exit = True
 
-    def _check(self, run_context: Any) -> None:
+    def _check(self, run_context: RunContext) -> None:
         if not self.exit and self.remote_config_file is not None:
             self.exit = self._asked_by_file()
         if self.exit:

@@ -10,7 +10,7 @@ the last save. All begin with the newest step that everybody has.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from mindspore.train._checkpoint.load import load_checkpoint, load_param_into_ne
 from mindspore.train._checkpoint.save import save_checkpoint, wait_async_saves
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._checkpoint import make_directory
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 _PREFIX = "__resume__."
 _SCALE_FIELDS = ("loss_scale", "cur_iter", "last_overflow_iter", "bad_step")
@@ -54,7 +57,7 @@ class ExactResume(Callback):
         self.async_save = async_save
         self.keep = keep
 
-    def on_train_begin(self, run_context: Any) -> None:
+    def on_train_begin(self, run_context: RunContext) -> None:
         stored = self._stored()
         if stored is None:
             return
@@ -78,7 +81,7 @@ class ExactResume(Callback):
             raise RuntimeError(f"Other processes can resume at step {step} only, and {self.file} has {sorted(by_step)}.")
         return by_step.get(step)
 
-    def on_train_step_end(self, run_context: Any) -> None:
+    def on_train_step_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         if params.cur_step_num % self.save_steps == 0:
             state = {_PREFIX + name: value for name, value in _state(params).items()}
@@ -87,7 +90,7 @@ class ExactResume(Callback):
                 os.replace(self.file, self.older)
             save_checkpoint(params.train_network, self.file, async_save=self.async_save, append_dict=state)
 
-    def on_train_end(self, run_context: Any) -> None:
+    def on_train_end(self, run_context: RunContext) -> None:
         if self.async_save:
             wait_async_saves()
         if self.together:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from mindspore.train.callback._monitored import check_bool
 from mindspore.train.summary.dataset_record import dataset_message
 from mindspore.train.summary.landscape_plan import FOLDER, check_landscape, write_metadata
 from mindspore.train.summary.summary_record import SummaryRecord, check_export_options
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 _DEFAULTS: dict[str, Any] = {
     "collect_metric": True, "collect_graph": True, "collect_train_lineage": True, "collect_eval_lineage": True,
@@ -109,10 +112,10 @@ class SummaryCollector(Callback):
         return self._record
 
     # -- hooks ----------------------------------------------------------------------------------------------------
-    def begin(self, run_context: Any) -> None:
+    def begin(self, run_context: RunContext) -> None:
         self._open_record().set_mode(run_context.original_args().mode)
 
-    def step_end(self, run_context: Any) -> None:
+    def step_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         if params.mode != "train":
             return
@@ -124,12 +127,12 @@ class SummaryCollector(Callback):
         if self._landscape is not None:
             self._landscape.step_end(params)
 
-    def epoch_end(self, run_context: Any) -> None:
+    def epoch_end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         if self._landscape is not None and params.mode == "train":
             self._landscape.epoch_end(params)
 
-    def end(self, run_context: Any) -> None:
+    def end(self, run_context: RunContext) -> None:
         params = run_context.original_args()
         record = self._open_record()
         if params.mode == "train" and self._wanted.get("collect_train_lineage"):
@@ -262,7 +265,7 @@ def _custom_message(custom: dict[str, Any]) -> UserDefinedInfo:
 # Arguments
 
 
-def _check_positive(name: str, value: Any) -> None:
+def _check_positive(name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"For 'SummaryCollector', '{name}' must be an int, but got {type(value).__name__}.")
     if value <= 0:
@@ -313,7 +316,7 @@ def _specified(given: Any, keep_default: bool) -> dict[str, Any]:
     return {**_DEFAULTS, **given} if keep_default else dict(given)
 
 
-def _check_pattern(value: Any) -> None:
+def _check_pattern(value: object) -> None:
     if not isinstance(value, (str, type(None))):
         raise TypeError(
             f"For 'SummaryCollector', 'histogram_regular' must be a string, but got {type(value).__name__}."

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindspore.train.callback._callback import Callback
+
+if TYPE_CHECKING:
+    from mindspore.train.callback._callback import RunContext
 
 
 class TimeMonitor(Callback):
@@ -30,19 +33,19 @@ class TimeMonitor(Callback):
         self.data_time_sum = 0.0
         self.data_time_start = 0.0
 
-    def epoch_begin(self, run_context: Any) -> None:
+    def epoch_begin(self, run_context: RunContext) -> None:
         self.epoch_time = self.data_time_start = time.time()
         self.data_time_sum = 0.0
 
-    def on_train_step_begin(self, run_context: Any) -> None:
+    def on_train_step_begin(self, run_context: RunContext) -> None:
         self.data_time_sum += time.time() - self.data_time_start
         super().on_train_step_begin(run_context)
 
-    def on_train_step_end(self, run_context: Any) -> None:
+    def on_train_step_end(self, run_context: RunContext) -> None:
         self.data_time_start = time.time()
         super().on_train_step_end(run_context)
 
-    def epoch_end(self, run_context: Any) -> None:
+    def epoch_end(self, run_context: RunContext) -> None:
         epoch_ms = (time.time() - self.epoch_time) * 1000
         params = run_context.original_args()
         batch_num = params.get("batch_num")

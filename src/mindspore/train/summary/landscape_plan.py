@@ -18,7 +18,7 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def check_landscape(owner: str, given: Any) -> dict[str, Any]:
+def check_landscape(owner: str, given: object) -> dict[str, Any]:
     """The settings of `collect_landscape` with defaults filled in."""
     if not isinstance(given, dict):
         raise TypeError(f"For '{owner}', 'collect_landscape' must be a dict, but got {type(given).__name__}.")
@@ -41,7 +41,7 @@ def check_landscape(owner: str, given: Any) -> dict[str, Any]:
     return plan
 
 
-def _check_int(owner: str, name: str, value: Any, low: int, high: int) -> None:
+def _check_int(owner: str, name: str, value: object, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__}.")
     if not low <= value <= high:

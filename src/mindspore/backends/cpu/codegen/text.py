@@ -43,7 +43,7 @@ def vector(element: str, width: int) -> str:
     return element if width == 1 else f"<{width} x {element}>"
 
 
-def number(value: Any, dtype: str) -> str:
+def number(value: float, dtype: str) -> str:
     """A scalar constant."""
     if dtype == "float32":
         with np.errstate(over="ignore"):
@@ -154,7 +154,7 @@ class Function:
         first = self.op(f"insertelement {kind} poison, {element} {value}, i64 0")
         return self.op(f"shufflevector {kind} {first}, {kind} poison, <{width} x i32> zeroinitializer")
 
-    def constant(self, value: Any, dtype: str, width: int) -> str:
+    def constant(self, value: float, dtype: str, width: int) -> str:
         return self.splat(LLVM_TYPES[dtype], number(value, dtype), width)
 
     def lanes(self, kind: str, width: int, dtype: str, function: Callable[..., str], *values: str) -> str:

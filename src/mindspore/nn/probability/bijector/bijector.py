@@ -49,7 +49,7 @@ class Bijector(Cell):
         """A parameter in the type of a value."""
         return ops.cast(para, value.dtype)
 
-    def _checked(self, value: Any) -> Any:
+    def _checked(self, value: object) -> Any:
         if not isinstance(value, TensorBase):
             raise TypeError(f"For '{self.name}', 'value' must be a Tensor, but got {type(value).__name__}.")
         return value

@@ -6,7 +6,7 @@ Each weight has a prior and a trainable posterior. `compute_kl_loss` gives the d
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -19,6 +19,9 @@ from mindspore.nn.layer.activation import get_activation
 from mindspore.nn.probability.distribution import Normal
 from mindspore.prims import window
 from mindspore.prims.conv import Conv2D
+
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
 
 __all__ = ["ConvReparam", "DenseLocalReparam", "DenseReparam", "NormalPosterior", "NormalPrior", "WithBNNLossCell"]
 
@@ -130,14 +133,14 @@ class _DenseVariational(_Bayesian):
 class DenseReparam(_DenseVariational):
     """A dense layer whose weights are sampled at every call."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         return self.finish(ops.dense(x, self.draw(self.weight_posterior)))
 
 
 class DenseLocalReparam(_DenseVariational):
     """A dense layer that samples its outputs instead of its weights: less noise in the gradients."""
 
-    def construct(self, x: Any) -> Any:
+    def construct(self, x: Tensor) -> Any:
         mean, sd = self.weight_posterior.parameters_now()
         centre = ops.dense(x, mean)
         spread = ops.sqrt(ops.dense(ops.square(x), ops.square(sd)))
@@ -180,7 +183,7 @@ class WithBNNLossCell(Cell):
         self._backbone, self._loss_fn = backbone, loss_fn
         self.layers = [cell for _, cell in backbone.cells_and_names() if isinstance(cell, _Bayesian)]
 
-    def construct(self, data: Any, label: Any) -> Any:
+    def construct(self, data: Any, label: Tensor) -> Any:
         loss = self._loss_fn(self._backbone(data), label) * self.dnn_factor
         return loss + self.divergence() * self.bnn_factor
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
@@ -11,12 +11,15 @@ from mindspore.common.random import next_key
 from mindspore.nn.probability.distribution.distribution import Distribution, parameter
 from mindspore.prims.requirements import Holds, demand
 
+if TYPE_CHECKING:
+    from mindspore.common.tensor import Tensor
+
 __all__ = ["Beta", "Exponential", "Gamma", "Uniform"]
 
 _MINUS_INFINITY = float("-inf")
 
 
-def _inside(condition: Any, value: Any, otherwise: float) -> Any:
+def _inside(condition: Any, value: Tensor, otherwise: float) -> Any:
     value = value + ops.zeros_like(ops.cast(condition, value.dtype))
     return ops.select(condition, value, ops.zeros_like(value) + otherwise)
 

@@ -15,7 +15,7 @@ from mindspore.nn.probability.distribution.distribution import Distribution, par
 __all__ = ["Bernoulli", "Categorical", "Geometric", "Poisson"]
 
 
-def _from_zero(x: Any, value: Any, otherwise: float) -> Any:
+def _from_zero(x: Any, value: Tensor, otherwise: float) -> Any:
     """`value` where x is not negative."""
     valid = ops.greater_equal(x, 0)
     return ops.select(valid, value + ops.zeros_like(x), ops.zeros_like(x + value) + otherwise)
@@ -95,13 +95,13 @@ class Categorical(Distribution):
     def _classes(p: Any) -> Any:
         return Tensor(np.arange(p.shape[-1]), p.dtype)
 
-    def _log_prob(self, x: Any, p: Any) -> Any:
+    def _log_prob(self, x: Any, p: Tensor) -> Any:
         hot = ops.cast(ops.equal(ops.expand_dims(x, -1), self._classes(p)), p.dtype)
         log_p = ops.ReduceSum()(hot * ops.log(p), -1)
         valid = ops.logical_and(ops.greater_equal(x, 0), ops.less(x, p.shape[-1]))
         return ops.select(valid, log_p, ops.zeros_like(log_p) + float("nan"))
 
-    def _cdf(self, x: Any, p: Any) -> Any:
+    def _cdf(self, x: Any, p: Tensor) -> Any:
         reached = ops.cast(ops.less_equal(self._classes(p), ops.expand_dims(ops.floor(x), -1)), p.dtype)
         return ops.ReduceSum()(reached * p, -1)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.nn.probability.distribution.distribution import Distribution, parameter
+
+if TYPE_CHECKING:
+    from mindspore._base.dtype import DType
 
 __all__ = ["Cauchy", "Gumbel", "HalfNormal", "Laplace", "LogNormal", "Logistic", "Normal", "StudentT"]
 
@@ -18,7 +21,7 @@ _EULER = 0.5772156649015329
 class _LocationScale(Distribution):
     scale_words = "Scale"
 
-    def __init__(self, loc: Any, scale: Any, seed: Any, dtype: Any, name: str, param: dict):
+    def __init__(self, loc: Any, scale: Any, seed: Any, dtype: DType, name: str, param: dict):
         super().__init__(seed, dtype, name, param)
         self.set_defaults(loc, scale)
         self.check_positive(self.scale_words, self._defaults[1])
