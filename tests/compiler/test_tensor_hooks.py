@@ -219,3 +219,8 @@ def test_stop_gradient_in_place():
     p = Parameter(Tensor(W), name="p")
     close(ms.grad(lambda x: ops.stop_gradient_(p) * x, None, p)(Tensor(X)), np.zeros(3))
     close(ms.grad(lambda x: p * x, None, p)(Tensor(X)), X)
+
+
+def test_gradients_pass_through_a_function():
+    doubled = ops.InsertGradientOf(lambda g: 2 * g)
+    assert ms.grad(lambda x: doubled(x) * 3)(Tensor(1.0)).asnumpy() == 6

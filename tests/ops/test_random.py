@@ -141,3 +141,14 @@ def test_generators_and_states():
 def test_bad_arguments(fn, error):
     with pytest.raises(error):
         fn()
+
+
+def test_normal_numbers_between_bounds():
+    mean, spread = Tensor([0.0, 5.0]), Tensor([1.0, 2.0])
+    low, high = Tensor([-0.5, 5.0]), Tensor([2.0, 9.0])
+    draw = ops.ParameterizedTruncatedNormal(seed=3)
+    x = draw(Tensor([2, 4000]), mean, spread, low, high).asnumpy()
+    for row, (m, s, a, b) in zip(x, ((0, 1, -0.5, 2), (5, 2, 5, 9))):
+        assert row.min() >= a and row.max() <= b
+        expected = scipy.stats.truncnorm((a - m) / s, (b - m) / s, m, s)
+        assert scipy.stats.kstest(row, expected.cdf).pvalue > 1e-4

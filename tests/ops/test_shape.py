@@ -137,3 +137,13 @@ def test_bad_arguments_in_the_same_words_in_both_modes(fn, error, words):
         fn(x)
     with pytest.raises(error, match=words):
         ms.jit(fn)(x)
+
+
+def test_layouts():
+    assert ops.DataFormatDimMap()(Tensor([0, 1, 2, 3, -1])).asnumpy().tolist() == [0, 3, 1, 2, 2]
+    assert ops.DataFormatVecPermute()(Tensor([1, 2, 3, 4])).asnumpy().tolist() == [1, 4, 2, 3]
+
+
+def test_split_by_sizes():
+    parts = ops.SplitWithSize()(Tensor([1, 2, 3, 4]), (1, 3), 0)
+    assert [p.asnumpy().tolist() for p in parts] == [[1], [2, 3, 4]]

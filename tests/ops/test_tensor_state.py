@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Parameter, Tensor, nn
+from mindspore import Parameter, Tensor, nn, ops
 
 
 def test_bytes_and_storage():
@@ -73,3 +73,12 @@ def test_cell_to():
         net.to(ms.int32)
     with pytest.raises(ValueError, match="nowhere"):
         net.to("nowhere")
+
+
+def test_one_memory():
+    x = Tensor([1.0])
+    assert ops.move_to(x, "CPU") is x
+    with pytest.raises(ValueError, match="move_to"):
+        ops.move_to(x, "disk")
+    gradients = ms.grad(lambda a, b: a * b, (0, 1), return_ids=True)(Tensor(2.0), Tensor(3.0))
+    assert ops.get_grad(gradients, 1).asnumpy() == 2

@@ -3,6 +3,7 @@
 # ruff: noqa: F401 - the modules register their rows
 
 import rows_attention
+import rows_creation
 import rows_elementwise
 import rows_images
 import rows_indexing
@@ -10,13 +11,12 @@ import rows_linalg
 import rows_loss
 import rows_mint
 import rows_nn
-import rows_other
-import rows_rare
 import rows_reduction
 import rows_shape
 import rows_sparse
 import rows_sparse_attention
 import rows_special
+import rows_versions
 import rows_windows
 from table import ROWS
 

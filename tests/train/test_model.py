@@ -34,6 +34,7 @@ from mindspore.train import (
     TimeMonitor,
     TrainFaultTolerance,
 )
+from mindspore.train._compiled_graph import graph_of
 from mindspore.train.callback import _CallbackManager, _InternalCallbackParam
 
 SAMPLES, BATCH = 16, 4
@@ -157,6 +158,7 @@ def test_sink_sizes_cut_epochs_across_the_data():
     first = [b[0].asnumpy() for b in helper]
     second = [b[0].asnumpy() for b in helper]
     whole = [b[0].asnumpy() for b in data().create_tuple_iterator()]
+    assert len(first) == len(second) == 3
     for ours, theirs in zip([*first, *second], [*whole, *whole]):
         np.testing.assert_array_equal(ours, theirs)
     step = ms.data_sink(lambda x, y: x.sum(), data(), sink_size=2)
@@ -166,9 +168,17 @@ def test_sink_sizes_cut_epochs_across_the_data():
 def test_build_compiles_before_training():
     ms.set_context(mode=ms.GRAPH_MODE)
     try:
-        model = model_of(dense(), metrics={"mse"})
+        net = dense()
+        model = model_of(net, metrics={"mse"})
+        before = net.weight.asnumpy().copy()
+        assert graph_of(model.train_network) is None
         model.build(data(), data())
+        graph = graph_of(model.train_network)
+        assert graph is not None and graph_of(model.eval_network) is not None
+        np.testing.assert_array_equal(net.weight.asnumpy(), before)
         model.train(1, data())
+        assert graph_of(model.train_network) is graph  # not compiled again
+        assert not np.array_equal(net.weight.asnumpy(), before)
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
 

@@ -1,4 +1,4 @@
-"""Seldom used classes: older versions of operations, segments of chosen rows, experts, caches."""
+"""Versions of operations that older programs and other devices name: segments of chosen rows, experts, caches."""
 
 import direct
 import numpy as np
