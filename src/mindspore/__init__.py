@@ -184,6 +184,7 @@ _LAZY: dict[str, str] = {
     **dict.fromkeys(["DeviceCtx"], "mindspore.common.device"),
     **dict.fromkeys(["sdc_detect_start", "sdc_detect_stop", "get_sdc_detect_result", "MsDispatchMode"], "mindspore.utils"),
     **dict.fromkeys(["swap_tensors", "UntypedStorage"], "mindspore.common.storage"),
+    **dict.fromkeys(["Node", "NodeType", "ScopedValue", "SymbolTree"], "mindspore.rewrite"),
     **dict.fromkeys(["enable_dynamic"], "mindspore.common.dynamic_shape"),
     **dict.fromkeys(["Int", "Float"], "mindspore.common.dtype"),
 }  # fmt: skip

@@ -189,3 +189,94 @@ def _add_loss_network(network: nn.Cell, loss_fn: nn.Cell, cast_model_type: Any) 
     if cast_model_type is mstype.float16:
         return amp._WithLossCell(network, loss_fn)
     return nn.WithLossCell(network, loss_fn)
+
+
+# -- compiling -------------------------------------------------------------------------------------------------------------
+def _add_attr(fn: Any, **kwargs: Any) -> Any:
+    """The function: attributes that official passes read have nobody to read them here."""
+    return fn
+
+
+def flops_collection(phase: str = "train") -> tuple[int, int, int, int, bool]:
+    """Official code counts operations while it compiles; here a callback does."""
+    raise RuntimeError("'flops_collection' needs graphs compiled by official MindSpore. Use train.FlopsUtilizationCollector.")
+
+
+def runtime_execution_order_check(folders_: Any, all_rank: bool | None = None) -> None:
+    """Official code compares files that its run-time writes on Ascend processors."""
+    raise RuntimeError(
+        "'runtime_execution_order_check' needs the order of communication that official MindSpore writes on Ascend processors. Here every "
+        "graph compares its collectives with those of the other processes when it first runs."
+    )
+
+
+comm_exec_order_check = runtime_execution_order_check
+
+
+class _TftHandler:
+    """The link to MindIO TFT, a service that restarts jobs on Ascend clusters: there is none."""
+
+    tft = None
+
+    def get_tft(self) -> None:
+        """None: there is no such service."""
+
+    def init(self, **kwargs: Any) -> None:
+        """Official code connects here."""
+        raise RuntimeError("MindIO TFT is a service of Ascend clusters. Use msrun, which restarts lost workers.")
+
+    def unregister_tft(self) -> None:
+        """Nothing is registered."""
+
+
+_tft_handler = _TftHandler()
+
+
+def _ascend_only(name: str, instead: str) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"'{name}' belongs to the compiler of official MindSpore. {instead}")
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+_NO_PASSES = "Change networks with mindspore.rewrite, or primitives with ops.Custom."
+register_custom_pass = _ascend_only("register_custom_pass", _NO_PASSES)
+register_custom_backend = _ascend_only("register_custom_backend", "set_context(backend=…) chooses among those there are.")
+register_op_infer = _ascend_only("register_op_infer", _NO_PASSES)
+register_op_wrapper = _ascend_only("register_op_wrapper", _NO_PASSES)
+
+
+# -- what the compiled extension has ---------------------------------------------------------------------------------------
+class _Empty:
+    """Stands for a value that is not given."""
+
+
+_empty_instance = _Empty()
+
+
+class TensorTransform:
+    """Plans how slices of a tensor become other slices; `mindspore.parallel` does so when checkpoints are converted."""
+
+    @classmethod
+    def get_instance(cls) -> TensorTransform:
+        return cls()
+
+    def transform_tensor_sharding(self, *args: Any) -> Any:
+        raise RuntimeError("'TensorTransform' is a part of official MindSpore's compiler. Use parallel.transform_checkpoints.")
+
+
+def run_backward(*args: Any, **kwargs: Any) -> Any:
+    """Official code runs the tape here."""
+    raise RuntimeError("'run_backward' walks official MindSpore's tape. Use mindspore.grad, value_and_grad or Tensor.backward.")
+
+
+def type_to_type_id(dtype: Any) -> int:
+    """The number of an element type in official files and primitives."""
+    from mindspore.formats.mindir.messages import TYPE_IDS
+
+    if dtype == mstype.string:
+        return 12
+    if dtype not in TYPE_IDS:
+        raise TypeError(f"{dtype} has no type id.")
+    return TYPE_IDS[dtype]

@@ -16,6 +16,9 @@ SAME = {
     "mindspore._checkparam.dtypes": "mindspore._compat.checkparam.dtypes",
     "mindspore._checkparam.shapes": "mindspore._compat.checkparam.shapes",
     "mindspore._extends": "mindspore._compat.extends",
+    "mindspore.train.checkpoint_pb2": "mindspore._compat.proto.checkpoint",
+    "mindspore.train.mind_ir_pb2": "mindspore._compat.proto.mind_ir",
+    "mindspore.train.node_strategy_pb2": "mindspore._compat.proto.node_strategy",
     "mindspore.common._decorator": "mindspore._compat.deprecation",
     "mindspore.common._register_for_tensor": "mindspore._compat.registry",
     "mindspore.common._utils": "mindspore._compat.unknown_shapes",
@@ -31,7 +34,38 @@ SAME = {
     "mindspore.mint.distributed.distributed": "mindspore.mint.distributed",
 }
 
+_LAYERS_OF_MINT = ("", ".activation", ".basic", ".conv", ".normalization", ".padding", ".pooling")
+
 HELD = {
+    **{f"mindspore.mint.nn.layer{path}": Entry(search=("mindspore.mint.nn",)) for path in _LAYERS_OF_MINT},
+    "mindspore.common": Entry(
+        unlisted=held_by(
+            "mindspore",
+            "DeviceCtx UntypedStorage cdouble cfloat enable_dynamic float8_e4m3fn float8_e5m2 from_numpy get_rng_state hifloat8 "
+            "initial_seed is_tensor load_mindir long mindio_preload ms_memory_recycle save_mindir saved_tensors_hooks "
+            "set_mindio_server_info set_rng_state swap_tensors _no_grad",
+        )
+        | {"flops_collection": _PRIVATE}
+    ),
+    "mindspore.common.recompute": Entry(search=("mindspore.common.api", "mindspore")),
+    "mindspore.device_manager": Entry(held_by("mindspore", "get_current_device set_deterministic set_device")),
+    "mindspore.rewrite.common": Entry(search=("mindspore.rewrite",)),
+    "mindspore._compat.c_expression.typing": Entry(unlisted={"type_to_type_id": _PRIVATE}),
+    "mindspore.experimental": Entry({"MapParameter": "mindspore._compat.map_parameter"}),
+    "mindspore.experimental.map_parameter": Entry({"MapParameter": "mindspore._compat.map_parameter"}),
+    "mindspore.graph": Entry(
+        {
+            "jit_config": "mindspore.common.jit_config",
+            **held_by(_PRIVATE, "register_custom_backend register_custom_pass register_op_infer register_op_wrapper"),
+        },
+        search=("mindspore.common.api", "mindspore.common"),
+    ),
+    "mindspore.graph.api": Entry(search=("mindspore.common.api",)),
+    "mindspore.numpy.utils": Entry(search=("mindspore._compat.numpy_helpers",)),
+    "mindspore.numpy.utils_const": Entry(search=("mindspore._compat.numpy_helpers",)),
+    "mindspore.utils": Entry(
+        unlisted=held_by(_PRIVATE, "_tft_handler comm_exec_order_check runtime_execution_order_check")
+    ),
     "mindspore.common._stub_tensor": Entry(held_by(_PRIVATE, "StubTensor _convert_stub")),
     "mindspore.common.initializer": Entry(unlisted={"_init_random_uniform": _PRIVATE}),
     "mindspore.common.parameter": Entry(unlisted={"_get_unique_parameter_key": _PRIVATE}),
@@ -51,11 +85,15 @@ HELD = {
         unlisted=held_by(_PRIVATE, "_cache_summary_tensor_data _get_summary_tensor_data")
     ),
     "mindspore._compat.c_expression": Entry(
-        unlisted=held_by(_PRIVATE, "NoFallbackGuard op_enum pyboost_dense update_pijit_default_config")
+        unlisted=held_by(
+            _PRIVATE,
+            "NoFallbackGuard TensorTransform _empty_instance op_enum pyboost_dense run_backward update_pijit_default_config",
+        )
         | {"GradOperation_": "mindspore.ops:GradOperation"}
     ),
     "mindspore.common.api": Entry(
         unlisted=held_by("mindspore._compat.executors", "_cell_graph_executor _pynative_executor cells_compile_cache")
+        | {"flops_collection": _PRIVATE}
     ),
     "mindspore.common.generator": Entry(
         held_by(
@@ -114,7 +152,11 @@ HELD = {
     "mindspore.rewrite.api.node_type": Entry({"NodeType": "mindspore.rewrite.values"}),
     "mindspore.rewrite.api.scoped_value": Entry(held_by("mindspore.rewrite.values", "ScopedValue ValueType")),
     "mindspore.train._utils": Entry(
-        {"_make_directory": "mindspore.train.callback._checkpoint:make_directory", "check_value_type": _PRIVATE}
+        {
+            "_make_directory": "mindspore.train.callback._checkpoint:make_directory",
+            "check_value_type": _PRIVATE,
+            **held_by("mindspore._compat.redundancy", "get_parameter_redundancy remove_param_redundancy"),
+        }
     ),
     "mindspore.train.train_thor": Entry(held_by("mindspore.train.thor", "ConvertModelUtils ConvertNetUtils")),
 }

@@ -19,7 +19,9 @@ _DOORS = (
     "composite.multitype_ops", "_grad_experimental", "function", "function.array_func", "function.clip_func",
     "function.debug_func", "function.fft_func", "function.image_func", "function.linalg_func", "function.math_func",
     "function.nn_func", "function.other_func", "function.parameter_func", "function.random_func",
-    "function.sparse_func", "function.spectral_func", "operations._grad_ops", "operations._inner_ops",
+    "function.comm_func", "function.sparse_func", "function.sparse_unary_func", "function.spectral_func", "functional_overload",
+    "operations._embedding_cache_ops", "operations._scalar_ops", "operations._thor_ops", "operations.reshard_ops",
+    "operations._grad_ops", "operations._inner_ops",
     "operations._quant_ops", "operations._rl_inner_ops",
     "operations._csr_ops", "operations._infer_ops", "operations._map_tensor_ops", "operations._sequence_ops",
     "operations.custom_ops", "operations.deprecated_ops", "operations.rare_ops", "operations.debug_ops",
@@ -44,7 +46,10 @@ HELD = {
     "mindspore.ops.auto_generate": Entry(
         {"str_to_enum": "mindspore._compat.private_helpers"}, search=("mindspore._compat.operators",)
     ),
-    "mindspore.ops.function.grad": Entry(search=("mindspore.ops.derivatives",)),
+    "mindspore.ops.operations._inner_ops": Entry(
+        {"Generator": "mindspore.common.random"}, search=("mindspore._compat.operators",)
+    ),
+    "mindspore.ops.function.grad": Entry(search=("mindspore.ops.derivatives", "mindspore._compat.operators")),
     "mindspore.ops.nn_embedding": Entry(search=("mindspore.ops.embeddings", "mindspore.ops.ctc")),
     "mindspore.ops.functional": Entry(
         held_by(
@@ -86,6 +91,7 @@ HELD = {
             ),
             **held_by("mindspore.mint.distributed.tensors", "gather_into_tensor scatter_tensor"),
             "all_to_all_v_c": "mindspore.communication.comm_func",
+            "_add_attr": "mindspore._compat.private_helpers",
         },
     ),
 }
