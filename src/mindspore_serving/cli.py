@@ -52,6 +52,10 @@ def _parser() -> argparse.ArgumentParser:
         choices=("float32", "int8", "int4"),
         help="how a language model's matrices are held (default %(default)s)",
     )
+    serve.add_argument(
+        "--guesses", type=int, default=0, help="tokens that are guessed in each step of a language model; answers stay the same"
+    )
+    serve.add_argument("--draft", default="", help="folder of a smaller language model that guesses (default: repetitions of the text)")
     serve.add_argument("--admin", action="store_true", help="let clients load and unload models")
     serve.add_argument("--key-file", help="file of keys, one a line; HTTP clients need one (Authorization: Bearer …)")
     serve.add_argument("--certificate", help="PEM file; with --private-key: encrypted connections")
@@ -99,7 +103,13 @@ def _add_language_model(host: Host, options: argparse.Namespace) -> None:
     from mindspore_serving.llm.engine import Limits
     from mindspore_serving.llm.language_model import LanguageModel
 
-    limits = Limits(cache_megabytes=options.cache_mb, waiting=min(options.max_waiting, 10000), weights=options.weights)
+    limits = Limits(
+        cache_megabytes=options.cache_mb,
+        waiting=min(options.max_waiting, 10000),
+        guesses=options.guesses,
+        draft=options.draft,
+        weights=options.weights,
+    )
     host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits))
 
 

@@ -5,10 +5,14 @@ import textwrap
 
 import numpy as np
 import pytest
+import tiny_models
+import tokenizers
 
 import mindspore as ms
 from mindspore import nn
 from mindspore_serving import server
+from mindspore_serving.llm.language_model import LanguageModel
+from mindspore_serving.server.host import Host
 
 
 class Add(nn.Cell):
@@ -69,6 +73,30 @@ def start(servables, free_port):
         return grpc, f"http://{http}"
 
     return run
+
+
+CHAT = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+
+
+@pytest.fixture
+def service(tmp_path, free_port):
+    """A server of a tiny language model whose tokens are bytes; `address` is its HTTP side."""
+    folder = tmp_path / "tiny"
+    tiny_models.write(folder, "llama")
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {letter: number for number, letter in enumerate([*letters, "<end>", "<begin>"])}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, []))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "chat_template.jinja").write_text(CHAT)
+    host = Host()
+    host.add_language_model(LanguageModel(str(folder)))
+    address = f"127.0.0.1:{free_port()}"
+    host.start_http(address, 4, None)
+    host.address = f"http://{address}"
+    yield host
+    host.stop()
 
 
 ADD = """

@@ -8,13 +8,11 @@ import openai
 import pytest
 import requests
 import tiny_models
-import tokenizers
 
+from mindspore_serving.engine.errors import ServingError
 from mindspore_serving.llm.cache import BLOCK, PageTable
 from mindspore_serving.llm.engine import Engine, Limits
-from mindspore_serving.llm.language_model import LanguageModel
 from mindspore_serving.llm.sampling import Sampling, Scores, choose
-from mindspore_serving.server.host import Host
 
 #: greedy continuations by transformers 5.22 (float32, torch 2.13)
 EXPECTED = {
@@ -69,6 +67,64 @@ def test_greedy_as_transformers_and_batch_invariant(family, tmp_path):
     few.stop()
 
 
+@pytest.mark.parametrize("draft", ("", "gpt2"))
+def test_guesses_change_no_bits(draft, tmp_path):
+    tiny_models.write(tmp_path / "model", "gpt2")
+    if draft:
+        tiny_models.write(tmp_path / "draft", draft)
+    repeating = tiny_models.prompt(7) * 6
+    sampled = Sampling(temperature=0.7, seed=3, max_tokens=40, ignore_end=True)
+    greedy = Sampling(temperature=0.0, max_tokens=40, ignore_end=True)
+    jobs = [(prompt, sampling) for prompt in (repeating, tiny_models.prompt(40)) for sampling in (greedy, sampled)]
+    plain = Engine(str(tmp_path / "model"), Limits(cache_megabytes=2))
+    wanted = run(plain, jobs)
+    plain.stop()
+    settings = {"guesses": 3, "draft": str(tmp_path / "draft") if draft else ""}
+    guessing = Engine(str(tmp_path / "model"), Limits(cache_megabytes=2, **settings))
+    assert run(guessing, jobs) == wanted
+    counts = guessing.counts
+    assert 0 < counts.guessed_right < counts.guessed and guessing.pages.used == 0
+    if draft:  # the draft is the model itself: greedy guesses are right
+        before = counts.steps
+        run(guessing, jobs[:1])
+        assert counts.steps - before < 15
+    guessing.stop()
+
+
+def test_a_step_that_fails_ends_the_engine(tmp_path, monkeypatch):
+    tiny_models.write(tmp_path, "gpt2")
+    engine = Engine(str(tmp_path), Limits(cache_megabytes=2))
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+
+    def fail(parts):
+        raise ArithmeticError
+
+    monkeypatch.setattr(engine._network, "forward", fail)
+    events, ended = [], threading.Event()
+    engine.submit([1, 2], GREEDY, lambda event: (events.append(event), ended.set()))
+    assert ended.wait(20) and events[0].reason == "error" and events[0].error.message == "internal error"
+    engine.stop()
+    assert not engine.available
+    with pytest.raises(ServingError, match="not available"):
+        engine.submit([1], GREEDY, events.append)
+
+
+@pytest.mark.parametrize("weights", ("int8", "int4"))
+def test_few_bits(weights, tmp_path):
+    """Nearly the same scores, and the same bits in every batch."""
+    tiny_models.write(tmp_path, "llama")
+    jobs = [(tiny_models.prompt(length), GREEDY) for length in (3, 40, 100)]
+    exact = Engine(str(tmp_path), Limits(cache_megabytes=2))
+    wanted = [run(exact, [job])[0][0] for job in jobs]
+    exact.stop()
+    engine = Engine(str(tmp_path), Limits(cache_megabytes=2, weights=weights))
+    alone = [run(engine, [job])[0] for job in jobs]
+    assert run(engine, jobs) == alone
+    engine.stop()
+    for (_, logprob), found in zip(wanted, alone):
+        assert found[0][1] == pytest.approx(logprob, abs=0.1 if weights == "int8" else 1.0)
+
+
 def test_pages():
     pages = PageTable(5)
     tokens = list(range(2 * BLOCK + 3))
@@ -101,29 +157,6 @@ def test_sampling():
     assert choose(logits, Sampling(temperature=0.0, bias={3: 9.0}), [], []).token == 3
     found = choose(logits, Sampling(temperature=0.0, logprobs=2), [], [])
     assert [token for token, _ in found.top] == [0, 1] and found.logprob == pytest.approx(np.log(0.5))
-
-
-CHAT = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
-
-
-@pytest.fixture
-def service(tmp_path, free_port):
-    folder = tmp_path / "tiny"
-    tiny_models.write(folder, "llama")
-    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {letter: number for number, letter in enumerate([*letters, "<end>", "<begin>"])}
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, []))
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = tokenizers.decoders.ByteLevel()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "chat_template.jinja").write_text(CHAT)
-    host = Host()
-    host.add_language_model(LanguageModel(str(folder)))
-    address = f"127.0.0.1:{free_port()}"
-    host.start_http(address, 4, None)
-    host.address = f"http://{address}"
-    yield host
-    host.stop()
 
 
 def test_openai(service):

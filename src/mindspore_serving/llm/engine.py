@@ -5,7 +5,12 @@ prompts as far as the step's budget goes. Sequences join and leave between steps
        ▲                                              │
        └──────── preempted when pages run out ◀───────┘   (its tokens are computed again, to the same bits)
 
-The engine has a thread of its own. Whoever submits gets events (tokens, the end) by a callback from that thread.
+The engine has a thread of its own. Whoever submits gets events (tokens, the end) by a callback from that thread. If a step fails by a
+mistake of ours, the thread ends: everybody is told, and the model is no longer available.
+
+Guesses of what follows (`speculation.py`) are computed along with the token they follow. A guess counts if it is the token that is
+then chosen, by the same scores and random numbers as without guesses: since the bits of a row do not depend on the others,
+answers are the same to the bit, and only come faster.
 """
 
 from __future__ import annotations
@@ -16,23 +21,40 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
-from mindspore_serving import log
+import numpy as np
+
 from mindspore_serving.engine.errors import Kind, Overloaded, ServingError
 from mindspore_serving.llm.cache import BLOCK, OutOfPages, PageTable, pages_for
-from mindspore_serving.llm.checkpoint import Shape, load
+from mindspore_serving.llm.checkpoint import Array, Shape, load
 from mindspore_serving.llm.network import Network, Part
-from mindspore_serving.llm.sampling import Choice, Sampling, choose
+from mindspore_serving.llm.sampling import Choice, Sampling, Scores, choose
+from mindspore_serving.llm.speculation import Draft, Lookup, NoDraft
 
 Reason = Literal["stop", "length", "error"]
 
 
+class Constraint(Protocol):
+    """What an answer may be: `grammar.py` has one."""
+
+    def allowed(self) -> Array:
+        """For each token whether it may come next."""
+
+    def accept(self, token: int) -> None:
+        """This token has been chosen."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing can follow."""
+
+
 @dataclass(frozen=True)
 class Event:
-    """A token, or the end (`reason`)."""
+    """A token, an embedding, or the end (`reason`)."""
 
     choice: Choice | None = None
+    embedding: Array | None = None
     reason: Reason | None = None
     error: ServingError | None = None
 
@@ -43,11 +65,14 @@ class Sequence:
     sampling: Sampling
     emit: Callable[[Event], object]
     number: int
+    constraint: Constraint | None = None
+    embeds: bool = False  # no tokens are wanted, but what the model knows of the prompt
     made: list[int] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)  # prompt and made
     table: list[int] = field(default_factory=list)
     computed: int = 0
     cancelled: bool = False
+    finished: bool = False
     arrived: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -64,6 +89,8 @@ class Limits:
     sequences: int = 64
     tokens_per_step: int = 256
     waiting: int = 256
+    guesses: int = 0  # tokens to guess for each sequence and step
+    draft: str = ""  # folder of a smaller model that guesses; without it, repetitions of the text do
     weights: str = "float32"  # or "int8", "int4": how matrices are held
 
 
@@ -75,6 +102,8 @@ class Counts:
     made_tokens: int = 0
     steps: int = 0
     preemptions: int = 0
+    guessed: int = 0
+    guessed_right: int = 0
     first_token_seconds: float = 0.0
     first_tokens: int = 0
 
@@ -87,6 +116,7 @@ class Engine:
         count = pages_for(self.limits.cache_megabytes, shape.layers, shape.kv_heads, shape.head_width)
         self.pages = PageTable(count)
         self._network = Network(shape, weights, self.limits.weights, count)
+        self._draft = self._draft_of(shape)
         self._numbers = itertools.count()
         self._changed = threading.Condition()
         self._waiting: deque[Sequence] = deque()
@@ -96,9 +126,33 @@ class Engine:
         self._thread = threading.Thread(target=self._run, name="llm", daemon=True)
         self._thread.start()
 
+    def _draft_of(self, shape: Shape) -> Draft:
+        if not self.limits.guesses:
+            return NoDraft()
+        if not self.limits.draft:
+            return Lookup()
+        from mindspore_serving.llm.draft_model import DraftModel
+
+        return DraftModel(self.limits.draft, shape.vocabulary, self.limits.cache_megabytes, self.limits.weights)
+
     # -- for clients, any thread
 
-    def submit(self, prompt: list[int], sampling: Sampling, emit: Callable[[Event], object]) -> Sequence:
+    @property
+    def available(self) -> bool:
+        return self._thread.is_alive() and not self._stopping
+
+    def embed(self, prompt: list[int], emit: Callable[[Event], object]) -> Sequence:
+        """Queue a text whose embedding is wanted: the last token's state behind the last norm, of length 1."""
+        return self.submit(prompt, Sampling(temperature=0.0, max_tokens=1), emit, embeds=True)
+
+    def submit(
+        self,
+        prompt: list[int],
+        sampling: Sampling,
+        emit: Callable[[Event], object],
+        constraint: Constraint | None = None,
+        embeds: bool = False,
+    ) -> Sequence:
         """Queue a sequence; ServingError if it cannot be answered."""
         if not prompt:
             raise ServingError("the prompt is empty")
@@ -109,10 +163,10 @@ class Engine:
             raise ServingError(
                 f"a prompt of {len(prompt)} tokens and {sampling.max_tokens} new ones exceed the {longest} that are possible"
             )
-        sequence = Sequence(prompt, sampling, emit, next(self._numbers))
+        sequence = Sequence(prompt, sampling, emit, next(self._numbers), constraint, embeds)
         with self._changed:
             if self._stopping:
-                raise ServingError("the server is stopping", Kind.UNAVAILABLE)
+                raise ServingError("the model is not available", Kind.UNAVAILABLE)
             if len(self._waiting) >= self.limits.waiting:
                 raise Overloaded(self.limits.waiting)
             self._waiting.append(sequence)
@@ -139,18 +193,29 @@ class Engine:
     # -- the engine's thread
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting and not self._running:
-                    if self._stopping:
-                        return
-                    self._changed.wait()
-            try:
+        try:
+            while self._wait_for_work():
                 self.step()
-            except Exception as error:  # a mistake of ours: all sequences of the step end, the server goes on
-                log.error(f"a step failed: {type(error).__name__}: {error}")
-                for sequence in list(self._running):
-                    self._finish(sequence, "error", ServingError("internal error", Kind.FAILED))
+        finally:
+            self._close()
+
+    def _wait_for_work(self) -> bool:
+        with self._changed:
+            while not self._waiting and not self._running:
+                if self._stopping:
+                    return False
+                self._changed.wait()
+        return True
+
+    def _close(self) -> None:
+        """Nothing more is accepted. Who still waits, after a step that failed, is told."""
+        with self._changed:
+            self._stopping = True
+            left = [*self._waiting, *self._running]
+            self._waiting.clear()
+            self._running = []
+        for sequence in left:
+            sequence.emit(Event(reason="error", error=ServingError("internal error", Kind.FAILED)))
 
     def step(self) -> None:
         for sequence in [sequence for sequence in self._running if sequence.cancelled]:
@@ -159,16 +224,29 @@ class Engine:
         plan = self._plan()
         if not plan:
             return
-        parts = [
-            Part(s.tokens[s.computed : s.computed + count], s.computed, s.table, s.computed + count == len(s.tokens))
-            for s, count in plan
-        ]
-        scores = iter(self._network.forward(parts))
+        parts = [_part(*entry) for entry in plan]
+        results = iter(self._network.forward(parts))
         self.counts.steps += 1
-        for (sequence, count), part in zip(plan, parts):
+        for (sequence, count, guesses), part in zip(plan, parts):
             self._note_computed(sequence, count)
-            if part.wants_scores:
-                self._continue(sequence, choose(next(scores), sequence.sampling, sequence.prompt, sequence.made))
+            mine = list(itertools.islice(results, part.wanted))
+            if part.embeds and mine:
+                self._embedded(sequence, mine[0].logits)
+            elif mine:
+                self._take_in(sequence, mine, guesses)
+
+    def _take_in(self, sequence: Sequence, scores: list[Scores], guesses: list[int]) -> None:
+        """Choose a token, and further ones as long as the guesses before them were right."""
+        self.counts.guessed += len(guesses)
+        for number, score in enumerate(scores):
+            if number:  # the row of a right guess: its keys and values are in the cache
+                self.counts.guessed_right += 1
+                self._note_computed(sequence, 1)
+            allowed = sequence.constraint.allowed() if sequence.constraint is not None else None
+            choice = choose(score, sequence.sampling, sequence.prompt, sequence.made, allowed)
+            self._continue(sequence, choice)
+            if sequence.finished or number == len(guesses) or choice.token != guesses[number]:
+                return
 
     def _admit(self) -> None:
         with self._changed:
@@ -180,17 +258,30 @@ class Engine:
                 sequence.computed = len(sequence.table) * BLOCK
                 self._running.append(sequence)
 
-    def _plan(self) -> list[tuple[Sequence, int]]:
-        """(sequence, tokens to compute): those being continued first, then prompts, oldest first."""
+    def _plan(self) -> list[tuple[Sequence, int, list[int]]]:
+        """(sequence, tokens to compute, guesses behind them): those being continued first, then prompts, oldest first."""
         budget = self.limits.tokens_per_step
-        plan: list[tuple[Sequence, int]] = []
+        guesses = self._guesses(budget)
+        plan: list[tuple[Sequence, int, list[int]]] = []
         for sequence in sorted(self._running, key=lambda s: (len(s.tokens) - s.computed > 1, s.number)):
             count = min(len(sequence.tokens) - sequence.computed, budget)
-            if count <= 0 or sequence not in self._running or not self._reserve(sequence, sequence.computed + count):
+            mine = guesses.get(sequence.number, [])[: budget - count]
+            if count <= 0 or sequence not in self._running:
                 continue
-            plan.append((sequence, count))
-            budget -= count
-        return [(sequence, count) for sequence, count in plan if sequence in self._running]
+            if not self._reserve(sequence, sequence.computed + count + len(mine)):
+                continue
+            plan.append((sequence, count, mine))
+            budget -= count + len(mine)
+        return [entry for entry in plan if entry[0] in self._running]
+
+    def _guesses(self, budget: int) -> dict[int, list[int]]:
+        """Guesses for sequences that are being continued, by number; none when the step is full without them."""
+        if not self.limits.guesses or len(self._running) * (1 + self.limits.guesses) > budget:
+            return {}
+        waiting = [s for s in self._running if s.made and len(s.tokens) - s.computed == 1]
+        rooms = [min(self.limits.guesses, s.sampling.max_tokens - len(s.made) - 1) for s in waiting]
+        found = self._draft.guess([s.number for s in waiting], [s.tokens for s in waiting], self.limits.guesses)
+        return {s.number: guesses[:room] for s, room, guesses in zip(waiting, rooms, found)}
 
     def _reserve(self, sequence: Sequence, tokens: int) -> bool:
         """Pages for so many tokens, taken from younger sequences if need be."""
@@ -226,16 +317,33 @@ class Engine:
             self.counts.first_token_seconds += time.monotonic() - sequence.arrived
         self.counts.made_tokens += 1
         sequence.add(choice.token)
+        if sequence.constraint is not None and choice.token not in self.shape.end:
+            sequence.constraint.accept(choice.token)
         if choice.token in self.shape.end and not sequence.sampling.ignore_end:
             self._finish(sequence, "stop")
             return
         sequence.emit(Event(choice))
-        if len(sequence.made) >= sequence.sampling.max_tokens:
+        if sequence.constraint is not None and sequence.constraint.complete:
+            self._finish(sequence, "stop")
+        elif len(sequence.made) >= sequence.sampling.max_tokens:
             self._finish(sequence, "length")
 
-    def _finish(self, sequence: Sequence, reason: Reason | None, error: ServingError | None = None) -> None:
+    def _embedded(self, sequence: Sequence, state: Array) -> None:
+        self.counts.prompt_tokens += len(sequence.prompt)
+        length = float(np.linalg.norm(state))
+        sequence.emit(Event(embedding=state / length if length else state))
+        self._finish(sequence, "stop")
+
+    def _finish(self, sequence: Sequence, reason: Reason | None) -> None:
         self._running.remove(sequence)
         self.pages.release(sequence.table)
-        sequence.table = []
+        self._draft.forget(sequence.number)
+        sequence.table, sequence.finished = [], True
         if reason is not None:
-            sequence.emit(Event(reason=reason, error=error))
+            sequence.emit(Event(reason=reason))
+
+
+def _part(sequence: Sequence, count: int, guesses: list[int]) -> Part:
+    begin, end = sequence.computed, sequence.computed + count
+    wanted = 1 + len(guesses) if end == len(sequence.tokens) else 0
+    return Part([*sequence.tokens[begin:end], *guesses], begin, sequence.table, wanted, sequence.embeds)

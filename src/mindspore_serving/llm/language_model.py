@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
+from typing import Any
 
+from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.llm.checkpoint import Array
 from mindspore_serving.llm.engine import Engine, Event, Limits, Reason
+from mindspore_serving.llm.grammar import Grammars
 from mindspore_serving.llm.sampling import Choice, Sampling
 from mindspore_serving.llm.text import Stream, Tokenizer
 
@@ -23,15 +28,32 @@ class Piece:
 
 class LanguageModel:
     def __init__(self, folder: str, name: str = "", limits: Limits | None = None) -> None:
+        self.folder = folder
         self.name = name or os.path.basename(os.path.realpath(folder))
         self.tokenizer = Tokenizer(folder)
         self.engine = Engine(folder, limits)
 
-    async def answer(self, prompt: list[int], sampling: Sampling) -> AsyncGenerator[Piece]:
-        """The answer piece by piece. Leaving the iteration cancels the request."""
-        loop = asyncio.get_running_loop()
-        events: asyncio.Queue[Event] = asyncio.Queue()
-        sequence = self.engine.submit(prompt, sampling, lambda event: loop.call_soon_threadsafe(events.put_nowait, event))
+    @functools.cached_property
+    def grammars(self) -> Grammars:
+        shape = self.engine.shape
+        return Grammars(self.folder, shape.vocabulary, shape.end)
+
+    async def embedding(self, prompt: list[int]) -> Array:
+        events, send = _queue()
+        sequence = self.engine.embed(prompt, send)
+        try:
+            event = await events.get()
+        finally:
+            self.engine.cancel(sequence)
+        if event.embedding is None:
+            raise event.error or ServingError("the engine stopped", Kind.UNAVAILABLE)
+        return event.embedding
+
+    async def answer(self, prompt: list[int], sampling: Sampling, schema: Any = None) -> AsyncGenerator[Piece]:
+        """The answer piece by piece, as JSON of a schema if one is given. Leaving the iteration cancels the request."""
+        events, send = _queue()
+        constraint = None if schema is None else self.grammars.json(schema)
+        sequence = self.engine.submit(prompt, sampling, send, constraint)
         stream = Stream(self.tokenizer, sampling.stop)
         held: list[Choice] = []
         try:
@@ -53,3 +75,10 @@ class LanguageModel:
                     held = []
         finally:
             self.engine.cancel(sequence)
+
+
+def _queue() -> tuple[asyncio.Queue[Event], Callable[[Event], object]]:
+    """Events for this task, and how the engine's thread sends them."""
+    loop = asyncio.get_running_loop()
+    events: asyncio.Queue[Event] = asyncio.Queue()
+    return events, lambda event: loop.call_soon_threadsafe(events.put_nowait, event)

@@ -24,12 +24,16 @@ _SHORTEST_TABLE = 64
 
 @dataclass
 class Part:
-    """Tokens of one sequence for a step: they stand at `start`…, their keys and values go to the pages of `table`."""
+    """Tokens of one sequence for a step: they stand at `start`…, their keys and values go to the pages of `table`.
+
+    Scores are wanted of what follows the last `wanted` tokens; `embeds`: in their place, the state behind the last norm.
+    """
 
     tokens: list[int]
     start: int
     table: list[int]
-    wants_scores: bool
+    wanted: int
+    embeds: bool = False
 
 
 class Network:
@@ -37,14 +41,15 @@ class Network:
         self.shape = shape
         self._embedding, self._positions = weights.embedding, weights.positions
         self._decoder = ms.jit(Decoder(shape, weights, kind, pages))
-        self._head = ms.jit(Head(shape, weights, "int8" if kind == "int4" else kind))  # few bits cost most in the last product
+        head = Head(shape, weights, "int8" if kind == "int4" else kind)  # few bits cost most in the last product
+        self._head, self._norm = ms.jit(head), ms.jit(head.norm)
         self._frequencies = None
         if shape.rope_theta is not None:
             exponents = np.arange(0, shape.head_width, 2, dtype=np.float32) / np.float32(shape.head_width)
             self._frequencies = (1.0 / (np.float32(shape.rope_theta) ** exponents)).astype(np.float32)
 
     def forward(self, parts: Sequence[Part]) -> list[Scores]:
-        """Scores of what follows the last token of each part that wants them."""
+        """Scores of what follows the tokens that are wanted, in their order."""
         counts = [len(part.tokens) for part in parts]
         rows = sum(counts)
         size = _filled(rows)
@@ -56,15 +61,21 @@ class Network:
             x[:rows] += self._positions[places[:rows]]
         tables = _tables(parts, counts, size)
         hidden = self._decoder(ms.Tensor(x), self._rotation(places), ms.Tensor(places), ms.Tensor(tables))
-        last = np.cumsum(counts) - 1
-        wanted = last[[part.wants_scores for part in parts]]
-        return self._scores(hidden.asnumpy()[wanted]) if len(wanted) else []
+        ends = np.cumsum(counts)
+        wanted = [(row, part.embeds) for part, end in zip(parts, ends) for row in range(end - part.wanted, end)]
+        scored, embedded = ([row for row, embeds in wanted if embeds is kind] for kind in (False, True))
+        states = hidden.asnumpy()
+        scores, embeddings = iter(self._scores(states[scored])), iter(self._embeddings(states[embedded]))
+        return [next(embeddings if embeds else scores) for _, embeds in wanted]
 
     def _scores(self, hidden: Array) -> list[Scores]:
-        rows = np.zeros((_filled(len(hidden)), hidden.shape[1]), np.float32)
-        rows[: len(hidden)] = hidden
-        logits, places, totals = (value.asnumpy() for value in self._head(ms.Tensor(rows)))
+        if not len(hidden):
+            return []
+        logits, places, totals = (value.asnumpy() for value in self._head(_padded(hidden)))
         return [Scores(logits[n], int(places[n]), float(totals[n])) for n in range(len(hidden))]
+
+    def _embeddings(self, hidden: Array) -> list[Scores]:
+        return [Scores(state, 0, 0.0) for state in self._norm(_padded(hidden)).asnumpy()[: len(hidden)]] if len(hidden) else []
 
     def _rotation(self, places: Array) -> Any:
         """Cosines (rows, 1, 1, half) and sines with the signs of both halves (rows, 1, 2, half)."""
@@ -84,6 +95,12 @@ def _tables(parts: Sequence[Part], counts: list[int], size: int) -> Array:
         tables[at : at + count, : len(part.table)] = part.table
         at += count
     return tables
+
+
+def _padded(rows: Array) -> ms.Tensor:
+    padded = np.zeros((_filled(len(rows)), rows.shape[1]), np.float32)
+    padded[: len(rows)] = rows
+    return ms.Tensor(padded)
 
 
 def _filled(rows: int) -> int:

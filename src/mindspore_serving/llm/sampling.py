@@ -43,11 +43,15 @@ class Choice:
     top: tuple[tuple[int, float], ...]
 
 
-def choose(scores: Scores, sampling: Sampling, prompt: Sequence[int], made: Sequence[int]) -> Choice:
-    """The next token after `prompt` and `made`."""
+def choose(
+    scores: Scores, sampling: Sampling, prompt: Sequence[int], made: Sequence[int], allowed: Array | None = None
+) -> Choice:
+    """The next token after `prompt` and `made`, among those that are `allowed`."""
     logits, best, total = scores.logits, scores.best, scores.total
-    if _changes(sampling, made):
+    if allowed is not None or _changes(sampling, made):
         logits = _penalised(logits.astype(np.float64), sampling, prompt, made)
+        if allowed is not None:
+            logits = np.where(allowed, logits, -np.inf)
         best, total = int(np.argmax(logits)), _log_sum_exp(logits)
     token = best if sampling.temperature < 1e-5 else _draw(logits, float(logits[best]), sampling, len(made))
     top = _largest(logits, min(sampling.logprobs, len(logits))) if sampling.logprobs else ()

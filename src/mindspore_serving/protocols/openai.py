@@ -1,8 +1,9 @@
-"""OpenAI's API: `/v1/models`, `/v1/completions` and `/v1/chat/completions`, whole or as server-sent events."""
+"""OpenAI's API: `/v1/models`, `/v1/completions` and `/v1/chat/completions`, whole or as server-sent events, and `/v1/embeddings`."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import math
 import secrets
@@ -17,6 +18,7 @@ from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.llm.language_models import LanguageModels
 from mindspore_serving.llm.sampling import Choice, Sampling
 from mindspore_serving.protocols.http import Exchange, Handler, retry_after
+from mindspore_serving.protocols.tools import Tools
 
 if TYPE_CHECKING:
     from mindspore_serving.llm.language_model import LanguageModel, Piece
@@ -47,6 +49,11 @@ async def _answer(models: LanguageModels, exchange: Exchange) -> None:
         if not isinstance(body, dict):
             raise ServingError("the body must be an object")
         await _generate(models, exchange, body, path.startswith("/v1/chat"))
+    elif path == "/v1/embeddings" and exchange.method == "POST":
+        body = await exchange.json()
+        if not isinstance(body, dict):
+            raise ServingError("the body must be an object")
+        await _embed(models, exchange, body)
     else:
         raise ServingError(f"there is nothing at {exchange.method} {exchange.path[:200]}", Kind.NOT_FOUND)
 
@@ -60,6 +67,9 @@ class _Request:
     id: str
     created: int
     with_usage: bool
+    schema: Any = None  # of the answer, if it must be JSON
+    tools: Tools | None = None
+    returned: int = 0  # the best of all answers to a prompt; 0: all
 
     @property
     def jobs(self) -> list[tuple[int, list[int], Sampling]]:
@@ -78,15 +88,33 @@ class _Request:
 
 def _parsed(models: LanguageModels, body: dict[str, Any], chat: bool) -> _Request:
     model = models.find(body.get("model"))
-    prompts = [_chat_prompt(model, body)] if chat else _prompts(model, body.get("prompt"))
+    prompts = [_chat_prompt(model, body)] if chat else _prompts(model, body.get("prompt"), "prompt")
     sampling = _sampling(body, chat, model.engine.shape.positions - max(map(len, prompts)))
-    count = _number(body, "n", 1, 1, _MAX_ANSWERS, whole=True)
-    samplings = [replace(sampling, seed=sampling.seed + n) for n in range(int(count))]
+    count = int(_number(body, "n", 1, 1, _MAX_ANSWERS, whole=True))
+    made = count if chat else int(_number(body, "best_of", count, count, _MAX_ANSWERS, whole=True))
+    if made > count and body.get("stream") is True:
+        raise ServingError("'best_of' cannot be streamed: which answers are the best is known at the end")
+    samplings = [replace(sampling, seed=sampling.seed + n) for n in range(made)]
+    tools = Tools.of(body) if chat else None
+    schema = tools.schema if tools is not None and tools.schema is not None else _schema(body.get("response_format"))
     options = body.get("stream_options") or {}
     if not isinstance(options, dict):
         raise ServingError("'stream_options' must be an object")
     name = ("chatcmpl-" if chat else "cmpl-") + secrets.token_hex(12)
-    return _Request(model, chat, prompts, samplings, name, int(time.time()), options.get("include_usage") is True)
+    with_usage = options.get("include_usage") is True
+    return _Request(model, chat, prompts, samplings, name, int(time.time()), with_usage, schema, tools, count if made > count else 0)
+
+
+def _schema(given: Any) -> Any:
+    """The JSON schema of a `response_format`."""
+    if given is None or given == {"type": "text"}:
+        return None
+    if isinstance(given, dict) and given.get("type") == "json_object":
+        return {"type": "object"}
+    described = given.get("json_schema") if isinstance(given, dict) and given.get("type") == "json_schema" else None
+    if not isinstance(described, dict) or not isinstance(described.get("schema"), (dict, bool)):
+        raise ServingError("'response_format' must be text, json_object, or json_schema with a 'schema'")
+    return described["schema"]
 
 
 def _chat_prompt(model: LanguageModel, body: dict[str, Any]) -> list[int]:
@@ -97,7 +125,8 @@ def _chat_prompt(model: LanguageModel, body: dict[str, Any]) -> list[int]:
         or not all(isinstance(m, dict) and isinstance(m.get("role"), str) for m in messages)
     ):
         raise ServingError("'messages' must be a list of objects with 'role' and 'content'")
-    return model.tokenizer.chat([_message(message) for message in messages], body.get("tools"))
+    tools = None if body.get("tool_choice") == "none" else body.get("tools")
+    return model.tokenizer.chat([_message(message) for message in messages], tools)
 
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
@@ -111,14 +140,14 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _prompts(model: LanguageModel, prompt: Any) -> list[list[int]]:
+def _prompts(model: LanguageModel, prompt: Any, name: str) -> list[list[int]]:
     """A text, several texts, tokens, or several lists of tokens."""
     if isinstance(prompt, str):
         prompt = [prompt]
     if isinstance(prompt, list) and prompt and all(isinstance(item, int) for item in prompt):
         prompt = [prompt]
     if not isinstance(prompt, list) or not 0 < len(prompt) <= _MAX_PROMPTS:
-        raise ServingError(f"'prompt' must be a text, a list of at most {_MAX_PROMPTS} texts, or tokens")
+        raise ServingError(f"'{name}' must be a text, a list of at most {_MAX_PROMPTS} texts, or tokens")
     found = []
     for item in prompt:
         if isinstance(item, str):
@@ -126,9 +155,9 @@ def _prompts(model: LanguageModel, prompt: Any) -> list[list[int]]:
         elif isinstance(item, list) and all(isinstance(token, int) and not isinstance(token, bool) for token in item):
             found.append(item)
         else:
-            raise ServingError("'prompt' must be texts or lists of tokens")
+            raise ServingError(f"'{name}' must be texts or lists of tokens")
     if not all(found):
-        raise ServingError("the prompt is empty")
+        raise ServingError(f"'{name}' is empty")
     return found
 
 
@@ -205,19 +234,56 @@ async def _generate(models: LanguageModels, exchange: Exchange, body: dict[str, 
     finally:
         work.cancel()
         left.cancel()
-    made = sum(count for _, count in answers)
-    choices = [{"index": index, **choice} for (index, _, _), (choice, _) in zip(request.jobs, answers)]
+    made = sum(answer.tokens for answer in answers)
+    best = _best(answers, len(request.samplings), request.returned) if request.returned else answers
+    choices = [{"index": index, **answer.entry} for index, answer in enumerate(best)]
     await exchange.answer_json({**request.head(False), "choices": choices, "usage": request.usage(made)})
 
 
-async def _whole(request: _Request, prompt: list[int], sampling: Sampling) -> tuple[dict[str, Any], int]:
-    """(an entry of 'choices', number of tokens)."""
-    async with contextlib.aclosing(request.model.answer(prompt, sampling)) as answer:
+def _best(answers: list[_Answer], made: int, returned: int) -> list[_Answer]:
+    """Of the answers to each prompt those with the highest log-probability per token."""
+    groups = [answers[begin : begin + made] for begin in range(0, len(answers), made)]
+    return [answer for group in groups for answer in sorted(group, key=lambda a: -a.likelihood)[:returned]]
+
+
+async def _embed(models: LanguageModels, exchange: Exchange, body: dict[str, Any]) -> None:
+    model = models.find(body.get("model"))
+    form = body.get("encoding_format") or "float"
+    if form not in ("float", "base64"):
+        raise ServingError("'encoding_format' must be 'float' or 'base64'")
+    prompts = _prompts(model, body.get("input"), "input")
+    vectors = await asyncio.gather(*(model.embedding(prompt) for prompt in prompts))
+    encoded = [base64.b64encode(v.astype("<f4").tobytes()).decode() if form == "base64" else v for v in vectors]
+    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(encoded)]
+    count = sum(map(len, prompts))
+    usage = {"prompt_tokens": count, "total_tokens": count}
+    await exchange.answer_json({"object": "list", "data": data, "model": model.name, "usage": usage})
+
+
+@dataclass
+class _Answer:
+    """An entry of 'choices', the number of its tokens, and their mean log-probability."""
+
+    entry: dict[str, Any]
+    tokens: int
+    likelihood: float
+
+
+async def _whole(request: _Request, prompt: list[int], sampling: Sampling) -> _Answer:
+    async with contextlib.aclosing(request.model.answer(prompt, sampling, request.schema)) as answer:
         pieces = [piece async for piece in answer]
     text = "".join(piece.text for piece in pieces)
     chosen = [choice for piece in pieces for choice in piece.choices]
-    entry: dict[str, Any] = {"finish_reason": pieces[-1].reason, "logprobs": _described(request, sampling, chosen)}
-    return {**entry, **({"message": {"role": "assistant", "content": text}} if request.chat else {"text": text})}, len(chosen)
+    reason: str | None = pieces[-1].reason
+    content: dict[str, Any] = {"text": text}
+    if request.chat:
+        content = {"message": {"role": "assistant", "content": text}}
+        calls = request.tools.calls(text) if request.tools is not None else []
+        if calls:
+            content = {"message": {"role": "assistant", "content": None, "tool_calls": calls}}
+            reason = "tool_calls" if reason == "stop" else reason
+    entry = {"finish_reason": reason, "logprobs": _described(request, sampling, chosen), **content}
+    return _Answer(entry, len(chosen), sum(choice.logprob for choice in chosen) / max(len(chosen), 1))
 
 
 def _described(request: _Request, sampling: Sampling, chosen: list[Choice]) -> Any:
@@ -265,8 +331,9 @@ class _Merged:
 
     async def _run(self, index: int, prompt: list[int], sampling: Sampling) -> None:
         try:
-            async with contextlib.aclosing(self._request.model.answer(prompt, sampling)) as pieces:
-                async for piece in pieces:
+            answer = self._request.model.answer(prompt, sampling, self._request.schema)
+            async with contextlib.aclosing(answer) as pieces:
+                async for piece in _gathered(pieces) if self._request.tools is not None else pieces:
                     await self._pieces.put((index, sampling, piece))
         except ServingError as error:
             await self._pieces.put((index, sampling, error))
@@ -284,6 +351,13 @@ class _Merged:
                 yield item
         finally:
             self._cancel()
+
+
+async def _gathered(pieces: AsyncGenerator[Piece]) -> AsyncGenerator[Piece]:
+    """All in one piece: whether a text calls tools is known at its end."""
+    found = [piece async for piece in pieces]
+    choices = tuple(choice for piece in found for choice in piece.choices)
+    yield replace(found[-1], text="".join(piece.text for piece in found), choices=choices)
 
 
 async def _events(request: _Request, pieces: _Merged) -> AsyncGenerator[bytes]:
@@ -310,6 +384,11 @@ def _entry(request: _Request, index: int, sampling: Sampling, piece: Piece, firs
     if not request.chat:
         return {**entry, "text": piece.text}
     role = {"role": "assistant"} if first else {}
+    calls = request.tools.calls(piece.text) if request.tools is not None else []
+    if calls:
+        numbered = [{"index": number, **call} for number, call in enumerate(calls)]
+        reason = "tool_calls" if piece.reason == "stop" else piece.reason
+        return {**entry, "finish_reason": reason, "delta": {**role, "tool_calls": numbered}}
     return {**entry, "delta": {**role, "content": piece.text} if piece.text or role else {}}
 
 

@@ -1,0 +1,56 @@
+"""Answers that obey a JSON schema: llguidance (an optional library) says which tokens may come next."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.llm.checkpoint import Array
+
+
+class Grammars:
+    """Makes constraints for the tokens of one model."""
+
+    def __init__(self, folder: str, vocabulary: int, end: tuple[int, ...]) -> None:
+        try:
+            import llguidance
+        except ImportError:
+            raise ServingError("answers in JSON need pymindspore[grammar] on the server", Kind.UNAVAILABLE) from None
+        self._library: Any = llguidance
+        path = os.path.join(folder, "tokenizer.json")
+        self._tokenizer: Any = llguidance.LLTokenizer(path, n_vocab=vocabulary, eos_token=list(end) or None)
+
+    def json(self, schema: Any) -> JsonConstraint:
+        """An answer that is a JSON text of this schema."""
+        matcher = self._library.LLMatcher
+        try:
+            grammar = matcher.grammar_from_json_schema(json.dumps(schema))
+        except ValueError as error:
+            raise ServingError(f"the JSON schema cannot be used: {error}"[:500]) from None
+        made = matcher(self._tokenizer, grammar)
+        if made.is_error():
+            raise ServingError(f"the JSON schema cannot be used: {made.get_error()}"[:500])
+        return JsonConstraint(made)
+
+
+class JsonConstraint:
+    def __init__(self, matcher: Any) -> None:
+        self._matcher = matcher
+
+    def allowed(self) -> Array:
+        bias = np.frombuffer(self._matcher.compute_logit_bias(), np.uint8)
+        return bias > 0
+
+    def accept(self, token: int) -> None:
+        self._matcher.consume_token(token)
+
+    @property
+    def complete(self) -> bool:
+        return bool(self._matcher.is_stopped())
+
+
+__all__ = ["Grammars", "JsonConstraint"]

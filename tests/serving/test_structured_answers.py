@@ -1,0 +1,88 @@
+"""OpenAI's API beyond plain texts: JSON by a schema, tools, embeddings, the best of several answers."""
+
+import base64
+import json
+
+import numpy as np
+import openai
+import pytest
+import requests
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": 5}, "size": {"type": "integer", "minimum": 0, "maximum": 99}},
+    "required": ["name", "size"],
+    "additionalProperties": False,
+}
+TOOL = {"type": "function", "function": {"name": "measure", "description": "…", "parameters": SCHEMA}}
+MESSAGES = [{"role": "user", "content": "Hi"}]
+
+
+@pytest.fixture
+def client(service):
+    return openai.OpenAI(base_url=f"{service.address}/v1", api_key="none", max_retries=0)
+
+
+def obeys(value):
+    return set(value) == {"name", "size"} and len(value["name"]) <= 5 and 0 <= value["size"] <= 99
+
+
+def test_json_schema(client):
+    form = {"type": "json_schema", "json_schema": {"name": "thing", "schema": SCHEMA}}
+    for seed in range(3):
+        answer = client.chat.completions.create(
+            model="tiny", messages=MESSAGES, response_format=form, max_tokens=150, temperature=1.0, seed=seed
+        )
+        assert answer.choices[0].finish_reason == "stop" and obeys(json.loads(answer.choices[0].message.content))
+    parts = client.chat.completions.create(
+        model="tiny", messages=MESSAGES, response_format=form, max_tokens=150, temperature=1.0, seed=2, stream=True
+    )
+    assert "".join(part.choices[0].delta.content or "" for part in parts) == answer.choices[0].message.content
+    with pytest.raises(openai.BadRequestError, match="response_format"):
+        client.chat.completions.create(model="tiny", messages=MESSAGES, response_format={"type": "json_schema"})
+    with pytest.raises(openai.BadRequestError, match="JSON schema"):
+        bad = {"type": "json_schema", "json_schema": {"name": "bad", "schema": {"type": "no such type"}}}
+        client.chat.completions.create(model="tiny", messages=MESSAGES, response_format=bad)
+
+
+def test_tools(client):
+    settings = {"model": "tiny", "messages": MESSAGES, "tools": [TOOL], "max_tokens": 150, "temperature": 1.0, "seed": 1}
+    for choice in ("required", {"type": "function", "function": {"name": "measure"}}):
+        answer = client.chat.completions.create(**settings, tool_choice=choice).choices[0]
+        assert answer.finish_reason == "tool_calls" and answer.message.content is None
+        (call,) = answer.message.tool_calls
+        assert call.function.name == "measure" and obeys(json.loads(call.function.arguments))
+    streamed = list(client.chat.completions.create(**settings, tool_choice="required", stream=True))
+    calls = [call for part in streamed for choice in part.choices for call in choice.delta.tool_calls or []]
+    assert [call.function.name for call in calls] == ["measure"] and obeys(json.loads(calls[0].function.arguments))
+    plain = client.chat.completions.create(**{**settings, "max_tokens": 5}, tool_choice="auto").choices[0]
+    assert plain.message.tool_calls is None and isinstance(plain.message.content, str)
+    for tools, choice in (([1], "auto"), ([TOOL], "other"), ([TOOL], {"function": {"name": []}}), ({"a": 1}, None)):
+        with pytest.raises(openai.BadRequestError, match="tool"):
+            client.chat.completions.create(**{**settings, "tools": tools}, tool_choice=choice)
+
+
+def test_embeddings(client, service):
+    texts = ["Hello", "World", "Hello"]
+    found = client.embeddings.create(model="tiny", input=texts)
+    vectors = np.array([entry.embedding for entry in found.data])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-5)
+    assert (vectors[0] == vectors[2]).all() and not np.allclose(vectors[0], vectors[1])
+    assert found.usage.prompt_tokens == 15
+    body = {"model": "tiny", "input": "World", "encoding_format": "base64"}
+    coded = requests.post(f"{service.address}/v1/embeddings", json=body, timeout=20).json()["data"][0]["embedding"]
+    np.testing.assert_array_equal(np.frombuffer(base64.b64decode(coded), "<f4"), vectors[1].astype(np.float32))
+    for change in ({"input": []}, {"input": ""}, {"input": 3}, {"input": [1000]}, {"encoding_format": "int8"}, {"input": "a" * 300}):
+        answer = requests.post(f"{service.address}/v1/embeddings", json={**body, **change}, timeout=20)
+        assert answer.status_code == 400, change
+
+
+def test_best_of(client):
+    settings = {"model": "tiny", "prompt": "Hello", "max_tokens": 6, "seed": 4, "logprobs": 0, "extra_body": {"ignore_eos": True}}
+    every = client.completions.create(**settings, n=5).choices
+    means = [np.mean(choice.logprobs.token_logprobs) for choice in every]
+    best = client.completions.create(**settings, n=2, best_of=5)
+    assert [c.text for c in best.choices] == [every[n].text for n in np.argsort(means)[::-1][:2]]
+    assert best.usage.completion_tokens == 30
+    with pytest.raises(openai.BadRequestError, match="best_of"):
+        client.completions.create(**settings, best_of=3, stream=True)
