@@ -193,10 +193,10 @@ class MapStep(Step):
             if spare is None and failure is not None:
                 raise failure
             for i, item in enumerate(good):
-                if item is None:
-                    good[i] = (keys[i], spare[1])
-                else:
+                if item is not None:
                     spare = item
+                elif spare is not None:
+                    good[i] = (keys[i], spare[1])
         kept = [item for item in good if item is not None]
         return [key for key, _ in kept], [row for _, row in kept]
 
@@ -282,6 +282,7 @@ class VectorStep(Step):
             if isinstance(step, PickStep):
                 columns = tuple(columns[i] for i in step.positions)
                 continue
+            assert isinstance(step, MapStep)  # `vectorised` has seen to it
             values = tuple(columns[i] for i in step.inputs)
             for operation in step.operations:
                 try:

@@ -8,7 +8,7 @@ import itertools
 import numbers
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -148,7 +148,7 @@ class BatchIndexSampler(Sampler):
         return order
 
     def length(self, n, reader=None):
-        if hasattr(self.given, "__len__"):
+        if isinstance(self.given, Sized):
             return len(self.given)
         return len(self.for_run().positions(n, Draw(0, None)))
 

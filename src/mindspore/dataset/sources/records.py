@@ -62,6 +62,8 @@ class TableReader(Reader):
 class FileNode(MappableNode):
     """A source of rows in files; its JSON holds the shuffle and shard arguments themselves."""
 
+    sampler: FileSampler
+
     def params(self):
         return {**self.worker_params(), **self.own_params, **self.sampler.source_params()}
 

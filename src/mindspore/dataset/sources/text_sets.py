@@ -328,5 +328,7 @@ class Multi30kDataset(_Translations):
         chosen = list(stems) if usage == "all" else [usage]
         base = os.fspath(dataset_dir)
         chosen.sort(key=lambda part: stems[part])
-        pairs = [tuple(os.path.join(base, f"{stems[part]}.{language}") for language in pair) for part in chosen]
+        source, target = pair
+        files = [os.path.join(base, stems[part]) for part in chosen]
+        pairs = [(f"{file}.{source}", f"{file}.{target}") for file in files]
         self._pairs(pairs, shuffle, {"dataset_dir": base, "language_pair": pair})
