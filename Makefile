@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu test-parallel lint fuzz bench bench-cpu bench-data bench-gpu interop clean
+.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel lint fuzz wild bench bench-cpu bench-data bench-gpu interop clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -18,6 +18,15 @@ demo: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not gpu and not slow and not web'
+
+# the main folders once more with NumPy 1.26, which packages pin
+NUMPY1 := .venv-numpy1
+test-numpy1:
+	@test -x $(NUMPY1)/bin/python || $(PYTHON) -m venv $(NUMPY1)
+	echo 'numpy==1.26.*' > $(NUMPY1)/constraints.txt
+	$(NUMPY1)/bin/python -m pip install -q -c $(NUMPY1)/constraints.txt -e '.[dev]' ./packaging/mindspore
+	$(NUMPY1)/bin/python -m pytest -n 2 --dist loadfile -m 'not gpu and not slow and not web' tests/runtime tests/prims tests/numpy \
+	  tests/compiler tests/ops tests/mint tests/nn tests/formats tests/mindrecord tests/dataset tests/train tests/support tests/backend_cpu
 
 test-parallel: $(STAMP)
 	$(BIN)/python -m pytest tests/parallel -m 'not gpu'
@@ -36,6 +45,10 @@ test-web: $(STAMP)
 
 fuzz: $(STAMP)
 	$(BIN)/python tests/fuzz/run.py
+
+# real packages: make wild CHECKOUTS="mindone=/path/to/mindone mindcv=/path/to/mindcv"
+wild: $(STAMP)
+	$(BIN)/python tests/wild/run.py $(CHECKOUTS)
 
 test-gpu:
 	PYTHONPATH=src $(PYTHON) tests/gpu/run.py
@@ -56,4 +69,4 @@ interop: $(STAMP)
 	$(BIN)/python tests/interop/run.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(NUMPY1) .pytest_cache .mypy_cache .ruff_cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import wave
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from mindspore.formats.events.event_file import frame, read_records
 from mindspore.formats.events.messages import Event
 from mindspore.formats.onnx import load as load_onnx
 from mindspore.mindrecord import FileReader, FileWriter
+from mindspore.parallel._strategy_file import layouts_of, read_strategy
 from mindspore.train import SummaryRecord
 
 #: what a reader may raise; in particular no IndexError, KeyError, MemoryError or error of another library
@@ -108,6 +110,31 @@ def _read_image(path: str) -> None:
     ds.vision.Decode()(np.fromfile(path, np.uint8))
 
 
+def _write_encrypted(path: str) -> None:
+    ms.save_checkpoint(_network(), path, enc_key=b"0123456789ABCDEF", enc_mode="AES-GCM")
+
+
+def _write_strategy(path: str) -> None:
+    item = {"dev_matrix": [2, 4], "tensor_map": [1, -1], "param_split_shape": [], "indices_offset": []}
+    with open(path, "w") as stream:
+        json.dump({"parallel_layout_item": {"w": item, "b": item}}, stream)
+
+
+def _read_strategy(path: str) -> None:
+    layouts_of(read_strategy(path))
+
+
+def _write_table(path: str) -> None:
+    with open(path, "w") as stream:
+        stream.writelines(f"{n},{n / 3},word{n}\n" for n in range(20))
+
+
+def _read_table(path: str) -> None:
+    data = ds.CSVDataset(path, column_defaults=[0, 0.0, ""], column_names=["a", "b", "c"], shuffle=False)
+    for _ in data.create_dict_iterator(num_epochs=1, output_numpy=True):
+        pass
+
+
 FORMATS: dict[str, tuple[str, Callable[[str], Any], Callable[[str], Any]]] = {
     "checkpoint": (".ckpt", _write_checkpoint, ms.load_checkpoint),
     "safetensors": (".safetensors", _write_safetensors, lambda path: ms.load_checkpoint(path, format="safetensors")),
@@ -119,6 +146,11 @@ FORMATS: dict[str, tuple[str, Callable[[str], Any], Callable[[str], Any]]] = {
     "png": (".png", functools.partial(_write_image, "PNG"), _read_image),
     "jpeg": (".jpg", functools.partial(_write_image, "JPEG"), _read_image),
     "bmp": (".bmp", functools.partial(_write_image, "BMP"), _read_image),
+    "encrypted": (".enc.ckpt", _write_encrypted, lambda path: ms.load_checkpoint(path, dec_key=b"0123456789ABCDEF")),
+    "strategy": (".json", _write_strategy, _read_strategy),
+    "table": (".csv", _write_table, _read_table),
+    "gif": (".gif", functools.partial(_write_image, "GIF"), _read_image),
+    "tiff": (".tiff", functools.partial(_write_image, "TIFF"), _read_image),
     "wave": (".wav", _write_wave, read_wave),
 }
 

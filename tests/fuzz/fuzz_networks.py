@@ -20,8 +20,31 @@ def _dense_part(rng: np.random.Generator, width: int) -> tuple[nn.Cell, int]:
         lambda: (nn.BatchNorm1d(width), width),
         lambda: (nn.SequentialCell(nn.Dense(width, width), nn.ReLU()), width),
         lambda: (nn.Softmax(-1), width),
+        lambda: (_Residual(nn.SequentialCell(nn.Dense(width, to), nn.Tanh(), nn.Dense(to, width))), width),
+        lambda: (_Attention(width), width),
+        lambda: (nn.GLU(-1) if width % 2 == 0 else nn.GELU(), width // 2 if width % 2 == 0 else width),
     ]
     return choices[int(rng.integers(len(choices)))]()
+
+
+class _Residual(nn.Cell):
+    def __init__(self, inner: nn.Cell):
+        super().__init__()
+        self.inner = inner
+
+    def construct(self, x: Tensor) -> Tensor:
+        return x + self.inner(x)
+
+
+class _Attention(nn.Cell):
+    """The rows of a batch look at each other."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.query, self.key, self.value = (nn.Dense(width, width) for _ in range(3))
+
+    def construct(self, x: Tensor) -> Tensor:
+        return ops.softmax(ops.matmul(self.query(x), self.key(x).T), -1) @ self.value(x)
 
 
 def _image_part(rng: np.random.Generator, channels: int) -> tuple[nn.Cell, int]:
@@ -32,6 +55,9 @@ def _image_part(rng: np.random.Generator, channels: int) -> tuple[nn.Cell, int]:
         lambda: (nn.MaxPool2d(2, 2, pad_mode="same"), channels),
         lambda: (nn.AvgPool2d(3, 1, pad_mode="same"), channels),
         lambda: (nn.ReLU(), channels),
+        lambda: (nn.GroupNorm(1, channels), channels),
+        lambda: (_Residual(nn.SequentialCell(nn.Conv2d(channels, channels, 3), nn.BatchNorm2d(channels), nn.ReLU6())), channels),
+        lambda: (nn.Conv2dTranspose(channels, to, 2, stride=2, has_bias=True), to),
         lambda: (nn.Conv2d(channels, channels, 3, group=channels, weight_init="normal"), channels),
     ]
     return choices[int(rng.integers(len(choices)))]()

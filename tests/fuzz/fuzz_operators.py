@@ -38,6 +38,18 @@ def _shape(rng: np.random.Generator, rank: int | None = None) -> tuple[int, ...]
 
 
 def _tensor(rng: np.random.Generator, shape: tuple[int, ...], kind: str) -> Tensor:
+    """Random values; now and then over memory that is not contiguous."""
+    plain = _contiguous(rng, shape, kind)
+    if rng.random() > 0.25 or kind == "bfloat16":
+        return plain
+    array = plain.asnumpy()
+    if rng.random() < 0.5:
+        wide = np.repeat(array.reshape(*shape, 1), 3, -1)
+        return Tensor.from_numpy(wide[..., 1])
+    return Tensor.from_numpy(np.ascontiguousarray(array.T).T)
+
+
+def _contiguous(rng: np.random.Generator, shape: tuple[int, ...], kind: str) -> Tensor:
     if kind == "bool":
         return Tensor(rng.random(shape) < 0.5)
     if kind in INTEGERS:
@@ -74,11 +86,11 @@ def _call(name: str, function: Any, arguments: list[Tensor], rng: np.random.Gene
 
 def case(rng: np.random.Generator, scratch: str) -> None:
     """One call."""
-    family = rng.choice(["unary", "binary", "reduction", "structure", "product"])
+    family = rng.choice(["unary", "binary", "reduction", "structure", "product", "window", "update"])
     kind = str(rng.choice(FLOATS if rng.random() < 0.65 else (*INTEGERS, "bool")))
-    {"unary": _unary, "binary": _binary, "reduction": _reduction, "structure": _structure, "product": _product}[family](
-        rng, kind
-    )
+    families = {"unary": _unary, "binary": _binary, "reduction": _reduction, "structure": _structure, "product": _product,
+                "window": _window, "update": _update}  # fmt: skip
+    families[family](rng, kind)
 
 
 def _unary(rng: np.random.Generator, kind: str) -> None:
@@ -137,3 +149,56 @@ def _product(rng: np.random.Generator, kind: str) -> None:
     arguments = [_tensor(rng, (*batch, m, k), kind), _tensor(rng, (other, n), kind)]
     arguments = [ops.clamp(a, -8, 8) if kind in FLOATS else a for a in arguments]
     _call("matmul", lambda x, y: ops.matmul(x, y), [ops.nan_to_num(a) if kind in FLOATS else a for a in arguments], rng)
+
+
+def _window(rng: np.random.Generator, kind: str) -> None:
+    """Operations on images: pooling, resizing, padding, normalisation, convolution."""
+    kind = kind if kind in FLOATS else "float32"
+    n, c, h, w = (int(v) for v in (*rng.choice([1, 2], 1), *rng.choice([1, 3, 8, 17], 1), *rng.integers(3, 20, 2)))
+    size, stride, pad = int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(rng.integers(0, 2))
+    x = _tensor(rng, (n, c, h, w), kind)
+    weight = Tensor(rng.standard_normal((4, c, size, size)), x.dtype)
+    pad = min(pad, size // 2)
+    name, function = [
+        ("max_pool2d", lambda x: ops.max_pool2d(x, size, stride, pad)),
+        ("avg_pool2d", lambda x: ops.avg_pool2d(x, size, stride, pad)),
+        ("adaptive_avg_pool2d", lambda x: ops.adaptive_avg_pool2d(x, (size, stride))),
+        ("nearest", lambda x: ops.interpolate(x, size=(h + size, w + stride), mode="nearest")),
+        ("bilinear", lambda x: ops.interpolate(x, size=(h + size, w + stride), mode="bilinear", align_corners=False)),
+        ("pad", lambda x: ops.pad(x, (pad, size, 0, pad), mode="constant", value=1.5)),
+        ("reflect", lambda x: ops.pad(x, (1, 2, 1, 0), mode="reflect")),
+        ("layer_norm", lambda x: ops.layer_norm(x, (w,), ops.ones(w, x.dtype), ops.zeros(w, x.dtype))),
+        ("unfold", lambda x: ops.unfold(x, size, 1, pad, stride)),
+        ("conv2d", lambda x: ops.conv2d(ops.clamp(ops.nan_to_num(x), -8, 8), weight, None, stride, "pad", pad)),
+        ("pixel", lambda x: ops.channel_shuffle(x, 1)),
+    ][int(rng.integers(0, 11))]
+    _call(f"{name}(size={size}, stride={stride}, pad={pad})", function, [x], rng)
+
+
+def _update(rng: np.random.Generator, kind: str) -> None:
+    """Reading and writing at positions, some of which may not exist."""
+    rows, columns, count = (int(v) for v in rng.choice([1, 2, 5, 9, 17], 3))
+    x = _tensor(rng, (rows, columns), kind)
+    high = rows + int(rng.random() < 0.1)
+    index = Tensor(rng.integers(0, high, (count, 1)).astype(str(rng.choice(["int32", "int64"]))))
+    flat = index.reshape(-1)
+    updates = _tensor(rng, (count, columns), kind)
+    name, function = [
+        ("gather_nd", lambda x, u: ops.gather_nd(x, index)),
+        ("tensor_scatter_add", lambda x, u: ops.tensor_scatter_add(x, index, u)),
+        ("scatter_nd", lambda x, u: ops.scatter_nd(index, u, (rows, columns))),
+        ("index_add", lambda x, u: ops.index_add(x, flat.astype(ms.int32), u, 0)),
+        ("embedding", lambda x, u: ops.gather(x, flat, 0) + u),
+        ("gather_elements", lambda x, u: ops.gather_elements(x, 0, ops.broadcast_to(index, (count, columns)))),
+        ("masked_fill", lambda x, u: ops.masked_fill(x, x > 0, 2)),
+        ("one_hot", lambda x, u: ops.one_hot(flat, rows, Tensor(1.0), Tensor(0.0))),
+        ("take", lambda x, u: x[flat]),
+        ("assign", lambda x, u: _stored(x, flat, u)),
+    ][int(rng.integers(0, 10))]
+    _call(f"{name}({index.reshape(-1).tolist()} of {rows})", function, [x, updates], rng)
+
+
+def _stored(x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
+    y = x + 0
+    y[index[:1]] = updates[:1]
+    return y

@@ -544,7 +544,9 @@ class SetItem(_Indexing):
         index = _indices(self.spec, arrays)
         if xp is not np:
             at = x.at[index]
-            return at.add(value) if self.accumulate else at.set(value)
+            if not self.accumulate:
+                return at.set(value)
+            return at.max(value) if x.dtype == bool else at.add(value)  # of truths the sum is "or"
         out = np.array(x)
         try:
             if self.accumulate and arrays:

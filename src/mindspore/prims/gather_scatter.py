@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _UFUNC = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "min": np.minimum,
 }  # fmt: skip
+_OF_TRUTHS = {"add": "max", "mul": "min"}  # what XLA calls "or" and "and"
 _AT_METHOD = {"none": "set", "add": "add", "mul": "multiply", "div": "divide", "max": "max", "min": "min"}
 
 
@@ -34,7 +35,8 @@ def combine(xp: Any, x: Any, index: tuple, updates: Any, reduction: str) -> Any:
     if xp is not np:
         if reduction == "sub":
             return x.at[index].add(-updates)
-        return getattr(x.at[index], _AT_METHOD[reduction])(updates)
+        method = _OF_TRUTHS.get(reduction, reduction) if x.dtype == bool else reduction
+        return getattr(x.at[index], _AT_METHOD[method])(updates)
     out = np.array(x)
     if reduction == "none":
         out[index] = updates
