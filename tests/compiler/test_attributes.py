@@ -314,3 +314,30 @@ def test_a_tensor_whose_value_is_needed_stays_a_constant():
         net.size, net.limit = Tensor(size), limit
         want = np.tile(np.array([2.0]) - (limit < 2.0), size)
         np.testing.assert_array_equal(net(Tensor([2.0])).asnumpy(), want)
+
+
+class _Outer(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.__offset = 1.5
+
+    def shifted(self, x, __scale=2.0):
+        return x * __scale + self.__offset
+
+
+class _Inner(_Outer):
+    def __init__(self):
+        super().__init__()
+        self.__offset = 10.0  # another attribute than the parent's
+
+    def construct(self, x):
+        self.__calls = self.__twice(x)
+        return self.shifted(x) + self.__offset + self.__calls
+
+    def __twice(self, x):
+        return x * 2
+
+
+def test_private_names_belong_to_their_class():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    assert _Inner()(Tensor(1.0)).asnumpy() == 2 + 1.5 + 10 + 2

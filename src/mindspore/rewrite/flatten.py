@@ -60,8 +60,16 @@ class Flattener:
         elif isinstance(stmt, ast.If):
             stmt.test = self.simple(stmt.test, before)
         elif isinstance(stmt, ast.For):
-            stmt.iter = self.simple(stmt.iter, before)
+            stmt.iter = self._named(self.simple(stmt.iter, before), before)
         return [*before, stmt]
+
+    def _named(self, expression: ast.expr, before: list[ast.stmt]) -> ast.expr:
+        """An attribute that is gone through gets a variable: it may be a container of cells."""
+        if not isinstance(expression, ast.Attribute):
+            return expression
+        name = self.names.unique(ast.unparse(expression).replace(".", "_"))
+        before.append(ast.Assign([ast.Name(name, ast.Store())], expression, lineno=0))
+        return ast.Name(name, ast.Load())
 
     def simple(self, expression: ast.expr, before: list[ast.stmt]) -> ast.expr:
         """A name, a constant or something that is left alone."""

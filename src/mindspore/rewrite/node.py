@@ -8,7 +8,10 @@ from typing import Any
 from mindspore.nn.cell import Cell
 from mindspore.rewrite.api.node import _call
 from mindspore.rewrite.statement import Statement
+from mindspore.rewrite.tree import LocalPrim
 from mindspore.rewrite.values import NodeType, ScopedValue
+
+__all__ = ["LocalPrim", "Node"]
 
 
 class Node(Statement):

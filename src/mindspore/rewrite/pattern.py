@@ -200,6 +200,8 @@ class PatternEngine:
         block = tree.block_of(last)
         if any(not any(s is b for b in block) for s in match.values()):
             return False  # parts of it stand inside control flow
+        if last.container is not None:
+            return True  # the cells of a container share no variables
         latest: dict[str, Statement] = {t.arg: i for i in tree.inputs for t in [i.syntax]}
         for statement in block:
             if statement is last:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from dataclasses import dataclass, field
 from typing import Any
 
+from mindspore.nn.cell import Cell
+from mindspore.prims.primitive import Primitive
 from mindspore.rewrite.flatten import operation_name
 from mindspore.rewrite.values import NodeType, ScopedValue
 
@@ -22,18 +25,35 @@ class Statement:
     instance: Any = None
     tree: Any = None
     subtree: Any = None
-    #: the method of the network that is called, if its statements could be read
-    method: Any = None
+    #: the statements of the user's method or function that is called, if its source could be read
+    function: Any = None
+    #: what control flow encloses; of a container of cells, the cells
     body: list[Statement] = field(default_factory=list)
-    #: of the two halves of an `if`, the other one
+    #: of a cell in a container, the container; of a container, the expression that gives it
+    container: Statement | None = None
+    container_expression: Any = None
+    #: of control flow and its `else`, the other one
     partner: Statement | None = None
+    is_else: bool = False
     #: of an `if`: its test before it was flattened, and the statements that compute it
     test: Any = None
     test_steps: list[Statement] = field(default_factory=list)
 
     def nodes(self) -> list[Statement]:
-        """The statements inside control flow, or of the method called."""
-        return list(self.body if self.method is None else self.method.statements)
+        """The statements inside control flow, the inputs and statements of the function called, the cells of a container."""
+        return list(self.body if self.function is None else self.function.nodes())
+
+    @property
+    def node_list(self) -> list[Statement]:
+        return self.nodes()
+
+    def get_node(self, name: str) -> Statement | None:
+        """One of the nodes inside, by its name."""
+        return next((n for n in self.nodes() if n.name == name), None)
+
+    def get_node_manager(self) -> Any:
+        """What this one stands in: control flow, a function that is called, a container, or the network itself."""
+        return self.tree.holder_of(self)
 
     # -- as tools below the public classes look at it --------------------------------------------------------------------
     def get_name(self) -> str:
@@ -42,12 +62,54 @@ class Statement:
     def get_ast(self) -> Any:
         return self.syntax
 
+    def get_node_type(self) -> NodeType:
+        return self.kind
+
+    def get_instance(self) -> Any:
+        return self.instance
+
+    def get_instance_type(self) -> Any:
+        """The type of the cell or primitive that is called; of a function, the function."""
+        known = self.kind is NodeType.CallFunction and self.instance is not None
+        return self.instance if known else type(self.instance)
+
     def get_args(self) -> list[ScopedValue]:
         return self.positional()
 
+    def get_kwargs(self) -> dict[str, ScopedValue]:
+        return self.keywords()
+
+    def set_arg(self, arg: Any, index: int) -> None:
+        """Replace an argument; the new one comes first here."""
+        value = ScopedValue.create_naming_value(arg) if isinstance(arg, str) else arg
+        self.set_argument(index, value.expression())
+
+    def update_ast_node(self) -> None:
+        """The syntax is always up to date."""
+
     def get_normalized_args(self) -> dict[str, ScopedValue]:
-        """All arguments, those by position under names of their own."""
-        return {**{f"arg_{i}": a for i, a in enumerate(self.positional())}, **self.keywords()}
+        """All arguments under the names that the callee gives them, in the order of its definition."""
+        names = argument_names(self.instance, len(self.positional()))
+        given = dict(zip(names, self.positional()))
+        by_name = self.keywords()
+        ordered = {k: by_name[k] for k in declared_names(self.instance) if k in by_name}
+        return {**given, **ordered, **by_name}
+
+    @property
+    def _normalized_args(self) -> dict[str, ScopedValue]:
+        return self.get_normalized_args()
+
+    @property
+    def _normalized_args_keys(self) -> list[str]:
+        return list(self.get_normalized_args())
+
+    @property
+    def _args_num(self) -> int:
+        return len(self.positional())
+
+    @property
+    def _kwargs_num(self) -> int:
+        return len(self.keywords())
 
     def get_targets(self) -> list[ScopedValue]:
         return [ScopedValue.of(t) for t in self.targets()]
@@ -146,6 +208,34 @@ class Statement:
         elif isinstance(value, (ast.Subscript, ast.Attribute)):
             names += [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
         return names
+
+
+def _signature(instance: Any) -> list[inspect.Parameter]:
+    function = instance.construct if isinstance(instance, Cell) else instance
+    if isinstance(instance, Primitive) or not callable(function):
+        return []
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a function without a signature
+        return []
+
+
+def declared_names(instance: Any) -> list[str]:
+    """The names of a callee's arguments."""
+    return [p.name for p in _signature(instance)]
+
+
+def argument_names(instance: Any, count: int) -> list[str]:
+    """What a callee calls its first arguments; those of `*args` and of the unknown are numbered."""
+    names: list[str] = []
+    rest = "arg"
+    for parameter in _signature(instance):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            rest = parameter.name
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            break
+        names.append(parameter.name)
+    return [*names[:count], *(f"{rest}_{i}" for i in range(len(names), count))]
 
 
 def _operands(value: Any) -> list[tuple[Any, Any]]:

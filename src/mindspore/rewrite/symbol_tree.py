@@ -7,15 +7,16 @@ from typing import Any
 from mindspore._base.files import atomic_write
 from mindspore.nn.cell import Cell
 from mindspore.rewrite.statement import Statement
-from mindspore.rewrite.tree import Tree
+from mindspore.rewrite.tree import Family, Tree
 from mindspore.rewrite.values import NodeType, ScopedValue
 
 
 class SymbolTree(Tree):
     """A network as statements. Its source is read at once, so what a caller appends of it is there already."""
 
-    def __init__(self, origin_network: Cell, module_ast: Any = None):
-        super().__init__(origin_network)
+    def __init__(self, origin_network: Cell, family: Any = None):
+        # other callers give the syntax of a module in the second place; the network's source is read anyway
+        super().__init__(origin_network, family if isinstance(family, Family) else None)
         self._file_name = "network_define.py"
 
     # -- reading what has been read ------------------------------------------------------------------------------------
@@ -63,8 +64,8 @@ class SymbolTree(Tree):
 
     def replace(self, old_node: Statement, new_nodes: list[Statement]) -> Statement:
         """Put statements, in order, in the place of another; the last of them."""
-        for node in new_nodes:
-            self.insert(node, old_node, True)
+        for node in reversed(new_nodes):
+            self.insert(node, old_node, False)
         self.erase(old_node)
         return new_nodes[-1]
 

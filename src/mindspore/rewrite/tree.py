@@ -1,75 +1,90 @@
-"""The statements of a network, read from the source of its construct and written back as a new class."""
+"""The statements of a network, read from the source of its construct.
+
+A network calls four things that have statements of their own: networks of the user's (a `Tree` each), methods and functions of
+the user's (a `Body` each), control flow and containers of cells (a list of statements). Each call has its own, so that one
+can be changed and the others not. `writer.py` writes the whole back as classes.
+"""
 
 from __future__ import annotations
 
 import ast
 import copy
-import inspect
-import itertools
-import linecache
-import textwrap
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from mindspore.nn.cell import Cell
-from mindspore.nn.containers import CellDict, CellList, SequentialCell
 from mindspore.prims.primitive import Primitive
+from mindspore.rewrite.container import call_of, deletion, insertion, is_chain, is_container, items
 from mindspore.rewrite.flatten import Flattener, Names
+from mindspore.rewrite.source import all_arguments, definition_of, globals_of, home_of, is_users
 from mindspore.rewrite.statement import Statement, describe
 from mindspore.rewrite.values import NodeType
 
-_FILES = itertools.count(1)
 #: what an expression raises that needs more than the network
 _UNKNOWN = (AttributeError, LookupError, NameError, TypeError, ValueError)
-_INIT = """
-def __init__(self, obj):
-    nn.Cell.__init__(self)
-    for key, value in obj.__dict__.items():
-        setattr(self, key, value)
-"""
+_LOOP_WORDS = {ast.For: "for", ast.While: "while"}
 
 
-def _definition_of(owner: str, function: Any) -> tuple[ast.FunctionDef, Any]:
-    """The syntax of a function, without decorators and docstring, and the function itself."""
-    function = inspect.unwrap(function)
-    try:
-        source = textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError) as error:
-        raise RuntimeError(f"For 'SymbolTree', the source of {owner} cannot be read.") from error
-    definition = ast.parse(source).body[0]
-    if not isinstance(definition, ast.FunctionDef):
-        raise RuntimeError(f"For 'SymbolTree', {owner} is not a function definition.")
-    definition.decorator_list = []
-    first = definition.body[0]
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-        definition.body = definition.body[1:] or [ast.Pass()]
-    return definition, function
+class LocalPrim(Primitive):
+    """A primitive that construct makes itself: its class is known, its attributes only when it runs."""
+
+    @staticmethod
+    def of(cls: type) -> LocalPrim:
+        return object.__new__(type(cls.__name__, (LocalPrim, cls), {}))
 
 
 @dataclass(eq=False)
-class Method:
-    """A method of the network that its construct calls: variables of its own, and statements."""
+class Body:
+    """A method or function that is called: arguments and statements with variables of their own."""
 
     definition: ast.FunctionDef
+    #: the function itself, whose globals its names mean
+    origin: Any
+    is_method: bool
+    inputs: list[Statement] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
+    as_read: str = ""
+
+    def source(self, calls: dict[int, ast.expr] | None = None) -> str:
+        """The statements as text."""
+        return "\n".join(ast.unparse(ast.fix_missing_locations(s)) for s in written(self.statements, calls))
+
+    def nodes(self) -> list[Statement]:
+        return [*self.inputs, *self.statements]
+
+
+@dataclass(eq=False)
+class Family:
+    """What a network shares with the networks it calls: names of functions, and which of them are being read."""
+
+    functions: Names = field(default_factory=lambda: Names(set()))
+    open: list[Any] = field(default_factory=list)
 
 
 class Tree:
     """A network as statements."""
 
-    def __init__(self, network: Cell):
+    def __init__(self, network: Cell, family: Family | None = None):
         self.network = network
-        self.definition, function = _definition_of(f"{type(network).__name__}.construct", type(network).construct)
-        self.namespace = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        self.family = family or Family()
+        cls = type(network)
+        self.definition, function = definition_of(f"{cls.__name__}.construct", cls.construct, home_of(cls, "construct"))
+        self.namespace = globals_of(function)
         self.variables = Names({n.id for n in ast.walk(self.definition) if isinstance(n, ast.Name)})
         self.names = Names(set())
         self.new_cells: dict[str, Cell] = {}
-        self.methods: dict[str, Method] = {}
-        self.inputs = [self._input(a) for a in self._arguments()]
-        flattener = Flattener(self.variables)
-        self.statements = self._read(self.definition.body, flattener)
+        self.new_functions: dict[str, Any] = {}
+        #: variables of construct that hold a primitive made there
+        self.local_primitives: dict[str, type] = {}
+        self.methods: dict[str, Body] = {}
+        #: lines of `__init__` that make the containers what they are now
+        self.container_edits: list[str] = []
+        #: the networks in containers, by where they were found
+        self.contained: list[tuple[str, Statement]] = []
+        self.inputs = [self._input(a) for a in all_arguments(self.definition)[1:]]
+        self.statements = self._read(self.definition.body, Flattener(self.variables))
         self._write_back()
 
     def get_origin_network(self) -> Cell:
@@ -94,11 +109,6 @@ class Tree:
         return order[at] if 0 <= at < len(order) else None
 
     # -- reading ------------------------------------------------------------------------------------------------------
-    def _arguments(self) -> list[ast.arg]:
-        given = self.definition.args
-        extra = [a for a in (given.vararg, given.kwarg) if a is not None]
-        return [*given.posonlyargs, *given.args, *given.kwonlyargs, *extra][1:]
-
     def _input(self, argument: ast.arg) -> Statement:
         return Statement(NodeType.Input, argument, self.names.unique(f"input_{argument.arg}"), tree=self)
 
@@ -112,94 +122,200 @@ class Tree:
             if isinstance(last, ast.If):
                 out += self._read_if(last, test, before, flattener)
             elif isinstance(last, (ast.For, ast.While)):
-                word = "for_node" if isinstance(last, ast.For) else "while_node"
-                node = Statement(NodeType.ControlFlow, last, self.names.unique(word), tree=self)
-                node.body = self._read(last.body, flattener)
-                out.append(node)
+                out += self._read_loop(last, flattener)
             else:
                 out.append(self._statement(last))
         return out
 
     def _read_if(self, stmt: ast.If, test: Any, steps: list[Statement], flattener: Flattener) -> list[Statement]:
-        first = Statement(
-            NodeType.ControlFlow, stmt, self.names.unique("if_node"), tree=self, test=test, test_steps=steps
-        )
-        first.body = self._read(stmt.body, flattener)
-        if not stmt.orelse:
+        first = self._enclosing(stmt, "if_node", stmt.body, flattener)
+        first.test, first.test_steps = test, steps
+        return self._with_else(first, "else_node", flattener)
+
+    def _read_loop(self, stmt: ast.For | ast.While, flattener: Flattener) -> list[Statement]:
+        word = _LOOP_WORDS[type(stmt)]
+        first = self._enclosing(stmt, f"{word}_node", stmt.body, flattener)
+        return self._with_else(first, f"{word}_else_node", flattener)
+
+    def _enclosing(self, stmt: ast.stmt, word: str, body: list[ast.stmt], flattener: Flattener) -> Statement:
+        node = Statement(NodeType.ControlFlow, stmt, self.names.unique(word), tree=self)
+        node.body = self._read(body, flattener)
+        return node
+
+    def _with_else(self, first: Statement, word: str, flattener: Flattener) -> list[Statement]:
+        """Control flow and its `else`, as two statements that know each other."""
+        if not first.syntax.orelse:
             return [first]
-        second = Statement(NodeType.ControlFlow, stmt, self.names.unique("else_node"), tree=self, partner=first)
-        second.body = self._read(stmt.orelse, flattener)
-        first.partner = second
+        second = self._enclosing(first.syntax, word, first.syntax.orelse, flattener)
+        second.partner, second.is_else, first.partner = first, True, second
         return [first, second]
 
     def _statement(self, stmt: ast.stmt) -> Statement:
         kind, name = describe(stmt)
         node = Statement(kind, stmt, tree=self)
+        value = getattr(stmt, "value", None)
         if kind is NodeType.CallFunction:
-            node.kind, node.instance, node.subtree = self._called(stmt.value.func)  # type: ignore[attr-defined]
+            return self._call(node, name, stmt.value.func)  # type: ignore[attr-defined]
+        if isinstance(value, ast.Attribute):
+            held = self._value_of(value)
+            if is_container(held):
+                node.kind, name, node.instance = NodeType.CellContainer, ast.unparse(value), held
+                node.name = self.names.unique(name)
+                return self._open_container(node, value)
         node.name = self.names.unique(name)
-        if isinstance(node.instance, types.MethodType) and node.instance.__self__ is self.network:
-            node.method = self._method(node.instance)
         return node
 
-    def _method(self, method: Any) -> Method | None:
+    def _call(self, node: Statement, name: str, function: ast.expr) -> Statement:
+        target = node.instance = self._value_of(function)
+        if target is None and isinstance(function, ast.Name) and function.id in self.local_primitives:
+            node.instance = LocalPrim.of(self.local_primitives[function.id])
+        if isinstance(target, type) and issubclass(target, Primitive):
+            self.local_primitives |= {t.id: target for t in node.targets() if isinstance(t, ast.Name)}
+        users_function = _is_function_of(target, function)
+        names = self.family.functions if users_function else self.names
+        if users_function:
+            self.family.functions.taken |= self.names.taken
+        node.name = names.unique(name)
+        self.names.taken.add(node.name)
+        self._classify(node, function)
+        return node
+
+    def _classify(self, node: Statement, function: ast.expr) -> None:
+        """Say what a call calls, and read what that consists of."""
+        target = node.instance
+        if is_container(target):
+            node.kind = NodeType.CellContainer
+            self._open_container(node, function)
+        elif isinstance(target, Cell):
+            node.subtree = self._tree_of(target)
+            node.kind = NodeType.CallCell if node.subtree is None else NodeType.Tree
+        elif isinstance(target, Primitive):
+            node.kind = NodeType.CallPrimitive
+        elif isinstance(target, types.MethodType) and target.__self__ is self.network:
+            node.function = self._method(target)
+        elif _is_function_of(target, function):
+            node.function = self._body(target.__name__, target, None)
+
+    def _value_of(self, expression: ast.expr) -> Any:
+        """What an expression of known things stands for; None if only a run knows."""
+        code = compile(ast.fix_missing_locations(ast.Expression(expression)), "<construct>", "eval")
+        try:
+            return eval(code, self.namespace, {"self": self.network})
+        except _UNKNOWN:
+            return None
+
+    def _tree_of(self, cell: Cell) -> Tree | None:
+        if not is_users(type(cell)):
+            return None
+        try:
+            return type(self)(cell, self.family)
+        except RuntimeError:  # its source cannot be read
+            return None
+
+    def _open_container(self, node: Statement, expression: ast.expr) -> Statement:
+        node.container_expression = expression
+        self._fill(node, ast.unparse(expression))
+        return node
+
+    def _fill(self, holder: Statement, path: str) -> None:
+        for place, cell in items(holder.instance):
+            node = Statement(NodeType.CallCell, call_of(path, place, holder.syntax), tree=self, instance=cell)
+            node.name = self.names.unique(type(cell).__name__)
+            node.container = holder
+            holder.body.append(node)
+            inner = f"{path}[{place!r}]"
+            if is_container(cell):
+                node.kind = NodeType.CellContainer
+                self._fill(node, inner)
+                continue
+            node.subtree = self._tree_of(cell)
+            if node.subtree is not None:
+                node.kind = NodeType.Tree
+                self.contained.append((inner, node))
+
+    def _method(self, method: Any) -> Body | None:
         """The statements of a method of the user's, read once however often it is called."""
         name = method.__name__
-        if name not in self.methods and not method.__func__.__module__.startswith("mindspore."):
-            try:
-                definition, function = _definition_of(f"{type(self.network).__name__}.{name}", method.__func__)
-            except RuntimeError:
-                return None
-            self.methods[name] = Method(definition)
-            self.namespace = {**inspect.getclosurevars(function).nonlocals, **function.__globals__, **self.namespace}
-            names = Names({n.id for n in ast.walk(definition) if isinstance(n, ast.Name)})
-            self.methods[name].statements = self._read(definition.body, Flattener(names))
+        if name not in self.methods and is_users(method.__func__):
+            body = self._body(name, method.__func__, home_of(type(self.network), name))
+            if body is not None:
+                self.methods[name] = body
         return self.methods.get(name)
 
-    def _called(self, function: ast.expr) -> tuple[NodeType, Any, Tree | None]:
-        """What a call calls."""
+    def _body(self, name: str, function: Any, home: type | None) -> Body | None:
+        """The statements of a function; None if they cannot be read, or are being read."""
+        if function in self.family.open:
+            return None
         try:
-            target = eval(
-                compile(ast.Expression(function), "<construct>", "eval"), self.namespace, {"self": self.network}
-            )
-        except _UNKNOWN:  # a method of a tensor, or something only a run knows
-            return NodeType.CallFunction, None, None
-        if isinstance(target, (SequentialCell, CellList, CellDict)):
-            return NodeType.CellContainer, target, None
-        if isinstance(target, Cell):
-            if type(target).__module__.startswith("mindspore."):
-                return NodeType.CallCell, target, None
-            try:
-                return NodeType.Tree, target, type(self)(target)
-            except RuntimeError:
-                return NodeType.CallCell, target, None
-        if isinstance(target, Primitive):
-            return NodeType.CallPrimitive, target, None
-        return NodeType.CallFunction, target, None
+            definition, function = definition_of(f"'{name}'", function, home)
+        except RuntimeError:
+            return None
+        if any(isinstance(n, ast.FunctionDef) for stmt in definition.body for n in ast.walk(stmt)):
+            return None  # functions inside of functions are left alone
+        body = Body(definition, function, home is not None)
+        own, self.namespace = self.namespace, {**self.namespace, **globals_of(function)}
+        self.family.open.append(function)
+        names = Names({n.id for n in ast.walk(definition) if isinstance(n, ast.Name)})
+        body.inputs = [self._input(a) for a in all_arguments(definition)[1 if home else 0 :]]
+        body.statements = self._read(definition.body, Flattener(names))
+        self.family.open.remove(function)
+        body.as_read = body.source()
+        self.namespace = {**self.namespace, **own} if home else own
+        return body
 
     # -- looking ------------------------------------------------------------------------------------------------------
+    def bodies(self) -> list[Body]:
+        """The methods and functions called, each once."""
+        found = {id(b): b for b in self.methods.values()}
+        pending = [*self.statements, *(n for m in self.methods.values() for n in m.statements)]
+        while pending:
+            node = pending.pop(0)
+            pending += node.body
+            if node.function is not None and id(node.function) not in found:
+                found[id(node.function)] = node.function
+                pending += node.function.statements
+        return list(found.values())
+
     def walk(self, into_trees: bool = False) -> Iterator[Statement]:
-        """All statements in the order of the text, inside control flow too; then those of the methods called."""
-        yield from self.inputs
-        for block in (self.statements, *(m.statements for m in self.methods.values())):
+        """All statements in the order of the text, inside control flow too; then those of the functions called."""
+        for block in (self.inputs, self.statements, *(b.nodes() for b in self.bodies())):
             for node in _each(block):
                 yield node
                 if into_trees and node.subtree is not None:
                     yield from node.subtree.walk(True)
 
+    def _blocks(self) -> Iterator[tuple[list[Statement], Any]]:
+        """Every list of statements, and what it belongs to."""
+        yield self.inputs, self
+        yield self.statements, self
+        for body in self.bodies():
+            caller = next(n for n in self.walk() if n.function is body)
+            yield body.inputs, caller
+            yield body.statements, caller
+        for node in self.walk():
+            yield node.body, node
+
     def block_of(self, node: Statement) -> list[Statement]:
         """The list a statement stands in."""
-        blocks = (m.statements for m in self.methods.values())
-        for block in (self.inputs, self.statements, *blocks, *(n.body for n in self.walk())):
+        return self._place_of(node)[0]
+
+    def holder_of(self, node: Statement) -> Any:
+        """What a statement stands in: the network, control flow, a function that is called, or a container."""
+        return self._place_of(node)[1]
+
+    def _place_of(self, node: Statement) -> tuple[list[Statement], Any]:
+        for block, holder in self._blocks():
             if any(n is node for n in block):
-                return block
+                return block, holder
         raise ValueError(f"node '{node.name}' is not part of this SymbolTree.")
 
     def edges(self) -> list[tuple[Statement, int, Statement, int]]:
         """(giver, which of its targets, taker, which of its arguments), each variable taken from where it was set last."""
-        found = self._edges_within([*self.inputs, *_each(self.statements)])
-        for method in self.methods.values():
-            found += self._edges_within(list(_each(method.statements)))
+        found = self._edges_within([*self.inputs, *_flow(self.statements)])
+        for body in self.bodies():
+            found += self._edges_within([*body.inputs, *_flow(body.statements)])
+        for chain in (n for n in self.walk() if n.kind is NodeType.CellContainer and is_chain(n)):
+            found += [(giver, 0, taker, 0) for giver, taker in zip(chain.body, chain.body[1:])]
         return found
 
     @staticmethod
@@ -220,28 +336,42 @@ class Tree:
     # -- changing -----------------------------------------------------------------------------------------------------
     def insert(self, node: Statement, place: Statement, before: bool) -> Statement:
         """Put a statement before or behind another."""
+        block, holder = self._place_of(place)
         if node.kind is NodeType.Input:
             if place.kind is not NodeType.Input:
                 raise RuntimeError("For 'insert', an input must be put beside another input.")
-            block = self.inputs
         elif place.kind is NodeType.Input:
             if before:
                 raise RuntimeError("For 'insert', only inputs can be put before an input.")
+            block = self.statements if holder is self else holder.function.statements
+            self._refuse_cells_in_functions(node, holder)
             node = self._adopt(node)
-            self.statements.insert(0, node)
+            block.insert(0, node)
             self._write_back()
             return node
-        else:
-            block = self.block_of(place)
+        self._refuse_cells_in_functions(node, holder)
         at = next(i for i, n in enumerate(block) if n is place) + (0 if before else 1)
         node = self._adopt(node)
+        if place.container is not None:
+            node.container = place.container
+            self.container_edits.append(insertion(place.container, at, node.name))
         block.insert(at, node)
         self._write_back()
         return node
 
+    @staticmethod
+    def _refuse_cells_in_functions(node: Statement, holder: Any) -> None:
+        """A plain function has no `self` that could hold a cell."""
+        body = getattr(holder, "function", None)
+        if body is not None and not body.is_method and node.kind is not NodeType.CallFunction:
+            raise TypeError(
+                f"Cannot insert {node.kind} node '{node.name}' into no-method function '{holder.name}'. "
+                "Use Node.create_call_function instead."
+            )
+
     def _write_back(self) -> None:
         """Keep the syntax tree of construct like the statements."""
-        self.definition.body[:] = _written(self.statements) or [ast.Pass()]
+        self.definition.body[:] = written(self.statements) or [ast.Pass()]
 
     def _adopt(self, node: Statement) -> Statement:
         """Give a new statement its name in this tree, and the tree what it calls."""
@@ -254,19 +384,31 @@ class Tree:
             arguments.args.append(node.syntax)
             arguments.defaults.append(ast.Constant(None))
         elif node.kind is NodeType.CallFunction:
-            word = Names(set(self.namespace)).unique(node.name)
-            self.namespace[word] = node.instance
-            node.syntax.value.func = ast.Name(word, ast.Load())
+            node.syntax.value.func = ast.Name(self._name_for(node.instance), ast.Load())
         else:
             while hasattr(self.network, node.name) or node.name in self.new_cells:
                 node.name = self.names.unique(node.name)
             self.new_cells[node.name] = node.instance
             node.syntax.value.func = ast.Attribute(ast.Name("self", ast.Load()), node.name, ast.Load())
+            if isinstance(node.instance, Cell):
+                node.subtree = self._tree_of(node.instance)
+                node.kind = node.kind if node.subtree is None else NodeType.Tree
         self.variables.taken |= {t.id for t in node.targets() if isinstance(t, ast.Name)}
         return node
 
+    def _name_for(self, function: Any) -> str:
+        """A name that means a function in the file of this network: its own, unless that means something else."""
+        known = [k for k, v in (*self.namespace.items(), *self.new_functions.items()) if v is function]
+        if not known:
+            known = [Names({*self.namespace, *self.variables.taken}).unique(function.__name__)]
+            self.new_functions[known[0]] = self.namespace[known[0]] = function
+        return known[0]
+
     def erase(self, node: Statement) -> None:
         block = self.block_of(node)
+        if node.container is not None:
+            at = next(i for i, n in enumerate(block) if n is node)
+            self.container_edits.append(deletion(node.container, at))
         block[:] = [n for n in block if n is not node]
         self._write_back()
         if node.kind is NodeType.Input:
@@ -279,8 +421,7 @@ class Tree:
 
     def settle_static_branches(self) -> None:
         """Replace every `if` whose test needs no input by the branch that is taken."""
-        methods = [m.statements for m in self.methods.values()]
-        for block in [self.statements, *methods, *(n.body for n in self.walk())]:
+        for block in [b for b, _ in self._blocks()]:
             for node in [n for n in block if n.test is not None]:
                 try:
                     code = compile(ast.fix_missing_locations(ast.Expression(node.test)), "<test>", "eval")
@@ -293,122 +434,75 @@ class Tree:
                 block[at:at] = chosen
                 block[:] = [n for n in block if id(n) not in gone]
 
-    # -- writing ------------------------------------------------------------------------------------------------------
+    # -- results, for which see writer.py -----------------------------------------------------------------------------
     @property
     def class_name(self) -> str:
         return f"{type(self.network).__name__}Opt"
 
     def trees(self) -> list[tuple[Statement, Tree]]:
-        """The networks called, those they call first."""
+        """The networks called and those in containers."""
         return [(n, n.subtree) for n in self.walk() if n.subtree is not None]
-
-    def class_definition(self, names: dict[int, str]) -> ast.ClassDef:
-        """The class of the rewritten network; `names` holds the class name of every tree."""
-        init = ast.parse(_INIT).body[0]
-        assert isinstance(init, ast.FunctionDef)
-        for node, tree in self.trees():
-            attribute = ast.unparse(node.syntax.value.func)
-            init.body += ast.parse(f"{attribute} = {names[id(tree)]}({attribute})").body
-        methods: list[ast.stmt] = [init]
-        for definition, block in (
-            *((m.definition, m.statements) for m in self.methods.values()), (self.definition, self.statements),
-        ):  # fmt: skip
-            method = copy.copy(definition)
-            method.body = _written(block) or [ast.Pass()]
-            methods.append(method)
-        bases = [ast.Name(type(self.network).__name__, ast.Load()), ast.parse("nn.Cell", mode="eval").body]
-        return ast.ClassDef(names[id(self)], bases, [], methods, [])
-
-    def _family(self) -> tuple[list[Tree], dict[int, str]]:
-        """This tree and all below, the deepest first, and a class name for each."""
-        members, names, taken = list[Tree](), dict[int, str](), Names(set())
-
-        def visit(tree: Tree) -> None:
-            for _, child in tree.trees():
-                visit(child)
-            members.append(tree)
-            names[id(tree)] = taken.unique(tree.class_name)
-
-        visit(self)
-        return members, names
 
     def code(self) -> str:
         """The source of the rewritten network and of the networks it calls."""
-        members, names = self._family()
-        lines = ["import mindspore", "from mindspore import nn, ops", *_imports(self.network)]
-        parts = ["\n".join(dict.fromkeys(lines))]
-        parts += [ast.unparse(ast.fix_missing_locations(t.class_definition(names))) for t in members]
-        return "\n\n\n".join(parts) + "\n"
+        from mindspore.rewrite.writer import Writer
+
+        return Writer(self).code()
 
     def build(self) -> Cell:
-        """The rewritten network. Its source is known to `inspect`, so it can be compiled like any other."""
-        from mindspore import nn
+        """The rewritten network."""
+        from mindspore.rewrite.writer import Writer
 
-        members, names = self._family()
-        namespace: dict[str, Any] = {}
-        for tree in members:
-            namespace |= tree.namespace | {type(tree.network).__name__: type(tree.network)}
-        namespace["nn"] = nn
-        for tree in members:
-            source = ast.unparse(ast.fix_missing_locations(tree.class_definition(names))) + "\n"
-            file = f"<rewritten {names[id(tree)]} {next(_FILES)}>"
-            linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-            exec(compile(source, file, "exec"), namespace)
-        return namespace[names[id(self)]](self._parts())
+        return Writer(self).build()
 
-    def _parts(self) -> Any:
-        """What the new network takes over: the old one's attributes and the new cells, in dicts of its own."""
-        parts = _Parts()
-        for name, value in self.network.__dict__.items():
-            parts.__dict__[name] = copy.copy(value) if isinstance(value, dict) else value
-        for name, cell in self.new_cells.items():
-            parts.__dict__["_cells"][name] = cell
-        for node, tree in self.trees():
-            name = node.syntax.value.func.attr
-            parts.__dict__["_cells"][name] = tree._parts()
-        return parts
+
+def _is_function_of(target: Any, expression: ast.expr) -> bool:
+    """Whether a call calls a function of the user's by its name."""
+    return isinstance(target, types.FunctionType) and isinstance(expression, ast.Name) and is_users(target)
 
 
 def _each(block: list[Statement]) -> Iterator[Statement]:
-    """The statements of a block and of the control flow in it, in the order of the text."""
+    """The statements of a block and of what it encloses, in the order of the text."""
     for node in block:
         yield node
         yield from _each(node.body)
 
 
-class _Parts:
-    """A bare object with attributes."""
+def _flow(block: list[Statement]) -> Iterator[Statement]:
+    """The same without the cells of containers, which take no part in the variables."""
+    return (n for n in _each(block) if n.container is None)
 
 
-def _written(block: list[Statement]) -> list[ast.stmt]:
-    """The syntax of a block; the two halves of an `if` become one statement again."""
+def written(block: list[Statement], calls: dict[int, ast.expr] | None = None) -> list[ast.stmt]:
+    """The syntax of a block; control flow and its `else` become one statement again.
+
+    `calls` says for some statements what they call instead of what their syntax says."""
     out: list[ast.stmt] = []
     done: set[int] = set()
     for node in block:
         if id(node) in done:
             continue
         if not isinstance(node.syntax, (ast.If, ast.For, ast.While)):
-            out.append(node.syntax)
+            out.append(_redirected(node.syntax, (calls or {}).get(id(node))))
             continue
         stmt = copy.copy(node.syntax)
-        if isinstance(stmt, ast.If):
-            is_else = node.partner is not None and node.test is None
-            present = node.partner is not None and any(n is node.partner for n in block)
-            other = _written(node.partner.body) if present and node.partner else []
-            own = _written(node.body)
-            empty: list[ast.stmt] = [ast.Pass()]
-            stmt.body, stmt.orelse = (empty, own) if is_else else (own or empty, other)
-            done.add(id(node.partner))
+        own, empty = written(node.body, calls), list[ast.stmt]([ast.Pass()])
+        if node.is_else:  # the part before it has been erased
+            stmt.body, stmt.orelse = empty, own
         else:
-            stmt.body = _written(node.body) or [ast.Pass()]
+            present = node.partner is not None and any(n is node.partner for n in block)
+            other = written(node.partner.body, calls) if present and node.partner else []
+            stmt.body, stmt.orelse = own or empty, other
+            done.add(id(node.partner))
         out.append(stmt)
     return out
 
 
-def _imports(network: Cell) -> list[str]:
-    """The import lines of the file that defines the network."""
-    try:
-        tree = ast.parse(inspect.getsource(inspect.getmodule(type(network))))  # type: ignore[arg-type]
-    except (OSError, TypeError, SyntaxError):
-        return []
-    return [ast.unparse(n) for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+def _redirected(stmt: Any, function: ast.expr | None) -> Any:
+    """A statement that calls something else."""
+    if function is None:
+        return stmt
+    stmt = copy.copy(stmt)
+    stmt.value = copy.copy(stmt.value)
+    stmt.value.func = function
+    return stmt

@@ -58,9 +58,22 @@ def _find_in(text: str, code: types.CodeType) -> FunctionNode | None:
 def _functions_in(text: str) -> dict[int, list[FunctionNode]]:
     """The functions of a file by the line they begin in; none where it is not Python."""
     try:
-        return _functions_by_line(ast.parse(text))
+        tree = ast.parse(text)
+        _mangle(tree, "")
+        return _functions_by_line(tree)
     except (SyntaxError, ValueError):
         return {}
+
+
+def _mangle(node: ast.AST, home: str) -> None:
+    """Give private names the names they have at run time: `self.__x` within class C is `self._C__x`."""
+    for field in ("id", "attr", "arg"):
+        name = getattr(node, field, None)
+        if home and isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
+            setattr(node, field, f"_{home}{name}")
+    inside = node.name.lstrip("_") if isinstance(node, ast.ClassDef) else home
+    for child in ast.iter_child_nodes(node):
+        _mangle(child, inside)
 
 
 def _identifiers(node: ast.AST) -> set[str]:

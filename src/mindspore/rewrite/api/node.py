@@ -89,8 +89,7 @@ class Node:
 
     def get_instance_type(self) -> Any:
         """The type of the cell or primitive that is called; of a function, the function."""
-        instance = self._node.instance
-        return instance if self._node.kind is NodeType.CallFunction and instance is not None else type(instance)
+        return self._node.get_instance_type()
 
     def get_args(self) -> list[ScopedValue]:
         """The positional arguments."""
@@ -106,7 +105,8 @@ class Node:
 
     def get_inputs(self) -> list[Node]:
         """The nodes whose results this one takes, in the order of its arguments."""
-        return _unique(giver for giver, _, taker, _ in self._edges() if taker is self._node)
+        found = sorted((i, n, giver) for n, (giver, _, taker, i) in enumerate(self._edges()) if taker is self._node)
+        return [Node(giver) for _, _, giver in found]
 
     def get_users(self) -> list[Node]:
         """The nodes that take this one's results."""

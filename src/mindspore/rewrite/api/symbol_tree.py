@@ -95,11 +95,20 @@ class SymbolTree:
         """Put new nodes, in order, in the place of an old one."""
         if not isinstance(new_nodes, (list, tuple)) or not new_nodes:
             raise TypeError(f"For 'replace', 'new_nodes' must be a list of Nodes, but got {new_nodes!r}.")
-        place = self.before(old_node)
-        for node in new_nodes:
+        place = self.after(old_node)
+        for node in reversed(new_nodes):
             self.insert(place, node)
         self.erase(old_node)
         return new_nodes[-1]
+
+    def set_output(self, index: int, name: str) -> Node:
+        """Return another variable as one of the results."""
+        output = next((n for n in self._tree.statements if n.kind is NodeType.Output), None)
+        if output is None:
+            raise ValueError("For 'set_output', the network returns nothing.")
+        node = Node(output)
+        node.set_arg(index, name)
+        return node
 
     def flatten_static_if_control_flow(self) -> None:
         """Keep of every `if` whose test is known without inputs only the branch that is taken."""
