@@ -103,7 +103,6 @@ class _CellGraphExecutor:
         obj.compile(*args, **kwargs)
         return f"{phase}.{id(obj)}", True
 
-
     def _get_shard_strategy(self, obj: Any) -> dict[str, list[list[int]]]:
         """How each operator of a compiled cell is cut over devices."""
         executable = obj._sharded()

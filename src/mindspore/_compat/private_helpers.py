@@ -145,7 +145,9 @@ def _cache_summary_tensor_data(measured: list[dict[str, Any]]) -> None:
     for item in measured:
         name, _, label = item["name"].removesuffix("]").rpartition("[:")
         if label not in plugins:
-            raise ValueError(f"A summary's name ends in one of {[f'[:{s}]' for s in plugins]}, but got {item['name']!r}.")
+            raise ValueError(
+                f"A summary's name ends in one of {[f'[:{s}]' for s in plugins]}, but got {item['name']!r}."
+            )
         summary.keep(plugins[label], name, np.array(item["data"].asnumpy()))
 
 

@@ -133,7 +133,9 @@ BatchNormFold = composition("BatchNormFold", _fold, "Statistics for folding.", *
 BatchNormFoldD = composition("BatchNormFoldD", _fold, "Statistics for folding.", **_FOLD)
 
 
-def _unfold(p: Any, x: Any, beta: Any, gamma: Any, batch_std: Any, batch_mean: Any, running_std: Any, *rest: Any) -> Any:
+def _unfold(
+    p: Any, x: Any, beta: Any, gamma: Any, batch_std: Any, batch_mean: Any, running_std: Any, *rest: Any
+) -> Any:
     """x · running_std / batch_std + beta - gamma · batch_mean / batch_std, per channel."""
     beta, gamma, batch_std, batch_mean, running_std = (
         _along(v, x.ndim, 1) for v in (beta, gamma, batch_std, batch_mean, running_std)

@@ -9,6 +9,7 @@ from mindspore.nn.cell import Cell
 from mindspore.rewrite.statement import Statement
 from mindspore.rewrite.tree import Family, Tree
 from mindspore.rewrite.values import NodeType, ScopedValue
+from mindspore.rewrite.writer import Writer
 
 
 class SymbolTree(Tree):
@@ -81,6 +82,15 @@ class SymbolTree(Tree):
         if node.kind is NodeType.Input:
             raise RuntimeError("an input is renamed by renaming the argument of construct.")
         node.targets()[index].id = str(target)  # type: ignore[attr-defined]
+
+    # -- results --------------------------------------------------------------------------------------------------------
+    def code(self) -> str:
+        """The source of the rewritten network and of the networks it calls."""
+        return Writer(self).code()
+
+    def build(self) -> Cell:
+        """The rewritten network."""
+        return Writer(self).build()
 
     # -- files ----------------------------------------------------------------------------------------------------------
     def set_saved_file_name(self, file_name: str) -> None:

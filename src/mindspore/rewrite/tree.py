@@ -434,7 +434,7 @@ class Tree:
                 block[at:at] = chosen
                 block[:] = [n for n in block if id(n) not in gone]
 
-    # -- results, for which see writer.py -----------------------------------------------------------------------------
+    # -- results, for which see writer.py ------------------------------------------------------------------------------
     @property
     def class_name(self) -> str:
         return f"{type(self.network).__name__}Opt"
@@ -442,18 +442,6 @@ class Tree:
     def trees(self) -> list[tuple[Statement, Tree]]:
         """The networks called and those in containers."""
         return [(n, n.subtree) for n in self.walk() if n.subtree is not None]
-
-    def code(self) -> str:
-        """The source of the rewritten network and of the networks it calls."""
-        from mindspore.rewrite.writer import Writer
-
-        return Writer(self).code()
-
-    def build(self) -> Cell:
-        """The rewritten network."""
-        from mindspore.rewrite.writer import Writer
-
-        return Writer(self).build()
 
 
 def _is_function_of(target: Any, expression: ast.expr) -> bool:

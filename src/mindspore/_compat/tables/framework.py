@@ -19,6 +19,8 @@ SAME = {
     "mindspore.train.checkpoint_pb2": "mindspore._compat.proto.checkpoint",
     "mindspore.train.mind_ir_pb2": "mindspore._compat.proto.mind_ir",
     "mindspore.train.node_strategy_pb2": "mindspore._compat.proto.node_strategy",
+    "mindspore._extends.parse": "mindspore._compat.extends.parse",
+    "mindspore._extends.parse.standard_method": "mindspore._compat.extends.parse.standard_method",
     "mindspore.common._decorator": "mindspore._compat.deprecation",
     "mindspore.common._register_for_tensor": "mindspore._compat.registry",
     "mindspore.common._utils": "mindspore._compat.unknown_shapes",
@@ -71,7 +73,10 @@ HELD = {
     "mindspore.common.parameter": Entry(unlisted={"_get_unique_parameter_key": _PRIVATE}),
     "mindspore.common.tensor": Entry(unlisted={"_TensorMeta": _PRIVATE}),
     "mindspore.context": Entry(
-        unlisted={"_get_mode": _PRIVATE, "_reset_auto_parallel_context": "mindspore.context:reset_auto_parallel_context"}
+        unlisted={
+            "_get_mode": _PRIVATE,
+            "_reset_auto_parallel_context": "mindspore.context:reset_auto_parallel_context",
+        }
     ),
     "mindspore.mint.distributed": Entry(unlisted={"_object_to_tensor": _PRIVATE}),
     "mindspore.nn.wrap.loss_scale": Entry(unlisted={"_grad_overflow": _PRIVATE}),

@@ -16,7 +16,8 @@ _DISTRIBUTED = "mindspore.mint.distributed"
 _DOORS = (
     "auto_generate", "auto_generate.gen_ops_def", "auto_generate.gen_ops_prim", "auto_generate.gen_arg_handler",
     "auto_generate.pyboost_inner_prim", "communication", "composite.base", "composite.math_ops",
-    "composite.multitype_ops", "_grad_experimental", "function", "function.array_func", "function.clip_func",
+    "composite.multitype_ops", "composite.multitype_ops.zeros_like_impl",
+    "_grad_experimental", "function", "function.array_func", "function.clip_func",
     "function.debug_func", "function.fft_func", "function.image_func", "function.linalg_func", "function.math_func",
     "function.nn_func", "function.other_func", "function.parameter_func", "function.random_func",
     "function.comm_func", "function.sparse_func", "function.sparse_unary_func", "function.spectral_func", "functional_overload",
@@ -40,11 +41,18 @@ SAME = {
 
 HELD = {
     **{f"mindspore.ops.{path}": _ANY for path in (*_DOORS, *_FILES)},
+    "mindspore.ops.operations._sequence_ops": Entry(
+        search=("mindspore._compat.sequences", "mindspore._compat.operators")
+    ),
     "mindspore.ops.auto_generate.gen_ops_def": Entry(
         {"apply_rotary_pos_emb_": "mindspore.ops.operations.sequence_ops"}, search=("mindspore._compat.operators",)
     ),
     "mindspore.ops.auto_generate": Entry(
-        {"str_to_enum": "mindspore._compat.private_helpers"}, search=("mindspore._compat.operators",)
+        {
+            "str_to_enum": "mindspore._compat.private_helpers",
+            "SequenceConcat": "mindspore._compat.sequences",
+        },
+        search=("mindspore._compat.operators",),
     ),
     "mindspore.ops.operations._inner_ops": Entry(
         {"Generator": "mindspore.common.random"}, search=("mindspore._compat.operators",)

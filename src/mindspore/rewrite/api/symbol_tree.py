@@ -25,8 +25,8 @@ class SymbolTree:
         ['input_x', 'flatten', 'return']
     """
 
-    def __init__(self, handler: Tree):
-        if not isinstance(handler, Tree):
+    def __init__(self, handler: Handler):
+        if not isinstance(handler, Handler):
             raise TypeError(f"For 'SymbolTree', use SymbolTree.create(network); got {type(handler).__name__}.")
         self._tree = handler
 
@@ -37,7 +37,7 @@ class SymbolTree:
             raise TypeError(f"For 'SymbolTree.create', 'network' must be a Cell, but got {type(network).__name__}.")
         return cls(Handler(network))
 
-    def get_handler(self) -> Tree:
+    def get_handler(self) -> Handler:
         """The tree behind."""
         return self._tree
 
