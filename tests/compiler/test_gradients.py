@@ -298,3 +298,9 @@ def test_all_inputs_include_those_by_name(mode):
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
     assert [g.asnumpy().tolist() for g in got] == [[4.0], [6.0], [0.0], [8.0]]
+
+
+def test_sensitivities_may_be_numbers():
+    net = lambda x, y: (x * 2, y * 3)
+    grads = ops.GradOperation(get_all=True, sens_param=True)(net)(Tensor(1.0), Tensor([1.0, 2.0]), (5, [7]))
+    assert grads[0].asnumpy() == 10 and grads[1].asnumpy().tolist() == [21, 21]

@@ -273,3 +273,41 @@ def test_known_numbers():
     x, w, b, target = X.asnumpy().astype(np.float64), np.ones(3), 0.0, Y.asnumpy()[:, 0]
     np.testing.assert_allclose(float(losses[0]), np.mean((x @ w + b - target) ** 2), rtol=1e-5)
     assert float(losses[2]) < float(losses[0]) and weight.shape == (1, 3)
+
+
+@ms.jit
+def _steps(x):
+    y = x
+    if x < 0:
+        y = x * 0 + 1
+    elif x < 3:
+        y = x * _steps(x - 1)
+    elif x < 5:
+        y = x * _steps(x - 2)
+    else:
+        y = _steps(x - 4)
+    z = y + 1  # the type of the result is known only here
+    return z
+
+
+def _steps_by_hand(x):
+    if x < 0:
+        return 2
+    return (x * _steps_by_hand(x - 1) if x < 3 else x * _steps_by_hand(x - 2) if x < 5 else _steps_by_hand(x - 4)) + 1
+
+
+@ms.jit
+def _endless(x):
+    if x > 0:
+        return _endless(x - 1)
+    return _endless(x + 1)
+
+
+def test_recursion_whose_result_is_made_behind_the_branches():
+    for value in (2, 3, 9):
+        assert int(_steps(Tensor(value, ms.int32))) == _steps_by_hand(value)
+
+
+def test_recursion_without_end_is_refused():
+    with pytest.raises(RuntimeError, match="'_endless' calls itself in an endless loop"):
+        _endless(Tensor(3, ms.int32))

@@ -151,8 +151,10 @@ class Derivative:
             return [ones_like(o) for o in outputs]
         given = _tensors(sens)
         if len(given) != len(outputs):
-            if not isinstance(sens, (tuple, list)) and len(outputs) == 1 and values.is_number(sens):
-                return [ones_like(outputs[0]) * sens]
+            numbers = _leaves(sens)
+            if len(numbers) == len(outputs) and all(values.is_number(n) or _tensors(n) for n in numbers):
+                given = [n if _tensors(n) else ones_like(o) * n for n, o in zip(numbers, outputs)]
+        if len(given) != len(outputs):
             raise ValueError(
                 f"For 'grad', the sensitivity must match the {len(outputs)} outputs of '{self.__name__}', but has {len(given)} tensors."
             )
@@ -182,6 +184,11 @@ class Derivative:
         if self.weights is None:
             return inputs
         return params if self.positions is None else (inputs, params)
+
+
+def _leaves(sens: Any) -> list[Any]:
+    """What stands in nested tuples and lists."""
+    return [leaf for item in sens for leaf in _leaves(item)] if isinstance(sens, (tuple, list)) else [sens]
 
 
 def _by_position(fn: Any, args: tuple, kwargs: dict, positions: Any) -> tuple[tuple, dict]:

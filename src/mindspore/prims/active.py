@@ -15,6 +15,7 @@ class _Active(threading.local):
     depth: int = 0  # of Cells that call each other in eager mode
     recomputing: bool = False  # within a call that the backward pass repeats
     tapes: tuple = ()  # runtime.tape.Tape objects: eager primitive calls are recorded on them
+    packing: tuple = ()  # what `saved_tensors_hooks` has tapes keep instead of tensors: how to pack and how to unpack
     suspended: tuple = ()  # the tapes that `_no_grad` took away and `_enable_grad` gives back
 
 

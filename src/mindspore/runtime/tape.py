@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore.prims import values
@@ -39,6 +40,30 @@ class Entry(NamedTuple):
     out: Any
     out_keys: tuple
     out_data: tuple
+
+
+@dataclass(frozen=True)  # no tuple: results that are tuples are told by their type
+class Packed:
+    """What is kept in the place of a tensor under `saved_tensors_hooks`."""
+
+    kept: Any
+    unpack: Callable
+    abstract: Any
+    hooks: dict[int, Any]  # the dict in which hooks of the tensor are registered, also later
+
+    def tensor(self, key: int) -> Any:
+        with _unpacked():
+            found = self.unpack(self.kept)
+        if not isinstance(found, TensorBase):
+            raise TypeError(
+                f"For 'saved_tensors_hooks', 'unpack_hook' must return a Tensor, but got {type(found).__name__}."
+            )
+        if values.abstract_of(found) != self.abstract:
+            raise ValueError(
+                f"For 'saved_tensors_hooks', 'unpack_hook' must return what 'pack_hook' was given, a {self.abstract}, "
+                f"but returned a {values.abstract_of(found)}."
+            )
+        return snapshot(key, found._data)
 
 
 class TakesNone(NamedTuple):
@@ -86,7 +111,7 @@ class Tape:
 
     def add(self, entry: Entry) -> None:
         """Note a call; its results are tracked from now on."""
-        self.entries.append(entry)
+        self.entries.append(_packed(entry, *ACTIVE.packing) if ACTIVE.packing else entry)
         for out, key in zip(_parts(entry.out), entry.out_keys):
             if key and values.has_gradient(values.dtype_of(out)):
                 self._tracked.add(key)
@@ -131,7 +156,8 @@ class Tape:
         collected = []
         for out, result, key in zip(_parts(entry.out), results, entry.out_keys):
             grad = grads.get(key) if key in inputs else grads.pop(key, None)
-            hooks = tensor_hooks.hooks_of(out, key) if isinstance(out, TensorBase) else {}
+            hooks = out.hooks.get(key, {}) if isinstance(out, Packed) else {}
+            hooks = tensor_hooks.hooks_of(out, key) if isinstance(out, TensorBase) else hooks
             if hooks and not isinstance(out, values.parameter_class()):
                 grad = tensor_hooks.run(hooks, zeros_like(result) if grad is None else grad)
             collected.append(grad)
@@ -187,6 +213,38 @@ def _entry(bprop: Callable, name: str, args: tuple, keys: tuple, data: tuple, ou
     return Entry(bprop, name, args, keys, data, out, _keys(outs), _arrays(outs))
 
 
+def _packed(entry: Entry, pack: Callable, unpack: Callable) -> Entry:
+    """An entry that keeps what `pack` makes of its tensors."""
+    args = _pack_all(entry.args, entry.arg_keys, entry.arg_data, pack, unpack)
+    outs = _pack_all(_parts(entry.out), entry.out_keys, entry.out_data, pack, unpack)
+    out = outs if isinstance(entry.out, tuple) else outs[0]
+    none = lambda data: (None,) * len(data)
+    return entry._replace(args=args, arg_data=none(entry.arg_data), out=out, out_data=none(entry.out_data))
+
+
+def _pack_all(objects: tuple, keys: tuple, arrays: tuple, pack: Callable, unpack: Callable) -> tuple:
+    packed: list[Any] = []
+    for o, key, data in zip(objects, keys, arrays):
+        if data is None:
+            packed.append(o)
+            continue
+        with _unpacked():
+            kept = pack(snapshot(key, data))
+        packed.append(Packed(kept, unpack, values.abstract_of(o), tensor_hooks.place_for(o)))
+    return tuple(packed)
+
+
+@contextlib.contextmanager
+def _unpacked() -> Iterator[None]:
+    """What hooks compute is neither recorded nor packed."""
+    saved, ACTIVE.packing = ACTIVE.packing, ()
+    try:
+        with paused():
+            yield
+    finally:
+        ACTIVE.packing = saved
+
+
 def _parts(out: Any) -> tuple:
     return out if isinstance(out, tuple) else (out,)
 
@@ -203,7 +261,9 @@ def _as_recorded(objects: tuple, keys: tuple, arrays: tuple) -> tuple:
     """Arguments or results with the values they had when the call was recorded."""
     return tuple(
         [
-            o if data is None or (o._data is data and o._value == key) else snapshot(key, data)
+            (o.tensor(key) if isinstance(o, Packed) else o)
+            if data is None or (o._data is data and o._value == key)
+            else snapshot(key, data)
             for o, key, data in zip(objects, keys, arrays)
         ]
     )

@@ -37,6 +37,11 @@ def hooks_of(tensor: Any, value: int | None = None) -> Hooks:
     return kept.get(_owner(tensor) if value is None or isinstance(tensor, values.parameter_class()) else value, {})
 
 
+def place_for(tensor: Any) -> dict[int, Hooks]:
+    """Where the hooks of a tensor are and will be, for those who do not keep the tensor."""
+    return _all(tensor)
+
+
 def share(source: TensorBase, target: TensorBase) -> None:
     """Have `target`, which stands for the same value, run the hooks of `source`."""
     hooks = hooks_of(source)

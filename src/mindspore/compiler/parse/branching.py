@@ -61,9 +61,13 @@ class BranchRules(Rules):
             return self.run_block(node.body if condition else node.orelse, rest)
         condition = self.truth(condition)
         if not _jumps(node.body) and not _jumps(node.orelse):
-            return self.branch(
-                condition, lambda: self.run_block(node.body, None), lambda: self.run_block(node.orelse, None), node
-            )
+            try:
+                return self.branch(
+                    condition, lambda: self.run_block(node.body, None), lambda: self.run_block(node.orelse, None), node
+                )
+            except ResultUnknown:  # recursion: what follows a side tells what the function returns
+                if self.frame.region != "function":
+                    raise
         return self.branch(
             condition,
             lambda: self._to_region_end(node.body, rest),
@@ -92,6 +96,8 @@ class BranchRules(Rules):
         before = self._snapshot()
         first = self._alternative("if_true", left, before)
         second = self._alternative("if_false", right, before)
+        if first is None and second is None:
+            raise ResultUnknown
         if first is None:  # recursion: the other branch tells the type of the result
             self.provide_result(second.flow)
             first = self._alternative("if_true", left, before, last_try=True)

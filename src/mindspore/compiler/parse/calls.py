@@ -253,7 +253,7 @@ class CallRules(Rules):
                     result = self._run_frame(frame, node)
                 except ResultUnknown:
                     raise RuntimeError(
-                        f"'{frame.name}' calls itself without end: no branch returns without recursion."
+                        f"'{frame.name}' calls itself in an endless loop: no branch returns without recursion."
                     ) from None
                 template, nodes = _flatten(result, builder)
             builder.graph.output = builder.make_tuple(nodes)
