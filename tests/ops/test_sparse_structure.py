@@ -128,3 +128,29 @@ def test_compressed_rows(shape):
     np.testing.assert_allclose(soft, expected, rtol=1e-5)
     count = so.SparseMatrixNNZ()(*csr).asnumpy()
     assert count.sum() == 7 and ops.DenseToCSRSparseMatrix()(Tensor(dense), a[0])[4].shape == (7,)
+
+
+def test_what_is_stored_stays_stored():
+    shape, starts = Tensor([2, 3], ms.int32), Tensor([0, 3], ms.int32)
+    a = (shape, starts, Tensor([0, 2, 3], ms.int32), Tensor([0, 2, 1], ms.int32), Tensor([1.0, 0.0, 3.0]))
+    total = so.SparseMatrixAdd()(*a, *a, Tensor(1.0), Tensor(-1.0))
+    assert [t.asnumpy().tolist() for t in total[2:]] == [[0, 2, 3], [0, 2, 1], [0, 0, 0]]
+    turned = so.SparseMatrixTranspose()(*a)
+    assert [t.asnumpy().tolist() for t in turned[2:]] == [[0, 1, 2, 3], [0, 1, 0], [1, 3, 0]]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_places_have_no_gradient(compiled):
+    def coordinates(indices, values):
+        sparse = ms.COOTensor(indices, values, (3, 4))
+        return sparse.to_tuple()[:2] + (sparse.abs(),)
+
+    def rows(indptr, indices, values):
+        sparse = ms.CSRTensor(indptr, indices, values, (2, 4))
+        return sparse.indptr, sparse.indices, sparse.values
+
+    grad = lambda f: ops.GradOperation(get_all=True)(ms.jit(f) if compiled else f)
+    found = grad(coordinates)(Tensor([[0, 1], [1, 2]], ms.int32), Tensor([-1.0, 2.0]))
+    assert [g.asnumpy().tolist() for g in found] == [[[0, 0], [0, 0]], [0, 2]]
+    found = grad(rows)(Tensor([0, 1, 2], ms.int32), Tensor([0, 1], ms.int32), Tensor([-1.0, 2.0]))
+    assert [g.asnumpy().tolist() for g in found] == [[0, 0, 0], [0, 0], [1, 1]]

@@ -16,6 +16,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.common.tensor_text import tensor_text
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values as _values
+from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Fill, Stack, Transpose
 from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import Gather, GatherNd, TensorScatterAdd
@@ -39,6 +40,11 @@ def _check_shape(owner: str, shape: object, rank: int | None = None) -> tuple[in
     if rank is not None and len(shape) != rank:
         raise ValueError(f"For '{owner}', 'shape' must have {rank} dimensions, but got {shape}.")
     return shape
+
+
+def _places(part: Any) -> Any:
+    """Where values stand is no part of what is differentiated, even if it is returned."""
+    return ew.StopGradient()(part) if part._node is not None or ACTIVE.tapes else part
 
 
 def _cast(x: Tensor, dtype: DType) -> Any:
@@ -142,7 +148,7 @@ class COOTensor(_Sparse):
                 f"For 'COOTensor', 'indices' must have one row per value and one column per dimension, but got shapes "
                 f"{indices.shape} and {values.shape} for a tensor of shape {shape}."
             )
-        self.indices, self.values = indices, values
+        self.indices, self.values = _places(indices), values
 
     def with_values(self, values: Tensor) -> COOTensor:
         return COOTensor(self.indices, values, self.shape)
@@ -237,7 +243,7 @@ class CSRTensor(_Sparse):
                 "For 'CSRTensor', 'indptr' must have one entry more than rows, and 'indices' one per value, but got "
                 f"shapes {indptr.shape}, {indices.shape} and {values.shape} for a tensor of shape {shape}."
             )
-        self.indptr, self.indices, self.values = indptr, indices, values
+        self.indptr, self.indices, self.values = _places(indptr), _places(indices), values
 
     def with_values(self, values: Tensor) -> CSRTensor:
         return CSRTensor(self.indptr, self.indices, values, self.shape)

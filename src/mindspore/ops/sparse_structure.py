@@ -274,10 +274,16 @@ def csr_to_dense(shape: Any, batch_pointers: Any, row_pointers: Any, col_indices
     return TensorScatterAdd()(_filled(size, values.dtype), from_array(places), values)
 
 
-def _dense_result(op: str, dense: Tensor, like: tuple) -> tuple:
-    """The non-zero elements of a dense matrix as CSR parts of the types of `like`."""
-    places = np.argwhere(concrete(op, dense) != 0)
-    indices = _tensor(places, like[3])
+def _stored(op: str, csr: tuple) -> np.ndarray:
+    """Which elements of a CSR matrix are stored, be they zero or not."""
+    mask = np.zeros(static_ints(op, "dense_shape", csr[0]), bool)
+    mask[tuple(_csr_places(op, csr[0], csr[2], csr[3]).T)] = True
+    return mask
+
+
+def _at(op: str, dense: Tensor, stored: np.ndarray, like: tuple) -> tuple:
+    """Elements of a dense matrix as CSR parts of the types of `like`."""
+    indices = _tensor(np.argwhere(stored), like[3])
     return _to_csr(op, indices, GatherNd()(dense, indices), dense.shape)
 
 
@@ -289,12 +295,15 @@ def _swapped(x: Tensor, conjugate: bool = False) -> Any:
 
 def csr_transpose(csr: tuple, conjugate: bool) -> tuple:
     """The transposed matrix, as CSR parts."""
-    return _dense_result("SparseMatrixTranspose", _swapped(csr_to_dense(*csr), conjugate), csr)
+    op = "SparseMatrixTranspose"
+    return _at(op, _swapped(csr_to_dense(*csr), conjugate), np.swapaxes(_stored(op, csr), -1, -2), csr)
 
 
 def csr_add(first: tuple, second: tuple, alpha: Any, beta: Any) -> tuple:
-    """alpha * first + beta * second, as CSR parts."""
-    return _dense_result("SparseMatrixAdd", alpha * csr_to_dense(*first) + beta * csr_to_dense(*second), first)
+    """alpha * first + beta * second, as CSR parts: what either stores is stored, also where the sum is zero."""
+    op = "SparseMatrixAdd"
+    total = alpha * csr_to_dense(*first) + beta * csr_to_dense(*second)
+    return _at(op, total, _stored(op, first) | _stored(op, second), first)
 
 
 def csr_softmax(csr: tuple) -> tuple:
@@ -311,7 +320,14 @@ def csr_matmul(first: tuple, second: Any, flips: tuple, sparse_result: bool) -> 
         for m, (transpose, adjoint) in ((left, flips[0]), (right, flips[1]))
     )
     product = matmul(left, right)
-    return _dense_result("SparseMatrixSparseMatMul", product, first) if sparse_result else product
+    if not sparse_result:
+        return product
+    op = "SparseMatrixSparseMatMul"
+    stored = [
+        np.swapaxes(mask, -1, -2) if any(flip) else mask
+        for mask, flip in zip((_stored(op, first), _stored(op, second)), flips)
+    ]
+    return _at(op, product, np.matmul(stored[0], stored[1]), first)
 
 
 def csr_nnz(shape: Any, batch_pointers: Any, row_pointers: Any, col_indices: Any, values: Any) -> Tensor:
