@@ -88,3 +88,22 @@ def test_bad_input():
         nn.Conv2dThor(2, 2, 3, group=2)
     with pytest.raises(ValueError, match="frequency"):
         nn.thor(nn.DenseThor(2, 1), 0.1, 0.1, 0.9, frequency=0)
+
+
+@pytest.mark.parametrize("layer", [nn.EmbeddingThor, nn.EmbeddingLookupThor])
+def test_embedding_step(mode, layer):
+    net = layer(5, 3).set_train()
+    optimizer = nn.thor(net, Tensor([0.1]), Tensor([0.03]), 0.9, batch_size=4)
+    table, ids = net.embedding_table.asnumpy().copy(), np.array([1, 3, 3, 0])
+    step = ms.value_and_grad(lambda v: ops.ReduceSum()(ops.square(net(v)), ()) * 0.5, None, optimizer.parameters)
+    _, grads = step(Tensor(ids, ms.int32))
+    dout = table[ids]
+    counts = np.bincount(ids, minlength=5) / 4
+    np.testing.assert_allclose(net.matrix_a.asnumpy(), counts, rtol=1e-6)
+    np.testing.assert_allclose(net.matrix_g.asnumpy(), dout.T @ dout / 4, rtol=1e-5, atol=1e-8)
+    gradient = np.zeros_like(table)
+    np.add.at(gradient, ids, dout)
+    np.testing.assert_allclose(grads[0].asnumpy(), gradient, rtol=1e-5)
+    optimizer(grads)
+    natural = (gradient / (counts + np.sqrt(0.03))[:, None]) @ inverse(dout.T @ dout / 4 * 16, 0.03)
+    np.testing.assert_allclose(net.embedding_table.asnumpy(), table - 0.1 * natural, rtol=1e-4, atol=1e-6)

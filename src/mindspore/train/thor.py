@@ -21,7 +21,7 @@ class ConvertNetUtils:
     """
 
     def convert_to_thor_net(self, net: Cell) -> None:
-        """Replace `Dense` by `DenseThor` and `Conv2d` by `Conv2dThor`, wherever they are; parameters stay the same objects."""
+        """Replace `Dense`, `Conv2d`, `Embedding` and `EmbeddingLookup` by the layers for THOR; parameters stay the same objects."""
         for name, child in list(net.name_cells().items()):
             converted = _converted(child)
             if converted is child:
@@ -40,9 +40,14 @@ def _converted(cell: Cell) -> Cell:
             cell.in_channels, cell.out_channels, cell.kernel_size, cell.stride, cell.pad_mode, cell.padding,
             cell.dilation, has_bias=cell.has_bias,
         )  # fmt: skip
+    elif type(cell) is nn.Embedding:
+        made = nn.EmbeddingThor(cell.vocab_size, cell.embedding_size, cell.use_one_hot, "zeros", cell.dtype)
+    elif type(cell) is nn.EmbeddingLookup:
+        made = nn.EmbeddingLookupThor(cell.vocab_size, cell.embedding_size, "zeros", max_norm=cell.max_norm)
     else:
         return cell
-    prefix = cell.weight.name.removesuffix("weight")
+    prefix = next(iter(cell._params.values())).name.rpartition(".")[0]
+    prefix = f"{prefix}." if prefix else ""
     for name, parameter in made._params.items():
         if name in cell._params:
             made._params[name] = cell._params[name]

@@ -2,6 +2,7 @@
 
 In training, `matrix_a` holds the mean of x xᵀ over the rows of the last forward pass, and `matrix_g` that of the outputs'
 gradients of the last backward pass: the two factors of the Fisher matrix of the weight (Martens & Grosse 2015).
+The input of an embedding is one of its rows, so that its `matrix_a` is diagonal; the vector of the diagonal is kept.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.basic import Dense
 from mindspore.nn.layer.conv import Conv2d
+from mindspore.nn.layer.embedding import Embedding, EmbeddingLookup
 from mindspore.prims.hooks import GradientHook
 
-__all__ = ["Conv2dThor", "DenseThor"]
+__all__ = ["Conv2dThor", "DenseThor", "EmbeddingLookupThor", "EmbeddingThor"]
 
 
-def _add_factors(cell: Any, inputs: int, outputs: int) -> None:
-    cell.matrix_a = Parameter(Tensor(np.eye(inputs), mstype.float32), name="matrix_a", requires_grad=False)
+def _add_factors(cell: Any, inputs: int, outputs: int, diagonal: bool = False) -> None:
+    first = np.ones(inputs) if diagonal else np.eye(inputs)
+    cell.matrix_a = Parameter(Tensor(first, mstype.float32), name="matrix_a", requires_grad=False)
     cell.matrix_g = Parameter(Tensor(np.eye(outputs), mstype.float32), name="matrix_g", requires_grad=False)
     cell.watch = GradientHook(cell.keep_gradient)
 
@@ -34,11 +37,17 @@ def _second_moment(rows: Any) -> Any:
 
 
 class _Factored(Cell):
-    """What both layers share: the records of the two passes."""
+    """What the layers share: the records of the two passes."""
 
     matrix_a: Parameter
     matrix_g: Parameter
+    weight: Parameter
     watch: Any
+
+    @property
+    def factored_weight(self) -> Parameter:
+        """The weight whose Fisher matrix has the factors."""
+        return self.weight
 
     def rows_of_output(self, x: Any) -> Any:
         """Outputs as (positions, channels)."""
@@ -122,3 +131,64 @@ class Conv2dThor(_Factored, Conv2d):
         if self.has_bias:
             out = out + ops.reshape(self.bias, (1, -1, 1, 1))
         return self.watch(out)[0]
+
+
+class _FactoredTable(_Factored):
+    """What embeddings add: how often each row was asked for."""
+
+    embedding_table: Parameter
+
+    @property
+    def factored_weight(self) -> Parameter:
+        return self.embedding_table
+
+    def keep_ids(self, ids: Any) -> None:
+        ids = ops.reshape(ids, (-1,))
+        counts = ops.bincount(ids, minlength=self.matrix_a.shape[0])
+        ops.assign(self.matrix_a, ops.cast(counts, mstype.float32) / float(ids.shape[0]))
+
+
+class EmbeddingThor(_FactoredTable, Embedding):
+    """An embedding for `nn.thor`.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.EmbeddingThor(10, 4)(Tensor([1, 2])).shape
+        (2, 4)
+    """
+
+    def __init__(
+        self, vocab_size: int, embedding_size: int, use_one_hot: bool = False, embedding_table: Any = "normal",
+        dtype: Any = mstype.float32, padding_idx: int | None = None,
+    ):  # fmt: skip
+        Embedding.__init__(self, vocab_size, embedding_size, use_one_hot, embedding_table, dtype, padding_idx)
+        _add_factors(self, vocab_size, embedding_size, diagonal=True)
+
+    def construct(self, ids: Any) -> Any:
+        if self.training:
+            self.keep_ids(ids)
+        return self.watch(Embedding.construct(self, ids))[0]
+
+
+class EmbeddingLookupThor(_FactoredTable, EmbeddingLookup):
+    """An `nn.EmbeddingLookup` for `nn.thor`.
+
+    Examples:
+        >>> from mindspore import Tensor, nn
+        >>> nn.EmbeddingLookupThor(10, 4)(Tensor([1, 2])).shape
+        (2, 4)
+    """
+
+    def __init__(
+        self, vocab_size: int, embedding_size: int, param_init: Any = "normal", target: str = "CPU",
+        slice_mode: str = "batch_slice", manual_shapes: Any = None, max_norm: float | None = None, sparse: bool = True,
+    ):  # fmt: skip
+        EmbeddingLookup.__init__(
+            self, vocab_size, embedding_size, param_init, target, slice_mode, manual_shapes, max_norm, sparse
+        )
+        _add_factors(self, vocab_size, embedding_size, diagonal=True)
+
+    def construct(self, indices: Any) -> Any:
+        if self.training:
+            self.keep_ids(indices)
+        return self.watch(EmbeddingLookup.construct(self, indices))[0]

@@ -1,7 +1,8 @@
 """THOR: natural gradients layer by layer, with curvature that is renewed now and then (Chen et al. 2021).
 
 The gradient of the weight of a `DenseThor` or `Conv2dThor` is multiplied by the inverses of its two Fisher factors,
-(G + √λ I)⁻¹ dW (A + √λ I)⁻¹ with the damping λ. The inverses are renewed every `frequency` steps; between, they are kept.
+(G + √λ I)⁻¹ dW (A + √λ I)⁻¹ with the damping λ; that of the table of an `EmbeddingThor`, whose rows are inputs and whose A is
+diagonal, from the other sides. The inverses are renewed every `frequency` steps; between, they are kept.
 All other parameters follow their plain gradients. Momentum moves all of them.
 """
 
@@ -18,7 +19,7 @@ from mindspore.common.parameter import ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
-from mindspore.nn.layer.thor_layer import Conv2dThor, DenseThor
+from mindspore.nn.layer.thor_layer import _Factored
 from mindspore.nn.optim.momentum import Momentum
 
 __all__ = ["Thor", "thor"]
@@ -40,7 +41,7 @@ class Thor(Momentum):
         self.enable_clip_grad = checks.boolean("thor", "enable_clip_grad", enable_clip_grad)
         #: gradients are of the mean loss times the loss scale; the Fisher factor is that of one example's loss
         self.gradient_scale = float(checks.positive_int("thor", "batch_size", batch_size)) ** 2 / loss_scale**2
-        layers = {id(c.weight): c for _, c in net.cells_and_names() if isinstance(c, (DenseThor, Conv2dThor))}
+        layers = {id(c.factored_weight): c for _, c in net.cells_and_names() if isinstance(c, _Factored)}
         self.layers = [layers.get(id(p)) for p in parameters]
         known = [cell for cell in self.layers if cell is not None]
         self.places = tuple(-1 if cell is None else known.index(cell) for cell in self.layers)
@@ -72,6 +73,9 @@ class Thor(Momentum):
             (self.factors_a, self.inverses_a, 1.0), (self.factors_g, self.inverses_g, self.gradient_scale),
         ):  # fmt: skip
             for factor, inverse in zip(factors, inverses):
+                if factor.ndim == 1:
+                    ops.assign(inverse, 1.0 / (factor * scale + damping))
+                    continue
                 eye = Tensor(np.eye(factor.shape[0]), mstype.float32)
                 ops.assign(inverse, ops.inverse(factor * scale + damping * eye))
 
@@ -80,6 +84,8 @@ class Thor(Momentum):
         place = self.places[index]
         if place < 0:
             return gradient
+        if self.inverses_a[place].ndim == 1:
+            return ops.matmul(ops.expand_dims(self.inverses_a[place], 1) * gradient, self.inverses_g[place])
         flat = ops.reshape(gradient, (gradient.shape[0], -1))
         turned = ops.matmul(ops.matmul(self.inverses_g[place], flat), self.inverses_a[place])
         return ops.reshape(turned, gradient.shape)
@@ -90,7 +96,7 @@ def thor(
     batch_size: int = 32, use_nesterov: bool = False, decay_filter: Callable = lambda x: True,
     split_indices: Any = None, enable_clip_grad: bool = False, frequency: int = 100,
 ) -> Thor:  # fmt: skip
-    """Natural gradients for the `DenseThor` and `Conv2dThor` layers of a network.
+    """Natural gradients for the `DenseThor`, `Conv2dThor`, `EmbeddingThor` and `EmbeddingLookupThor` layers of a network.
 
     Args:
         learning_rate, damping: a number, or a Tensor with one value per step.
