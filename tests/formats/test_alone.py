@@ -233,3 +233,14 @@ def test_an_operation_of_the_framework_is_named(tmp_path):
     folder = Path(__file__).parents[1] / "data" / "official" / "train" / "networks"
     with pytest.raises(ValueError, match=r"uses the operation '[A-Za-z0-9]+', which needs mindspore\.ops"):
         mindir.load(str(folder / "mint_shapes.mindir"))
+
+
+@pytest.mark.parametrize("file_format", ["MINDIR", "ONNX"])
+def test_results_whose_size_depends_on_values_are_refused(tmp_path, file_format):
+    class Positive(nn.Cell):
+        def construct(self, x):
+            return x[x > 0]
+
+    with pytest.raises(ValueError, match="sizes in a file are fixed. Return a mask"):
+        ms.export(Positive(), ms.Tensor([1.0, -1.0]), file_name=str(tmp_path / "net"), file_format=file_format)
+    assert not list(tmp_path.iterdir())

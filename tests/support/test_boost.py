@@ -80,3 +80,16 @@ def test_an_optimizer_made_again_centralises():
         assert type(made) is type(optimizer)
         inner = made.opt if isinstance(made, nn.LARS) else made
         assert inner.grad_centralization and inner.init_args["momentum"] == 0.9
+
+
+def test_what_is_not_carried_out_says_so():
+    with pytest.warns(UserWarning, match="'dim_reduce' .train in the full space."):
+        boost.AutoBoost("O0", {"boost": {"mode": "manual", "dim_reduce": True}})
+    with pytest.raises(NotImplementedError, match="nn.AdaSumByGradWrapCell"):
+        boost.AdaSum()
+    with pytest.raises(NotImplementedError, match="TrainOneStepCell"):
+        boost.DimReduce()
+    with pytest.warns(UserWarning, match="'boost_level' 'O1' has no effect"):
+        ms.Model(nn.Dense(2, 2), nn.MSELoss(), boost_level="O1")
+    with pytest.raises(NotImplementedError, match=r"rows of an nn\.Embedding"):
+        ms.experimental.MapParameter(key_dtype=ms.int32)

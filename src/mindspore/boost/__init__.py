@@ -6,10 +6,11 @@ from mindspore.boost.boost_cell_wrapper import BoostTrainOneStepCell, BoostTrain
 from mindspore.boost.grad_accumulation import GradientAccumulation
 from mindspore.boost.grad_freeze import FreezeOpt, GradientFreeze, freeze_cell
 from mindspore.boost.less_batch_normalization import LessBN
+from mindspore.boost.unavailable import AdaSum, DimReduce
 
 __ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
 
 __all__ = [
-    "AutoBoost", "BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "FreezeOpt",
+    "AdaSum", "AutoBoost", "BoostTrainOneStepCell", "BoostTrainOneStepWithLossScaleCell", "DimReduce", "FreezeOpt",
     "GradientAccumulation", "GradientFreeze", "LessBN", "OptimizerProcess", "ParameterProcess", "freeze_cell",
 ]  # fmt: skip

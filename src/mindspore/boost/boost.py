@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from mindspore.nn.cell import Cell
@@ -12,6 +13,14 @@ _LEVELS = {
     "O1": {**dict.fromkeys(_FEATURES, False), "less_bn": True, "grad_freeze": True},
     "O2": {**dict.fromkeys(_FEATURES, False), "less_bn": True, "grad_freeze": True, "adasum": True},
 }
+#: features that nothing here carries out, and what to do instead
+_INSTEAD = {
+    "less_bn": "wrap the network in boost.LessBN",
+    "grad_freeze": "use boost.GradientFreeze",
+    "adasum": "wrap the optimizer in nn.AdaSumByGradWrapCell",
+    "dim_reduce": "train in the full space",
+    "loss_scale_group": "use amp.DynamicLossScaler",
+}
 _MODES = ("auto", "manual", "enable_all", "disable_all")
 
 
@@ -19,7 +28,7 @@ class AutoBoost:
     """Which features of a boost level are on, with their settings.
 
     `grad_accumulation` is carried out by `BoostTrainOneStepCell`. The others trade accuracy for speed on Ascend
-    clusters; they are accepted, and training goes on without them.
+    clusters; those that are switched on are named in a warning, and training goes on without them.
     """
 
     def __init__(self, level: str = "O0", boost_config_dict: Any = ""):
@@ -27,6 +36,9 @@ class AutoBoost:
         self.boost_config_dict = boost_config_dict or {}
         self.grad_accumulation_step = 1
         self.boost_config = self._features()
+        idle = [f"'{name}' ({_INSTEAD[name]})" for name, on in self.boost_config.items() if on and name in _INSTEAD]
+        if idle:
+            warnings.warn(f"AutoBoost: without effect here: {', '.join(idle)}.", stacklevel=2)
 
     def _features(self) -> dict[str, bool]:
         config, wanted = dict(_LEVELS[self.level]), self.boost_config_dict.get("boost", {})

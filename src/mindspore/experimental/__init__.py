@@ -1,5 +1,6 @@
 """Interfaces that may still change."""
 
 from mindspore.experimental import optim
+from mindspore.experimental.map_parameter import MapParameter
 
-__all__ = ["optim"]
+__all__ = ["MapParameter", "optim"]

@@ -26,6 +26,7 @@ from mindspore.formats.onnx.load import read_model as read_onnx
 from mindspore.nn.cell import Cell
 from mindspore.nn.graph_cell import LoadedGraph
 from mindspore.nn.onnx_cell import OnnxCell
+from mindspore.prims.values import SizeUnknownError
 
 _FORMATS = ("MINDIR", "ONNX", "AIR")
 _OPTIONS = frozenset(("dataset", "enc_key", "enc_mode", "custom_func", "incremental", "obf_config", "onnx_config"))
@@ -49,6 +50,18 @@ def export_network(
     if not os.path.basename(file_name):
         raise ValueError(f"For 'export', 'file_name' must name a file, but {file_name!r} is a directory.")
     path = os.path.realpath(file_name)
+    try:
+        _write(net, inputs, path, file_format, options, limits)
+    except SizeUnknownError as error:
+        raise ValueError(
+            f"For 'export', {str(error).split(chr(10))[0].split('. ')[0]}, but the sizes in a file are fixed. Return a mask, or a result of "
+            "the largest size with the number of elements that count, and cut it behind the model."
+        ) from error
+
+
+def _write(
+    net: Any, inputs: tuple, path: str, file_format: str, options: dict[str, Any], limits: tuple[int, int]
+) -> None:
     if file_format == "ONNX":
         if options.get("enc_key") is not None:
             raise ValueError("For 'export', only MINDIR files can be encrypted.")
@@ -143,7 +156,9 @@ def _decryptor(kwargs: dict[str, Any]) -> Decrypt | None:
     if callable(mode):
         return lambda path, content: mode(path, key)
     encryption.check_key("load", "dec_key", key, mode, "dec_mode")
-    return lambda path, content: encryption.decrypt(content, key, mode, pieces=not path.endswith(".mindir"))  # weights apart
+    return lambda path, content: encryption.decrypt(
+        content, key, mode, pieces=not path.endswith(".mindir")
+    )  # weights apart
 
 
 def load_mindir(file_name: str) -> ModelProto:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -37,7 +38,7 @@ class Model:
         eval_network: computes what the metrics need; default: loss, prediction and label.
         eval_indexes: where loss, prediction and label are among the outputs of `eval_network`.
         amp_level: mixed precision, "O0" to "O3" or "auto".
-        boost_level: accepted: "O0", "O1", "O2".
+        boost_level: "O0", "O1" or "O2"; has no effect, and says so.
         loss_scale_manager, keep_batchnorm_fp32: details of mixed precision.
 
     Examples:
@@ -79,6 +80,12 @@ class Model:
         self._optimizer = optimizer
         self._amp_level = amp_level
         self._boost_level = kwargs.get("acc_level", boost_level)
+        if self._boost_level in ("O1", "O2"):
+            warnings.warn(
+                f"Model: 'boost_level' {self._boost_level!r} has no effect here. Freeze layers with boost.GradientFreeze, "
+                "accumulate gradients with boost.GradientAccumulation, combine those of devices with nn.AdaSumByGradWrapCell.",
+                stacklevel=2,
+            )
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
         self._check_graph_cell(kwargs)
         self._train_network = self._build_train_network(kwargs)

@@ -21,6 +21,8 @@ SAME = {
     "mindspore.train.node_strategy_pb2": "mindspore._compat.proto.node_strategy",
     "mindspore._extends.parse": "mindspore._compat.extends.parse",
     "mindspore._extends.parse.standard_method": "mindspore._compat.extends.parse.standard_method",
+    "mindspore.boost.adasum": "mindspore.boost.unavailable",
+    "mindspore.boost.dim_reduce": "mindspore.boost.unavailable",
     "mindspore.common._decorator": "mindspore._compat.deprecation",
     "mindspore.common._register_for_tensor": "mindspore._compat.registry",
     "mindspore.common._utils": "mindspore._compat.unknown_shapes",
