@@ -241,6 +241,6 @@ def test_results_whose_size_depends_on_values_are_refused(tmp_path, file_format)
         def construct(self, x):
             return x[x > 0]
 
-    with pytest.raises(ValueError, match="sizes in a file are fixed. Return a mask"):
+    with pytest.raises(ValueError, match="sizes in a file are fixed"):
         ms.export(Positive(), ms.Tensor([1.0, -1.0]), file_name=str(tmp_path / "net"), file_format=file_format)
     assert not list(tmp_path.iterdir())

@@ -161,3 +161,16 @@ def test_sets_and_counts():
 def test_bad_arguments(fn, error, words):
     with pytest.raises(error, match=words):
         fn(Tensor(X))
+
+
+@pytest.mark.parametrize("backend", ["", "interp", "cpu", "xla"])
+@pytest.mark.parametrize("k", [1, 2, 9])
+def test_largest_elements_unsorted_stay_in_their_order(backend, k):
+    x = np.random.default_rng(0).normal(size=(3, 9)).astype(np.float32)
+    ms.set_context(backend=backend)
+    take = lambda t: ops.topk(t, k, sorted=False)
+    found, places = (ms.jit(take) if backend else take)(Tensor(x))
+    ms.set_context(backend="")
+    wanted = np.sort(np.argsort(-x, -1, kind="stable")[:, :k], -1)
+    np.testing.assert_array_equal(places.asnumpy(), wanted)
+    np.testing.assert_array_equal(found.asnumpy(), np.take_along_axis(x, wanted, -1))

@@ -83,9 +83,9 @@ def test_an_optimizer_made_again_centralises():
 
 
 def test_what_is_not_carried_out_says_so():
-    with pytest.warns(UserWarning, match="'dim_reduce' .train in the full space."):
+    with pytest.warns(UserWarning, match="'dim_reduce'"):
         boost.AutoBoost("O0", {"boost": {"mode": "manual", "dim_reduce": True}})
-    with pytest.raises(NotImplementedError, match="nn.AdaSumByGradWrapCell"):
+    with pytest.raises(NotImplementedError, match="AdaSumByGradWrapCell"):
         boost.AdaSum()
     with pytest.raises(NotImplementedError, match="TrainOneStepCell"):
         boost.DimReduce()

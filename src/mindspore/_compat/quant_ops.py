@@ -12,10 +12,11 @@ import numpy as np
 
 from mindspore import ops
 from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
 from mindspore.ops.composition import REQUIRED, composition
 
 __all__ = [
-    "BatchNormFold", "BatchNormFold2", "BatchNormFold2D", "BatchNormFoldD", "CorrectionMul", "Dequant",
+    "AntiQuant", "BatchNormFold", "BatchNormFold2", "BatchNormFold2D", "BatchNormFoldD", "CorrectionMul", "Dequant",
     "DynamicQuantExt", "FakeLearnedScaleQuantPerChannel", "FakeLearnedScaleQuantPerLayer", "FakeQuantParam",
     "FakeQuantPerChannel", "FakeQuantPerLayer", "MinMaxUpdatePerChannel", "MinMaxUpdatePerLayer", "Quant",
     "QuantBatchMatmul", "WeightQuantBatchMatmul", "weight_quant_batch_matmul",
@@ -177,6 +178,21 @@ def _dequant(p: Any, x: Any, scale: Any) -> Any:
 
 Dequant = composition(
     "Dequant", _dequant, "Integers as floats.", sqrt_mode=False, relu_flag=False, dtype=mstype.float16
+)
+
+
+def _anti_quant(p: Any, x: Any, scale: Any, offset: Any) -> Any:
+    for name, value in (("x", x), ("scale", scale), ("offset", offset)):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"For 'AntiQuant', '{name}' must be a Tensor. But got input argument of type {type(value).__name__}."
+            )
+    out = (x.astype(mstype.float32) + offset.astype(mstype.float32)) * scale.astype(mstype.float32)
+    return (out * scale if p.sqrt_mode else out).astype(p.dtype)
+
+
+AntiQuant = composition(
+    "AntiQuant", _anti_quant, "int8 as floats: (x + offset) * scale.", sqrt_mode=False, dtype=mstype.float16
 )
 
 

@@ -68,7 +68,7 @@ class Sort(Primitive):
 
 
 class TopK(Primitive):
-    """`prim(x, k)` -> the k largest of the last dimension, in falling order, and their indices.
+    """`prim(x, k)` -> the k largest of the last dimension and their indices: in falling order, or (not `sorted`) as they stand.
 
     Examples:
         >>> from mindspore import Tensor, ops
@@ -102,14 +102,21 @@ class TopK(Primitive):
         if x.ndim == 0:
             return xp.asarray(x), xp.zeros((), np.int32)
         if xp is not np:
-            return require("jax.lax", "xla", "this operation").top_k(x, k)
+            found, places = require("jax.lax", "xla", "this operation").top_k(x, k)
+            return (found, places) if self.sorted else self._as_they_stand(xp, x, places)
         if 0 < 4 * k < x.shape[-1] and (x.dtype.kind in "ui" or not np.isnan(x).any()):
             candidates = _largest_unordered(x, k)
         else:
             candidates = np.broadcast_to(np.arange(x.shape[-1]), x.shape)
         found = np.take_along_axis(x, candidates, -1)
         order = _stable_order(np, found, -1, True)[..., :k]
-        return np.take_along_axis(found, order, -1), np.take_along_axis(candidates, order, -1).astype(np.int32)
+        places = np.take_along_axis(candidates, order, -1).astype(np.int32)
+        return (np.take_along_axis(found, order, -1), places) if self.sorted else self._as_they_stand(np, x, places)
+
+    @staticmethod
+    def _as_they_stand(xp: Any, x: Any, places: Any) -> Any:
+        places = xp.sort(places, axis=-1)
+        return xp.take_along_axis(x, places, -1), places
 
     def bprop(self, x: TensorBase, k: Any, out: Any, dout: Any) -> tuple:
         return TensorScatterElements(-1, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]), None

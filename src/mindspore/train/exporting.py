@@ -53,9 +53,10 @@ def export_network(
     try:
         _write(net, inputs, path, file_format, options, limits)
     except SizeUnknownError as error:
+        what = str(error).partition("\n")[0].partition(". ")[0]
         raise ValueError(
-            f"For 'export', {str(error).split(chr(10))[0].split('. ')[0]}, but the sizes in a file are fixed. Return a mask, or a result of "
-            "the largest size with the number of elements that count, and cut it behind the model."
+            f"For 'export', {what}, but the sizes in a file are fixed. Return a mask, or a result of the largest size with the "
+            "number of elements that count, and cut it behind the model."
         ) from error
 
 

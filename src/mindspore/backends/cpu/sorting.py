@@ -244,6 +244,8 @@ def _sort(lowering: Lowering, call: Value, operands: list[View], items: list[Val
     if x.dtype not in MEMORY_TYPES or not x.shape or x.size >= 1 << 31:
         raise Unsupported(f"sorting {x.dtype}")
     top = isinstance(prim, TopK)
+    if top and not prim.sorted:
+        raise Unsupported("the largest elements in the order they stand in")
     axis = -1 if top else prim.axis
     axis %= len(x.shape)
     kept = call.attr.template[1] if top else x.shape[axis]
