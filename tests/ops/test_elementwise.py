@@ -183,3 +183,8 @@ def test_empty_tensors():
     assert ops.exp(empty).shape == (0, 3)
     assert (empty + Tensor([1.0])).shape == (0, 3)
     assert ops.where(empty > 0, empty, 1.0).shape == (0, 3)
+
+
+def test_gradient_of_nextafter_is_that_of_its_first_argument():
+    dx, dy = ms.grad(ops.nextafter, (0, 1))(Tensor([0.0, 1.0]), Tensor([1.0]))
+    assert (dx.tolist(), dy.tolist()) == ([1.0, 1.0], [0.0])

@@ -243,3 +243,10 @@ def test_one_hot():
 def test_bad_gathers(fn, error, words):
     with pytest.raises(error, match=words):
         fn(Tensor(X))
+
+
+@pytest.mark.parametrize("index", [(slice(0, 2), True, ...), (True, slice(None)), (..., True), (True,)])
+def test_true_among_slices_is_a_new_dimension(index):
+    array = np.arange(24, dtype=np.float32).reshape(4, 6)
+    np.testing.assert_array_equal(Tensor(array)[index].asnumpy(), array[index])
+    np.testing.assert_array_equal(ms.jit(lambda x: x[index])(Tensor(array)).asnumpy(), array[index])

@@ -441,7 +441,7 @@ Lcm = binary("Lcm", _numpy("lcm"), None, "ui", doc="""The least common multiple.
         >>> ops.Lcm()(Tensor([4]), Tensor([6])).tolist()
         [12]
     """)
-Nextafter = binary("NextAfter", _numpy("nextafter"), None, "f", doc="""The next float after x towards y.
+Nextafter = binary("NextAfter", _numpy("nextafter"), lambda x, y, out, g: (g, zeros_like(g)), "f", doc="""The next float after x towards y.
 
     Examples:
         >>> ops.NextAfter()(Tensor([1.5, 2.0]), Tensor([1.0, 2.0])).shape

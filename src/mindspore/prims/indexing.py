@@ -105,7 +105,7 @@ def _translate(x: TensorBase, index: Any) -> tuple[tuple, list]:
     """The static index and the index tensors for `GetItem` and `SetItem`."""
     spec: list[Any] = []
     tensors: list[Any] = []
-    for part in index if isinstance(index, tuple) else (index,):
+    for part in _true_as_axis(index) if isinstance(index, tuple) else (index,):
         if part is None or part is Ellipsis:
             spec.append(part)
         elif isinstance(part, slice):
@@ -117,6 +117,14 @@ def _translate(x: TensorBase, index: Any) -> tuple[tuple, list]:
             spec += [TENSOR_INDEX] * len(found) if not isinstance(found, int) else [found]
             tensors += found if not isinstance(found, int) else []
     return tuple(spec), tensors
+
+
+def _true_as_axis(index: tuple) -> tuple:
+    """A True among slices is a new dimension of size 1, as in NumPy."""
+    plain = all(part is True or part is None or part is Ellipsis or isinstance(part, slice) for part in index)
+    if not plain or sum(part is True for part in index) != 1:
+        return index
+    return tuple(None if part is True else part for part in index)
 
 
 def _bound(value: Any) -> Any:
