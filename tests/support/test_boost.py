@@ -91,5 +91,3 @@ def test_what_is_not_carried_out_says_so():
         boost.DimReduce()
     with pytest.warns(UserWarning, match="'boost_level' 'O1' has no effect"):
         ms.Model(nn.Dense(2, 2), nn.MSELoss(), boost_level="O1")
-    with pytest.raises(NotImplementedError, match=r"rows of an nn\.Embedding"):
-        ms.experimental.MapParameter(key_dtype=ms.int32)

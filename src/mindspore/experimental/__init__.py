@@ -1,6 +1,5 @@
 """Interfaces that may still change."""
 
 from mindspore.experimental import optim
-from mindspore.experimental.map_parameter import MapParameter
 
-__all__ = ["MapParameter", "optim"]
+__all__ = ["optim"]
