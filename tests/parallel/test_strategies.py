@@ -226,3 +226,69 @@ def test_composed_operations_that_need_a_dimension_whole():
     Padded(((8, 1), (1,))).compile(tensor(8, 8))
     with pytest.raises(RuntimeError, match=r"For 'PadV3', the strategy .* cannot be cut: it is needed whole"):
         Padded(((1, 8), (1,))).compile(tensor(8, 8))
+
+
+def refused(net, *inputs, count=8):
+    devices(count)
+    with pytest.raises(RuntimeError) as caught:
+        net(*inputs)
+    return str(caught.value)
+
+
+def test_operators_that_share_a_weight_must_cut_it_alike():
+    class Net(nn.Cell):
+        def __init__(self, first, second):
+            super().__init__()
+            self.w = Parameter(tensor(8, 8, seed=1), name="w")
+            self.matmul, self.relu = ops.MatMul().shard(first), ops.ReLU().shard(second)
+
+        def construct(self, x):
+            return self.matmul(x, self.w) + self.relu(self.w)
+
+    for first, second in ((((1, 2), (2, 4)), ((4, 2),)), (((2, 2), (2, 2)), ((2, 2),))):
+        text = refused(Net(first, second), tensor(8, 8))
+        assert "'w'" in text and "MatMul" in text and "self.relu(self.w)" in text
+    devices(8)
+    Net(((1, 2), (2, 4)), ((2, 4),))(tensor(8, 8))
+
+
+def test_a_table_that_is_looked_up_and_multiplied_is_cut_alike():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.table = Parameter(tensor(16, 8, seed=1), name="table")
+            self.gather = ops.Gather().shard(((4, 1), (2, 1)))
+            self.head = ops.MatMul(transpose_b=True).shard(((2, 1), (4, 1)))
+
+        def construct(self, ids):
+            return self.head(self.gather(self.table, ids, 0).sum(1), self.table)
+
+    ids = Tensor(np.random.default_rng(0).integers(0, 16, (4, 3)).astype(np.int32))
+    alone = Net()(ids).asnumpy()
+    devices(8)
+    np.testing.assert_allclose(Net()(ids).asnumpy(), alone, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("op", "strategy", "shapes"),
+    [
+        (ops.BiasAdd(), ((2, 4), (2,)), [(8, 8), (8,)]),
+        (ops.Lerp(), ((4, 1, 2), (1,), ()), [(8, 8, 8), (8,)]),
+        (ops.LogSoftmax(), ((2, 1), (1,)), [(8, 8)]),
+    ],
+)
+def test_strategies_of_operations_made_of_others_must_agree(op, strategy, shapes):
+    op.shard(strategy)
+    more = (0.5,) if isinstance(op, ops.Lerp) else ()
+
+    class Net(nn.Cell):
+        def construct(self, *tensors):
+            return op(*tensors, *more)
+
+    text = refused(Net(), *(tensor(*shape) for shape in shapes))
+    assert type(op).__name__ in text and "op(*tensors, *more)" in text
+
+
+def test_strategies_are_checked_on_one_device():
+    text = refused(Mlp(((2, 1), (1, 1))), tensor(8, 16), count=1)
+    assert "MatMul" in text and "2 parts cannot be laid on 1 devices" in text

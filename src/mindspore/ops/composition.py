@@ -12,7 +12,7 @@ from typing import Any
 
 from mindspore.prims import explain
 from mindspore.prims.active import ACTIVE
-from mindspore.prims.mesh import constrained
+from mindspore.prims.mesh import constrained, entries_for
 from mindspore.prims.primitive import Primitive
 
 REQUIRED = inspect.Parameter.empty
@@ -31,9 +31,11 @@ class Composition(Primitive):
 
     def _cut(self, args: tuple, kwargs: dict) -> Any:
         """Compose with the tensors among the arguments laid out as the strategy says, and so the results."""
-        args, taken = constrained(self.name, args, self.attrs["in_strategy"], strict=True)
-        if len(self.attrs["in_strategy"]) > taken:
-            kwargs = dict(zip(kwargs, constrained(self.name, tuple(kwargs.values()), self.attrs["in_strategy"][taken:])[0]))
+        strategy = self.attrs["in_strategy"]
+        whole = (strategy, entries_for((*args, *kwargs.values())))
+        args, taken = constrained(self.name, args, strategy, *whole)
+        if len(strategy) > taken:
+            kwargs = dict(zip(kwargs, constrained(self.name, tuple(kwargs.values()), strategy[taken:], *whole)[0]))
         out = self._composed(args, kwargs)
         wish = self.attrs.get("out_strategy")
         if wish is None:

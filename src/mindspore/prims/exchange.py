@@ -245,23 +245,29 @@ class NeighborExchange(Collective):
     ):
         super().__init__(
             group,
-            send_rank_ids=tuple(send_rank_ids),
-            recv_rank_ids=tuple(recv_rank_ids),
-            recv_shapes=tuple(tuple(s) for s in recv_shapes),
-            send_shapes=tuple(tuple(s) for s in send_shapes),
-            recv_type=mstype.to_dtype(recv_type),
+            send_rank_ids=send_rank_ids,
+            recv_rank_ids=recv_rank_ids,
+            recv_shapes=recv_shapes,
+            send_shapes=send_shapes,
+            recv_type=recv_type,
         )
 
     def infer(self, *xs: Any) -> Any:
+        if not isinstance(self.recv_type, mstype.DType):
+            raise TypeError(f"For '{self.name}', the 'recv_type' must be a type of mindspore, but got {self.recv_type!r}.")
+        targets, sources = (_ranks_in(name, getattr(self, name)) for name in ("send_rank_ids", "recv_rank_ids"))
+        sent, received = (_shapes_in(name, getattr(self, name)) for name in ("send_shapes", "recv_shapes"))
         shapes = tuple(x.shape for x in xs)
-        if shapes != self.send_shapes or len(shapes) != len(self.send_rank_ids):
-            raise ValueError(f"For '{self.name}', the inputs must have shapes {self.send_shapes}, but got {shapes}.")
-        return AbstractTuple(tuple(AbstractTensor(self.recv_type, s) for s in self.recv_shapes))
+        if shapes != sent or len(shapes) != len(targets):
+            raise ValueError(f"For '{self.name}', the inputs must have shapes {sent}, but got {shapes}.")
+        if len(received) != len(sources):
+            raise ValueError(f"For '{self.name}', {len(received)} shapes are to be received from {len(sources)} ranks.")
+        return AbstractTuple(tuple(AbstractTensor(self.recv_type, shape) for shape in received))
 
     def communicate(self, *xs: Any) -> Any:
         sends = [world.Message(rank, x) for rank, x in zip(self.send_rank_ids, xs)]
         dtype = self.recv_type.np
-        receives = [world.Expected(rank, s, dtype) for rank, s in zip(self.recv_rank_ids, self.recv_shapes)]
+        receives = [world.Expected(rank, tuple(s), dtype) for rank, s in zip(self.recv_rank_ids, self.recv_shapes)]
         return tuple(world.transport().exchange(sends, receives))
 
     def bprop(self, *args: Any) -> tuple:
@@ -270,6 +276,18 @@ class NeighborExchange(Collective):
             self.recv_rank_ids, self.send_rank_ids, self.send_shapes, self.recv_shapes, self.recv_type, self.group
         )
         return back(*dout)
+
+
+def _ranks_in(name: str, ranks: Any) -> tuple[int, ...]:
+    if not isinstance(ranks, (list, tuple)):
+        raise TypeError(f"For 'NeighborExchange', the '{name}' must be a list of ranks, but got {type(ranks).__name__}.")
+    return tuple(_rank_in("NeighborExchange", name, rank) for rank in ranks)
+
+
+def _shapes_in(name: str, shapes: Any) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(shapes, (list, tuple)) or not all(isinstance(shape, (list, tuple)) for shape in shapes):
+        raise TypeError(f"For 'NeighborExchange', the '{name}' must be a tuple of shapes, but got {shapes!r}.")
+    return tuple(tuple(shape) for shape in shapes)
 
 
 class Send(Collective):

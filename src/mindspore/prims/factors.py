@@ -30,6 +30,8 @@ class Factors(NamedTuple):
     outputs: tuple[Labels, ...]
     reductions: dict[str, str] = {}  #: how contracted labels combine, where it is not a sum
     linear: bool = False  #: a sum still owed by the inputs may be paid after the operation
+    #: labels that take devices after all others: a table's, so that operators which share it agree on where its parts lie
+    last: Labels = ()
 
     @property
     def labels(self) -> tuple[str, ...]:

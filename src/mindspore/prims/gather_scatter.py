@@ -115,7 +115,7 @@ class Gather(Primitive):
         names = numbered(params.ndim)
         own = tuple(f"i{d}" for d in range(batch, indices.ndim))
         table = (*names[:at], "rows", *names[at + 1 :])
-        return Factors((table, (*names[:batch], *own), None), ((*names[:at], *own, *names[at + 1 :]),))
+        return Factors((table, (*names[:batch], *own), None), ((*names[:at], *own, *names[at + 1 :]),), last=table[batch:])
 
     def on_device(self, device: Any, params: Any, indices: Any, axis: Any) -> Any:
         """Rows of a table that is cut: those that lie on this device; the others add zeros."""

@@ -79,9 +79,14 @@ class Laid(Primitive):
 
     elementwise = True
 
-    def __init__(self, owner: str, strict: bool = False):
-        """`strict`: it is an error if the operators that take x from here need a cut dimension whole."""
-        super().__init__("Laid", owner=owner, strict=strict)
+    def __init__(self, owner: str, whole_strategy: Any = None, entries: int = 0):
+        """`whole_strategy`: of an operation made of others, which may have so many entries. It must suit all of these."""
+        super().__init__("Laid", owner=owner, whole_strategy=whole_strategy, entries=entries)
+
+    @property
+    def strict(self) -> bool:
+        """Whether it is an error if operators that take x from here need another layout."""
+        return self.attrs["whole_strategy"] is not None
 
     def infer(self, x: Any) -> Any:
         return x
@@ -93,8 +98,19 @@ class Laid(Primitive):
         return (dout,)
 
 
-def constrained(owner: str, args: tuple, strategy: Any, strict: bool = False) -> tuple[tuple, int]:
-    """Arguments whose tensors are laid out as a strategy with an entry for each of them says; how many entries were used."""
+def entries_for(args: tuple) -> int:
+    """How many entries a strategy for these arguments may have: one for each tensor, or tuple of numbers that is like one."""
+    return sum(
+        max(1, entries_for(tuple(arg))) if isinstance(arg, (tuple, list)) else isinstance(arg, values.TensorBase)
+        for arg in args
+    )
+
+
+def constrained(owner: str, args: tuple, strategy: Any, *of_operation: Any) -> tuple[tuple, int]:
+    """Arguments whose tensors are laid out as a strategy with an entry for each of them says; how many entries were used.
+
+    `of_operation`: further arguments of `Laid`, where the strategy is that of an operation.
+    """
     supply, taken = list(strategy), 0
     found: list[Any] = []
     for arg in args:
@@ -102,13 +118,13 @@ def constrained(owner: str, args: tuple, strategy: Any, strict: bool = False) ->
             nested = taken < len(supply) and isinstance(supply[taken], (tuple, list)) and any(
                 isinstance(e, (tuple, list)) or hasattr(e, "to_dict") for e in supply[taken]
             )
-            inner, used = constrained(owner, tuple(arg), supply[taken] if nested else supply[taken:], strict)
+            inner, used = constrained(owner, tuple(arg), supply[taken] if nested else supply[taken:], *of_operation)
             found.append(type(arg)(inner))
             taken += 1 if nested else used
         elif isinstance(arg, values.TensorBase) and taken < len(supply):
             entry = supply[taken]
             taken += 1
-            found.append(arg if entry is None else Laid(owner, strict).shard((entry,))(arg))
+            found.append(arg if entry is None else Laid(owner, *of_operation).shard((entry,))(arg))
         else:
             found.append(arg)
     return tuple(found), taken

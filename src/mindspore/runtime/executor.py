@@ -14,9 +14,11 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
     """Optimise and compile with the backend of the current context."""
     sharding = context.current().sharding
     if sharding is not None:
-        from mindspore.runtime.sharded import ShardedExecutable
+        from mindspore.runtime.sharded import ShardedExecutable, check_strategies
 
-        return ShardedExecutable(graph, sharding, options)
+        if sharding.devices > 1:
+            return ShardedExecutable(graph, sharding, options)
+        check_strategies(graph, sharding)
     driver.optimise(graph, options)
     executable = choose_backend.compile_graph(graph, donated)
     return _dumped(graph, executable) if flags.text("MINDSPORE_DUMP_CONFIG") else executable

@@ -15,7 +15,7 @@ from mindspore.backends.interp.rehearsal import Rehearsal
 from mindspore.compiler import driver
 from mindspore.compiler.shard.layout import Layout, Mesh, tensor_map
 from mindspore.compiler.shard.partition import partition, specialised
-from mindspore.compiler.shard.plan import Options, Plan
+from mindspore.compiler.shard.plan import Options, Plan, make_plan
 from mindspore.compiler.shard.report import Report, strategies
 from mindspore.compiler.shard.search import find_plan
 from mindspore.ir import FuncGraph
@@ -119,6 +119,12 @@ class ShardedExecutable:
     def report(self) -> Report:
         """What the plan costs, and why."""
         return Report(self.plan)
+
+
+def check_strategies(graph: FuncGraph, options: Options) -> None:
+    """Refuse strategies that cannot be carried out, for a graph that is not cut."""
+    if any("in_strategy" in node.op.attrs for node in graph.nodes()):
+        make_plan(graph, options)
 
 
 def part_of(array: np.ndarray, layout: Layout, mesh: Mesh, rank: int) -> np.ndarray:

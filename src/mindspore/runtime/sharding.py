@@ -15,15 +15,13 @@ _SEARCHES = {"semi_auto_parallel": False, "auto_parallel": True}
 def sharding_options(parallel: dict[str, Any]) -> Any:
     """Options of the sharding pass for the settings of `set_auto_parallel_context`; None: graphs are not cut.
 
-    Every stage of a pipeline has its share of the devices.
+    Every stage of a pipeline has its share of the devices. On one device strategies are checked, not carried out.
     """
     mode = parallel.get("parallel_mode", "stand_alone")
     if mode not in _SEARCHES:
         return None
     devices = parallel.get("device_num", 1)
     devices = (devices if devices != 1 else world.transport().size) // max(1, parallel.get("pipeline_stages") or 1)
-    if devices <= 1:
-        return None
     from mindspore.compiler.shard.plan import Options
 
     dataset = parallel.get("dataset_strategy", "data_parallel")
@@ -32,7 +30,7 @@ def sharding_options(parallel: dict[str, Any]) -> Any:
     small = parallel.get("parallel_optimizer_config", {}).get("parallel_optimizer_threshold", 64)
     modes = (parallel.get("search_mode"), parallel.get("auto_parallel_search_mode"))
     return Options(
-        devices,
+        max(devices, 1),
         search=_SEARCHES[mode],
         dataset=_as_tuples(dataset),
         optimizer_parallel=bool(parallel.get("enable_parallel_optimizer")),

@@ -24,12 +24,14 @@ from mindspore.compiler.shard.strategy import (
     StrategyError,
     assignment_of,
     is_interleaved,
+    is_placed,
     layout_of_cuts,
     refuse,
 )
 from mindspore.ir import AbstractTuple, CNode, FuncGraph, Node, Parameter, ValueNode
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.factors import DONE, WHOLE, Factors
+from mindspore.prims.mesh import Laid
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 from mindspore.prims.update import Update
 
@@ -169,6 +171,7 @@ class Planner:
                 self._fix(node)
             elif preset and node.id in preset:
                 plan.assignments[node.id] = dict(preset[node.id])
+        self._check_shared_weights(nodes)
         for node in nodes:
             self._check_composed(node)
             if node.id in plan.assignments:
@@ -207,6 +210,11 @@ class Planner:
     # -- operators that the user cut ----------------------------------------------------------------------------------
     def _fix(self, node: CNode) -> None:
         plan, rule = self.plan, self.plan.rules[node.id]
+        if isinstance(node.op, Laid) and node.op.strict and any(node.op.whole_strategy[node.op.entries :]):
+            raise refuse(
+                node,
+                f"it has {len(node.op.whole_strategy)} entries, but there are {node.op.entries} tensors among the inputs.",
+            )
         if rule is None:
             self._check_unknown(node)
             return
@@ -226,19 +234,82 @@ class Planner:
         assignment_of(node, Factors(labels, ()), shapes_of(node), self.mesh)
 
     def _check_composed(self, node: CNode) -> None:
-        """The strategy of an operation that is made of others must not cut what these need whole."""
+        """The strategy of an operation that is made of others must suit these: no cut along what they need whole, equal cuts
+        of dimensions that run together.
+        """
         rule = self.plan.rules[node.id]
-        if rule is None or node.id in self.after_gradients:
+        if node.id in self.after_gradients or isinstance(node.op, (Laid, MakeTuple, TupleGetItem)):
             return
+        if rule is None:
+            for arg in node.args:
+                found = self._laid(arg)
+                if found is not None and any(found[0].dims):
+                    raise refuse(found[1], f"'{node.op.name}', of which it is made, cannot be cut; all parts must be 1.")
+            return
+        cut: dict[str, tuple[Axes, CNode]] = {}
         for arg, labels in zip(node.args, rule.inputs):
-            if labels is None or not isinstance(arg, CNode) or not arg.op.attrs.get("strict"):
+            found = self._laid(arg) if labels is not None else None
+            if found is None:
                 continue
-            if is_interleaved(arg.op.attrs["in_strategy"][0]):
-                continue  # a dimension that is cut into interleaved parts is taken apart by the operation itself
-            cuts = input_layouts(self.plan.rules[arg.id], self.plan.assignments[arg.id])[0]  # type: ignore[arg-type]
-            for dim, (label, axes) in enumerate(zip(labels, cuts.dims)):  # type: ignore[union-attr]
-                if axes and label == WHOLE:
-                    raise refuse(arg, f"dimension {dim} of shape {tuple(arg.abstract.shape)} cannot be cut: it is needed whole.")
+            layout, laid = found
+            for dim, (label, axes) in enumerate(zip(labels, layout.dims)):  # type: ignore[arg-type]
+                if label == WHOLE:
+                    if axes:
+                        shape = tuple(arg.abstract.shape)
+                        raise refuse(laid, f"dimension {dim} of shape {shape} cannot be cut: it is needed whole.")
+                elif not self._alike(cut.setdefault(label, (axes, laid)), (axes, laid)):
+                    raise refuse(
+                        laid, "dimensions that run together must be cut alike, and over the same devices; "
+                        f"they are cut into {self.mesh.parts(cut[label][0])} and {self.mesh.parts(axes)} parts.",
+                    )  # fmt: skip
+
+    def _alike(self, one: tuple[Axes, CNode], other: tuple[Axes, CNode]) -> bool:
+        """Whether one operation cuts two dimensions alike; only layouts say which devices do, numbers of parts do not."""
+        if one[1].op.owner != other[1].op.owner:
+            return True
+        if all(is_placed(laid.op.attrs["in_strategy"][0]) for _, laid in (one, other)):
+            return one[0] == other[0]
+        return self.mesh.parts(one[0]) == self.mesh.parts(other[0])
+
+    def _laid(self, node: Node) -> tuple[Layout, CNode] | None:
+        """How an operation's strategy lays a value, perhaps in another shape, and the node that says so."""
+        if not isinstance(node, CNode):
+            return None
+        rule = self.plan.rules[node.id]
+        if isinstance(node.op, Laid):
+            # A dimension that is cut into interleaved parts is taken apart by the operation itself.
+            if not node.op.strict or rule is None or is_interleaved(node.op.attrs["in_strategy"][0]):
+                return None
+            return input_layouts(rule, self.plan.assignments[node.id])[0], node  # type: ignore[return-value]
+        tensors = [i for i, labels in enumerate(rule.inputs) if labels is not None] if rule is not None else []
+        if rule is None or len(tensors) != 1 or len(rule.outputs) != 1 or rule.contracted:
+            return None
+        found = self._laid(node.args[tensors[0]])
+        if found is None:
+            return None
+        labels: Any = rule.inputs[tensors[0]]
+        axes_of_label = {label: axes for label, axes in zip(labels, found[0].dims) if label != WHOLE}
+        return Layout(tuple(axes_of_label.get(label, ()) for label in rule.outputs[0])), found[1]
+
+    def _check_shared_weights(self, nodes: list[CNode]) -> None:
+        """Operators that use one weight must cut it alike."""
+        first: dict[int, tuple[Layout, CNode]] = {}
+        for node in nodes:
+            if node.id not in self.plan.fixed or node.id in self.after_gradients:
+                continue
+            layouts = input_layouts(self.plan.rules[node.id], self.plan.assignments[node.id])  # type: ignore[arg-type]
+            for arg, layout in zip(node.args, layouts):
+                if not isinstance(arg, Parameter) or arg.default is None or layout is None:
+                    continue
+                other, user = first.setdefault(arg.id, (layout, node))
+                if other != layout:
+                    name = user.op.attrs.get("owner", user.op.name)
+                    raise refuse(
+                        node,
+                        f"it lays the weight '{arg.name}' in {layout.cuts(self.mesh)} parts along axes {layout} of the mesh, "
+                        f"but '{name}' lays it in {other.cuts(self.mesh)} parts along {other}; operators that share a weight "
+                        "must cut it alike.",
+                    )
 
     def _claim_weights(self, node: CNode) -> None:
         """Weights take the layout in which a decided operator uses them, through casts and the like."""

@@ -23,7 +23,7 @@ class StrategyError(RuntimeError):
 
 def refuse(node: CNode, problem: str) -> StrategyError:
     """The error for an operator's strategy, with the operator and its line."""
-    given = node.op.attrs.get("in_strategy")
+    given = node.op.attrs.get("whole_strategy") or node.op.attrs.get("in_strategy")
     error = StrategyError(f"For '{node.op.attrs.get('owner', node.op.name)}', the strategy {_shown(given)} is invalid: {problem}")
     located(error, node.location)
     return error
@@ -32,7 +32,7 @@ def refuse(node: CNode, problem: str) -> StrategyError:
 def _shown(strategy: Any) -> str:
     if isinstance(strategy, (tuple, list)):
         return "(" + ", ".join(_shown(s) for s in strategy) + ("," if len(strategy) == 1 else "") + ")"
-    return str(strategy.to_dict()["tensor_map"]) if hasattr(strategy, "to_dict") else repr(strategy)
+    return str(strategy.to_dict()["tensor_map"]) if is_placed(strategy) else repr(strategy)
 
 
 def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh) -> Assignment:
@@ -47,7 +47,7 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh) -> 
             entries += [None] * (len(tensors) - len(entries))
         elif any(e for e in entries[len(tensors) :]):
             raise refuse(node, f"it has {len(entries)} entries, but there are {len(tensors)} tensors among the inputs.")
-    placed = any(hasattr(e, "to_dict") for e in entries)
+    placed = any(map(is_placed, entries))
     found: Assignment = {}
     counts: dict[str, int] = {}
     for number, (entry, (labels, shape)) in enumerate(zip(entries, tensors)):
@@ -74,7 +74,10 @@ def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh) -> 
             counts[label] = parts
             if placed:
                 found[label] = cut
-    return _checked_use(node, found, mesh) if placed else _placed(node, counts, mesh)
+    if placed:
+        return _checked_use(node, found, mesh)
+    order = sorted(counts, key=lambda label: label in rule.last)
+    return _placed(node, {label: counts[label] for label in order}, mesh)
 
 
 def _numbers(node: CNode, entry: Any) -> tuple[int, ...]:
@@ -86,7 +89,7 @@ def _numbers(node: CNode, entry: Any) -> tuple[int, ...]:
 
 
 def _axes_of(node: CNode, entry: Any, mesh: Mesh) -> tuple[Axes, ...]:
-    if not hasattr(entry, "to_dict"):
+    if not is_placed(entry):
         raise refuse(node, "either all entries are layouts or none.")
     try:
         return axes_of_layout(entry, mesh)
@@ -94,9 +97,14 @@ def _axes_of(node: CNode, entry: Any, mesh: Mesh) -> tuple[Axes, ...]:
         raise refuse(node, str(error)) from None
 
 
+def is_placed(entry: Any) -> bool:
+    """Whether an entry of a strategy is a public Layout, which names devices."""
+    return hasattr(entry, "to_dict")
+
+
 def is_interleaved(entry: Any) -> bool:
     """Whether a public Layout has an axis of interleaved parts."""
-    return hasattr(entry, "to_dict") and bool(entry.to_dict()["interleaved_parallel"])
+    return is_placed(entry) and bool(entry.to_dict()["interleaved_parallel"])
 
 
 def axes_of_layout(entry: Any, mesh: Mesh) -> tuple[Axes, ...]:
@@ -167,7 +175,7 @@ def _checked_use(node: CNode, found: Assignment, mesh: Mesh) -> Assignment:
 
 def layout_of_cuts(entry: Any, rank: int, mesh: Mesh) -> Layout:
     """The layout of a tensor from the parts of its dimensions (or a public Layout)."""
-    if hasattr(entry, "to_dict"):
+    if is_placed(entry):
         return Layout(axes_of_layout(entry, mesh))
     free, dims = mesh.axes, []
     for count in entry:
