@@ -16,6 +16,9 @@ from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
 from mindspore.prims import values, world
+from mindspore.prims.arrays import Concat
+from mindspore.prims.elementwise import zeros_like
+from mindspore.prims.factors import WHOLE, Factors, numbered
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.world import mesh_index
 
@@ -35,7 +38,7 @@ class MeshIndex(Primitive):
         return AbstractTensor(mstype.int32, ())
 
     def of_rank(self, rank: int) -> int:
-        return mesh_index(self.shape, self.axes, rank)
+        return mesh_index(self.shape, self.axes, rank % math.prod(self.shape))
 
     def eval(self, xp: Namespace) -> Any:
         return xp.asarray(np.int32(self.of_rank(world.transport().rank)))
@@ -72,6 +75,30 @@ class Part(Primitive):
         lax = require("jax.lax", "xla", "graphs for many devices")
         size = x.shape[self.dim] // self.count
         return lax.dynamic_slice_in_dim(x, index * size, size, self.dim)
+
+
+class MicroBatch(Primitive):
+    """`MicroBatch(index, count)(x)`: part number `index` of `count` equal ones along the first dimension, as pipelines take them."""
+
+    def __init__(self, index: int, count: int):
+        super().__init__("MicroBatch", index=index, count=count)
+
+    def infer(self, x: Any) -> Any:
+        if not x.shape or x.shape[0] % self.count:
+            raise ValueError(f"the first dimension of each input must be a multiple of {self.count}, but got shape {x.shape}.")
+        return AbstractTensor(x.dtype, (x.shape[0] // self.count, *x.shape[1:]))
+
+    def factors(self, x: Any) -> Factors:
+        labels = (WHOLE, *numbered(len(x.shape), 1))
+        return Factors((labels,), (labels,), linear=True)
+
+    def eval(self, xp: Any, x: Any) -> Any:
+        size = x.shape[0] // self.count
+        return x[self.index * size : (self.index + 1) * size]
+
+    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+        nothing = zeros_like(dout)
+        return (Concat(0)(tuple(dout if i == self.index else nothing for i in range(self.count))),)
 
 
 class Laid(Primitive):

@@ -250,9 +250,13 @@ def mesh_index(shape: tuple[int, ...], axes: tuple[int, ...], rank: int) -> int:
 
 
 def mesh_members(shape: tuple[int, ...], axes: tuple[int, ...], rank: int) -> tuple[int, ...]:
-    """The ranks that differ from `rank` along these axes only, in the order of their numbers along them."""
-    grid = np.arange(int(np.prod(shape))).reshape(shape)
-    place = np.unravel_index(rank, shape)
+    """The ranks that differ from `rank` along these axes only, in the order of their numbers along them.
+
+    Where there are more ranks than the mesh has, as in a pipeline, the next ones make up another mesh.
+    """
+    size = int(np.prod(shape))
+    grid = np.arange(rank - rank % size, rank - rank % size + size).reshape(shape)
+    place = np.unravel_index(rank % size, shape)
     plane = grid[tuple(slice(None) if axis in axes else int(p) for axis, p in enumerate(place))]
     kept = sorted(axes)
     return tuple(int(r) for r in plane.transpose([kept.index(a) for a in axes]).ravel())

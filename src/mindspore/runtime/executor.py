@@ -16,7 +16,7 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
     if sharding is not None:
         from mindspore.runtime.sharded import ShardedExecutable, check_strategies
 
-        if sharding.devices > 1:
+        if sharding.devices > 1 or sharding.stages > 1:
             return ShardedExecutable(graph, sharding, options)
         check_strategies(graph, sharding)
     driver.optimise(graph, options)

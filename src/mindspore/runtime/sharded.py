@@ -15,6 +15,7 @@ from mindspore.backends.interp.rehearsal import Rehearsal
 from mindspore.compiler import driver
 from mindspore.compiler.shard.layout import Layout, Mesh, tensor_map
 from mindspore.compiler.shard.partition import partition, specialised
+from mindspore.compiler.shard.pipeline import Stages
 from mindspore.compiler.shard.plan import Options, Plan, make_plan
 from mindspore.compiler.shard.report import Report, strategies
 from mindspore.compiler.shard.search import find_plan
@@ -29,7 +30,7 @@ class ShardedExecutable:
     def __init__(self, graph: FuncGraph, options: Options, compiling: driver.Options):
         self.plan: Plan = find_plan(graph, options)
         self.mesh: Mesh = self.plan.mesh
-        self.is_cluster = world.transport().size == options.devices
+        self.is_cluster = world.transport().size == options.devices * options.stages > 1
         self.device_graph = partition(self.plan, whole_outputs=self.is_cluster)
         self.compiling = compiling
         self.updates = {target: source for source, target in graph.attrs.get("updates", {}).items()}
@@ -44,8 +45,10 @@ class ShardedExecutable:
         graph = self.device_graph
         on_xla = choose_backend.current_backend().name == "xla"
         if self.is_cluster:
-            rank = world.transport().rank
-            if on_xla:  # one program for all processes
+            rank = world.transport().rank % self.mesh.size
+            if self.plan.options.stages > 1:
+                run = self._stage(graph, rank, on_xla)
+            elif on_xla:  # one program for all processes
                 run = self._program(driver.optimise(graph, self.compiling)).on_parts
             else:
                 run = choose_backend.compile_graph(driver.optimise(specialised(graph, rank), self.compiling), frozenset())
@@ -57,6 +60,21 @@ class ShardedExecutable:
                 return program
         rehearsal = Rehearsal(graph, self.mesh.size)
         return lambda *arrays: self._joined(rehearsal([self._parts(arrays, r) for r in range(self.mesh.size)]))
+
+    def _stage(self, graph: FuncGraph, device: int, on_xla: bool) -> Any:
+        """This process's stage of a pipeline."""
+        if on_xla:
+            raise NotImplementedError(
+                "Pipeline stages on several processes run on the native CPU backend; XLA's processes all run one program."
+            )
+        options, size = self.plan.options, self.mesh.size
+        # Simplified first: what looks as if it needed other micro-batches (ones like the loss) may need their shapes alone.
+        simple = driver.optimise(specialised(graph, device), self.compiling)
+        stages = Stages(simple, options.stages, options.schedule)
+        own = stages.graph_of(world.transport().rank // size, lambda stage: stage * size + device)
+        count = len(graph.outputs)
+        run = choose_backend.compile_graph(driver.optimise(own, self.compiling), frozenset())
+        return lambda *arrays: run(*arrays)[:count]  # behind the results come messages
 
     def _on_mesh(self, graph: FuncGraph) -> Any:
         """The graph on as many of JAX's devices; None where there are not enough of them."""

@@ -21,7 +21,8 @@ def sharding_options(parallel: dict[str, Any]) -> Any:
     if mode not in _SEARCHES:
         return None
     devices = parallel.get("device_num", 1)
-    devices = (devices if devices != 1 else world.transport().size) // max(1, parallel.get("pipeline_stages") or 1)
+    stages = max(1, parallel.get("pipeline_stages") or 1)
+    devices = (devices if devices != 1 else world.transport().size) // stages
     from mindspore.compiler.shard.plan import Options
 
     dataset = parallel.get("dataset_strategy", "data_parallel")
@@ -37,7 +38,15 @@ def sharding_options(parallel: dict[str, Any]) -> Any:
         optimizer_threshold=small * 1024,
         propagate="sharding_propagation" in modes,
         machine=_machine(flags.text("MS_PARALLEL_MACHINE")),
+        stages=stages,
+        schedule=_schedule(parallel),
     )
+
+
+def _schedule(parallel: dict[str, Any]) -> str:
+    """The order in which a pipeline's stages work."""
+    known = parallel.get("pipeline_config") or {}
+    return known.get("pipeline_scheduler", parallel.get("pipeline_scheduler") or "1f1b")
 
 
 @functools.lru_cache(maxsize=8)

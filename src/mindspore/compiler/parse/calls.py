@@ -299,6 +299,8 @@ class CallRules(Rules):
         saved = self.scope
         tag = cell.__dict__.get("_cell_tag", "")
         self.scope = f"{saved}/{tag}-{type(cell).__name__}" if tag else f"{saved}/{type(cell).__name__}"
+        if cell._pipeline_stage is not None:
+            ACTIVE.builder.root.graph.attrs.setdefault("stages", {})[self.scope] = cell._pipeline_stage
         if "dump" in cell._flags:
             ACTIVE.builder.root.graph.attrs.setdefault("dump_scopes", {})[self.scope] = cell._flags["dump"]
         if cell._flags.get("in_strategy") is not None:

@@ -49,6 +49,8 @@ class Options:
     optimizer_threshold: int = 64 * 1024  #: bytes; smaller weights are not cut for the optimizer
     propagate: bool = False  #: of a search: by least communication alone ("sharding_propagation")
     machine: cost.Machine = field(default_factory=cost.Machine)
+    stages: int = 1  #: of a pipeline; each has `devices` of its own
+    schedule: str = "1f1b"
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.nn.cell import Cell
+from mindspore.prims.mesh import MicroBatch
 
 
 def split_batch(owner: str, x: Any, parts: int) -> list:
@@ -13,8 +14,7 @@ def split_batch(owner: str, x: Any, parts: int) -> list:
         raise ValueError(
             f"For '{owner}', the first dimension of each input must be a multiple of {parts}, but got {x.shape[0]}."
         )
-    size = x.shape[0] // parts
-    return [x[i * size : (i + 1) * size] for i in range(parts)]
+    return [MicroBatch(i, parts)(x) for i in range(parts)]
 
 
 class _MicroBatched(Cell):
