@@ -68,9 +68,7 @@ class ShardedExecutable:
                 "Pipeline stages on several processes run on the native CPU backend; XLA's processes all run one program."
             )
         options, size = self.plan.options, self.mesh.size
-        # Simplified first: what looks as if it needed other micro-batches (ones like the loss) may need their shapes alone.
-        simple = driver.optimise(specialised(graph, device), self.compiling)
-        stages = Stages(simple, options.stages, options.schedule)
+        stages = Stages(specialised(graph, device), options.stages, options.schedule)
         own = stages.graph_of(world.transport().rank // size, lambda stage: stage * size + device)
         count = len(graph.outputs)
         run = choose_backend.compile_graph(driver.optimise(own, self.compiling), frozenset())

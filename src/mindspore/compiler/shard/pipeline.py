@@ -21,7 +21,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from mindspore.compiler.builder import Builder
+import numpy as np
+
+from mindspore.compiler.builder import Builder, array_node
+from mindspore.compiler.rewrite.passes import substitute
+from mindspore.compiler.rewrite.rules import repeated_value
 from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.exchange import Receive, Send
 from mindspore.prims.mesh import MicroBatch
@@ -75,6 +79,7 @@ class Stages:
         self.graph, self.count = graph, stages
         self.scopes: dict[str, int] = graph.attrs.get("stages", {})
         self._check()
+        _fold_repeated(graph)
         self.nodes = graph.nodes()
         self.stage: dict[int, int] = {}  # absent: computed wherever it is used
         self.backward: set[int] = set()
@@ -83,7 +88,7 @@ class Stages:
             self._place(node)
         micros = 1 + max((m for found in self.micros.values() for m in found), default=0)
         self.when: dict[int, int] = {}
-        self._schedule(timetable(schedule, stages, micros))
+        self._schedule(timetable(schedule, stages, micros), micros)
         self.order = sorted(self.nodes, key=lambda n: self.when[n.id])  # stable: arguments stay before their users
 
     def _check(self) -> None:
@@ -124,20 +129,32 @@ class Stages:
             scope = scope.rpartition("/")[0]
         return None
 
-    def _schedule(self, times: dict[tuple[int, Slot], int]) -> None:
+    def _schedule(self, times: dict[tuple[int, Slot], int], count: int) -> None:
+        """The last micro-batch comes first: gradients are added up from the last on, so each is added as soon as it is there."""
         last = max(times.values()) + 1
         for node in self.nodes:
             moment = max((self.when[a.id] for a in node.args if isinstance(a, CNode)), default=0)
             if isinstance(node.op, Note):
                 moment = last
             elif node.id in self.stage and len(self.micros[node.id]) == 1:
-                slot = Slot(node.id in self.backward, next(iter(self.micros[node.id])))
+                (micro,) = self.micros[node.id]
+                slot = Slot(node.id in self.backward, count - 1 - micro)
                 moment = max(moment, times[self.stage[node.id], slot])
             self.when[node.id] = moment
 
     def graph_of(self, stage: int, peer: Any) -> FuncGraph:
         """The graph of a stage; `peer(stage)` is the rank of this device's counterpart in a stage."""
         return _StageGraph(self, stage, peer).run()
+
+
+def _fold_repeated(graph: FuncGraph) -> None:
+    """Tensors of one repeated number become constants: ones like the loss would wait for the loss of all micro-batches."""
+    found: dict[int, Node] = {}
+    for node in graph.nodes():
+        number = repeated_value(node) if isinstance(node.abstract, AbstractTensor) else None
+        if number is not None:
+            found[node.id] = array_node(np.broadcast_to(np.asarray(number, node.abstract.dtype.np), node.abstract.shape))
+    substitute(graph, found)
 
 
 class _StageGraph:

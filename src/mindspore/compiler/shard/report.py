@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.layout import Layout
 from mindspore.compiler.shard.plan import Plan, input_layouts, outputs_of, shapes_of
+from mindspore.compiler.shard.simulate import Timeline, simulate
 from mindspore.ir import AbstractTuple, CNode
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 
@@ -77,6 +78,10 @@ class Report:
         flops = cost.flops_of(rule, shapes, outputs) if rule is not None else 0.0
         why = "whole" if rule is None else "given" if node.id in plan.fixed else "chosen"
         return Row(name, cuts, why, collectives, sent, machine.operation(flops / parts, nbytes / parts), waiting)
+
+    def simulate(self) -> Timeline:
+        """A step on imagined devices: `.seconds`, `.waiting`, `.peak_bytes` per stage, and `.save("trace.json")` for Perfetto."""
+        return simulate(self.plan)
 
     def to_dict(self) -> dict[str, Any]:
         return {

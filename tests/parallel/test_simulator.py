@@ -1,0 +1,102 @@
+"""Simulated steps against closed forms, and the trace that Perfetto shows."""
+
+import json
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
+from mindspore.compiler.shard.simulate import COMPUTE, FAR
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    yield
+    ms.reset_auto_parallel_context()
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+class Layers(nn.Cell):
+    """Equal layers, the same number in each stage."""
+
+    def __init__(self, stages, width, layers=8):
+        super().__init__()
+        self.layers = nn.CellList([nn.Dense(width, width, has_bias=False) for _ in range(layers)])
+        for i, layer in enumerate(self.layers):
+            layer.pipeline_stage = i * stages // layers
+
+    def construct(self, x):
+        for layer in self.layers:
+            x = ops.relu(layer(x))
+        return x.sum()
+
+
+def report(devices, stages=1, micros=1, batch=64, width=256, **settings):
+    ms.set_auto_parallel_context(
+        parallel_mode="semi_auto_parallel", device_num=devices, pipeline_stages=stages, full_batch=True, **settings
+    )
+    net = Layers(stages, width)
+    step = nn.TrainOneStepCell(nn.PipelineCell(net, micros) if micros > 1 else net, nn.SGD(net.trainable_params(), 0.1))
+    step.compile(ops.zeros((batch, width)))
+    return step.explain_parallel()
+
+
+@pytest.mark.parametrize("micros", [4, 16])
+def test_the_bubble_of_a_pipeline(micros):
+    stages = 4
+    found = report(4, stages, micros, batch=64 * micros).simulate()
+    work = [found.busy(stage) for stage in range(stages)]
+    assert max(work) < 1.25 * min(work)
+    expected = (micros + stages - 1) / micros * max(work)
+    assert expected * 0.85 < found.seconds < expected * 1.35  # messages, and layers that are not quite equal
+
+
+def test_one_forward_one_backward_needs_less_memory_than_gpipe():
+    first = report(4, 4, 16, batch=4096).simulate()
+    second = report(4, 4, 16, batch=4096, pipeline_config={"pipeline_scheduler": "gpipe"}).simulate()
+    assert first.peak_bytes[3] < 0.5 * second.peak_bytes[3]
+    assert first.seconds == pytest.approx(second.seconds, rel=0.25)
+
+
+def test_gradients_travel_while_the_backward_pass_computes():
+    found = report(64, batch=64 * 1024, width=1024).simulate()
+    assert found.busy(0, FAR) > 0
+    assert 0 < found.waiting < found.busy(0, FAR)
+    assert found.seconds < found.busy(0, COMPUTE) + found.busy(0, FAR)
+
+
+def test_thousands_of_devices(tmp_path):
+    for devices in (8, 512, 4096):
+        timeline = report(devices, batch=8 * devices).simulate()
+        assert timeline.seconds > 0 and len(timeline.peak_bytes) == 1
+    timeline.save(str(tmp_path / "trace.json"))
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert any(e["ph"] == "M" and "devices 0 to 4095" in str(e) for e in events)
+    spans = [e for e in events if e["ph"] == "X"]
+    assert len(spans) == len(timeline.tasks) and all(e["dur"] >= 0 for e in spans)
+    for track in {e["tid"] for e in spans}:  # one thing at a time
+        own = sorted((e["ts"], e["dur"]) for e in spans if e["tid"] == track)
+        assert all(a + d <= b + 1e-6 for (a, d), (b, _) in zip(own, own[1:]))
+
+
+def test_peak_memory_of_a_chain():
+    """Forward only: at most an input, a product and a result are alive, beside the weights."""
+
+    class Chain(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = [Parameter(Tensor(np.ones((64, 64), np.float32)), name=f"w{i}") for i in range(4)]
+
+        def construct(self, x):
+            for w in self.w:
+                x = ops.matmul(x, w)
+            return x.sum()
+
+    ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=2, full_batch=True)
+    net = Chain()
+    net.compile(ops.ones((128, 64)))
+    (peak,) = net.explain_parallel().simulate().peak_bytes
+    weights, part = 4 * 64 * 64 * 4, 128 * 64 * 4 // 2
+    assert weights + part <= peak <= weights + 3 * part
