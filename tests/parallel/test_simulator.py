@@ -1,5 +1,6 @@
 """Simulated steps against closed forms, and the trace that Perfetto shows."""
 
+import itertools
 import json
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_thousands_of_devices(tmp_path):
     assert len(spans) == len(timeline.tasks) and all(e["dur"] >= 0 for e in spans)
     for track in {e["tid"] for e in spans}:  # one thing at a time
         own = sorted((e["ts"], e["dur"]) for e in spans if e["tid"] == track)
-        assert all(a + d <= b + 1e-6 for (a, d), (b, _) in zip(own, own[1:]))
+        assert all(a + d <= b + 1e-6 for (a, d), (b, _) in itertools.pairwise(own))
 
 
 def test_peak_memory_of_a_chain():

@@ -7,10 +7,12 @@ that of the cluster, which is what rehearsals, tests and dry runs want. Either w
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
+from mindspore import log
 from mindspore.backends.interp.rehearsal import Rehearsal
 from mindspore.compiler import driver
 from mindspore.compiler.shard.layout import Layout, Mesh, tensor_map
@@ -35,6 +37,20 @@ class ShardedExecutable:
         self.compiling = compiling
         self.updates = {target: source for source, target in graph.attrs.get("updates", {}).items()}
         self._run: Any = None
+        if isinstance(world.transport(), world.Rehearsal):
+            log.warning(self._summary(world.transport().rank))
+
+    def _summary(self, rank: int) -> str:
+        """What a dry run tells about a rank: it computes with imagined values of the others, so its numbers mean nothing."""
+        report = self.report()
+        timeline = report.simulate()
+        stage, steps = rank // self.mesh.size, Counter(c for row in report.rows for c in row.collectives)
+        listed = ", ".join(f"{count} {name}" for name, count in sorted(steps.items())) or "no collectives"
+        return (
+            f"Dry run of rank {rank} of {world.transport().size}, graph '{self.plan.graph.name}': stage {stage} of "
+            f"{self.plan.options.stages}; a step takes {timeline.seconds * 1e3:.3f} ms, of which {timeline.waiting * 1e3:.3f} ms are "
+            f"waited; peak memory {timeline.peak_bytes[stage] / 2**20:.2f} MiB; {listed} (estimates)."
+        )
 
     def __call__(self, *arrays: Any) -> tuple:
         if self._run is None:
