@@ -75,7 +75,7 @@ from mindspore.prims.loss import (
     SigmoidCrossEntropyWithLogits, SmoothL1, SoftmaxCrossEntropyWithLogits, SparseCrossEntropy,
 )  # fmt: skip
 from mindspore.prims.measured import Measured
-from mindspore.prims.mesh import Laid, MeshIndex, Part
+from mindspore.prims.mesh import Laid, MeshIndex, MicroBatch, Part
 from mindspore.prims.norm import BatchNorm, LRN, LayerNorm, RmsNorm, Standardize
 from mindspore.prims.packed_product import PackedProduct
 from mindspore.prims.pooling import (
