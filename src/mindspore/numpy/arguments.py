@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as onp
 
@@ -13,10 +13,15 @@ from mindspore.ops.arguments import cast, to_float
 from mindspore.prims import values
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
+#: what becomes a tensor where one is needed
+ArrayLike: TypeAlias = Tensor | onp.ndarray | Sequence[Any] | complex
+#: what names an element type
+DTypeLike: TypeAlias = mstype.DType | type | str | None
+
 _DEFAULTS = {mstype.int64: mstype.int32, mstype.float64: mstype.float32}
 
 
-def tensor(a: Any, dtype: Any = None) -> Tensor:
+def tensor(a: Any, dtype: DTypeLike = None) -> Tensor:
     """A tensor from anything array-like; Python ints become int32, floats float32."""
     if a is None:
         raise TypeError("an array, a number, a list or a tuple is needed, but got None.")

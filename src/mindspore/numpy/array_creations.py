@@ -18,6 +18,8 @@ from mindspore.prims.reduction import Reshape
 if TYPE_CHECKING:
     import numpy as np
 
+    from mindspore.numpy.arguments import ArrayLike, DTypeLike
+
 __all__ = [
     "arange", "array", "asarray", "asfarray", "bartlett", "blackman", "copy", "diag", "diag_indices", "diagflat",
     "diagonal", "empty", "empty_like", "eye", "full", "full_like", "geomspace", "hamming", "hanning", "histogram",
@@ -28,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
+def array(obj: Any, dtype: DTypeLike = None, copy: bool = True, ndmin: int = 0) -> Tensor:
     """A tensor from anything array-like, with at least `ndmin` dimensions.
 
     Examples:
@@ -42,7 +44,7 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     return Reshape()(out, (1,) * (ndmin - out.ndim) + out.shape) if out.ndim < ndmin else out
 
 
-def asarray(a: Any, dtype: Any = None) -> Tensor:
+def asarray(a: ArrayLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor; tensors are passed through.
 
     Examples:
@@ -52,7 +54,7 @@ def asarray(a: Any, dtype: Any = None) -> Tensor:
     return tensor(a, dtype)
 
 
-def asfarray(a: Any, dtype: Any = mstype.float32) -> Tensor:
+def asfarray(a: ArrayLike, dtype: DTypeLike = mstype.float32) -> Tensor:
     """A tensor of floats.
 
     Examples:
@@ -63,7 +65,7 @@ def asfarray(a: Any, dtype: Any = mstype.float32) -> Tensor:
     return tensor(a, kind if kind.kind == "f" else mstype.float32)
 
 
-def copy(a: Any) -> Tensor:
+def copy(a: ArrayLike) -> Tensor:
     """A tensor with its own data.
 
     Examples:
@@ -118,12 +120,12 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     return F.broadcast_to(value, static_ints("full", "shape", shape))
 
 
-def _like(a: Any, dtype: Any, shape: Any) -> tuple[Any, Any]:
+def _like(a: ArrayLike, dtype: DTypeLike, shape: Any) -> tuple[Any, Any]:
     a = tensor(a)
     return (a.shape if shape is None else static_ints("like", "shape", shape)), dtype or a.dtype
 
 
-def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
+def zeros_like(a: ArrayLike, dtype: DTypeLike = None, shape: Any = None) -> Tensor:
     """Zeros in the shape of another array.
 
     Examples:
@@ -133,7 +135,7 @@ def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
     return F.zeros(*_like(a, dtype, shape))
 
 
-def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
+def ones_like(a: ArrayLike, dtype: DTypeLike = None, shape: Any = None) -> Tensor:
     """Ones in the shape of another array.
 
     Examples:
@@ -143,7 +145,7 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
     return F.ones(*_like(a, dtype, shape))
 
 
-def empty_like(prototype: Any, dtype: Any = None, shape: Any = None) -> Tensor:
+def empty_like(prototype: Any, dtype: DTypeLike = None, shape: Any = None) -> Tensor:
     """A tensor in the shape of another array; its elements are 0.
 
     Examples:
@@ -153,7 +155,7 @@ def empty_like(prototype: Any, dtype: Any = None, shape: Any = None) -> Tensor:
     return F.zeros(*_like(prototype, dtype, shape))
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
+def full_like(a: Any, fill_value: Any, dtype: DTypeLike = None, shape: Any = None) -> Tensor:
     """One value, repeated, in the shape of another array.
 
     Examples:
@@ -181,7 +183,13 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
 
 
 def linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike = None,
+    axis: int = 0,
 ) -> Any:
     """`num` evenly spaced numbers from start to stop; arrays are spaced along `axis`.
 
@@ -202,7 +210,13 @@ def linspace(
 
 
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: float = 10.0, dtype: Any = None, axis: int = 0
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: DTypeLike = None,
+    axis: int = 0,
 ) -> Tensor:
     """base to the power of evenly spaced exponents.
 
@@ -213,7 +227,9 @@ def logspace(
     return cast(F.pow(float(base), linspace(start, stop, num, endpoint, axis=axis)), dtype)
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Tensor:
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0
+) -> Tensor:
     """Numbers with a constant ratio.
 
     Examples:
@@ -225,7 +241,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     return cast(F.sign(low) * F.exp2(exponents), dtype)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = mstype.float32) -> Tensor:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = mstype.float32) -> Tensor:
     """Ones on a diagonal.
 
     Examples:
@@ -247,7 +263,7 @@ def identity(n: int, dtype: Any = mstype.float32) -> Tensor:
     return F.eye(n, n, dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = mstype.float32) -> Tensor:
+def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = mstype.float32) -> Tensor:
     """Ones on and below a diagonal.
 
     Examples:
@@ -258,7 +274,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = mstype.float32) -
     return Tensor(onp.tri(N, M, k), dtype)
 
 
-def tril(m: Any, k: int = 0) -> Tensor:
+def tril(m: ArrayLike, k: int = 0) -> Tensor:
     """The lower triangle.
 
     Examples:
@@ -269,7 +285,7 @@ def tril(m: Any, k: int = 0) -> Tensor:
     return F.tril(tensor(m), k)
 
 
-def triu(m: Any, k: int = 0) -> Tensor:
+def triu(m: ArrayLike, k: int = 0) -> Tensor:
     """The upper triangle.
 
     Examples:
@@ -280,7 +296,7 @@ def triu(m: Any, k: int = 0) -> Tensor:
     return F.triu(tensor(m), k)
 
 
-def diag(v: Any, k: int = 0) -> Tensor:
+def diag(v: ArrayLike, k: int = 0) -> Tensor:
     """A matrix with a given diagonal, or the diagonal of a matrix.
 
     Examples:
@@ -294,7 +310,7 @@ def diag(v: Any, k: int = 0) -> Tensor:
     return F.diag_embed(x, k) if x.ndim == 1 else F.diagonal(x, k)
 
 
-def diagflat(v: Any, k: int = 0) -> Tensor:
+def diagflat(v: ArrayLike, k: int = 0) -> Tensor:
     """A matrix with the flattened array on a diagonal.
 
     Examples:
@@ -305,7 +321,7 @@ def diagflat(v: Any, k: int = 0) -> Tensor:
     return F.diagflat(tensor(v), k)
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """A diagonal of the plane of two axes.
 
     Examples:
@@ -326,7 +342,7 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return F.sum(F.diagonal(x, offset, axis1, axis2), -1, dtype=dtype or x.dtype)
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tensor:
     """The matrix of powers of each element.
 
     Examples:
@@ -358,7 +374,7 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> list[Tenso
     return [Reshape()(a, tuple(-1 if d == p else 1 for d in range(n))) for a, p in zip(arrays, places)]
 
 
-def indices(dimensions: Any, dtype: Any = mstype.int32, sparse: bool = False) -> list[Tensor]:
+def indices(dimensions: Any, dtype: DTypeLike = mstype.int32, sparse: bool = False) -> list[Tensor]:
     """The coordinates of every place of a grid.
 
     Examples:
@@ -497,7 +513,7 @@ def hanning(M: int) -> Tensor:
     return Tensor(onp.hanning(M), mstype.float32)
 
 
-def rand(*shape: Any, dtype: Any = mstype.float32) -> Tensor:
+def rand(*shape: Any, dtype: DTypeLike = mstype.float32) -> Tensor:
     """Uniform numbers in [0, 1).
 
     Examples:
@@ -507,7 +523,7 @@ def rand(*shape: Any, dtype: Any = mstype.float32) -> Tensor:
     return F.rand(*shape, dtype=dtype)
 
 
-def randn(*shape: Any, dtype: Any = mstype.float32) -> Tensor:
+def randn(*shape: Any, dtype: DTypeLike = mstype.float32) -> Tensor:
     """Standard normal numbers.
 
     Examples:
@@ -517,7 +533,7 @@ def randn(*shape: Any, dtype: Any = mstype.float32) -> Tensor:
     return F.randn(*shape, dtype=dtype)
 
 
-def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: Any = mstype.int32) -> Tensor:
+def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: DTypeLike = mstype.int32) -> Tensor:
     """Uniform integers in [minval, maxval).
 
     Examples:
@@ -529,7 +545,7 @@ def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: An
 
 
 def pad(
-    arr: Any, pad_width: Any, mode: Any = "constant", stat_length: Any = None, constant_values: Any = 0,
+    arr: ArrayLike, pad_width: Any, mode: Any = "constant", stat_length: Any = None, constant_values: Any = 0,
     end_values: Any = 0, reflect_type: str = "even", **kwargs: Any,
 ) -> Tensor:  # fmt: skip
     """Surround an array; all of NumPy's modes, and functions.
@@ -593,7 +609,7 @@ def _statistic(reduce: Any, x: Any, axis: int, width: int, length: Any, before: 
 
 
 # -- histograms -----------------------------------------------------------------------------------------------------
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Tensor:
+def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None) -> Tensor:
     """The edges of equal bins, or the given ones.
 
     Examples:
@@ -609,7 +625,9 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     return linspace(Tensor(float(low), x.dtype), Tensor(float(high), x.dtype), bins + 1)
 
 
-def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:
+def histogram(
+    a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None, density: bool = False
+) -> tuple:
     """(counts or weights per bin, bin edges); the last bin includes its right edge.
 
     Examples:
@@ -642,7 +660,9 @@ def _count(columns: list, edges: list, weights: Any) -> Any:
     return Reshape()(total, shape)
 
 
-def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None, density: bool = False
+) -> tuple:
     """The histogram of points in several dimensions: (counts, edges per dimension).
 
     Examples:
@@ -666,7 +686,14 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
     return counts, edges
 
 
-def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> tuple:
+def histogram2d(
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    weights: ArrayLike | None = None,
+    density: bool = False,
+) -> tuple:
     """The histogram of points in two dimensions: (counts, x edges, y edges).
 
     Examples:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
@@ -12,6 +12,9 @@ from mindspore.numpy.arguments import operand, sequence, tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, concrete, normal_axis, static_ints
 from mindspore.prims.reduction import Reshape
+
+if TYPE_CHECKING:
+    from mindspore.numpy.arguments import ArrayLike
 
 __all__ = [
     "append", "apply_along_axis", "apply_over_axes", "argwhere", "array_split", "array_str", "atleast_1d",
@@ -24,7 +27,7 @@ __all__ = [
 
 
 # -- shapes ---------------------------------------------------------------------------------------------------------
-def reshape(x: Any, new_shape: Any) -> Tensor:
+def reshape(x: ArrayLike, new_shape: Any) -> Tensor:
     """The same elements in another shape.
 
     Examples:
@@ -35,7 +38,7 @@ def reshape(x: Any, new_shape: Any) -> Tensor:
     return Reshape()(tensor(x), new_shape)
 
 
-def ravel(x: Any) -> Tensor:
+def ravel(x: ArrayLike) -> Tensor:
     """All elements in one dimension.
 
     Examples:
@@ -45,7 +48,7 @@ def ravel(x: Any) -> Tensor:
     return Reshape()(tensor(x), (-1,))
 
 
-def expand_dims(a: Any, axis: Any) -> Tensor:
+def expand_dims(a: ArrayLike, axis: Any) -> Tensor:
     """Insert dimensions of size 1.
 
     Examples:
@@ -60,7 +63,7 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
     return Reshape()(x, tuple(1 if d in places else next(sizes) for d in range(rank)))
 
 
-def squeeze(a: Any, axis: Any = None) -> Tensor:
+def squeeze(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """Drop dimensions of size 1.
 
     Examples:
@@ -72,7 +75,7 @@ def squeeze(a: Any, axis: Any = None) -> Tensor:
     return Squeeze(() if axis is None else axis)(tensor(a))
 
 
-def transpose(a: Any, axes: Any = None) -> Tensor:
+def transpose(a: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
     """Permute the dimensions (reversed when `axes` is None).
 
     Examples:
@@ -84,7 +87,7 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
     return F.transpose(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
+def swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Tensor:
     """Exchange two dimensions.
 
     Examples:
@@ -94,7 +97,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
     return F.swapaxes(tensor(x), axis1, axis2)
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
+def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Tensor:
     """Move dimensions to new places.
 
     Examples:
@@ -104,7 +107,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
     return F.moveaxis(tensor(a), source, destination)
 
 
-def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
+def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Tensor:
     """Move a dimension back until it lies before `start`.
 
     Examples:
@@ -175,7 +178,7 @@ def broadcast_arrays(*args: Any) -> list[Tensor]:
     return [F.broadcast_to(a, shape) for a in arrays]
 
 
-def tile(a: Any, reps: Any) -> Tensor:
+def tile(a: ArrayLike, reps: Any) -> Tensor:
     """Repeat the whole array.
 
     Examples:
@@ -185,7 +188,7 @@ def tile(a: Any, reps: Any) -> Tensor:
     return F.tile(tensor(a), reps)
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
+def repeat(a: ArrayLike, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element.
 
     Examples:
@@ -195,7 +198,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
     return F.repeat_interleave(tensor(a), repeats, axis)
 
 
-def flip(m: Any, axis: Any = None) -> Tensor:
+def flip(m: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """Reverse the order along axes (all when None).
 
     Examples:
@@ -206,7 +209,7 @@ def flip(m: Any, axis: Any = None) -> Tensor:
     return F.flip(tensor(m), axis)
 
 
-def flipud(m: Any) -> Tensor:
+def flipud(m: ArrayLike) -> Tensor:
     """Reverse the rows.
 
     Examples:
@@ -217,7 +220,7 @@ def flipud(m: Any) -> Tensor:
     return F.flipud(tensor(m))
 
 
-def fliplr(m: Any) -> Tensor:
+def fliplr(m: ArrayLike) -> Tensor:
     """Reverse the columns.
 
     Examples:
@@ -228,7 +231,7 @@ def fliplr(m: Any) -> Tensor:
     return F.fliplr(tensor(m))
 
 
-def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
+def rot90(a: ArrayLike, k: int = 1, axes: Any = (0, 1)) -> Tensor:
     """Rotate in the plane of two axes.
 
     Examples:
@@ -239,7 +242,7 @@ def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
     return F.rot90(tensor(a), k, axes)
 
 
-def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
+def roll(a: ArrayLike, shift: Any, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """Move elements around along axes.
 
     Examples:
@@ -251,7 +254,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
     return F.roll(tensor(a), shift, axis)
 
 
-def size(a: Any, axis: int | None = None) -> int:
+def size(a: ArrayLike, axis: int | None = None) -> int:
     """The number of elements, or the size of one dimension.
 
     Examples:
@@ -276,7 +279,7 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
     return F.concat(parts, axis)
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
+def append(arr: ArrayLike, values: Any, axis: int | None = None) -> Tensor:
     """Join two arrays.
 
     Examples:
@@ -340,7 +343,7 @@ def column_stack(tup: Any) -> Tensor:
     return F.column_stack(sequence(tup))
 
 
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+def split(x: ArrayLike, indices_or_sections: Any, axis: int = 0) -> Any:
     """Cut into equal sections, or at indices.
 
     Examples:
@@ -356,7 +359,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     return parts if isinstance(indices_or_sections, int) else list(parts)
 
 
-def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+def array_split(x: ArrayLike, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut into nearly equal sections, or at indices.
 
     Examples:
@@ -366,7 +369,7 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor
     return F.tensor_split(tensor(x), indices_or_sections, axis)
 
 
-def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def hsplit(x: ArrayLike, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut along the second axis (the first for 1-D arrays).
 
     Examples:
@@ -377,7 +380,7 @@ def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
-def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def vsplit(x: ArrayLike, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut along the first axis.
 
     Examples:
@@ -387,7 +390,7 @@ def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return split(x, indices_or_sections, 0)
 
 
-def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def dsplit(x: ArrayLike, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut along the third axis.
 
     Examples:
@@ -398,7 +401,7 @@ def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 
 # -- selection ------------------------------------------------------------------------------------------------------
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: Any, x: ArrayLike | None = None, y: ArrayLike | None = None) -> Any:
     """x where the condition holds, else y; without both, where it holds.
 
     Examples:
@@ -412,7 +415,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     return F.where(condition, tensor(x) if numbers else operand(x), tensor(y) if numbers else operand(y))
 
 
-def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
+def take(a: ArrayLike, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
     """Elements of the flattened array, or slices along an axis.
 
     Examples:
@@ -422,7 +425,7 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> T
     return tensor(a).take(tensor(indices), axis, mode)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
+def take_along_axis(arr: ArrayLike, indices: Any, axis: int | None) -> Tensor:
     """One position along an axis per place.
 
     Examples:
@@ -439,7 +442,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
     return F.gather_elements(wide, at, F.broadcast_to(index, shape))
 
 
-def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
+def choose(a: ArrayLike, choices: Any, mode: str = "clip") -> Tensor:
     """At each place the element of the choice the array names.
 
     Examples:
@@ -466,7 +469,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     return out
 
 
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
+def piecewise(x: ArrayLike, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
     """The function (or number) of the last condition that holds, at each place.
 
     Examples:
@@ -492,7 +495,7 @@ def _apply(function: Any, x: Any, args: tuple, kw: dict) -> Any:
     return cast(function(x, *args, **kw), x.dtype) if callable(function) else F.full_like(x, function)
 
 
-def argwhere(a: Any) -> Tensor:
+def argwhere(a: ArrayLike) -> Tensor:
     """The coordinates of the elements that are not 0.
 
     Examples:
@@ -538,7 +541,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
 
 
 # -- functions along axes -------------------------------------------------------------------------------------------
-def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Tensor:
+def apply_along_axis(func1d: Callable, axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Tensor:
     """A function of 1-D arrays, applied along an axis.
 
     Examples:
@@ -558,7 +561,7 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs
     return F.transpose(out, tuple(range(at)) + inner + tuple(range(at, len(lead))))
 
 
-def apply_over_axes(func: Callable, a: Any, axes: Any) -> Tensor:
+def apply_over_axes(func: Callable, a: ArrayLike, axes: Any) -> Tensor:
     """A reducing function, applied over one axis after the other; dimensions are kept.
 
     Examples:
@@ -573,7 +576,7 @@ def apply_over_axes(func: Callable, a: Any, axes: Any) -> Tensor:
 
 
 # -- sets -----------------------------------------------------------------------------------------------------------
-def unique(x: Any, return_inverse: bool = False) -> Any:
+def unique(x: ArrayLike, return_inverse: bool = False) -> Any:
     """The values that occur, in order of first appearance, perhaps with each element's index among them.
 
     Examples:
@@ -584,7 +587,7 @@ def unique(x: Any, return_inverse: bool = False) -> Any:
     return (found, index) if return_inverse else found
 
 
-def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
+def isin(element: ArrayLike, test_elements: Any, invert: bool = False) -> Tensor:
     """Whether each element occurs in another array.
 
     Examples:
@@ -595,7 +598,7 @@ def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
     return F.logical_not(out) if invert else out
 
 
-def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
+def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
     """Whether each element of the flattened array occurs in another.
 
     Examples:
@@ -605,7 +608,7 @@ def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
     return isin(Reshape()(tensor(ar1), (-1,)), ar2, invert)
 
 
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The sorted values that occur in both.
 
     Examples:
@@ -618,7 +621,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     return tuple(Tensor(f) for f in found) if return_indices else Tensor(found)
 
 
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
+def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
     """The values of the first array that do not occur in the second.
 
     Examples:
@@ -628,7 +631,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
     return Tensor(onp.setdiff1d(concrete("setdiff1d", tensor(ar1)), concrete("setdiff1d", tensor(ar2)), assume_unique))
 
 
-def array_str(a: Any) -> str:
+def array_str(a: ArrayLike) -> str:
     """The array as text.
 
     Examples:

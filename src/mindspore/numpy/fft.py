@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common.tensor import Tensor
 from mindspore.numpy.arguments import tensor
 from mindspore.ops import functional as F
 from mindspore.ops.functional import fftfreq, rfftfreq
+
+if TYPE_CHECKING:
+    from mindspore.numpy.arguments import ArrayLike
 
 
 def _one(name: str) -> Callable:
@@ -42,12 +45,12 @@ fftn, ifftn, rfftn, irfftn, hfftn, ihfftn = (
 )
 
 
-def fftshift(x: Any, axes: Any = None) -> Tensor:
+def fftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
     """Move frequency 0 to the middle."""
     return F.fftshift(tensor(x), axes)
 
 
-def ifftshift(x: Any, axes: Any = None) -> Tensor:
+def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
     """The inverse of `fftshift`."""
     return F.ifftshift(tensor(x), axes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
@@ -14,6 +14,9 @@ from mindspore.ops.arguments import cast, normal_axes, normal_axis, to_float
 from mindspore.prims import elementwise as ew
 from mindspore.prims.reduction import Reshape
 from mindspore.prims.scan import CumProd, CumSum
+
+if TYPE_CHECKING:
+    from mindspore.numpy.arguments import ArrayLike, DTypeLike
 
 __all__ = [
     "abs", "absolute", "add", "amax", "amin", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
@@ -294,7 +297,7 @@ positive = unary("positive", lambda x: x, """The argument itself.
     """, argument="a")
 
 
-def fix(x: Any) -> Tensor:
+def fix(x: ArrayLike) -> Tensor:
     """The integer part.
 
     Examples:
@@ -304,7 +307,7 @@ def fix(x: Any) -> Tensor:
     return F.trunc(to_float(tensor(x)))
 
 
-def isneginf(x: Any) -> Tensor:
+def isneginf(x: ArrayLike) -> Tensor:
     """Where an element is minus infinity.
 
     Examples:
@@ -314,7 +317,7 @@ def isneginf(x: Any) -> Tensor:
     return F.isneginf(tensor(x))
 
 
-def isposinf(x: Any) -> Tensor:
+def isposinf(x: ArrayLike) -> Tensor:
     """Where an element is plus infinity.
 
     Examples:
@@ -324,7 +327,7 @@ def isposinf(x: Any) -> Tensor:
     return F.isposinf(tensor(x))
 
 
-def isscalar(element: Any) -> bool:
+def isscalar(element: ArrayLike) -> bool:
     """Whether it is a Python number or string.
 
     Examples:
@@ -537,7 +540,7 @@ logical_xor = binary("logical_xor", F.logical_xor, """Where exactly one holds.
     """)
 
 
-def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
+def divmod(x1: ArrayLike, x2: ArrayLike, dtype: DTypeLike = None) -> tuple[Tensor, Tensor]:
     """Quotient, rounded down, and remainder.
 
     Examples:
@@ -547,7 +550,7 @@ def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
     return floor_divide(x1, x2, dtype), remainder(x1, x2, dtype)
 
 
-def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
+def clip(x: ArrayLike, xmin: Any, xmax: Any, dtype: DTypeLike = None) -> Tensor:
     """Keep every element within [xmin, xmax]; either may be None.
 
     Examples:
@@ -561,7 +564,7 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
     )
 
 
-def around(a: Any, decimals: int = 0) -> Tensor:
+def around(a: ArrayLike, decimals: int = 0) -> Tensor:
     """Round to `decimals` places.
 
     Examples:
@@ -574,7 +577,7 @@ def around(a: Any, decimals: int = 0) -> Tensor:
 round = around
 
 
-def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
+def isclose(a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Where |a - b| <= atol + rtol * |b|.
 
     Examples:
@@ -584,7 +587,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
     return F.isclose(tensor(a), tensor(b), rtol, atol, equal_nan)
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Any:
     """Whether shapes and elements are equal.
 
     Examples:
@@ -600,7 +603,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     return F.all(same)
 
 
-def array_equiv(a1: Any, a2: Any) -> Any:
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Any:
     """Whether the arrays broadcast together and are then equal.
 
     Examples:
@@ -616,7 +619,9 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 
 # -- reductions -----------------------------------------------------------------------------------------------------
-def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
+def sum(
+    a: Any, axis: int | tuple[int, ...] | None = None, dtype: Any = None, keepdims: bool = False, initial: Any = None
+) -> Tensor:
     """The sum over axes.
 
     Examples:
@@ -627,7 +632,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ini
     return total if initial is None else total + initial
 
 
-def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
+def mean(a: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, dtype: DTypeLike = None) -> Tensor:
     """The mean over axes.
 
     Examples:
@@ -637,7 +642,13 @@ def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) ->
     return F.mean(cast(tensor(a), dtype), axis, keepdims)
 
 
-def amax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
+def amax(
+    a: ArrayLike,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Tensor:
     """The maximum over axes.
 
     Examples:
@@ -647,7 +658,13 @@ def amax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, 
     return F.amax(tensor(a), axis, keepdims, initial=initial, where=None if where is True else where)
 
 
-def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
+def amin(
+    a: ArrayLike,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Tensor:
     """The minimum over axes.
 
     Examples:
@@ -660,7 +677,7 @@ def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, 
 max, min = amax, amin
 
 
-def argmax(a: Any, axis: Any = None) -> Tensor:
+def argmax(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """Where the largest element stands.
 
     Examples:
@@ -670,7 +687,7 @@ def argmax(a: Any, axis: Any = None) -> Tensor:
     return F.argmax(tensor(a), axis)
 
 
-def argmin(a: Any, axis: Any = None) -> Tensor:
+def argmin(a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """Where the smallest element stands.
 
     Examples:
@@ -680,7 +697,7 @@ def argmin(a: Any, axis: Any = None) -> Tensor:
     return F.argmin(tensor(a), axis)
 
 
-def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def std(x: ArrayLike, axis: int | tuple[int, ...] | None = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """The standard deviation.
 
     Examples:
@@ -690,7 +707,7 @@ def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tens
     return F.std(tensor(x), axis, ddof, keepdims)
 
 
-def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def var(x: ArrayLike, axis: int | tuple[int, ...] | None = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """The variance.
 
     Examples:
@@ -700,7 +717,7 @@ def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tens
     return F.var(tensor(x), axis, ddof, keepdims)
 
 
-def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def ptp(x: ArrayLike, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """Maximum minus minimum.
 
     Examples:
@@ -733,7 +750,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (out, total) if returned else out
 
 
-def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def count_nonzero(x: ArrayLike, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """The number of elements that are not 0.
 
     Examples:
@@ -743,7 +760,7 @@ def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     return F.count_nonzero(tensor(x), () if axis is None else axis, keepdims)
 
 
-def sometrue(a: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
+def sometrue(a: ArrayLike, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """Whether any element holds.
 
     Examples:
@@ -753,7 +770,7 @@ def sometrue(a: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     return F.any(cast(tensor(a), mstype.bool_), axis, keepdims)
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None) -> Tensor:
     """The running sum; of the flattened array when `axis` is None.
 
     Examples:
@@ -765,7 +782,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return CumSum()(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
 
 
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None) -> Tensor:
     """The running product; of the flattened array when `axis` is None.
 
     Examples:
@@ -776,19 +793,21 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return CumProd()(Reshape()(x, (-1,)) if axis is None else x, 0 if axis is None else axis)
 
 
-def _accumulated(a: Any, dtype: Any) -> Tensor:
+def _accumulated(a: ArrayLike, dtype: DTypeLike) -> Tensor:
     """An array in the type in which its elements are added up: bools and small integers as int32."""
     x = cast(tensor(a), dtype)
     return cast(x, mstype.int32) if x.dtype.kind in "bui" and x.dtype.bits < 32 else x
 
 
-def _without_nan(a: Any, value: Any) -> tuple[Any, Any]:
+def _without_nan(a: ArrayLike, value: Any) -> tuple[Any, Any]:
     x = to_float(tensor(a))
     bad = F.isnan(x)
     return ew.Select()(bad, value, x), bad
 
 
-def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def nansum(
+    a: ArrayLike, axis: int | tuple[int, ...] | None = None, dtype: DTypeLike = None, keepdims: bool = False
+) -> Tensor:
     """The sum that counts NaN as 0.
 
     Examples:
@@ -798,7 +817,9 @@ def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
     return F.nansum(tensor(a), axis, keepdims, dtype=dtype)
 
 
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def nanmean(
+    a: ArrayLike, axis: int | tuple[int, ...] | None = None, dtype: DTypeLike = None, keepdims: bool = False
+) -> Tensor:
     """The mean of the elements that are not NaN.
 
     Examples:
@@ -808,7 +829,9 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False)
     return F.nanmean(tensor(a), axis, keepdims, dtype=dtype)
 
 
-def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def nanmax(
+    a: ArrayLike, axis: int | tuple[int, ...] | None = None, dtype: DTypeLike = None, keepdims: bool = False
+) -> Tensor:
     """The maximum of the elements that are not NaN.
 
     Examples:
@@ -818,7 +841,9 @@ def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
     return cast(F.amax(_without_nan(a, -math.inf)[0], axis, keepdims), dtype)
 
 
-def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+def nanmin(
+    a: ArrayLike, axis: int | tuple[int, ...] | None = None, dtype: DTypeLike = None, keepdims: bool = False
+) -> Tensor:
     """The minimum of the elements that are not NaN.
 
     Examples:
@@ -828,7 +853,7 @@ def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
     return cast(F.amin(_without_nan(a, math.inf)[0], axis, keepdims), dtype)
 
 
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None) -> Tensor:
     """The running sum that counts NaN as 0.
 
     Examples:
@@ -838,7 +863,13 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return cumsum(_without_nan(a, 0.0)[0], axis, dtype)
 
 
-def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def nanvar(
+    a: ArrayLike,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DTypeLike = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+) -> Tensor:
     """The variance of the elements that are not NaN.
 
     Examples:
@@ -854,7 +885,13 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
     return cast(total / (Reshape()(count, total.shape) - ddof), dtype)
 
 
-def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def nanstd(
+    a: ArrayLike,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DTypeLike = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+) -> Tensor:
     """The standard deviation of the elements that are not NaN.
 
     Examples:
@@ -865,7 +902,7 @@ def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
 
 
 # -- products -------------------------------------------------------------------------------------------------------
-def dot(a: Any, b: Any) -> Tensor:
+def dot(a: ArrayLike, b: ArrayLike) -> Tensor:
     """The dot product.
 
     Examples:
@@ -875,7 +912,7 @@ def dot(a: Any, b: Any) -> Tensor:
     return F.dot(tensor(a), tensor(b))
 
 
-def inner(a: Any, b: Any) -> Tensor:
+def inner(a: ArrayLike, b: ArrayLike) -> Tensor:
     """The sum product over the last dimensions.
 
     Examples:
@@ -885,7 +922,7 @@ def inner(a: Any, b: Any) -> Tensor:
     return F.inner(tensor(a), tensor(b))
 
 
-def outer(a: Any, b: Any) -> Tensor:
+def outer(a: ArrayLike, b: ArrayLike) -> Tensor:
     """Every element of one times every element of the other.
 
     Examples:
@@ -896,7 +933,7 @@ def outer(a: Any, b: Any) -> Tensor:
     return F.outer(Reshape()(tensor(a), (-1,)), Reshape()(tensor(b), (-1,)))
 
 
-def matmul(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
+def matmul(x1: ArrayLike, x2: ArrayLike, dtype: DTypeLike = None) -> Tensor:
     """The matrix product.
 
     Examples:
@@ -906,7 +943,7 @@ def matmul(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     return cast(F.matmul(tensor(x1), tensor(x2)), dtype)
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> Tensor:
     """The sum product over pairs of axes.
 
     Examples:
@@ -916,7 +953,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
     return F.tensor_dot(tensor(a), tensor(b), axes)
 
 
-def kron(a: Any, b: Any) -> Tensor:
+def kron(a: ArrayLike, b: ArrayLike) -> Tensor:
     """The Kronecker product.
 
     Examples:
@@ -965,7 +1002,7 @@ def _chain(mats: list, split: list[list[int]], i: int, j: int) -> Any:
     return F.matmul(_chain(mats, split, i, k), _chain(mats, split, k + 1, j))
 
 
-def matrix_power(a: Any, n: int) -> Tensor:
+def matrix_power(a: ArrayLike, n: int) -> Tensor:
     """The n-th power of square matrices.
 
     Examples:
@@ -976,7 +1013,9 @@ def matrix_power(a: Any, n: int) -> Tensor:
     return F.matrix_power(tensor(a), n)
 
 
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Tensor:
+def cross(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Tensor:
     """The vector product of 2- or 3-vectors.
 
     Examples:
@@ -994,7 +1033,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     return F.moveaxis(F.cross(x, y, -1), -1, axisc)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+def norm(x: ArrayLike, ord: Any = None, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Tensor:
     """A vector or matrix norm.
 
     Examples:
@@ -1004,7 +1043,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> T
     return F.norm(to_float(tensor(x)), ord, axis, keepdims)
 
 
-def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
+def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int = -1) -> Tensor:
     """The integral by the trapezoid rule.
 
     Examples:
@@ -1014,7 +1053,7 @@ def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
     return F.trapz(tensor(y), None if x is None else tensor(x), dx=dx, dim=axis)
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
+def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:
     """The convolution of two 1-D arrays.
 
     Examples:
@@ -1024,7 +1063,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     return correlate(a, F.flip(tensor(v), (0,)), mode)
 
 
-def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
+def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Tensor:
     """The correlation of two 1-D arrays; mode 'valid', 'same' or 'full'.
 
     Examples:
@@ -1048,8 +1087,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
 
 
 def cov(
-    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
-    aweights: Any = None, dtype: Any = None,
+    m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
+    aweights: Any = None, dtype: DTypeLike = None,
 ) -> Tensor:  # fmt: skip
     """The covariance matrix.
 
@@ -1073,7 +1112,7 @@ def cov(
     return F.squeeze(out)
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Tensor:
+def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtype: DTypeLike = None) -> Tensor:
     """Pearson's correlation coefficients.
 
     Examples:
@@ -1089,7 +1128,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> T
 
 
 # -- calculus and polynomials ---------------------------------------------------------------------------------------
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Differences of neighbours, n times over.
 
     Examples:
@@ -1123,7 +1162,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
     return out if to_end is None else F.concat((out, parts[-1]), 0)
 
 
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(f: Any, *varargs: Any, axis: int | tuple[int, ...] | None = None, edge_order: int = 1) -> Any:
     """Central differences inside and one-sided ones at the ends, along each axis.
 
     Examples:
@@ -1148,7 +1187,7 @@ def _central(x: Any, at: int, step: Any) -> Any:
     return F.concat((first, middle, last), at)
 
 
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Tensor:
+def interp(x: ArrayLike, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Tensor:
     """Linear interpolation between the points (xp, fp); xp rises.
 
     Examples:
@@ -1164,7 +1203,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     return ew.Select()(F.greater(x, xs[-1]), ys[-1] if right is None else right, out)
 
 
-def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Tensor:
+def unwrap(p: ArrayLike, discont: float = math.pi, axis: int = -1) -> Tensor:
     """Add multiples of 2π so that neighbours differ by less than `discont`.
 
     Examples:
@@ -1181,7 +1220,7 @@ def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Tensor:
     return F.concat((x[(*lead, slice(0, 1))], x[(*lead, slice(1, None))] + F.cumsum(change, at)), at)
 
 
-def polyval(p: Any, x: Any) -> Tensor:
+def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
     """The value of a polynomial, highest power first.
 
     Examples:
@@ -1195,13 +1234,13 @@ def polyval(p: Any, x: Any) -> Tensor:
     return out
 
 
-def _aligned(a1: Any, a2: Any) -> tuple[Any, Any]:
+def _aligned(a1: ArrayLike, a2: ArrayLike) -> tuple[Any, Any]:
     x, y = Reshape()(tensor(a1), (-1,)), Reshape()(tensor(a2), (-1,))
     n = builtins.max(x.size, y.size)
     return F.pad(x, (n - x.size, 0)), F.pad(y, (n - y.size, 0))
 
 
-def polyadd(a1: Any, a2: Any) -> Tensor:
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     """The sum of two polynomials.
 
     Examples:
@@ -1212,7 +1251,7 @@ def polyadd(a1: Any, a2: Any) -> Tensor:
     return x + y
 
 
-def polysub(a1: Any, a2: Any) -> Tensor:
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     """The difference of two polynomials.
 
     Examples:
@@ -1223,7 +1262,7 @@ def polysub(a1: Any, a2: Any) -> Tensor:
     return x - y
 
 
-def polymul(a1: Any, a2: Any) -> Tensor:
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     """The product of two polynomials.
 
     Examples:
@@ -1262,7 +1301,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
     return p
 
 
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: Any = None) -> Tensor:
     """Where elements would be inserted to keep a sorted array sorted.
 
     Examples:
@@ -1272,7 +1311,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
     return F.searchsorted(tensor(a), tensor(v), side=side, sorter=sorter, out_int32=True)
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
+def digitize(x: ArrayLike, bins: Any, right: bool = False) -> Tensor:
     """The bin each element falls into; bins rise or fall.
 
     Examples:
@@ -1285,7 +1324,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
     return F.searchsorted(edges, x, right=not right, out_int32=True)
 
 
-def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
+def bincount(x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0, length: int | None = None) -> Tensor:
     """How often each of 0, 1, 2 … occurs; `length` fixes the size of the result.
 
     Examples:

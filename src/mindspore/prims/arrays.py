@@ -286,7 +286,7 @@ class Fill(Primitive):
             return xp.broadcast_to(xp.reshape(value, ()).astype(dtype.np), shape)
         return xp.full(shape, values.number_array(value, dtype), dtype.np)
 
-    def bprop(self, dtype: Any, shape: Any, value: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, dtype: Any, shape: Any, value: Any, out: TensorBase, dout: TensorBase) -> tuple:
         if not hasattr(value, "dtype") or value.dtype.kind not in "fc":
             return None, None, None
         from mindspore.prims.elementwise import Cast
@@ -618,5 +618,5 @@ class ScalarToTensor(Primitive):
     def eval(self, xp: Namespace, x: Any, dtype: DType | None) -> Any:
         return xp.asarray(x).astype(self._target(mstype.from_numpy(x.dtype), dtype).np)
 
-    def bprop(self, x: Any, dtype: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: Any, dtype: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return TensorToScalar()(dout), None

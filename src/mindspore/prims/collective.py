@@ -170,7 +170,7 @@ class AllReduce(Collective):
     def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
-    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         if self.op == "avg":
             return (AllReduce("avg", self.group)(dout),)
         total = AllReduce("sum", self.group)(dout)
@@ -232,7 +232,7 @@ class AllGather(Collective):
     def eval(self, xp: Namespace, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return (ReduceScatter("sum", self.group)(dout),)
 
 
@@ -270,7 +270,7 @@ class ReduceScatter(Collective):
     def eval(self, xp: Namespace, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
 
-    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         gathered = AllGather(self.group)(dout)
         if self.op == "sum" or self.size == 1:
             return (gathered,)
@@ -342,7 +342,7 @@ class Reduce(Collective):
         parts = transport.all_gather(x, world.members(self.group))
         return world.reduce_arrays(self.op, parts) if transport.rank == self.dest_rank else x
 
-    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         sent = Broadcast(self.dest_rank, self.group)((dout,))[0]
         if self.op == "avg":
             return (sent / self.size,)
@@ -377,7 +377,7 @@ class CollectiveScatter(Collective):
         )
         return transport.exchange(sends, [world.Expected(self.src_rank, parts[0].shape, x.dtype)])[0]
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: Any, out: TensorBase, dout: TensorBase) -> tuple:
         gathered = AllGather(self.group)(dout)
         return (gathered if world.transport().rank == self.src_rank else gathered * 0,)
 
@@ -407,7 +407,7 @@ class CollectiveGather(Collective):
         parts = world.transport().all_gather(x, world.members(self.group))
         return np.concatenate(parts) if self._here else np.zeros((1,), x.dtype)
 
-    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         if not self._here:
             dout = values.from_array(np.zeros((x.shape[0] * self.size, *x.shape[1:]), x.dtype.np))
         return (CollectiveScatter(self.dest_rank, self.group)(dout),)

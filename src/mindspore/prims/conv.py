@@ -225,7 +225,7 @@ class ForwardConvolution(Convolution):
         out = np.matmul(filters, cols).reshape(x.shape[0], self.out_channel, *self.spatial(out_shape))
         return narrow(self._last(out), x)
 
-    def bprop(self, x: TensorBase, w: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, w: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return _input_gradient(self, dout, w, x.shape), _filter_gradient(self, dout, x, w.shape)
 
 

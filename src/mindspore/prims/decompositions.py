@@ -600,7 +600,7 @@ class MatrixExp(Primitive):
         expm = require("jax.scipy.linalg", "xla", "this operation").expm
         return narrow(xp.vectorize(expm, signature="(n,n)->(n,n)")(widen(x)), x)
 
-    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         """The upper right block of exp([[x^H, dout], [0, x^H]])."""
         n = x.shape[-1]
         adjoint = _t(x)

@@ -48,7 +48,7 @@ class DropoutMask(Primitive):
     def eval(self, xp: Namespace, key: Any, shape: tuple[int, ...]) -> Any:
         return xp.reshape(survivors(xp, key, int(np.prod(shape)), self.keep_prob), shape)
 
-    def bprop(self, key: Any, shape: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, key: Any, shape: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return None, None
 
 

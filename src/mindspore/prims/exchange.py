@@ -88,7 +88,7 @@ class AlltoAll(Collective):
         dims = {"split_axis": self.split_dim % x.ndim, "concat_axis": self.concat_dim % x.ndim}
         return jax.lax.all_to_all(x, **dims, tiled=True, **place._asdict())
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return (AlltoAll(self.split_count, self.concat_dim, self.split_dim, self.group)(dout),)
 
 
@@ -119,7 +119,9 @@ class AlltoAllV(Collective):
         x, *counts = args
         return (x, *(tuple(values.static_value(c)) for c in counts))
 
-    def bprop(self, x: TensorBase, send_numel_list: Any, recv_numel_list: Any, out: Any, dout: Any) -> tuple:
+    def bprop(
+        self, x: TensorBase, send_numel_list: Any, recv_numel_list: Any, out: TensorBase, dout: TensorBase
+    ) -> tuple:
         back = AlltoAllV(self.group, self.block_size)(dout, recv_numel_list, send_numel_list)
         return back.reshape(x.shape), None, None
 
@@ -185,7 +187,7 @@ class AllGatherV(Collective):
         flat = x.reshape(-1)
         return np.concatenate(world.transport().all_to_all([flat] * self.size, expected, world.members(self.group)))
 
-    def bprop(self, x: TensorBase, output_split_sizes: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, output_split_sizes: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return ReduceScatterV("sum", self.group)(dout, output_split_sizes).reshape(x.shape), None
 
 
@@ -214,7 +216,7 @@ class ReduceScatterV(Collective):
         got = world.transport().all_to_all(_pieces(x, counts), expected, world.members(self.group))
         return world.reduce_arrays(self.op, got)
 
-    def bprop(self, x: TensorBase, input_split_sizes: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, input_split_sizes: Any, out: TensorBase, dout: TensorBase) -> tuple:
         gathered = AllGatherV(self.group)(dout, input_split_sizes).reshape(x.shape)
         if self.op == "avg":
             gathered = gathered / self.size
@@ -316,7 +318,7 @@ class Send(Collective):
         world.transport().exchange([world.Message(self.dest_rank, x)], [], self.sr_tag)
         return x
 
-    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (Receive(self.sr_tag, self.dest_rank, x.shape, x.dtype, self.group_back)(x),)
 
 

@@ -64,7 +64,7 @@ class FourierTransform(Primitive):
             return xp.fft.ifft(x, axis=self.axis, norm="forward").astype(x.dtype)
         return xp.fft.fft(x, axis=self.axis).astype(x.dtype)
 
-    def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return (FourierTransform(self.axis, not self.inverse)(dout),)
 
 
@@ -90,7 +90,7 @@ class RealFourierTransform(Primitive):
     def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.fft.rfft(x, axis=self.axis).astype(complex_type(mstype.from_numpy(x.dtype)).np)
 
-    def bprop(self, x: TensorBase, out: Any, dout: TensorBase) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         at = self.axis % x.ndim
         n, half = x.shape[at], dout.shape[at]
         pad = tuple((0, n - half) if d == at else (0, 0) for d in range(x.ndim))
@@ -118,7 +118,7 @@ class InverseRealFourierTransform(Primitive):
         out = xp.fft.irfft(x, n=self.n, axis=self.axis, norm="forward")
         return out.astype(real_type(mstype.from_numpy(x.dtype)).np)
 
-    def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         """Inner entries stand for two conjugate ones, the first (and the last of an even n) for one real one."""
         at = self.axis % x.ndim
         half = self.n // 2 + 1

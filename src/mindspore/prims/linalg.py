@@ -89,7 +89,7 @@ class MatrixProduct(Primitive):
         self.check_rank(x, y)  # eager calls come here without inference
         return _product(xp, _swap(xp, x) if self.transpose_a else x, _swap(xp, y) if self.transpose_b else y)
 
-    def bprop(self, x: TensorBase, y: TensorBase, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: TensorBase, y: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         ta, tb = self.transpose_a, self.transpose_b
         product = type(self)
         dx = product(tb, True)(conj(y), dout) if ta else product(False, not tb)(dout, conj(y))

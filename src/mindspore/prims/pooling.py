@@ -300,7 +300,7 @@ class MaxPoolGrad(_AtMaxima):
             winner = xp.where(_is(padded[visits[number][1]], out), small(number), winner)
         return winner, {index: number for number, (index, _) in enumerate(visits)}
 
-    def bprop(self, x: Any, y: Any, dout: Any, out: Any, grad: Any) -> tuple:
+    def bprop(self, x: Any, y: Any, dout: TensorBase, out: TensorBase, grad: Any) -> tuple:
         return zeros_like(x), zeros_like(y), self.sibling(MaxPoolGradGrad)(x, y, grad)
 
 
@@ -317,7 +317,7 @@ class MaxPoolGradGrad(_AtMaxima):
             picked = xp.where(hit, source[slices], picked)
         return picked
 
-    def bprop(self, x: Any, y: Any, grad: Any, out: Any, dout: Any) -> tuple:
+    def bprop(self, x: Any, y: Any, grad: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return zeros_like(x), zeros_like(y), self.sibling(MaxPoolGrad)(x, y, dout)
 
 
