@@ -75,7 +75,7 @@ GRAPH_PARTS = frozenset({
     "RandomPermutation",
     "RandomPoissonSample", "RandomUniform", "RecurrentSequence", "RecurrentSequenceCurvature",
     "RecurrentSequenceGrad", "RecurrentSequenceThird", "Reduction", "SetItem", "SparseUpdate", "StackInit", "StackPush", "StackRead",
-    "TensorToScalar", "TupleGetItem", "Update", "Violation", "While",
+    "ScalarVector", "TensorStatistics", "TensorToScalar", "TupleGetItem", "Update", "Violation", "While",
 })  # fmt: skip
 
 SECTIONS = ("Args", "Inputs", "Outputs", "Returns", "Raises", "Attributes", "Supported names", "Note")

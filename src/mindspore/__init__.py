@@ -235,5 +235,7 @@ def _tensor_of_row(array: _Any) -> _Any:
 
 _set_tensor_factory(_tensor_of_row)
 
+if _flags.text("MS_WATCH"):
+    _importlib.import_module("mindspore.runtime.watch.switch").begin_by_environment()
 if _flags.text("MINDSPORE_DUMP_CONFIG"):
     _importlib.import_module("mindspore.runtime.dump.eager").watch()

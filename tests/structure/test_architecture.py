@@ -18,7 +18,7 @@ TOWER = [
      "utils", "mint.nn.functional"),
     ("nn", "mint.nn"),
     ("train", "amp", "onnx", "profiler", "experimental", "rewrite", "boost", "tools", "run_check", "mint.optim",
-     "parallel"),
+     "parallel", "debug"),
     ("_compat",),
 ]  # fmt: skip
 LAYERS = {part: layer for layer, parts in enumerate(TOWER) for part in parts}

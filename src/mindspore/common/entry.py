@@ -52,6 +52,8 @@ class Entry:
             self.executable: Any = StagedExecutable(traced.graph, traced.questions, options)
         else:
             self.executable = executor.compile_graph(traced.graph, donated, options)
+            if getattr(self.executable, "keeps_inputs", False):  # somebody may look at them after the call
+                self.donated = ()
         self.kept = getattr(self.executable, "kept_inputs", ())  # weights that the executable keeps copies of
         self.used = tick()
         self.gradients: dict[Any, Any] = {}  # the compiled gradients of calls with this graph: see graph_gradient.py

@@ -24,6 +24,7 @@ from mindspore.prims.inplace import value_of
 from mindspore.prims.structural import Identity
 from mindspore.prims.structure import parts_of, with_parts
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
+from mindspore.runtime import context as settings
 from mindspore.runtime import devices, tensor_hooks
 from mindspore.runtime.tape import Tape, Watched, recording, watched_alias
 
@@ -239,7 +240,12 @@ class _TapeMode:
     def backward(
         self, outputs: list[Any], douts: list[Any], inputs: list[Watched], weights: list[Watched]
     ) -> list[Any]:
-        return self.tape.gradients(outputs, douts, [*inputs, *weights])
+        grads = self.tape.gradients(outputs, douts, [*inputs, *weights])
+        if settings.current().watch is not None:
+            from mindspore.runtime.watch import eager as watching
+
+            watching.gradients([w.tensor for w in weights], grads[len(inputs) :])
+        return grads
 
 
 def _watch(tape: Tape, tensor: Any, inputs: list[Watched]) -> Any:
@@ -322,6 +328,9 @@ class _GraphMode:
         grads = back(list(douts))
         grads = [zeros_like(values.from_node(t.node)) if g is None else g for t, g in zip(targets, grads)]
         grads = [_required(t.tensor, g) for t, g in zip(targets, grads)]
+        if settings.current().watch is not None:
+            noted = builder.root.graph.attrs.setdefault("gradients_of_weights", [])
+            noted += [(w.tensor, builder.node_of(g)) for w, g in zip(weights, grads[len(inputs) :])]
         return grads if self.recording else list(builder.without_gradient(tuple(grads)))
 
 

@@ -25,6 +25,7 @@ from mindspore.prims import elementwise as _ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.hooks import GradientHook
+from mindspore.prims.primitive import _Dispatch
 from mindspore.prims.symbolic import python_number, unknown_value
 from mindspore.prims.values import SizeUnknownError, TensorBase, ValueUnknownError
 from mindspore.runtime import devices, tensor_hooks
@@ -54,14 +55,14 @@ def _binary(prim: Primitive, ufunc: Any) -> Any:
     takes_numbers = isinstance(ufunc, np.ufunc)
 
     def method(self: Tensor, other: Any) -> Any:
-        if type(other) is float and takes_numbers and ACTIVE.builder is None and not ACTIVE.tapes:
+        if type(other) is float and takes_numbers and ACTIVE.builder is None and not ACTIVE.tapes and not _Dispatch.observed:
             a = self._data
             if type(a) is _ndarray and a.dtype.char in "fd":  # a Python number takes the array's type
                 try:
                     return values.from_array(QUIET.run(ufunc, a, other))
                 except RuntimeError:  # a finaliser, within another operation
                     return prim(self, other)
-        if type(other) is Tensor and ACTIVE.builder is None and not ACTIVE.tapes:
+        if type(other) is Tensor and ACTIVE.builder is None and not ACTIVE.tapes and not _Dispatch.observed:
             a, b = self._data, other._data
             if type(a) is _ndarray and type(b) is _ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
                 try:

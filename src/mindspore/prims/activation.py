@@ -78,6 +78,7 @@ def activation(
         "bprop": bprop,
         "kinds": kinds,
         "native_from": native_from,
+        "activation": True,
         "__doc__": doc,
         "__module__": __name__,
     }
@@ -409,6 +410,7 @@ def shifted_and_total(device: Any, x: Any, axes: tuple[int, ...], labels: tuple[
 
 class _Softmax(Primitive):
     native_from = ROWS
+    keeps_finite = True
 
     def __init__(self, axis: Any = -1):
         name = type(self).__name__
@@ -492,3 +494,7 @@ class LogSoftmax(_Softmax):
 
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (dout - Exp()(out) * ReduceSum(True)(dout, self._axes(x.ndim)),)
+
+
+#: of a large negative number they are a product with zero, and so NaN of an infinite one
+GeLU.spreads = GeLUErf.spreads = SiLU.spreads = True

@@ -38,6 +38,8 @@ class Transpose(Primitive):
     """
 
     moves = True
+    spreads = True
+    keeps_finite = True
 
     def __init__(self) -> None:
         super().__init__("Transpose")
@@ -160,6 +162,8 @@ class Concat(Primitive):
     """
 
     moves = True
+    keeps_finite = True
+
     variadic = True
 
     def __init__(self, axis: int = 0):
@@ -259,6 +263,7 @@ class Fill(Primitive):
     """
 
     moves = True
+    keeps_finite = True
 
     def __init__(self) -> None:
         super().__init__("Fill")
@@ -447,6 +452,8 @@ def _out_of_bounds(shape: tuple[int, ...], axis: int, value: float) -> BaseExcep
 
 class GetItem(_Indexing):
     """x[index] with every kind of NumPy index except boolean arrays (those become integer arrays first)."""
+
+    keeps_finite = True
 
     def requirements(self, x: Any, *arrays: Any) -> list[Requirement]:
         return self.within(x.shape, 1)

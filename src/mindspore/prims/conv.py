@@ -276,6 +276,8 @@ class _InputGradient(Convolution):
 class _FilterGradient(Convolution):
     """The gradient of a convolution by its filter: `prim(dout, x, filter_size)`."""
 
+    spreads = (0,)  # each element of the incoming gradient meets at least one of the input
+
     def prepare(self, args: tuple) -> tuple:
         dout, x, size = args
         return (*super().prepare((dout, x)), _static_shape(self.name, size))

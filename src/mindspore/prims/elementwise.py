@@ -61,6 +61,7 @@ def unary(
     out: mstype.DType | None = None,
     doc: str = "",
     native_from: int = 0,
+    activation: bool = False,
 ) -> Any:
     """A primitive of one argument. `function(xp, x)`; `bprop(x, out, dout)` returns the gradient of x."""
 
@@ -72,7 +73,7 @@ def unary(
 
     members = {"eval": eval_, "kinds": kinds, "out_dtype": out, "__doc__": doc, "__module__": __name__}
     members["native_from"] = native_from
-    members["__init__"] = lambda self: Primitive.__init__(self, name)
+    members |= {"__init__": lambda self: Primitive.__init__(self, name), "activation": activation}
     if bprop is not None:
         members["bprop"] = bprop_
     return type(name, (Elementwise,), members)
@@ -734,7 +735,7 @@ Cosh: Any = unary("Cosh", _quiet("cosh"), lambda x, out, d: d * conj(Sinh()(x)),
         >>> ops.Cosh()(Tensor([0.0])).tolist()
         [1.0]
     """)
-Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * conj(1 - out * out), FLOAT, doc="""The hyperbolic tangent.
+Tanh = unary("Tanh", _numpy("tanh"), lambda x, out, d: d * conj(1 - out * out), FLOAT, activation=True, doc="""The hyperbolic tangent.
 
     Examples:
         >>> ops.Tanh()(Tensor([0.0])).tolist()
@@ -808,7 +809,7 @@ Rint = unary("Rint", lambda xp, x: xp.rint(x), lambda x, out, d: zeros_like(d), 
         [2.0]
     """)
 Round = unary("Round", _rounding("round"), lambda x, out, d: zeros_like(d), REAL, doc="Round to the nearest.")
-Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOAT, doc="""1 / (1 + exp(-x)).
+Sigmoid = unary("Sigmoid", _sigmoid, lambda x, out, d: d * out * (1 - out), FLOAT, activation=True, doc="""1 / (1 + exp(-x)).
 
     Examples:
         >>> ops.Sigmoid()(Tensor([0.0])).tolist()
@@ -822,7 +823,7 @@ Softplus = unary("Softplus", _softplus, lambda x, out, d: d * Sigmoid()(x), "f",
         [100.0]
     """, native_from=POINTS)
 ReLU = unary(
-    "ReLU", lambda xp, x: xp.maximum(x, xp.zeros((), x.dtype)), lambda x, out, d: ReluGrad()(d, out), REAL,
+    "ReLU", lambda xp, x: xp.maximum(x, xp.zeros((), x.dtype)), lambda x, out, d: ReluGrad()(d, out), REAL, activation=True,
     doc="""max(x, 0).
 
     Examples:
@@ -838,6 +839,8 @@ class ReluGrad(Elementwise):
         >>> print(ops.ReluGrad()(Tensor([10.0, 20.0]), Tensor([0.0, 3.0])))
         [ 0. 20.]
     """
+
+    keeps_finite = True
 
     def __init__(self) -> None:
         super().__init__("ReluGrad")
@@ -950,6 +953,9 @@ class Complex(Elementwise):
 
 
 Add.linear = Sub.linear = Neg.linear = True
+Add.spreads = Sub.spreads = Mul.spreads = Neg.spreads = True
+ReLU.keeps_finite = Tanh.keeps_finite = Sigmoid.keeps_finite = Neg.keeps_finite = Abs.keeps_finite = True
+Maximum.keeps_finite = Minimum.keeps_finite = True
 
 # -- types and selection --------------------------------------------------------------------------------------------
 class Cast(Primitive):
@@ -961,6 +967,8 @@ class Cast(Primitive):
         >>> ops.Cast()(Tensor([1.5]), ms.int32).tolist()
         [1]
     """
+
+    spreads = True
 
     elementwise = True
     moves = True
@@ -1012,6 +1020,8 @@ class Select(Elementwise):
         >>> ops.Select()(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4])).tolist()
         [1, 4]
     """
+
+    keeps_finite = True
 
     promote = (1, 2)
 
@@ -1084,6 +1094,8 @@ class ZerosLike(Elementwise):
         [0.0, 0.0]
     """
 
+    keeps_finite = True
+
     def __init__(self) -> None:
         super().__init__("ZerosLike")
 
@@ -1102,6 +1114,8 @@ class OnesLike(Elementwise):
         >>> ops.OnesLike()(Tensor([3.0])).tolist()
         [1.0]
     """
+
+    keeps_finite = True
 
     def __init__(self) -> None:
         super().__init__("OnesLike")

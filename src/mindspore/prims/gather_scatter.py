@@ -85,6 +85,8 @@ class Gather(Primitive):
         [30, 10]
     """
 
+    keeps_finite = True
+
     def __init__(self, batch_dims: int = 0):
         super().__init__(batch_dims=checks.integer("Gather", "batch_dims", batch_dims))
 

@@ -43,6 +43,7 @@ class Leading:
 class MatrixProduct(Primitive):
     """What products of matrices have in common."""
 
+    spreads = True
     promote = (0, 1)
     light = True
     in_float32 = True

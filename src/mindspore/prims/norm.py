@@ -130,6 +130,7 @@ class LayerNorm(Primitive):
     """
 
     native_from = ROWS
+    spreads = True
 
     def __init__(self, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7):
         for name, value in (("begin_norm_axis", begin_norm_axis), ("begin_params_axis", begin_params_axis)):
@@ -245,6 +246,7 @@ class BatchNorm(Primitive):
     """
 
     native_from = ROWS
+    spreads = True
 
     def __init__(
         self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1, data_format: str = "NCHW"

@@ -149,6 +149,7 @@ def lowest(dtype: Any) -> Any:
 
 # -- maximum ----------------------------------------------------------------------------------------------------------
 class _Max(Pooling):
+    keeps_finite = True
     kinds = "uif"
     native_from = ROWS
 

@@ -44,6 +44,7 @@ class _Dispatch:
     call: Callable[[Primitive, tuple], Any] = staticmethod(lambda prim, args: _build(prim, args))
     #: converts a value to an element type: the primitive `Cast`, by which arguments of primitives are converted
     cast: Callable[[Any, mstype.DType], Any]
+    observed: bool = False  # somebody looks at every call: operators of plain tensors must not go past it
 
 
 def _build(prim: Primitive, args: tuple) -> Any:
@@ -52,8 +53,11 @@ def _build(prim: Primitive, args: tuple) -> Any:
     return ACTIVE.builder.apply(prim, prim.prepare(args))
 
 
-def set_dispatch(call: Callable[[Primitive, tuple], Any]) -> None:
+def set_dispatch(call: Callable[[Primitive, tuple], Any], observed: bool | None = None) -> None:
+    """Have calls carried out so; `observed`: see `_Dispatch`, None leaves it."""
     _Dispatch.call = staticmethod(call)
+    if observed is not None:
+        _Dispatch.observed = observed
 
 
 def set_cast(cast: Callable[[Any, mstype.DType], Any]) -> None:
@@ -107,6 +111,13 @@ class Primitive:
     native_beyond: ClassVar[int] = 0
     #: as `native_from`, for the gradient rule of an operation that itself stays on NumPy
     native_gradient_from: ClassVar[int] = 0
+
+    #: NaN and infinities in an argument (in all of them, or in those numbered) make some of the first result not finite
+    spreads: ClassVar[bool | tuple[int, ...]] = False
+    #: finite arguments give finite results
+    keeps_finite: ClassVar[bool] = False
+    #: a non-linearity of networks, whose range watchpoints look at
+    activation: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # attributes given to the constructor
 

@@ -96,6 +96,8 @@ class ReduceSum(Reduction):
         [[3.0]]
     """
 
+    spreads = True
+
     combined = "sum"
     def __init__(self, keep_dims: bool = False, skip_mode: bool = False):
         super().__init__(keep_dims)
@@ -121,6 +123,8 @@ class ReduceMean(Reduction):
         >>> ops.ReduceMean()(Tensor([1.0, 3.0])).item()
         2.0
     """
+
+    spreads = True
 
     combined = "avg"
     kinds = "uifc"
@@ -250,6 +254,8 @@ class Reshape(Primitive):
     """
 
     moves = True
+    spreads = True
+    keeps_finite = True
 
     def __init__(self) -> None:
         super().__init__("Reshape")
@@ -303,6 +309,9 @@ class BroadcastTo(Primitive):
         [[1 2 3]
          [1 2 3]]
     """
+
+    spreads = True
+    keeps_finite = True
 
     def __init__(self, shape: Any):
         super().__init__(shape=checks.shape("BroadcastTo", shape))

@@ -48,6 +48,9 @@ class TupleGetItem(Primitive):
 class Identity(Primitive):
     """The same value under another name: marks what a gradient is taken with respect to."""
 
+    spreads = True
+    keeps_finite = True
+
     elementwise = True
     linear = True
 

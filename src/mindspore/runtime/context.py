@@ -66,9 +66,11 @@ class Context:
         parallel = self.sections.get("parallel", {})
         cut = parallel.get("parallel_mode", "stand_alone"), parallel.get("device_num", 1)
         self.sharding = sharding_options(parallel)  #: how graphs are cut over devices, if they are
+        self.watch = self.sections.get("watch", {}).get("current")  #: watchpoints, if there are any (runtime/watch)
         if not self.is_local:
             self._tell_the_compile_cache()
-        self.key = _interned((*(self.settings[name] for name in _COMPILED_FOR), *cut, self.sharding, self.streams))
+        watched = self.watch and self.watch.key
+        self.key = _interned((*(self.settings[name] for name in _COMPILED_FOR), *cut, self.sharding, self.streams, watched))
 
     def _tell_the_compile_cache(self) -> None:
         """Where compiled code is kept on disk is the same for all of the process: so is the code."""

@@ -1,4 +1,4 @@
-"""Turning graphs into executables: optimise, compile, and dump tensors if asked to."""
+"""Turning graphs into executables: optimise, compile, and look at tensors on the way if asked to (watchpoints, dumps)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
         if sharding.devices > 1 or sharding.stages > 1:
             return ShardedExecutable(graph, sharding, options)
         check_strategies(graph, sharding)
+    watch = context.current().watch
+    if watch is not None and watch.concerns([p.default for p in graph.parameters if p.default is not None]):
+        return _watched(graph, watch, options)
     driver.optimise(graph, options)
     executable = choose_backend.compile_graph(graph, donated)
     return _dumped(graph, executable) if flags.text("MINDSPORE_DUMP_CONFIG") else executable
@@ -30,3 +33,14 @@ def _dumped(graph: FuncGraph, executable: Any) -> Any:
 
     eager.watch()
     return graphs.DumpedGraph(graph, executable)
+
+
+def _watched(graph: FuncGraph, watch: Any, options: driver.Options) -> Any:
+    """An executable that computes statistics for watchpoints beside its results."""
+    from mindspore.runtime.watch.graphs import Plan, WatchedGraph
+
+    plan = Plan(watch, graph)
+    driver.optimise(graph, options)
+    plan.instrument()
+    executable = choose_backend.compile_graph(graph, frozenset())
+    return WatchedGraph(plan, executable) if plan.targets else executable

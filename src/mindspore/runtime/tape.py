@@ -26,6 +26,7 @@ from mindspore.prims.structural import Identity
 from mindspore.prims.structure import with_parts
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices, eager_kernels, tensor_hooks
+from mindspore.runtime.context import current
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,7 +141,8 @@ class Tape:
         """The gradients of an entry's arguments: in one native call where there is one and nobody records it."""
         device = devices.accelerator()
         prim = getattr(entry.bprop, "__self__", None)
-        if isinstance(prim, Primitive) and not ACTIVE.tapes:
+        watched = current().watch is not None  # every result is to be seen
+        if isinstance(prim, Primitive) and not ACTIVE.tapes and not watched:
             grads = None
             needed = tuple(key in self._tracked for key in entry.arg_keys)
             if device is not None:

@@ -19,6 +19,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.ops import gather
 from mindspore.runtime import choose_backend
+from mindspore.runtime import context as settings
 
 _MOST_STEPS = 64  # per call
 _MOST_BYTES = 256 << 20  # of stacked batches
@@ -82,7 +83,8 @@ class SunkSteps:
         """After the first step with a kind of batches: is a loop over them possible?"""
         size = sum(column.nbytes for column in batch if isinstance(column, Tensor))
         capacity = min(steps, _MOST_STEPS, _MOST_BYTES // max(size, 1))
-        loopable = self.compiled and choose_backend.current_backend().name == "xla" and _all_tensors(batch)
+        watched = settings.current().watch is not None  # which looks at steps one by one
+        loopable = self.compiled and choose_backend.current_backend().name == "xla" and _all_tensors(batch) and not watched
         if not loopable or capacity < 2 or not _all_tensors(outputs):
             self._refused.add(kind)
             return

@@ -83,4 +83,4 @@ def _place(frame: FrameType | None) -> tuple[str, bool, FrameType | None]:
 def watch() -> None:
     """Put a watcher before the dispatch, once."""
     if not isinstance(primitive._Dispatch.call, Watcher):
-        primitive.set_dispatch(Watcher(primitive._Dispatch.call))
+        primitive.set_dispatch(Watcher(primitive._Dispatch.call), observed=True)

@@ -40,8 +40,16 @@ class DumpedGraph:
         if session is None:
             return self.executable(*arrays)
         self._run = session.launch(self._number(session))
-        if self._run is None:
-            return self.executable(*arrays)
+        return self.executable(*arrays) if self._run is None else self._node_by_node(arrays)
+
+    def write(self, session: Session, iteration: int, arrays: tuple) -> str:
+        """Dump one run on these inputs, whatever iterations the session wants; returns the folder of its tensors."""
+        self._run = session.begin(self._number(session), iteration)
+        self._node_by_node(arrays)
+        return self._run.folder
+
+    def _node_by_node(self, arrays: tuple) -> Any:
+        assert self._run is not None
         if self._stepwise is None:
             self._stepwise = InterpBackend(self._watched).compile(self.graph)
         results = self._stepwise(*arrays)

@@ -6,12 +6,14 @@ what follows it until the next (the backward pass, say). Each graph and each suc
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from mindspore._base.files import atomic_write
 from mindspore.prims.values import TensorBase
 from mindspore.runtime import devices
 from mindspore.runtime.dump import config as settings
@@ -76,6 +78,20 @@ class Session:
         self.iteration = self.config.initial_iteration
         self._graphs: dict[int, tuple[int, Any]] = {}  # id of the owner -> (number, owner, so that ids stay unique)
 
+    @classmethod
+    def everything(cls, path: str) -> Session:
+        """A dump of all tensors of the iterations that are begun by hand, below a folder."""
+        path = os.path.abspath(path)
+        common = {
+            "dump_mode": settings.ALL, "path": path, "net_name": "Net", "iteration": "all", "saved_data": "tensor",
+            "input_output": 0, "kernels": [], "support_device": [0],
+        }  # fmt: skip
+        os.makedirs(path, exist_ok=True)
+        file = os.path.join(path, "data_dump.json")
+        with atomic_write(file, "w") as stream:
+            json.dump({"common_dump_settings": common, "e2e_dump_settings": {"enable": True, "trans_flag": True}}, stream)
+        return cls(file)
+
     def number(self, owner: Any) -> tuple[int, bool]:
         """The number of a graph, and whether it is new."""
         found = self._graphs.get(id(owner))
@@ -97,6 +113,10 @@ class Session:
         self.iteration += 1
         if not self.config.wants_iteration(iteration):
             return None
+        return self.begin(graph, iteration)
+
+    def begin(self, graph: int, iteration: int) -> Run:
+        """Begin an iteration that is to be dumped."""
         self.files.ran(graph, iteration)
         return Run(self, graph, iteration)
 

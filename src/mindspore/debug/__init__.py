@@ -1,0 +1,15 @@
+"""Finding the first bad number of a training, and looking at any step again.
+
+    >>> from mindspore import debug
+    >>> net = nn.Dense(2, 2)
+    >>> with debug.watch(net) as found:
+    ...     _ = net(Tensor([[1.0, 2.0]]))
+    >>> found.hits
+    []
+"""
+
+from mindspore.debug.watching import unwatch, watch
+from mindspore.runtime.watch.hits import Hit, Watch, WatchpointError
+from mindspore.runtime.watch.rules import RULES, Watchpoint, recommended
+
+__all__ = ["RULES", "Hit", "Watch", "Watchpoint", "WatchpointError", "recommended", "unwatch", "watch"]
