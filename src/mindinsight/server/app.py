@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,11 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from mindinsight.online.listener import serve
+from mindinsight.online.session import Session
+
 # modules that put their routes into the table
-from mindinsight.server import board, datavisual, errors, explainer, graphs, lineage, live, optimizer, profiles, studies
+from mindinsight.server import board, datavisual, debugger, errors, explainer, graphs, lineage, live, optimizer, profiles, studies
 from mindinsight.server.calls import API, LONGEST_BODY, Call, Handler, routes
 from mindinsight.server.security import Guard
 from mindinsight.server.workspace import Settings, Workspace
@@ -30,7 +33,7 @@ from mindinsight.server.workspace import Settings, Workspace
 _WEB = Path(__file__).parent.parent / "web"
 _LOGGER = logging.getLogger("mindinsight")
 _THREADS = 8
-_MODULES = (board, datavisual, explainer, graphs, lineage, optimizer, profiles, studies)
+_MODULES = (board, datavisual, debugger, explainer, graphs, lineage, optimizer, profiles, studies)
 
 
 def reply(data: Any, status: int = 200) -> Response:
@@ -88,6 +91,20 @@ async def _fault(request: Request, error: Exception) -> Response:
     return reply(errors.ApiError(errors.GENERAL, 0, "System error.", 500).body(), 500)
 
 
+@contextlib.contextmanager
+def _debugger(settings: Settings, state: dict[str, Any]) -> Iterator[None]:
+    """Listen for a training, if the debugger is on."""
+    if not settings.enable_debugger:
+        yield
+        return
+    state["debugger"] = Session()
+    listener = serve(state["debugger"], settings.host, settings.debugger_port)
+    try:
+        yield
+    finally:
+        listener.stop(0)
+
+
 def create_app(settings: Settings, workers: bool = True) -> Starlette:
     """The application for a folder of runs."""
     workspace = Workspace(settings)
@@ -99,7 +116,8 @@ def create_app(settings: Settings, workers: bool = True) -> Starlette:
         if workers:
             workspace.start_workers()
         try:
-            yield
+            with _debugger(settings, state):
+                yield
         finally:
             workspace.stop_workers()
 

@@ -16,9 +16,9 @@ def observers(graph: FuncGraph, candidates: set[int], observed: set[int]) -> set
     """The nodes among the candidates that must be looked at; `observed` are looked at anyway."""
     nodes = graph.nodes()
     users: dict[int, list[CNode]] = {}
-    for node in nodes:
-        for arg in node.args:
-            users.setdefault(arg.id, []).append(node)
+    for user in nodes:
+        for arg in user.args:
+            users.setdefault(arg.id, []).append(user)
     telling = set(observed)  # what is not finite there will be known
     needed: set[int] = set()
     tensors: list[Node] = [*reversed(nodes), *graph.parameters]
