@@ -25,7 +25,19 @@ from mindinsight.online.listener import serve
 from mindinsight.online.session import Session
 
 # modules that put their routes into the table
-from mindinsight.server import board, datavisual, debugger, errors, explainer, graphs, lineage, live, optimizer, profiles, studies
+from mindinsight.server import (
+    board,
+    datavisual,
+    debugger,
+    errors,
+    explainer,
+    graphs,
+    lineage,
+    live,
+    optimizer,
+    profiles,
+    studies,
+)
 from mindinsight.server.calls import API, LONGEST_BODY, Call, Handler, routes
 from mindinsight.server.security import Guard
 from mindinsight.server.workspace import Settings, Workspace
