@@ -11,9 +11,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import event_writer as w
 
-grpc = pytest.importorskip("grpc")
+pytest.importorskip("grpc")
 pytest.importorskip("google_crc32c")
 pytest.importorskip("httpx")
+import grpc
 from starlette.testclient import TestClient
 
 from mindinsight import __version__
