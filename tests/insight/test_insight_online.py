@@ -31,7 +31,8 @@ def graph(name="graph_0"):
     nodes = [
         w.message((1, w.message((1, "x"))), (2, "1"), (3, "ReLU"), (4, "Default/net"), (6, shape), (8, "Default/net/ReLU-op1"),
                   (9, "In file /home/me/net.py(12)/        y = relu(x)/\n")),
-        w.message((1, w.message((1, "1"))), (2, "2"), (3, "MatMul"), (4, "Gradients/Default"), (6, shape), (8, "Gradients/Default/MatMul-op2")),
+        w.message((1, w.message((1, "1"))), (2, "2"), (3, "MatMul"), (4, "Gradients/Default"), (6, shape),
+                  (8, "Gradients/Default/MatMul-op2")),
     ]  # fmt: skip
     return w.message(*((1, n) for n in nodes), (2, name), (3, w.message((1, "x"), (2, shape))))
 
@@ -68,9 +69,9 @@ class Training:
             for asked in parse(command[5][0])[1] if 5 in command else ():
                 about = parse(asked)
                 value = BEFORE if about.get(7) == [b"prev"] else X
-                pieces = [value.tobytes()[:8], value.tobytes()[8:]]
-                self.call("SendTensors", iter([asked + message((3, p), (4, 2), (4, 3), (5, 11), (6, i)) if i else asked + message((3, p), (5, 11))
-                                               for i, p in enumerate(pieces)]))  # fmt: skip
+                first, rest = value.tobytes()[:8], value.tobytes()[8:]
+                last = message((3, rest), (4, 2), (4, 3), (5, 11), (6, 1))
+                self.call("SendTensors", iter([asked + message((3, first), (5, 11)), asked + last]))
 
 
 def parse(data):
