@@ -54,8 +54,19 @@ def convert(request: Request) -> str:
         model = quantise_weights(model, arrays, options)
     if request.run:
         _try(model)
+    if "micro_param" in request.config:
+        _write_sources(request, model, path)
     model_file.write(path, model._replace(info=_info(request)), arrays, request.encrypt_key)
     return path
+
+
+def _write_sources(request: Request, model: LiteModel, path: str) -> None:
+    """C sources and libraries, where `[micro_param]` asks for them."""
+    from mindspore_lite.aot import project
+
+    options = project.MicroOptions.from_config(request.config, path.removesuffix(".ms"))
+    if options is not None:
+        project.write_project(model, options)
 
 
 def read_source(request: Request) -> tuple[source.Source, str]:
