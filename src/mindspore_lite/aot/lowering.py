@@ -103,10 +103,11 @@ def lower(graph: FuncGraph, weights: dict[int, np.ndarray], donated: frozenset[i
 
 def _absorbs(prim: Any, posts: tuple[postops.Post, ...], shapes: list[Any], result: Any, dtype: str) -> None:
     """Kernels add a bias, then another tensor, then keep within bounds."""
-    kinds = [(p.kind, p.per_channel) for p in posts if p.kind != "bias"]
-    allowed: tuple[list[tuple[str, bool]], ...] = ([], [("add", False)], [("relu", False)], [("clip", False)], [("add", False), ("relu", False)],
-               [("add", False), ("clip", False)])  # fmt: skip
-    if kinds not in allowed or (posts and posts[0].kind != "bias" and any(p.kind == "bias" for p in posts)):
+    rest = [p for p in posts if p.kind != "bias"]
+    added = [p for p in rest if p.kind == "add"]
+    in_order = rest == [*added, *(p for p in rest if p.kind in ("relu", "clip"))] and len(added) < 2
+    biased = not any(p.kind == "bias" for p in posts[1:])
+    if not in_order or not biased or any(p.per_channel for p in rest):
         raise Unsupported("this combination")
 
 
