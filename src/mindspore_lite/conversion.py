@@ -17,7 +17,7 @@ import numpy as np
 from mindspore_lite import loading, model_file, source
 from mindspore_lite.arrays import ArrayWriter
 from mindspore_lite.model_file import LiteModel
-from mindspore_lite.quantise.weights import QuantiseOptions, quantise_weights
+from mindspore_lite.quantise.request import apply as request_quantised
 from mindspore_lite.session import Session
 
 _SUFFIX = {True: ".ms", False: ".mindir"}
@@ -49,9 +49,7 @@ def convert(request: Request) -> str:
     origin, layout = read_source(request)
     model = loading.prepare(origin, layout, _named_shapes(request, origin))
     arrays = ArrayWriter(request.half)
-    options = QuantiseOptions.from_config(request.config)
-    if options is not None:
-        model = quantise_weights(model, arrays, options)
+    model = request_quantised(model, arrays, request.config)
     if request.run:
         _try(model)
     if "micro_param" in request.config:

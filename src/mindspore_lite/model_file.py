@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,11 +98,16 @@ def _program(container: Container, meta: dict[str, Any], arrays: ArrayReader) ->
     return Program(graph, tuple(inputs), tuple(_spec(*r) for r in row["outputs"]), weights, dict(row["updates"]))
 
 
+_OPENERS: dict[str, Callable[[bytes, ArrayReader], source.Source]] = {
+    "onnx": source.unpack_onnx, "mindir": source.unpack_mindir, "fixed": source.unpack_fixed,
+}  # fmt: skip
+
+
 class _Packed:
     """A source in a file, looked at when a graph for other shapes is wanted."""
 
     def __init__(self, kind: str, container: Container, arrays: ArrayReader):
-        if kind not in ("onnx", "mindir"):
+        if kind not in _OPENERS:
             raise BadModelError(f"it was made from {kind!r}, which this version does not know")
         self.kind = kind
         self._container, self._arrays = container, arrays
@@ -111,8 +116,7 @@ class _Packed:
     def _source(self) -> source.Source:
         if self._opened is None:
             content = bytes(self._container.section("source"))
-            opener = source.unpack_onnx if self.kind == "onnx" else source.unpack_mindir
-            self._opened = opener(content, self._arrays)
+            self._opened = _OPENERS[self.kind](content, self._arrays)
         return self._opened
 
     def inputs(self) -> list[TensorSpec]:

@@ -7,7 +7,7 @@ large arrays, which stand in the file's block of arrays, where the graph's weigh
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -197,6 +197,28 @@ def unpack_mindir(content: bytes, arrays: ArrayReader) -> MindirSource:
         return MindirSource(Steps(model, read), model)
     except DecodeError as error:
         raise BadModelError(f"its source is damaged ({error})") from None
+
+
+class FixedSource:
+    """What stands for a source in models that exist for one set of shapes only."""
+
+    kind = "fixed"
+
+    def __init__(self, specs: Sequence[TensorSpec] = ()):
+        self._specs = list(specs)
+
+    def inputs(self) -> list[TensorSpec]:
+        return self._specs
+
+    def build(self, shapes: Mapping[str, Shape], known: Mapping[str, np.ndarray]) -> Program:
+        raise ValueError("a quantised model has fixed shapes; convert the original with input_shape for others")
+
+    def pack(self, arrays: ArrayWriter) -> bytes:
+        return b""
+
+
+def unpack_fixed(content: bytes, arrays: ArrayReader) -> FixedSource:
+    return FixedSource()
 
 
 def from_onnx(path: str) -> OnnxSource:

@@ -19,10 +19,12 @@ from mindspore.compiler.fuse.expand import expand
 from mindspore.compiler.fuse.joins import join_parts
 from mindspore.compiler.fuse.loopir import Program, Unsupported, Value
 from mindspore.ir import CNode, FuncGraph
+from mindspore.prims.primitive import Primitive
 from mindspore_lite.aot import folding, loops
 
 #: lower(lowering, call, operands, items): emits the steps of an operation kept whole
 Handler = Callable[["PortableLowering", Value, list[View], list[Value]], None]
+Handlers = Mapping[type[Primitive], Handler]
 
 
 @dataclass
@@ -37,7 +39,7 @@ class CallStep(Step):
 class PortableLowering(Lowering):
     """As the native backend's, with C functions in the place of machine code and oneDNN."""
 
-    handlers: Mapping[str, Handler] = {}
+    handlers: Handlers = {}
 
     def kernel(self, kernel: Kernel, operands: list[View], reads: list[View], writes: list[View], name: str) -> None:
         if all(w.size == 0 for w in writes):
@@ -83,7 +85,7 @@ def lower(graph: FuncGraph, weights: dict[int, np.ndarray], donated: frozenset[i
     handlers = PortableLowering.handlers
 
     def keep(node: CNode) -> bool:
-        return node.op.name in handlers
+        return type(node.op) in handlers
 
     program = expand(graph, keep, flags)
     join_parts(program)
@@ -111,13 +113,13 @@ def _absorbs(prim: Any, posts: tuple[postops.Post, ...], shapes: list[Any], resu
         raise Unsupported("this combination")
 
 
-def _refuse(program: Program, handlers: Mapping[str, Handler]) -> None:
+def _refuse(program: Program, handlers: Handlers) -> None:
     missing: dict[str, int] = {}
     for value in program.values:
         if value.op == "opaque":
-            name = postops.parts(value.attr.prim)[0].name
-            if name not in handlers:
-                missing[name] = missing.get(name, 0) + 1
+            prim = postops.parts(value.attr.prim)[0]
+            if type(prim) not in handlers:
+                missing[prim.name] = missing.get(prim.name, 0) + 1
     if missing:
         listed = ", ".join(f"{name} ({count})" for name, count in sorted(missing.items()))
         raise Unsupported(f"operations that generated C has no form for: {listed}")
@@ -125,7 +127,7 @@ def _refuse(program: Program, handlers: Mapping[str, Handler]) -> None:
 
 def _lower_call(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, _ = postops.parts(call.attr.prim)
-    lowering.handlers[prim.name](lowering, call, operands, items)
+    lowering.handlers[type(prim)](lowering, call, operands, items)
 
 
 def _no_host(prim: Any) -> Any:

@@ -10,15 +10,17 @@ import numpy as np
 from mindspore.backends.cpu import layout, native, postops
 from mindspore.backends.cpu.layout import View
 from mindspore.compiler.fuse.loopir import Unsupported, Value
+from mindspore.prims import arrays, conv, linalg, pooling, structural
+from mindspore.prims.primitive import Primitive
 from mindspore_lite.aot.lowering import Handler, PortableLowering
 
 _LANES = 16
-_HANDLERS: dict[str, Handler] = {}
+_HANDLERS: dict[type[Primitive], Handler] = {}
 
 
-def _handles(*names: str) -> Any:
+def _handles(*primitives: type[Primitive]) -> Any:
     def register(handler: Handler) -> Handler:
-        _HANDLERS.update(dict.fromkeys(names, handler))
+        _HANDLERS.update(dict.fromkeys(primitives, handler))
         return handler
 
     return register
@@ -167,7 +169,7 @@ def _emit(lowering: PortableLowering, name: str, function: str, reads: list[View
     lowering.call(name, function, ", ".join([*words, window.replace("{", "{{").replace("}", "}}")]), rest, [y])
 
 
-@_handles("Conv1D", "Conv2D")
+@_handles(conv.Conv1D, conv.Conv2D)
 def _convolution(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, posts = postops.parts(call.attr.prim)
     x, w = _image(lowering, prim, operands[0]), _planar(prim, operands[1])
@@ -188,7 +190,7 @@ def _convolution(lowering: PortableLowering, call: Value, operands: list[View], 
     lowering.views[items[0].id] = own
 
 
-@_handles("Conv1DBackpropInput", "Conv2DBackpropInput", "Conv2DTranspose", "Conv1DTranspose")
+@_handles(conv.Conv1DBackpropInput, conv.Conv2DBackpropInput, conv.Conv2DTranspose)
 def _to_input(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     dy, w = _image(lowering, prim, operands[0]), _planar(prim, operands[1])
@@ -199,7 +201,7 @@ def _to_input(lowering: PortableLowering, call: Value, operands: list[View], ite
     lowering.views[items[0].id] = own
 
 
-@_handles("Conv1DBackpropFilter", "Conv2DBackpropFilter")
+@_handles(conv.Conv1DBackpropFilter, conv.Conv2DBackpropFilter)
 def _to_filter(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     dy, x = (_image(lowering, prim, v) for v in operands[:2])
@@ -218,7 +220,7 @@ def _to_filter(lowering: PortableLowering, call: Value, operands: list[View], it
 
 
 # -- pooling ----------------------------------------------------------------------------------------------------------
-@_handles("MaxPool", "MaxPoolNd")
+@_handles(pooling.MaxPool, pooling.MaxPoolNd)
 def _max_pool(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     x = _image(lowering, prim, operands[0])
@@ -228,7 +230,7 @@ def _max_pool(lowering: PortableLowering, call: Value, operands: list[View], ite
     lowering.views[items[0].id] = own
 
 
-@_handles("MaxPoolGrad")
+@_handles(pooling.MaxPoolGrad)
 def _max_pool_grad(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     x, y, dy = (_image(lowering, prim, v) for v in operands)
@@ -245,7 +247,7 @@ def _shares(lowering: PortableLowering, prim: Any, x_shape: tuple[int, ...], y: 
     return lowering.constant(np.broadcast_to(share, y.shape[2:] if share.ndim != 1 else y.shape[3:]).astype(np.float32))
 
 
-@_handles("AvgPool", "AvgPoolNd")
+@_handles(pooling.AvgPool, pooling.AvgPoolNd)
 def _average_pool(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     x = _image(lowering, prim, operands[0])
@@ -256,7 +258,7 @@ def _average_pool(lowering: PortableLowering, call: Value, operands: list[View],
     lowering.views[items[0].id] = own
 
 
-@_handles("AvgPoolGrad")
+@_handles(pooling.AvgPoolGrad)
 def _average_pool_grad(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
     dy = _image(lowering, prim, operands[0])
@@ -273,7 +275,7 @@ def _swapped(view: View) -> View:
     return _permuted(view, (*range(rank - 2), rank - 1, rank - 2))
 
 
-@_handles("MatMul", "BatchMatMul")
+@_handles(linalg.MatMul, linalg.BatchMatMul)
 def _product(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, posts = postops.parts(call.attr.prim)
     if any(v.dtype != "float32" for v in operands[:2]):
@@ -329,12 +331,12 @@ def _matrix(view: View, strides: tuple[int, ...], index: tuple[int, ...]) -> Vie
 
 
 # -- joins: the native backend's, which only ask for copies -----------------------------------------------------------
-@_handles("SetItem")
+@_handles(arrays.SetItem)
 def _set_item(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
     if len(operands) > 2:
         raise Unsupported("stores at computed positions in C")
-    native.HANDLERS["SetItem"](lowering, call, operands, items)
+    native.HANDLERS[arrays.SetItem](lowering, call, operands, items)
 
 
-_HANDLERS.update({name: native.HANDLERS[name] for name in ("Concat", "Stack", "Later")})
+_HANDLERS.update({kind: native.HANDLERS[kind] for kind in (arrays.Concat, arrays.Stack, structural.Later)})
 PortableLowering.handlers = _HANDLERS

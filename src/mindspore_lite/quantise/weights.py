@@ -30,32 +30,34 @@ class QuantiseOptions(NamedTuple):
 
     @classmethod
     def from_config(cls, config: Sections) -> QuantiseOptions | None:
-        """The options, or None if no quantisation was asked for."""
+        """The options, or None if another kind of quantisation or none was asked for."""
         common = config.get("common_quant_param", {})
-        kind = common.get("quant_type", "")
-        if not kind:
+        if common.get("quant_type", "") != "WEIGHT_QUANT":
             return None
-        if kind != "WEIGHT_QUANT":
-            raise ValueError(f"quant_type must be WEIGHT_QUANT, but got {kind}: other kinds are not there yet")
-        bits = _whole("bit_num", common.get("bit_num", "8"), 1, 16)
+        bits = whole("bit_num", common.get("bit_num", "8"), 1, 16)
         own = config.get("weight_quant_param", {})
         return cls(
             bits,
-            _whole("min_quant_weight_size", common.get("min_quant_weight_size", "0"), 0, 1 << 40),
-            _whole("min_quant_weight_channel", common.get("min_quant_weight_channel", "16"), 0, 1 << 40),
-            frozenset(name.strip() for name in common.get("skip_quant_node", "").split(",") if name.strip()),
-            _truth("per_channel", own.get("per_channel", "true")),
-            _truth("bias_correction", own.get("bias_correction", "true")),
+            whole("min_quant_weight_size", common.get("min_quant_weight_size", "0"), 0, 1 << 40),
+            whole("min_quant_weight_channel", common.get("min_quant_weight_channel", "16"), 0, 1 << 40),
+            skipped(common),
+            truth("per_channel", own.get("per_channel", "true")),
+            truth("bias_correction", own.get("bias_correction", "true")),
         )
 
 
-def _whole(name: str, text: str, least: int, most: int) -> int:
+def skipped(common: dict[str, str]) -> frozenset[str]:
+    """`skip_quant_node`: names of weights."""
+    return frozenset(name.strip() for name in common.get("skip_quant_node", "").split(",") if name.strip())
+
+
+def whole(name: str, text: str, least: int, most: int) -> int:
     if not text.isdigit() or not least <= int(text) <= most:
         raise ValueError(f"{name} must be a whole number from {least} to {most}, but got {text!r}")
     return int(text)
 
 
-def _truth(name: str, text: str) -> bool:
+def truth(name: str, text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise ValueError(f"{name} must be true or false, but got {text!r}")
     return text.lower() == "true"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 from typing import Any
 
@@ -27,6 +27,7 @@ DTYPES = {"float16": 1, "bfloat16": 2, "float32": 3, "int32": 4, "int8": 5, "uin
 SRC, DST, WEIGHTS, BIAS, WORKSPACE, SCRATCHPAD = 1, 17, 33, 41, 64, 80
 SRC_1, SRC_2, DST_1, DST_2, WEIGHTS_1 = 2, 3, 18, 19, 34
 DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
+SCALES = 4096  # with an argument: its scales
 _POST_OPERATION = 32768  # times (number + 1): the operands of post-operations
 
 _FORWARD_TRAINING, _FORWARD_INFERENCE = 64, 96
@@ -234,12 +235,15 @@ class _Attributes(_Handle):
 
     kind = "primitive_attr"
 
-    def __init__(self, post_ops: Sequence[tuple] = ()):
+    def __init__(self, post_ops: Sequence[tuple] = (), scales: Mapping[int, int] | None = None):
+        """`scales`: arguments whose numbers are scaled -> mask of the dimensions along which scales differ."""
         lib = library()
         handle = c_void_p()
         check(lib.dnnl_primitive_attr_create(byref(handle)), "create attributes")
         super().__init__(handle.value or 0)
         check(lib.dnnl_primitive_attr_set_scratchpad_mode(self, 1), "set the scratchpad mode")
+        for argument, mask in (scales or {}).items():
+            check(lib.dnnl_primitive_attr_set_scales_mask(self, argument, mask), "set scales")
         if post_ops:
             self._append(post_ops)
 
@@ -359,9 +363,16 @@ def reorder(source: Desc, target: Desc) -> Op:
     )
 
 
-def matmul(source: Desc, weights: Desc, target: Desc, bias: Desc | None = None, post_ops: Sequence[tuple] = ()) -> Op:
+def matmul(
+    source: Desc,
+    weights: Desc,
+    target: Desc,
+    bias: Desc | None = None,
+    post_ops: Sequence[tuple] = (),
+    scales: Mapping[int, int] | None = None,
+) -> Op:
     create = library().dnnl_matmul_primitive_desc_create
-    args = (engine(), source, weights, bias, target, _Attributes(post_ops))
+    args = (engine(), source, weights, bias, target, _Attributes(post_ops, scales))
     return Op(_descriptor("plan a matrix product", create, *args))
 
 
@@ -391,9 +402,17 @@ class Convolution:
         return getattr(library(), f"{self.prefix}_{name}_primitive_desc_create")
 
     def _forward(
-        self, source: Desc, weights: Desc, bias: Desc | None, target: Desc, prop: int, post_ops: Sequence[tuple]
+        self,
+        source: Desc,
+        weights: Desc,
+        bias: Desc | None,
+        target: Desc,
+        prop: int,
+        post_ops: Sequence[tuple],
+        scales: Mapping[int, int] | None = None,
     ) -> _PrimitiveDesc:
-        args = (prop, self.algorithm, source, weights, bias, target, *self.window.arguments(), _Attributes(post_ops))
+        attributes = _Attributes(post_ops, scales)
+        args = (prop, self.algorithm, source, weights, bias, target, *self.window.arguments(), attributes)
         return _descriptor("plan a convolution", self._create("forward"), engine(), *args)
 
     def forward(
@@ -404,9 +423,10 @@ class Convolution:
         bias: Desc | None = None,
         training: bool = False,
         post_ops: Sequence[tuple] = (),
+        scales: Mapping[int, int] | None = None,
     ) -> Op:
         prop = _FORWARD_TRAINING if training else _FORWARD_INFERENCE
-        return Op(self._forward(source, weights, bias, target, prop, post_ops))
+        return Op(self._forward(source, weights, bias, target, prop, post_ops, scales))
 
     def backward_data(self, diff_source: Desc, weights: Desc, diff_target: Desc, hint: tuple[Desc, Desc, Desc]) -> Op:
         """`hint`: source, weights and target of the forward pass."""

@@ -98,7 +98,7 @@ def _flat(value: Any) -> Any:
 
 
 # -- oneDNN ---------------------------------------------------------------------------------------------------------------
-def _run(
+def run_primitive(
     lowering: Lowering,
     op: dnnl.Op,
     reads: dict[int, View],
@@ -126,17 +126,17 @@ def _absorbed(
     more: dict[int, tuple[dnnl.Desc, View]] = {}
     for post, view in zip((p for p in posts if p.has_operand), views):
         if post.kind == "bias":
-            bias = _reshaped(lowering, view, (view.size,))
+            bias = reshaped(lowering, view, (view.size,))
             continue
         desc = next(described)
         if post.per_channel:
-            more[next(places)] = (desc, _reshaped(lowering, view, desc.shape))
+            more[next(places)] = (desc, reshaped(lowering, view, desc.shape))
         else:
             more[next(places)] = (desc, lowering.as_desc(view, desc))
     return bias, more
 
 
-def _reshaped(lowering: Lowering, view: View, shape: tuple[int, ...]) -> View:
+def reshaped(lowering: Lowering, view: View, shape: tuple[int, ...]) -> View:
     seen = layout.apply(lowering.plain(view), Value("reshape", shape, view.dtype))
     assert seen is not None  # a row-major tensor has every shape
     return seen
@@ -149,13 +149,13 @@ def _permuted(view: View, order: tuple[int, ...]) -> View:
     return View(view.buffer, view.dtype, shape, tuple(view.dims[i] for i in order), view.offset)
 
 
-def _to_first(prim: Primitive, view: View) -> View:
+def to_first(prim: Primitive, view: View) -> View:
     """Channels-first view of an image or filter."""
     n = len(view.shape)
     return _permuted(view, (0, n - 1, *range(1, n - 1))) if prim.channels_last else view
 
 
-def _publish(lowering: Lowering, prim: Primitive, item: Value, view: View) -> None:
+def publish(lowering: Lowering, prim: Primitive, item: Value, view: View) -> None:
     """Record a result, in the order of dimensions its users expect."""
     if prim.channels_last:
         if view.dims is None:
@@ -165,13 +165,13 @@ def _publish(lowering: Lowering, prim: Primitive, item: Value, view: View) -> No
     lowering.views[item.id] = view
 
 
-def _window(prim: Primitive, x_shape: tuple[int, ...]) -> tuple[Any, dnnl.Window]:
+def window_of(prim: Primitive, x_shape: tuple[int, ...]) -> tuple[Any, dnnl.Window]:
     geometry = prim.window(x_shape)
     before, after = [lo for lo, _ in geometry.pads], [hi for _, hi in geometry.pads]
     return geometry, dnnl.Window(geometry.stride, geometry.dilation, before, after)
 
 
-def _grouped(view: View, groups: int) -> View:
+def grouped(view: View, groups: int) -> View:
     """Filters (O, I, …) as (groups, O / groups, I, …)."""
     if groups == 1:
         return view
@@ -198,14 +198,14 @@ class _ConvolutionPlan:
     """Descriptions for a convolution of x (N, C, …) by w (O, C/groups, …) into y: free, or channels last."""
 
     def __init__(self, x_shape: tuple, w_shape: tuple, y_shape: tuple, dtype: str, channels_last: bool = False):
-        describe = _channels_last if channels_last else dnnl.Desc.any
+        describe = described_channels_last if channels_last else dnnl.Desc.any
         self.x = describe(x_shape, dtype)
         self.w = dnnl.Desc.any(w_shape, dtype)
         self.y = describe(y_shape, dtype)
         self.hint = (self.x, self.w, self.y)
 
 
-def _channels_last(shape: tuple[int, ...], dtype: str) -> dnnl.Desc:
+def described_channels_last(shape: tuple[int, ...], dtype: str) -> dnnl.Desc:
     *outer, channel_stride = dnnl.row_major((shape[0], *shape[2:], shape[1]))
     return dnnl.Desc.strided(shape, dtype, (outer[0], channel_stride, *outer[1:]))
 
@@ -225,7 +225,7 @@ def _without_padding(make: Callable[[bool], dnnl.Op], result: int) -> dnnl.Op:
         return op
 
 
-def _first_shape(prim: Primitive, shape: tuple[int, ...]) -> tuple[int, ...]:
+def first_shape(prim: Primitive, shape: tuple[int, ...]) -> tuple[int, ...]:
     return (shape[0], shape[-1], *shape[1:-1]) if prim.channels_last else tuple(shape)
 
 
@@ -258,21 +258,21 @@ def _forward(
 @handles(conv.Conv1D, conv.Conv2D, conv.Conv3D)
 def _convolution(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim, posts = postops.parts(call.attr.prim)
-    x, w = (_to_first(prim, v) for v in operands[:2])
-    w = _grouped(w, prim.group)
-    _, window = _window(prim, operands[0].shape)
-    op = _forward(prim, window, x.shape, w.shape, _first_shape(prim, items[0].shape), _dtype(x), posts)
+    x, w = (to_first(prim, v) for v in operands[:2])
+    w = grouped(w, prim.group)
+    _, window = window_of(prim, operands[0].shape)
+    op = _forward(prim, window, x.shape, w.shape, first_shape(prim, items[0].shape), _dtype(x), posts)
     target = op.desc(dnnl.DST)
     reads = {dnnl.SRC: lowering.as_desc(x, op.desc(dnnl.SRC)), dnnl.WEIGHTS: lowering.as_desc(w, op.desc(dnnl.WEIGHTS))}
     others = [
-        v if p.per_channel or p.kind == "bias" else _to_first(prim, v) for p, v in _with_operands(posts, operands)
+        v if p.per_channel or p.kind == "bias" else to_first(prim, v) for p, v in _with_operands(posts, operands)
     ]
     bias, more = _absorbed(lowering, posts, others, target, 1)
     y = lowering.allocate_desc(x.dtype, target)
     biased = reads if bias is None else {**reads, dnnl.BIAS: bias}
 
     def direct(op: dnnl.Op, posts: tuple[postops.Post, ...]) -> None:
-        _run(lowering, op, biased, {dnnl.DST: y}, "conv" + _suffix(posts), more)
+        run_primitive(lowering, op, biased, {dnnl.DST: y}, "conv" + _suffix(posts), more)
 
     if winograd.suits(lowering, window, prim.group, op, (dnnl.SRC, dnnl.WEIGHTS, dnnl.DST), posts):
         others = [bias] if bias is not None else []
@@ -284,11 +284,11 @@ def _convolution(lowering: Lowering, call: Value, operands: list[View], items: l
     if flag is not None:
         slow = postops.without_relu(posts)
         with lowering.only_if(flag):
-            shapes = x.shape, w.shape, _first_shape(prim, items[0].shape)
+            shapes = x.shape, w.shape, first_shape(prim, items[0].shape)
             direct(op if slow == posts else _forward(prim, window, *shapes, x.dtype, slow), slow)
             if slow != posts:
                 lowering.apply("relu", y)
-    _publish(lowering, prim, items[0], y)
+    publish(lowering, prim, items[0], y)
 
 
 def _with_operands(posts: tuple[postops.Post, ...], operands: list[View]) -> list[tuple[postops.Post, View]]:
@@ -306,18 +306,18 @@ def plan(
     if isinstance(prim, linalg.MatrixProduct):
         _product([dnnl.Desc.strided(s, dtype) for s in (*_product_shapes(prim, shapes, len(y)), y)], posts)
         return
-    _, window = _window(prim, shapes[0])
-    x, w, y = (_first_shape(prim, s) for s in (*shapes, y))
+    _, window = window_of(prim, shapes[0])
+    x, w, y = (first_shape(prim, s) for s in (*shapes, y))
     _forward(prim, window, x, _group_shape(w, prim.group), y, dtype, posts)
 
 
 @handles(conv.Conv1DBackpropInput, conv.Conv2DBackpropInput, conv.Conv3DBackpropInput, conv.Conv2DTranspose)
 def _convolution_input_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
-    dy, w = (_to_first(prim, v) for v in operands)
-    w = _grouped(w, prim.group)
-    x_shape = _first_shape(prim, items[0].shape)
-    _, window = _window(prim, items[0].shape)
+    dy, w = (to_first(prim, v) for v in operands)
+    w = grouped(w, prim.group)
+    x_shape = first_shape(prim, items[0].shape)
+    _, window = window_of(prim, items[0].shape)
     dtype = _dtype(dy)
 
     def make(channels_last: bool) -> dnnl.Op:
@@ -332,18 +332,18 @@ def _convolution_input_gradient(lowering: Lowering, call: Value, operands: list[
     dx = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_SRC))
     if winograd.suits(lowering, window, prim.group, op, (dnnl.DIFF_DST, dnnl.WEIGHTS, dnnl.DIFF_SRC)):
         with lowering.only_if(winograd.backward_data(lowering, op, window, reads, dx)):
-            _run(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
+            run_primitive(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
     else:
-        _run(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
-    _publish(lowering, prim, items[0], dx)
+        run_primitive(lowering, op, reads, {dnnl.DIFF_SRC: dx}, "conv_bwd_data")
+    publish(lowering, prim, items[0], dx)
 
 
 @handles(conv.Conv1DBackpropFilter, conv.Conv2DBackpropFilter, conv.Conv3DBackpropFilter)
 def _convolution_filter_gradient(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
-    dy, x = (_to_first(prim, v) for v in operands)
-    w_shape = _group_shape(_first_shape(prim, items[0].shape), prim.group)
-    _, window = _window(prim, operands[1].shape)
+    dy, x = (to_first(prim, v) for v in operands)
+    w_shape = _group_shape(first_shape(prim, items[0].shape), prim.group)
+    _, window = window_of(prim, operands[1].shape)
     dtype = _dtype(dy)
 
     def make(channels_last: bool) -> dnnl.Op:
@@ -359,10 +359,10 @@ def _convolution_filter_gradient(lowering: Lowering, call: Value, operands: list
     dw = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_WEIGHTS), lead=False)
     if winograd.suits(lowering, window, prim.group, op, (dnnl.SRC, dnnl.DIFF_WEIGHTS, dnnl.DIFF_DST)):
         with lowering.only_if(winograd.backward_weights(lowering, op, window, reads, dw)):
-            _run(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
+            run_primitive(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
     else:
-        _run(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
-    _publish(lowering, prim, items[0], _ungrouped(lowering, dw, prim.group))
+        run_primitive(lowering, op, reads, {dnnl.DIFF_WEIGHTS: dw}, "conv_bwd_weights")
+    publish(lowering, prim, items[0], _ungrouped(lowering, dw, prim.group))
 
 
 def _dtype(view: View) -> str:
@@ -373,7 +373,7 @@ def _dtype(view: View) -> str:
 
 # -- pooling --------------------------------------------------------------------------------------------------------------
 def _pooling(prim: Primitive, x_shape: tuple[int, ...], algorithm: int) -> dnnl.Pooling:
-    geometry, window = _window(prim, x_shape)
+    geometry, window = window_of(prim, x_shape)
     return dnnl.Pooling(window, geometry.kernel, algorithm)
 
 
@@ -392,14 +392,14 @@ def _max_forward(
 ) -> tuple[dnnl.Op, View, View, Any, View]:
     """Pool and keep what the gradient needs: (primitive, result, workspace, pooling, whether there is NaN)."""
     _dtype(operand)
-    x, desc = _known_desc(lowering, _to_first(prim, operand))
+    x, desc = _known_desc(lowering, to_first(prim, operand))
     pooling = _pooling(prim, operand.shape, dnnl.POOL_MAX)
-    target = dnnl.Desc.any(_first_shape(prim, out_shape), x.dtype)
+    target = dnnl.Desc.any(first_shape(prim, out_shape), x.dtype)
     op = pooling.forward(desc, target, training=True)
     y = lowering.allocate_desc(x.dtype, op.desc(dnnl.DST))
     workspace_desc = op.desc(dnnl.WORKSPACE)
     workspace = lowering.allocate("uint8", (max(1, workspace_desc.nbytes),))
-    _run(lowering, op, {dnnl.SRC: x}, {dnnl.DST: y, dnnl.WORKSPACE: workspace}, "max_pool")
+    run_primitive(lowering, op, {dnnl.SRC: x}, {dnnl.DST: y, dnnl.WORKSPACE: workspace}, "max_pool")
     return op, y, workspace, pooling, lowering.has_nan(operand if operand.dims is not None else lowering.plain(operand))
 
 
@@ -408,7 +408,7 @@ def _max_pool(lowering: Lowering, call: Value, operands: list[View], items: list
     prim = call.attr.prim
     forward = _max_forward(lowering, prim, operands[0], items[0].shape)
     lowering.kept[call.id] = forward
-    _publish(lowering, prim, items[0], forward[1])
+    publish(lowering, prim, items[0], forward[1])
     _again_with_nan(lowering, call, operands, items[0], forward[-1])
 
 
@@ -437,10 +437,10 @@ def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], it
     backward = pooling.backward(
         dnnl.Desc.any(op.desc(dnnl.SRC).shape, _dtype(operands[2])), target, (op.desc(dnnl.SRC), target)
     )
-    dy = lowering.as_desc(_to_first(prim, operands[2]), target)
+    dy = lowering.as_desc(to_first(prim, operands[2]), target)
     dx = lowering.allocate_desc(operands[2].dtype, backward.desc(dnnl.DIFF_SRC))
-    _run(lowering, backward, {dnnl.DIFF_DST: dy, dnnl.WORKSPACE: workspace}, {dnnl.DIFF_SRC: dx}, "max_pool_bwd")
-    _publish(lowering, prim, items[0], dx)
+    run_primitive(lowering, backward, {dnnl.DIFF_DST: dy, dnnl.WORKSPACE: workspace}, {dnnl.DIFF_SRC: dx}, "max_pool_bwd")
+    publish(lowering, prim, items[0], dx)
     _again_with_nan(lowering, call, operands, items[0], flag)
 
 
@@ -456,11 +456,11 @@ def _average_pool(lowering: Lowering, call: Value, operands: list[View], items: 
     prim = call.attr.prim
     _dtype(operands[0])
     pooling = _pooling(prim, operands[0].shape, _average_algorithm(prim, operands[0].shape))
-    x, desc = _known_desc(lowering, _to_first(prim, operands[0]))
-    op = pooling.forward(desc, dnnl.Desc.any(_first_shape(prim, items[0].shape), x.dtype), training=False)
+    x, desc = _known_desc(lowering, to_first(prim, operands[0]))
+    op = pooling.forward(desc, dnnl.Desc.any(first_shape(prim, items[0].shape), x.dtype), training=False)
     y = lowering.allocate_desc(x.dtype, op.desc(dnnl.DST))
-    _run(lowering, op, {dnnl.SRC: x}, {dnnl.DST: y}, "avg_pool")
-    _publish(lowering, prim, items[0], y)
+    run_primitive(lowering, op, {dnnl.SRC: x}, {dnnl.DST: y}, "avg_pool")
+    publish(lowering, prim, items[0], y)
 
 
 @handles(pooling.AvgPoolGrad)
@@ -469,13 +469,13 @@ def _average_pool_gradient(lowering: Lowering, call: Value, operands: list[View]
     _dtype(operands[0])
     shape = items[0].shape
     pooling = _pooling(prim, shape, _average_algorithm(prim, shape))
-    dy, desc = _known_desc(lowering, _to_first(prim, operands[0]))
-    source = dnnl.Desc.any(_first_shape(prim, shape), dy.dtype)
-    plain = dnnl.Desc.strided(_first_shape(prim, shape), dy.dtype)
+    dy, desc = _known_desc(lowering, to_first(prim, operands[0]))
+    source = dnnl.Desc.any(first_shape(prim, shape), dy.dtype)
+    plain = dnnl.Desc.strided(first_shape(prim, shape), dy.dtype)
     op = pooling.backward(source, desc, (plain, dnnl.Desc.any(dy.shape, dy.dtype)))
     dx = lowering.allocate_desc(dy.dtype, op.desc(dnnl.DIFF_SRC))
-    _run(lowering, op, {dnnl.DIFF_DST: dy}, {dnnl.DIFF_SRC: dx}, "avg_pool_bwd")
-    _publish(lowering, prim, items[0], dx)
+    run_primitive(lowering, op, {dnnl.DIFF_DST: dy}, {dnnl.DIFF_SRC: dx}, "avg_pool_bwd")
+    publish(lowering, prim, items[0], dx)
 
 
 # -- matrix products ------------------------------------------------------------------------------------------------------
@@ -516,22 +516,22 @@ def _matrix_product(lowering: Lowering, call: Value, operands: list[View], items
     x = _matrix(lowering, operands[0], prim.transpose_a, rank)
     y = _matrix(lowering, operands[1], prim.transpose_b, rank)
     result = lowering.result_view(items[0])
-    target = _reshaped(lowering, result, shape)
+    target = reshaped(lowering, result, shape)
     descs = [layout.to_desc(v) for v in (x, y, target)]
     op = _product(descs, posts)  # type: ignore[arg-type]
     reads = {dnnl.SRC: x, dnnl.WEIGHTS: y}
     others = [
-        v if p.per_channel or p.kind == "bias" else _reshaped(lowering, v, shape)
+        v if p.per_channel or p.kind == "bias" else reshaped(lowering, v, shape)
         for p, v in _with_operands(posts, operands)
     ]
     bias, more = _absorbed(lowering, posts, others, descs[2], rank - 1)  # type: ignore[arg-type]
     if bias is not None:
-        reads[dnnl.BIAS] = _reshaped(lowering, bias, (1,) * (rank - 1) + bias.shape)
-    _run(lowering, op, reads, {dnnl.DST: target}, "matmul" + _suffix(posts), more)
+        reads[dnnl.BIAS] = reshaped(lowering, bias, (1,) * (rank - 1) + bias.shape)
+    run_primitive(lowering, op, reads, {dnnl.DST: target}, "matmul" + _suffix(posts), more)
     slow = postops.without_relu(posts)
     if slow != posts:
         with lowering.only_if(lowering.has_nan(target)):
-            _run(lowering, _product(descs, slow), reads, {dnnl.DST: target}, "matmul" + _suffix(slow), more)  # type: ignore[arg-type]
+            run_primitive(lowering, _product(descs, slow), reads, {dnnl.DST: target}, "matmul" + _suffix(slow), more)  # type: ignore[arg-type]
             lowering.apply("relu", target)
     lowering.views[items[0].id] = result
 
