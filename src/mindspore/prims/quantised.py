@@ -3,8 +3,8 @@
     y = bounded(scale * (x ∗ w) + bias [+ added]),   rounded to 8 bits where a network's next operation takes these
 
 Zero stands for zero: numbers from activations are unsigned after a ReLU and signed elsewhere, filters are signed. `scale` has
-one number per output channel, the product of the operands' scales. Sums are exact, so every backend gives the same numbers up to the rounding
-of `scale * sum`. Networks are turned into these by mindspore_lite's quantisation; there are no gradients.
+one number per output channel, the product of the operands' scales. Sums are exact, so every backend gives the same numbers
+up to the rounding of `scale * sum`. Networks are turned into these by mindspore_lite's quantisation; there are no gradients.
 """
 
 from __future__ import annotations
