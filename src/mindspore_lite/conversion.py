@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mindspore.formats.program import Program
 from mindspore_lite import loading, model_file, source
 from mindspore_lite.arrays import ArrayWriter
 from mindspore_lite.model_file import LiteModel
@@ -36,6 +37,7 @@ class Request(NamedTuple):
     half: bool = False
     optimise: bool = True
     run: bool = False
+    train: bool = False
     decrypt_key: bytes | None = None
     decrypt_mode: str = "AES-GCM"
     encrypt_key: bytes | None = None
@@ -47,6 +49,8 @@ def convert(request: Request) -> str:
     if not request.lite:
         return _as_mindir(request, path)
     origin, layout = read_source(request)
+    if request.train:
+        return _for_training(request, origin, layout, path)
     model = loading.prepare(origin, layout, _named_shapes(request, origin))
     arrays = ArrayWriter(request.half)
     model = request_quantised(model, arrays, request.config)
@@ -56,6 +60,41 @@ def convert(request: Request) -> str:
         _write_sources(request, model, path)
     model_file.write(path, model._replace(info=_info(request)), arrays, request.encrypt_key)
     return path
+
+
+def _for_training(request: Request, origin: source.Source, layout: str, path: str) -> str:
+    """A model with the graphs that train it."""
+    from mindspore_lite.training import file, gradients, options, plan
+
+    others = [name for name in ("common_quant_param", "micro_param") if name in request.config]
+    if others or request.half or request.encrypt_key is not None:
+        given = others[0] if others else "weight_fp16" if request.half else "encryption"
+        raise ValueError(f"{given} is for inference: models for training keep their weights as they are")
+    settings = options.TrainOptions.from_section(request.config.get("train_param", {}))
+    shapes = {spec.name: spec.shape for spec in origin.inputs()} | _named_shapes(request, origin)
+    made = plan.plan(lambda pieces: _piece(origin, shapes, pieces), settings)
+    if made.needed:
+        print(f"TRAINING TAKES {made.needed} BYTES OF {settings.memory}: THE BATCH IN {made.pieces} PIECE(S)", flush=True)
+    arrays = ArrayWriter()
+    inputs = tuple(spec._replace(shape=shapes[spec.name]) for spec in made.program.inputs)
+    whole = LiteModel(inputs, made.program.outputs, layout, gradients.evaluation(made.program), origin, _info(request))
+    extra = file.sections(made, gradients.loss_of(made.program, settings.loss), settings, arrays)
+    model_file.write(path, whole, arrays, None, extra)
+    return path
+
+
+def _piece(origin: source.Source, shapes: dict[str, tuple[int, ...]], pieces: int) -> Program | None:
+    """The program for a part of the batch, the first size of every input that has one."""
+    if any(size < 0 for shape in shapes.values() for size in shape):
+        return None
+    batch = max((shape[0] for shape in shapes.values() if shape), default=1)
+    if batch % pieces:
+        return None
+    cut = {n: (s[0] // pieces, *s[1:]) if s and s[0] == batch else s for n, s in shapes.items()}
+    try:
+        return origin.build(cut, {})
+    except source.NeedsValuesError:
+        return None
 
 
 def _write_sources(request: Request, model: LiteModel, path: str) -> None:

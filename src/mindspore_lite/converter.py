@@ -52,6 +52,7 @@ class Converter:
         self._enable_encryption = False
         self._encrypt_key = ""
         self._infer = False
+        self._train_model = False
         self._optimize = "general"
         self._device = ""
         self._device_id = 0
@@ -172,6 +173,16 @@ class Converter:
         self._infer = value
 
     @property
+    def train_model(self) -> bool:
+        """Whether the model is to be trained on the device; `[train_param]` says how."""
+        return self._train_model
+
+    @train_model.setter
+    def train_model(self, value: bool) -> None:
+        check.instance("train_model", value, bool)
+        self._train_model = value
+
+    @property
     def optimize(self) -> str:
         return self._optimize
 
@@ -262,6 +273,7 @@ class Converter:
             lite=self._save_type is ModelType.MINDIR_LITE,
             shapes={name: tuple(sizes) for name, sizes in self._input_shape.items()},
             half=self._weight_fp16, optimise=self._optimize != "none", run=self._infer,
+            train=self._train_model,
             decrypt_key=_key(self._decrypt_key), decrypt_mode=self._decrypt_mode,
             encrypt_key=_key(self._encrypt_key) if self._enable_encryption else None,
         )  # fmt: skip

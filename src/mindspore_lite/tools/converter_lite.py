@@ -32,11 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add(parser, "decryptMode", "AES-GCM", "", choices=["AES-GCM", "AES-CBC"])
     options.add(parser, "encryptKey", "", "of the output, in hexadecimal digits")
     options.add(parser, "encryption", False, "encrypt the output", options.truth)
+    options.add(parser, "trainModel", False, "prepare the model for training; [train_param] says how", options.truth)
     options.add(parser, "infer", False, "run the converted model once", options.truth)
     given = parser.parse_args(arguments)
     try:
         converter = Converter()
         converter.weight_fp16, converter.input_shape, converter.infer = given.fp16, given.inputShape, given.infer
+        converter.train_model = given.trainModel
         converter.save_type = ModelType[given.saveType]
         converter.optimize = given.optimize
         converter.input_format = Format[given.inputDataFormat]
