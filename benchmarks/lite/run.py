@@ -3,7 +3,8 @@
     python benchmarks/lite/run.py [network …] [--threads 1] [--runs 40] [--int8]
 
 Weights are random and the graphs made here (`networks.py`), so this is about speed. CPU time counts on one thread (a shared
-machine's wall clock does not), wall time otherwise. `--int8` quantises with each engine's own tools. Rivals that are not installed are left out.
+machine's wall clock does not), wall time otherwise. `--int8` quantises with each engine's own tools. Rivals that are not
+installed are left out.
 """
 
 from __future__ import annotations

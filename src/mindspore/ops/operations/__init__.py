@@ -82,6 +82,7 @@ from mindspore.prims.pooling import (
     AvgPool, AvgPool3D, AvgPoolGrad, AvgPoolNd, MaxPool, MaxPool3D, MaxPoolGrad, MaxPoolGradGrad, MaxPoolNd,
     MaxPoolWithArgmax, MaxPoolWithIndices,
 )  # fmt: skip
+from mindspore.prims.quantised import QuantiseLinear, QuantisedConv2D, QuantisedMatMul
 from mindspore.prims.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
 from mindspore.prims.random import (
     FoldIn, NextKey, RandomBits, RandomGammaSample, RandomInteger, RandomNormal, RandomPermutation,
