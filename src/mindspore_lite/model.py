@@ -97,6 +97,10 @@ class Model(BaseModel):
                 stream.write(model_buffer)
             self._start(_session(load_model(path, model_type), context))
 
+    def program(self) -> Program:
+        """The graph and weights for the shapes at hand, for tools; RuntimeError where values of inputs decide shapes."""
+        return self._built().program()
+
     def predict(self, inputs: Any, outputs: Any = None) -> list[Tensor]:
         """Run the model on tensors or arrays, one for each input."""
         if not isinstance(inputs, (list, tuple)):

@@ -66,6 +66,13 @@ class Session:
         found = self._made.get(self._key({}))
         return found[0].outputs if found is not None else self.model.outputs
 
+    def program(self) -> Program:
+        """What runs for the shapes at hand."""
+        if self._by_value:
+            raise RuntimeError("the model is compiled for the values of its inputs in each run")
+        with self._lock:
+            return self._compiled(self._key({}), {})[0]
+
     # -- running --------------------------------------------------------------------------------------------------
     def run(self, arrays: Sequence[np.ndarray]) -> list[tuple[str, np.ndarray]]:
         """The results by name."""

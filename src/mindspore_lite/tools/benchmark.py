@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add(parser, "numThreads", 2, "threads", int)
     options.add(parser, "loopCount", 10, "runs that count", int)
     options.add(parser, "warmUpLoopCount", 3, "runs before", int)
+    options.add(parser, "timeProfiling", False, "print the time of each operator", options.truth)
     options.add(parser, "inputShapes", [], "1,224,224,3:1,8", options.split_shapes)
     options.add(
         parser, "benchmarkDataFile", "", "expected results: for each output a line 'name rank sizes…' and one of values"
@@ -66,8 +67,27 @@ def _run(given: Any) -> int:
         f"Model = {name}, NumThreads = {given.numThreads}, MinRunTime = {min(times):.6f} ms, "
         f"MaxRuntime = {max(times):.6f} ms, AvgRunTime = {sum(times) / len(times):.6f} ms"
     )
+    if given.timeProfiling:
+        _print_profile(model, inputs, given)
     print(f"Run Benchmark {name} Success.")
     return 0
+
+
+def _print_profile(model: Model, inputs: list[Tensor], given: Any) -> None:
+    """Two tables, as MindSpore Lite prints them: operator by operator, and kind by kind."""
+    from mindspore_lite.profile import by_kind, profile
+
+    program = model.program()
+    arrays = {tensor.name: tensor.get_data_to_numpy() for tensor in inputs}
+    rows = profile(program, [arrays[spec.name] for spec in program.inputs], given.numThreads, max(given.loopCount, 1))
+    total = sum(row.seconds for row in rows) or 1.0
+    head = f"{'avg(ms)':>10}  {'percent':>8}"
+    print(f"{'opName':50}{head}  output")
+    for row in rows:
+        print(f"{row.name[:48]:50}{row.seconds * 1e3:10.4f}  {row.seconds / total:8.4f}  {list(row.shape)}")
+    print(f"{'opType':50}{head}  calledTimes")
+    for kind, seconds, count in by_kind(rows):
+        print(f"{kind[:48]:50}{seconds * 1e3:10.4f}  {seconds / total:8.4f}  {count}")
 
 
 def _fill(inputs: list[Tensor], files: list[str]) -> None:

@@ -12,6 +12,7 @@ each of their operations rounds, and a step would round once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,11 @@ class Post:
     @property
     def has_operand(self) -> bool:
         return self.kind in ("bias", "add", "mul")
+
+    @property
+    def effect(self) -> str:
+        """`kind`, where a ReLU on numbers that are finite (a bound below alone) is one, too."""
+        return "relu" if self.kind == "clip" and (self.low, self.high) == (0.0, math.inf) else self.kind
 
 
 class Fused:
@@ -94,7 +100,8 @@ Plan = Callable[[Any, tuple[Post, ...], list[tuple[int, ...]], tuple[int, ...], 
 def absorb(program: Program, plan: Plan, constant: Iterable[int], finite: bool = False) -> None:
     """Rewrite a program in place. `constant`: numbers of the parameters that stay the same from call to call.
 
-    `finite`: results before a clip are numbers. oneDNN's clip makes the lower bound of NaN, so it is used only then.
+    `finite`: results before a bound are numbers. oneDNN's clip makes the lower bound of NaN, so it is used only then, and a ReLU
+    needs no look at its result.
     """
     _Absorbing(program, plan, frozenset(constant), finite).run()
 
@@ -241,7 +248,10 @@ class _Chain:
                 if not self.owner.finite or not low <= high:
                     return None
                 return _Link(Post("clip", low=float(low), high=float(high)), None, last, [user, last])
-        return _Link(Post("relu"), None, user, [user]) if user.attr == "max" and other.attr == 0 else None
+        if user.attr != "max" or other.attr != 0:
+            return None
+        post = Post("clip", high=math.inf) if self.owner.finite else Post("relu")
+        return _Link(post, None, user, [user])
 
     # -- deciding -------------------------------------------------------------------------------------------------
     def shorten(self, possible: Callable[..., bool]) -> None:

@@ -418,7 +418,7 @@ def forward(
     source = Blocked.of(op.desc(dnnl.SRC))
     filters = steps.filters(reads[dnnl.WEIGHTS], op.desc(dnnl.WEIGHTS), 0, turned=False)
     image = steps.image(reads[dnnl.SRC], source, window.before, tiles, "image")
-    after = tuple("bias" if p.per_channel else p.kind for p in posts)
+    after = tuple("bias" if p.per_channel else p.effect for p in posts)
     steps.result(steps.product(image, filters), y, target, tiles, after, operands)
     return steps.flag
 
@@ -469,7 +469,7 @@ def suits(
     source, filters, target = map(op.desc, arguments)
     if source.dtype != "float32" or filters.shape[2:] != (TAPS, TAPS) or max(*window.before, *window.after) >= TAPS:
         return False
-    if any(p.kind not in ("bias", "add", "relu") for p in posts):
+    if any(p.effect not in ("bias", "add", "relu") for p in posts):
         return False
     rows, columns = tiles_of(target.shape)
     waste = rows * columns * OUT * OUT / (target.shape[2] * target.shape[3])
