@@ -248,7 +248,7 @@ def gpt2_token(path: str) -> None:
     x = _embedded(net, 50257, 768, 1)
     past = {}
     for layer in range(12):
-        names = f"k{layer}", f"v{layer}"
+        names = f"key{layer}", f"value{layer}"
         past |= dict.fromkeys(names, (1, 12, 127, 64))
         x = _block(net, x, 768, 12, 1, names)
     net.save(path, {net.dense(net.normalised(x, 768), 768, 50257): [1, 1, 50257]}, ids=(1, 1), **past)

@@ -43,8 +43,15 @@ def _max_pool(
     lowest = float("-inf") if x.dtype.kind == "f" else np.iinfo(x.dtype.np).min
     if num_outputs > 1:
         return _max_with_places(x, kernel, steps, spread, pairs, lowest, storage_order)
+    if _are_inside(pairs, kernel):
+        return P.MaxPoolNd(len(kernel), kernel, steps, sum(pairs, ()), spread)(x)
     padded = P.Pad(((0, 0), (0, 0), *pairs), lowest)(x)
     return P.MaxPoolNd(len(kernel), kernel, steps, 0, spread, False, "valid")(padded)
+
+
+def _are_inside(pairs: list, kernel: tuple) -> bool:
+    """Whether every window sees some of the image, so that the pooling can do the padding and nothing is copied."""
+    return all(0 <= pad < k for pair, k in zip(pairs, kernel) for pad in pair)
 
 
 def _max_with_places(
@@ -84,6 +91,8 @@ def _average_pool(
 ) -> Any:  # fmt: skip
     kernel, steps, spread = _windows(kernel_shape, strides, dilations)
     pairs = padding_pairs(x, kernel, steps, spread, pads, auto_pad)
+    if not ceil_mode and set(spread) == {1} and _are_inside(pairs, kernel):
+        return P.AvgPoolNd(len(kernel), kernel, steps, sum(pairs, ()), False, bool(count_include_pad))(x)
     extra = _ceil_extra(x, pairs, kernel, steps, spread) if ceil_mode else [0] * len(kernel)
     total = _window_sum(x, kernel, steps, spread, [(lo, hi + e) for (lo, hi), e in zip(pairs, extra)])
     ones = P.OnesLike()(x[:1, :1])
