@@ -16,6 +16,7 @@ from mindspore_lite.context import Context
 from mindspore_lite.tensor import Tensor
 
 if TYPE_CHECKING:
+    from mindspore.formats.program import Program
     from mindspore_lite.model_file import LiteModel
     from mindspore_lite.session import Session
 

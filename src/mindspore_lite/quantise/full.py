@@ -362,7 +362,8 @@ class _Plan:
         out = self.ranges[layer.result.id].kind if layer.result.id in self.whole else "float32"
         step = self.steps.get(layer.result.id, 1.0) if out != "float32" else 1.0
         kinds: Any = {"out": out, "step": step, "low": layer.low, "high": layer.high}
-        op = QuantisedMatMul(**kinds) if layer.is_product else QuantisedConv2D(layer.head.op, **kinds)
+        like = layer.head.op
+        op = QuantisedConv2D(like, **kinds) if isinstance(like, conv.Conv2D) else QuantisedMatMul(**kinds)
         more = [writer(layer.added)] if layer.added is not None else []
         filters = writer.weight(f"{layer.name}.codes", codes)
         result = writer.emit(op, x, filters, scale, writer.weight(f"{layer.name}.bias", bias.astype(np.float32)), *more)
