@@ -100,7 +100,7 @@ def debug_nans(steps):
         jax.config.update("jax_debug_nans", on)
         run = jax.jit(lambda w, x: jax.value_and_grad(loss)(w, x))
         jax.block_until_ready(run(weights, x))
-        times.append(min(seconds(lambda: jax.block_until_ready(run(weights, x))[0], steps)))
+        times.append(min(seconds(lambda run=run: jax.block_until_ready(run(weights, x))[0], steps)))
     jax.config.update("jax_debug_nans", False)
     print(f"jax_debug_nans (8 products): plain {1e3 * times[0]:.2f} ms, on {1e3 * times[1]:.2f} ms, {times[1] / times[0] - 1:+.1%}")
 
@@ -118,7 +118,7 @@ def main():
     import mindspore_cases as cases
 
     ms.set_context(mode=ms.GRAPH_MODE, device_target=options.target)
-    gpu = {} if options.target == "CPU" else {"resnet50": cases.resnet50(256), "gpt": cases.transformer(50304, 8, 1024, True)}
+    gpu = {} if options.target == "CPU" else {"resnet50": cases.resnet50(256), "gpt": cases.transformer(50304, 16, 1024, True)}
     for name in options.case:
         make = gpu[name] if options.target == "GPU" else getattr(cases, name)
         measure(name, make, options.steps, options.rounds, pipelined if options.target == "GPU" else seconds)
