@@ -98,6 +98,24 @@ def test_a_run_that_lost_a_process_goes_on_to_the_same_bits(tmp_path):
     assert "attempt 1" in log
 
 
+def test_another_number_of_processes_goes_on(tmp_path):
+    """Four processes are lost, two go on, four finish: the weights of each step are those of one process, but for rounding."""
+    reference = tmp_path / "one"
+    numbers = []
+    for processes, until, state in ((1, 30, reference), (4, 12, tmp_path / "e"), (2, 20, tmp_path / "e"), (4, 30, tmp_path / "e")):
+        done = msrun(HERE / "elastic_worker.py", state, until, processes=processes, folder=tmp_path / "logs")
+        text = done.stdout + done.stderr
+        if until < 30:
+            assert done.returncode != 0 and "SIGKILL" in text
+        else:
+            assert done.returncode == 0, text
+        numbers.append([line.split(":")[1].split() for line in text.splitlines() if "steps and weights" in line])
+    assert [found[0][0] for found in numbers if found] == ["30", "14"]  # the last four processes begin behind step 16
+    ends = [[float(x) for x in found[0][1:]] for found in numbers if found]
+    assert ends[0] == pytest.approx(ends[1], rel=1e-5, abs=1e-6)
+    assert not list((tmp_path / "e").rglob("*.ckpt"))
+
+
 @pytest.mark.slow
 def test_without_restarts_left_a_run_fails(tmp_path):
     done = msrun(HERE / "fault_worker.py", "kill", folder=tmp_path, options=["--max_restarts=1"])
