@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel lint fuzz wild bench bench-cpu bench-data bench-gpu interop clean
+.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving lint fuzz wild bench bench-cpu bench-data bench-gpu interop clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -30,6 +30,10 @@ test-numpy1:
 
 test-parallel: $(STAMP)
 	$(BIN)/python -m pytest tests/parallel -m 'not gpu'
+
+test-serving: $(STAMP)
+	$(BIN)/python -m pytest tests/serving
+	$(BIN)/python tests/serving/soak.py --seconds 600
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests examples benchmarks

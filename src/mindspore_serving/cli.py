@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
 import sys
+import tempfile
 
 from mindspore_serving.engine.dispatcher import Deployment
 from mindspore_serving.engine.location import Location, versions
+from mindspore_serving.server import checkpoints
 from mindspore_serving.server.config import SSLConfig, Wanted
 from mindspore_serving.server.host import Host, Options
 
@@ -38,7 +41,11 @@ def _parser() -> argparse.ArgumentParser:
     serve = parser.add_subparsers(dest="command", required=True).add_parser("serve", help="start a server")
     serve.add_argument(
         "path",
-        help="a model file, a servable's folder, a folder of servables, or of a language model (safetensors, tokenizer.json)",
+        help="a model file, a checkpoint (with --network and --input), a servable's folder, a folder of servables, or of a language model (safetensors, tokenizer.json)",
+    )
+    serve.add_argument("--network", default="", help="FILE.py:NAME of a checkpoint's network: a class, or a function that makes it")
+    serve.add_argument(
+        "--input", action="append", default=[], help="type and sizes of an input of the network, such as float32:-1,3,224,224"
     )
     serve.add_argument("--http", default="127.0.0.1:8000", help="address of the HTTP side (default %(default)s)")
     serve.add_argument("--grpc", default="127.0.0.1:8001", help="address of the gRPC side (default %(default)s)")
@@ -73,6 +80,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _serve(options: argparse.Namespace) -> None:
+    if options.path.endswith(".ckpt"):
+        made = tempfile.TemporaryDirectory(prefix="mindspore-serving-")
+        atexit.register(made.cleanup)
+        options.path = checkpoints.to_model(options.path, options.network, options.input, made.name)
     folder = is_language_model(options.path)
     places = [] if folder else locations(options.path)
     secure = None

@@ -10,6 +10,7 @@ Nothing here needs Tensor, Cell or the functions of `mindspore.ops`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,27 @@ class TensorSpec(NamedTuple):
     shape: Shape
 
 
+@dataclass
+class State:
+    """Weights that compiled programs share, by name; `changing`: those that a run of one of them changes."""
+
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    changing: set[str] = field(default_factory=set)
+
+    def take(self, program: Program) -> None:
+        """Weights of one more program. Those that are known by name are the same ones."""
+        for name, array in program.weights.items():
+            known = self.arrays.get(name)
+            if known is None:
+                self.arrays[name] = np.array(array)  # ours alone: a backend may rely on it
+            elif known.shape != array.shape or known.dtype != array.dtype:
+                raise ValueError(
+                    f"The weight '{name}' is {known.dtype} {known.shape} in one graph and {array.dtype} {array.shape} in another; "
+                    "graphs that share weights must agree."
+                )
+        self.changing |= set(program.updates)
+
+
 class Program(NamedTuple):
     """A graph and what it needs to run. The graph's parameters are the inputs, then the weights it reads."""
 
@@ -43,16 +65,22 @@ class Program(NamedTuple):
     updates: dict[str, int]  # weights that a run changes: which of the graph's outputs is the new value
     errors: tuple[Callable[[float], BaseException], ...] = ()  # what a run may report, from the offending value
 
-    def compile(self, backend: Backend) -> Callable[..., tuple[np.ndarray, ...]]:
-        """A function from arrays, one for each input, to arrays, one for each output. Changed weights are kept."""
-        executable: Any = backend.compile(self.graph)
-        state = {name: np.array(array) for name, array in self.weights.items()}  # ours alone: a backend may rely on them
-        own = {"own": True} if hasattr(executable, "kept_inputs") else {}
+    def compile(self, backend: Backend, state: State | None = None) -> Callable[..., tuple[np.ndarray, ...]]:
+        """A function from arrays, one for each input, to arrays, one for each output. Changed weights are kept, in `state` if
+        it is given, where other programs find them."""
+        state = state or State()
+        state.take(self)
+        names = list(self.weights)
+        first = len(self.inputs)
+        donated = frozenset(first + place for place, name in enumerate(names) if name in self.updates)
+        executable: Any = backend.compile(self.graph, donated)
+        kept = {names[place - first] for place in getattr(executable, "kept_inputs", ()) if place >= first}
 
         def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-            found = executable(*self._checked(arrays), *state.values(), **own)
+            own = {"own": not kept & state.changing} if kept else {}
+            found = executable(*self._checked(arrays), *(state.arrays[name] for name in names), **own)
             self._raise_reported(found)
-            state.update({name: np.asarray(found[place]) for name, place in self.updates.items()})
+            state.arrays.update({name: np.asarray(found[place]) for name, place in self.updates.items()})
             return tuple(np.asarray(value) for value in found[: len(self.outputs)])
 
         return run

@@ -2,6 +2,9 @@
 
 A model with a batch dimension takes as many instances at once as its file says; the last batch is filled up with copies
 of its last instance. A model whose batch is open is compiled for powers of two as they are needed.
+
+Subgraphs share weights by name. What one leaves in them (keys and values of a prompt, say) the next one finds there: a first
+graph reads a whole prompt, a second one continues it token by token.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from mindspore.backends.cpu import CpuBackend
 from mindspore.formats import encryption, mindir, onnx
 from mindspore.formats.mindir.files import Decrypt
 from mindspore.formats.onnx.load import read_model
-from mindspore.formats.program import Program
+from mindspore.formats.program import Program, State
 from mindspore_serving.engine.declaration import ModelDeclaration
 from mindspore_serving.engine.errors import ServingError
 
@@ -67,13 +70,13 @@ def _official(dtype: str) -> str:
 class Subgraph:
     """One file of a model."""
 
-    def __init__(self, path: str, declaration: ModelDeclaration, decrypt: Decrypt | None) -> None:
-        self._path, self._decrypt, self._declaration = path, decrypt, declaration
+    def __init__(self, path: str, declaration: ModelDeclaration, decrypt: Decrypt | None, state: State) -> None:
+        self._path, self._decrypt, self._declaration, self._state = path, decrypt, declaration, state
         open_inputs = {name: shape for name, shape in input_shapes(path, decrypt).items() if -1 in shape}
         self._open = open_inputs if declaration.with_batch_dim else {}
         self.batch = OPEN_BATCH if self._open else 1
         program = self._load(1)
-        self._compiled = {1: program.compile(CpuBackend())}
+        self._compiled = {1: program.compile(CpuBackend(), state)}
         self.inputs = tuple(self._info(spec) for spec in program.inputs)
         self.outputs = tuple(self._info(spec) for spec in program.outputs)
         if not self._open:
@@ -105,7 +108,7 @@ class Subgraph:
         """(batch, function) for this many instances."""
         batch = min(1 << (count - 1).bit_length(), self.batch) if self._open else self.batch
         if batch not in self._compiled:
-            self._compiled[batch] = self._load(batch).compile(CpuBackend())
+            self._compiled[batch] = self._load(batch).compile(CpuBackend(), self._state)
         return batch, self._compiled[batch]
 
     def run(self, instances: Sequence[tuple[Any, ...]]) -> list[tuple[Array, ...]]:
@@ -146,7 +149,8 @@ class LoadedModel:
 
     def __init__(self, declaration: ModelDeclaration, folder: str, decrypt: Decrypt | None = None) -> None:
         self.declaration = declaration
-        self.subgraphs = tuple(Subgraph(os.path.join(folder, file), declaration, decrypt) for file in declaration.files)
+        state = State()
+        self.subgraphs = tuple(Subgraph(os.path.join(folder, file), declaration, decrypt, state) for file in declaration.files)
         for number, (inputs, outputs) in declaration.counts.items():
             found = self.subgraphs[number]
             for what, declared, own in (("inputs", inputs, found.inputs), ("outputs", outputs, found.outputs)):
