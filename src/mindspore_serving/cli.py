@@ -41,7 +41,8 @@ def _parser() -> argparse.ArgumentParser:
     serve = parser.add_subparsers(dest="command", required=True).add_parser("serve", help="start a server")
     serve.add_argument(
         "path",
-        help="a model file, a checkpoint (with --network and --input), a servable's folder, a folder of servables, or of a language model (safetensors, tokenizer.json)",
+        help="a model file, a checkpoint (with --network and --input), a servable's folder, a folder of servables, "
+        "or of a language model (safetensors, tokenizer.json)",
     )
     serve.add_argument("--network", default="", help="FILE.py:NAME of a checkpoint's network: a class, or a function that makes it")
     serve.add_argument(

@@ -47,10 +47,10 @@ def pack(weight: np.ndarray, kind: str = "float32") -> Packed:
         raise ValueError(f"a weight can be packed as one of {KINDS}, but got {kind!r}")
     outputs, inputs = weight.shape
     panels = -(-outputs // PANEL)
+    if kind == "float32":
+        return Packed(kind, outputs, inputs, _panels(weight, panels), None)
     whole = np.zeros((panels * PANEL, inputs), np.float32)
     whole[:outputs] = weight
-    if kind == "float32":
-        return Packed(kind, outputs, inputs, np.ascontiguousarray(whole.reshape(panels, PANEL, inputs).swapaxes(1, 2)), None)
     group = group_of(kind, inputs)
     grouped = whole.reshape(panels * PANEL, inputs // group, group)
     scales = _scales(grouped, kind)
@@ -62,6 +62,17 @@ def pack(weight: np.ndarray, kind: str = "float32") -> Packed:
     packed = fours if kind == "int8" else fours[:, 0::2] | fours[:, 1::2] << 4
     scales = scales.reshape(panels, PANEL, -1).swapaxes(1, 2)
     return Packed(kind, outputs, inputs, np.ascontiguousarray(packed), np.ascontiguousarray(scales, np.float32))
+
+
+def _panels(weight: np.ndarray, panels: int) -> np.ndarray:
+    outputs, inputs = weight.shape
+    packed = np.empty((panels, inputs, PANEL), np.float32)
+    whole, rest = divmod(outputs, PANEL)
+    packed[:whole] = weight[: whole * PANEL].reshape(whole, PANEL, inputs).swapaxes(1, 2)
+    if rest:
+        packed[whole, :, :rest] = weight[whole * PANEL :].T
+        packed[whole, :, rest:] = 0
+    return packed
 
 
 def _scales(grouped: np.ndarray, kind: str) -> np.ndarray:

@@ -73,22 +73,26 @@ def read_shape(folder: str) -> Shape:
 
 
 def read_weights(folder: str) -> dict[str, Array]:
-    """All tensors of the folder's safetensors files, as float32."""
+    """All tensors of the folder's safetensors files, as they lie in the files: whoever keeps one copies it."""
     files = sorted(name for name in os.listdir(folder) if name.endswith(".safetensors"))
     if not files:
         raise ValueError(f"{folder} holds no .safetensors files")
     found: dict[str, Array] = {}
     for name in files:
         path = os.path.join(folder, name)
-        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            view = memoryview(data)
-            arrays = safetensors.read(view, path)
-            found.update(
-                {key: np.ascontiguousarray(array, np.float32) for key, array in arrays.items() if not isinstance(array, str)}
-            )
-            del arrays
-            view.release()
+        with open(path, "rb") as file:
+            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))  # unmapped when no array is left
+        try:
+            entries, _, body = safetensors.read_header(mapped)
+        except safetensors.DecodeError as error:
+            raise ValueError(f"The file {path} is no safetensors file, is cut short or is damaged: {error}.") from None
+        data = np.frombuffer(body, np.uint8)
+        found.update({key: data[e.begin : e.end].view(e.dtype.np).reshape(e.shape) for key, e in entries.items()})
     return found
+
+
+def _own(array: Array) -> Array:
+    return np.array(array, np.float32)
 
 
 @dataclass
@@ -144,10 +148,10 @@ def _gpt2(shape: Shape, arrays: dict[str, Array]) -> Weights:
         return arrays.pop(prefix + name)
 
     def linear(name: str) -> Linear:
-        return Linear(get(f"{name}.weight").T, get(f"{name}.bias"))  # stored as [inputs, outputs]
+        return Linear(get(f"{name}.weight").T, _own(get(f"{name}.bias")))  # stored as [inputs, outputs]
 
     def norm(name: str) -> Norm:
-        return Norm(get(f"{name}.weight"), get(f"{name}.bias"))
+        return Norm(_own(get(f"{name}.weight")), _own(get(f"{name}.bias")))
 
     def layer(i: int) -> Layer:
         return Layer(
@@ -155,9 +159,9 @@ def _gpt2(shape: Shape, arrays: dict[str, Array]) -> Weights:
             norm(f"h.{i}.ln_2"), linear(f"h.{i}.mlp.c_fc"), linear(f"h.{i}.mlp.c_proj"),
         )  # fmt: skip
 
-    embedding = get("wte.weight")
+    embedding = _own(get("wte.weight"))
     layers = (layer(i) for i in range(shape.layers))
-    return Weights(embedding, get("wpe.weight"), layers, norm("ln_f"), Linear(arrays.get("lm_head.weight", embedding)))
+    return Weights(embedding, _own(get("wpe.weight")), layers, norm("ln_f"), Linear(arrays.get("lm_head.weight", embedding)))
 
 
 def _llama(shape: Shape, arrays: dict[str, Array]) -> Weights:
@@ -166,17 +170,17 @@ def _llama(shape: Shape, arrays: dict[str, Array]) -> Weights:
 
     def joined(names: list[str]) -> Linear:
         biases = [arrays.get(f"model.{name}.bias") for name in names]
-        bias = np.concatenate([b for b in biases if b is not None]) if biases[0] is not None else None
+        bias = _own(np.concatenate([b for b in biases if b is not None])) if biases[0] is not None else None
         return Linear(np.concatenate([get(f"{name}.weight") for name in names]), bias)
 
     def layer(i: int) -> Layer:
         attention, mlp = f"layers.{i}.self_attn.", f"layers.{i}.mlp."
         return Layer(
-            Norm(get(f"layers.{i}.input_layernorm.weight")), joined([f"{attention}{part}_proj" for part in "qkv"]),
-            joined([f"{attention}o_proj"]), Norm(get(f"layers.{i}.post_attention_layernorm.weight")),
+            Norm(_own(get(f"layers.{i}.input_layernorm.weight"))), joined([f"{attention}{part}_proj" for part in "qkv"]),
+            joined([f"{attention}o_proj"]), Norm(_own(get(f"layers.{i}.post_attention_layernorm.weight"))),
             joined([f"{mlp}gate_proj", f"{mlp}up_proj"]), joined([f"{mlp}down_proj"]),
         )  # fmt: skip
 
-    embedding = get("embed_tokens.weight")
+    embedding = _own(get("embed_tokens.weight"))
     layers = (layer(i) for i in range(shape.layers))
-    return Weights(embedding, None, layers, Norm(get("norm.weight")), Linear(arrays.get("lm_head.weight", embedding)))
+    return Weights(embedding, None, layers, Norm(_own(get("norm.weight"))), Linear(arrays.get("lm_head.weight", embedding)))

@@ -19,7 +19,8 @@ from mindspore_serving.llm.checkpoint import Array, Layer, Linear, Norm, Shape, 
 
 
 def _parameter(array: Array | None) -> Any:
-    return None if array is None else Parameter(Tensor(np.ascontiguousarray(array, np.float32) if array.dtype.kind == "f" else array))
+    """The array itself, not a copy: nobody else keeps it."""
+    return None if array is None else Parameter(Tensor.from_numpy(array))
 
 
 class PackedLinear(nn.Cell):
@@ -64,8 +65,8 @@ class Block(nn.Cell):
         self.inward, self.outward = PackedLinear(layer.inward, kind), PackedLinear(layer.outward, kind)
         self.wide, self.narrow = PackedLinear(layer.wide, kind), PackedLinear(layer.narrow, kind)
         self.inner = layer.narrow.weight.shape[1]
-        self.keys = Parameter(Tensor(np.zeros((pages, shape.kv_heads, shape.head_width, PAGE), np.float32)))
-        self.values = Parameter(Tensor(np.zeros((pages, shape.kv_heads, PAGE, shape.head_width), np.float32)))
+        self.keys = _parameter(np.zeros((pages, shape.kv_heads, shape.head_width, PAGE), np.float32))
+        self.values = _parameter(np.zeros((pages, shape.kv_heads, PAGE, shape.head_width), np.float32))
         self.attention = CachedAttention(shape.head_width**-0.5)
 
     def construct(self, x: Any, rotation: Any, positions: Any, tables: Any) -> Any:
