@@ -138,6 +138,9 @@ def compile_program(program: Program, threads: int = 0) -> Runner:
     from mindspore.backends import cpu
 
     if cpu.available():
+        from mindspore_lite.quantise.packed import for_few_rows
+
+        program = for_few_rows(program)
         backend = cpu.CpuBackend(threads=threads, finite=True)
         if backend.supports(program.graph):
             try:

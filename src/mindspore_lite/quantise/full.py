@@ -256,7 +256,7 @@ def observed(program: Program, layers: Sequence[Layer]) -> tuple[Program, list[N
     taps = [n for n in nodes if not isinstance(n, Parameter)]
     graph.output = Builder(graph).emit(made, (*outputs, *taps))
     try:
-        copied = _Rewriter(program, {}).run(graph.output)
+        copied = Rewriter(program, {}).run(graph.output)
     finally:
         graph.output = old
     specs = (*program.outputs, *(program.outputs[0]._replace(name=f"tap{n}") for n in range(len(taps))))
@@ -278,7 +278,7 @@ def calibrate(program: Program, layers: Sequence[Layer], data: Iterable[list[np.
 
 
 # -- writing the graph anew -----------------------------------------------------------------------------------------------
-class _Rewriter:
+class Rewriter:
     """Copies a graph; `replaced`: last node of a layer -> what makes it."""
 
     def __init__(self, program: Program, replaced: dict[int, Any]):
@@ -328,10 +328,10 @@ class _Rewriter:
 def quantise(program: Program, layers: Sequence[Layer], ranges: dict[int, Range], options: FullOptions) -> Program:
     """The program with its layers in whole numbers."""
     plan = _Plan(program, layers, ranges, options)
-    writer = _Rewriter(program, {layer.result.id: plan.maker(layer) for layer in layers})
+    writer = Rewriter(program, {layer.result.id: plan.maker(layer) for layer in layers})
     writer.inner = frozenset(n.id for layer in layers for n in layer.nodes[:-1])
     graph = writer.run(program.graph.output)
-    return _without_unused(program._replace(graph=graph, weights=writer.weights))
+    return without_unused(program._replace(graph=graph, weights=writer.weights))
 
 
 class _Plan:
@@ -350,7 +350,7 @@ class _Plan:
     def maker(self, layer: Layer) -> Any:
         return lambda writer: self.made(writer, layer)
 
-    def made(self, writer: _Rewriter, layer: Layer) -> Node:
+    def made(self, writer: Rewriter, layer: Layer) -> Node:
         codes, steps = self._filters(layer)
         if self.options.dynamic:
             x, scale = self._measured(writer, layer, steps)
@@ -396,7 +396,7 @@ class _Plan:
         per_group = means.reshape(groups, -1).repeat(inner.shape[0] // groups, axis=0)
         return np.asarray(layer.bias + (inner * per_group).sum(axis=1))
 
-    def _coded(self, writer: _Rewriter, source: Node) -> Node:
+    def _coded(self, writer: Rewriter, source: Node) -> Node:
         """A layer's input in whole numbers; made once for all layers that read it."""
         if source.id in self.whole:
             return writer(source)
@@ -407,7 +407,7 @@ class _Plan:
         return writer.coded[source.id, kind]
 
     @staticmethod
-    def _measured(writer: _Rewriter, layer: Layer, steps: np.ndarray) -> tuple[Node, Node]:
+    def _measured(writer: Rewriter, layer: Layer, steps: np.ndarray) -> tuple[Node, Node]:
         """The input by its largest magnitude in this run."""
         x = writer(layer.source)
         axes = tuple(range(len(layer.source.abstract.shape)))
@@ -418,7 +418,7 @@ class _Plan:
         return coded, writer.emit(elementwise.Mul(), writer.constant(steps), step)
 
 
-def _without_unused(program: Program) -> Program:
+def without_unused(program: Program) -> Program:
     """Without weights that nothing reads any more."""
     used = {a.id for node in program.graph.nodes() for a in node.args}
     first = len(program.inputs)

@@ -10,7 +10,7 @@ import numpy as np
 from mindspore_lite.arrays import ArrayWriter
 from mindspore_lite.container import as_json
 from mindspore_lite.model_file import LiteModel
-from mindspore_lite.quantise import calibration, full, ranges
+from mindspore_lite.quantise import calibration, full, packed, ranges
 from mindspore_lite.quantise.full import FullOptions, Layer
 from mindspore_lite.quantise.weights import QuantiseOptions, Sections, quantise_weights, skipped, truth
 from mindspore_lite.session import compile_program
@@ -31,10 +31,22 @@ def apply(model: LiteModel, arrays: ArrayWriter, config: Sections) -> LiteModel:
         raise ValueError("quantisation needs a graph: the model leaves sizes open; give input_shape")
     options = QuantiseOptions.from_config(config)
     if options is not None:
-        return quantise_weights(model, arrays, options)
+        return _with_weights(model, arrays, config, options)
     if common.get("bit_num", "8") != "8":
         raise ValueError(f"bit_num must be 8 for {kind}, but got {common['bit_num']!r}")
     return _in_layers(model, config, _options(config, kind == "DYNAMIC_QUANT"))
+
+
+def _with_weights(model: LiteModel, arrays: ArrayWriter, config: Sections, options: QuantiseOptions) -> LiteModel:
+    """Weights of fewer bits: in the file alone, or where they are used, too."""
+    strategy = config.get("weight_quant_param", {}).get("dequant_strategy", "")
+    if strategy not in ("", "ON_THE_FLY"):
+        raise ValueError(f"dequant_strategy must be ON_THE_FLY, but got {strategy!r}")
+    if not strategy:
+        return quantise_weights(model, arrays, options)
+    assert model.program is not None
+    made = packed.with_bits(model.program, options.bits, options.smallest, options.skip)
+    return model._replace(program=made, origin=FixedSource(model.inputs))
 
 
 def _options(config: Sections, dynamic: bool) -> FullOptions:

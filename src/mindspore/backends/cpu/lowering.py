@@ -399,7 +399,9 @@ class Lowering:
             for place, operand in enumerate(user.args):
                 if operand is value or (operand.op == "reshape" and operand.args[0] is value):
                     part = self.parts_of_join(user)[place]
-                    return layout.apply(part, Value("reshape", value.shape, value.dtype))
+                    seen = layout.apply(part, Value("reshape", value.shape, value.dtype))
+                    # a dimension that the join takes apart is one loop in the kernel, which has one stride for it
+                    return seen if seen is not None and layout.strides(seen) is not None else None
         return None
 
     def parts_of_join(self, call: Value, operands: list[View] | None = None) -> list[View]:
