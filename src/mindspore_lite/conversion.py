@@ -38,6 +38,7 @@ class Request(NamedTuple):
     optimise: bool = True
     run: bool = False
     train: bool = False
+    check: bool = False
     decrypt_key: bytes | None = None
     decrypt_mode: str = "AES-GCM"
     encrypt_key: bytes | None = None
@@ -49,6 +50,8 @@ def convert(request: Request) -> str:
     if not request.lite:
         return _as_mindir(request, path)
     origin, layout = read_source(request)
+    if request.check:
+        _check_layers(request, origin)
     if request.train:
         return _for_training(request, origin, layout, path)
     model = loading.prepare(origin, layout, _named_shapes(request, origin))
@@ -60,6 +63,23 @@ def convert(request: Request) -> str:
         _write_sources(request, model, path)
     model_file.write(path, model._replace(info=_info(request)), arrays, request.encrypt_key)
     return path
+
+
+_CLOSE = 1e-3  # of the largest magnitude of a layer
+
+
+def _check_layers(request: Request, origin: source.Source) -> None:
+    """Print how far apart layers are; ValueError where they part."""
+    from mindspore_lite import layer_check
+
+    if not isinstance(origin, source.OnnxSource):
+        raise ValueError(f"check compares ONNX and TFLite models with ONNX Runtime; there is no other engine for {request.kind}")
+    *told, last = layer_check.report(layer_check.check(origin, _named_shapes(request, origin)), _CLOSE)
+    for line in told:
+        print(line, flush=True)
+    if last.startswith("CHECK FAILED"):
+        raise ValueError(last)
+    print(last, flush=True)
 
 
 def _for_training(request: Request, origin: source.Source, layout: str, path: str) -> str:

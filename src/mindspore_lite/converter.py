@@ -53,6 +53,7 @@ class Converter:
         self._encrypt_key = ""
         self._infer = False
         self._train_model = False
+        self._check = False
         self._optimize = "general"
         self._device = ""
         self._device_id = 0
@@ -173,6 +174,16 @@ class Converter:
         self._infer = value
 
     @property
+    def check(self) -> bool:
+        """Whether each layer's result is compared with ONNX Runtime's before the model is written."""
+        return self._check
+
+    @check.setter
+    def check(self, value: bool) -> None:
+        check.instance("check", value, bool)
+        self._check = value
+
+    @property
     def train_model(self) -> bool:
         """Whether the model is to be trained on the device; `[train_param]` says how."""
         return self._train_model
@@ -273,7 +284,7 @@ class Converter:
             lite=self._save_type is ModelType.MINDIR_LITE,
             shapes={name: tuple(sizes) for name, sizes in self._input_shape.items()},
             half=self._weight_fp16, optimise=self._optimize != "none", run=self._infer,
-            train=self._train_model,
+            train=self._train_model, check=self._check,
             decrypt_key=_key(self._decrypt_key), decrypt_mode=self._decrypt_mode,
             encrypt_key=_key(self._encrypt_key) if self._enable_encryption else None,
         )  # fmt: skip

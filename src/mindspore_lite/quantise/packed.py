@@ -34,7 +34,7 @@ def for_few_rows(program: Program) -> Program:
 def _is_narrow(node: Any) -> bool:
     if type(node.op) not in (linalg.MatMul, linalg.BatchMatMul):
         return False
-    return math.prod(node.abstract.shape[:-1]) <= _FEW_ROWS
+    return bool(math.prod(node.abstract.shape[:-1]) <= _FEW_ROWS)
 
 
 def with_bits(program: Program, bits: int, smallest: int, skip: frozenset[str]) -> Program:

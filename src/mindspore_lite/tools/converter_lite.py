@@ -33,12 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add(parser, "encryptKey", "", "of the output, in hexadecimal digits")
     options.add(parser, "encryption", False, "encrypt the output", options.truth)
     options.add(parser, "trainModel", False, "prepare the model for training; [train_param] says how", options.truth)
+    options.add(parser, "check", False, "compare each layer with ONNX Runtime", options.truth)
     options.add(parser, "infer", False, "run the converted model once", options.truth)
     given = parser.parse_args(arguments)
     try:
         converter = Converter()
         converter.weight_fp16, converter.input_shape, converter.infer = given.fp16, given.inputShape, given.infer
-        converter.train_model = given.trainModel
+        converter.train_model, converter.check = given.trainModel, given.check
         converter.save_type = ModelType[given.saveType]
         converter.optimize = given.optimize
         converter.input_format = Format[given.inputDataFormat]

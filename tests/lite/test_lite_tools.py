@@ -1,0 +1,63 @@
+"""Tools around models: layer by layer checks, and times of operators."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from mindspore.backends import cpu
+from mindspore_lite.tools import benchmark, converter_lite
+
+RANDOM = np.random.default_rng(0)
+
+
+@pytest.fixture
+def network(tmp_path):
+    w = numpy_helper.from_array((RANDOM.standard_normal((4, 3, 3, 3)) * 0.2).astype(np.float32), "w")
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("GlobalAveragePool", ["b"], ["c"]),
+        helper.make_node("Softmax", ["c"], ["y"], axis=1),
+    ]
+    graph = helper.make_graph(
+        nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 8, 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4, 1, 1])], [w],
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "net.onnx")
+    return tmp_path
+
+
+def convert(folder, *more):
+    return converter_lite.main(["--fmk=ONNX", f"--modelFile={folder / 'net.onnx'}", f"--outputFile={folder / 'net'}", *more])
+
+
+def test_check_compares_every_layer(network, capsys):
+    assert convert(network, "--check=true") == 0
+    assert "CHECK: 4 values compared" in capsys.readouterr().out
+
+
+def test_check_says_where_engines_part(network, capsys, monkeypatch):
+    rule = _rule("Relu")
+    monkeypatch.setitem(_rules(), "Relu", lambda *a, **k: rule(*a, **k) * 2)
+    assert convert(network, "--check=true") == 1
+    told = capsys.readouterr().err
+    assert "they part at 'b' (Relu)" in told and not (network / "net.ms").exists()
+
+
+def _rules():
+    from mindspore.formats.onnx import registry
+
+    return registry.OPERATORS
+
+
+def _rule(name):
+    return _rules()[name]
+
+
+@pytest.mark.skipif(not cpu.available(), reason="needs the native backend")
+def test_benchmark_shows_operators(network, capsys):
+    assert convert(network) == 0
+    assert benchmark.main([f"--modelFile={network / 'net.ms'}", "--timeProfiling=true", "--loopCount=2"]) == 0
+    told = capsys.readouterr().out
+    assert "opName" in told and "conv" in told and "opType" in told
