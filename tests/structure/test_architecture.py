@@ -19,6 +19,7 @@ TOWER = [
     ("nn", "mint.nn"),
     ("train", "amp", "onnx", "profiler", "experimental", "rewrite", "boost", "tools", "run_check", "mint.optim",
      "parallel", "debug"),
+    ("model_zoo",),
     ("_compat",),
 ]  # fmt: skip
 LAYERS = {part: layer for layer, parts in enumerate(TOWER) for part in parts}

@@ -1,0 +1,53 @@
+"""The protocol of a task."""
+
+from __future__ import annotations
+
+import abc
+from pathlib import Path
+from typing import Any
+
+from mindspore.model_zoo.recipe import Recipe
+from mindspore.nn.cell import Cell
+
+SYNTHETIC = "synthetic"
+
+
+class Task(abc.ABC):
+    """Data, loss, and figure of a kind of work. `data` of the word "synthetic" is made up, with a known answer."""
+
+    name: str
+    #: what the folder or file of `--data` holds, for messages
+    wanted: str
+    #: what `evaluate` returns, and whether more of it is better
+    figure: str
+    higher_is_better = True
+
+    @abc.abstractmethod
+    def data(self, place: str, net: Cell, batch: int, training: bool, limit: int = 0) -> Any:
+        """A dataset of batches whose columns the training network takes; `limit` rows at most."""
+
+    @abc.abstractmethod
+    def training_network(self, net: Cell, recipe: Recipe) -> Cell:
+        """Columns of the data → loss."""
+
+    @abc.abstractmethod
+    def evaluate(self, net: Cell, data: Any) -> float:
+        """The figure on a dataset."""
+
+    def options(self, place: str) -> dict[str, Any]:
+        """The network's options that follow from the data, such as its number of classes."""
+        return {}
+
+    def predict(self, net: Cell, file: str) -> str:
+        """What the network says about a file, in words."""
+        raise ValueError(f"Networks for {self.name} have no prediction for a single file.")
+
+    def folder(self, place: str) -> Path:
+        """The folder or file with data, which must exist."""
+        path = Path(place)
+        if not path.exists():
+            raise ValueError(
+                f"There is no data at '{place}'. Networks for {self.name} want {self.wanted}; "
+                f"'{SYNTHETIC}' makes up data to try them."
+            )
+        return path

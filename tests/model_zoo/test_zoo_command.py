@@ -1,0 +1,104 @@
+"""`python -m mindspore.model_zoo`: what it does, and what it says when it cannot."""
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import model_zoo
+from mindspore.model_zoo.command import main
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    caught = capsys.readouterr()
+    return code, caught.out, caught.err
+
+
+@pytest.fixture(autouse=True)
+def own_context():
+    with ms.context.local_context():
+        yield
+
+
+def test_list_names_networks_with_papers(capsys):
+    code, out, _ = run(capsys, "list", "--task", "images")
+    assert code == 0
+    assert any(line.split()[0] == "resnet50" and "He et al. 2016" in line for line in out.splitlines())
+
+
+def test_summary_counts_what_a_closed_form_gives(capsys):
+    code, out, _ = run(capsys, "summary", "lenet5", "--batch", "1")
+    convolutions = 2 * (6 * 28 * 28 * 25 + 16 * 10 * 10 * 25 * 6)
+    products = 2 * (400 * 120 + 120 * 84 + 84 * 10)
+    net = model_zoo.create("lenet5")
+    counted = model_zoo.summary.__globals__["flops"](net.set_train(False), model_zoo.sample(net))
+    assert code == 0
+    assert convolutions + products <= counted <= 1.05 * (convolutions + products)
+    assert "61,706" in out
+
+
+def test_training_learns_exports_and_goes_on(capsys, tmp_path):
+    options = ("lenet5", "--size", "28", "--data", "synthetic", "--limit", "640")
+    recipe = ("--epochs", "4", "--batch", "32", "--optimizer", "adam", "--rate", "0.002")
+    code, out, _ = run(capsys, "train", *options, *recipe, "--out", str(tmp_path))
+    assert code == 0
+    assert float(out.split("accuracy ")[1].split()[0]) > 0.9
+    assert (tmp_path / "summary").is_dir()
+    weights = str(tmp_path / "lenet5.ckpt")
+    code, out, _ = run(capsys, "eval", *options, "--weights", weights)
+    assert code == 0
+    assert float(out.split()[1]) > 0.9
+    code, out, _ = run(capsys, "export", "lenet5", "--size", "28", "--weights", weights, "--out", str(tmp_path / "net"))
+    assert code == 0
+    assert (tmp_path / "net.mindir").is_file()
+
+
+def test_pynative_and_mixed_precision_train_too(capsys):
+    options = ("--data", "synthetic", "--limit", "64", "--epochs", "1", "--batch", "32", "--size", "28")
+    assert run(capsys, "train", "lenet5", *options, "--mode", "pynative")[0] == 0
+    assert run(capsys, "train", "lenet5", *options, "--amp", "O2")[0] == 0
+
+
+def test_folders_of_images_give_the_number_of_classes(capsys, tmp_path):
+    vision = pytest.importorskip("mindspore.dataset.vision")
+    for part in ("train", "val"):
+        for kind in range(3):
+            (tmp_path / part / f"kind{kind}").mkdir(parents=True)
+            for i in range(4):
+                image = np.full((40, 48, 3), 60 * kind + i, np.uint8)
+                vision.write_png(str(tmp_path / part / f"kind{kind}" / f"{i}.png"), image)
+    options = ("lenet5", "--size", "32", "--data", str(tmp_path), "--epochs", "1", "--batch", "4")
+    code, _, _ = run(capsys, "train", *options)
+    assert code == 0
+    code, _, err = run(capsys, "train", *options, "--classes", "7")
+    assert code == 2
+    assert "has 3 classes, but the network was made for 7" in err
+    code, out, _ = run(capsys, "predict", "lenet5", str(tmp_path / "val/kind0/0.png"))
+    assert code == 0
+    assert len(out.splitlines()) == 5
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (("summary", "resent50"), "did you mean resnet50"),
+    (("summary", "zzzzzz"), "`list` shows all names"),
+    (("train", "lenet5", "--data", "/no/such/folder"), "There is no data at '/no/such/folder'"),
+    (("train", "lenet5", "--data", "synthetic", "--batch", "0"), "--batch must be positive"),
+    (("train", "lenet5", "--data", "synthetic", "--limit", "8", "--batch", "16"), "fewer rows than a batch"),
+    (("summary", "lenet5", "--size", "9"), "'image_size' must be at least 16"),
+    (("summary", "vit_b_16", "--size", "100"), "must be a multiple of the patch"),
+    (("summary", "lenet5", "--classes", "0"), "'num_classes' must be a positive int"),
+    (("summary", "lenet5", "--set", "width=3"), "has no option 'width'"),
+    (("summary", "lenet5", "--set", "width"), "--set takes OPTION=NUMBER"),
+    (("eval", "lenet5", "--data", "synthetic", "--weights", "none.ckpt"), "There is no file 'none.ckpt'"),
+])  # fmt: skip
+def test_mistakes_are_named(capsys, arguments, words):
+    code, _, err = run(capsys, *arguments)
+    assert code == 2
+    assert words in err
+
+
+def test_images_of_the_wrong_size_are_refused_in_both_modes():
+    net = model_zoo.create("vit_b_16", tiny=True)
+    for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        with ms.context.local_context(mode=mode), pytest.raises(ValueError, match="takes images of 28 × 28 pixels"):
+            net(ms.ops.zeros((1, 3, 30, 30)))
