@@ -107,8 +107,10 @@ def _serve(options: argparse.Namespace) -> None:
 
 
 def is_language_model(path: str) -> bool:
-    """A folder as Hugging Face writes them."""
-    return all(os.path.isfile(os.path.join(path, name)) for name in ("config.json", "tokenizer.json"))
+    """A folder as Hugging Face writes them, or with a GGUF file; both need `tokenizer.json`."""
+    if not os.path.isfile(os.path.join(path, "tokenizer.json")):
+        return False
+    return any(name == "config.json" or name.endswith(".gguf") for name in os.listdir(path))
 
 
 def _add_language_model(host: Host, options: argparse.Namespace) -> None:

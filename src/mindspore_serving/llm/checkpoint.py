@@ -1,4 +1,4 @@
-"""A Hugging Face folder → the shape of the model and its weights: `config.json` and `*.safetensors`.
+"""A model's folder → its shape and its weights: `config.json` and `*.safetensors` (Hugging Face), or one `*.gguf` (llama.cpp).
 
 Families differ in names of weights and in a few choices (norm, positions, activation, biases); `Shape` states the choices, and
 functions by family find the weights. Nothing is executed; sizes in the files are checked against the configuration.
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.formats import safetensors
+from mindspore_serving.llm import gguf, gguf_model
 
 Array = np.ndarray[Any, Any]
 
@@ -47,9 +48,17 @@ class Shape:
         return self.family != "gpt2"
 
 
-def read_shape(folder: str) -> Shape:
+#: weights by name, each of them taken once
+Arrays = dict[str, Array] | gguf_model.Tensors
+
+
+def read_config(folder: str) -> dict[str, Any]:
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
-        config = json.load(file)
+        config: dict[str, Any] = json.load(file)
+    return config
+
+
+def shape_of(config: dict[str, Any]) -> Shape:
     family = config.get("model_type")
     end = config.get("eos_token_id")
     ends = tuple(end) if isinstance(end, list) else () if end is None else (end,)
@@ -89,6 +98,10 @@ def read_weights(folder: str) -> dict[str, Array]:
         data = np.frombuffer(body, np.uint8)
         found.update({key: data[e.begin : e.end].view(e.dtype.np).reshape(e.shape) for key, e in entries.items()})
     return found
+
+
+def _or(array: Array | None, other: Array) -> Array:
+    return other if array is None else array
 
 
 def _own(array: Array) -> Array:
@@ -132,16 +145,31 @@ class Weights:
     head: Linear
 
 
+def gguf_file(folder: str) -> str | None:
+    """The path of the folder's GGUF file, if it has one and no `config.json`."""
+    names = [] if os.path.isfile(os.path.join(folder, "config.json")) else os.listdir(folder)
+    found = sorted(name for name in names if name.endswith(".gguf"))
+    if len(found) > 1:
+        raise ValueError(f"{folder} holds several GGUF files: {', '.join(found)}")
+    return os.path.join(folder, found[0]) if found else None
+
+
 def load(folder: str) -> tuple[Shape, Weights]:
-    shape = read_shape(folder)
-    arrays = read_weights(folder)
+    path = gguf_file(folder)
+    if path is not None:
+        file = gguf.File(path)
+        config = gguf_model.configuration(file)
+        arrays: Arrays = gguf_model.Tensors(file, config)
+    else:
+        config, arrays = read_config(folder), read_weights(folder)
+    shape = shape_of(config)
     try:
         return shape, (_gpt2 if shape.family == "gpt2" else _llama)(shape, arrays)
     except KeyError as error:
         raise ValueError(f"{folder} lacks the weight {error}") from None
 
 
-def _gpt2(shape: Shape, arrays: dict[str, Array]) -> Weights:
+def _gpt2(shape: Shape, arrays: Arrays) -> Weights:
     prefix = "transformer." if "transformer.wte.weight" in arrays else ""
 
     def get(name: str) -> Array:
@@ -161,10 +189,10 @@ def _gpt2(shape: Shape, arrays: dict[str, Array]) -> Weights:
 
     embedding = _own(get("wte.weight"))
     layers = (layer(i) for i in range(shape.layers))
-    return Weights(embedding, _own(get("wpe.weight")), layers, norm("ln_f"), Linear(arrays.get("lm_head.weight", embedding)))
+    return Weights(embedding, _own(get("wpe.weight")), layers, norm("ln_f"), Linear(_or(arrays.get("lm_head.weight"), embedding)))
 
 
-def _llama(shape: Shape, arrays: dict[str, Array]) -> Weights:
+def _llama(shape: Shape, arrays: Arrays) -> Weights:
     def get(name: str) -> Array:
         return arrays.pop(f"model.{name}")
 
@@ -183,4 +211,4 @@ def _llama(shape: Shape, arrays: dict[str, Array]) -> Weights:
 
     embedding = _own(get("embed_tokens.weight"))
     layers = (layer(i) for i in range(shape.layers))
-    return Weights(embedding, None, layers, Norm(_own(get("norm.weight"))), Linear(arrays.get("lm_head.weight", embedding)))
+    return Weights(embedding, None, layers, Norm(_own(get("norm.weight"))), Linear(_or(arrays.get("lm_head.weight"), embedding)))
