@@ -16,10 +16,12 @@ from mindspore.prims import values
 def both_namespaces(prim: Any, *args: Any, atol: float = 1e-9) -> Any:
     """Evaluate a primitive with NumPy and with JAX (float64); both and `infer` must agree. Returns NumPy's result."""
     import jax
+    import jax.experimental
     import jax.numpy as jnp
 
     found = prim.eval(np, *args)
-    with jax.enable_x64(True):
+    enable_x64 = jax.enable_x64 if hasattr(jax, "enable_x64") else jax.experimental.enable_x64  # before JAX 0.8
+    with enable_x64(True):
         places = [i for i, a in enumerate(args) if isinstance(a, np.ndarray)]
 
         def evaluate(*arrays: Any) -> Any:

@@ -43,6 +43,10 @@ _AND, _OR, _XOR = _ew.BitwiseAnd(), _ew.BitwiseOr(), _ew.BitwiseXor()
 _ndarray = np.ndarray
 
 
+#: whether numbers take the type of arrays without dimensions, too: NumPy 1 makes 64 bits of both
+_WEAK = np.add(np.array(1, np.float32), 1.0).dtype == np.float32
+
+
 def _no_text(prim: Any, given: str) -> TypeError:
     return TypeError(
         f'Failed calling {prim.name} with "{prim.name}()({given})": text does not mix with tensors. '
@@ -57,7 +61,7 @@ def _binary(prim: Primitive, ufunc: Any) -> Any:
     def method(self: Tensor, other: Any) -> Any:
         if type(other) is float and takes_numbers and ACTIVE.builder is None and not ACTIVE.tapes and not _Dispatch.observed:
             a = self._data
-            if type(a) is _ndarray and a.dtype.char in "fd":  # a Python number takes the array's type
+            if type(a) is _ndarray and a.dtype.char in "fd" and (a.ndim or _WEAK):  # a Python number takes the array's type
                 try:
                     return values.from_array(QUIET.run(ufunc, a, other))
                 except RuntimeError:  # a finaliser, within another operation

@@ -292,7 +292,7 @@ def _power(xp: Any, x: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         if x.dtype.kind in "ui" and xp is np:
             return (
-                np.power(x, np.maximum(y, 0)) if (y >= 0).all() else np.power(x.astype(np.float64), y).astype(x.dtype)
+                np.power(x, np.maximum(y, np.zeros_like(y))) if (y >= 0).all() else np.power(x.astype(np.float64), y).astype(x.dtype)
             )
         return xp.power(x, y)
 
