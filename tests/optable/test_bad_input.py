@@ -16,6 +16,22 @@ IMAGE = Tensor(np.ones((1, 2, 4, 4), np.float32))
 
 #: error, words of the message (besides the name of the operation), call
 OPS = [
+    # -- what must be a tensor
+    (TypeError, "tensor1", lambda: ops.addcmul(X, 1.5, X)),
+    (TypeError, "input", lambda: ops.addcdiv([1.5], X, X)),
+    (TypeError, "other", lambda: ops.isclose(X, 1.5)),
+    (TypeError, "input", lambda: ops.clamp(1.5, 0.0, 1.0)),
+    (TypeError, "input", lambda: ops.erfinv(0.5)),
+    (TypeError, "logits", lambda: ops.log_softmax([1.5])),
+    (TypeError, "target", lambda: ops.mse_loss(X, 1.5)),
+    (TypeError, "target", lambda: ops.cosine_embedding_loss(X, X, 1)),
+    (TypeError, "minval", lambda: ops.uniform((2, 2), 0.0, Tensor(1.0))),
+    (TypeError, "mean", lambda: ops.laplace((2, 2), 0.0, Tensor(1.0))),
+    (TypeError, "rate", lambda: ops.random_poisson(I, [0.5])),
+    (TypeError, "shape", lambda: ops.random_poisson((2, 2), V)),
+    (TypeError, "x", lambda: ops.shuffle([1.0])),
+    (TypeError, "num_true", lambda: ops.uniform_candidate_sampler(Tensor([[1]]), 1.5, 2, True, 5)),
+    (ValueError, "true_classes", lambda: ops.log_uniform_candidate_sampler(Tensor([1]), 1, 2, True, 5)),
     # -- axes
     (ValueError, "axis", lambda: ops.sum(X, 5)),
     (TypeError, "axis", lambda: ops.sum(X, "a")),

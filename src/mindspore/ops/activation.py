@@ -13,6 +13,7 @@ from mindspore.ops.arguments import (
     require_operands,
     require_rank,
     require_tensor,
+    require_tensors,
     to_float,
 )
 from mindspore.prims import activation as _act
@@ -324,6 +325,6 @@ def log_softmax(logits: Any, axis: int = -1, *, dtype: Any = None) -> Tensor:
         >>> print(ops.log_softmax(Tensor([0.0, 0.0])))
         [-0.6931472 -0.6931472]
     """
-    require_operands("log_softmax", logits=logits)
+    require_tensors("log_softmax", logits=logits)
     x = cast(as_tensor(logits), dtype)
     return _act.LogSoftmax(axis)(x if x.dtype.kind == "f" else cast(x, mstype.float32))

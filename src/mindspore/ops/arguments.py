@@ -183,9 +183,8 @@ def unary_float(prim: Any, name: str, doc: str, argument: str = "input") -> Call
 
     def function(input: Any) -> Tensor:
         if type(input) is not Tensor:
-            if isinstance(input, (str, bytes, dict)) or input is None:
-                raise wrong_call(name, "input", input, "a Tensor or a number", prim.__name__)
-            require_operands(name, input=input)
+            if not isinstance(input, (TensorBase, SymbolicScalarBase)):
+                raise wrong_call(name, "input", input, "a Tensor", prim.__name__)
             input = as_tensor(input)
         return apply(to_float(input))
 

@@ -157,7 +157,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
         [ True False]
     """
     require_numbers("isclose", rtol=rtol, atol=atol)
-    require_operands("isclose", input=input, other=other)
+    require_tensors("isclose", input=input, other=other)
     x, y = as_tensor(input), as_tensor(other)
     if x.dtype.kind not in "fc":
         x, y = cast(x, mstype.float32), cast(y, mstype.float32)

@@ -299,7 +299,7 @@ def addcmul(input: Tensor, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor
         [5.  8.5]
     """
     require_numbers("addcmul", value=value)
-    require_operands("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
+    require_tensors("addcmul", input=input, tensor1=tensor1, tensor2=tensor2)
     return input + value * (tensor1 * tensor2)
 
 
@@ -311,7 +311,7 @@ def addcdiv(input: Tensor, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor
         [2.5 2.5]
     """
     require_numbers("addcdiv", value=value)
-    require_operands("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
+    require_tensors("addcdiv", input=input, tensor1=tensor1, tensor2=tensor2)
     return input + value * (tensor1 / tensor2)
 
 
@@ -846,6 +846,7 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """
     if isinstance(input, (tuple, list)):
         return type(input)(clamp(x, min, max) for x in input)
+    require_tensors("clamp", input=input)
     if min is None and max is None:
         raise ValueError("For 'clamp', at least one of 'min' and 'max' must be given.")
     out = input

@@ -71,7 +71,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         >>> float(ms.ops.mse_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
         2.0
     """
-    require_operands("mse_loss", target=target)
+    require_tensors("mse_loss", target=target)
     x, y = _pair("mse_loss", input, target)
     return reduce_loss("mse_loss", _ew.Square()(to_float(x - y)), reduction)
 
@@ -83,7 +83,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         >>> print(ops.l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
         1.5
     """
-    require_operands("l1_loss", target=target)
+    require_tensors("l1_loss", target=target)
     x, y = _pair("l1_loss", input, target)
     return reduce_loss("l1_loss", _ew.Abs()(x - y), reduction)
 
@@ -95,7 +95,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         >>> print(ops.smooth_l1_loss(Tensor([1.5, 5.0]), Tensor([1.0, 1.0])))
         [0.125 3.5  ]
     """
-    require_operands("smooth_l1_loss", target=target)
+    require_tensors("smooth_l1_loss", target=target)
     x, y = _pair("smooth_l1_loss", input, target)
     return reduce_loss("smooth_l1_loss", _loss.SmoothL1(beta)(x, y), reduction)
 
@@ -107,7 +107,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         >>> print(ops.huber_loss(Tensor([1.5, 5.0]), Tensor([1.0, 1.0]), reduction="none"))
         [0.125 3.5  ]
     """
-    require_operands("huber_loss", target=target)
+    require_tensors("huber_loss", target=target)
     x, y = _pair("huber_loss", input, target)
     if isinstance(delta, bool) or not isinstance(delta, (int, float)) or delta <= 0:
         raise ValueError(f"For 'huber_loss', 'delta' must be a positive number, but got {delta!r}.")
@@ -259,7 +259,7 @@ def binary_cross_entropy(
         >>> print(ops.binary_cross_entropy(Tensor([0.9, 0.2]), Tensor([1.0, 0.0])))
         0.16425204
     """
-    require_operands("binary_cross_entropy", labels=labels)
+    require_tensors("binary_cross_entropy", labels=labels)
     p, y = _pair("binary_cross_entropy", logits, labels)
     if p.shape != y.shape:
         raise ValueError(
@@ -307,7 +307,7 @@ def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
         >>> print(ops.kl_div(Tensor([-0.6931472, -0.6931472]), Tensor([0.5, 0.5])))
         0.0
     """
-    require_operands("kl_div", labels=labels)
+    require_tensors("kl_div", labels=labels)
     x, y = _pair("kl_div", logits, labels)
     check_reduction("kl_div", reduction, ("none", "mean", "batchmean", "sum"))
     losses = _ew.Select()(_ew.Greater()(y, 0), _ew.Xlogy()(y, y) - y * x, _ew.zeros_like(y * x))
@@ -417,8 +417,7 @@ def cosine_embedding_loss(
         [0. 1.]
     """
     require_numbers("cosine_embedding_loss", margin=margin)
-    require_operands("cosine_embedding_loss", input2=input2)
-    require_tensors("cosine_embedding_loss", input1=input1)
+    require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     if not -1 <= margin <= 1:
         raise ValueError(f"For 'cosine_embedding_loss', 'margin' must be in range [-1, 1], but got {margin}.")
     cosine = cosine_similarity(input1, input2, 1 if input1.ndim > 1 else 0)
@@ -456,7 +455,7 @@ def margin_ranking_loss(
         [0. 1.]
     """
     require_numbers("margin_ranking_loss", margin=margin)
-    require_operands("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    require_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     losses = _ew.ReLU()(-target * (input1 - input2) + margin)
     return reduce_loss("margin_ranking_loss", losses, reduction)
 

@@ -268,8 +268,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
         [-0.5 -0.5]
     """
     require_numbers("addmv", beta=beta, alpha=alpha)
-    require_operands("addmv", input=input)
-    require_tensors("addmv", mat=mat, vec=vec)
+    require_tensors("addmv", input=input, mat=mat, vec=vec)
     return beta * input + alpha * mv(mat, vec)
 
 
@@ -282,8 +281,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1
          [6. 8.]]
     """
     require_numbers("addr", beta=beta, alpha=alpha)
-    require_operands("addr", x=x)
-    require_tensors("addr", vec1=vec1, vec2=vec2)
+    require_tensors("addr", x=x, vec1=vec1, vec2=vec2)
     return beta * x + alpha * outer(vec1, vec2)
 
 
@@ -454,7 +452,7 @@ def dist(input: Tensor, other: Any, p: Any = 2) -> Tensor:
         5.0
     """
     require_numbers("dist", p=p)
-    require_operands("dist", input=input, other=other)
+    require_tensors("dist", input=input, other=other)
     return vector_norm(input - other, p)
 
 

@@ -11,7 +11,15 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
-from mindspore.ops.arguments import as_tensor, cast, require_tensor, static_ints, to_float
+from mindspore.ops.arguments import (
+    as_tensor,
+    cast,
+    require_float,
+    require_tensor,
+    require_tensors,
+    static_ints,
+    to_float,
+)
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
@@ -34,7 +42,8 @@ def _key(seed: Any, generator: Any = None) -> Tensor:
     seed = values.static_value(seed)
     checks.require_known("random", "seed", seed)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-        raise ValueError(f"A seed must be None or an int of at least 0, but got {seed!r}.")
+        kind = ValueError if isinstance(seed, (int, np.integer)) else TypeError
+        raise kind(f"A seed must be None or an int of at least 0, but got {seed!r}.")
     return next_key(None if seed is None else int(seed), generator)
 
 
@@ -72,6 +81,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: Any = None, dtype: Any =
         >>> bool((x.abs() <= 1).all())
         True
     """
+    require_tensors("uniform", minval=minval, maxval=maxval)
     low, high = as_tensor(minval), as_tensor(maxval)
     dims = checks.broadcast("uniform", static_ints("uniform", "shape", shape), low.shape, high.shape)
     dtype = mstype.to_dtype(dtype)
@@ -137,7 +147,7 @@ def shuffle(x: Tensor, seed: Any = None) -> Tensor:
         >>> print(ops.sort(ops.shuffle(Tensor([1.0, 2.0, 3.0]), seed=1))[0])
         [1. 2. 3.]
     """
-    if x.ndim == 0:
+    if require_tensor("shuffle", "x", x).ndim == 0:
         return x
     order = rnd.RandomPermutation()(_key(seed), x.shape[0], mstype.int64)
     return Gather()(x, order, 0)
@@ -219,6 +229,7 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: Any = None) -> Tenso
         >>> ops.laplace((2, 3), Tensor(1.0), Tensor(0.5), seed=1).shape
         (2, 3)
     """
+    require_tensors("laplace", mean=mean, lambda_param=lambda_param)
     centre, scale = to_float(as_tensor(mean)), to_float(as_tensor(lambda_param))
     dims = checks.broadcast("laplace", static_ints("laplace", "shape", shape), centre.shape, scale.shape)
     return standard_laplace(dims, seed) * scale + centre
@@ -278,6 +289,7 @@ def random_gamma(shape: Any, alpha: Tensor, seed: Any = None) -> Tensor:
         >>> ops.random_gamma(Tensor([3]), Tensor([1.0, 2.0]), seed=1).shape
         (3, 2)
     """
+    require_float("random_gamma", "alpha", alpha)
     return gamma(shape, alpha, Tensor(1.0, alpha.dtype), seed)
 
 
@@ -293,6 +305,14 @@ def poisson(shape: Any, mean: Any, seed: Any = None) -> Tensor:
     return rnd.RandomPoissonSample()(_key(seed), dims, mstype.int32, rate)
 
 
+def _require_shape(op: str, shape: Any) -> None:
+    """Sizes in a tensor of int32 or int64 of one dimension."""
+    if require_tensor(op, "shape", shape).dtype not in (mstype.int32, mstype.int64):
+        raise TypeError(f"For '{op}', 'shape' must be of type int32 or int64, but got {shape.dtype}.")
+    if shape.ndim != 1:
+        raise ValueError(f"For '{op}', 'shape' must have one dimension, but its shape is {shape.shape}.")
+
+
 def random_poisson(shape: Any, rate: Any, seed: Any = None, dtype: Any = mstype.float32) -> Tensor:
     """Poisson numbers; the result's shape is `shape` + rate.shape.
 
@@ -300,7 +320,16 @@ def random_poisson(shape: Any, rate: Any, seed: Any = None, dtype: Any = mstype.
         >>> ops.random_poisson(Tensor([3]), Tensor([1.0, 2.0]), seed=1).shape
         (3, 2)
     """
-    rate = to_float(as_tensor(rate))
+    _require_shape("random_poisson", shape)
+    rate = (
+        rate
+        if values.is_number(rate) and not isinstance(rate, bool)
+        else require_tensor("random_poisson", "rate", rate)
+    )
+    rate = as_tensor(rate)
+    if rate.dtype.kind not in "if":
+        raise TypeError(f"For 'random_poisson', 'rate' must be of an int or float type, but got {rate.dtype}.")
+    rate = to_float(rate)
     dims = static_ints("random_poisson", "shape", shape) + rate.shape
     return rnd.RandomPoissonSample()(_key(seed), dims, mstype.to_dtype(dtype), rate)
 
@@ -373,7 +402,7 @@ def random_categorical(logits: Tensor, num_sample: int, seed: Any = 0, dtype: An
         >>> print(ops.random_categorical(Tensor([[0.0, 100.0]]), 3, seed=1))
         [[1 1 1]]
     """
-    if logits.ndim != 2:
+    if require_tensor("random_categorical", "logits", logits).ndim != 2:
         raise ValueError(f"For 'random_categorical', 'logits' must be 2-D, but its shape is {logits.shape}.")
     from mindspore.ops.reduction import amax
 
@@ -428,6 +457,8 @@ def log_uniform_candidate_sampler(
         ((3,), (2, 1))
     """
 
+    _check_candidates("log_uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max)
+
     def chance(classes: Any) -> Any:
         return ew.Log()((classes + 2) / (classes + 1)) / math.log(range_max + 1)
 
@@ -445,9 +476,20 @@ def uniform_candidate_sampler(
         >>> drawn.shape
         (3,)
     """
+    _check_candidates("uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max)
     return _candidates(
         true_classes, num_sampled, unique, range_max, seed, lambda classes: ew.ones_like(classes) / range_max
     )
+
+
+def _check_candidates(op: str, true: Any, num_true: int, count: int, unique: bool, range_max: int) -> None:
+    for name, number in (("num_true", num_true), ("num_sampled", count), ("range_max", range_max)):
+        checks.integer(op, name, number, 1)
+    checks.boolean(op, "unique", unique)
+    if require_tensor(op, "true_classes", true).dtype not in (mstype.int32, mstype.int64):
+        raise TypeError(f"For '{op}', 'true_classes' must be of type int32 or int64, but got {true.dtype}.")
+    if true.ndim != 2 or true.shape[1] != num_true:
+        raise ValueError(f"For '{op}', 'true_classes' must have the shape (N, {num_true}), but has {true.shape}.")
 
 
 def _candidates(
