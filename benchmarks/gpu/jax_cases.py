@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 import jax
@@ -199,7 +200,83 @@ def lenet():
     return training(p, zeros(p), lenet_loss, momentum, images, integers(10, 32))
 
 
+# -- decoding one token with a network of the shape of LLaMA 3 8B --------------------------------------------------------
+DECODER = {"layers": 32, "width": 4096, "heads": 32, "kv_heads": 8, "inner": 14336, "words": 128256, "places": 1024}
+
+
+def rms_norm(gamma, x):
+    wide = x.astype(jnp.float32)
+    return (wide * jax.lax.rsqrt((wide * wide).mean(-1, keepdims=True) + 1e-6)).astype(HALF) * gamma
+
+
+def rotate(x, cos, sin):
+    half = x.shape[-1] // 2
+    return x * cos + jnp.concatenate([-x[..., half:], x[..., :half]], -1) * sin
+
+
+def decoder_layer(p, cache, x, place, cos, sin, mask):
+    d, size = DECODER, DECODER["width"] // DECODER["heads"]
+    batch, groups = x.shape[0], d["heads"] // d["kv_heads"]
+    qkv = (rms_norm(p["n1"], x) @ p["qkv"]).reshape(batch, -1, size)
+    q, k, v = jnp.split(qkv, [d["heads"], d["heads"] + d["kv_heads"]], 1)
+    q, k = rotate(q, cos, sin), rotate(k, cos, sin)
+    keys, values = (
+        jax.lax.dynamic_update_slice(c, t[:, :, None], (0, 0, place, 0)) for c, t in zip(cache, (k, v))
+    )
+    grouped = q.reshape(batch, d["kv_heads"], groups, size)
+    scores = jnp.einsum("bkgd,bktd->bkgt", grouped, keys, preferred_element_type=jnp.float32) * size**-0.5
+    shares = jax.nn.softmax(jnp.where(mask, scores, -1e9), -1).astype(HALF)
+    mixed = jnp.einsum("bkgt,bktd->bkgd", shares, values).reshape(batch, -1)
+    x = x + mixed @ p["out"]
+    gate, up = jnp.split(rms_norm(p["n2"], x) @ p["gate_up"], 2, 1)
+    return x + (jax.nn.silu(gate) * up) @ p["down"], (keys, values)
+
+
+def decode(batch):
+    d, size = DECODER, DECODER["width"] // DECODER["heads"]
+
+    @functools.partial(jax.jit, donate_argnums=(1,))
+    def run(p, caches, words, place):
+        x, mask = p["words"][words], jnp.arange(d["places"]) <= place
+        angle = place * 5e5 ** -(jnp.arange(0, size, 2).repeat(2) / size)
+        cos, sin, new = jnp.cos(angle).astype(HALF), jnp.sin(angle).astype(HALF), []
+        for layer, cache in zip(p["layers"], caches):
+            x, cache = decoder_layer(layer, cache, x, place, cos, sin, mask)
+            new.append(cache)
+        return new, (rms_norm(p["norm"], x) @ p["head"]).argmax(-1).astype(jnp.int32), place + 1
+
+    def random_weights(number, *shape):
+        return (jax.random.normal(jax.random.key(number), shape, jnp.float32) * 0.02).astype(HALF)
+
+    def prepared():
+        w, columns = d["width"], (d["heads"] + 2 * d["kv_heads"]) * size
+        shapes = {"qkv": (w, columns), "out": (w, w), "gate_up": (w, 2 * d["inner"]), "down": (d["inner"], w)}
+        layers = [
+            {n: random_weights(i, *s) for n, s in shapes.items()} | {"n1": jnp.ones(w, HALF), "n2": jnp.ones(w, HALF)}
+            for i in range(d["layers"])
+        ]
+        words = [random_weights(i, d["words"], w) for i in range(2)]
+        p = {"layers": layers, "words": words[0], "head": words[1].T.copy(), "norm": jnp.ones(w, HALF)}
+        cache = (batch, d["kv_heads"], d["places"], size)
+        state = [[(jnp.zeros(cache, HALF), jnp.zeros(cache, HALF)) for _ in layers], integers(1000, batch), 500]
+        first = jnp.int32(500)
+        state[2] = first
+
+        def step():
+            state[:] = run(p, *state)
+            step.count += 1
+            if step.count == 400:
+                step.count, state[2] = 0, first
+            return state[1][0]
+
+        step.count = 0
+        return step
+
+    return prepared
+
+
 CASES = {
+    "decode_1": decode(1), "decode_64": decode(64),
     "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
     "bert": transformer(30522, 32, 512, False), "lenet": lenet,
 }  # fmt: skip

@@ -183,7 +183,87 @@ def lenet():
     return training(net, nn.Momentum(net.trainable_params(), 0.01, 0.9), images, integers(10, 32))
 
 
+# -- decoding one token with a network of the shape of LLaMA 3 8B ------------------------------------------------------
+DECODER = {"layers": 32, "width": 4096, "heads": 32, "kv_heads": 8, "inner": 14336, "words": 128256, "places": 1024}
+
+
+def random_weights(*shape):
+    """Numbers of a weight's size; the same for all layers, since making 8 billion takes minutes."""
+    if shape not in WEIGHTS:
+        WEIGHTS[shape] = Tensor(RNG.standard_normal(shape, np.float32) * 0.02).astype(ms.bfloat16)
+    return Parameter(WEIGHTS[shape].copy())
+
+
+WEIGHTS: dict[tuple, Tensor] = {}
+
+
+class DecoderLayer(nn.Cell):
+    def __init__(self, batch):
+        super().__init__()
+        d = DECODER
+        self.heads, self.kv_heads, self.size = d["heads"], d["kv_heads"], d["width"] // d["heads"]
+        self.norm1, self.norm2 = (Parameter(ops.ones(d["width"], ms.bfloat16)) for _ in range(2))
+        self.qkv = random_weights((self.heads + 2 * self.kv_heads) * self.size, d["width"])
+        self.out = random_weights(d["width"], d["width"])
+        self.gate_up, self.down = random_weights(2 * d["inner"], d["width"]), random_weights(d["width"], d["inner"])
+        cache = (batch, self.kv_heads, d["places"], self.size)
+        self.keys, self.values = (Parameter(ops.zeros(cache, ms.bfloat16), requires_grad=False) for _ in range(2))
+
+    def construct(self, x, place, cos, sin, mask):
+        batch = x.shape[0]
+        qkv = ops.dense(ops.rms_norm(x, self.norm1)[0], self.qkv).reshape(batch, -1, 1, self.size)
+        q, k, v = ops.split(qkv, (self.heads, self.kv_heads, self.kv_heads), 1)
+        q, k = (ops.rotary_position_embedding(t, cos, sin) for t in (q, k))
+        self.keys[:, :, place] = k[:, :, 0]
+        self.values[:, :, place] = v[:, :, 0]
+        mixed = ops.scaled_dot_product_attention(q, self.keys, self.values, mask, enable_gqa=True)
+        x = x + ops.dense(mixed.reshape(batch, -1), self.out)
+        gate, up = ops.split(ops.dense(ops.rms_norm(x, self.norm2)[0], self.gate_up), DECODER["inner"], 1)
+        return x + ops.dense(ops.silu(gate) * up, self.down)
+
+
+class Decoder(nn.Cell):
+    def __init__(self, batch):
+        super().__init__()
+        self.words, self.head = (random_weights(DECODER["words"], DECODER["width"]) for _ in range(2))
+        self.layers = nn.CellList([DecoderLayer(batch) for _ in range(DECODER["layers"])])
+        self.norm = Parameter(ops.ones(DECODER["width"], ms.bfloat16))
+        angles = np.outer(np.arange(DECODER["places"]), 5e5 ** -(np.arange(0, 128, 2) / 128)).repeat(2, 1)
+        self.cos, self.sin = (Tensor(f(angles)[:, None].astype(np.float32)).astype(ms.bfloat16) for f in (np.cos, np.sin))
+        self.all_places = Tensor(np.arange(DECODER["places"], dtype=np.int32))
+
+    def construct(self, words, place):
+        x, cos, sin = self.words[words], self.cos[place], self.sin[place]
+        mask = (self.all_places <= place).reshape(1, 1, 1, -1)
+        for layer in self.layers:
+            x = layer(x, place, cos, sin, mask)
+        return ops.dense(ops.rms_norm(x, self.norm)[0], self.head).argmax(-1).astype(ms.int32), place + 1
+
+
+def decode(batch):
+    def prepared():
+        net = Decoder(batch)
+        net.set_train(False)
+        run = ms.jit(net)
+        state = [integers(1000, batch), Tensor(np.int32(500))]
+
+        def step():
+            state[:] = run(*state)
+            if WEIGHTS:  # the network has its own copies
+                WEIGHTS.clear()
+            if step.count == 400:
+                step.count, state[1] = 0, Tensor(np.int32(500))
+            step.count += 1
+            return state[0][0]
+
+        step.count = 0
+        return step
+
+    return prepared
+
+
 CASES = {
+    "decode_1": decode(1), "decode_64": decode(64),
     "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
     "bert": transformer(30522, 32, 512, False), "vit": vit, "lenet": lenet, "lenet_eager": eagerly(lenet),
     "resnet50_32_eager": eagerly(resnet50(32)),

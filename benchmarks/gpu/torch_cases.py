@@ -172,7 +172,72 @@ def lenet():
     return training(net, sgd, F.cross_entropy, torch.randn(32, 1, 32, 32), torch.randint(0, 10, (32,)), half=False)
 
 
+# -- decoding one token with a network of the shape of LLaMA 3 8B --------------------------------------------------------
+DECODER = {"layers": 32, "width": 4096, "heads": 32, "kv_heads": 8, "inner": 14336, "words": 128256, "places": 1024}
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, batch):
+        super().__init__()
+        w, size = DECODER["width"], DECODER["width"] // DECODER["heads"]
+        self.counts, self.size = (DECODER["heads"], DECODER["kv_heads"], DECODER["kv_heads"]), size
+        self.norm1, self.norm2 = nn.RMSNorm(w), nn.RMSNorm(w)
+        self.qkv, self.out = nn.Linear(w, sum(self.counts) * size, bias=False), nn.Linear(w, w, bias=False)
+        self.gate_up, self.down = (
+            nn.Linear(w, 2 * DECODER["inner"], bias=False), nn.Linear(DECODER["inner"], w, bias=False)
+        )  # fmt: skip
+        for name in ("keys", "values"):
+            self.register_buffer(name, torch.zeros(batch, DECODER["kv_heads"], DECODER["places"], size))
+
+    def forward(self, x, place, cos, sin, mask):
+        batch = x.shape[0]
+        q, k, v = self.qkv(self.norm1(x)).view(batch, -1, 1, self.size).split(self.counts, 1)
+        q, k = (t * cos + torch.cat([-t[..., self.size // 2 :], t[..., : self.size // 2]], -1) * sin for t in (q, k))
+        self.keys.index_copy_(2, place, k)
+        self.values.index_copy_(2, place, v)
+        mixed = F.scaled_dot_product_attention(q, self.keys, self.values, mask, enable_gqa=True)
+        x = x + self.out(mixed.reshape(batch, -1))
+        gate, up = self.gate_up(self.norm2(x)).chunk(2, 1)
+        return x + self.down(F.silu(gate) * up)
+
+
+class Decoder(nn.Module):
+    def __init__(self, batch):
+        super().__init__()
+        self.words, self.head = nn.Embedding(DECODER["words"], DECODER["width"]), nn.Linear(
+            DECODER["width"], DECODER["words"], bias=False
+        )
+        self.layers = nn.ModuleList([DecoderLayer(batch) for _ in range(DECODER["layers"])])
+        self.norm = nn.RMSNorm(DECODER["width"])
+
+    def forward(self, words, place):
+        angle = place * 5e5 ** -(torch.arange(0, 128, 2).repeat_interleave(2) / 128)
+        x, mask = self.words(words), (torch.arange(DECODER["places"]) <= place).view(1, 1, 1, -1)
+        cos, sin = torch.cos(angle).bfloat16(), torch.sin(angle).bfloat16()
+        for layer in self.layers:
+            x = layer(x, place, cos, sin, mask)
+        return self.head(self.norm(x)).argmax(-1)
+
+
+def decode(batch):
+    def prepared():
+        torch.set_default_dtype(torch.bfloat16)
+        net = Decoder(batch).eval().requires_grad_(False)
+        words, place = torch.randint(0, 1000, (batch,)), torch.full((1,), 500)
+        run = torch.compile(net) if AT_ITS_BEST else net
+
+        def step():
+            words.copy_(run(words, place))
+            place.add_(1).remainder_(1000)
+            return words[0]
+
+        return as_cuda_graph(step) if AT_ITS_BEST else step
+
+    return prepared
+
+
 CASES = {
+    "decode_1": decode(1), "decode_64": decode(64),
     "resnet50_32": resnet50(32), "resnet50_256": resnet50(256), "gpt2": transformer(50304, 16, 1024, True),
     "bert": transformer(30522, 32, 512, False), "vit": vit, "lenet": lenet, "lenet_eager": lenet,
     "resnet50_32_eager": resnet50(32),

@@ -74,6 +74,22 @@ def repeat_heads(x: Tensor, times: int) -> Any:
     return Reshape()(BroadcastTo((b, n, times, s, d))(ExpandDims()(x, 2)), (b, n * times, s, d))
 
 
+def attend_by_groups(q: Any, k: Any, v: Any, bias: Any, scale: float, causal: bool, p: float = 0.0) -> Any:
+    """`attend` of (B, N, S, D), where each head of keys and values may serve several heads of queries.
+
+    With one query, those of a group are rows of one product, and keys and values are read once. With more, they are repeated.
+    """
+    b, heads, queries, depth = q.shape
+    groups = k.shape[1]
+    times = heads // groups
+    if times == 1 or queries > 1 or causal or p:
+        return attend(q, repeat_heads(k, times), repeat_heads(v, times), bias, scale, causal, p)
+    if bias is not None and bias.ndim == 4 and bias.shape[1] == heads:
+        bias = Reshape()(bias, (bias.shape[0], groups, times, bias.shape[3]))
+    mixed = attend(Reshape()(q, (b, groups, times, depth)), k, v, bias, scale, False)
+    return Reshape()(mixed, (b, heads, queries, v.shape[-1]))
+
+
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Any, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
     is_causal: bool = False,
@@ -96,15 +112,13 @@ def scaled_dot_product_attention(
         require_float("scaled_dot_product_attention", name, tensor)
     if attn_mask is not None and is_causal:
         raise ValueError("For 'scaled_dot_product_attention', 'attn_mask' must be None when 'is_causal' is True.")
-    if enable_gqa and query.ndim == 4:
-        times = query.shape[1] // key.shape[1]
-        key, value = repeat_heads(key, times), repeat_heads(value, times)
     bias = None if attn_mask is None else additive_mask(attn_mask, query.dtype, False)
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     if is_causal and query.shape[-2] != key.shape[-2]:
         late = np.arange(key.shape[-2])[None, :] > np.arange(query.shape[-2])[:, None]
         bias, is_causal = cast(from_array(np.where(late, MASKED, 0.0).astype(np.float32)), query.dtype), False
-    return attend(query, key, value, bias, factor, is_causal, dropout_p)
+    how = attend_by_groups if enable_gqa and query.ndim == 4 else attend
+    return how(query, key, value, bias, factor, is_causal, dropout_p)
 
 
 # -- flash attention interfaces ---------------------------------------------------------------------------------------
@@ -203,8 +217,6 @@ def flash_attention_score(
 def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tuple) -> Any:
     """Attention of (B, N, S, D) with masks and dropout."""
     scale, keep_prob, drop_mask, before, after, mode = options
-    times = q.shape[1] // k.shape[1]
-    k, v = repeat_heads(k, times), repeat_heads(v, times)
     bias = None
     pattern = _sparse_bias(mode, q.shape[2], k.shape[2], before, after)
     if mask is not None and mode in (0, 1):
@@ -216,9 +228,11 @@ def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tupl
         # The shift is added before scaling; the primitive adds after it.
         bias = shift * scale if bias is None else bias + shift * scale
     if keep_prob == 1:
-        return attend(q, k, v, bias, scale, False)
+        return attend_by_groups(q, k, v, bias, scale, False)
     if drop_mask is None:
-        return attend(q, k, v, bias, scale, False, 1 - keep_prob)
+        return attend_by_groups(q, k, v, bias, scale, False, 1 - keep_prob)
+    times = q.shape[1] // k.shape[1]
+    k, v = repeat_heads(k, times), repeat_heads(v, times)
     scores = BatchMatMul(False, True)(q * scale, k)
     p = Softmax(-1)(scores if bias is None else scores + bias)
     return BatchMatMul()(p * cast(drop_mask, p.dtype) * (1 / keep_prob), v)

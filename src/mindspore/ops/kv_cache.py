@@ -11,10 +11,9 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops.arguments import cast, static_ints
 from mindspore.ops.attention import (
     additive_mask,
-    attend,
+    attend_by_groups,
     flash_attention_score,
     from_heads,
-    repeat_heads,
     to_heads,
 )
 from mindspore.ops.gather_scatter import gather
@@ -98,8 +97,7 @@ def paged_attention(
         if bias.ndim == 2:
             bias = ExpandDims()(ExpandDims()(bias, 1), 1)
         added = added + cast(bias, q.dtype)
-    times = head_num // kv_head_num
-    out = attend(q, repeat_heads(k, times), repeat_heads(v, times), added, scale_value, False)
+    out = attend_by_groups(q, k, v, added, scale_value, False)
     return Reshape()(out, query.shape)
 
 
@@ -129,7 +127,6 @@ def incre_flash_attention(
         return paged_attention(query, k, v, block_table, actual_seq_lengths, num_heads, scale_value, kv_heads)
     q = to_heads(query, input_layout, num_heads)
     k, v = (to_heads(x, input_layout, kv_heads) for x in (k, v))
-    times = num_heads // kv_heads
     bias = None if pse_shift is None else pse_shift * scale_value
     if attn_mask is not None:
         mask = Reshape()(additive_mask(attn_mask, q.dtype, True), (attn_mask.shape[0], 1, 1, -1))
@@ -139,7 +136,7 @@ def incre_flash_attention(
         late = np.arange(k.shape[2])[None, :] >= np.asarray(lengths)[:, None]
         cut = cast(from_array(np.where(late, MASKED, 0.0).astype(np.float32)[:, None, None]), q.dtype)
         bias = cut if bias is None else bias + cut
-    out = attend(q, repeat_heads(k, times), repeat_heads(v, times), bias, scale_value, False)
+    out = attend_by_groups(q, k, v, bias, scale_value, False)
     return from_heads(out, input_layout)
 
 

@@ -26,6 +26,8 @@ from mindspore.prims.elementwise import (
     Select,
     Sigmoid,
     Tanh,
+    as_type,
+    in_float32,
     ones_like,
     zeros_like,
 )
@@ -70,7 +72,9 @@ def activation(
             return narrow(function(xp, widen(x), **{k: self.attrs[k] for k in parameters}), x)
 
     def bprop(self: Primitive, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
-        return (dout * slope(x, out, **{k: self.attrs[k] for k in parameters}),)
+        """In float32 at least, as the forward pass: 16-bit floats are rounded once, at the end."""
+        steepness = slope(in_float32(x), in_float32(out), **{k: self.attrs[k] for k in parameters})
+        return (as_type(in_float32(dout) * steepness, dout.dtype),)
 
     members = {
         "__init__": init,
@@ -169,9 +173,8 @@ def _gelu_tanh(xp: Namespace, x: Array) -> Any:
 
 def _gelu_tanh_slope(x: TensorBase, out: TensorBase) -> Any:
     square = x * x
-    t = Tanh()(x * (square * 0.044715 + 1.0) * _SQRT_2_OVER_PI)
-    inner = (square * (3 * 0.044715) + 1.0) * _SQRT_2_OVER_PI
-    return (t + 1.0) * 0.5 + x * (1.0 - t * t) * inner * 0.5
+    s = Sigmoid()(x * (square * 0.044715 + 1.0) * (2 * _SQRT_2_OVER_PI))  # (1 + tanh) / 2
+    return s + x * s * (1.0 - s) * (square * (3 * 0.044715) + 1.0) * (2 * _SQRT_2_OVER_PI)
 
 
 def _gelu_erf(xp: Namespace, x: Array) -> Any:
@@ -444,7 +447,7 @@ class _Softmax(Primitive):
         return AbstractTensor(x.dtype, x.shape)
 
 
-def _shifted(xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
+def shifted_by_maximum(xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:
     """x minus its maximum, which keeps exponentials finite."""
     if x.size == 0:
         return x
@@ -467,11 +470,12 @@ class Softmax(_Softmax):
     def eval(self, xp: Namespace, x: Array) -> Any:
         axes = self._axes(x.ndim)
         with np.errstate(all="ignore"):
-            e = xp.exp(_shifted(xp, widen(x), axes))
+            e = xp.exp(shifted_by_maximum(xp, widen(x), axes))
             return narrow(e / xp.sum(e, axis=axes, keepdims=True), x)
 
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
-        return (out * (dout - ReduceSum(True)(dout * out, self._axes(x.ndim))),)
+        p, given = in_float32(out), in_float32(dout)
+        return (as_type(p * (given - ReduceSum(True)(given * p, self._axes(x.ndim))), dout.dtype),)
 
 
 class LogSoftmax(_Softmax):
@@ -489,11 +493,13 @@ class LogSoftmax(_Softmax):
     def eval(self, xp: Namespace, x: Array) -> Any:
         axes = self._axes(x.ndim)
         with np.errstate(all="ignore"):
-            shifted = _shifted(xp, widen(x), axes)
+            shifted = shifted_by_maximum(xp, widen(x), axes)
             return narrow(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axes, keepdims=True)), x)
 
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
-        return (dout - Exp()(out) * ReduceSum(True)(dout, self._axes(x.ndim)),)
+        given = in_float32(dout)
+        grad = given - Exp()(in_float32(out)) * ReduceSum(True)(given, self._axes(x.ndim))
+        return (as_type(grad, dout.dtype),)
 
 
 #: of a large negative number they are a product with zero, and so NaN of an infinite one

@@ -19,6 +19,7 @@ from mindspore.prims.activation import Softmax
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, numbered
 from mindspore.prims.linalg import BatchMatMul
+from mindspore.prims.pallas import on_cuda
 from mindspore.prims.precision import is_half, narrow, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum, sum_to_shape
@@ -87,13 +88,7 @@ def _flash_fits(causal: bool, q: Array, k: Array, v: Array, bias: Any) -> bool:
         return False
     if q.shape[-1] > 128 or q.shape[-1] % 8 or v.shape[-1] != q.shape[-1] or 0 in q.shape + k.shape:
         return False
-    return (not causal or q.shape[-2] == k.shape[-2]) and _on_cuda()
-
-
-def _on_cuda() -> bool:
-    jax = require("jax", "xla", "attention on XLA")
-    device = jax.config.jax_default_device or jax.devices()[0]
-    return getattr(device, "platform", device) in ("gpu", "cuda")
+    return (not causal or q.shape[-2] == k.shape[-2]) and on_cuda()
 
 
 def _flash(jax: Any, scale: float, causal: bool) -> Any:

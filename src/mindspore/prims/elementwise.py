@@ -1127,6 +1127,15 @@ class OnesLike(Elementwise):
         return (None,)
 
 
+def as_type(x: Any, dtype: mstype.DType) -> Any:
+    return Cast()(x, dtype) if x.dtype is not dtype else x
+
+
+def in_float32(x: Any) -> Any:
+    """A tensor of 16-bit floats as float32; others as they are. Gradients of such are rounded once, at their end."""
+    return as_type(x, mstype.float32) if x.dtype.kind == "f" and x.dtype.itemsize < 4 else x
+
+
 def zeros_like(x: Any) -> Any:
     return ZerosLike()(x)
 

@@ -13,7 +13,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
-from mindspore.prims.activation import LogSoftmax, Softmax, shifted_and_total
+from mindspore.prims.activation import LogSoftmax, Softmax, shifted_and_total, shifted_by_maximum
 from mindspore.prims.arrays import ExpandDims
 from mindspore.prims.elementwise import Cast, Elementwise, Equal, Exp, Log, Maximum, Minimum, Select, Sigmoid, binary
 from mindspore.prims.factors import DONE, Factors
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 
 def _log_softmax(xp: Namespace, x: Array) -> Any:
-    top = xp.max(x, axis=-1, keepdims=True)
-    shifted = x - top
+    shifted = shifted_by_maximum(xp, x, (-1,))  # as Softmax does, whose sums XLA then computes once for loss and gradient
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
 
 

@@ -14,8 +14,12 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
-from mindspore.prims.elementwise import Cast, Rsqrt
+from mindspore.prims.elementwise import Rsqrt
+from mindspore.prims.elementwise import as_type as _as
+from mindspore.prims.elementwise import in_float32 as _wide
 from mindspore.prims.factors import DONE, WHOLE, Factors, numbered
+from mindspore.prims.pallas import norm as gpu_norm
+from mindspore.prims.pallas import on_cuda
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import ROWS, Primitive
 from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape, reduced_shape
@@ -28,14 +32,6 @@ if TYPE_CHECKING:
 def stat_dtype(dtype: mstype.DType) -> mstype.DType:
     """The type statistics are kept in: float32 for narrower floats."""
     return mstype.float32 if dtype.kind == "f" and dtype.itemsize < 4 else dtype
-
-
-def _wide(x: TensorBase) -> Any:
-    return Cast()(x, mstype.float32) if stat_dtype(x.dtype) is not x.dtype else x
-
-
-def _as(x: TensorBase, dtype: mstype.DType) -> Any:
-    return Cast()(x, dtype) if x.dtype is not dtype else x
 
 
 def _count(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
@@ -62,6 +58,11 @@ def _one_pass_statistics(xp: Namespace, x: Array, axes: tuple[int, ...]) -> tupl
     moved = x - x[middle]
     first, second = (xp.mean(m, axis=axes, keepdims=True) for m in (moved, moved * moved))
     return first + x[middle], xp.maximum(second - first * first, 0)
+
+
+def _cheapest_statistics(xp: Namespace, x: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    one_pass = hasattr(x, "aval") and x.size  # an array of JAX's
+    return _one_pass_statistics(xp, x, axes) if one_pass else _statistics(xp, x, axes)
 
 
 def _standardized_grad(
@@ -131,6 +132,7 @@ class LayerNorm(Primitive):
 
     native_from = ROWS
     spreads = True
+    absorbs_casts = (0,)
 
     def __init__(self, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7):
         for name, value in (("begin_norm_axis", begin_norm_axis), ("begin_params_axis", begin_params_axis)):
@@ -162,17 +164,115 @@ class LayerNorm(Primitive):
 
     def eval(self, xp: Namespace, x: Array, gamma: Array, beta: Array) -> Any:
         wide = widen(x)
-        mean, var = _statistics(xp, wide, self.axes(x.ndim))
+        mean, var = _cheapest_statistics(xp, wide, self.axes(x.ndim))
         out = (wide - mean) / xp.sqrt(var + self.epsilon) * widen(gamma) + widen(beta)
         return narrow(out, x), mean, var
 
     def bprop(self, x: TensorBase, gamma: TensorBase, beta: TensorBase, out: Any, dout: Any) -> tuple:
-        wide, g = _wide(x), _wide(dout[0])
-        mean, var = out[1], out[2]
-        args = wide, mean, var, g * _wide(gamma), self.axes(x.ndim), self.epsilon, dout[1], dout[2]
-        lead = tuple(range(x.ndim - gamma.ndim))
-        dgamma = _sum(g * (wide - mean) * Rsqrt()(var + self.epsilon), lead)
-        return _as(_standardized_grad(*args), x.dtype), _as(dgamma, gamma.dtype), _as(_sum(g, lead), beta.dtype)
+        backward = LayerNormBackward(self.begin_norm_axis, self.epsilon)
+        dx, dgamma, dbeta = backward(x, dout[0], gamma, out[1], out[2], dout[1], dout[2])
+        return dx, _as(dgamma, gamma.dtype), _as(dbeta, beta.dtype)
+
+
+class LayerNormBackward(Primitive):
+    """The gradients of `LayerNorm` by x, gamma and beta; the last two in float32 or better.
+
+    One primitive, since all three come out of one reading of the data: on a GPU it is one kernel. With n numbers in a group,
+    c = x - mean, r = 1 / sqrt(variance + epsilon) and g = dy gamma:
+
+        dx = g r + c s + o,  s = 2/n dvariance - r³ mean(g c),  o = dmean/n - r mean(g)
+        dgamma = Σ dy c r,   dbeta = Σ dy
+
+    `residual`, if given, is added to dx: what arrives around the normalisation.
+    """
+
+    native_from = ROWS
+    spreads = True
+    absorbs_casts = (1, 0)
+    absorbs_sum = 7
+
+    def __init__(self, begin_norm_axis: int = 1, epsilon: float = 1e-7):
+        super().__init__(begin_norm_axis=begin_norm_axis, epsilon=float(epsilon))
+
+    def axes(self, ndim: int) -> tuple[int, ...]:
+        return tuple(range(checks.axis(self.name, self.begin_norm_axis, ndim, "begin_norm_axis"), ndim))
+
+    def infer(
+        self, x: Any, dy: Any, gamma: Any, mean: Any, variance: Any, dmean: Any, dvariance: Any, residual: Any = None
+    ) -> Any:
+        by_weight = AbstractTensor(stat_dtype(x.dtype), gamma.shape)
+        return AbstractTuple((x, by_weight, by_weight))
+
+    def factors(
+        self, x: Any, dy: Any, gamma: Any, mean: Any, variance: Any, dmean: Any, dvariance: Any, residual: Any = None
+    ) -> Factors:
+        names = tuple(WHOLE if d in self.axes(x.ndim) else n for d, n in enumerate(numbered(x.ndim)))
+        own = names[x.ndim - gamma.ndim :]
+        lead = {n: DONE for n in names[: x.ndim - gamma.ndim] if n != WHOLE}
+        more = () if residual is None else (names,)
+        return Factors((names, names, own, names, names, names, names, *more), (names, own, own), lead)
+
+    def on_device(self, device: Any, x: Any, dy: Any, gamma: Any, *rest: Any) -> Any:
+        dx, dgamma, dbeta = device.plain(self, x, dy, gamma, *rest)
+        cut = tuple(n for n in device.factors.inputs[0][: x.ndim - gamma.ndim] if n != WHOLE)
+        return dx, device.all_reduce("sum", dgamma, *cut), device.all_reduce("sum", dbeta, *cut)
+
+    def eval(
+        self, xp: Namespace, x: Array, dy: Any, gamma: Any, mean: Any, variance: Any, dmean: Any, dvariance: Any,
+        residual: Any = None,
+    ) -> Any:  # fmt: skip
+        axes, lead = self.axes(x.ndim), tuple(range(x.ndim - gamma.ndim))
+        n = _count(x.shape, axes)
+        wide, given = widen(x), widen(dy)
+        g, centred, inverse = given * widen(gamma), wide - mean, 1 / xp.sqrt(variance + self.epsilon)
+        slope = dvariance * (2.0 / n) - inverse * inverse * inverse * xp.mean(g * centred, axis=axes, keepdims=True)
+        offset = dmean * (1.0 / n) - inverse * xp.mean(g, axis=axes, keepdims=True)
+        dx = narrow(g * inverse + centred * slope + offset, x)
+        by_gamma = given * centred * inverse
+        by_weight = (xp.sum(by_gamma, axis=lead), xp.sum(given, axis=lead)) if lead else (by_gamma, given)
+        return dx if residual is None else dx + residual, *by_weight
+
+    def eval_xla(self, jnp: Any, x: Any, dy: Any, gamma: Any, *rest: Any) -> Any:
+        axes = self.axes(x.ndim)
+        if not (gpu_norm.fits(x, gamma, axes) and on_cuda()):
+            return self.eval(jnp, x, dy, gamma, *rest)
+        return gpu_norm.layer_norm_backward(self.epsilon, x, dy, gamma, *rest)
+
+    def bprop(self, *args: Any) -> tuple:
+        """Second derivatives, by reverse mode over the formulas above."""
+        x, dy, gamma, mean, variance, _, dvariance, *residual = args[:-2]
+        a, by_dgamma, by_dbeta = (_wide(d) for d in args[-1])
+        axes, lead = self.axes(x.ndim), tuple(range(x.ndim - gamma.ndim))
+        n = _count(x.shape, axes)
+        row = lambda value: ReduceSum(True)(value, axes)
+        c, w, wide_gamma = _wide(x) - mean, _wide(dy), _wide(gamma)
+        g, r = w * wide_gamma, Rsqrt()(variance + self.epsilon)
+        cube = r * r * r
+        moment, total = row(g * c) * (1.0 / n), row(g) * (1.0 / n)
+        slope = dvariance * (2.0 / n) - cube * moment
+        along, alone = row(a * c), row(a)
+        by_g = a * r - c * (cube * along * (1.0 / n)) - r * alone * (1.0 / n)
+        by_c = a * slope - g * (cube * along * (1.0 / n)) + by_dgamma * w * r
+        by_r = row(a * g) - r * r * moment * along * 3.0 - total * alone + row(by_dgamma * w * c)
+        by_dy = by_g * wide_gamma + by_dgamma * c * r + by_dbeta
+        grads = (
+            _as(by_c, x.dtype), _as(by_dy, dy.dtype), _as(_sum(w * by_g, lead), gamma.dtype), -row(by_c),
+            by_r * cube * -0.5, alone * (1.0 / n), along * (2.0 / n),
+        )  # fmt: skip
+        return (*grads, args[-1][0]) if residual else grads
+
+    def vmap(self, size: int, *args: Any) -> Any:
+        """A group of gradients for each example: the sums over the data leave out the batch axis."""
+        (x, varies), (dy, also), (gamma, many), *rest = args
+        if many or not varies or not also or not all(flag for _, flag in rest):
+            return None
+        moved = LayerNormBackward(self.begin_norm_axis + (self.begin_norm_axis >= 0), self.epsilon)
+        apart = tuple(range(1, x.ndim - gamma.ndim))
+        mean, variance = rest[0][0], rest[1][0]
+        wide = _wide(dy)
+        dx = moved(x, dy, gamma, *(value for value, _ in rest))[0]
+        dgamma = wide * (_wide(x) - mean) * Rsqrt()(variance + self.epsilon)
+        return dx, _sum(dgamma, apart), _sum(wide, apart)
 
 
 def _sum(x: TensorBase, axes: tuple[int, ...]) -> Any:
@@ -323,15 +423,10 @@ class BatchNorm(Primitive):
         out = centred * Reshape()(factor, row) + Reshape()(_wide(bias), row)
         return _as(out, x.dtype), new_mean, new_variance, used, spread
 
-    @staticmethod
-    def _statistics(xp: Namespace, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
-        one_pass = hasattr(x, "aval") and x.size  # an array of JAX's
-        return _one_pass_statistics(xp, x, axes) if one_pass else _statistics(xp, x, axes)
-
-    def eval(self, xp: Namespace, x: Array, scale: Array, bias: Array, mean: Array, variance: Array) -> Any:
+    def eval(self, xp: Namespace, x: Array, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
         wide, axes, row = widen(x), self._axes(x.ndim), self._row(x.shape)
         if self.is_training:
-            used_mean, used_var = (xp.reshape(s, (-1,)) for s in self._statistics(xp, wide, axes))
+            used_mean, used_var = (xp.reshape(s, (-1,)) for s in _cheapest_statistics(xp, wide, axes))
             n = _count(x.shape, axes)
             mean = narrow(widen(mean) * (1 - self.momentum) + used_mean * self.momentum, mean)
             unbiased = used_var * (n / max(n - 1, 1))

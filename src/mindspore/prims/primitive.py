@@ -99,6 +99,10 @@ class Primitive:
     elementwise: ClassVar[bool] = False
     #: the result is about the numbers themselves: an int beyond the tensor's type does not wrap round
     compares: ClassVar[bool] = False
+    #: arguments whose 16-bit floats it widens itself, so that casts before it can go; for 0, the first result has its type
+    absorbs_casts: ClassVar[tuple[int, ...]] = ()
+    #: number of an optional last argument that is added to the first result; -1: none
+    absorbs_sum: ClassVar[int] = -1
     #: f(x + y) = f(x) + f(y) in all arguments at once: a sum over devices may be taken after the operation
     linear: ClassVar[bool] = False
     #: it moves or names elements and computes nothing

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.inline import inline
+from mindspore.compiler.rewrite.absorb import absorb
 from mindspore.compiler.rewrite.matcher import Context, Rewriter
 from mindspore.compiler.rewrite.rules import SIMPLIFY, fold_constant
 from mindspore.ir import CNode, FuncGraph, Node, ValueNode
@@ -93,9 +94,16 @@ def fold_constants(graph: FuncGraph) -> None:
         g.output = replaced.get(g.output.id, g.output)
 
 
+def absorb_neighbours(graph: FuncGraph) -> None:
+    """Operations that are one kernel take in casts and sums around them (`absorb.py`)."""
+    for g in graph.all_graphs():
+        substitute(g, absorb(g))
+
+
 PASSES: list[tuple[str, Callable[[FuncGraph], None]]] = [
     ("inline", inline_calls),
     ("simplify", simplify),
     ("fold_constants", fold_constants),
     ("simplify_again", simplify),
+    ("absorb_neighbours", absorb_neighbours),
 ]
