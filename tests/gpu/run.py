@@ -73,6 +73,18 @@ FUNCTIONS = {
     "max_pool2d": (lambda x: ops.max_pool2d(x, 2, 2), (f(2, 3, 8, 8),), True),
     "avg_pool2d": (lambda x: ops.avg_pool2d(x, 2, 2), (f(2, 3, 8, 8),), True),
     "layer_norm": (lambda x, g, b: ops.layer_norm(x, (6,), g, b), (f(4, 6), f(6), f(6)), True),
+    "layer_norm, many rows": (lambda x, g, b: ops.sin(ops.layer_norm(x, (129,), g, b)), (f(700, 129), f(129), f(129)), True),
+    "layer_norm, long rows": (lambda x, g, b: ops.sin(ops.layer_norm(x, (8000,), g, b)), (f(16, 8000), f(8000), f(8000)), True),
+    "layer_norm, longer than a kernel's": (lambda x, g, b: ops.sin(ops.layer_norm(x, (9000,), g, b)), (f(8, 9000), f(9000), f(9000)), True),
+    "layer_norm, two axes": (lambda x, g, b: ops.sin(ops.layer_norm(x, (8, 40), g, b)), (f(300, 8, 40), f(8, 40), f(8, 40)), True),
+    "layer_norm, a way round it": (
+        lambda x, g, b: ops.tanh(x) + ops.sin(ops.layer_norm(x, (768,), g, b)), (f(100, 768), f(768), f(768)), True
+    ),
+    "grouped heads, one query": (
+        lambda q, k, v: ops.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+        (f(2, 8, 1, 16), f(2, 2, 9, 16), f(2, 2, 9, 16)), True,
+    ),
+    "matrix and a row": (lambda x, w: ops.matmul(x, w), (f(1, 300), f(300, 500)), True),
     "cross_entropy": (lambda x, k: ops.cross_entropy(x, k), (f(6, 5), i(6)), True),
 }
 
