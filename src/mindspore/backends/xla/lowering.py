@@ -118,7 +118,7 @@ class XlaBackend:
         """Settings for XLA's compiler on this device, each unless XLA_FLAGS names it."""
         given = os.environ.get("XLA_FLAGS", "")
         # Each operation on 16-bit floats rounds its result, as it does when called alone.
-        options = {"xla_allow_excess_precision": flags.excess_precision()}
+        options: dict[str, Any] = {"xla_allow_excess_precision": flags.excess_precision()}
         if self.device.platform == "gpu":
             options["xla_gpu_enable_triton_gemm"] = multiplications_per_number(graph) <= _FEW_MULTIPLICATIONS
             if any(isinstance(n.op, Convolution) for g in graph.all_graphs() for n in g.nodes()):
