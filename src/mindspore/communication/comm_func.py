@@ -12,11 +12,15 @@ result is there.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.prims import collective, exchange, values, world
+from mindspore.prims.active import ACTIVE
 
 __all__ = [
     "all_reduce", "all_gather_into_tensor", "all_to_all_with_output_shape", "all_to_all_single_with_output_shape",
@@ -28,10 +32,41 @@ _DEFAULT = world.WORLD_GROUPS[0]
 
 
 class CommHandle:
-    """An operation under way. Here operations are complete when they return."""
+    """An operation under way: between processes on CPUs it goes on while the program does."""
+
+    def __init__(self, wait: Callable[[], None] | None = None):
+        self._wait = wait
 
     def wait(self) -> None:
-        """Return when the result is there."""
+        """Return when the result is there; before, the tensor has no value to be relied on."""
+        if self._wait is not None:
+            self._wait()
+            self._wait = None
+
+
+def begun(prim: collective.Collective, source: Any, deliver: Callable[[Any], None]) -> CommHandle:
+    """An operation on a tensor begun; `deliver` gets the result, at the latest when the handle is waited for.
+
+    Where the operation is part of a graph or of a gradient, it is complete at once.
+    """
+    if ACTIVE.builder is not None or ACTIVE.tapes or prim.size == 1:
+        deliver(prim((source,))[0] if prim.variadic else prim(source))
+        return CommHandle()
+    prim.infer(values.abstract_of(source))
+    pending, finish = prim.begin(source.asnumpy())
+    return CommHandle(lambda: deliver(values.from_array(finish(pending.wait()))))
+
+
+def _later(prim: collective.Collective, source: Any, async_op: bool) -> tuple[Any, CommHandle | None]:
+    """The result and, if it may be there later, a handle."""
+    if not async_op:
+        return prim(source), None
+    results: list[Any] = []  # what came at once, or the tensor that gets its value later
+    handle = begun(prim, source, lambda value: results[0].assign_value(value) if results else results.append(value))
+    if not results:
+        kind = prim.infer(values.abstract_of(source))
+        results.append(values.from_array(np.zeros(kind.shape, kind.dtype.np)))
+    return results[0], handle
 
 
 def _require_tensor(function: str, tensor: Any) -> Any:
@@ -40,7 +75,7 @@ def _require_tensor(function: str, tensor: Any) -> Any:
     return tensor
 
 
-def _require_rank(function: str, name: str, rank: Any) -> int:
+def require_rank(function: str, name: str, rank: Any) -> int:
     if isinstance(rank, bool) or not isinstance(rank, int):
         raise TypeError(f"For {function}, the {name} must be int, but got {type(rank).__name__}.")
     return rank
@@ -55,7 +90,7 @@ def all_reduce(tensor: Any, op: str = "sum", group: str = _DEFAULT, async_op: bo
     """Combine the tensors of all members; every member gets the result."""
     _require_tensor("all_reduce", tensor)
     _check_op("all_reduce", op)
-    return _with_handle(collective.AllReduce(op, group)(tensor), async_op)
+    return _later(collective.AllReduce(op, group), tensor, async_op)
 
 
 def _check_op(function: str, op: Any) -> None:
@@ -68,7 +103,7 @@ def _check_op(function: str, op: Any) -> None:
 def all_gather_into_tensor(tensor: Any, group: str = _DEFAULT, async_op: bool = False) -> tuple:
     """The tensors of all members, joined along the first axis."""
     _require_tensor("all_gather_into_tensor", tensor)
-    return _with_handle(collective.AllGather(group)(tensor), async_op)
+    return _later(collective.AllGather(group), tensor, async_op)
 
 
 def reduce_scatter_tensor(tensor: Any, op: str = "sum", group: str = _DEFAULT, async_op: bool = False) -> tuple:
@@ -87,19 +122,19 @@ def reduce(tensor: Any, dst: int, op: str = "sum", group: str = _DEFAULT) -> Any
 def scatter_tensor(tensor: Any, src: int = 0, group: str = _DEFAULT) -> Any:
     """This member's part, along the first axis, of the tensor of rank `src`."""
     _require_tensor("scatter_tensor", tensor)
-    return collective.CollectiveScatter(_require_rank("scatter_tensor", "src", src), group)(tensor)
+    return collective.CollectiveScatter(require_rank("scatter_tensor", "src", src), group)(tensor)
 
 
 def gather_into_tensor(tensor: Any, dst: int = 0, group: str = _DEFAULT) -> Any:
     """The tensors of all members, joined along the first axis, at rank `dst`; a zero elsewhere."""
     _require_tensor("gather_into_tensor", tensor)
-    return collective.CollectiveGather(_require_rank("gather_into_tensor", "dst", dst), group)(tensor)
+    return collective.CollectiveGather(require_rank("gather_into_tensor", "dst", dst), group)(tensor)
 
 
 def broadcast(tensor: Any, src: int = 0, group: str = _DEFAULT) -> Any:
     """The tensor of rank `src`."""
     _require_tensor("broadcast", tensor)
-    return collective.Broadcast(_require_rank("broadcast", "src", src), group)((tensor,))[0]
+    return collective.Broadcast(require_rank("broadcast", "src", src), group)((tensor,))[0]
 
 
 def barrier(group: str = _DEFAULT) -> None:
@@ -113,26 +148,30 @@ def barrier(group: str = _DEFAULT) -> None:
 def send(tensor: Any, dst: int = 0, group: str = _DEFAULT, tag: int = 0) -> None:
     """Send a tensor to rank `dst`."""
     _require_tensor("send", tensor)
-    exchange.Send(tag, _require_rank("send", "dst", dst), group)(tensor)
+    exchange.Send(tag, require_rank("send", "dst", dst), group)(tensor)
 
 
 def recv(tensor: Any, src: int = 0, group: str = _DEFAULT, tag: int = 0) -> Any:
     """A tensor from rank `src`, of the shape and type of `tensor`."""
     _require_tensor("recv", tensor)
-    receive = exchange.Receive(tag, _require_rank("recv", "src", src), tensor.shape, tensor.dtype, group)
+    receive = exchange.Receive(tag, require_rank("recv", "src", src), tensor.shape, tensor.dtype, group)
     return receive(tensor)
 
 
 def isend(tensor: Any, dst: int = 0, group: str = _DEFAULT, tag: int = 0) -> CommHandle:
     """`send`, with a handle to wait for."""
     _require_tensor("isend", tensor)
-    exchange.Send(tag, _require_rank("isend", "dst", dst), group)(tensor)
+    exchange.Send(tag, require_rank("isend", "dst", dst), group)(tensor)
     return CommHandle()
 
 
 def irecv(tensor: Any, src: int = 0, group: str = _DEFAULT, tag: int = 0) -> tuple[Any, CommHandle]:
     """`recv`, with a handle to wait for."""
-    return recv(tensor, src, group, tag), CommHandle()
+    _require_tensor("irecv", tensor)
+    receive = exchange.Receive(tag, require_rank("irecv", "src", src), tensor.shape, tensor.dtype, group)
+    result, handle = _later(receive, tensor, True)
+    assert handle is not None
+    return result, handle
 
 
 class P2POp:

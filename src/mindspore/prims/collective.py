@@ -72,6 +72,10 @@ class Collective(Primitive):
         """The result, from NumPy arrays and static arguments."""
         raise TypeError(f"{self.name} must define communicate")
 
+    def begin(self, *args: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        """`communicate` begun: what to wait for, and how its result becomes that of the operation."""
+        return world.Done(self.communicate(*args)), lambda result: result
+
     def eval(self, xp: Namespace, *args: Any) -> Any:
         return self.communicate(*args) if xp is np else _on_host(self, args)
 
@@ -161,6 +165,9 @@ class AllReduce(Collective):
     def communicate(self, x: Any) -> Any:
         return world.transport().all_reduce(x, self.op, world.members(self.group))
 
+    def begin(self, x: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        return world.transport().start_all_reduce(x, self.op, world.members(self.group)), lambda result: result
+
     def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
         def total(y: Any) -> Any:
             return jax.lax.psum(y, **place._asdict())
@@ -225,6 +232,9 @@ class AllGather(Collective):
 
     def communicate(self, x: Any) -> Any:
         return np.concatenate(world.transport().all_gather(x, world.members(self.group)))
+
+    def begin(self, x: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        return world.transport().start_all_gather(x, world.members(self.group)), np.concatenate
 
     def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
         return jax.lax.all_gather(x, tiled=True, **place._asdict())
@@ -303,6 +313,10 @@ class Broadcast(Collective):
     def communicate(self, *xs: Any) -> Any:
         ranks = world.members(self.group)
         return tuple(world.transport().broadcast(x, self.root_rank, ranks) for x in xs)
+
+    def begin(self, x: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        """Of one tensor."""
+        return world.transport().start_broadcast(x, self.root_rank, world.members(self.group)), lambda result: result
 
     def eval(self, xp: Namespace, *xs: Any) -> Any:
         return tuple(xp.array(x) for x in xs) if self.size == 1 else super().eval(xp, *xs)

@@ -6,6 +6,7 @@ Counts, shapes and ranks are static. Like all collectives they are plain functio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -351,6 +352,10 @@ class Receive(Collective):
     def communicate(self, *_: Any) -> Any:
         expected = world.Expected(self.src_rank, self.shape, self.dtype.np)
         return world.transport().exchange([], [expected], self.sr_tag)[0]
+
+    def begin(self, *_: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        expected = world.Expected(self.src_rank, self.shape, self.dtype.np)
+        return world.transport().start_exchange([], [expected], self.sr_tag), lambda results: results[0]
 
     def bprop(self, *args: Any) -> tuple:
         *xs, _, dout = args

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 from collections import deque
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -34,6 +34,23 @@ class Expected(NamedTuple):
     source: int
     shape: tuple[int, ...]
     dtype: np.dtype
+
+
+class UnderWay(Protocol):
+    """An operation that may not be complete yet."""
+
+    def wait(self) -> Any:
+        """Its result, when it is there."""
+
+
+class Done:
+    """An operation that is complete."""
+
+    def __init__(self, result: Any):
+        self.result = result
+
+    def wait(self) -> Any:
+        return self.result
 
 
 class Transport(abc.ABC):
@@ -72,6 +89,19 @@ class Transport(abc.ABC):
             self.exchange([Message(rank, array) for rank in ranks if rank != root], [])
             return array
         return self.exchange([], [Expected(root, array.shape, array.dtype)])[0]
+
+    # -- begun and awaited later; a transport overrides those that go on by themselves ------------------------------------
+    def start_exchange(self, sends: list[Message], receives: list[Expected], tag: int = 0) -> UnderWay:
+        return Done(self.exchange(sends, receives, tag))
+
+    def start_all_gather(self, array: np.ndarray, ranks: tuple[int, ...]) -> UnderWay:
+        return Done(self.all_gather(array, ranks))
+
+    def start_all_reduce(self, array: np.ndarray, op: str, ranks: tuple[int, ...]) -> UnderWay:
+        return Done(self.all_reduce(array, op, ranks))
+
+    def start_broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...]) -> UnderWay:
+        return Done(self.broadcast(array, root, ranks))
 
     def close(self) -> None:  # noqa: B027 - most transports hold nothing
         """Leave the run."""

@@ -64,6 +64,35 @@ def weights_of(shape):
 
 
 @case
+def handles_do_not_wait_for_the_others():
+    """Rank 0 begins what the others begin only when they have heard from it: an operation that waited would never end.
+
+    The first case: later operations of a group are not compared between processes any more.
+    """
+    if RANK == 0:
+        total, handle = comm_func.all_reduce(Tensor(MINE), async_op=True)
+        for other in range(1, SIZE):
+            comm_func.send(Tensor([1.0]), other, tag=7)
+    else:
+        comm_func.recv(Tensor([0.0]), 0, tag=7)
+        total, handle = comm_func.all_reduce(Tensor(MINE), async_op=True)
+    handle.wait()
+    handle.wait()
+    np.testing.assert_array_equal(total.asnumpy(), sum(EVERYONE))
+    right, left = (RANK + 1) % SIZE, (RANK - 1) % SIZE
+    got, receiving = comm_func.irecv(Tensor(MINE * 0), left, tag=8)  # before anybody has sent
+    comm_func.isend(Tensor(MINE), right, tag=8)
+    receiving.wait()
+    np.testing.assert_array_equal(got.asnumpy(), EVERYONE[left])
+    x, everyone = Tensor(MINE.copy()), Tensor(np.concatenate(EVERYONE) * 0)
+    first, second = dist.broadcast(x, 1, async_op=True), dist.all_gather_into_tensor(everyone, Tensor(MINE), async_op=True)
+    second.wait()
+    first.wait()
+    np.testing.assert_array_equal(x.asnumpy(), EVERYONE[1])
+    np.testing.assert_array_equal(everyone.asnumpy(), np.concatenate(EVERYONE))
+
+
+@case
 def all_reduce():
     w = weights_of(MINE.shape)
     total = sum(EVERYONE)

@@ -8,7 +8,7 @@ from typing import Any
 
 from mindspore.common.tensor import Tensor
 from mindspore.communication import comm_func
-from mindspore.communication.comm_func import CommHandle
+from mindspore.communication.comm_func import CommHandle, begun
 from mindspore.mint.distributed.groups import _name
 from mindspore.ops import concat
 from mindspore.prims import collective, exchange, world
@@ -41,6 +41,15 @@ def _handle(async_op: bool) -> CommHandle | None:
     return CommHandle() if async_op else None
 
 
+def _into(function: str, prim: collective.Collective, source: Any, target: Any, async_op: bool) -> CommHandle | None:
+    """Write the result of an operation on `source` into `target`, now or when the handle is waited for."""
+    handle = begun(prim, source, lambda value: _write(function, target, value))
+    if async_op:
+        return handle
+    handle.wait()
+    return None
+
+
 def _group_op(function: str, op: Any) -> str:
     if not isinstance(op, str) or op not in world.REDUCTIONS:
         raise TypeError(f"For {function}, 'op' must be one of {world.REDUCTIONS}, but got {op!r}.")
@@ -51,8 +60,7 @@ def _group_op(function: str, op: Any) -> str:
 def all_reduce(tensor: Any, op: str = "sum", group: str | None = None, async_op: bool = False) -> CommHandle | None:
     """Combine the tensors of all members into `tensor`, everywhere."""
     _check("all_reduce", tensor)
-    _write("all_reduce", tensor, collective.AllReduce(_group_op("all_reduce", op), _name(group))(tensor))
-    return _handle(async_op)
+    return _into("all_reduce", collective.AllReduce(_group_op("all_reduce", op), _name(group)), tensor, tensor, async_op)
 
 
 def reduce(
@@ -67,8 +75,8 @@ def reduce(
 def broadcast(tensor: Any, src: int, group: str | None = None, async_op: bool = False) -> CommHandle | None:
     """Write the tensor of rank `src` into `tensor` everywhere."""
     _check("broadcast", tensor)
-    _write("broadcast", tensor, comm_func.broadcast(tensor, src, _name(group)))
-    return _handle(async_op)
+    source = comm_func.require_rank("broadcast", "src", src)
+    return _into("broadcast", collective.Broadcast(source, _name(group)), tensor, tensor, async_op)
 
 
 def barrier(group: str | None = None, async_op: bool = False, device_ids: Any = None) -> CommHandle | None:
@@ -84,8 +92,7 @@ def all_gather_into_tensor(
     """Write the tensors of all members, joined along the first axis, into `output_tensor`."""
     _check("all_gather_into_tensor", output_tensor, input_tensor)
     source = input_tensor if input_tensor.ndim else input_tensor.reshape((1,))
-    _write("all_gather_into_tensor", output_tensor, collective.AllGather(_name(group))(source))
-    return _handle(async_op)
+    return _into("all_gather_into_tensor", collective.AllGather(_name(group)), source, output_tensor, async_op)
 
 
 def gather_into_tensor(
@@ -265,8 +272,9 @@ def isend(tensor: Any, dst: int = 0, group: str | None = None, tag: int = 0) -> 
 
 def irecv(tensor: Any, src: int = 0, group: str | None = None, tag: int = 0) -> CommHandle:
     """`recv`, with a handle to wait for."""
-    recv(tensor, src, group, tag)
-    return CommHandle()
+    _check("irecv", tensor)
+    receive = exchange.Receive(tag, comm_func.require_rank("irecv", "src", src), tensor.shape, tensor.dtype, _name(group))
+    return begun(receive, tensor, lambda value: _write("irecv", tensor, value))
 
 
 class P2POp(comm_func.P2POp):

@@ -27,6 +27,9 @@ from mindspore.runtime.transports import watchdog
 class Pending:
     """An operation under way: `wait()` gives its result. What it reads and writes is kept until then."""
 
+    #: done before waiting
+    check: Callable[[], None] | None = None
+
     def __init__(self, requests: list[int], what: watchdog.Waiting, finish: Callable[[], Any], *keep: Any):
         self.requests = (ctypes.c_void_p * max(len(requests), 1))(*requests)
         self.count = len(requests)
@@ -37,6 +40,8 @@ class Pending:
 
     def wait(self) -> Any:
         if self.keep is not None:
+            if self.check is not None:
+                self.check()
             with watchdog.waiting(self.what):
                 mpi.call("MPI_Waitall", self.count, ctypes.addressof(self.requests), 0)
             self.result, self.keep = self.finish(), None
@@ -148,8 +153,19 @@ class MpiTransport(world.NativeTransport):
     def _collective(self, name: str, ranks: tuple[int, ...], description: str) -> watchdog.Waiting:
         """Note what is about to be waited for; the first collectives of a group must be the same on all members."""
         what = watchdog.Waiting(name, ranks, description)
-        watchdog.same_everywhere(what, self.communicator(ranks))
+        watchdog.same_everywhere(what, self.communicator(ranks))()
         return what
+
+    def _begun(
+        self, now: bool, what: watchdog.Waiting, finish: Callable[[], Any], keep: tuple, function: str, *arguments: Any
+    ) -> Pending:
+        """A collective begun. Unless it is awaited `now`, others may come to it later: then it is compared when it is awaited."""
+        check = watchdog.same_everywhere(what, self.communicator(what.ranks))
+        if now:
+            check()
+        pending = Pending([self._begin(function, *arguments)], what, finish, *keep)
+        pending.check = None if now else check
+        return pending
 
     def barrier(self, ranks: tuple[int, ...]) -> None:
         what = self._collective("Barrier", ranks, "")
@@ -157,17 +173,17 @@ class MpiTransport(world.NativeTransport):
         Pending([request], what, lambda: None).wait()
 
     def all_gather(self, array: np.ndarray, ranks: tuple[int, ...]) -> list[np.ndarray]:
-        return self.start_all_gather(array, ranks).wait()
+        return self.start_all_gather(array, ranks, now=True).wait()
 
-    def start_all_gather(self, array: np.ndarray, ranks: tuple[int, ...]) -> Pending:
-        source = np.ascontiguousarray(array).reshape(array.shape)
-        what = self._collective("AllGather", ranks, _kind(source))
+    def start_all_gather(self, array: np.ndarray, ranks: tuple[int, ...], now: bool = False) -> Pending:
+        source = np.ascontiguousarray(array).reshape(array.shape) if now else np.array(array, order="C")  # it may change meanwhile
+        what = watchdog.Waiting("AllGather", ranks, _kind(source))
         result = np.empty((len(ranks), *source.shape), source.dtype)
-        request = self._begin(
+        return self._begun(
+            now, what, lambda: list(result), (source, result),
             "MPI_Iallgather_c", _at(source), source.nbytes, mpi.BYTE, _at(result), source.nbytes, mpi.BYTE,
             self.communicator(ranks),
         )  # fmt: skip
-        return Pending([request], what, lambda: list(result), source, result)
 
     def all_to_all(self, parts: list[np.ndarray], expected: list[tuple[Any, Any]], ranks: tuple[int, ...]) -> list:
         return self.start_all_to_all(parts, expected, ranks).wait()
@@ -193,33 +209,33 @@ class MpiTransport(world.NativeTransport):
         return Pending([request], what, finish, sent, got, counts, starts)
 
     def broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...]) -> np.ndarray:
-        return self.start_broadcast(array, root, ranks).wait()
+        return self.start_broadcast(array, root, ranks, now=True).wait()
 
-    def start_broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...]) -> Pending:
+    def start_broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...], now: bool = False) -> Pending:
         result = np.array(array, order="C")
-        what = self._collective("Broadcast", ranks, f"{_kind(result)} from rank {root}")
-        request = self._begin(
-            "MPI_Ibcast_c", _at(result), result.nbytes, mpi.BYTE, ranks.index(root), self.communicator(ranks)
-        )
-        return Pending([request], what, lambda: result, result)
+        what = watchdog.Waiting("Broadcast", ranks, f"{_kind(result)} from rank {root}")
+        return self._begun(
+            now, what, lambda: result, (result,),
+            "MPI_Ibcast_c", _at(result), result.nbytes, mpi.BYTE, ranks.index(root), self.communicator(ranks),
+        )  # fmt: skip
 
     def all_reduce(self, array: np.ndarray, op: str, ranks: tuple[int, ...]) -> np.ndarray:
-        return self.start_all_reduce(array, op, ranks).wait()
+        return self.start_all_reduce(array, op, ranks, now=True).wait()
 
-    def start_all_reduce(self, array: np.ndarray, op: str, ranks: tuple[int, ...]) -> Pending:
+    def start_all_reduce(self, array: np.ndarray, op: str, ranks: tuple[int, ...], now: bool = False) -> Pending:
         wire = wire_type(array.dtype, op)
         if wire is None:
-            pending = self.start_all_gather(array, ranks)
+            pending = self.start_all_gather(array, ranks, now)
             gathered = pending.finish
             pending.finish = lambda: world.reduce_arrays(op, gathered())
             return pending
         result = np.array(array, wire, order="C")
-        what = self._collective("AllReduce", ranks, f"{op} of {_kind(result)}")
-        operation = mpi.OPERATIONS["sum" if op == "avg" else op]
-        request = self._begin(
-            "MPI_Iallreduce_c", mpi.IN_PLACE, _at(result), result.size, mpi.TYPES[wire], operation, self.communicator(ranks)
-        )
-        return Pending([request], what, lambda: world.averaged(result, op, len(ranks)).astype(array.dtype, copy=False), result)
+        what = watchdog.Waiting("AllReduce", ranks, f"{op} of {_kind(result)}")
+        operation, dtype = mpi.OPERATIONS["sum" if op == "avg" else op], array.dtype
+        return self._begun(
+            now, what, lambda: world.averaged(result, op, len(ranks)).astype(dtype, copy=False), (result,),
+            "MPI_Iallreduce_c", mpi.IN_PLACE, _at(result), result.size, mpi.TYPES[wire], operation, self.communicator(ranks),
+        )  # fmt: skip
 
     def close(self) -> None:
         self._deliver()

@@ -19,7 +19,7 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -206,19 +206,27 @@ def _line_of(thread: int) -> str:
     return ""
 
 
-def same_everywhere(what: Waiting, communicator: int) -> None:
-    """Raise unless all members of a group are about to do the same. Only the first operations of a group are compared."""
+def same_everywhere(what: Waiting, communicator: int) -> Callable[[], None]:
+    """Begin to compare what all members of a group are about to do. The function given waits, and raises if they differ.
+
+    Only the first operations of a group are compared.
+    """
     here = _Process.watch
     if here is None or (counter := here.counter(communicator)).value >= COMPARED:
-        return
+        return lambda: None
     counter.value += 1
     digest = int.from_bytes(hashlib.blake2b(repr(what[:3]).encode(), digest_size=7).digest(), "little")
     extremes = np.array([digest, -digest], np.int64)
     arguments = (mpi.IN_PLACE, extremes.ctypes.data, 2, mpi.TYPES["int64"], mpi.OPERATIONS["max"], communicator)
-    with waiting(what):
-        mpi.call("MPI_Allreduce_c", *arguments)
-    if extremes[0] != -extremes[1]:
-        report_difference(what, communicator)
+    request = (ctypes.c_void_p * 1)(mpi.handle("MPI_Iallreduce_c", *arguments))
+
+    def check() -> None:
+        with waiting(what):
+            mpi.call("MPI_Waitall", 1, ctypes.addressof(request), 0)
+        if extremes[0] != -extremes[1]:
+            report_difference(what, communicator)
+
+    return check
 
 
 def report_difference(what: Waiting, communicator: int) -> NoReturn:
