@@ -1,14 +1,19 @@
 """Writing one shard: rows go into its pages and its index.
 
 Rows fill the current blob page and the current raw page; when either is full, a new row group begins. A new shard is
-written under temporary names and gets its own only when it is complete (`publish`, below). Appending writes behind
+written under temporary names and gets its own only when it is complete (`publish`, below). The names tell the machine and the
+process: what a killed process left goes when the file is next written. Appending writes behind
 the rows that the header knows, so that the old header stays true until the new one replaces it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import os
+import platform
+import re
 import shutil
 import stat
 import uuid
@@ -24,6 +29,36 @@ _PENDING_LINES = 8192
 _OWNER_ONLY = stat.S_IRUSR | stat.S_IWUSR
 
 
+@functools.cache
+def _machine() -> str:
+    """Tells apart machines that share a folder, whose processes have the same numbers."""
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _remove_orphans(folder: str, name: str) -> None:
+    """Remove what processes of this machine that are no more have left of a shard."""
+    pattern = re.compile(re.escape(f".{name}.{_machine()}-") + r"(\d+)-[0-9a-f]{12}(\.db)?\.part")
+    try:
+        found = os.listdir(folder)
+    except OSError:  # the folder is not there or not ours to read: creating the file will say so
+        return
+    for entry in found:
+        match = pattern.fullmatch(entry)
+        if match and not _alive(int(match[1])):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, entry))
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # it is somebody else's, or no number of a process
+        return True
+    return True
+
+
 class ShardWriter:
     """One shard at `path`, new or (with `append`) existing."""
 
@@ -31,7 +66,8 @@ class ShardWriter:
         self._path = path
         self._header = header
         folder, name = os.path.split(os.path.abspath(path))
-        temporary = os.path.join(folder, f".{name}.{uuid.uuid4().hex[:12]}")
+        _remove_orphans(folder, name)
+        temporary = os.path.join(folder, f".{name}.{_machine()}-{os.getpid()}-{uuid.uuid4().hex[:12]}")
         self._index = f"{temporary}.db.part"
         self._encrypts = _get_enc_key() is not None
         self._in_place = append and not self._encrypts

@@ -7,7 +7,7 @@ from mindspore import nn
 
 
 def main():
-    from mindaudio.data.features import spectrogram
+    from mindaudio.data.spectrum import spectrogram
     from mindaudio.models.ecapatdnn import EcapaTDNN
 
     rate, tone = 8000, 1000
