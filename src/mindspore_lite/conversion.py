@@ -19,7 +19,7 @@ from mindspore_lite import loading, model_file, source
 from mindspore_lite.arrays import ArrayWriter
 from mindspore_lite.model_file import LiteModel
 from mindspore_lite.quantise.request import apply as request_quantised
-from mindspore_lite.session import Session
+from mindspore_lite.session import Session, compiled_kernels
 
 _SUFFIX = {True: ".ms", False: ".mindir"}
 
@@ -61,7 +61,8 @@ def convert(request: Request) -> str:
         _try(model)
     if "micro_param" in request.config:
         _write_sources(request, model, path)
-    model_file.write(path, model._replace(info=_info(request)), arrays, request.encrypt_key)
+    code = compiled_kernels(model.program) if model.program is not None else {}
+    model_file.write(path, model._replace(info=_info(request), code=code), arrays, request.encrypt_key)
     return path
 
 

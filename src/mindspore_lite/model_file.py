@@ -9,7 +9,7 @@ import numpy as np
 
 from mindspore._base.dtype import DType, type_of_name
 from mindspore.formats.program import Program, TensorSpec
-from mindspore_lite import source
+from mindspore_lite import source, stored_code
 from mindspore_lite.arrays import ArrayReader, ArrayWriter
 from mindspore_lite.container import BadModelError, Container, as_json, save
 from mindspore_lite.graph_records import CannotStoreError, read_graph, write_graph
@@ -24,6 +24,7 @@ class LiteModel(NamedTuple):
     program: Program | None
     origin: source.Source
     info: dict[str, str]
+    code: Mapping[str, bytes] = {}  # compiled kernels by key
 
 
 def write(
@@ -62,6 +63,9 @@ def write(
         "data": arrays.data(),
         "source": content,
     }
+    code = stored_code.pack(model.code) if model.program is not None else None
+    if code is not None:
+        sections["code"] = code
     save(path, {**sections, **(extra or {})}, key)
 
 
@@ -78,6 +82,7 @@ def read(path: str, key: bytes | None = None, mode: str = "AES-GCM") -> LiteMode
             _program(container, meta, arrays) if "graph" in container and "program" in meta else None,
             _Packed(str(meta["source"]), container, arrays),
             {str(k): str(v) for k, v in meta["info"].items()},
+            stored_code.unpack(container.section("code")) if "code" in container else {},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, BadModelError):

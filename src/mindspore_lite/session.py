@@ -8,6 +8,7 @@ met: first for those of whole numbers and truths, then for all of them.
 from __future__ import annotations
 
 import collections
+import contextlib
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -103,7 +104,7 @@ class Session:
     def _compiled(self, key: Any, known: Mapping[str, np.ndarray]) -> tuple[Program, Runner]:
         if key not in self._made:
             program = self._with_new_weights(self._program(known))
-            self._made[key] = program, compile_program(program, self.threads)
+            self._made[key] = program, compile_program(program, self.threads, self.model.code)
             if len(self._made) > _KEPT:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
@@ -133,18 +134,34 @@ class Session:
         return program._replace(weights={**program.weights, **changed}) if changed else program
 
 
-def compile_program(program: Program, threads: int = 0) -> Runner:
-    """A function of arrays, on the native backend where it is there and can."""
+def compiled_kernels(program: Program) -> dict[str, bytes]:
+    """The machine code that a program needs on this CPU, by key; none where the native backend is not there or cannot."""
+    from mindspore.backends import cpu
+    from mindspore.backends.cpu import jit, runner
+
+    if not cpu.available():
+        return {}
+    with jit.Shelf().open() as shelf:
+        compile_program(program)
+        runner.functions()
+    return shelf.used
+
+
+def compile_program(program: Program, threads: int = 0, code: Mapping[str, bytes] | None = None) -> Runner:
+    """A function of arrays, on the native backend where it is there and can. `code`: kernels that are compiled already."""
     from mindspore.backends import cpu
 
     if cpu.available():
+        from mindspore.backends.cpu import jit, runner
         from mindspore_lite.quantise.packed import for_few_rows
 
         program = for_few_rows(program)
         backend = cpu.CpuBackend(threads=threads, finite=True)
         if backend.supports(program.graph):
             try:
-                return program.compile(backend)
+                with jit.Shelf(code).open() if code else contextlib.nullcontext():
+                    runner.functions()
+                    return program.compile(backend)
             except CannotCompile as error:
                 warnings.warn(f"the model runs on NumPy: {error}")
     from mindspore.backends.interp import InterpBackend

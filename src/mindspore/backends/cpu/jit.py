@@ -12,7 +12,8 @@ import functools
 import hashlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from mindspore._base import optional
@@ -100,16 +101,40 @@ def _compile(ir: str) -> bytes:
         context.close()
 
 
+class Shelf:
+    """Objects that a model brings along: `known` by key. `used` are those that were asked for."""
+
+    def __init__(self, known: Mapping[str, bytes] | None = None):
+        self.known = known or {}
+        self.used: dict[str, bytes] = {}
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[Shelf]:
+        """Look here first for what this thread compiles."""
+        token = _SHELF.set(self)
+        try:
+            yield self
+        finally:
+            _SHELF.reset(token)
+
+
+_SHELF: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
+
+
 def object_code(ir: str) -> bytes:
-    """The compiled object of a module, from the disk cache when it has it."""
+    """The compiled object of a module, from the shelf or the disk cache when they have it."""
+    shelf = _SHELF.get()
     with _LOCK:
-        if cache.folder() is None:
+        if cache.folder() is None and shelf is None:
             return _compile(ir)
         key = _key(ir)
-        body = cache.read(key)
+        body = shelf.known.get(key) if shelf is not None else None
+        body = body or cache.read(key)
         if body is None:
             body = _compile(ir)
             cache.write(key, body)
+        if shelf is not None:
+            shelf.used[key] = body
         return body
 
 
