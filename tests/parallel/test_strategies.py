@@ -292,3 +292,23 @@ def test_strategies_of_operations_made_of_others_must_agree(op, strategy, shapes
 def test_strategies_are_checked_on_one_device():
     text = refused(Mlp(((2, 1), (1, 1))), tensor(8, 16), count=1)
     assert "MatMul" in text and "2 parts cannot be laid on 1 devices" in text
+
+
+def test_one_hot_codes_are_cut_by_classes():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.code = ops.OneHot().shard(((2, 4), (), ()))
+
+        def construct(self, ids):
+            return self.code(ids, 8, Tensor(1.0), Tensor(0.0)).sum(0)
+
+    ids = Tensor(np.array([0, 3, 3, 7], np.int32))
+    alone = Net()(ids).asnumpy()
+    devices(8)
+    net = Net()
+    np.testing.assert_array_equal(net(ids).asnumpy(), alone)
+    assert [[2, 4]] in [row.strategy for row in net.explain_parallel().rows]
+    wrong = Net()
+    wrong.code.shard(((2, 3), (), ()))
+    assert "OneHot" in refused(wrong, ids)

@@ -54,7 +54,9 @@ class Composition(Primitive):
             raise better from error
 
 
-def composition(name: str, function: Callable, doc: str = "", /, **attributes: Any) -> Any:
+def composition(
+    name: str, function: Callable, doc: str = "", base: type[Composition] = Composition, /, **attributes: Any
+) -> Any:
     """A Composition class. `attributes` are the constructor's arguments with their defaults (REQUIRED: none);
     calling an instance `p` is `function(p, *args)`.
     """
@@ -81,7 +83,7 @@ def composition(name: str, function: Callable, doc: str = "", /, **attributes: A
         parameters=[inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters]
     )
     members = {"__init__": init, "compose": compose, "__doc__": doc or None, "__module__": "mindspore.ops.operations"}
-    return type(name, (Composition,), members)
+    return type(name, (base,), members)
 
 
 def plain(name: str, function: Callable, doc: str = "") -> Any:

@@ -11,7 +11,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, concrete
-from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.ops.composition import REQUIRED, Composition, composition, plain
 from mindspore.ops.joining import slice_
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
@@ -34,6 +34,7 @@ from mindspore.prims.gather_scatter import (
 )
 from mindspore.prims.indexing import with_items, with_items_added
 from mindspore.prims.inplace import update
+from mindspore.prims.mesh import Laid
 from mindspore.prims.sorting import Argmax, Argmin, SearchSorted, Sort, TopK
 from mindspore.prims.values import from_array
 
@@ -470,13 +471,23 @@ FillDiagonal = composition(
          [0. 5. 0.]]
     """, fill_value=REQUIRED, wrap=False,
 )  # fmt: skip
+class _OneHot(Composition):
+    """A strategy of `OneHot` cuts the codes: its first entry has a number for each dimension of the result."""
+
+    def _cut(self, args: tuple, kwargs: dict) -> Any:
+        entry, indices = self.attrs["in_strategy"][0], args[0]
+        if not isinstance(entry, (tuple, list)) or len(entry) != indices.ndim + 1:
+            return super()._cut(args, kwargs)
+        return Laid(self.name).shard((tuple(entry),))(self._composed(args, kwargs))
+
+
 OneHot = composition(
     "OneHot", lambda self, x, depth, on, off: F.one_hot(x, depth, on, off, self.axis), """One-hot codes.
 
     Examples:
         >>> ops.OneHot()(Tensor([0, 2]), 3, Tensor(1.0), Tensor(0.0)).tolist()
         [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
-    """, axis=-1,
+    """, _OneHot, axis=-1,
 )  # fmt: skip
 
 # -- picking --------------------------------------------------------------------------------------------------------
