@@ -62,7 +62,7 @@ class ShardedExecutable:
         on_xla = choose_backend.current_backend().name == "xla"
         if self.is_cluster:
             rank = world.transport().rank % self.mesh.size
-            if self.plan.options.stages > 1:
+            if self.plan.options.stages > 1 and self._has_stages():
                 run = self._stage(graph, rank, on_xla)
             elif on_xla:  # one program for all processes
                 run = self._program(driver.optimise(graph, self.compiling)).on_parts
@@ -76,6 +76,16 @@ class ShardedExecutable:
                 return program
         rehearsal = Rehearsal(graph, self.mesh.size)
         return lambda *arrays: self._joined(rehearsal([self._parts(arrays, r) for r in range(self.mesh.size)]))
+
+    def _has_stages(self) -> bool:
+        """Whether cells of the graph belong to stages of a pipeline; the processes of all stages compute a graph without them."""
+        found = bool(self.plan.graph.attrs.get("stages"))
+        if not found and self.updates:
+            log.warning(
+                f"There are {self.plan.options.stages} pipeline stages, but no cell of '{self.plan.graph.name}' has a "
+                "'pipeline_stage': every stage trains all of it."
+            )
+        return found
 
     def _stage(self, graph: FuncGraph, device: int, on_xla: bool) -> Any:
         """This process's stage of a pipeline."""

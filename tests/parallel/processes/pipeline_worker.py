@@ -133,6 +133,22 @@ def a_wrong_value_in_one_stage_is_raised_by_all():
 
 
 @case
+def forward_passes_and_graphs_without_stages():
+    tokens, labels = map(Tensor, Pipelined.batch(np.random.default_rng(0)))
+    double = ms.jit(lambda x: x * 2)
+    ms.set_context(mode=ms.GRAPH_MODE)
+    alone = Language()(tokens, labels).asnumpy()
+    ms.set_auto_parallel_context(
+        parallel_mode="semi_auto_parallel", full_batch=True, pipeline_stages=SIZE, device_num=SIZE
+    )
+    try:
+        np.testing.assert_allclose(Language(stages=SIZE)(tokens, labels).asnumpy(), alone, rtol=1e-6)
+        np.testing.assert_array_equal(double(Tensor([1.0, 2.0])).asnumpy(), [2.0, 4.0])
+    finally:
+        ms.reset_auto_parallel_context()
+
+
+@case
 def stages_that_no_cell_has_are_refused():
     ms.set_auto_parallel_context(
         parallel_mode="semi_auto_parallel", full_batch=True, pipeline_stages=SIZE, device_num=SIZE
