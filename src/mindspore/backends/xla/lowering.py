@@ -94,13 +94,15 @@ class XlaBackend:
 
         run.__name__ = "".join(c if c.isalnum() else "_" for c in graph.name)
         shapes = [self.jax.ShapeDtypeStruct(p.abstract.shape, p.abstract.dtype.np) for p in graph.parameters]
-        updates = {i: o for i, o in graph.attrs.get("updates", {}).items() if i in donated}
+        updates = {i: o for i, o in graph.attrs.get("updates", {}).items() if i in donated or not donated}
         if processes.is_common(graph):
             lowering.place = processes.place
             return processes.CommonProgram(self.jax, run, graph, donated, self.device, self.options(graph))
         with self.jax.default_device(self.device):
-            if updates and self.device.platform in OWN_LAYOUTS and len(updates) == len(donated) and not _has_effects(graph):
-                return compile_with_own_layouts(self.jax, run, shapes, updates, self.device, self.options(graph))
+            read = [i for i, p in enumerate(graph.parameters) if p.default is not None and i not in updates and len(shapes[i].shape) > 2]
+            free = self.device.platform in OWN_LAYOUTS and len(donated) in (0, len(updates)) and not _has_effects(graph)
+            if free and (updates or read):
+                return compile_with_own_layouts(self.jax, run, shapes, updates, read, donated, self.device, self.options(graph))
             jitted = self.jax.jit(run, donate_argnums=tuple(sorted(donated)))
             return jitted.lower(*shapes).compile(self.options(graph)) if not _has_effects(graph) else jitted
 
