@@ -1,4 +1,4 @@
-"""What watchpoints cost: a training step with the recommended ones on all tensors beside the plain step.
+"""What watchpoints and the replay ring cost: a training step with them beside the plain step.
 
     python benchmarks/insight/watch.py [--case resnet50 gpt] [--steps 10] [--target CPU|GPU]
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -53,11 +54,15 @@ def measure(name, make, steps, rounds, timing):
             watched += timing(step, steps)
             hits = len(watch.hits)
         np.asarray(step())
+    with tempfile.TemporaryDirectory() as folder, debug.record(folder, keep=5):
+        np.asarray(step())
+        recorded = timing(step, max(steps, 10))
+    ring = f"   ring of 5: {1e3 * np.mean(recorded):8.2f} ms ({np.mean(recorded) / np.mean(plain) - 1:+.1%} of the mean)"
     best = min(watched) / min(plain) - 1
     middle = np.median(watched) / np.median(plain) - 1
     print(
         f"{name:12s} plain {1e3 * min(plain):8.2f} ms (median {1e3 * np.median(plain):8.2f})   watched {1e3 * min(watched):8.2f} ms "
-        f"(median {1e3 * np.median(watched):8.2f})   {best:+.1%} (median {middle:+.1%}), {hits} hits",
+        f"(median {1e3 * np.median(watched):8.2f})   {best:+.1%} (median {middle:+.1%}), {hits} hits{ring}",
         flush=True,
     )
 

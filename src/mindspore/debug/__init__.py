@@ -8,8 +8,25 @@
     []
 """
 
+from mindspore.debug.replaying import Difference, Replay, Replayed, record, stop_recording
 from mindspore.debug.watching import unwatch, watch
+from mindspore.runtime.replay.ring import RingError
 from mindspore.runtime.watch.hits import Hit, Watch, WatchpointError
 from mindspore.runtime.watch.rules import RULES, Watchpoint, recommended
 
-__all__ = ["RULES", "Hit", "Watch", "Watchpoint", "WatchpointError", "recommended", "unwatch", "watch"]
+__all__ = [
+    "RULES",
+    "Difference",
+    "Hit",
+    "Replay",
+    "Replayed",
+    "RingError",
+    "Watch",
+    "Watchpoint",
+    "WatchpointError",
+    "recommended",
+    "record",
+    "stop_recording",
+    "unwatch",
+    "watch",
+]

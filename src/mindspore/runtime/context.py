@@ -69,7 +69,8 @@ class Context:
         self.watch = self.sections.get("watch", {}).get("current")  #: watchpoints, if there are any (runtime/watch)
         if not self.is_local:
             self._tell_the_compile_cache()
-        watched = self.watch and self.watch.key
+        self.recorder = self.sections.get("replay", {}).get("current")  #: keeps steps, if they are to be kept (runtime/replay)
+        watched = (self.watch and self.watch.key, self.recorder and self.recorder.key)
         self.key = _interned((*(self.settings[name] for name in _COMPILED_FOR), *cut, self.sharding, self.streams, watched))
 
     def _tell_the_compile_cache(self) -> None:

@@ -19,6 +19,17 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
         if sharding.devices > 1 or sharding.stages > 1:
             return ShardedExecutable(graph, sharding, options)
         check_strategies(graph, sharding)
+    recorder = context.current().recorder
+    executable = _observed(graph, donated, options)
+    if recorder is None or not graph.attrs.get("updates"):
+        return executable
+    from mindspore.runtime.replay.record import RecordedGraph
+
+    return RecordedGraph(graph, executable, recorder)
+
+
+def _observed(graph: FuncGraph, donated: frozenset[int], options: driver.Options) -> Any:
+    """An executable, with watchpoints and dumps if they are asked for."""
     watch = context.current().watch
     if watch is not None and watch.concerns([p.default for p in graph.parameters if p.default is not None]):
         return _watched(graph, watch, options)

@@ -83,7 +83,7 @@ class SunkSteps:
         """After the first step with a kind of batches: is a loop over them possible?"""
         size = sum(column.nbytes for column in batch if isinstance(column, Tensor))
         capacity = min(steps, _MOST_STEPS, _MOST_BYTES // max(size, 1))
-        watched = settings.current().watch is not None  # which looks at steps one by one
+        watched = settings.current().watch or settings.current().recorder  # which look at steps one by one
         loopable = self.compiled and choose_backend.current_backend().name == "xla" and _all_tensors(batch) and not watched
         if not loopable or capacity < 2 or not _all_tensors(outputs):
             self._refused.add(kind)

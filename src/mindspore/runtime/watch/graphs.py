@@ -36,7 +36,7 @@ from mindspore.runtime.watch.coverage import source_of
 from mindspore.runtime.watch.hits import Hit, Subject, Watch
 from mindspore.runtime.watch.rules import Statistic, Watchpoint
 
-_SILENT = (MakeTuple, TupleGetItem, Identity, Cond, While, Call, Violation, Note)
+SILENT = (MakeTuple, TupleGetItem, Identity, Cond, While, Call, Violation, Note)
 #: graph attribute: (Parameter, node) of each gradient with respect to a weight, noted while the graph is traced
 GRADIENTS = "gradients_of_weights"
 #: unread vectors of an accelerator; of more the oldest is waited for
@@ -64,7 +64,7 @@ class Plan:
         self.watch = watch
         self.graph = graph
         self.results = graph.output.abstract.elements  # type: ignore[union-attr]
-        noted = [(w, node) for w, node in graph.attrs.pop(GRADIENTS, []) if _is_watchable(node) and node.graph is graph]
+        noted = [(w, node) for w, node in graph.attrs.pop(GRADIENTS, []) if is_watchable(node) and node.graph is graph]
         self._weights = [parameter for parameter, _ in noted]
         self._extend([*graph.output.args, *(node for _, node in noted)])
         self.every: list[_Target] = []  #: all tensors that are watched, in the order of execution
@@ -98,16 +98,16 @@ class Plan:
         return [_Target(subject, node, points, before)] if points and subject.size else []
 
     def _inputs(self) -> list[_Target]:
-        given = [p for p in self.graph.parameters if p.default is None and _is_watchable(p)]
+        given = [p for p in self.graph.parameters if p.default is None and is_watchable(p)]
         return [t for p in given for t in self._target(Subject(p.name, 0, "tensor", _size(p)), p)]
 
     def _tensors(self) -> list[_Target]:
         nodes = self.graph.nodes()
-        names = full_names(n for n in nodes if not isinstance(n.op, _SILENT))
+        names = full_names(n for n in nodes if not isinstance(n.op, SILENT))
         found: list[_Target] = []
         for node in nodes:
             source, slot = source_of(node)
-            if source is None or source.id not in names or not _is_watchable(node):
+            if source is None or source.id not in names or not is_watchable(node):
                 continue
             kind = "activation" if source.op.activation else "tensor"
             backward = source.scope.startswith("Gradients")
@@ -128,7 +128,7 @@ class Plan:
         trained = {keys.ByIdentity(w) for w in self._weights}
         for place, number in self.graph.attrs.get("updates", {}).items():
             old, new = self.graph.parameters[place], results[number]
-            if not _is_watchable(new):
+            if not is_watchable(new):
                 continue
             is_weight = keys.ByIdentity(old.default) in trained if trained else old.default.requires_grad
             locations = new.location if isinstance(new, CNode) else ()
@@ -223,7 +223,7 @@ class WatchedGraph:
         return getattr(self.executable, name)
 
 
-def part_of(graph: FuncGraph, nodes: list[Node]) -> Any:
+def part_of(graph: FuncGraph, nodes: Sequence[Node]) -> Any:
     """The part of a graph that computes some of its nodes, compiled; it takes the same inputs and gives them as a tuple."""
     with _output_of(graph, nodes):
         return choose_backend.compile_graph(graph, frozenset())
@@ -242,7 +242,7 @@ def _output_of(graph: FuncGraph, nodes: Sequence[Node]) -> Iterator[None]:
 
 
 def _names_of(graph: FuncGraph, nodes: list[Node]) -> list[str]:
-    names = full_names(n for n in graph.nodes() if not isinstance(n.op, _SILENT))
+    names = full_names(n for n in graph.nodes() if not isinstance(n.op, SILENT))
     found = []
     for number, node in enumerate(nodes):
         source, slot = source_of(node)
@@ -251,7 +251,7 @@ def _names_of(graph: FuncGraph, nodes: list[Node]) -> list[str]:
     return found
 
 
-def _is_watchable(node: Node) -> bool:
+def is_watchable(node: Node) -> bool:
     abstract = node.abstract
     if not isinstance(abstract, AbstractTensor) or isinstance(node, ValueNode):
         return False

@@ -1,0 +1,119 @@
+"""Keeping what steps are made of, while a training runs."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import warnings
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindspore.ir import FuncGraph
+from mindspore.runtime.replay import ring
+
+#: results of a step that are kept to compare a replay with, in bytes altogether
+_SMALL_RESULTS = 1 << 20
+#: steps waiting to be written; a slower disk slows the training down rather than filling the memory
+_WAITING = 2
+
+
+class Recorder:
+    """Writes the ring of a training. A step is a run of a graph that changes Parameters."""
+
+    def __init__(self, folder: str, keep: int, end: Any):
+        self.folder = Path(folder).absolute()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for torn in self.folder.glob(".step_*.part"):  # of a process that was killed
+            torn.unlink(missing_ok=True)
+        left = ring.steps_of(self.folder)
+        self.step = left[-1] + 1 if left else 0  # a training that goes on
+        self.keep = keep
+        self.key = object()  #: graphs compiled for one recorder serve no other
+        self._end = end
+        self._wholes: list[int] = []
+        self._failed = False
+        self._queue: queue.Queue[ring.StepRecord | None] = queue.Queue(_WAITING)
+        self._writer = threading.Thread(target=self._write, name="replay ring", daemon=True)
+        self._writer.start()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._end()
+
+    def wants_whole(self, step: int) -> bool:
+        """Whether a step's file is to hold all states."""
+        return not self._wholes or step >= self._wholes[-1] + self.keep
+
+    def add(self, record: ring.StepRecord) -> None:
+        """Have a step written."""
+        if record.whole:
+            self._wholes = [*self._wholes[-2:], record.step]
+        if not self._failed:
+            self._queue.put(record)
+
+    def close(self) -> None:
+        """Wait until everything is written."""
+        if self._writer.is_alive():
+            self._queue.put(None)
+            self._writer.join()
+
+    def _write(self) -> None:
+        while (record := self._queue.get()) is not None:
+            if self._failed:
+                continue
+            try:
+                ring.write(self.folder, record)
+                self._forget(record.step)
+            except OSError as error:
+                self._failed = True
+                warnings.warn(f"The replay ring in {self.folder} ends at step {record.step}: {error.strerror}. Training goes on.")
+
+    def _forget(self, newest: int) -> None:
+        """Delete what the last `keep` steps do not need."""
+        steps = ring.steps_of(self.folder)
+        starts = [w for w in self._wholes if w <= newest - self.keep + 1]
+        for step in steps:
+            if starts and step < starts[-1]:
+                ring.file_of(self.folder, step).unlink(missing_ok=True)
+
+
+class RecordedGraph:
+    """A compiled graph whose runs are kept by a recorder."""
+
+    def __init__(self, graph: FuncGraph, executable: Any, recorder: Recorder):
+        self.executable = executable
+        self.recorder = recorder
+        self.name = graph.name
+        self.states = [i for i, p in enumerate(graph.parameters) if p.default is not None]
+        self.names = [graph.parameters[i].name for i in self.states]
+        self.updates = dict(graph.attrs.get("updates", {}))
+        self._given: dict[int, Any] = {}  # place of a state -> the array that the last run made for it
+        self._results: tuple = ()
+
+    def __call__(self, *arrays: Any, **kept: Any) -> Any:
+        recorder = self.recorder
+        step, recorder.step = recorder.step, recorder.step + 1
+        whole = recorder.wants_whole(step)
+        record = ring.StepRecord(step, self.name, whole, names=self.names, results=[np.array(r) for r in self._results])
+        for number, place in enumerate(self.states):
+            known = self._given.get(place)
+            if whole or known is None or known() is not arrays[place]:
+                record.states[number] = np.array(arrays[place])
+        taken = set(self.states)
+        record.arguments = [np.array(a) for i, a in enumerate(arrays) if i not in taken]
+        outputs = self.executable(*arrays, **kept)
+        recorder.add(record)
+        self._given = {place: weakref.ref(outputs[o]) for place, o in self.updates.items()}
+        self._given |= {place: weakref.ref(arrays[place]) for place in self.states if place not in self.updates}
+        written = set(self.updates.values())
+        results = [r for o, r in enumerate(outputs) if o not in written and hasattr(r, "nbytes")]
+        self._results = tuple(results) if sum(r.nbytes for r in results) <= _SMALL_RESULTS else ()
+        return outputs
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.executable, name)
