@@ -129,7 +129,9 @@ def _segments(name: str) -> Callable[..., Any]:
     def gradient(a: Any) -> Any:
         rows = int(a.output_dim0)
         forward = getattr(P, name)()
-        return pulled(lambda x: forward(x, a.indices, a.segment_ids), (_zeros((rows, *a.grad.shape[1:]), a.grad),), a.grad)
+        return pulled(
+            lambda x: forward(x, a.indices, a.segment_ids), (_zeros((rows, *a.grad.shape[1:]), a.grad),), a.grad
+        )
 
     return gradient
 

@@ -48,7 +48,9 @@ class MapParameter(Parameter):
         if key_dtype not in (mstype.int32, mstype.int64):
             raise TypeError(f"For 'MapParameter', 'key_dtype' must be int32 or int64, but got {key_dtype}.")
         if not isinstance(default_value, (str, numbers.Number)):
-            raise TypeError(f"For 'MapParameter', 'default_value' must be a number or a str, but got {default_value!r}.")
+            raise TypeError(
+                f"For 'MapParameter', 'default_value' must be a number or a str, but got {default_value!r}."
+            )
         shape = (value_shape,) if isinstance(value_shape, int) else tuple(value_shape)
         super().__init__(Tensor(np.zeros((0, *shape), mstype.dtype_to_nptype(value_dtype))), name, requires_grad)
         self.key_dtype, self.value_dtype, self.value_shape = key_dtype, value_dtype, shape
@@ -100,7 +102,9 @@ class MapParameter(Parameter):
         keys = self._keys(key_tensor)
         given = np.asarray(value_tensor.asnumpy() if isinstance(value_tensor, Tensor) else value_tensor)
         if given.size != len(keys) * int(np.prod(self.value_shape)):
-            raise ValueError(f"For 'MapParameter.put', {len(keys)} rows of {self.value_shape} are needed, but got {given.shape}.")
+            raise ValueError(
+                f"For 'MapParameter.put', {len(keys)} rows of {self.value_shape} are needed, but got {given.shape}."
+            )
         old = self.asnumpy()
         for key in keys:
             self._places.setdefault(key, len(self._places))

@@ -71,7 +71,11 @@ def find(name: str) -> Any:
         return _called
     if found is None and name.endswith(("_op", "_impl")):
         found = _instance(name.removesuffix("_op").removesuffix("_impl"))
-    if found is None and name[0].islower() and (name.replace("_", "") in _classes() or _class_of(_camel(name)) is not None):
+    if (
+        found is None
+        and name[0].islower()
+        and (name.replace("_", "") in _classes() or _class_of(_camel(name)) is not None)
+    ):
         found = _instance(name)
     if found is None and name[0].isupper():
         found = _class_of(name)

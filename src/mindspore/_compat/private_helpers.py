@@ -201,7 +201,9 @@ def _add_attr(fn: Any, **kwargs: Any) -> Any:
 
 def flops_collection(phase: str = "train") -> tuple[int, int, int, int, bool]:
     """Official code counts operations while it compiles; here a callback does."""
-    raise RuntimeError("'flops_collection' needs graphs compiled by official MindSpore. Use train.FlopsUtilizationCollector.")
+    raise RuntimeError(
+        "'flops_collection' needs graphs compiled by official MindSpore. Use train.FlopsUtilizationCollector."
+    )
 
 
 def runtime_execution_order_check(folders_: Any, all_rank: bool | None = None) -> None:
@@ -244,7 +246,9 @@ def _ascend_only(name: str, instead: str) -> Any:
 
 _NO_PASSES = "Change networks with mindspore.rewrite, or primitives with ops.Custom."
 register_custom_pass = _ascend_only("register_custom_pass", _NO_PASSES)
-register_custom_backend = _ascend_only("register_custom_backend", "set_context(backend=…) chooses among those there are.")
+register_custom_backend = _ascend_only(
+    "register_custom_backend", "set_context(backend=…) chooses among those there are."
+)
 register_op_infer = _ascend_only("register_op_infer", _NO_PASSES)
 register_op_wrapper = _ascend_only("register_op_wrapper", _NO_PASSES)
 
@@ -265,12 +269,16 @@ class TensorTransform:
         return cls()
 
     def transform_tensor_sharding(self, *args: Any) -> Any:
-        raise RuntimeError("'TensorTransform' is a part of official MindSpore's compiler. Use parallel.transform_checkpoints.")
+        raise RuntimeError(
+            "'TensorTransform' is a part of official MindSpore's compiler. Use parallel.transform_checkpoints."
+        )
 
 
 def run_backward(*args: Any, **kwargs: Any) -> Any:
     """Official code runs the tape here."""
-    raise RuntimeError("'run_backward' walks official MindSpore's tape. Use mindspore.grad, value_and_grad or Tensor.backward.")
+    raise RuntimeError(
+        "'run_backward' walks official MindSpore's tape. Use mindspore.grad, value_and_grad or Tensor.backward."
+    )
 
 
 def type_to_type_id(dtype: Any) -> int:

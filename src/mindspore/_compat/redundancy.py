@@ -9,7 +9,9 @@ import numpy as np
 from mindspore.parallel._strategy_file import ParameterLayout, layouts_of, read_strategy
 
 
-def get_parameter_redundancy(layout_obj: Any, initial_rank: int | None = None) -> dict[str, tuple[tuple[int, ...], ...]]:
+def get_parameter_redundancy(
+    layout_obj: Any, initial_rank: int | None = None
+) -> dict[str, tuple[tuple[int, ...], ...]]:
     """For each parameter the groups of ranks that hold the same slice of it.
 
     Args:
@@ -25,14 +27,19 @@ def get_parameter_redundancy(layout_obj: Any, initial_rank: int | None = None) -
     if isinstance(layout_obj, dict):
         return {name: _groups(tuple(row[0]), _flat(row[1]), first) for name, row in layout_obj.items()}
     layouts: dict[str, ParameterLayout] = layouts_of(read_strategy(layout_obj)) or {}
-    return {name: _groups(known.devices, [a for axes in known.axes for a in axes], first, False) for name, known in layouts.items()}
+    return {
+        name: _groups(known.devices, [a for axes in known.axes for a in axes], first, False)
+        for name, known in layouts.items()
+    }
 
 
 def _flat(tensor_map: Any) -> list[int]:
     return [v for item in tensor_map for v in (item if isinstance(item, (list, tuple)) else [item])]
 
 
-def _groups(devices: tuple[int, ...], places: list[int], first: int, from_right: bool = True) -> tuple[tuple[int, ...], ...]:
+def _groups(
+    devices: tuple[int, ...], places: list[int], first: int, from_right: bool = True
+) -> tuple[tuple[int, ...], ...]:
     """Ranks that agree in the dimensions of the matrix of devices by which the parameter is cut."""
     cut = sorted({len(devices) - 1 - p if from_right else p for p in places if p >= 0})
     ranks = np.arange(int(np.prod(devices))).reshape(devices) + first

@@ -19,5 +19,7 @@ def _field(field: Field) -> str:
     return f"{'*' if field.repeated else ''}{field.name}={field.number}:{kind}"
 
 
-_DECLARED: list[Any] = [m for m in vars(declared).values() if isinstance(m, type) and issubclass(m, Message) and m is not Message]
+_DECLARED: list[Any] = [
+    m for m in vars(declared).values() if isinstance(m, type) and issubclass(m, Message) and m is not Message
+]
 globals().update(messages("mind_ir.proto", "mind_ir", "\n".join(map(_line, _DECLARED))))

@@ -55,7 +55,14 @@ HELD = {
         search=("mindspore._compat.operators",),
     ),
     "mindspore.ops.operations._inner_ops": Entry(
-        {"Generator": "mindspore.common.random"}, search=("mindspore._compat.operators",)
+        {
+            "Generator": "mindspore.common.random",
+            **held_by(
+                "mindspore._compat.dynamic_shapes",
+                "ConvertToDynamic DynamicBroadcastTo ErrorOnDynamicShapeInput GpuConvertToDynamicShape",
+            ),
+        },
+        search=("mindspore._compat.operators",),
     ),
     "mindspore.ops.function.grad": Entry(search=("mindspore.ops.derivatives", "mindspore._compat.operators")),
     "mindspore.ops.nn_embedding": Entry(search=("mindspore.ops.embeddings", "mindspore.ops.ctc")),
