@@ -12,7 +12,7 @@ _WHERE = {
     "PartyGradOperation": "trainer.vfl_optim", "PartyOptimizer": "trainer.vfl_optim",
     "PartyGradScaler": "trainer.vfl_optim", "ServerConfig": "startup.server_config",
     "VerticalFederatedCommunicator": "startup.vertical_federated_local", "CompressConfig": "startup.compress_config",
-    "FLDataWorker": "data_join.worker",
+    "FLDataWorker": "data_join.worker", "RunPSI": "_mindspore_federated", "PlainIntersection": "_mindspore_federated",
 }
 _MODULES = {"log": "log", "privacy": "privacy", "data_join": "data_join", "algorithms": "algorithms",
             "vfl_utils": "common.vfl_utils", "tensor_utils": "common.tensor_utils"}
@@ -21,7 +21,7 @@ __all__ = [
     "FLServerJob", "FlSchedulerJob", "Callback", "CallbackContext", "FeatureMap", "SSLConfig",
     "FederatedLearningManager", "PushMetrics", "simulate", "FLModel", "FLYamlData", "PartyGradOperation",
     "PartyOptimizer", "PartyGradScaler", "ServerConfig", "VerticalFederatedCommunicator", "CompressConfig",
-    "FLDataWorker", "log", "privacy", "data_join", "algorithms", "vfl_utils", "tensor_utils"]
+    "FLDataWorker", "RunPSI", "PlainIntersection", "log", "privacy", "data_join", "algorithms", "vfl_utils", "tensor_utils"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from mindspore import ops
+from mindspore import nn, ops
 from mindspore_federated import simulate
 from mindspore_federated.algorithms import (
     Ditto,
@@ -77,6 +77,47 @@ def test_fednova_does_not_follow_the_client_with_more_steps():
     average = simulate(_quadratic, start, clients, algorithm=FedAvg(), **options).weights["w"][0]
     wanted = (32 * 1.0 - 8) / 40                                  # the minimum of the sample-weighted objective
     assert abs(nova - wanted) < abs(average - wanted)
+
+
+class _Network(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.SequentialCell(nn.Dense(3, 4), nn.ReLU(), nn.Dense(4, 2))
+        self.loss = nn.CrossEntropyLoss()
+
+    def construct(self, x, y):
+        return self.loss(self.body(x), y)
+
+
+def test_a_network_is_trained_as_its_function():
+    """The oracle: the same network written as a function of its weights. The network itself does not change."""
+    def loss(weights, x, y):
+        hidden = ops.relu(ops.matmul(x, weights["body.0.weight"].T) + weights["body.0.bias"])
+        return ops.cross_entropy(ops.matmul(hidden, weights["body.2.weight"].T) + weights["body.2.bias"], y)
+
+    random = np.random.default_rng(5)
+    clients = [(random.normal(size=(n, 3)).astype(np.float32), random.integers(0, 2, n).astype(np.int32))
+               for n in (5, 9, 17)]
+    options = {"rounds": 3, "clients_per_round": 2, "epochs": 2, "batch_size": 4, "learning_rate": 0.3}
+    network = _Network()
+    start = {item.name: item.asnumpy().copy() for item in network.trainable_params()}
+    for algorithm in (FedAvg, Scaffold):
+        trained = simulate(network, None, clients, algorithm=algorithm(), **options)
+        expected = simulate(loss, start, clients, algorithm=algorithm(), **options)
+        assert list(trained.weights) == list(start)
+        for name, value in expected.weights.items():
+            assert not np.allclose(value, start[name])
+            np.testing.assert_allclose(trained.weights[name], value, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(trained.losses, expected.losses, rtol=1e-4)
+        for item in network.trainable_params():
+            np.testing.assert_array_equal(item.asnumpy(), start[item.name])
+    from_zero = {name: np.zeros_like(value) for name, value in reversed(start.items())}
+    zero = simulate(network, from_zero, clients, **{**options, "rounds": 1})
+    assert abs(zero.losses[0] - np.log(2)) < 1e-6, "the given start counts, in any order"
+    with pytest.raises(ValueError, match="initial should have the network's trainable parameters"):
+        simulate(network, {"w": np.zeros(3, np.float32)}, clients, **options)
+    with pytest.raises(ValueError, match=r"can be left out only where loss is an nn\.Cell"):
+        simulate(loss, None, clients, **options)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: type(one).__name__)

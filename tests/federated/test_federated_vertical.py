@@ -1,5 +1,6 @@
 """Vertical training: tensors between parties, split training against training in one place, the data join."""
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from mindspore_federated import (
     FLDataWorker,
     FLModel,
     FLYamlData,
+    PlainIntersection,
+    RunPSI,
     ServerConfig,
     VerticalFederatedCommunicator,
 )
@@ -179,3 +182,34 @@ def test_data_join_finds_the_common_keys_in_one_order(tmp_path):
     assert found["leader"] == found["follower"]
     assert sorted(key for key, _ in found["leader"]) == sorted(keys[20:40])
     assert all(twice == 2 * int(key[2:]) for key, twice in found["leader"])
+
+
+@pytest.mark.parametrize("function", [RunPSI, PlainIntersection])
+def test_the_official_intersections(function):
+    """Both parties get the same sorted keys; a key that is given twice counts once."""
+    leader, follower = _pair()
+    leader.launch()
+    follower.launch()
+    mine, theirs = ["b", "a", "x", "b", "größe"], ["größe", "c", "b"]
+    try:
+        for bucket in range(2):
+            with ThreadPoolExecutor(1) as pool:
+                other = pool.submit(function, theirs, "follower", "leader", bucket, 1)
+                assert function(mine, "leader", "follower", bucket, 0) == ["b", "größe"] == other.result(60)
+        with ThreadPoolExecutor(1) as pool:
+            other = pool.submit(function, theirs, "follower", "leader", 7, 1)
+            with pytest.raises(ValueError, match="joins bucket 7, but this party joins bucket 8"):
+                function(mine, "leader", "follower", 8, 1)
+            with pytest.raises(ValueError, match="joins bucket 8, but this party joins bucket 7"):
+                other.result(60)
+        with pytest.raises(RuntimeError, match="There is no party 'stranger'"):
+            function(mine, "leader", "stranger", 0, 0)
+    finally:
+        leader.stop()
+        follower.stop()
+    with pytest.raises(RuntimeError, match="No communicator of 'leader' is launched"):
+        function(mine, "leader", "follower", 0, 0)
+    with pytest.raises(TypeError, match="list of str"):
+        function([1, 2], "leader", "follower", 0, 0)
+    with pytest.raises(ValueError, match="'thread_num' should be at least 0"):
+        function(mine, "leader", "follower", 0, -1)

@@ -69,6 +69,7 @@ KEYS: dict[str, Key] = {
     "aggregation.iid_rate": _ratio(0.2),
     "aggregation.total_client_num": _whole(1, 1),
     "aggregation.server_learning_rate": _positive(0.1),
+    "aggregation.client_momentum": _number(0.9, "[0, 1)", lambda value: 0 <= value < 1),
     "aggregation.byzantine_num": _whole(0, 0),
     "aggregation.trim_ratio": _number(0.1, "[0, 0.5)", lambda value: 0 <= value < 0.5),
     "distributed_cache.type": _word("redis", ("redis", "local")),

@@ -27,25 +27,32 @@ class Link(Protocol):
         """Receive from the other party."""
 
 
-def private_intersection(link: Link, peer: str, keys: list[str], threads: int = 1) -> list[str]:
+def private_intersection(link: Link, peer: str, keys: list[str], threads: int = 1, bucket: int = 0) -> list[str]:
     """The keys that both parties have, sorted: both see the same list."""
     multiply = _multiplier(threads)
     hashed = [hashlib.sha256(b"psi:" + key.encode()).digest() for key in keys]
-    link.send_message(peer, _text(multiply(hashed)))
-    theirs = _points(link.receive_message(peer))
+    theirs = _points(_exchange(link, peer, bucket, _text(multiply(hashed))))
     twice_theirs = multiply(theirs)
-    link.send_message(peer, _text(twice_theirs))
-    twice_mine = _points(link.receive_message(peer))
+    twice_mine = _points(_exchange(link, peer, bucket, _text(twice_theirs)))
     if len(twice_mine) != len(keys):
         raise ValueError(f"the other party answered {len(twice_mine)} points for {len(keys)} keys")
     common = set(twice_theirs)
     return sorted(key for key, point in zip(keys, twice_mine) if point in common)
 
 
-def plain_intersection(link: Link, peer: str, keys: list[str]) -> list[str]:
+def plain_intersection(link: Link, peer: str, keys: list[str], bucket: int = 0) -> list[str]:
     """The same without protection: the parties show each other their keys."""
-    link.send_message(peer, keys)
-    return sorted(set(keys) & set(link.receive_message(peer)))
+    return sorted(set(keys) & set(_exchange(link, peer, bucket, keys)))
+
+
+def _exchange(link: Link, peer: str, bucket: int, values: Any) -> Any:
+    """Send, receive, and see that the other party is at the same bucket."""
+    link.send_message(peer, {"bucket": bucket, "values": values})
+    answer = link.receive_message(peer)
+    if not isinstance(answer, dict) or answer.get("bucket") != bucket:
+        there = answer.get("bucket") if isinstance(answer, dict) else None
+        raise ValueError(f"'{peer}' joins bucket {there}, but this party joins bucket {bucket}")
+    return answer["values"]
 
 
 def _multiplier(threads: int) -> Callable[[list[bytes]], list[bytes]]:
@@ -68,7 +75,10 @@ def _text(points: list[bytes]) -> str:
 
 
 def _points(text: Any) -> list[bytes]:
-    data = base64.b64decode(text, validate=True)
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (TypeError, ValueError):
+        raise ValueError("the other party sent no points") from None
     if len(data) % _SIZE:
         raise ValueError("the points of the other party are cut off")
     return [data[at:at + _SIZE] for at in range(0, len(data), _SIZE)]

@@ -46,7 +46,7 @@ class FLDataWorker:
         source = self._source()
         exported = 0
         for number, keys in enumerate(_buckets(source.keys(), self._config["bucket_num"])):
-            common = self._join(keys)
+            common = self._join(keys, number)
             if common:
                 self._export(number, source, common)
                 exported += 1
@@ -106,12 +106,13 @@ class FLDataWorker:
             schema = yaml.safe_load(source)
         return CsvSource(self._config["main_table_files"], self._config["primary_key"], schema)
 
-    def _join(self, keys: list[str]) -> list[str]:
+    def _join(self, keys: list[str], bucket: int) -> list[str]:
         assert self._communicator is not None
         peer = self._config["remote_server_name"]
         if self._config["join_type"] == "plain":
-            return plain_intersection(self._communicator, peer, keys)
-        return private_intersection(self._communicator, peer, keys, self._config["thread_num"] or os.cpu_count() or 1)
+            return plain_intersection(self._communicator, peer, keys, bucket)
+        threads = self._config["thread_num"] or os.cpu_count() or 1
+        return private_intersection(self._communicator, peer, keys, threads, bucket)
 
     def _export(self, number: int, source: CsvSource, keys: list[str]) -> None:
         shards = self._config["shard_num"]

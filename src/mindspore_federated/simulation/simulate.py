@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mindspore_federated.algorithms.base import FedAvg, Floats, Ids, Round
+from mindspore_federated.simulation.gradient import Loss, compiled_gradient, is_cell, weights_of
 
 Arrays = Mapping[str, Floats]
 Client = tuple[NDArray[Any], NDArray[Any]]
-Loss = Callable[..., Any]
 ClientUpdate = Callable[[Floats, Ids], Floats]
 _CHUNK_BYTES = 32 << 20            # of vectors that a compiled gradient works on
 _CACHE_BYTES = 1 << 20             # of vectors that only NumPy touches: they stay in the cache
@@ -35,7 +35,7 @@ class History:
     personal: Callable[[int], dict[str, Floats]] = lambda client: {}
 
 
-def simulate(loss: Loss | None, initial: Arrays, clients: Sequence[Client] | int, *, rounds: int,
+def simulate(loss: Loss | None, initial: Arrays | None, clients: Sequence[Client] | int, *, rounds: int,
              clients_per_round: int, algorithm: FedAvg | None = None, epochs: int = 1, batch_size: int = 32,
              learning_rate: float = 0.1, seed: int = 0, chunk: int | None = None, dropout: float = 0.0,
              speeds: Sequence[float] | None = None, deadline: float | None = None,
@@ -43,18 +43,21 @@ def simulate(loss: Loss | None, initial: Arrays, clients: Sequence[Client] | int
              client_update: ClientUpdate | None = None, progress: bool = False) -> History:
     """Train `initial` over `clients` and return the weights and how it went.
 
-    `loss(weights, x, y)` is a function of the framework from a dict of tensors and a batch to a scalar. Alternatively
-    `client_update(vectors, ids)` changes the clients' flat vectors in NumPy, and `clients` may be their number.
+    `loss` is a network (an `nn.Cell` from a batch x, y to a scalar, as `nn.WithLossCell` gives), which is left as it is and
+    whose weights are the start where `initial` is None; or a function `loss(weights, x, y)` of the framework from a dict
+    of tensors and a batch to a scalar. Alternatively `client_update(vectors, ids)` changes the clients' flat vectors in
+    NumPy, and `clients` may be their number.
     `dropout` is the chance that a client never answers; `speeds` (steps per second) with `deadline` (seconds) leave out
     clients that are too slow.
     """
-    run = _Simulation(loss, initial, clients, algorithm or FedAvg(), epochs, batch_size, learning_rate, seed,
+    start = _start(loss, initial)
+    run = _Simulation(loss, start, clients, algorithm or FedAvg(), epochs, batch_size, learning_rate, seed,
                       client_update, chunk)
     if not 1 <= clients_per_round <= run.count:
         raise ValueError(f"clients_per_round should be in [1, {run.count}], but got {clients_per_round}")
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout should be in [0, 1), but got {dropout}")
-    history = History(dict(initial))
+    history = History(dict(start))
     for number in _bar(rounds, progress):
         chosen = np.sort(_rng(seed, _SELECT, number).choice(run.count, clients_per_round, replace=False))
         heard = run.heard(chosen, number, dropout, speeds, deadline)
@@ -65,6 +68,20 @@ def simulate(loss: Loss | None, initial: Arrays, clients: Sequence[Client] | int
     history.weights = run.weights()
     history.personal = run.personal
     return history
+
+
+def _start(loss: Loss | None, initial: Arrays | None) -> Arrays:
+    own = weights_of(loss) if is_cell(loss) else {}
+    if initial is None:
+        if not own:
+            raise ValueError("initial should be a dict of weights; it can be left out only where loss is an nn.Cell with "
+                             "trainable float32 parameters")
+        return own
+    if own and {name: np.shape(value) for name, value in initial.items()} != {
+            name: value.shape for name, value in own.items()}:
+        raise ValueError(f"initial should have the network's trainable parameters {list(own)} in their shapes, but got "
+                         f"{list(initial)}")
+    return {name: initial[name] for name in own} if own else initial
 
 
 def _rng(*key: int) -> np.random.Generator:
@@ -94,7 +111,7 @@ class _Simulation:
         self._algorithm = algorithm
         self._epochs, self._batch, self._rate, self._seed = epochs, batch_size, rate, seed
         self._update = client_update
-        self._gradient = _compiled_gradient(loss, self._shapes) if loss is not None else None
+        self._gradient = compiled_gradient(loss, self._shapes) if loss is not None else None
         room = _CHUNK_BYTES if loss is not None else _CACHE_BYTES
         self._chunk = chunk or max(1, min(64, room // max(1, self.vector.nbytes)))
         algorithm.prepare(self.vector.size, self.count)
@@ -204,23 +221,6 @@ class _Batch:
 
 def _padded(values: NDArray[Any], pad: int) -> NDArray[Any]:
     return np.concatenate([values, np.repeat(values[:1], pad, axis=0)]) if pad else values
-
-
-def _compiled_gradient(loss: Loss, shapes: Mapping[str, tuple[int, ...]]) -> Callable[..., Any]:
-    import mindspore
-    from mindspore import ops
-
-    places, at = [], 0
-    for name, shape in shapes.items():
-        size = int(np.prod(shape))
-        places.append((name, at, at + size, shape))
-        at += size
-
-    def flat_loss(vector: Any, x: Any, y: Any) -> Any:
-        return loss({name: ops.reshape(vector[start:end], shape) for name, start, end, shape in places}, x, y)
-
-    compiled: Callable[..., Any] = mindspore.jit(mindspore.vmap(mindspore.value_and_grad(flat_loss, 0), in_axes=(0, 0, 0)))
-    return compiled
 
 
 def _unflatten(vector: Floats, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Floats]:

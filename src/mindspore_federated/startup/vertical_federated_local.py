@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 from mindspore_federated.common.tensor_utils import pack_tensors, unpack_tensors
 from mindspore_federated.common.tls import TlsFiles, client_context, files_from_config, server_context
@@ -22,7 +23,19 @@ _MAX_BODY = 1 << 32
 _WAIT_SECONDS = 120.0
 _QUEUE = 64
 
-__all__ = ["ServerConfig", "VerticalFederatedCommunicator"]
+__all__ = ["ServerConfig", "VerticalFederatedCommunicator", "launched"]
+
+_LAUNCHED: WeakValueDictionary[str, VerticalFederatedCommunicator] = WeakValueDictionary()    # by the name of the party
+
+
+def launched(party: str, peer: str) -> VerticalFederatedCommunicator:
+    """The communicator that `party` launched in this process to speak with `peer`."""
+    found = _LAUNCHED.get(party)
+    if found is None:
+        raise RuntimeError(f"No communicator of '{party}' is launched, there are {sorted(_LAUNCHED)}: call "
+                           "VerticalFederatedCommunicator(...).launch() first")
+    found.check_party(peer)
+    return found
 
 
 class VerticalFederatedCommunicator:
@@ -63,12 +76,15 @@ class VerticalFederatedCommunicator:
             self._service = HttpService(self._local.server_address, "vertical", self._routes(), max_body=_MAX_BODY,
                                         tls=tls)
             self._service.start()
+            _LAUNCHED[self._local.server_name] = self
 
     def stop(self) -> None:
         """End the service."""
         if self._service is not None:
             self._service.stop()
             self._service = None
+            if _LAUNCHED.get(self._local.server_name) is self:
+                del _LAUNCHED[self._local.server_name]
 
     def send_tensors(self, target_server_name: str, tensor_dict: Mapping[str, Any]) -> None:
         """Send a dict of tensors (and dicts of them)."""
@@ -107,13 +123,14 @@ class VerticalFederatedCommunicator:
             return Reply(b"ok", 200, "text/plain")
         return accept
 
-    def _check(self, name: str) -> str:
+    def check_party(self, name: str) -> str:
+        """The address of a party that is known."""
         if name not in self._addresses:
             raise RuntimeError(f"There is no party '{name}', the parties are {sorted(self._addresses)}")
         return self._addresses[name]
 
     def _take(self, name: str, kind: str) -> bytes:
-        self._check(name)
+        self.check_party(name)
         try:
             return self._arrived[name, kind].get(timeout=_WAIT_SECONDS)
         except queue.Empty:
@@ -121,7 +138,7 @@ class VerticalFederatedCommunicator:
 
     def _post(self, name: str, kind: str, body: bytes) -> None:
         """Send until it is taken; the other party may start later."""
-        address = self._check(name)
+        address = self.check_party(name)
         deadline, pause = time.monotonic() + _WAIT_SECONDS, 0.05
         while True:
             try:

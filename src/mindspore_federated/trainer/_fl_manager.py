@@ -5,7 +5,9 @@ CLOUD_TRAINING    before the first local step it takes a place in the round, aft
 HYBRID_TRAINING   it pulls the sum of the devices' round, trains `sync_frequency` steps on it and pushes the result
 
 FedProx and FedNova add the global weights to the network as frozen parameters `global_weights.*`; Scaffold (Karimireddy
-et al., ICML 2020) corrects each step by its control variates.
+et al., ICML 2020) corrects each step by its control variates. FedCM (Xu et al., 2021) mixes the direction in which the
+global model moved last into each step: the step is (1 - m) of the optimizer's own and m (`aggregation.client_momentum`)
+of the learning rate times that direction.
 """
 from __future__ import annotations
 
@@ -66,6 +68,9 @@ class FederatedLearningManager(Callback):
         self._last = self._weights()
         self._local_control = {name: np.zeros_like(value) for name, value in self._last.items()}
         self._global_control = {name: np.zeros_like(value) for name, value in self._last.items()}
+        self._momentum = np.float32(self._settings.number("aggregation.client_momentum"))
+        self._direction = {name: np.zeros_like(value) for name, value in self._last.items()}
+        self._before_step: Arrays = {}
         if self._kind in ("FedProx", "FedNova"):
             self._insert_global_weights()
 
@@ -81,6 +86,8 @@ class FederatedLearningManager(Callback):
         self._step += 1
         if self._mode == "CLOUD_TRAINING" and self._step == self._next_begin:
             self._start_job()
+        if self._mode == "CLOUD_TRAINING" and self._kind == "FedCM":
+            self._before_step = self._weights()
 
     def on_train_step_end(self, run_context: Any) -> None:
         """Exchange weights where a round ends."""
@@ -88,9 +95,11 @@ class FederatedLearningManager(Callback):
             self._pull()
             self._push()
         elif self._mode == "CLOUD_TRAINING":
-            rate = _learning_rate(run_context.original_args()) if self._kind == "Scaffold" else 0.0
+            rate = _learning_rate(run_context.original_args()) if self._kind in ("Scaffold", "FedCM") else 0.0
             if self._kind == "Scaffold":
                 self._correct(rate)
+            elif self._kind == "FedCM":
+                self._mix(rate)
             if self._step == self._next_end:
                 self._exchange(rate)
                 self._next_begin, self._next_end = self._step + 1, self._step + self._frequency
@@ -119,6 +128,9 @@ class FederatedLearningManager(Callback):
         self._load(model)
         self._local_control.update(control)
         after = self._weights()
+        if self._kind == "FedCM":
+            self._direction = {name: (self._last[name] - value) / np.float32(self._frequency * rate)
+                               for name, value in after.items()}
         if self._adaptive is not None:
             self._frequency = self._adaptive.after_round(self._last, weights, after)
         self._last = after
@@ -142,6 +154,14 @@ class FederatedLearningManager(Callback):
         for parameter in self._parameters():
             drift = self._global_control[parameter.name] - self._local_control[parameter.name]
             parameter.set_data(Tensor(parameter.asnumpy() - np.float32(rate) * drift))
+
+    def _mix(self, rate: float) -> None:
+        """FedCM: keep a part of the step that was taken, the rest goes where the global model went."""
+        for parameter in self._parameters():
+            before = self._before_step[parameter.name]
+            own = (1 - self._momentum) * (parameter.asnumpy() - before)
+            common = self._momentum * np.float32(rate) * self._direction[parameter.name]
+            parameter.set_data(Tensor(before + own - common))
 
     # ---- hybrid training
 
