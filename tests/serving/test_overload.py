@@ -1,0 +1,50 @@
+"""More requests than there is room for, and clients that never finish asking."""
+
+import socket
+import threading
+
+import requests
+
+
+def ask(address, results, number):
+    body = {"model": "tiny", "prompt": "Hello", "max_tokens": 60, "temperature": 0, "ignore_eos": True}
+    answer = requests.post(f"{address}/v1/completions", json=body, timeout=120)
+    results[number] = (answer.status_code, answer.headers.get("retry-after"), answer.json())
+
+
+def test_what_exceeds_the_queue_is_refused_at_once(service):
+    engine = service.language_models.find("tiny").engine
+    engine.limits.waiting, engine.limits.sequences = 3, 2
+    results = {}
+    threads = [threading.Thread(target=ask, args=(service.address, results, number)) for number in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(results) == 24
+    answered = [body for status, _, body in results.values() if status == 200]
+    refused = [retry for status, retry, _ in results.values() if status == 429]
+    assert len(answered) + len(refused) == 24 and len(answered) >= 3 and refused
+    assert all(refused)  # each says when to come again
+    assert len({body["choices"][0]["text"] for body in answered}) == 1  # and load changes no answer
+    assert engine.pages.used == 0 and engine.waiting == 0
+
+
+def test_clients_that_never_finish_asking_hold_up_nobody(service):
+    host, port = service.address.removeprefix("http://").split(":")
+    slow = []
+    try:
+        for number in range(150):
+            slow.append(socket.create_connection((host, int(port)), timeout=20))
+            begun = b"POST /v1/completions HTTP/1.1\r\nHost: a\r\n"
+            if number % 2:
+                begun += b'Content-Length: 1000\r\n\r\n{"model": '
+            slow[-1].sendall(begun)
+        results = {}
+        ask(service.address, results, 0)
+        assert results[0][0] == 200
+    finally:
+        for connection in slow:
+            connection.close()
+    ask(service.address, results, 1)
+    assert results[1][2]["choices"] == results[0][2]["choices"]
