@@ -4,10 +4,12 @@
     python tests/interop/run.py --environments FOLDER   makes them there, or uses those that are there
     python tests/interop/run.py --official PYTHON       uses an interpreter that has it (or MS_OFFICIAL_PYTHON)
     python tests/interop/run.py --dashboards PYTHON     the same for MindInsight and TensorBoard (or MS_DASHBOARDS_PYTHON)
+    python tests/interop/run.py --originals PYTHON      the same for PyTorch's networks (or MS_ORIGINALS_PYTHON)
     python tests/interop/run.py --keep FOLDER           leaves the files there
 
 Each side runs `exchange.py`, first to write, then to read what the other wrote; and `observed.py`, whose traces
-`dashboards.py` looks at. Prints a table; fails if a file does.
+`dashboards.py` looks at. Networks of the zoo get the weights of those that `zoo_originals.py` made with torchvision, timm and
+Hugging Face, and must give the same results (`zoo_weights.py`). Prints a table; fails if a file does.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ HERE = Path(__file__).resolve().parent
 PACKAGES = {
     "official": ("mindspore==2.10.0", "numpy<2", "setuptools<80"),
     "dashboards": ("mindinsight==2.3.1", "numpy<2", "pandas<2.2", "marshmallow<4", "setuptools<80", "tensorboard"),
+    "originals": ("torch==2.13.0", "torchvision==0.28.0", "timm", "transformers", "safetensors"),
 }
 
 
@@ -83,19 +86,29 @@ def shown(official: str, dashboards: str, folder: Path) -> list[tuple[str, dict]
     return [("ours = theirs", report) for report in side(dashboards, "dashboards.py", str(folder))]
 
 
+def zoo(originals: str, folder: Path) -> list[tuple[str, dict]]:
+    """Networks of the zoo with the weights of other libraries' networks."""
+    empty(folder)
+    side(originals, "zoo_originals.py", str(folder))
+    return [("theirs → ours", report) for report in side(sys.executable, "zoo_weights.py", str(folder), own=True)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
     parser.add_argument("--official", default=os.environ.get("MS_OFFICIAL_PYTHON"))
     parser.add_argument("--dashboards", default=os.environ.get("MS_DASHBOARDS_PYTHON"))
+    parser.add_argument("--originals", default=os.environ.get("MS_ORIGINALS_PYTHON"))
     parser.add_argument("--environments", type=Path, default=HERE.parents[1] / ".venv-interop")
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
     folder = arguments.environments.resolve()
     official = interpreter("official", arguments.official, folder)
     dashboards = interpreter("dashboards", arguments.dashboards, folder)
+    originals = interpreter("originals", arguments.originals, folder)
     with tempfile.TemporaryDirectory() as temporary:
         place = (arguments.keep or Path(temporary)).resolve()
         found = exchange(official, place) + shown(official, dashboards, place / "observed")
+        found += zoo(originals, place / "zoo")
     width = max(len(report["file"]) for _, report in found)
     for direction, report in found:
         print(f"{direction}  {report['file']:{width}}  {'ok  ' if report['ok'] else 'FAIL'}  {report['note'][:160]}")

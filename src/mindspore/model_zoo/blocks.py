@@ -141,6 +141,12 @@ def causal_bias(length: int) -> Tensor:
     return Tensor(np.triu(np.full((length, length), -1e9, np.float32), 1))
 
 
+def check_length(ids: Tensor, longest: int) -> None:
+    """Positions are known up to a length."""
+    if ids.ndim != 2 or ids.shape[1] > longest:
+        raise ValueError(f"This network takes tokens of shape (batch, at most {longest}), but got {ids.shape}.")
+
+
 def sequence(layers: Sequence[nn.Cell]) -> nn.SequentialCell:
     return nn.SequentialCell(list(layers))
 

@@ -22,7 +22,7 @@ from mindspore.nn.cell import Cell
 #: modules of networks, in the order of the list
 FAMILIES = (
     "lenet", "alexnet", "vgg", "resnet", "googlenet", "inception", "densenet", "mobilenet", "shufflenet", "efficientnet",
-    "vit", "swin", "convnext",
+    "vit", "swin", "convnext", "unet", "deeplab", "gpt", "llama", "bert", "t5", "transformer", "recurrent",
 )  # fmt: skip
 
 
@@ -50,7 +50,6 @@ class Entry:
         build: makes the network; its keyword arguments are the options.
         tiny: options of a small network of the same kind, which runs in seconds.
         origin: the library and name of the same network elsewhere, whose weight files fit.
-        renames: (pattern, replacement) pairs from parameter names here to names there, beyond the usual ones.
     """
 
     name: str
@@ -61,7 +60,6 @@ class Entry:
     recipe: Recipe
     tiny: Mapping[str, Any]
     origin: str = ""
-    renames: tuple[tuple[str, str], ...] = ()
 
     def options(self) -> dict[str, Any]:
         """The options of the network with their defaults."""
@@ -80,7 +78,6 @@ def model(
     recipe: Recipe,
     tiny: Mapping[str, Any],
     origin: str = "",
-    renames: tuple[tuple[str, str], ...] = (),
 ) -> Callable[[Callable[..., Cell]], Callable[..., Cell]]:
     """Register what is decorated, a class of Cells or a function that makes one, under a name."""
 
@@ -89,7 +86,7 @@ def model(
         family = made_by.__module__.rpartition(".")[2]
         if name in _ENTRIES:
             raise ValueError(f"There are two networks named '{name}'.")
-        _ENTRIES[name] = Entry(name, family, task, build, paper, recipe, dict(tiny), origin, renames)
+        _ENTRIES[name] = Entry(name, family, task, build, paper, recipe, dict(tiny), origin)
         return build
 
     return register

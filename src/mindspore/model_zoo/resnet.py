@@ -73,7 +73,7 @@ def join(block: BasicBlock | Bottleneck, x: Tensor, y: Tensor) -> Tensor:
 
 
 class ResNet(nn.Cell):
-    """A stem, four stages of blocks, the mean over the image, a classifier."""
+    """A stem, stages of blocks, the mean over the image, a classifier (without classes: none)."""
 
     def __init__(
         self, block: type[BasicBlock] | type[Bottleneck], depths: tuple[int, ...], groups: int = 1, base: int = 64, excite: bool = False,
@@ -91,18 +91,18 @@ class ResNet(nn.Cell):
                 blocks.append(block(channels, width << stage, stride, groups, base, excite))
                 channels = (width << stage) * block.expansion
             setattr(self, f"layer{stage + 1}", sequence(blocks))
-        self.fc = nn.Dense(channels, num_classes)
+        self.stages = len(depths)
+        self.fc = nn.Dense(channels, num_classes) if num_classes else None
 
-    def features(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The results of the four stages, for networks that stand on this one."""
-        x = self.maxpool(ops.relu(self.bn1(self.conv1(x))))
-        first = self.layer1(x)
-        second = self.layer2(first)
-        third = self.layer3(second)
-        return first, second, third, self.layer4(third)
+    def features(self, x: Tensor) -> list[Tensor]:
+        """The results of the stages, for networks that stand on this one."""
+        results = [self.maxpool(ops.relu(self.bn1(self.conv1(x))))]
+        for stage in range(self.stages):
+            results.append(getattr(self, f"layer{stage + 1}")(results[-1]))
+        return results[1:]
 
     def construct(self, x: Tensor) -> Tensor:
-        return self.fc(image_head(self.features(x)[3]))
+        return self.fc(image_head(self.features(x)[-1]))
 
 
 _PAPERS = {

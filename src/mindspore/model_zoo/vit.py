@@ -62,6 +62,8 @@ class Encoder(nn.Cell):
 class ViT(nn.Cell):
     """Patches, a class token before them, the encoder, a classifier of the token."""
 
+    renames = ((r"in_proj\.(weight|bias)$", r"in_proj_\1"),)
+
     def __init__(
         self, patch: int = 16, depth: int = 12, width: int = 768, heads: int = 12, num_classes: int = 1000, in_channels: int = 3,
         image_size: int = 224, dropout: float = 0.0,
@@ -93,5 +95,4 @@ for _name, _patch, _depth, _width, _heads in (
         paper="Dosovitskiy et al. 2021, An image is worth 16x16 words: Transformers for image recognition at scale",
         recipe=Recipe(epochs=300, batch=4096, optimizer="adamw", rate=3e-3, weight_decay=0.3, warmup=0.1, clip=1.0),
         tiny={"num_classes": 10, "image_size": 28, "patch": 7, "depth": 2, "width": 32, "heads": 4},
-        renames=((r"in_proj\.(weight|bias)$", r"in_proj_\1"),),
     )(functools.partial(ViT, patch=_patch, depth=_depth, width=_width, heads=_heads))  # fmt: skip

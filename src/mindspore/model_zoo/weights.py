@@ -1,8 +1,9 @@
 """Weights from files of other libraries.
 
 Networks here name their layers as torchvision, timm and Hugging Face do, so the name of a parameter there follows from the cell that
-holds it: normalisations call `gamma` and `beta` weight and bias, embeddings call their table weight. What differs beyond
-that is in the entry's `renames`.
+holds it: normalisations call `gamma` and `beta` weight and bias, embeddings call their table weight. What differs beyond that
+a network's class states: `renames`, (pattern, replacement) pairs from names here to names there; `transposed`, a pattern of matrices
+that are stored the other way round; `tied`, names there of what is another parameter once more.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from mindspore import nn
 from mindspore._base.files import read_file
 from mindspore.common.tensor import Tensor
 from mindspore.formats import safetensors, torch_file
-from mindspore.model_zoo.registry import entries
 
 _NORM = {"gamma": "weight", "beta": "bias", "moving_mean": "running_mean", "moving_variance": "running_var"}
 _NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.LayerNorm, nn.GroupNorm)
@@ -34,18 +34,9 @@ def original_names(net: nn.Cell) -> dict[str, str]:
         prefix = f"{path}." if path else ""
         for name, parameter in cell.parameters_and_names(expand=False):
             found[parameter.name] = prefix + table.get(name, name)
-    for pattern, replacement in _renames(net):
+    for pattern, replacement in getattr(net, "renames", ()):
         found = {ours: re.sub(pattern, replacement, theirs) for ours, theirs in found.items()}
     return found
-
-
-def _renames(net: nn.Cell) -> tuple[tuple[str, str], ...]:
-    """Those of the first entry that makes such networks: all of a family have the same."""
-    for entry in entries().values():
-        made_by = getattr(entry.build, "func", entry.build)
-        if made_by is type(net) and entry.renames:
-            return entry.renames
-    return ()
 
 
 def read_weights(file: str) -> dict[str, np.ndarray]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from mindspore.model_zoo.tasks.images import Images
+from mindspore.model_zoo.tasks.segmentation import Segmentation
 from mindspore.model_zoo.tasks.task import Task
+from mindspore.model_zoo.tasks.text import Language, MaskedWords, TextClasses, Translation
 
-TASKS: dict[str, Task] = {task.name: task for task in (Images(),)}
+_ALL: tuple[Task, ...] = (Images(), Segmentation(), Language(), MaskedWords(), TextClasses(), Translation())
+TASKS: dict[str, Task] = {task.name: task for task in _ALL}
 
 __all__ = ["TASKS", "Task"]

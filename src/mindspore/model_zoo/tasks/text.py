@@ -1,0 +1,173 @@
+"""Networks of text: the next token, masked tokens, classes of texts, sequences to sequences.
+
+Texts are read as bytes, so a vocabulary of 256 and more is enough for all of them. Made-up rows have answers that follow from
+the row: counting in steps of one's own, the most frequent half of the vocabulary, the source in reverse.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mindspore.dataset as ds
+from mindspore import ops
+from mindspore.common.tensor import Tensor
+from mindspore.model_zoo.recipe import Recipe
+from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.nn.cell import Cell
+
+BYTES = 256
+UNSEEN = -100  # the label of places that do not count
+
+
+class TokenLoss(Cell):
+    """Cross entropy of the network's scores at each place whose label counts; the last column is the labels."""
+
+    def __init__(self, net: Cell, smoothing: float):
+        super().__init__(auto_prefix=False)
+        self.net, self.smoothing = net, smoothing
+
+    def construct(self, *columns: Tensor) -> Tensor:
+        scores, labels = self.net(*columns[:-1]), columns[-1]
+        flat = scores.reshape(-1, scores.shape[-1])
+        return ops.cross_entropy(flat, labels.reshape(-1), ignore_index=UNSEEN, label_smoothing=self.smoothing)
+
+
+class Tokens(Task):
+    """What these tasks share: rows of inputs and labels, and the share of labels that are guessed."""
+
+    figure = "accuracy"
+
+    def rows(self, place: str, net: Cell, training: bool, limit: int) -> tuple[np.ndarray, ...]:
+        """The columns, labels last."""
+        raise NotImplementedError
+
+    def training_network(self, net: Cell, recipe: Recipe) -> Cell:
+        return TokenLoss(net, recipe.label_smoothing)
+
+    def data(self, place: str, net: Cell, batch: int, training: bool, limit: int = 0) -> Any:
+        if place != SYNTHETIC and net.vocabulary < BYTES:
+            raise ValueError(f"Texts are read as bytes, which needs a vocabulary of {BYTES}, but the network has {net.vocabulary}.")
+        columns = self.rows(place, net, training, limit or 2048)
+        names = [f"column{i}" for i in range(len(columns))]
+        return ds.NumpySlicesDataset(columns, names, shuffle=training).batch(batch, drop_remainder=training)
+
+    def evaluate(self, net: Cell, data: Any) -> float:
+        net.set_train(False)
+        right = total = 0
+        for *inputs, labels in data.create_tuple_iterator(num_epochs=1):
+            wanted = labels.asnumpy()
+            seen = wanted != UNSEEN
+            right += int((net(*inputs).asnumpy().argmax(-1) == wanted)[seen].sum())
+            total += int(seen.sum())
+        if not total:
+            raise ValueError("There is nothing to evaluate: the data has no rows.")
+        return right / total
+
+    def windows(self, place: str, length: int, training: bool, limit: int) -> np.ndarray:
+        """Pieces of a text file; the last tenth is for testing."""
+        text = np.frombuffer(self.folder(place).read_bytes(), np.uint8)
+        border = text.size * 9 // 10
+        part = text[:border] if training else text[border:]
+        count = part.size // length
+        if not count:
+            raise ValueError(f"The text in '{place}' is too short: {text.size} bytes, and a row has {length}.")
+        return part[: count * length].reshape(count, length)[:limit].astype(np.int32)
+
+
+def counting(count: int, length: int, vocabulary: int, seed: int) -> np.ndarray:
+    """Rows that count from anywhere in steps of 1, 2 or 3, around the end of the vocabulary."""
+    rng = np.random.default_rng(seed)
+    first, step = rng.integers(0, vocabulary, (count, 1)), rng.integers(1, 4, (count, 1))
+    return ((first + step * np.arange(length)) % vocabulary).astype(np.int32)
+
+
+class Language(Tokens):
+    name = "language"
+    wanted = "a text file"
+
+    def rows(self, place: str, net: Cell, training: bool, limit: int) -> tuple[np.ndarray, ...]:
+        length = net.takes[0].shape[0] + 1
+        if place == SYNTHETIC:
+            found = counting(limit, length, net.vocabulary, int(training))
+        else:
+            found = self.windows(place, length, training, limit)
+        return found[:, :-1], found[:, 1:]
+
+
+class MaskedWords(Tokens):
+    """15 % of the places count: 8 of 10 are masked, 1 is another token, 1 stays. The mask is the last of the vocabulary."""
+
+    name = "masked words"
+    wanted = "a text file"
+
+    def rows(self, place: str, net: Cell, training: bool, limit: int) -> tuple[np.ndarray, ...]:
+        length, mask = net.takes[0].shape[0], net.vocabulary - 1
+        if place == SYNTHETIC:
+            found = counting(limit, length, mask, int(training))
+        else:
+            found = self.windows(place, length, training, limit)
+        rng = np.random.default_rng(2 + int(training))
+        chosen, fate = rng.random(found.shape) < 0.15, rng.random(found.shape)
+        shown = np.where(chosen & (fate < 0.8), mask, found)
+        shown = np.where(chosen & (fate >= 0.9), rng.integers(0, mask, found.shape), shown)
+        return shown.astype(np.int32), np.where(chosen, found, UNSEEN).astype(np.int32)
+
+
+class TextClasses(Tokens):
+    name = "text classes"
+    wanted = "a file of lines 'CLASS<tab>TEXT', with classes from 0"
+
+    def rows(self, place: str, net: Cell, training: bool, limit: int) -> tuple[np.ndarray, ...]:
+        length = net.takes[0].shape[0]
+        if place == SYNTHETIC:
+            rng = np.random.default_rng(int(training))
+            label = rng.integers(0, net.num_classes, limit)
+            share = net.vocabulary // net.num_classes
+            own = rng.integers(0, share, (limit, length)) + share * label[:, None]
+            other = rng.integers(0, net.vocabulary, (limit, length))
+            return np.where(rng.random((limit, length)) < 0.5, own, other).astype(np.int32), label.astype(np.int32)
+        lines = _lines(self.folder(place), training, limit)
+        labels = np.array([int(first) for first, _ in lines], np.int32)
+        if labels.min() < 0 or labels.max() >= net.num_classes:
+            raise ValueError(f"'{place}' has the classes {labels.min()} to {labels.max()}, but the network has {net.num_classes}.")
+        return np.stack([_padded(text, length) for _, text in lines]), labels
+
+
+class Translation(Tokens):
+    """The decoder sees the target shifted by a first token, 0."""
+
+    name = "translation"
+    wanted = "a file of lines 'SOURCE<tab>TARGET'"
+
+    def rows(self, place: str, net: Cell, training: bool, limit: int) -> tuple[np.ndarray, ...]:
+        length = net.takes[0].shape[0]
+        if place == SYNTHETIC:
+            rng = np.random.default_rng(int(training))
+            source = rng.integers(1, net.vocabulary, (limit, length)).astype(np.int32)
+            target = source[:, ::-1].copy()
+        else:
+            pairs = _lines(self.folder(place), training, limit)
+            source = np.stack([_padded(first, length) for first, _ in pairs])
+            target = np.stack([_padded(second, length) for _, second in pairs])
+        shifted = np.concatenate((np.zeros_like(target[:, :1]), target[:, :-1]), 1)
+        return source, shifted, target
+
+
+def _lines(file: Path, training: bool, limit: int) -> list[tuple[str, str]]:
+    """The two parts of each line; every tenth line is for testing."""
+    lines = [line.partition("\t") for line in file.read_text().splitlines() if line.strip()]
+    bad = next((i for i, (_, found, _) in enumerate(lines) if not found), None)
+    if bad is not None:
+        raise ValueError(f"Line {bad + 1} of '{file}' has no tab between its two parts.")
+    found = [(first, second) for i, (first, _, second) in enumerate(lines) if (i % 10 == 9) != training]
+    if not found:
+        raise ValueError(f"'{file}' has too few lines: every tenth is for testing.")
+    return found[:limit]
+
+
+def _padded(text: str, length: int) -> np.ndarray:
+    stored = np.frombuffer(text.encode()[:length], np.uint8).astype(np.int32)
+    return np.pad(stored, (0, length - stored.size))
