@@ -54,12 +54,18 @@ def disturb(net: torch.nn.Module, x: torch.Tensor) -> None:
         net.eval()
 
 
-def without_operators() -> torch.library.Library:
-    """torchvision's compiled part may not fit this PyTorch; classification does not need it. To be kept alive."""
-    library = torch.library.Library("torchvision", "DEF")
-    for name in ("nms", "qnms"):
-        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    return library
+def import_torchvision() -> torch.library.Library | None:
+    """torchvision's compiled part may not fit this PyTorch; classification does not need it, if its names are declared (and kept)."""
+    try:
+        import torchvision  # noqa: F401
+    except RuntimeError:
+        for name in [m for m in sys.modules if m.startswith("torchvision")]:
+            del sys.modules[name]
+        library = torch.library.Library("torchvision", "DEF")
+        for name in ("nms", "qnms"):
+            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        return library
+    return None
 
 
 def image_networks(folder: Path, names: list[str]) -> None:
@@ -129,7 +135,7 @@ def text_networks(folder: Path, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    kept = without_operators()
+    kept = import_torchvision()
     torch.set_num_threads(1)
     image_networks(Path(sys.argv[1]), sys.argv[2:])
     text_networks(Path(sys.argv[1]), sys.argv[2:])

@@ -8,6 +8,7 @@ a block's result (Hu et al. 2018).
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 from mindspore import nn, ops
 from mindspore.common.tensor import Tensor
@@ -92,7 +93,7 @@ class ResNet(nn.Cell):
                 channels = (width << stage) * block.expansion
             setattr(self, f"layer{stage + 1}", sequence(blocks))
         self.stages = len(depths)
-        self.fc = nn.Dense(channels, num_classes) if num_classes else None
+        self.fc: Any = nn.Dense(channels, num_classes) if num_classes else None
 
     def features(self, x: Tensor) -> list[Tensor]:
         """The results of the stages, for networks that stand on this one."""

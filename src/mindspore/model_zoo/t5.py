@@ -61,7 +61,7 @@ class Layer(nn.Cell):
     def __init__(self, width: int, heads: int, hidden: int, first: bool, decoder: bool, dropout: float):
         super().__init__()
         self.attention_norm, self.attention = RMSNorm(width), Attention(width, heads, first)
-        self.source_norm = RMSNorm(width) if decoder else None
+        self.source_norm: Any = RMSNorm(width) if decoder else None
         self.source = Attention(width, heads, False) if decoder else None
         self.feed_norm, self.wi, self.wo = RMSNorm(width), dense(width, hidden, bias=False), dense(hidden, width, bias=False)
         self.dropout = nn.Dropout(p=dropout)

@@ -41,7 +41,7 @@ class Layer(nn.Cell):
         super().__init__()
         self.attention, self.norm1 = Attention(width, heads), nn.LayerNorm((width,))
         self.source = Attention(width, heads) if decoder else None
-        self.norm2 = nn.LayerNorm((width,)) if decoder else None
+        self.norm2: Any = nn.LayerNorm((width,)) if decoder else None
         self.widen, self.narrow, self.norm3 = dense(width, 4 * width), dense(4 * width, width), nn.LayerNorm((width,))
         self.dropout = nn.Dropout(p=dropout)
 
