@@ -198,6 +198,7 @@ class Session:
         self._require(WAITING)
         self._send_watchpoints()
         if level == "node":
+            self.shelf.forget()  # the step has the same number, but other values
             self._commands.append(messages.run_command("node", node=node))
         elif level == "recheck":
             self._commands.append(messages.run_command("recheck"))

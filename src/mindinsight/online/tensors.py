@@ -33,6 +33,10 @@ class Shelf:
             self.before = self.now if follows else {}
             self.step, self.now, self.viewed = step, {}, set()
 
+    def forget(self) -> None:
+        """The values of the step change."""
+        self.now, self.viewed = {}, set()
+
     def put(self, name: str, iteration: str, value: NDArray[Any]) -> None:
         """Keep a tensor."""
         (self.before if iteration == "prev" else self.now)[name] = value

@@ -30,12 +30,23 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
 
 def _observed(graph: FuncGraph, donated: frozenset[int], options: driver.Options) -> Any:
     """An executable, with watchpoints and dumps if they are asked for."""
+    if flags.switch("ENABLE_MS_DEBUGGER") and graph.attrs.get("updates"):
+        return _debugged(graph, options)
     watch = context.current().watch
     if watch is not None and watch.concerns([p.default for p in graph.parameters if p.default is not None]):
         return _watched(graph, watch, options)
     driver.optimise(graph, options)
     executable = choose_backend.compile_graph(graph, donated)
     return _dumped(graph, executable) if flags.text("MINDSPORE_DUMP_CONFIG") else executable
+
+
+def _debugged(graph: FuncGraph, options: driver.Options) -> Any:
+    """An executable that the online debugger steps through."""
+    from mindspore.runtime.online.client import Debugger
+    from mindspore.runtime.online.graphs import DebuggedGraph
+
+    driver.optimise(graph, options)
+    return DebuggedGraph(graph, context.current().made(("online debugger",), Debugger))
 
 
 def _dumped(graph: FuncGraph, executable: Any) -> Any:

@@ -86,6 +86,7 @@ class NodeMessage(Message):
     output_type = field(6, lambda: TypeMessage)
     output_i = field(7, "uint64")
     full_name = field(8, "string")
+    source_address = field(9, "string")
     instance_name = field(10, "string")
 
 

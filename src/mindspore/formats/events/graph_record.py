@@ -56,6 +56,7 @@ def _node_message(node: CNode, name: str, full_name: str, inputs: list[InputMess
     return NodeMessage(
         input=inputs, name=name, op_type=node.op.name, scope=shown_scope(node.scope), attribute=attributes,
         output_type=type_message(node.abstract), full_name=full_name, instance_name="",
+        source_address="".join(f"{line.describe()}\n" for line in node.location),
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from mindspore.runtime import devices
 from mindspore.runtime.dump import session as sessions
 from mindspore.runtime.dump.session import Run, Session
 
-_SILENT = (MakeTuple, TupleGetItem, Cond, While, Call)  # they move values; what they hold is dumped where it is made
+SILENT = (MakeTuple, TupleGetItem, Cond, While, Call)  # they move values; what they hold is dumped where it is made
 MARKS = "dump_scopes"  # graph attribute: scope -> whether `set_dump` was called for the cell there
 
 
@@ -71,7 +71,7 @@ class DumpedGraph:
 
     def _watched(self, node: CNode, kernel: Callable) -> Callable:
         """The kernel of a node, with a look at what goes in and comes out."""
-        if isinstance(node.op, _SILENT):
+        if isinstance(node.op, SILENT):
             return kernel
         name, marked = self._names[node.id], _is_marked(node, self.graph)
 
@@ -91,7 +91,7 @@ class DumpedGraph:
 
 def shown_names(graph: FuncGraph) -> dict[int, str]:
     """The names of the nodes that are dumped, in the order of execution."""
-    return full_names(n for owner in graph.all_graphs() for n in owner.nodes() if not isinstance(n.op, _SILENT))
+    return full_names(n for owner in graph.all_graphs() for n in owner.nodes() if not isinstance(n.op, SILENT))
 
 
 def constants_of(graph: FuncGraph) -> list[np.ndarray]:
