@@ -126,3 +126,9 @@ with builder.active():
 print(found.tolist(), "mindspore.common" in sys.modules)
 """
     assert run(code) == "[[3.0, 9.0], [5.0, 11.0]] False"
+
+
+def test_transforms_of_images_bring_the_images_of_pillow():
+    """Packages use `PIL.Image` after `import PIL` alone, relying on official's imports."""
+    pytest.importorskip("PIL")
+    assert run("import mindspore.dataset.vision\nimport PIL\nprint(PIL.Image.__name__)") == "PIL.Image"

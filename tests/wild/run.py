@@ -33,9 +33,9 @@ runpy.run_path(sys.argv[1])["main"]()
 """
 
 
-def run(program: Path, checkout: str, mode: str) -> tuple[str, float, str]:
+def run(program: Path, checkouts: list[str], mode: str) -> tuple[str, float, str]:
     """("ok" or the last line of the error, seconds, all output) of a program."""
-    path = os.pathsep.join([checkout, *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([*checkouts, *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = {**os.environ, "PYTHONPATH": path, "GLOG_v": "3", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     begin = time.monotonic()
     command = [sys.executable, "-c", _RUN, str(program), str(MODES[mode])]
@@ -73,7 +73,8 @@ def main() -> int:
             skipped += 1
             continue
         for mode in MODES:
-            said, seconds, output = run(program, place, mode)
+            others = [p for p in places.values() if p != place]  # packages use each other
+            said, seconds, output = run(program, [place, *others], mode)
             reason = known(program, mode, said)
             well = said == "ok" or bool(reason)
             said = f"not here: {reason}" if reason else said

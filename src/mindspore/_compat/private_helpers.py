@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import pickle
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import numpy as np
 
 from mindspore import context, nn, ops
 from mindspore._base import dtype as mstype
+from mindspore.common.parameter import Parameter
 from mindspore.common.random import get_seed, host_generator
 from mindspore.common.tensor import Tensor
 from mindspore.nn.wrap.micro_batches import split_batch
@@ -290,3 +292,9 @@ def type_to_type_id(dtype: Any) -> int:
     if dtype not in TYPE_IDS:
         raise TypeError(f"{dtype} has no type id.")
     return TYPE_IDS[dtype]
+
+
+@functools.cache
+def get_squared_device_local_norm_param() -> Any:
+    """The Parameter in which official code sums the squared gradients of a device; nothing adds to it here."""
+    return Parameter(Tensor(0.0, mstype.float32), name="squared_device_local_norm", requires_grad=False)

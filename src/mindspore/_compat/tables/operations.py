@@ -65,6 +65,9 @@ HELD = {
         search=("mindspore._compat.operators",),
     ),
     "mindspore.ops.function.grad": Entry(search=("mindspore.ops.derivatives", "mindspore._compat.operators")),
+    "mindspore.ops._grad_experimental.grad_comm_ops": Entry(
+        {"get_squared_device_local_norm_param": "mindspore._compat.private_helpers"}, search=("mindspore._compat.operators",)
+    ),
     "mindspore.ops.nn_embedding": Entry(search=("mindspore.ops.embeddings", "mindspore.ops.ctc")),
     "mindspore.ops.functional": Entry(
         held_by(
