@@ -1,4 +1,4 @@
-"""More requests than there is room for, and clients that never finish asking."""
+"""More requests than there is room for, clients that never finish asking, and a model that fails."""
 
 import socket
 import threading
@@ -48,3 +48,22 @@ def test_clients_that_never_finish_asking_hold_up_nobody(service):
             connection.close()
     ask(service.address, results, 1)
     assert results[1][2]["choices"] == results[0][2]["choices"]
+
+
+def test_a_model_that_fails_makes_the_server_unready(service, monkeypatch):
+    engine = service.language_models.find("tiny").engine
+    assert requests.get(f"{service.address}/v2/health/ready", timeout=20).status_code == 200
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+
+    def fail(parts):
+        raise ArithmeticError
+
+    monkeypatch.setattr(engine._network, "forward", fail)
+    results = {}
+    ask(service.address, results, 0)
+    assert results[0][0] == 500
+    engine.stop()
+    assert requests.get(f"{service.address}/v2/health/ready", timeout=20).status_code == 503
+    ask(service.address, results, 1)
+    assert results[1][0] == 503 and results[1][1]  # come again: somebody may start it anew
+    assert requests.get(f"{service.address}/v2/health/live", timeout=20).status_code == 200

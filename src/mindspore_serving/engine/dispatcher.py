@@ -53,6 +53,12 @@ class Dispatcher:
         self.max_enqueued = MAX_ENQUEUED
         self.batch_delay = 0.0
         self.draining = False
+        #: what else must be at work for the server to be ready
+        self.conditions: list[Callable[[], bool]] = []
+
+    @property
+    def ready(self) -> bool:
+        return not self.draining and all(pool.alive for pool in self.pools) and all(holds() for holds in self.conditions)
 
     # -- versions
 

@@ -75,6 +75,8 @@ def _language_lines(models: LanguageModels) -> Iterator[str]:
             "prompt_tokens_total": engine.counts.prompt_tokens,
             "generation_tokens_total": engine.counts.made_tokens,
             "preemptions_total": engine.counts.preemptions,
+            "guessed_tokens_total": engine.counts.guessed,
+            "guessed_right_tokens_total": engine.counts.guessed_right,
             "time_to_first_token_seconds_sum": engine.counts.first_token_seconds,
             "time_to_first_token_seconds_count": engine.counts.first_tokens,
         }

@@ -128,7 +128,7 @@ class _Service:
         return {"live": True}
 
     async def ServerReady(self, request: Any, left: float | None) -> dict[str, Any]:
-        return {"ready": not self._dispatcher.draining and all(pool.alive for pool in self._dispatcher.pools)}
+        return {"ready": self._dispatcher.ready}
 
     async def ModelReady(self, request: Any, left: float | None) -> dict[str, Any]:
         try:

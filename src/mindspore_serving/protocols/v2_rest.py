@@ -34,7 +34,7 @@ async def _answer(dispatcher: Dispatcher, version: str, allow_admin: bool, excha
         case ["health", "live"]:
             await exchange.answer_json({"live": True})
         case ["health", "ready"]:
-            ready = not dispatcher.draining and all(pool.alive for pool in dispatcher.pools)
+            ready = dispatcher.ready
             await exchange.answer_json({"ready": ready}, 200 if ready else 503)
         case ["models", "stats"]:
             await exchange.answer_json({"model_stats": v2.statistics(dispatcher)})

@@ -75,6 +75,7 @@ class Host:
 
     def add_language_model(self, model: LanguageModel) -> None:
         self.language_models.add(model)
+        self.dispatcher.conditions.append(lambda: model.engine.available)
 
     def start_grpc(self, address: str, limit: int, ssl_config: SSLConfig | None) -> None:
         if self._grpc is not None:
