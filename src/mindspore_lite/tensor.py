@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore._base.dtype import type_of_name
 from mindspore_lite import _checks as check
 
 __all__ = ["TensorMeta", "DataType", "Format", "Tensor"]
@@ -29,6 +30,9 @@ class DataType(Enum):
     FLOAT16 = 42
     FLOAT32 = 43
     FLOAT64 = 44
+    BFLOAT16 = 45
+    FLOAT8_E4M3FN = 1001  # numbers of our own
+    FLOAT8_E5M2 = 1002
     INVALID = 2147483647
 
 
@@ -57,16 +61,27 @@ class Format(Enum):
     NC8HW8 = 19
 
 
+#: element types that NumPy has only with `ml_dtypes`
+_EXTENDED = {kind.name.lower(): kind for kind in (DataType.BFLOAT16, DataType.FLOAT8_E4M3FN, DataType.FLOAT8_E5M2)}
+_NONE = (DataType.UNKNOWN, DataType.INVALID)
 #: element types that arrays can have
 _NUMPY: dict[DataType, np.dtype[Any]] = {
-    kind: np.dtype(kind.name.lower()) for kind in DataType if kind not in (DataType.UNKNOWN, DataType.INVALID)
+    kind: np.dtype(kind.name.lower()) for kind in DataType if kind not in (*_NONE, *_EXTENDED.values())
 }
 _KINDS = {dtype: kind for kind, dtype in _NUMPY.items()}
 
 
 def kind_of(dtype: Any) -> DataType:
     """The type for a NumPy type; UNKNOWN for those that Lite has no name for."""
-    return _KINDS.get(np.dtype(dtype), DataType.UNKNOWN)
+    found = np.dtype(dtype)
+    return _KINDS.get(found) or _EXTENDED.get(found.name, DataType.UNKNOWN)
+
+
+def numpy_of(kind: DataType) -> np.dtype[Any] | None:
+    """The NumPy type for a type, or None."""
+    if kind in _EXTENDED.values():
+        return type_of_name(kind.name.lower()).np  # type: ignore[attr-defined,no-any-return]
+    return _NUMPY.get(kind)
 
 
 class TensorMeta:
@@ -112,9 +127,9 @@ class Tensor:
             _check_same("tensor", tensor.shape, tensor.dtype, tensor.dtype, shape, dtype)
             self._take(tensor.get_data_to_numpy().copy())
         elif isinstance(tensor, np.ndarray):
-            if tensor.dtype not in _KINDS:
+            if kind_of(tensor.dtype) is DataType.UNKNOWN:
                 raise TypeError(f"Unsupported numpy dtype value {tensor.dtype}")
-            _check_same("numpy", tensor.shape, tensor.dtype, _KINDS[tensor.dtype], shape, dtype)
+            _check_same("numpy", tensor.shape, tensor.dtype, kind_of(tensor.dtype), shape, dtype)
             self._take(np.ascontiguousarray(tensor).reshape(tensor.shape))
         elif tensor is not None:
             raise TypeError(f"tensor must be MindSpore Lite's Tensor._tensor or numpy ndarray, but got {type(tensor)}.")
@@ -174,7 +189,7 @@ class Tensor:
     @property
     def data_size(self) -> int:
         """Bytes."""
-        kind = _NUMPY.get(self._dtype)
+        kind = numpy_of(self._dtype)
         return self.element_num * (0 if kind is None else kind.itemsize)
 
     @property
@@ -191,13 +206,13 @@ class Tensor:
         if self._array is not None:
             return self._array
         sizes: tuple[int, ...] = tuple(max(size, 0) for size in self._shape)
-        return np.zeros(sizes, _NUMPY.get(self._dtype, np.dtype(np.uint8)))
+        return np.zeros(sizes, numpy_of(self._dtype) or np.dtype(np.uint8))
 
     def set_data_from_numpy(self, numpy_obj: np.ndarray) -> None:
         """Use an array's elements. Not copied: what is written to the array later is seen by `predict`."""
         check_array(numpy_obj)
-        kind = _KINDS.get(numpy_obj.dtype)
-        if kind is None:
+        kind = kind_of(numpy_obj.dtype)
+        if kind is DataType.UNKNOWN:
             raise TypeError(f"Unsupported numpy dtype value {numpy_obj.dtype}")
         if kind is not self._dtype:
             raise RuntimeError(f"data type not equal! Numpy type: {numpy_obj.dtype.type}, Tensor type: {self._dtype}")

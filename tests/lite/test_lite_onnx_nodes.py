@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import onnx
 import pytest
+from onnx import numpy_helper
 
 import mindspore_lite as mslite
 
@@ -22,6 +23,11 @@ def sample():
     return [case for case in cases[::STRIDE] if not any(word in case.name for word in SKIP)]
 
 
+def _array(value):
+    """Tests on small types hold messages."""
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+
+
 def run(case, folder):
     path = str(folder / "net.onnx")
     onnx.save(case.model, path)
@@ -29,7 +35,8 @@ def run(case, folder):
     model = mslite.Model()
     model.build_from_file(str(folder / "net.ms"), mslite.ModelType.MINDIR_LITE)
     for inputs, outputs in case.data_sets:
-        found = model.predict([mslite.Tensor(np.asarray(x)) for x in inputs])
+        inputs, outputs = ([_array(x) for x in arrays] for arrays in (inputs, outputs))
+        found = model.predict([mslite.Tensor(x) for x in inputs])
         assert len(found) == len(outputs)
         for tensor, wanted in zip(found, outputs):
             assert tensor.shape == list(np.shape(wanted))
@@ -61,3 +68,27 @@ def test_sequences_are_refused(tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "g.onnx")
     with pytest.raises(RuntimeError, match="'y' is a sequence; models take and give tensors"):
         mslite.Converter().convert(mslite.FmkType.ONNX, str(tmp_path / "g.onnx"), str(tmp_path / "g"))
+
+
+@pytest.mark.parametrize(("number", "name"), [(16, "bfloat16"), (17, "float8_e4m3fn"), (19, "float8_e5m2")])
+def test_small_floats_go_in_and_come_out(tmp_path, number, name):
+    from onnx import TensorProto, helper
+
+    kind = np.dtype(getattr(pytest.importorskip("ml_dtypes"), name))
+    nodes = [
+        helper.make_node("Cast", ["x"], ["wide"], to=TensorProto.FLOAT),
+        helper.make_node("Add", ["wide", "wide"], ["sum"]),
+        helper.make_node("Cast", ["sum"], ["y"], to=number),
+    ]
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("x", number, [4])], [helper.make_tensor_value_info("y", number, [4])]
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), tmp_path / "g.onnx")
+    mslite.Converter().convert(mslite.FmkType.ONNX, str(tmp_path / "g.onnx"), str(tmp_path / "g"))
+    model = mslite.Model()
+    model.build_from_file(str(tmp_path / "g.ms"), mslite.ModelType.MINDIR_LITE)
+    x = mslite.Tensor(np.array([1, -2, 0.5, 3], np.float32).astype(kind))
+    assert x.dtype.name == name.upper() and x.data_size == 4 * kind.itemsize
+    (found,) = model.predict([x])
+    assert found.get_data_to_numpy().dtype == kind
+    assert found.get_data_to_numpy().astype(np.float32).tolist() == [2, -4, 1, 6]

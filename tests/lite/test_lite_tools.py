@@ -1,10 +1,16 @@
 """Tools around models: layer by layer checks, and times of operators."""
 
+import signal
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+import mindspore_lite as mslite
 from mindspore.backends import cpu
 from mindspore_lite.tools import benchmark, converter_lite
 
@@ -61,3 +67,22 @@ def test_benchmark_shows_operators(network, capsys):
     assert benchmark.main([f"--modelFile={network / 'net.ms'}", "--timeProfiling=true", "--loopCount=2"]) == 0
     told = capsys.readouterr().out
     assert "opName" in told and "conv" in told and "opType" in told
+
+
+def test_killed_while_it_converts_the_file_is_whole(network):
+    script = textwrap.dedent(f"""
+        import mindspore_lite as mslite
+        while True:
+            mslite.Converter().convert(mslite.FmkType.ONNX, {str(network / "net.onnx")!r}, {str(network / "net")!r})
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    for count, _ in enumerate(process.stdout):
+        if count == 3:
+            break
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    model = mslite.Model()
+    model.build_from_file(str(network / "net.ms"), mslite.ModelType.MINDIR_LITE)
+    found = model.predict([np.zeros((1, 3, 8, 8), np.float32)])[0].get_data_to_numpy()
+    np.testing.assert_allclose(found, 0.25, rtol=1e-6)
