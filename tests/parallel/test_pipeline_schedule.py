@@ -101,3 +101,24 @@ def test_one_process_rehearses_all_stages():
     finally:
         ms.reset_auto_parallel_context()
         ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize("backend", ["interp", "cpu", "xla"])
+def test_gradients_of_micro_batches(mode, backend):
+    """The loss of parts, and its gradient, are those of the whole, if the loss is a sum over rows."""
+    with ms.context.local_context(mode=mode, backend=backend):
+        x = Tensor(np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32))
+        net = nn.SequentialCell(nn.Dense(4, 3), nn.Tanh())
+
+        class Total(nn.Cell):
+            def construct(self, x):
+                return ops.square(net(x)).sum()
+
+        whole = ms.value_and_grad(Total(), 0, net.trainable_params())(x)
+        parts = ms.value_and_grad(nn.PipelineCell(Total(), 3), 0, net.trainable_params())(x)
+        flat = lambda found: [found[0], found[1][0], *found[1][1]]
+        for one, other in zip(flat(whole), flat(parts), strict=True):
+            np.testing.assert_allclose(other.asnumpy(), one.asnumpy(), rtol=1e-5, atol=1e-6)
+        with pytest.raises(ValueError, match="multiple of 4"):
+            nn.PipelineCell(Total(), 4)(x)
