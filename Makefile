@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving lint fuzz wild bench bench-cpu bench-data bench-gpu interop clean
+.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -68,6 +68,9 @@ bench-data: $(STAMP)
 
 bench-gpu:
 	PYTHONPATH=src $(PYTHON) benchmarks/gpu/run.py
+
+zoo: $(STAMP)
+	$(BIN)/python benchmarks/zoo/run.py
 
 interop: $(STAMP)
 	$(BIN)/python tests/interop/run.py

@@ -19,7 +19,7 @@ KINDS = [
     "lenet5", "alexnet", "vgg11_bn", "resnet18", "resnet50", "seresnet50", "resnext50_32x4d", "googlenet", "densenet121", "mobilenet_v2",
     "mobilenet_v3_small", "shufflenet_v2_x1_0", "efficientnet_b0", "vit_b_16", "swin_t", "convnext_tiny",
     "unet", "deeplabv3plus_resnet50", "gpt2", "llama_7b", "bert_base", "bert_base_classifier", "t5_small", "transformer_base",
-    "lstm_sentiment", "seq2seq_attention",
+    "lstm_sentiment", "seq2seq_attention", "vae", "ddpm", "wide_deep", "deepfm", "ncf", "gcn", "gat", "pinn_heat",
 ]  # fmt: skip
 LARGE = ["inception_v3"]
 
@@ -55,7 +55,7 @@ def test_graph_pynative_and_a_file_give_the_same(name, tmp_path):
         np.testing.assert_allclose(a / scale, b / scale, atol=2e-5)
         np.testing.assert_allclose(a / scale, c / scale, atol=2e-5)
     if hasattr(net, "num_classes"):
-        assert compiled[0].shape[:2] == (2, net.num_classes)
+        assert net.num_classes in compiled[0].shape[1:]
 
 
 @pytest.mark.parametrize("name", KINDS)

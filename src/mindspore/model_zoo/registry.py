@@ -23,6 +23,7 @@ from mindspore.nn.cell import Cell
 FAMILIES = (
     "lenet", "alexnet", "vgg", "resnet", "googlenet", "inception", "densenet", "mobilenet", "shufflenet", "efficientnet",
     "vit", "swin", "convnext", "unet", "deeplab", "gpt", "llama", "bert", "t5", "transformer", "recurrent",
+    "generation", "recommender", "graph", "physics",
 )  # fmt: skip
 
 

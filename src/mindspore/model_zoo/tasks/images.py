@@ -59,7 +59,7 @@ class Images(Task):
         classes, stored = _described(folder)
         if classes != net.num_classes:
             raise ValueError(f"The data at '{place}' has {classes} classes, but the network was made for {net.num_classes}.")
-        rows = _source(folder, training)
+        rows = source(folder, training)
         if limit:
             rows = rows.take(limit)
         rows = rows.map(_transforms(folder, stored, channels, size, training), "image")
@@ -126,7 +126,7 @@ def _described(folder: Path) -> tuple[int, int]:
     return len(classes), 3
 
 
-def _source(folder: Path, training: bool) -> Any:
+def source(folder: Path, training: bool) -> Any:
     usage = "train" if training else "test"
     if _is_mnist(folder):
         return ds.MnistDataset(str(folder), usage=usage, shuffle=training)

@@ -1,0 +1,38 @@
+"""Equations with a known answer: the data are random points of the domain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import mindspore.dataset as ds
+from mindspore.model_zoo.physics import solution
+from mindspore.model_zoo.recipe import Recipe
+from mindspore.model_zoo.tasks.generation import OwnLoss
+from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.nn.cell import Cell
+
+
+class Physics(Task):
+    name = "physics"
+    wanted = f"no data of their own: say '{SYNTHETIC}'"
+    figure = "relative error"
+    higher_is_better = False
+
+    def training_network(self, net: Cell, recipe: Recipe) -> Cell:
+        return OwnLoss(net)
+
+    def data(self, place: str, net: Cell, batch: int, training: bool, limit: int = 0) -> Any:
+        if place != SYNTHETIC:
+            raise ValueError(f"Networks for {self.name} want {self.wanted}, but got '{place}'.")
+        points = np.random.default_rng(int(training)).random((limit or 4096, 2)).astype(np.float32)
+        return ds.NumpySlicesDataset((points,), ["points"], shuffle=training).batch(batch, drop_remainder=training)
+
+    def evaluate(self, net: Cell, data: Any) -> float:
+        """The distance from the exact answer, as a share of its size."""
+        net.set_train(False)
+        points = np.concatenate([p.asnumpy() for (p,) in data.create_tuple_iterator(num_epochs=1)])
+        found = np.concatenate([net(p).asnumpy() for (p,) in data.create_tuple_iterator(num_epochs=1)])
+        wanted = solution(points, net.diffusivity)
+        return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
