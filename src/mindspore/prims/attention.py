@@ -20,7 +20,7 @@ from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, numbered
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.pallas import on_cuda
-from mindspore.prims.precision import is_half, narrow, widen
+from mindspore.prims.precision import is_half, narrow, product, widen
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import ReduceSum, sum_to_shape
 from mindspore.prims.values import from_array
@@ -67,7 +67,7 @@ def _product(xp: Namespace, a: Any, b: Array) -> Any:
     if hasattr(a, "aval") and (is_half(a.dtype) or is_half(b.dtype)):
         half = a.dtype if is_half(a.dtype) else b.dtype
         return xp.matmul(a.astype(half), b.astype(half), preferred_element_type=np.float32)
-    return xp.matmul(widen(a), widen(b))
+    return product(xp, widen(a), widen(b))
 
 
 def _joined(xp: Namespace, parts: list) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.gather_scatter import combine
+from mindspore.prims.precision import product
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.requirements import Requirement, index_below
 
@@ -71,11 +72,11 @@ class CachedAttention(Primitive):
         values = combine(xp, values, (page, slice(None), within), v, "none")
         seen_keys = xp.moveaxis(keys[tables], 1, 3).reshape(rows, kv_heads, width, -1)
         seen_values = xp.moveaxis(values[tables], 1, 2).reshape(rows, kv_heads, -1, width)
-        scores = xp.matmul(q.reshape(rows, kv_heads, group, width), seen_keys) * np.float32(self.scale)
+        scores = product(xp, q.reshape(rows, kv_heads, group, width), seen_keys) * np.float32(self.scale)
         visible = xp.arange(seen_keys.shape[-1]) <= positions[:, None]
         scores = xp.where(visible[:, None, None], scores, np.float32(-np.inf))
         weights = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
-        out = xp.matmul(weights, xp.where(visible[:, None, :, None], seen_values, np.float32(0)))
+        out = product(xp, weights, xp.where(visible[:, None, :, None], seen_values, np.float32(0)))
         return (out / xp.sum(weights, axis=-1, keepdims=True)).reshape(q.shape).astype(q.dtype), keys, values
 
 

@@ -10,7 +10,7 @@ from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
 from mindspore.prims.elementwise import conj
 from mindspore.prims.factors import Factors, broadcasting, numbered
-from mindspore.prims.precision import is_half
+from mindspore.prims.precision import is_half, product
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.reduction import sum_to_shape
 
@@ -30,7 +30,7 @@ def _product(xp: Namespace, a: Array, b: Array) -> Any:
     if a.dtype.itemsize == 1 and is_half(a.dtype):
         return xp.matmul(a, b, preferred_element_type=np.float32).astype(a.dtype)
     # XLA adds products of 16-bit floats in float32 by itself; asking for float32 results keeps it from its best kernels.
-    return xp.matmul(a, b)
+    return product(xp, a, b)
 
 
 class Leading:

@@ -187,7 +187,7 @@ class LayerNormBackward(Primitive):
     """
 
     native_from = ROWS
-    spreads = True
+    spreads = (0, 1, 2)
     absorbs_casts = (1, 0)
     absorbs_sum = 7
 

@@ -22,6 +22,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
+from mindspore.prims.precision import product
 from mindspore.prims.primitive import Primitive
 
 #: outputs of a panel: three registers of 16 numbers
@@ -151,7 +152,7 @@ class PackedProduct(Primitive):
     def eval(self, xp: Any, x: Any, weight: Any, scales: Any, bias: Any, residual: Any) -> Any:
         numbers = unpacked(xp, self.kind, weight)
         if self.kind == "float32":
-            out = xp.matmul(x, numbers.T)[:, : self.outputs]
+            out = product(xp, x, numbers.T)[:, : self.outputs]
         else:
             out = self._rounded_product(xp, x, numbers, scales)
         out = out if bias is None else out + bias
@@ -163,7 +164,7 @@ class PackedProduct(Primitive):
         own = xp.max(xp.abs(rows), axis=-1, keepdims=True) / np.float32(127)
         rounded = xp.rint(rows / xp.where(own == 0, np.float32(1), own)).astype(np.float32)
         parts = numbers.reshape(numbers.shape[0], groups, -1).astype(np.float32)
-        sums = xp.matmul(xp.swapaxes(rounded, 0, 1), xp.swapaxes(xp.swapaxes(parts, 0, 1), 1, 2))  # exact: below 2**24
+        sums = product(xp, xp.swapaxes(rounded, 0, 1), xp.swapaxes(xp.swapaxes(parts, 0, 1), 1, 2))  # exact: below 2**24
         scaled = sums * xp.swapaxes(scales, 0, 1).reshape(groups, 1, -1) * xp.swapaxes(own, 0, 1)
         return xp.sum(scaled, axis=0)[:, : self.outputs].astype(np.float32)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindspore._base.optional import require
+
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Array
 
@@ -18,6 +20,17 @@ def is_half(dtype: Any) -> bool:
 def widen(x: Array) -> Any:
     """float32 for narrow floats; everything else as it is."""
     return x.astype(np.float32) if is_half(x.dtype) else x
+
+
+def product(xp: Any, a: Array, b: Array) -> Any:
+    """A matrix product. Those of float32 keep all of its bits, of which a GPU leaves out 13 unless told on XLA.
+
+    (`matmul_allow_tf32` of `device_context.gpu.op_precision` is the user's word on it, and then counts.)
+    """
+    if not (hasattr(a, "aval") and a.dtype == np.float32 and b.dtype == np.float32):
+        return xp.matmul(a, b)
+    jax = require("jax", "xla", "products on XLA")
+    return xp.matmul(a, b, precision=None if jax.config.jax_default_matmul_precision else "highest")
 
 
 def narrow(value: Any, like: Any) -> Any:

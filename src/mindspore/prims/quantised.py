@@ -17,6 +17,7 @@ from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
 from mindspore.prims.conv import Conv2D, Convolution
+from mindspore.prims.precision import product
 from mindspore.prims.primitive import Primitive
 
 _LIMITS = {"uint8": (0, 255), "int8": (-128, 127)}
@@ -110,5 +111,5 @@ class QuantisedMatMul(_Finish, Primitive):
 
     def eval(self, xp: Any, x: Any, w: Any, scale: Any, bias: Any, added: Any = None) -> Any:
         kind = np.float64 if xp is np else np.float32
-        sums = xp.matmul(x.astype(kind), w.astype(kind)).astype(np.float32)
+        sums = product(xp, x.astype(kind), w.astype(kind)).astype(np.float32)
         return self.finished(xp, sums, scale, bias, added)

@@ -19,7 +19,7 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.complex_step import along, twice_along
-from mindspore.prims.precision import narrow, widen
+from mindspore.prims.precision import narrow, product, widen
 from mindspore.prims.primitive import ROWS, Primitive
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class RecurrentSequence(_Recurrent):
         def step(state: Any, inputs: Any) -> tuple:
             h, c = state
             gx, m = inputs if alive is not None else (inputs, None)
-            gh = xp.matmul(h, weight.T)
+            gh = product(xp, h, weight.T)
             gh = gh if bias is None else gh + bias
             new_h, new_c, saved = _cell(xp, self.mode, gx, gh, h, c)
             if m is None:
@@ -197,7 +197,7 @@ class RecurrentSequenceGrad(_Recurrent):
             dh, dc = carry
             kept, h, c, d, m = inputs
             dgx, dgh, direct, dc_before = _cell_grad(xp, self.mode, kept, h, c, (dh + d) * m, dc * m)
-            dh = direct + xp.matmul(dgh, weight) + dh * (1 - m)
+            dh = direct + product(xp, dgh, weight) + dh * (1 - m)
             return (dh, dc_before + dc * (1 - m)), (dgx, dgh)
 
         inputs = saved, states, cells, dout, alive
