@@ -28,6 +28,12 @@ class CachedAttention(Primitive):
 
     keys: (pages, kv heads, width, PAGE) and values: (pages, kv heads, PAGE, width) get the new ones; positions: int32 (rows,);
     tables: int32 (rows, pages per sequence). A row sees the positions of its table up to its own.
+
+    Examples:
+        >>> keys, values = Parameter(ops.zeros((2, 1, 4, 16))), Parameter(ops.zeros((2, 1, 16, 4)))
+        >>> x = ops.ones((1, 1, 4))
+        >>> print(ops.CachedAttention()(x, x, x, keys, values, Tensor([0], ms.int32), Tensor([[1]], ms.int32))[0])
+        [[[1. 1. 1. 1.]]]
     """
 
     writes = ((3, 1), (4, 2))

@@ -110,6 +110,10 @@ class PackedProduct(Primitive):
 
     scales: None for float32; bias: (outputs,) or None; residual: (rows, outputs) or None.
 
+    Args:
+        outputs (int): numbers of a result's row.
+        kind (str): how the weight was packed: 'float32', 'int8' or 'int4'.
+
     Examples:
         >>> from mindspore.prims.packed_product import PackedProduct, pack
         >>> packed = pack(np.array([[1.0, 2.0], [3.0, 4.0]], np.float32))
