@@ -16,6 +16,7 @@ from mindspore.ir import AbstractTensor, FuncGraph
 from mindspore.prims.conv import Conv2D
 from mindspore.prims.quantised import QuantisedConv2D, QuantisedMatMul, QuantiseLinear
 from mindspore.prims.structural import MakeTuple
+from mindspore_lite.container import Container
 
 RANDOM = np.random.default_rng(0)
 KINDS = {"u1": mstype.uint8, "i1": mstype.int8, "f4": mstype.float32}
@@ -167,6 +168,11 @@ def settings(folder, **full):
     }
 
 
+def weight_bytes(path):
+    """Without the machine code, which is as large for small models."""
+    return Container.open(str(path), None, "AES-GCM").size("data")
+
+
 def accuracy(run, pictures, labels):
     return np.mean([run(x[None]).argmax() == label for x, label in zip(pictures, labels)])
 
@@ -175,11 +181,11 @@ def accuracy(run, pictures, labels):
 def test_a_trained_network_loses_at_most_half_a_point(network, method):
     pictures, labels = digits(600)
     exact = accuracy(model_of(network / "net.onnx"), pictures, labels)
-    size = (network / "net.ms").stat().st_size
+    size = weight_bytes(network / "net.ms")
     run = model_of(network / "net.onnx", **settings(network, activation_quant_method=method))
     assert exact > 0.9
     assert accuracy(run, pictures, labels) >= exact - 0.005
-    assert (network / "net.ms").stat().st_size < 0.6 * size
+    assert weight_bytes(network / "net.ms") < 0.6 * size
     with pytest.raises(RuntimeError, match="fixed shapes"):
         run.model.resize(run.model.get_inputs(), [[2, 1, 12, 12]])
 
