@@ -75,7 +75,7 @@ GRAPH_PARTS = frozenset({
     "RandomPermutation",
     "RandomPoissonSample", "RandomUniform", "RecurrentSequence", "RecurrentSequenceCurvature",
     "RecurrentSequenceGrad", "RecurrentSequenceThird", "Reduction", "SetItem", "SparseUpdate", "StackInit", "StackPush", "StackRead",
-    "ScalarVector", "TensorStatistics", "TensorToScalar", "TupleGetItem", "Update", "Violation", "While",
+    "BadCount", "ScalarVector", "TensorStatistics", "TensorToScalar", "TupleGetItem", "Update", "Violation", "While",
 })  # fmt: skip
 
 SECTIONS = ("Args", "Inputs", "Outputs", "Returns", "Raises", "Attributes", "Supported names", "Note")

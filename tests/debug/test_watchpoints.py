@@ -292,3 +292,25 @@ def test_a_script_is_watched_by_the_environment_alone(mode, variable, fails, tmp
     assert (done.returncode != 0) is fails
     assert not fails or "WatchpointError" in done.stderr
     assert not fails or f"{script}:{5 if mode == 'GRAPH_MODE' else 6}" in done.stderr
+
+
+@pytest.mark.parametrize("backend", ["interp", "cpu", "xla"])
+def test_tensors_that_are_counted_together_are_told_apart(backend):
+    """Many small tensors of one shape share a reduction; a hit still names the one that is bad."""
+    ms.set_context(mode=ms.GRAPH_MODE, backend=backend)
+
+    class Many(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = ms.Parameter(Tensor(np.ones(3, np.float32)), name="w")
+
+        def construct(self, x):
+            parts = [ops.exp(x * (k + 1)) * self.w for k in range(8)]  # only large multiples overflow
+            return sum(ops.sigmoid(p).sum() for p in parts)
+
+    with debug.watch(None, [debug.Watchpoint("tensor_overflow")], action="report") as watch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Many()(Tensor(np.array([0.0, 1.0, 20.0], np.float32)))
+    bad = [h.tensor.name for h in watch.hits if "Exp" in h.tensor.name]
+    assert len(bad) == sum(not np.isfinite(np.exp(np.float32(20 * (k + 1)))) for k in range(8))
+    assert watch.hits[0].tensor.name == bad[0] and watch.hits[0].values == {"overflow": 1.0}

@@ -49,7 +49,7 @@ ELSEWHERE = {
 #: primitives that only the library itself applies; the operations made of them are in the table
 INTERNAL = """
     AttentionGrad AvgPoolGrad CTCCurvature CTCGrad DropoutAttention DropoutAttentionGrad Call Collective Cond
-    CustomGradient DropoutMask DropoutWithKey Laid MeshIndex MicroBatch Note Part Replaced ScalarVector TensorStatistics Violation
+    CustomGradient DropoutMask DropoutWithKey Laid MeshIndex MicroBatch Note Part Replaced ScalarVector TensorStatistics BadCount Violation
     Elementwise Later PagedAttentionMask FoldIn FourierTransform GetItem GradientHook HostCall
     InverseRealFourierTransform MaxPoolGrad Measured
     MaxPoolGradGrad MoveTo NextKey RandomBits RandomGammaSample RandomInteger RandomNormal RandomPermutation

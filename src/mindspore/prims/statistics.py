@@ -6,6 +6,8 @@ they can, into the loop that makes it. Numbers that are not finite count in "bad
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,21 @@ class TensorStatistics(Primitive):
         if before is not None and before.dtype != np.float32:
             before = before.astype(np.float32)
         return tuple(_STATISTICS[name](xp, x, before, *details) for name, *details in self.wanted)
+
+
+class BadCount(Primitive):
+    """How many elements of some tensors of one shape are NaN or infinite: one reduction for all."""
+
+    def __init__(self) -> None:
+        super().__init__("BadCount")
+
+    def infer(self, *xs: Any) -> Any:
+        return _NUMBER
+
+    def eval(self, xp: Any, *xs: Any) -> Any:
+        one, none = xp.asarray(np.float32(1)), xp.asarray(np.float32(0))
+        bad = [xp.where(xp.isfinite(x.astype(np.float32)), none, one) for x in xs]
+        return xp.sum(functools.reduce(operator.add, bad))
 
 
 class ScalarVector(Primitive):

@@ -92,7 +92,7 @@ from mindspore.prims.reduction import (
     BroadcastTo, ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum, Reduction, Reshape,
 )  # fmt: skip
 from mindspore.prims.requirements import Note, Violation
-from mindspore.prims.statistics import ScalarVector, TensorStatistics
+from mindspore.prims.statistics import BadCount, ScalarVector, TensorStatistics
 from mindspore.prims.rnn import (
     RecurrentSequence, RecurrentSequenceCurvature, RecurrentSequenceGrad, RecurrentSequenceThird,
 )  # fmt: skip

@@ -27,7 +27,7 @@ from mindspore.ir.naming import full_names
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.requirements import Note, Violation
-from mindspore.prims.statistics import ScalarVector, TensorStatistics
+from mindspore.prims.statistics import BadCount, ScalarVector, TensorStatistics
 from mindspore.prims.structural import Identity, MakeTuple, TupleGetItem
 from mindspore.runtime import choose_backend, devices
 from mindspore.runtime.dump.graphs import DumpedGraph
@@ -42,6 +42,8 @@ GRADIENTS = "gradients_of_weights"
 #: unread vectors of an accelerator; of more the oldest is waited for
 _LONGEST_QUEUE = 4
 _GET, _MAKE = TupleGetItem(), MakeTuple()
+#: elements of tensors that are counted together, and how many of these
+_SMALL, _MOST_TOGETHER = 1 << 16, 16
 
 
 class _Target(NamedTuple):
@@ -51,6 +53,7 @@ class _Target(NamedTuple):
     node: Node
     points: list[Watchpoint]
     before: Node | None = None
+    others: tuple[Node, ...] = ()  #: further tensors that are counted with it: which one it was, the graph with all statistics tells
 
     @property
     def statistics(self) -> tuple[Statistic, ...]:
@@ -87,6 +90,7 @@ class Plan:
         overflows = {t.node.id for t in tensors if all(p.finds_overflow_only for p in t.points)}
         needed = coverage.observers(graph, overflows, {t.node.id for t in owned if any(p.finds_overflow for p in t.points)})
         self.targets = [t for t in self.every if t.node.id in needed or t.node.id not in overflows or t in owned]
+        self.targets = _grouped(self.targets)
         vector = statistics_vector(graph, self.targets)
         if vector is not None:
             self._extend([*results, vector])
@@ -272,7 +276,28 @@ def statistics_vector(graph: FuncGraph, targets: list[_Target]) -> Node | None:
     return _node(graph, ScalarVector(), numbers) if numbers else None
 
 
+def _grouped(targets: list[_Target]) -> list[_Target]:
+    """Small tensors, and states, of one shape that are looked at for overflow alone share a reduction: on an accelerator each is a
+    kernel of its own. Large tensors do not, since all of a group are in memory together."""
+    found: list[_Target] = []
+    groups: dict[Any, list[_Target]] = {}
+    for target in targets:
+        alone = not all(p.finds_overflow_only for p in target.points)
+        if alone or (target.subject.kind != "state" and target.subject.size > _SMALL):
+            found.append(target)
+        else:
+            groups.setdefault((target.subject.kind, tuple(target.node.abstract.shape)), []).append(target)  # type: ignore[attr-defined]
+    for members in groups.values():
+        for at in range(0, len(members), _MOST_TOGETHER):
+            first, *rest = members[at : at + _MOST_TOGETHER]
+            points = list(dict.fromkeys(p for t in (first, *rest) for p in t.points))
+            found.append(first._replace(points=points, before=None, others=tuple(t.node for t in rest)))
+    return found
+
+
 def _statistics(graph: FuncGraph, target: _Target) -> list[Node]:
+    if target.others:
+        return [_node(graph, BadCount(), [target.node, *target.others])]
     args = [target.node] if target.before is None else [target.node, target.before]
     if not any(p.compares for p in target.points):
         args = args[:1]
