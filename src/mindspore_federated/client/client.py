@@ -1,7 +1,8 @@
 """A client that takes part in rounds: it trains what it is given and uploads as the server's plan says.
 
-Uploads follow the plan: plain, as sparse quantized differences, as SignDS, or clipped and noised (local DP: Gaussian
-mechanism with the plan's eps, delta and norm). Before each round `policy()` may say no: on battery, on a metered network.
+Uploads follow the plan: plain, as sparse quantized differences, as SignDS, under pairwise masks, or clipped and noised
+(local DP: Gaussian mechanism with the plan's eps, delta and norm). Before each round `policy()` may say no: on battery,
+on a metered network.
 """
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from mindspore_federated import log as logger
 from mindspore_federated.client.connection import Connection, FederatedError, JobFinished, features
+from mindspore_federated.client.masked import MaskedUpload
 from mindspore_federated.compression import encode_diff_sparse_quant
 from mindspore_federated.privacy.signds import select
 from mindspore_federated.server.features import Arrays
@@ -87,8 +89,12 @@ class FederatedClient:
         kind = cipher["encrypt_type"]
         size = np.float32(self._data_size)
         more: dict[str, Any] = {"upload_loss": loss}
-        if kind in ("PW_ENCRYPT", "STABLE_PW_ENCRYPT"):
+        if kind == "STABLE_PW_ENCRYPT":
             raise FederatedError(f"this client does not upload for {kind}")
+        if kind == "PW_ENCRYPT":
+            MaskedUpload(self._connection, self._fl_name, self._fl_id, plan.iteration, cipher["pw_params"],
+                         self._wait).run(model, update, self._data_size)
+            return
         if kind == "DP_ENCRYPT":
             update = self._noised(cipher["dp_params"], model, update)
         if kind == "SIGNDS":

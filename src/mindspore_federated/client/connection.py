@@ -51,9 +51,9 @@ class Connection:
             self._open.close()
             self._open = None
 
-    def ask(self, round_name: str, asked: str, answered: str, values: Mapping[str, Any], *, wait: float = 0.0
-            ) -> Message:
-        """One round. Up to `wait` seconds an answer "not ready" or "come later" is asked again."""
+    def ask(self, round_name: str, asked: str, answered: str, values: Mapping[str, Any], *, wait: float = 0.0,
+            longest: float = _LONGEST_WAIT) -> Message:
+        """One round. Up to `wait` seconds an answer "not ready" or "come later" is asked again, at most `longest` apart."""
         body = encode(asked, values)
         deadline = time.monotonic() + wait
         pause = _FIRST_WAIT
@@ -78,7 +78,7 @@ class Connection:
                 raise FederatedError(f"{round_name}: {reason}", code)
             log.debug("%s again in %.2f s: %s", round_name, pause, reason)
             time.sleep(pause * (0.5 + random.random()))
-            pause = min(2 * pause, _LONGEST_WAIT)
+            pause = min(2 * pause, longest)
 
     def _send(self, path: str, body: bytes) -> bytes:
         if self._open is None:

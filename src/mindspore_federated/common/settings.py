@@ -19,6 +19,7 @@ DEFAULT_CIPHERS = ("ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256:EC
 SERVER_MODES = ("FEDERATED_LEARNING", "HYBRID_TRAINING", "CLOUD_TRAINING")
 AGGREGATIONS = ("FedAvg", "FedProx", "Scaffold", "FedNova", "FedCM", "FedAdam", "FedYogi", "FedMedian", "TrimmedMean",
                 "Krum", "MultiKrum")
+MASKED_AGGREGATIONS = ("FedAvg", "FedProx", "FedAdam", "FedYogi")          # those that need only the sum of the changes
 ENCRYPT_TYPES = ("NOT_ENCRYPT", "DP_ENCRYPT", "PW_ENCRYPT", "STABLE_PW_ENCRYPT", "SIGNDS")
 EVAL_TYPES = ("NOT_EVAL", "SILHOUETTE_SCORE", "CALINSKI_HARABASZ_SCORE", "DAVIES_BOULDIN_SCORE")
 
@@ -98,6 +99,7 @@ KEYS: dict[str, Key] = {
     "encrypt.pw_encrypt.share_secrets_ratio": _ratio(None, **_PW),
     "encrypt.pw_encrypt.cipher_time_window": _whole(None, 1, **_PW),
     "encrypt.pw_encrypt.reconstruct_secrets_threshold": _whole(None, 1, **_PW),
+    "encrypt.pw_encrypt.update_clip": _positive(8.0, **_PW),
     "encrypt.dp_encrypt.dp_eps": _positive(50.0, **_DP),
     "encrypt.dp_encrypt.dp_delta": _number(0.01, "(0, 1)", lambda value: 0 < value < 1, **_DP),
     "encrypt.dp_encrypt.dp_norm_clip": _positive(1.0, **_DP),
@@ -168,6 +170,11 @@ class Settings:
         """How many updates end a round."""
         wanted = self.whole("round.start_fl_job_threshold") * self.number("round.update_model_ratio")
         return max(1, -int(-wanted // 1))
+
+    @property
+    def masked(self) -> bool:
+        """Whether clients mask their updates pairwise."""
+        return self.word("encrypt.encrypt_train_type") == "PW_ENCRYPT"
 
     @property
     def secure(self) -> bool:
@@ -248,3 +255,9 @@ def _check_together(values: Mapping[str, Value], source: str) -> None:
         raise RuntimeError(
             f"cipher init fail. encrypt.pw_encrypt.reconstruct_secrets_threshold ({needed}) should be less than "
             f"round.start_fl_job_threshold * round.update_model_ratio ({kept:g}), yaml config file: {source}")
+    for key, allowed in (("aggregation.aggregation_type", MASKED_AGGREGATIONS), ("round.async_buffer_size", (0,)),
+                         ("compression.upload_compress_type", ("NO_COMPRESS",)),
+                         ("server_mode", ("FEDERATED_LEARNING", "HYBRID_TRAINING"))):
+        if values[key] not in allowed:
+            raise RuntimeError(f"With encrypt_train_type PW_ENCRYPT the server sees only sums: '{key}' can be only one of "
+                               f"{list(allowed)}, but got {values[key]}, yaml config file: {source}")

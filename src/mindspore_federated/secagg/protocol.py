@@ -83,14 +83,26 @@ class SecureAggregation:
         return sorted({self._order[(place + step) % count] for step in steps})
 
 
+class ClientKeys:
+    """A client's two key pairs, made before it knows who else takes part."""
+
+    def __init__(self) -> None:
+        self.mask = X25519PrivateKey.generate()
+        self.box = X25519PrivateKey.generate()
+
+    def public(self) -> PublicKeys:
+        """What the others may know."""
+        return _public(self.mask), _public(self.box)
+
+
 class SecureClient:
     """One client's part."""
 
-    def __init__(self, client: int, plan: SecureAggregation) -> None:
+    def __init__(self, client: int, plan: SecureAggregation, keys: ClientKeys | None = None) -> None:
         self.client = client
         self._plan = plan
-        self._mask_key = X25519PrivateKey.generate()
-        self._box_key = X25519PrivateKey.generate()
+        self._own = keys or ClientKeys()
+        self._mask_key, self._box_key = self._own.mask, self._own.box
         self._seed = secrets.token_bytes(_SECRET)
         self._keys: dict[int, PublicKeys] = {}
         self._shares: dict[int, tuple[bytes, bytes]] = {}
@@ -98,7 +110,7 @@ class SecureClient:
 
     def advertise(self) -> PublicKeys:
         """Step 1."""
-        return _public(self._mask_key), _public(self._box_key)
+        return self._own.public()
 
     def share(self, keys: Mapping[int, PublicKeys]) -> dict[int, bytes]:
         """Step 2: an encrypted share for each neighbour that advertised keys."""
@@ -170,6 +182,14 @@ class SecureSum:
             raise ValueError(f"an upload of {masked.size} values from client {client} is not expected")
         np.add(self._total, masked, out=self._total)
         self.uploaded.add(client)
+
+    def add_total(self, clients: Iterable[int], total: Ring) -> None:
+        """Step 3: the sum of several uploads, which another server added."""
+        both = self.uploaded.intersection(clients)
+        if both or total.size != self.size:
+            raise ValueError(f"a sum of {total.size} values with clients {sorted(both)} again is not expected")
+        np.add(self._total, total, out=self._total)
+        self.uploaded.update(clients)
 
     def add_shares(self, client: int, seeds: Mapping[int, bytes], masks: Mapping[int, bytes]) -> None:
         """Step 4: the shares of one client."""

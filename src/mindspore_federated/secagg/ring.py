@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 Ring = NDArray[np.uint32]
 
 
-def to_ring(values: NDArray[np.float32], clip: float, clients: int) -> Ring:
-    """Values, clipped to [-clip, clip], so fine that the sum over `clients` clients still fits."""
-    scale = _scale(clip, clients)
+def to_ring(values: NDArray[np.float32], clip: float, clients: int, weight: int = 1) -> Ring:
+    """Values, clipped to [-clip, clip] and times `weight`, so fine that a sum of weights up to `clients` still fits."""
+    if not np.isfinite(values).all():
+        raise ValueError("values that are not finite have no place in the ring")
+    scale = _scale(clip, clients) * weight
     fixed = np.rint(np.clip(values.astype(np.float64), -clip, clip) * scale).astype(np.int64)
     return fixed.astype(np.uint32)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +19,17 @@ from mindspore_federated.server.features import Arrays, Floats, pack, unpack
 
 _SUM, _SIZE, _MOMENT, _SQUARE = "sum.", "size.", "moment.", "square."
 ROBUST = ("FedMedian", "TrimmedMean", "Krum", "MultiKrum")
+
+
+class PartialResult(Protocol):
+    """What a server holds of a round and publishes when it closes."""
+
+    @property
+    def clients(self) -> int:
+        """How many clients' updates are in it."""
+
+    def pack(self) -> bytes:
+        """Its bytes."""
 
 
 class Partial:
@@ -31,18 +43,23 @@ class Partial:
         self.accuracy = 0.0
         self.loss_size = 0.0
         self.accuracy_size = 0.0
-        self.clients = 0
+        self._clients = 0
+
+    @property
+    def clients(self) -> int:
+        """How many updates are in it."""
+        return self._clients
 
     def add(self, update: Mapping[str, Floats], data_size: float, *, loss: float = 0.0, accuracy: float = 0.0,
             eval_size: float = 0.0) -> None:
         """Take in one client's update."""
         with self._lock:
             if self._keep_each:
-                self._arrays.update({f"{self.clients}.{name}": value / np.float32(data_size)
+                self._arrays.update({f"{self._clients}.{name}": value / np.float32(data_size)
                                      for name, value in update.items()})
             else:
                 self._sum(update, data_size)
-            self.clients += 1
+            self._clients += 1
             self.loss += loss * data_size
             self.loss_size += data_size
             self.accuracy += accuracy * eval_size
@@ -61,7 +78,7 @@ class Partial:
         """The partial result for the other servers."""
         with self._lock:
             return pack(self._arrays, {"loss": self.loss, "accuracy": self.accuracy, "loss_size": self.loss_size,
-                                       "accuracy_size": self.accuracy_size, "clients": self.clients})
+                                       "accuracy_size": self.accuracy_size, "clients": self._clients})
 
 
 class Totals:
@@ -108,6 +125,12 @@ def next_model(model: Arrays, totals: Totals, settings: Settings, state: Arrays)
         share = np.float32(totals.notes["clients"] / max(1, settings.whole("aggregation.total_client_num")))
         average = {name: model[name] + value * share if name.startswith("control.") else value
                    for name, value in average.items()}
+    return moved(model, average, settings, state)
+
+
+def moved(model: Arrays, average: Arrays, settings: Settings, state: Arrays) -> Arrays:
+    """The global model after the server's own step towards the clients' average."""
+    kind = settings.word("aggregation.aggregation_type")
     if kind in ("FedAdam", "FedYogi"):
         average = _server_step(kind, model, average, state, settings)
     return {**model, **{name: np.asarray(value, np.float32).reshape(model[name].shape)

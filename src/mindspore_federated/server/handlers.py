@@ -19,6 +19,7 @@ from mindspore_federated.wire.flat import Message, WireError, decode, encode
 from mindspore_federated.wire.schema import AGGREGATION_TYPES, COMPRESS_TYPES, TABLES, Code
 
 _SAFE_MODE = b"The cluster is in safemode."
+Served = tuple[str, str, Callable[[Message], Message]]
 
 
 class Handlers:
@@ -27,9 +28,9 @@ class Handlers:
     def __init__(self, rounds: Rounds) -> None:
         self.rounds = rounds
 
-    def routes(self) -> dict[str, Route]:
-        """Path to function."""
-        plain: dict[str, tuple[str, str, Callable[[Message], Message]]] = {
+    def rounds_by_name(self) -> dict[str, Served]:
+        """The tables of each round's request and answer, and the function between them."""
+        return {
             "startFLJob": ("RequestFLJob", "ResponseFLJob", self.start_job),
             "updateModel": ("RequestUpdateModel", "ResponseUpdateModel", self.update_model),
             "getModel": ("RequestGetModel", "ResponseGetModel", self.get_model),
@@ -38,9 +39,12 @@ class Handlers:
             "pushWeight": ("RequestPushWeight", "ResponsePushWeight", self.push_weight),
             "pushMetrics": ("RequestPushMetrics", "ResponsePushMetrics", self.push_metrics),
         }
+
+    def routes(self) -> dict[str, Route]:
+        """Path to function."""
         prefix = self.rounds.settings.word("client.http_url_prefix").strip("/")
         return {f"/{prefix}/{name}" if prefix else f"/{name}": self._route(name, *parts)
-                for name, parts in plain.items()}
+                for name, parts in self.rounds_by_name().items()}
 
     def _route(self, name: str, asked: str, answered: str, function: Callable[[Message], Message]) -> Route:
         reading = name in ("getModel", "getResult", "pullWeight", "pushWeight", "pushMetrics")
@@ -86,8 +90,8 @@ class Handlers:
     def update_model(self, asked: Message) -> Message:
         """A client uploads."""
         if self.rounds.settings.secure:                     # never take an update in the clear for a masked one
-            raise Refused(Code.REQUEST_ERROR, "encrypt_train_type asks for masked updates; this server has no rounds "
-                                              "for masks, use mindspore_federated.secagg or NOT_ENCRYPT")
+            raise Refused(Code.REQUEST_ERROR, "encrypt_train_type STABLE_PW_ENCRYPT asks for masked updates; this server "
+                                              "has rounds for masks of PW_ENCRYPT only")
         evaluation = None
         if asked["unsupervised_eval_items"] and asked["unsupervised_eval_items"]["eval_items"]:
             evaluation = asked["unsupervised_eval_items"]["eval_items"][0]["eval_data"]
@@ -180,7 +184,8 @@ def _cipher(settings: Settings) -> Message:
     kind = settings.word("encrypt.encrypt_train_type")
     params: Message = {"encrypt_type": kind}
     if kind == "PW_ENCRYPT":
-        params["pw_params"] = {"t": settings.whole("encrypt.pw_encrypt.reconstruct_secrets_threshold")}
+        params["pw_params"] = {"t": settings.whole("encrypt.pw_encrypt.reconstruct_secrets_threshold"),
+                               "clip": settings.number("encrypt.pw_encrypt.update_clip")}
     elif kind == "DP_ENCRYPT":
         params["dp_params"] = {name: settings.number(f"encrypt.dp_encrypt.{name}")
                                for name in ("dp_eps", "dp_delta", "dp_norm_clip")}

@@ -19,6 +19,8 @@ from mindspore_federated.server.cluster import Cluster, Instance, Node
 from mindspore_federated.server.features import Arrays, FeatureMap, Floats
 from mindspore_federated.server.handlers import Handlers
 from mindspore_federated.server.http import HttpService, parse_address
+from mindspore_federated.server.masked import MaskedRounds
+from mindspore_federated.server.masked_handlers import MaskedHandlers
 from mindspore_federated.server.rounds import Rounds
 from mindspore_federated.server.store import StoreError, open_store
 from mindspore_federated.startup.ssl_config import SSLConfig, check_ssl_config
@@ -82,7 +84,7 @@ class FLServerJob:
         tls = server_context(files) if files else None
         rounds = self._join(features, iteration)
         body = _SMALL_BODY + 3 * sum(value.nbytes for value in rounds.model.values())
-        service = HttpService(self._http_address, "server", Handlers(rounds).routes(), max_body=body, tls=tls,
+        service = HttpService(self._http_address, "server", _handlers(rounds).routes(), max_body=body, tls=tls,
                               max_connections=self._settings.whole("client.connection_num"))
         rounds.start()
         service.start()
@@ -118,8 +120,9 @@ class FLServerJob:
             cluster = Cluster(store, self.fl_name)
             cluster.agree_on_features({name: (item.data.nbytes, item.require_aggr) for name, item in items.items()})
             fixed = frozenset(name for name, item in items.items() if not item.require_aggr)
-            return Rounds(cluster, self._settings, node, self._with_controls(features.arrays()), fixed, iteration,
-                          self._iteration_end)
+            kind = MaskedRounds if self._settings.masked else Rounds
+            return kind(cluster, self._settings, node, self._with_controls(features.arrays()), fixed, iteration,
+                        self._iteration_end)
         except StoreError as error:
             raise RuntimeError(f"Sync instance info with distributed cache failed: {error}") from None
 
@@ -153,6 +156,10 @@ class FLServerJob:
                         restored.feature_map()[name].require_aggr = item.require_aggr
             return restored, iteration + 1
         return _feature_map(given), 1
+
+
+def _handlers(rounds: Rounds) -> Handlers:
+    return MaskedHandlers(rounds) if isinstance(rounds, MaskedRounds) else Handlers(rounds)
 
 
 def _feature_map(given: object) -> FeatureMap:

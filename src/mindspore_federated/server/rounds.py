@@ -27,7 +27,7 @@ import numpy as np
 
 from mindspore_federated import log
 from mindspore_federated.common.settings import Settings
-from mindspore_federated.server.aggregate import ROBUST, Partial, Totals, next_model
+from mindspore_federated.server.aggregate import ROBUST, Partial, PartialResult, Totals, next_model
 from mindspore_federated.server.cluster import (
     DISABLED,
     FINISHED,
@@ -97,7 +97,7 @@ class Rounds:
         self.model = model
         self.models: dict[int, Arrays] = {iteration - 1: model}
         self.instance = cluster.begin(iteration)
-        self._partial = self._new_partial()
+        self._partial: PartialResult = self._new_partial()
         self._adopt()
 
     # ---- start and stop
@@ -161,6 +161,7 @@ class Rounds:
         if staleness:
             weights = self._late(weights, data_size, staleness)
         with self._lock:
+            assert isinstance(self._partial, Partial)
             self._partial.add(weights, data_size, loss=update.loss, accuracy=update.accuracy, eval_size=eval_size)
             self._durations = [*self._durations[-999:], time.time() - began]
         if update.evaluation is not None:
@@ -285,13 +286,13 @@ class Rounds:
     def _adopt(self) -> None:
         """Take over model and settings of the cluster after its instance changed."""
         self.settings = self.cluster.shared_settings(self.settings)
-        self._partial = self._new_partial()
         data = self.store.get(self.cluster.key("model"))
         if data is None:
             self._share_model(self.instance.iteration - 1)
         else:
             self.model, note = unpack(data)
             self.models[int(str(note["iteration"]))] = self.model
+        self._partial = self._new_partial()
         self.models[self.instance.iteration - 1] = self.model
         for old in sorted(self.models)[:-KEPT_MODELS]:
             del self.models[old]
@@ -374,12 +375,15 @@ class Rounds:
 
     def _aggregate(self, partials: dict[str, bytes]) -> None:
         totals = Totals(partials.values())
-        model = next_model(self.model, totals, self.settings, self._optimizer)
+        self._publish(next_model(self.model, totals, self.settings, self._optimizer),
+                      {"loss": totals.mean("loss", "loss_size"),
+                       "accuracy": totals.mean("accuracy", "accuracy_size"), "score": self._score()})
+
+    def _publish(self, model: Arrays, note: Mapping[str, object]) -> None:
+        """The round gave a model: end it, or let a worker train on."""
         if not all(np.isfinite(value).all() for value in model.values()):
             self.fail("the sum of the updates has values that are not finite")
             return
-        note: dict[str, object] = {"loss": totals.mean("loss", "loss_size"),
-                                   "accuracy": totals.mean("accuracy", "accuracy_size"), "score": self._score()}
         if self.settings.word("server_mode") == "HYBRID_TRAINING":
             self.store.put(self._key("aggregated"), pack(model, note))
             return
@@ -415,9 +419,12 @@ class Rounds:
                            failures=ended.failures + 1, state=FINISHED if done else ended.state))
 
     def _step(self, moved: Instance) -> None:
-        self.cluster.forget_round(moved, moved.iteration - 1 - max(2, self.settings.whole("round.max_staleness")))
+        self._forget(moved, moved.iteration - 1 - max(2, self.settings.whole("round.max_staleness")))
         self.instance = self.cluster.write(moved)
         self._adopt()
+
+    def _forget(self, moved: Instance, iteration: int) -> None:
+        self.cluster.forget_round(moved, iteration)
 
     def _record(self, ended: Instance, note: Mapping[str, object], *, valid: bool, reason: str) -> None:
         opened = self.store.get(self.cluster.round_key(ended, ended.iteration, "opened"))
@@ -437,7 +444,7 @@ class Rounds:
 
     # ---- small things
 
-    def _new_partial(self) -> Partial:
+    def _new_partial(self) -> PartialResult:
         return Partial(keep_each=self.settings.word("aggregation.aggregation_type") in ROBUST)
 
     def _key(self, what: str, iteration: int | None = None) -> str:

@@ -1,5 +1,8 @@
 """The tables of the protocol, as `field:type` in the order of their FlatBuffers slots.
 
+Slots that are ours stand at the end of a table (`PWParams.clip`, `ClientPublicKeys.data_size`, `reason` in answers), where
+other readers pass over them.
+
 Types: `int` and `float` (32 bits), `bool` and `byte` (8 bits, also enums), `string`, `[T]` a vector, any other word a table.
 """
 from __future__ import annotations
@@ -47,25 +50,26 @@ _TABLES = {
     "FeatureMapList": "feature_map:[FeatureMap]",
     "RequestPushMetrics": "loss:float accuracy:float",
     "ResponsePushMetrics": "retcode:int",
-    "PWParams": "t:int p:[byte] g:int prime:[byte]",
+    "PWParams": "t:int p:[byte] g:int prime:[byte] clip:float",
     "DPParams": "dp_eps:float dp_delta:float dp_norm_clip:float",
     "DSParams": "sign_k:float sign_eps:float sign_thr_ratio:float sign_global_lr:float sign_dim_out:int "
                 "signds_r_est:float signds_is_reached:int",
     "CipherPublicParams": "encrypt_type:string pw_params:PWParams dp_params:DPParams ds_params:DSParams "
                           "laplace_params:float",
     "ClientPublicKeys": "fl_id:string c_pk:[byte] s_pk:[byte] pw_iv:[byte] pw_salt:[byte] timestamp:string "
-                        "iteration:int signature:[byte] certificate_chain:[string]",
+                        "iteration:int signature:[byte] certificate_chain:[string] data_size:int",
     "ClientShare": "fl_id:string share:[byte] index:int",
     "RequestExchangeKeys": "fl_id:string c_pk:[byte] s_pk:[byte] iteration:int timestamp:string ind_iv:[byte] "
                            "pw_iv:[byte] pw_salt:[byte] signature:[byte] certificate_chain:[string]",
     "ResponseExchangeKeys": _ANSWER,
     "GetExchangeKeys": _ASK,
-    "ReturnExchangeKeys": "retcode:int iteration:int remote_publickeys:[ClientPublicKeys] next_req_time:string",
+    "ReturnExchangeKeys": "retcode:int iteration:int remote_publickeys:[ClientPublicKeys] next_req_time:string "
+                          "reason:string",
     "RequestShareSecrets": "fl_id:string encrypted_shares:[ClientShare] iteration:int timestamp:string "
                            "signature:[byte]",
     "ResponseShareSecrets": _ANSWER,
     "GetShareSecrets": _ASK,
-    "ReturnShareSecrets": "retcode:int iteration:int encrypted_shares:[ClientShare] next_req_time:string",
+    "ReturnShareSecrets": "retcode:int iteration:int encrypted_shares:[ClientShare] next_req_time:string reason:string",
     "GetClientList": _ASK,
     "ReturnClientList": "retcode:int reason:string clients:[string] iteration:int next_req_time:string",
     "ClientListSign": "fl_id:string signature:[byte]",

@@ -1,0 +1,107 @@
+"""A client's part in a masked round (PW_ENCRYPT): keys, shares, the masked upload, shares of what is to be taken off.
+
+The client trusts the server to carry messages, not with anything else. It refuses lists of clients that are too short,
+that lack itself or that hold its keys changed, and gives the shares of one round once.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mindspore_federated import log
+from mindspore_federated.client.connection import Connection, FederatedError
+from mindspore_federated.secagg import ClientKeys, SecureAggregation, SecureClient, to_ring
+from mindspore_federated.secagg.protocol import PublicKeys
+from mindspore_federated.server.features import Arrays
+from mindspore_federated.wire.flat import Message
+
+_SEED, _MASK = 0, 1
+_LONGEST_WAIT = 0.5              # a stage ends for all at once: who looks seldom comes late to the next
+
+
+class MaskedUpload:
+    """One client's round under masks."""
+
+    def __init__(self, connection: Connection, fl_name: str, fl_id: str, iteration: int, params: Message,
+                 wait: float) -> None:
+        self._connection, self._fl_name, self._fl_id = connection, fl_name, fl_id
+        self._iteration, self._wait = iteration, wait
+        self._threshold, self._clip = int(params["t"]), float(params["clip"])
+        self._names: list[str] = []
+        self._samples = 0
+
+    def run(self, model: Arrays, update: Arrays, data_size: int) -> None:
+        """Upload the change from `model` to `update`; the server learns the sum over all clients only."""
+        keys = ClientKeys()
+        own = keys.public()
+        self._ask("exchangeKeys", "RequestExchangeKeys", "ResponseExchangeKeys", s_pk=own[0], c_pk=own[1])
+        others = self._everybody(own)
+        me = self._names.index(self._fl_id) + 1
+        plan = SecureAggregation(range(1, len(self._names) + 1), threshold=self._threshold)
+        client = SecureClient(me, plan, keys)
+        try:
+            vector = self._vector(model, update, data_size)
+            boxes = client.share(others)
+            self._ask("shareSecrets", "RequestShareSecrets", "ResponseShareSecrets", encrypted_shares=[
+                {"fl_id": self._names[one - 1], "share": box, "index": one} for one, box in boxes.items()])
+            answer = self._ask("getSecrets", "GetShareSecrets", "ReturnShareSecrets")
+            masked = client.mask(vector, self._boxes(answer))
+        except ValueError as error:
+            raise FederatedError(f"the masks cannot be made: {error}") from None
+        self._connection.update_model(self._fl_name, self._fl_id, self._iteration, _parts(masked, model))
+        self._unmask(client)
+
+    def _everybody(self, own: PublicKeys) -> dict[int, PublicKeys]:
+        found = self._ask("getKeys", "GetExchangeKeys", "ReturnExchangeKeys")["remote_publickeys"]
+        keys = {item["fl_id"]: (_bytes(item["s_pk"]), _bytes(item["c_pk"])) for item in found}
+        self._names = sorted(keys)
+        self._samples = sum(item["data_size"] for item in found)
+        if len(keys) != len(found) or len(set(keys.values())) != len(keys) or keys.get(self._fl_id) != own:
+            raise FederatedError("the server's list of keys has clients twice, or not this client's keys")
+        if len(keys) <= self._threshold:
+            raise FederatedError(f"{len(keys)} clients are too few for masks with threshold {self._threshold}")
+        return {number: keys[name] for number, name in enumerate(self._names, 1)}
+
+    def _vector(self, model: Arrays, update: Arrays, data_size: int) -> Any:
+        change = np.concatenate([update.get(name, value).reshape(-1) - value.reshape(-1) for name, value in model.items()])
+        return to_ring(change, self._clip, self._samples, data_size)
+
+    def _boxes(self, answer: Message) -> dict[int, bytes]:
+        return {self._number(item["fl_id"]): _bytes(item["share"]) for item in answer["encrypted_shares"]}
+
+    def _unmask(self, client: SecureClient) -> None:
+        """The update is taken; from here on a failure is the round's, not this client's."""
+        try:
+            names = self._ask("getClientList", "GetClientList", "ReturnClientList")["clients"]
+            if len(set(names)) <= self._threshold or self._fl_id not in names:
+                raise FederatedError(f"the server's list of {len(names)} uploads is too short for the threshold "
+                                     f"{self._threshold} or lacks this client: no shares are given")
+            seeds, masks = client.unmask([self._number(name) for name in names])
+            shares = [{"fl_id": self._names[owner - 1], "share": share, "index": kind}
+                      for kind, some in ((_SEED, seeds), (_MASK, masks)) for owner, share in some.items()]
+            self._ask("reconstructSecrets", "SendReconstructSecret", "ReconstructSecret", reconstruct_secret_shares=shares)
+        except FederatedError as error:
+            log.warning("iteration %d: the shares were not taken: %s", self._iteration, error)
+
+    def _number(self, name: str) -> int:
+        if name not in self._names:
+            raise FederatedError(f"the server named the client {name}, which is not in its list of keys")
+        return self._names.index(name) + 1
+
+    def _ask(self, round_name: str, asked: str, answered: str, **values: Any) -> Message:
+        return self._connection.ask(round_name, asked, answered, {"fl_id": self._fl_id, "iteration": self._iteration,
+                                                                  **values}, wait=self._wait, longest=_LONGEST_WAIT)
+
+
+def _parts(masked: Any, model: Mapping[str, Any]) -> dict[str, Any]:
+    parts, at = {}, 0
+    for name, value in model.items():
+        parts[name] = masked[at:at + value.size].view(np.float32)          # the same bits
+        at += value.size
+    return parts
+
+
+def _bytes(values: Any) -> bytes:
+    return np.asarray(values, np.int8).tobytes()
