@@ -209,10 +209,12 @@ class Decoder(nn.Module):
         )
         self.layers = nn.ModuleList([DecoderLayer(batch) for _ in range(DECODER["layers"])])
         self.norm = nn.RMSNorm(DECODER["width"])
+        self.register_buffer("all_places", torch.arange(DECODER["places"]))
+        self.register_buffer("turns", 5e5 ** -(torch.arange(0, 128, 2, dtype=torch.float32).repeat_interleave(2) / 128))
 
     def forward(self, words, place):
-        angle = place * 5e5 ** -(torch.arange(0, 128, 2).repeat_interleave(2) / 128)
-        x, mask = self.words(words), (torch.arange(DECODER["places"]) <= place).view(1, 1, 1, -1)
+        angle = place * self.turns
+        x, mask = self.words(words), (self.all_places <= place).view(1, 1, 1, -1)
         cos, sin = torch.cos(angle).bfloat16(), torch.sin(angle).bfloat16()
         for layer in self.layers:
             x = layer(x, place, cos, sin, mask)
