@@ -15,7 +15,7 @@ import numpy as np
 from mindspore import nn, ops
 from mindspore.common.initializer import Normal
 from mindspore.common.tensor import Tensor
-from mindspore.model_zoo.blocks import RMSNorm, attend, causal_bias, dense, join_heads, split_heads
+from mindspore.model_zoo.blocks import RMSNorm, attend, causal_bias, join_heads, split_heads
 from mindspore.model_zoo.recipe import Recipe
 from mindspore.model_zoo.registry import Takes, model
 
@@ -34,13 +34,19 @@ def buckets(queries: int, keys: int, both_ways: bool) -> np.ndarray:
     return (first + np.where(distance < exact, distance, far)).astype(np.int32)
 
 
+def dense(inputs: int, outputs: int, deviation: float | None = None) -> nn.Dense:
+    """A product whose results are about as large as its inputs at first, unless said otherwise."""
+    return nn.Dense(inputs, outputs, weight_init=Normal(inputs**-0.5 if deviation is None else deviation), has_bias=False)
+
+
 class Attention(nn.Cell):
-    """Without a scale: it is part of the first values. `x` looks at `memory`."""
+    """Without a scale: the first values of the queries make up for it. `x` looks at `memory`."""
 
     def __init__(self, width: int, heads: int, with_table: bool):
         super().__init__()
         self.heads = heads
-        self.q, self.k, self.v, self.o = (dense(width, width, bias=False) for _ in range(4))
+        self.q = dense(width, width, (width * width // heads) ** -0.5)
+        self.k, self.v, self.o = (dense(width, width) for _ in range(3))
         if with_table:
             self.relative_attention_bias = nn.Embedding(BUCKETS, heads, embedding_table=Normal(0.02))
 
@@ -63,7 +69,7 @@ class Layer(nn.Cell):
         self.attention_norm, self.attention = RMSNorm(width), Attention(width, heads, first)
         self.source_norm: Any = RMSNorm(width) if decoder else None
         self.source = Attention(width, heads, False) if decoder else None
-        self.feed_norm, self.wi, self.wo = RMSNorm(width), dense(width, hidden, bias=False), dense(hidden, width, bias=False)
+        self.feed_norm, self.wi, self.wo = RMSNorm(width), dense(width, hidden), dense(hidden, width)
         self.dropout = nn.Dropout(p=dropout)
 
     def construct(self, x: Tensor, bias: Tensor, memory: Any = None) -> Tensor:

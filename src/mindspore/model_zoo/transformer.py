@@ -10,7 +10,7 @@ import numpy as np
 from mindspore import nn, ops
 from mindspore.common.initializer import Normal
 from mindspore.common.tensor import Tensor
-from mindspore.model_zoo.blocks import attend, causal_bias, check_length, dense, join_heads, split_heads
+from mindspore.model_zoo.blocks import attend, causal_bias, check_length, join_heads, split_heads
 from mindspore.model_zoo.recipe import Recipe
 from mindspore.model_zoo.registry import Takes, model
 
@@ -19,6 +19,11 @@ def waves(length: int, width: int) -> np.ndarray:
     """The paper's positions: sines and cosines of wavelengths from 2π to 20000π."""
     angles = np.outer(np.arange(length), 10000.0 ** (-np.arange(0, width, 2) / width))
     return np.stack((np.sin(angles), np.cos(angles)), -1).reshape(length, width).astype(np.float32)
+
+
+def dense(inputs: int, outputs: int) -> nn.Dense:
+    """With Glorot's first values: attention over narrow vectors begins as a mere mean with smaller ones, and stays so for long."""
+    return nn.Dense(inputs, outputs, weight_init="xavier_uniform", bias_init="zeros")
 
 
 class Attention(nn.Cell):
