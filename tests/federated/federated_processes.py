@@ -89,6 +89,38 @@ class Server:
         self.kill()
 
 
+class Redis:
+    """A Redis that keeps nothing on the disk."""
+
+    def __init__(self):
+        self.port = free_port()
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+                                         "--appendonly", "no"], stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            time.sleep(0.02)
+        raise AssertionError("Redis did not start")
+
+    def kill(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(30)
+            self.process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+
 def take_part(address, fl_id, size, weights, wait=20.0):
     """One client's round: start, upload `weights` (not yet multiplied), return the iteration."""
     connection = Connection(address)

@@ -1,9 +1,11 @@
 """Masked rounds over HTTP: real servers, clients in threads, vanishing at every stage. The sum is exact to the bit."""
+import contextlib
+import shutil
 import threading
 
 import numpy as np
 import pytest
-from federated_processes import Server, refused, write_yaml
+from federated_processes import Redis, Server, refused, write_yaml
 
 from mindspore_federated.client.client import FederatedClient
 from mindspore_federated.client.connection import Connection, FederatedError
@@ -117,6 +119,20 @@ def test_the_sum_is_exact_whoever_vanishes(tmp_path, stage):
         upload = np.concatenate([item["data"].view(np.uint32) for item in sent[0]["updateModel"]["feature_map"]])
         assert not np.any(upload == _ring(0, sum(map(_size, everybody)))), "what leaves the client is masked"
         assert sent[0]["updateModel"].get("upload_loss", 0.0) == 0.0
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")
+def test_two_servers_share_a_masked_round(tmp_path):
+    with Redis() as redis, contextlib.ExitStack() as stack:
+        settings = _settings(tmp_path, 5, distributed_cache={"type": "redis", "address": f"127.0.0.1:{redis.port}"})
+        places = [tmp_path / name for name in ("one", "two")]
+        for place in places:
+            place.mkdir()
+        addresses = [stack.enter_context(Server(place, settings)).address for place in places]
+        _, errors = _run(addresses, [None] * 5)
+        assert not errors
+        for address in addresses:
+            _check(address, range(5), range(5))
 
 
 def test_too_many_vanish_the_round_fails_and_says_why(tmp_path):
