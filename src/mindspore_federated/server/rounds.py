@@ -268,6 +268,7 @@ class Rounds:
             if shared is None:
                 self._revive()
             elif shared != self.instance:
+                self.cluster.beat(self.node)                # the store may have come back without this server's heartbeat
                 self.instance = shared
                 self._adopt()
 
