@@ -10,7 +10,7 @@ XLA has convolution as an operation; its gradients are the transposes of that li
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Convolution(Primitive):
     """What the family shares: attributes and geometry, channels-first ("NCHW") or channels-last ("NHWC")."""
 
     rank = 2
-    promote = (0, 1)
+    promote: ClassVar[str | tuple[int, ...]] = (0, 1)
     in_float32 = True
     native_from = 256
 

@@ -78,7 +78,16 @@ class Part(Primitive):
 
 
 class MicroBatch(Primitive):
-    """`MicroBatch(index, count)(x)`: part number `index` of `count` equal ones along the first dimension, as pipelines take them."""
+    """`MicroBatch(index, count)(x)`: part number `index` of `count` equal ones along the first dimension, as pipelines take them.
+
+    Args:
+        index: the number of the part.
+        count: how many parts there are.
+
+    Examples:
+        >>> print(ops.MicroBatch(1, 2)(Tensor([1, 2, 3, 4])))
+        [3 4]
+    """
 
     def __init__(self, index: int, count: int):
         super().__init__("MicroBatch", index=index, count=count)

@@ -184,6 +184,13 @@ class LayerNormBackward(Primitive):
         dgamma = Σ dy c r,   dbeta = Σ dy
 
     `residual`, if given, is added to dx: what arrives around the normalisation.
+
+    Examples:
+        >>> x, dy, row = Tensor([[1.0, 3.0]]), Tensor([[1.0, 0.0]]), Tensor([[0.0]])
+        >>> backward = ops.LayerNormBackward()
+        >>> dx, dgamma, dbeta = backward(x, dy, ops.ones(2), Tensor([[2.0]]), Tensor([[1.0]]), row, row)
+        >>> print(dgamma.round(decimals=3), dbeta)
+        [-1.  0.] [1. 0.]
     """
 
     native_from = ROWS

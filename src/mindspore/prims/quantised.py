@@ -9,7 +9,7 @@ up to the rounding of `scale * sum`. Networks are turned into these by mindspore
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,7 +36,15 @@ def _rounded(xp: Any, x: Any, out: str) -> Any:
 
 
 class QuantiseLinear(Primitive):
-    """x / scale as whole numbers of 8 bits, the nearest that there are."""
+    """x / scale as whole numbers of 8 bits, the nearest that there are.
+
+    Args:
+        out: the element type of the result, "int8" or "uint8".
+
+    Examples:
+        >>> print(ops.QuantiseLinear()(Tensor([-1.0, 0.26, 100.0]), Tensor(0.5)))
+        [ -2   1 127]
+    """
 
     def __init__(self, out: str = "int8"):
         if out not in _LIMITS:
@@ -76,9 +84,23 @@ class _Finish:
 
 
 class QuantisedConv2D(_Finish, Convolution):
-    """`like`: the convolution it stands for; `step`: the scale of results that are whole numbers."""
+    """A convolution of whole numbers of 8 bits, scaled, with a bias added, between bounds.
+
+    Args:
+        like: the convolution it stands for.
+        out: the element type of the result, "float32", "int8" or "uint8".
+        step: the scale of results that are whole numbers.
+        low: the lower bound of results.
+        high: the upper bound of results.
+
+    Examples:
+        >>> image, filters = ops.ones((1, 1, 2, 2), ms.uint8), ops.ones((1, 1, 2, 2), ms.int8)
+        >>> print(ops.QuantisedConv2D(ops.Conv2D(1, 2))(image, filters, Tensor([0.5]), Tensor([1.0])))
+        [[[[3.]]]]
+    """
 
     rank = 2
+    promote: ClassVar[str | tuple[int, ...]] = ""  # bytes with and without a sign meet as they are
 
     def __init__(self, like: Conv2D, out: str = "float32", step: float = 1.0, low: float = -3.4e38, high: float = 3.4e38):
         Primitive.__init__(self, "QuantisedConv2D", **like.own_attrs(), out=out, step=step, low=low, high=high)
@@ -98,7 +120,19 @@ class QuantisedConv2D(_Finish, Convolution):
 
 
 class QuantisedMatMul(_Finish, Primitive):
-    """x (…, k) times w (k, n)."""
+    """x (…, k) times w (k, n), whole numbers of 8 bits, scaled, with a bias added, between bounds.
+
+    Args:
+        out: the element type of the result, "float32", "int8" or "uint8".
+        step: the scale of results that are whole numbers.
+        low: the lower bound of results.
+        high: the upper bound of results.
+
+    Examples:
+        >>> rows, matrix = ops.ones((1, 3), ms.uint8), ops.ones((3, 2), ms.int8)
+        >>> print(ops.QuantisedMatMul()(rows, matrix, Tensor([0.5, 1.0]), Tensor([0.0, 1.0])))
+        [[1.5 4. ]]
+    """
 
     def __init__(self, out: str = "float32", step: float = 1.0, low: float = -3.4e38, high: float = 3.4e38):
         super().__init__("QuantisedMatMul", out=out, step=step, low=low, high=high)

@@ -331,9 +331,9 @@ class WeightedRandomSampler(BuiltinSampler):
     ds.MnistDataset(path, sampler=ds.WeightedRandomSampler([0.9, 0.01, 0.4], num_samples=3))
 
     Examples:
-        >>> data = ds.NumpySlicesDataset([1, 2], sampler=ds.WeightedRandomSampler([0.0, 1.0], num_samples=3))
+        >>> data = ds.NumpySlicesDataset([1, 2], sampler=ds.WeightedRandomSampler([0.0, 1.0], num_samples=2))
         >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
-        [2, 2, 2]
+        [2, 2]
     """
 
     sampler_name = "WeightedRandomSampler"
