@@ -14,7 +14,8 @@ A subclass states, side by side:
 - `multiplications(*args)`: optional; how many, of an operation that sums up products.
 - `on_device(device, *args)`: optional; the operation on a device's parts of its arguments, where it is not simply the
   operation itself (compiler/shard/device.py says what `device` knows). Written with primitives, like `bprop`.
-- `vmap(axes, *args)`: optional; the result with a batch axis moved to the front (see compiler/autodiff/vmap.py).
+- `vmap(size, *args)`: optional; each argument is a pair: a value, and whether it has a batch axis of this size in front.
+  Gives the result with such an axis, or None (see compiler/autodiff/vmap.py).
 
 Calling an instance goes through `dispatch`, which either runs it now or adds a node to the graph being built.
 """

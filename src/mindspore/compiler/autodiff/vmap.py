@@ -80,11 +80,9 @@ class _Walk:
             return self._control(node, args)
         if not any(flag for _, flag in args):
             return self._shared(node, args)
-        rule = op.vmap or RULES.get(type(op)) or RULES_NN.get(type(op)) or _family_rule(op)
-        if rule is not None:
-            out = rule(op, self.size, *args)
-            if out is not None:
-                return _pairs(out)
+        out = _by_rule(op, self.size, args)
+        if out is not None:
+            return _pairs(out)
         if op.writes:  # called, it may hand out less than it computes
             return self._one_by_one(lambda one: self.builder.apply(op, tuple(one)), args)
         return self._one_by_one(lambda one: op(*one), args)
@@ -151,6 +149,14 @@ def _stack(results: list[Any]) -> Any:
     from mindspore.prims.stack import as_tensor
 
     return Stack(0)([as_tensor(r) for r in results])
+
+
+def _by_rule(op: Primitive, size: int, args: list[Batched]) -> Any:
+    """The result by the operation's own rule, or by that of its kind; None where there is none for these arguments."""
+    if op.vmap is not None:
+        return op.vmap(size, *args)
+    rule = RULES.get(type(op)) or RULES_NN.get(type(op)) or _family_rule(op)
+    return None if rule is None else rule(op, size, *args)
 
 
 def _family_rule(op: Primitive) -> Any:
