@@ -187,14 +187,14 @@ def lenet():
 DECODER = {"layers": 32, "width": 4096, "heads": 32, "kv_heads": 8, "inner": 14336, "words": 128256, "places": 1024}
 
 
+WEIGHTS: dict[tuple, Tensor] = {}
+
+
 def random_weights(*shape):
     """Numbers of a weight's size; the same for all layers, since making 8 billion takes minutes."""
     if shape not in WEIGHTS:
         WEIGHTS[shape] = Tensor(RNG.standard_normal(shape, np.float32) * 0.02).astype(ms.bfloat16)
     return Parameter(WEIGHTS[shape].copy())
-
-
-WEIGHTS: dict[tuple, Tensor] = {}
 
 
 class DecoderLayer(nn.Cell):
@@ -244,13 +244,12 @@ def decode(batch):
     def prepared():
         net = Decoder(batch)
         net.set_train(False)
+        WEIGHTS.clear()  # the network has its own copies
         run = ms.jit(net)
         state = [integers(1000, batch), Tensor(np.int32(500))]
 
         def step():
             state[:] = run(*state)
-            if WEIGHTS:  # the network has its own copies
-                WEIGHTS.clear()
             if step.count == 400:
                 step.count, state[1] = 0, Tensor(np.int32(500))
             step.count += 1

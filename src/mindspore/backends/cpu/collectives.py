@@ -90,14 +90,19 @@ def _target(lowering: Lowering, item: Value, wire: str) -> View:
     return lowering.result_view(item) if item.dtype == wire else lowering.allocate(wire, item.shape)
 
 
+def _reduction(here: _Collective, function: str, operand: View, item: Value) -> tuple[CallStep, View]:
+    """A step that combines the numbers of all members, and where its result goes: MPI is told how many those are."""
+    wire = _wire(operand, here.prim.op)
+    source, target = _source(here.lowering, operand, wire), _target(here.lowering, item, wire)
+    operation = mpi.OPERATIONS["sum" if here.prim.op == "avg" else here.prim.op]
+    arguments = [source, target, target.size, mpi.TYPES[wire], operation, here.communicator]
+    return here.step(function, [source], [target], arguments), target
+
+
 @handles(collective.AllReduce)
 def _all_reduce(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     here = _Collective(lowering, call)
-    wire = _wire(operands[0], here.prim.op)
-    source, target = _source(lowering, operands[0], wire), _target(lowering, items[0], wire)
-    operation = mpi.OPERATIONS["sum" if here.prim.op == "avg" else here.prim.op]
-    arguments = [source, target, source.size, mpi.TYPES[wire], operation, here.communicator]
-    step = here.step("MPI_Allreduce_c", [source], [target], arguments)
+    step, target = _reduction(here, "MPI_Allreduce_c", operands[0], items[0])
     if here.prim.op == "avg":
         lowering.emit(step)
         _scaled(lowering, target, 1.0 / here.size)
@@ -109,11 +114,8 @@ def _all_reduce(lowering: Lowering, call: Value, operands: list[View], items: li
 @handles(collective.ReduceScatter)
 def _reduce_scatter(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     here = _Collective(lowering, call)
-    wire = _wire(operands[0], here.prim.op)
-    source, target = _source(lowering, operands[0], wire), _target(lowering, items[0], wire)
-    operation = mpi.OPERATIONS["sum" if here.prim.op == "avg" else here.prim.op]
-    arguments = [source, target, target.size, mpi.TYPES[wire], operation, here.communicator]
-    lowering.emit(here.step("MPI_Reduce_scatter_block_c", [source], [target], arguments))
+    step, target = _reduction(here, "MPI_Reduce_scatter_block_c", operands[0], items[0])
+    lowering.emit(step)
     if here.prim.op == "avg":
         _scaled(lowering, target, 1.0 / here.size)
     _deliver(lowering, target, items[0])

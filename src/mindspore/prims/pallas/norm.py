@@ -56,14 +56,13 @@ def layer_norm_backward(
     flat = [None if a is None else a.reshape(rows, width) for a in (x, dy, residual)]
     per_row = [a.astype(np.float32).reshape(rows) for a in (mean, variance, dmean, dvariance)]
     operands = [*flat[:2], gamma.reshape(width), *per_row, *flat[2:]]
-    shapes = [(x.shape, x.dtype), ((programs, width), np.float32), ((programs, width), np.float32)]
+    share = jax.ShapeDtypeStruct((programs, width), np.float32)
     kernel = functools.partial(
         _backward, jax, pl, triton, epsilon, rows, width, columns, tile, turns, residual is not None
     )
-    shapes[0] = ((rows, width), x.dtype)
     dx, dgamma, dbeta = pl.pallas_call(
         kernel,
-        out_shape=[jax.ShapeDtypeStruct(*s) for s in shapes],
+        out_shape=[jax.ShapeDtypeStruct((rows, width), x.dtype), share, share],
         grid=(programs,),
         compiler_params=triton.CompilerParams(num_warps=max(4, tile * columns // (32 * _PER_THREAD)), num_stages=2),
         interpret=interpret,
