@@ -258,8 +258,8 @@ class Lowering:
 
     # -- what fast code gets wrong for NaN and infinities is noticed, and done again ---------------------------------
     def has_nan(self, view: View) -> View:
-        """A byte that tells whether a tensor holds NaN."""
-        pairs = [pair for dim in view.dims or () for pair in dim]
+        """A byte that tells whether a tensor holds NaN. It is read in the order in which it lies in memory."""
+        pairs = sorted((pair for dim in view.dims or () for pair in dim), key=lambda pair: -pair[1])
         flag = self.allocate("bool_", ())
         code = (Instr("load", view.dtype, (), 0), Instr("isnan", "bool_", (0,)), Instr("reduce", "bool_", (1,), "any"))
         buffers = (Operand(view.dtype, tuple(s for _, s in pairs)), Operand("bool_", (0,) * len(pairs)))

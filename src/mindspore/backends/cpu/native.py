@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindspore.backends.cpu import collectives, dnnl, layout, points, postops, products, scatter, winograd
+from mindspore.backends.cpu import collectives, dnnl, layout, max_pools, points, postops, products, scatter, winograd
 from mindspore.backends.cpu.handlers import HANDLERS, handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
@@ -403,9 +403,22 @@ def _max_forward(
     return op, y, workspace, pooling, lowering.has_nan(operand if operand.dims is not None else lowering.plain(operand))
 
 
+def _own_max_forward(lowering: Lowering, prim: Any, operand: View, out_shape: tuple[int, ...], noted: bool) -> Any:
+    """(plan, result, chosen elements) of a pooling by our own kernel, or None where it has no way."""
+    x = to_first(prim, operand)
+    found = max_pools.plan(lowering, x, first_shape(prim, out_shape), prim.window(operand.shape), noted)
+    return None if found is None else (*found, max_pools.forward(lowering, found[0], x, found[1]))
+
+
 @handles(pooling.MaxPool, pooling.MaxPoolNd, pooling.MaxPool3D)
 def _max_pool(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
     prim = call.attr.prim
+    noted = any(v.op == "opaque" and isinstance(v.attr.prim, pooling.MaxPoolGrad) for v in lowering.program.values)
+    own = _own_max_forward(lowering, prim, operands[0], items[0].shape, noted)
+    if own is not None:
+        lowering.kept[call.id] = own
+        publish(lowering, prim, items[0], own[1])
+        return
     forward = _max_forward(lowering, prim, operands[0], items[0].shape)
     lowering.kept[call.id] = forward
     publish(lowering, prim, items[0], forward[1])
@@ -431,7 +444,16 @@ def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], it
     producer = source.args[0] if source.op == "item" else None
     forward = lowering.kept.get(producer.id) if producer is not None and producer.args[0] is call.args[0] else None
     if forward is None:
+        forward = _own_max_forward(lowering, prim, operands[0], operands[1].shape, True)
+    if forward is None:
         forward = _max_forward(lowering, prim, operands[0], operands[1].shape)
+    if isinstance(forward[0], max_pools.Pool):
+        dy = lowering.as_desc(to_first(prim, operands[2]), layout.to_desc(forward[1]))  # type: ignore[arg-type]
+        x = to_first(prim, operands[0])
+        dx = lowering.allocate(dy.dtype, x.shape, x.dims, native=x.buffer.native)
+        max_pools.backward(lowering, forward[0], dy, forward[2], dx)
+        publish(lowering, prim, items[0], dx)
+        return
     op, _, workspace, pooling, flag = forward
     target = op.desc(dnnl.DST)
     backward = pooling.backward(
