@@ -19,7 +19,8 @@ from mindspore.backends.cpu import CpuBackend, executable
 from mindspore.backends.interp import InterpBackend
 from mindspore.prims import activation, arrays, conv, gather_scatter, linalg, pooling, scan, sorting, special_functions
 from mindspore.prims import elementwise as ew
-from mindspore.prims.reduction import ReduceMax, ReduceSum
+from mindspore.prims.broadcasting import ReduceSum
+from mindspore.prims.reduction import ReduceMax
 
 PAGE = mmap.PAGESIZE
 KEPT: list[Any] = []

@@ -24,8 +24,8 @@ from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import activation, gather_scatter, sorting, special_functions, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.broadcasting import ReduceSum
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import ReduceSum
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 

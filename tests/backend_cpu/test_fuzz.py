@@ -10,7 +10,8 @@ from tests.backend_cpu.helpers import check
 
 from mindspore.backends.cpu import available
 from mindspore.prims import activation, arrays, elementwise, gather_scatter, norm
-from mindspore.prims.reduction import BroadcastTo, ReduceMax, ReduceMean, ReduceMin, ReduceSum, Reshape
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMax, ReduceMean, ReduceMin
 from mindspore.prims.values import from_array
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")

@@ -27,7 +27,8 @@ from mindspore.prims import (
     update,
 )
 from mindspore.prims import elementwise as ew
-from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum
+from mindspore.prims.broadcasting import ReduceSum
+from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
 

@@ -14,7 +14,7 @@ from mindspore.backends.cpu import available
 from mindspore.prims import arrays, conv, linalg
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import SetItem
-from mindspore.prims.reduction import Reshape
+from mindspore.prims.broadcasting import Reshape
 
 pytestmark = pytest.mark.skipif(not available(), reason="the native backend is not installed")
 RNG = np.random.default_rng(4)

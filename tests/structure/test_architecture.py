@@ -40,9 +40,6 @@ MUTUAL = {
     ("mindspore.dataset.config", "mindspore.dataset.opt"),
     ("mindspore.dataset.runtime.build", "mindspore.dataset.runtime.pipeline"),  # flat maps and joins run pipelines
     ("mindspore.nn.probability.bijector.bijector", "mindspore.nn.probability.distribution"),
-    ("mindspore.prims.reduction", "mindspore.prims.arrays"),  # gradients of reductions are made of all primitives
-    ("mindspore.prims.reduction", "mindspore.prims.elementwise"),
-    ("mindspore.prims.reduction", "mindspore.prims.scan"),
     ("mindspore.rewrite.api.node", "mindspore.rewrite.api.symbol_tree"),
 }
 

@@ -18,9 +18,9 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims import values as _values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Fill, Stack, Transpose
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import Gather, GatherNd, TensorScatterAdd
-from mindspore.prims.reduction import Reshape
 from mindspore.prims.sorting import SearchSorted
 from mindspore.prims.symbolic import unknown_value
 
@@ -317,7 +317,7 @@ class CSRTensor(_Sparse):
         """The elements of a dense operand (broadcast to this shape) at the stored places."""
         if not isinstance(other, Tensor) or other.ndim == 0:
             return other
-        from mindspore.prims.reduction import BroadcastTo
+        from mindspore.prims.broadcasting import BroadcastTo
 
         wide = BroadcastTo(self.shape)(other) if other.shape != self.shape else other
         return GatherNd()(wide, Stack(1)([self.rows(), self.indices]))

@@ -16,7 +16,7 @@ from mindspore.ir import AbstractTensor
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Stack, Transpose
-from mindspore.prims.reduction import BroadcastTo, Reshape
+from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.values import TensorBase
 
 if TYPE_CHECKING:

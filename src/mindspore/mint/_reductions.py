@@ -14,7 +14,8 @@ from mindspore.ops.arguments import (
 )
 from mindspore.ops.sorting import unique_sorted
 from mindspore.prims import elementwise as ew
-from mindspore.prims.reduction import ReduceMax, ReduceMin, Reshape
+from mindspore.prims.broadcasting import Reshape
+from mindspore.prims.reduction import ReduceMax, ReduceMin
 
 __all__ = [
     "all", "amax", "amin", "any", "argmax", "argmin", "argsort", "bincount", "count_nonzero", "cummax", "cummin",

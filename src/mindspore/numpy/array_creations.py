@@ -13,7 +13,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.numpy.arguments import tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints, to_float
-from mindspore.prims.reduction import Reshape
+from mindspore.prims.broadcasting import Reshape
 
 if TYPE_CHECKING:
     import numpy as np

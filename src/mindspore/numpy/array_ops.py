@@ -11,7 +11,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.numpy.arguments import operand, sequence, tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, concrete, normal_axis, static_ints
-from mindspore.prims.reduction import Reshape
+from mindspore.prims.broadcasting import Reshape
 
 if TYPE_CHECKING:
     from mindspore.numpy.arguments import ArrayLike

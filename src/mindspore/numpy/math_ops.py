@@ -12,7 +12,7 @@ from mindspore.numpy.arguments import binary, operand, tensor, unary
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, normal_axes, normal_axis, to_float
 from mindspore.prims import elementwise as ew
-from mindspore.prims.reduction import Reshape
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.scan import CumProd, CumSum
 
 if TYPE_CHECKING:

@@ -26,8 +26,9 @@ from mindspore.prims.activation import Softmax
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Transpose
 from mindspore.prims.attention import MASKED, Attention, causal_bias
 from mindspore.prims.attention_dropout import DropoutAttention
+from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.linalg import BatchMatMul
-from mindspore.prims.reduction import BroadcastTo, ReduceMean, Reshape
+from mindspore.prims.reduction import ReduceMean
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from mindspore.ops.product import dense
 from mindspore.prims import conv as _conv
 from mindspore.prims import window
 from mindspore.prims.arrays import ExpandDims, Pad, Squeeze
-from mindspore.prims.reduction import Reshape
+from mindspore.prims.broadcasting import Reshape
 
 __all__ = [
     "conv1d", "conv2d", "conv3d", "conv3d_transpose", "conv_transpose1d", "conv_transpose2d",

@@ -24,8 +24,8 @@ from mindspore.ops.gather_scatter import diagonal, diagonal_index
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Fill, Pad, SetItem, Transpose
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.creation import Eye, Range, Tril, Triu
-from mindspore.prims.reduction import ReduceSum, Reshape
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType

@@ -13,8 +13,9 @@ from mindspore.ops.loss import check_reduction
 from mindspore.prims import checks
 from mindspore.prims import elementwise as _ew
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Stack
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.ctc import CTC
-from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMean
 from mindspore.prims.requirements import demand_between, demand_labels
 from mindspore.prims.values import from_array
 

@@ -15,8 +15,8 @@ from mindspore.ops.arguments import cast, require_rank, require_tensor, require_
 from mindspore.ops.conv import conv2d
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Transpose
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.gather_scatter import GatherD
-from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
 __all__ = ["deformable_conv2d", "deformable_offsets", "multi_scale_deformable_attn_function"]

@@ -14,9 +14,10 @@ from mindspore.ops.arguments import cast, require_rank, require_tensor, require_
 from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Stack
+from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import Gather, GatherNd
-from mindspore.prims.reduction import BroadcastTo, ReduceAll, Reshape
+from mindspore.prims.reduction import ReduceAll
 from mindspore.prims.sorting import Sort
 from mindspore.prims.suppression import Suppress
 

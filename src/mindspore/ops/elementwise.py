@@ -27,7 +27,7 @@ from mindspore.ops.arguments import (
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Stack
-from mindspore.prims.reduction import Reshape
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.values import TensorBase
 
 __all__ = [

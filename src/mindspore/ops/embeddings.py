@@ -11,8 +11,8 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops.arguments import cast, require_rank, require_tensor
 from mindspore.ops.gather_scatter import gather
 from mindspore.prims import elementwise as _ew
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.inplace import update
-from mindspore.prims.reduction import ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
 __all__ = ["embedding"]

@@ -15,10 +15,10 @@ from mindspore.ops.sorting import argsort_stable, topk
 from mindspore.prims import elementwise as ew
 from mindspore.prims.activation import Softmax
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Transpose
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.gather_scatter import TensorScatterAdd
 from mindspore.prims.grouped import GroupedMatMulRows
 from mindspore.prims.inplace import update
-from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.scan import CumSum
 from mindspore.prims.values import from_array
 

@@ -13,8 +13,9 @@ from mindspore.ops.arguments import cast, require_tensor
 from mindspore.ops.random import rand
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Squeeze
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import GatherD
-from mindspore.prims.reduction import ReduceMax, Reshape
+from mindspore.prims.reduction import ReduceMax
 from mindspore.prims.sorting import Argmax
 from mindspore.prims.values import from_array
 

@@ -24,9 +24,9 @@ from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import gather_scatter as gs
 from mindspore.prims.arrays import TENSOR_INDEX, Fill, GetItem, SetItem
+from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.inplace import update
-from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.state import kept_by
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from mindspore.ops.resampling import (
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import window
 from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, Fill, GetItem, SetItem, Squeeze, Transpose
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.linalg import BatchMatMul
-from mindspore.prims.reduction import Reshape
 from mindspore.prims.values import from_array
 
 __all__ = [

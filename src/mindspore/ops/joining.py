@@ -25,8 +25,8 @@ from mindspore.ops.reshaping import atleast_1d, atleast_2d, atleast_3d
 from mindspore.prims import arrays as arr
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import Gather
-from mindspore.prims.reduction import Reshape
 
 __all__ = [
     "block_diag", "cat", "chunk", "column_stack", "concat", "dsplit", "dstack", "hsplit", "hstack", "mirror_pad",

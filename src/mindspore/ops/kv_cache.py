@@ -20,9 +20,9 @@ from mindspore.ops.gather_scatter import gather
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Transpose
 from mindspore.prims.attention import MASKED
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import TensorScatterUpdate
 from mindspore.prims.inplace import update
-from mindspore.prims.reduction import Reshape
 from mindspore.prims.values import from_array
 
 __all__ = ["fused_infer_attention_score", "incre_flash_attention", "paged_attention", "reshape_and_cache"]

@@ -14,9 +14,10 @@ from mindspore.prims import checks, values
 from mindspore.prims import decompositions as dec
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Concat, ExpandDims, Fill, GetItem, Stack
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.creation import Eye, Range, Tril, Triu
 from mindspore.prims.gather_scatter import Gather
-from mindspore.prims.reduction import BroadcastTo, ReduceMax, ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMax
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType

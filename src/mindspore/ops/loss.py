@@ -24,9 +24,10 @@ from mindspore.prims import elementwise as _ew
 from mindspore.prims import loss as _loss
 from mindspore.prims.activation import LogSoftmax
 from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, GetItem
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.creation import Eye
 from mindspore.prims.gather_scatter import GatherD
-from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMean
 from mindspore.prims.requirements import demand_labels
 from mindspore.prims.values import from_array
 

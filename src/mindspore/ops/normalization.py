@@ -16,8 +16,8 @@ from mindspore.ops.arguments import (
 )
 from mindspore.prims import norm as _norm
 from mindspore.prims.arrays import Fill
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.elementwise import Maximum, Rsqrt, Square, StopGradient
-from mindspore.prims.reduction import ReduceSum, Reshape
 
 __all__ = [
     "add_layer_norm", "add_rms_norm", "batch_norm", "group_norm", "instance_norm", "l2_normalize", "layer_norm", "lrn",

@@ -14,9 +14,10 @@ from mindspore.ops.resampling import adaptive_spans, apply_along, averaging_matr
 from mindspore.prims import elementwise as _ew
 from mindspore.prims import window
 from mindspore.prims.arrays import TENSOR_INDEX, ExpandDims, Fill, GetItem, SetItem, Squeeze
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import GatherD
 from mindspore.prims.pooling import AvgPoolNd, MaxPoolNd, MaxPoolWithIndices
-from mindspore.prims.reduction import ReduceMax, Reshape
+from mindspore.prims.reduction import ReduceMax
 from mindspore.prims.sorting import Argmax
 from mindspore.prims.values import from_array
 

@@ -26,8 +26,9 @@ from mindspore.ops.older_calls import renamed
 from mindspore.prims import checks, products, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import ExpandDims, Transpose
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.linalg import BatchMatMul, MatMul
-from mindspore.prims.reduction import ReduceMax, ReduceMin, ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMax, ReduceMin
 from mindspore.prims.requirements import Finite, demand
 from mindspore.prims.values import TensorBase
 

@@ -23,8 +23,8 @@ from mindspore.ops.arguments import (
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import Gather
-from mindspore.prims.reduction import Reshape
 from mindspore.prims.requirements import Holds, demand, demand_at_least, demand_between
 from mindspore.prims.scan import CumSum
 from mindspore.prims.sorting import SearchSorted, TopK

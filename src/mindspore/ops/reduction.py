@@ -22,8 +22,8 @@ from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import reduction as red
 from mindspore.prims.arrays import ExpandDims
+from mindspore.prims.broadcasting import ReduceSum, Reshape, reduced_shape
 from mindspore.prims.gather_scatter import GatherD
-from mindspore.prims.reduction import Reshape
 from mindspore.prims.requirements import demand_between
 from mindspore.prims.sorting import Argmax, Argmin, Sort
 
@@ -52,7 +52,7 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: DType |
         [4.0, 6.0]
     """
     x = _accumulation_type(require_tensor("sum", "input", input), dtype)
-    return red.ReduceSum(checks.boolean("sum", "keepdim", keepdim))(x, _axis(dim))
+    return ReduceSum(checks.boolean("sum", "keepdim", keepdim))(x, _axis(dim))
 
 
 def _accumulation_type(x: Tensor, dtype: DType | None) -> Any:
@@ -121,7 +121,7 @@ def reduce_sum(x: Tensor, axis: Any = ()) -> Tensor:
         >>> ops.reduce_sum(Tensor([[1.0, 2.0]]), 1).tolist()
         [3.0]
     """
-    return red.ReduceSum()(x, _axis(axis))
+    return ReduceSum()(x, _axis(axis))
 
 
 def reduce_mean(x: Tensor, axis: Any = ()) -> Tensor:
@@ -162,7 +162,7 @@ def count_nonzero(x: Tensor, axis: Any = (), keep_dims: bool = False, dtype: DTy
         [1 2]
     """
     require_tensor("count_nonzero", "x", x)
-    return red.ReduceSum(keep_dims)(cast(ew.NotEqual()(x, 0), dtype), _axis(axis))
+    return ReduceSum(keep_dims)(cast(ew.NotEqual()(x, 0), dtype), _axis(axis))
 
 
 # -- extrema --------------------------------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def var_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = Fa
     centre = red.ReduceMean(True)(x, axes if x.ndim else ())
     spread = x - centre
     square = ew.Real()(spread * ew.conj(spread)) if x.dtype.kind == "c" else spread * spread
-    total = red.ReduceSum(keepdims)(square, axes if x.ndim else ())
+    total = ReduceSum(keepdims)(square, axes if x.ndim else ())
     variance = total / float(count - int(ddof))
     return variance, centre if keepdims else Reshape()(centre, total.shape)
 
@@ -371,14 +371,14 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     x = to_float(require_tensor("logsumexp", "input", input))
     axes = _axis(dim)
     if x.size == 0:
-        return ew.Log()(red.ReduceSum(keepdim)(ew.Exp()(x), axes))
+        return ew.Log()(ReduceSum(keepdim)(ew.Exp()(x), axes))
     peak = ew.StopGradient()(red.ReduceMax(True)(x, axes))
     peak = ew.Select()(ew.IsFinite()(peak), peak, ew.zeros_like(peak))
-    total = ew.Log()(red.ReduceSum(True)(ew.Exp()(x - peak), axes)) + peak
+    total = ew.Log()(ReduceSum(True)(ew.Exp()(x - peak), axes)) + peak
     return (
         total
         if keepdim
-        else Reshape()(total, red.reduced_shape(x.shape, normal_axes("logsumexp", axes, x.ndim), False))
+        else Reshape()(total, reduced_shape(x.shape, normal_axes("logsumexp", axes, x.ndim), False))
     )
 
 
@@ -393,7 +393,7 @@ def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: An
     x = require_tensor("nansum", "input", input)
     if x.dtype.kind == "f":
         x = ew.Select()(ew.IsNan()(x), ew.zeros_like(x), x)
-    return red.ReduceSum(keepdims)(cast(x, dtype), _axis(axis))
+    return ReduceSum(keepdims)(cast(x, dtype), _axis(axis))
 
 
 def nanmean(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
@@ -404,7 +404,7 @@ def nanmean(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: A
         [1. 4.]
     """
     x = to_float(require_tensor("nanmean", "input", input))
-    count = red.ReduceSum(keepdims)(cast(ew.LogicalNot()(ew.IsNan()(x)), x.dtype), _axis(axis))
+    count = ReduceSum(keepdims)(cast(ew.LogicalNot()(ew.IsNan()(x)), x.dtype), _axis(axis))
     return cast(nansum(x, axis, keepdims) / count, dtype)
 
 
@@ -450,7 +450,7 @@ def _order_statistic(op: str, input: Tensor, axis: Any, keepdims: bool, place: C
     pick = (slice(None),) * at + ((slice(k, k + 1) if keepdims else k),)
     value, where = ordered[pick], cast(index[pick], mstype.int64)
     if op == "median" and input.dtype.kind == "f":
-        bad = ew.IsNan()(red.ReduceSum(keepdims)(input, at))
+        bad = ew.IsNan()(ReduceSum(keepdims)(input, at))
         return ew.Select()(bad, math.nan, value), where
     return value, where
 
@@ -468,12 +468,12 @@ def nanmedian(input: Tensor, axis: Any = -1, keepdims: bool = False) -> tuple[Te
         return median(input, axis, keepdims)
     at = normal_axis("nanmedian", axis, input.ndim)
     ordered, index = Sort(at)(input)  # NaN sorts last
-    valid = red.ReduceSum(True)(cast(ew.LogicalNot()(ew.IsNan()(input)), mstype.int64), at)
+    valid = ReduceSum(True)(cast(ew.LogicalNot()(ew.IsNan()(input)), mstype.int64), at)
     place = ew.Maximum()(valid - 1, 0) // 2
     value, where = GatherD()(ordered, at, place), cast(GatherD()(index, at, place), mstype.int64)
     if keepdims:
         return value, where
-    shape = red.reduced_shape(input.shape, (at,), False)
+    shape = reduced_shape(input.shape, (at,), False)
     return Reshape()(value, shape), Reshape()(where, shape)
 
 
@@ -507,11 +507,11 @@ def _quantile(op: str, input: Tensor, q: Any, axis: Any, keepdims: bool, skip_na
     demand_between(op, "q", wanted, 0, 1)
     ordered, _ = Sort(at)(x)
     bad = ew.IsNan()(x)
-    valid = red.ReduceSum(True)(cast(ew.LogicalNot()(bad), x.dtype), at) if skip_nan else float(x.shape[at])
+    valid = ReduceSum(True)(cast(ew.LogicalNot()(bad), x.dtype), at) if skip_nan else float(x.shape[at])
     results = []
     for i in range(wanted.size):
         place = Reshape()(wanted, (-1,))[i] * ew.Maximum()(valid - 1, 0.0) + ew.zeros_like(
-            red.ReduceSum(True)(ordered, at)
+            ReduceSum(True)(ordered, at)
         )
         low = ew.Floor()(place)
         index = cast(low, mstype.int64)
@@ -525,10 +525,10 @@ def _quantile(op: str, input: Tensor, q: Any, axis: Any, keepdims: bool, skip_na
     if not skip_nan:
         any_bad = red.ReduceAny(True)(bad, at)
         out = ew.Select()(any_bad, math.nan, out)
-    kept = (1,) * input.ndim if axis is None else red.reduced_shape(input.shape, (at,), True)
+    kept = (1,) * input.ndim if axis is None else reduced_shape(input.shape, (at,), True)
     if keepdims:
         return Reshape()(out, lead + kept)
-    return Reshape()(out, lead + (() if axis is None else red.reduced_shape(input.shape, (at,), False)))
+    return Reshape()(out, lead + (() if axis is None else reduced_shape(input.shape, (at,), False)))
 
 
 def _stack(tensors: list) -> Any:
@@ -561,12 +561,12 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Any = None, aweights: A
         centre = red.ReduceMean(True)(x, 1)
         norm = total - correction
     else:
-        total = red.ReduceSum()(weights, ())
-        centre = red.ReduceSum(True)(x * weights, 1) / total
+        total = ReduceSum()(weights, ())
+        centre = ReduceSum(True)(x * weights, 1) / total
         if aweights is None or correction == 0:
             norm = total - correction
         else:
-            norm = total - correction * red.ReduceSum()(weights * aweights, ()) / total
+            norm = total - correction * ReduceSum()(weights * aweights, ()) / total
     spread = x - centre
     weighted = spread if weights is None else spread * weights
     from mindspore.prims.linalg import MatMul
@@ -579,7 +579,7 @@ def cumulative_trapezoid_sum(y: Any, dx: Any, axis: int) -> Any:
     """The sum of trapezoids along an axis, `dx` apart."""
     lead = (slice(None),) * axis
     left, right = y[(*lead, slice(0, -1))], y[(*lead, slice(1, None))]
-    return red.ReduceSum()((left + right) * dx * 0.5, axis)
+    return ReduceSum()((left + right) * dx * 0.5, axis)
 
 
 def trapz(y: Tensor, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:

@@ -31,8 +31,8 @@ from mindspore.ops.older_calls import renamed
 from mindspore.prims import arrays as arr
 from mindspore.prims import checks, values
 from mindspore.prims import elementwise as ew
+from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.gather_scatter import Gather
-from mindspore.prims.reduction import BroadcastTo, Reshape
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType

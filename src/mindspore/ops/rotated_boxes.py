@@ -18,7 +18,7 @@ from mindspore.ops.gather_scatter import gather_elements
 from mindspore.ops.joining import concat
 from mindspore.ops.sorting import argsort_stable
 from mindspore.prims import elementwise as ew
-from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
 __all__ = ["rotated_iou"]

@@ -23,9 +23,10 @@ from mindspore.ops.arguments import (
 from mindspore.ops.reshaping import swapaxes
 from mindspore.prims import checks, scan, values
 from mindspore.prims import elementwise as ew
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.creation import Range
 from mindspore.prims.gather_scatter import TENSOR_SCATTERS, Gather, GatherD
-from mindspore.prims.reduction import ReduceAny, Reshape
+from mindspore.prims.reduction import ReduceAny
 from mindspore.prims.sorting import SearchSorted, Sort, TopK
 
 __all__ = [
@@ -138,7 +139,7 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     targets = Reshape()(x2, (-1, 1))
     own = GatherD()(x1, 1, cast(targets, mstype.int64))
     above = cast(ew.Greater()(x1, own), mstype.int32)
-    from mindspore.prims.reduction import ReduceSum
+    from mindspore.prims.broadcasting import ReduceSum
 
     finite = Reshape()(ew.IsFinite()(own), (-1,))
     return ew.LogicalAnd()(ew.Less()(ReduceSum()(above, 1), k), finite)
@@ -485,7 +486,7 @@ def population_count(input_x: Tensor) -> Tensor:
     require_tensors("population_count", input_x=input_x)
     bits = input_x.dtype.bits
     steps = Range(dtype=input_x.dtype)(0, bits, 1)
-    from mindspore.prims.reduction import ReduceSum
+    from mindspore.prims.broadcasting import ReduceSum
 
     shifted = ew.BitwiseAnd()(ew.RightShift()(Reshape()(input_x, (*input_x.shape, 1)), steps), 1)
     return cast(ReduceSum()(cast(shifted, mstype.int32), -1), mstype.uint8)

@@ -18,9 +18,10 @@ from mindspore.ops.joining import concat, stack
 from mindspore.ops.sorting import topk
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Transpose
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.gather_scatter import Gather, GatherD
 from mindspore.prims.linalg import BatchMatMul
-from mindspore.prims.reduction import BroadcastTo, ReduceMax, ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMax
 from mindspore.prims.values import from_array
 
 __all__ = [

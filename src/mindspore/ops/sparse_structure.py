@@ -19,8 +19,8 @@ from mindspore.ops.gather_scatter import gather
 from mindspore.ops.product import matmul
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Concat, Transpose
+from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.gather_scatter import GatherNd, TensorScatterAdd, TensorScatterMax, TensorScatterUpdate
-from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from mindspore.ops.sorting import argsort_stable, cumsum_flat, sort_stable, uniq
 from mindspore.prims import active, checks, indexing, values
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
+from mindspore.prims.broadcasting import BroadcastTo, Reshape, sum_to_shape
 from mindspore.prims.inplace import update
-from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
 
 
 # -- adapters -------------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from mindspore.ops.gather_scatter import gather_elements
 from mindspore.ops.joining import concat, stack
 from mindspore.prims import elementwise as ew
 from mindspore.prims.activation import LogSoftmax
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.gather_scatter import Gather
-from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
 from mindspore.prims import elementwise as ew
+from mindspore.prims.batching import along_axis
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.elementwise import (
     Cast,
     Elementwise,
@@ -34,7 +36,7 @@ from mindspore.prims.elementwise import (
 from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import POINTS, ROWS, Primitive
-from mindspore.prims.reduction import ReduceMax, ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMax
 from mindspore.prims.special import erf
 
 if TYPE_CHECKING:
@@ -445,6 +447,8 @@ class _Softmax(Primitive):
         checks.dtype_in(self.name, "logits", x.dtype, "f")
         self._axes(x.ndim)
         return AbstractTensor(x.dtype, x.shape)
+
+    vmap = along_axis
 
 
 def shifted_by_maximum(xp: Namespace, x: Array, axes: tuple[int, ...]) -> Any:

@@ -10,9 +10,11 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims import checks, values
+from mindspore.prims.batching import align, rank_of, shift, spread
+from mindspore.prims.broadcasting import BroadcastTo, Reshape, sum_to_shape
+from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, is_tensor, numbered, reshaping
-from mindspore.prims.primitive import Primitive, promote_arguments
-from mindspore.prims.reduction import BroadcastTo, Reshape, sum_to_shape
+from mindspore.prims.primitive import Batched, Primitive, promote_arguments
 from mindspore.prims.requirements import Requirement, Within
 
 if TYPE_CHECKING:
@@ -72,6 +74,10 @@ class Transpose(Primitive):
         inverse = np.argsort([p % max(len(perm), 1) for p in perm])
         return Transpose()(dout, tuple(int(i) for i in inverse)), None
 
+    def vmap(self, size: int, x: Batched, perm: Batched) -> Any:
+        ndim = x[0].ndim - 1
+        return self(x[0], (0, *(shift(p, ndim) for p in perm[0])))
+
 
 class ExpandDims(Primitive):
     """Insert a dimension of size 1.
@@ -103,6 +109,9 @@ class ExpandDims(Primitive):
 
     def bprop(self, x: TensorBase, axis: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return Reshape()(dout, x.shape), None
+
+    def vmap(self, size: int, x: Batched, axis: Batched) -> Any:
+        return self(x[0], shift(axis[0], x[0].ndim))
 
 
 class Squeeze(Primitive):
@@ -144,6 +153,9 @@ class Squeeze(Primitive):
 
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (Reshape()(dout, x.shape),)
+
+    def vmap(self, size: int, x: Batched) -> Any:
+        return Reshape()(x[0], (size, *self._shape(x[0].shape[1:])))
 
 
 def _same_dtype(op: str, args: tuple) -> tuple:
@@ -207,6 +219,9 @@ class Concat(Primitive):
             start = stop
         return tuple(grads)
 
+    def vmap(self, size: int, *xs: Batched) -> Any:
+        return Concat(shift(self.axis, rank_of(*xs)))([spread(x, size) for x in xs])
+
 
 class Stack(Primitive):
     """Join tensors along a new dimension.
@@ -251,6 +266,9 @@ class Stack(Primitive):
         lead = (slice(None),) * (self.axis % out.ndim)
         return tuple(GetItem((*lead, i))(dout) for i in range(len(xs)))
 
+    def vmap(self, size: int, *xs: Batched) -> Any:
+        return Stack(shift(self.axis, rank_of(*xs) + 1))([spread(x, size) for x in xs])
+
 
 class Fill(Primitive):
     """A tensor of one repeated number: `Fill()(dtype, shape, value)`.
@@ -294,9 +312,11 @@ class Fill(Primitive):
     def bprop(self, dtype: Any, shape: Any, value: Any, out: TensorBase, dout: TensorBase) -> tuple:
         if not hasattr(value, "dtype") or value.dtype.kind not in "fc":
             return None, None, None
-        from mindspore.prims.elementwise import Cast
-
         return None, None, Cast()(sum_to_shape(dout, value.shape), value.dtype)
+
+    def vmap(self, size: int, dtype: Batched, shape: Batched, value: Batched) -> Any:
+        lead = Reshape()(value[0], (size,) + (1,) * len(shape[0]))
+        return BroadcastTo((size, *shape[0]))(Cast()(lead, dtype[0]))
 
 
 class Pad(Primitive):
@@ -336,6 +356,9 @@ class Pad(Primitive):
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         inner = tuple(slice(before, before + d) for (before, _), d in zip(self.paddings, x.shape))
         return (GetItem(inner)(dout),)
+
+    def vmap(self, size: int, x: Batched) -> Any:
+        return Pad(((0, 0), *self.paddings), self.value)(x[0])
 
 
 # -- indexing ---------------------------------------------------------------------------------------------------------
@@ -488,6 +511,17 @@ class GetItem(_Indexing):
         zero = Fill()(x.dtype, x.shape, 0)
         return (SetItem(self.spec, accumulate=True)(zero, dout, *arrays), *(None for _ in arrays))
 
+    def vmap(self, size: int, x: Batched, *indices: Batched) -> Any:
+        if not x[1] or (indices and (any(b for _, b in indices) or not _one_tensor_among_slices(self.spec))):
+            return None
+        return GetItem((slice(None), *self.spec))(x[0], *(v for v, _ in indices))
+
+
+def _one_tensor_among_slices(spec: tuple) -> bool:
+    """Such an index tensor's place does not move when an axis is put in front."""
+    tensors = [s for s in spec if s is TENSOR_INDEX]
+    return len(tensors) == 1 and all(s is TENSOR_INDEX or isinstance(s, slice) for s in spec)
+
 
 class SetItem(_Indexing):
     """A copy of x in which x[index] is `value` (broadcast), or has it added when `accumulate`."""
@@ -502,8 +536,6 @@ class SetItem(_Indexing):
             number = values.is_number(value)
             value = values.number_tensor(value, dtype) if number else values.from_array(np.asarray(value, dtype.np))
         elif values.dtype_of(value) is not dtype:
-            from mindspore.prims.elementwise import Cast
-
             value = Cast()(value, dtype)
         return x, value, *arrays
 
@@ -572,6 +604,13 @@ class SetItem(_Indexing):
         picked = GetItem(self.spec)(dout, *arrays)
         dx = dout if self.accumulate else SetItem(self.spec)(dout, 0, *arrays)
         return (dx, sum_to_shape(picked, value.shape), *(None for _ in arrays))
+
+    def vmap(self, size: int, x: Batched, value: Batched, *indices: Batched) -> Any:
+        if indices:
+            return None
+        base = spread(x, size)
+        region = self.indexed_shape(base.shape[1:], ())
+        return SetItem((slice(None), *self.spec), self.accumulate)(base, align(value, size, len(region)))
 
 
 # -- tensors and numbers ----------------------------------------------------------------------------------------------

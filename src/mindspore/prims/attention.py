@@ -16,13 +16,14 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.activation import Softmax
+from mindspore.prims.batching import align, rank_of, spread
+from mindspore.prims.broadcasting import ReduceSum, sum_to_shape
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, numbered
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.pallas import on_cuda
 from mindspore.prims.precision import is_half, narrow, product, widen
-from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import ReduceSum, sum_to_shape
+from mindspore.prims.primitive import Batched, Primitive
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:
@@ -179,6 +180,10 @@ class Attention(Primitive):
     ) -> tuple:
         grads = AttentionGrad(self.scale, self.causal)(q, k, v, bias, dout)
         return tuple(grads) if _has_gradient(bias) else (*grads, None)
+
+    def vmap(self, size: int, q: Batched, k: Batched, v: Batched, bias: Batched) -> Any:
+        """Any number of dimensions may come before length and size."""
+        return self(*(spread(a, size) for a in (q, k, v)), align(bias, size, rank_of(q)))
 
 
 class AttentionGrad(Primitive):

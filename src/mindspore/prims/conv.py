@@ -17,9 +17,10 @@ import numpy as np
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, window
+from mindspore.prims.batching import join, part
 from mindspore.prims.factors import WHOLE, Factors, Labels
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import Batched, Primitive
 from mindspore.prims.window import Window
 
 if TYPE_CHECKING:
@@ -228,6 +229,9 @@ class ForwardConvolution(Convolution):
     def bprop(self, x: TensorBase, w: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return _input_gradient(self, dout, w, x.shape), _filter_gradient(self, dout, x, w.shape)
 
+    def vmap(self, size: int, x: Batched, w: Batched) -> Any:
+        return None if w[1] else part(self(join(x[0]), w[0]), size)
+
 
 class _InputGradient(Convolution):
     """The gradient of a convolution by its input: `prim(dout, w, input_size)`; also the transposed convolution."""
@@ -271,6 +275,12 @@ class _InputGradient(Convolution):
 
     def bprop(self, dout: TensorBase, w: TensorBase, size: Any, out: TensorBase, grad: TensorBase) -> tuple:
         return _convolve(self, grad, w), _filter_gradient(self, dout, grad, w.shape), None
+
+    def vmap(self, size: int, dout: Batched, w: Batched, shape: Batched) -> Any:
+        if w[1]:
+            return None
+        first, *rest = shape[0]
+        return part(self(join(dout[0]), w[0], (size * first, *rest)), size)
 
 
 class _FilterGradient(Convolution):

@@ -16,10 +16,10 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.arrays import Reshape
+from mindspore.prims.broadcasting import ReduceSum
 from mindspore.prims.complex_step import along
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import ReduceSum
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Array, Namespace

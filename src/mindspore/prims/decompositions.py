@@ -17,6 +17,7 @@ from mindspore._base.optional import available, require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.arrays import Concat, ExpandDims, GetItem, Transpose
+from mindspore.prims.broadcasting import sum_to_shape
 from mindspore.prims.creation import Eye, Tril, Triu
 from mindspore.prims.elementwise import (
     Cast,
@@ -33,7 +34,6 @@ from mindspore.prims.elementwise import (
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import sum_to_shape
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType

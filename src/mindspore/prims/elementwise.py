@@ -15,8 +15,8 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractScalar, AbstractTensor
 from mindspore.prims import checks, values
+from mindspore.prims.broadcasting import sum_to_shape
 from mindspore.prims.primitive import POINTS, Primitive, set_cast
-from mindspore.prims.reduction import sum_to_shape
 from mindspore.prims.special import erf, erfc, erfinv
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ import numpy as np
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import TENSOR_INDEX, Fill, SetItem, Transpose
+from mindspore.prims.batching import rank_of, shift, spread
 from mindspore.prims.elementwise import Cast, Equal, ones_like, zeros_like
 from mindspore.prims.factors import WHOLE, Factors, numbered
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import Batched, Primitive
 from mindspore.prims.requirements import Requirement, index_within
 
 if TYPE_CHECKING:
@@ -158,6 +159,18 @@ class Gather(Primitive):
         grad = SetItem(spec, accumulate=True)(zero, moved, *grid, indices)
         return Transpose()(grad, tuple(int(i) for i in np.argsort(order))), None, None
 
+    def vmap(self, size: int, params: Batched, indices: Batched, axis: Batched) -> Any:
+        at = axis[0] % rank_of(params)
+        if params[1] and indices[1]:
+            batch = self.batch_dims + (indices[0].ndim - 1 if self.batch_dims < 0 else 0)
+            return Gather(batch + 1)(params[0], indices[0], at + 1)
+        if self.batch_dims:
+            return None
+        if params[1]:
+            return self(params[0], indices[0], at + 1)
+        out = self(params[0], indices[0], at)  # the examples stand where the axis was
+        return Transpose()(out, (at, *(d for d in range(out.ndim) if d != at))) if at else out
+
 
 def _batch_index(batch: tuple[int, ...], indices: Any) -> tuple:
     grid = [np.arange(n).reshape((-1,) + (1,) * (len(indices.shape) - d - 1)) for d, n in enumerate(batch)]
@@ -208,6 +221,9 @@ class GatherD(Primitive):
 
     def bprop(self, x: TensorBase, dim: Any, index: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return TensorScatterElements(dim, "add")(Fill()(x.dtype, x.shape, 0), index, dout), None, None
+
+    def vmap(self, size: int, x: Batched, dim: Batched, index: Batched) -> Any:
+        return self(spread(x, size), shift(dim[0], rank_of(x)), spread(index, size))
 
 
 def _check_element_shape(op: str, x: tuple, axis: int, index: tuple) -> None:
@@ -471,7 +487,7 @@ class TensorScatterElements(_Scatter):
     def bprop(
         self, x: TensorBase, indices: TensorBase, updates: TensorBase, out: TensorBase, dout: TensorBase
     ) -> tuple:
-        from mindspore.prims.reduction import BroadcastTo, sum_to_shape
+        from mindspore.prims.broadcasting import BroadcastTo, sum_to_shape
 
         spread = BroadcastTo(indices.shape)(updates) if updates.shape != indices.shape else updates
         dx, _, du = super().bprop(x, indices, spread, out, dout)

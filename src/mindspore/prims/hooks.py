@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mindspore.ir import AbstractTuple
+from mindspore.prims.broadcasting import sum_to_shape
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import sum_to_shape
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Namespace

@@ -15,10 +15,10 @@ from mindspore._base import dtype as mstype
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import TENSOR_INDEX, GetItem, ScalarToTensor, SetItem
+from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.elementwise import Cast, Select
 from mindspore.prims.inplace import update
 from mindspore.prims.measured import measure
-from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.scan import CumSum
 from mindspore.prims.symbolic import ValueUnknownError
 from mindspore.prims.values import SymbolicScalarBase, TensorBase

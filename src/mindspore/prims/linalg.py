@@ -8,11 +8,12 @@ import numpy as np
 
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks
+from mindspore.prims.batching import align, rank_of
+from mindspore.prims.broadcasting import sum_to_shape
 from mindspore.prims.elementwise import conj
 from mindspore.prims.factors import Factors, broadcasting, numbered
 from mindspore.prims.precision import is_half, product
-from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import sum_to_shape
+from mindspore.prims.primitive import Batched, Primitive
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Array, Namespace
@@ -96,6 +97,10 @@ class MatrixProduct(Primitive):
         dx = product(tb, True)(conj(y), dout) if ta else product(False, not tb)(dout, conj(y))
         dy = product(True, ta)(dout, conj(x)) if tb else product(not ta, False)(conj(x), dout)
         return sum_to_shape(dx, x.shape), sum_to_shape(dy, y.shape)
+
+    def vmap(self, size: int, x: Batched, y: Batched) -> Any:
+        rank = rank_of(x, y)
+        return BatchMatMul(self.transpose_a, self.transpose_b)(align(x, size, rank), align(y, size, rank))
 
 
 class MatMul(MatrixProduct):

@@ -15,11 +15,12 @@ from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.activation import LogSoftmax, Softmax, shifted_and_total, shifted_by_maximum
 from mindspore.prims.arrays import ExpandDims
+from mindspore.prims.batching import folded
+from mindspore.prims.broadcasting import ReduceSum
 from mindspore.prims.elementwise import Cast, Elementwise, Equal, Exp, Log, Maximum, Minimum, Select, Sigmoid, binary
 from mindspore.prims.factors import DONE, Factors
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import ROWS, Primitive
-from mindspore.prims.reduction import ReduceSum
 from mindspore.prims.requirements import Requirement, label_below
 from mindspore.prims.values import from_array
 
@@ -97,6 +98,8 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
         dlogits = scale * (Softmax(-1)(logits) * ReduceSum(True)(labels, -1) - labels)
         return dlogits, -scale * LogSoftmax(-1)(logits)
 
+    vmap = folded
+
 
 class SparseCrossEntropy(Primitive):
     """-log_softmax(logits)[label] per row, for integer labels.
@@ -149,6 +152,8 @@ class SparseCrossEntropy(Primitive):
         hot = Cast()(Equal()(ExpandDims()(labels, -1), classes), logits.dtype)
         return ExpandDims()(dout, -1) * (Softmax(-1)(logits) - hot), None
 
+    vmap = folded
+
 
 def _sigmoid_cross_entropy(xp: Namespace, x: Array, y: Array) -> Any:
     wide = widen(x)
@@ -195,8 +200,8 @@ class SmoothL1(Elementwise):
         return narrow(xp.where(size < self.beta, 0.5 * size * size / self.beta, size - 0.5 * self.beta), x)
 
     def bprop(self, x: TensorBase, y: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
+        from mindspore.prims.broadcasting import sum_to_shape
         from mindspore.prims.elementwise import Sign
-        from mindspore.prims.reduction import sum_to_shape
 
         difference = x - y
         slope = Sign()(difference) if self.beta == 0 else Maximum()(Minimum()(difference / self.beta, 1.0), -1.0)

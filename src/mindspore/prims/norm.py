@@ -14,6 +14,8 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
+from mindspore.prims.batching import shift, with_attributes
+from mindspore.prims.broadcasting import ReduceSum, Reshape, reduced_shape
 from mindspore.prims.elementwise import Rsqrt
 from mindspore.prims.elementwise import as_type as _as
 from mindspore.prims.elementwise import in_float32 as _wide
@@ -21,8 +23,8 @@ from mindspore.prims.factors import DONE, WHOLE, Factors, numbered
 from mindspore.prims.pallas import norm as gpu_norm
 from mindspore.prims.pallas import on_cuda
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import ROWS, Primitive
-from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape, reduced_shape
+from mindspore.prims.primitive import ROWS, Batched, Primitive
+from mindspore.prims.reduction import ReduceMean
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Array, Namespace
@@ -120,6 +122,9 @@ class Standardize(Primitive):
         grad = _standardized_grad(_wide(x), out[1], out[2], _wide(dout[0]), self.axes, self.epsilon, dout[1], dout[2])
         return (_as(grad, x.dtype),)
 
+    def vmap(self, size: int, x: Batched) -> Any:
+        return with_attributes(self, axes=tuple(shift(a, x[0].ndim - 1) for a in self.axes))(x[0])
+
 
 class LayerNorm(Primitive):
     """Standardise over the axes from `begin_norm_axis` on, then scale by gamma and shift by beta.
@@ -172,6 +177,15 @@ class LayerNorm(Primitive):
         backward = LayerNormBackward(self.begin_norm_axis, self.epsilon)
         dx, dgamma, dbeta = backward(x, dout[0], gamma, out[1], out[2], dout[1], dout[2])
         return dx, _as(dgamma, gamma.dtype), _as(dbeta, beta.dtype)
+
+    def vmap(self, size: int, x: Batched, gamma: Batched, beta: Batched) -> Any:
+        if gamma[1] or beta[1] or not x[1]:
+            return None
+        later = lambda axis: axis + 1 if axis >= 0 else axis
+        moved = with_attributes(
+            self, begin_norm_axis=later(self.begin_norm_axis), begin_params_axis=later(self.begin_params_axis)
+        )
+        return moved(x[0], gamma[0], beta[0])
 
 
 class LayerNormBackward(Primitive):
@@ -334,6 +348,9 @@ class RmsNorm(Primitive):
         dx = scaled * inverse - wide * cube * pull
         dgamma = _sum(g * wide * inverse, tuple(range(x.ndim - gamma.ndim)))
         return _as(dx, x.dtype), _as(dgamma, gamma.dtype)
+
+    def vmap(self, size: int, x: Batched, gamma: Batched) -> Any:
+        return None if gamma[1] or not x[1] else self(x[0], gamma[0])
 
 
 class BatchNorm(Primitive):

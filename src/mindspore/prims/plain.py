@@ -17,9 +17,9 @@ from mindspore._base.dtype import DType
 from mindspore.prims import elementwise as ew
 from mindspore.prims import symbolic, values
 from mindspore.prims.arrays import Transpose
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.indexing import getitem
 from mindspore.prims.products import matmul
-from mindspore.prims.reduction import Reshape
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 if TYPE_CHECKING:

@@ -18,10 +18,11 @@ from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, window
+from mindspore.prims.batching import folded, join, part
 from mindspore.prims.elementwise import zeros_like
 from mindspore.prims.factors import WHOLE, Factors, is_tensor
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import ROWS, Primitive
+from mindspore.prims.primitive import ROWS, Batched, Primitive
 from mindspore.prims.window import Window
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ class _Max(Pooling):
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         return (self.sibling(MaxPoolGrad)(x, out, dout),)
 
+    vmap = folded
+
 
 class MaxPool(_Max):
     """The maximum of each 2-d window.
@@ -304,6 +307,8 @@ class MaxPoolGrad(_AtMaxima):
     def bprop(self, x: Any, y: Any, dout: TensorBase, out: TensorBase, grad: Any) -> tuple:
         return zeros_like(x), zeros_like(y), self.sibling(MaxPoolGradGrad)(x, y, grad)
 
+    vmap = folded
+
 
 class MaxPoolGradGrad(_AtMaxima):
     """`prim(x, out, grad)`: the elements of `grad` at the places where the windows of x have their first maximum."""
@@ -320,6 +325,8 @@ class MaxPoolGradGrad(_AtMaxima):
 
     def bprop(self, x: Any, y: Any, grad: Any, out: TensorBase, dout: TensorBase) -> tuple:
         return zeros_like(x), zeros_like(y), self.sibling(MaxPoolGrad)(x, y, dout)
+
+    vmap = folded
 
 
 class MaxPoolWithIndices(Pooling):
@@ -379,6 +386,8 @@ class MaxPoolWithIndices(Pooling):
 
     def bprop(self, x: Any, out: Any, dout: Any) -> tuple:
         return (self.sibling(MaxPoolGrad)(x, out[0], dout[0]),)
+
+    vmap = folded
 
 
 class MaxPoolWithArgmax(MaxPoolWithIndices):
@@ -460,6 +469,8 @@ class AvgPool(_Average):
     def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID", data_format: str = "NCHW"):
         self.setup_average(False, None, kernel_size, strides, pad_mode, data_format)
 
+    vmap = folded
+
 
 class AvgPool3D(_Average):
     """The mean of each 3-d window.
@@ -477,6 +488,8 @@ class AvgPool3D(_Average):
     ):  # fmt: skip
         geometry = kernel_size, strides, pad_mode, data_format, pad, 1, ceil_mode
         self.setup_average(count_include_pad, divisor_override, *geometry)
+
+    vmap = folded
 
 
 class AvgPoolNd(_Average):
@@ -496,6 +509,8 @@ class AvgPoolNd(_Average):
         data_format = data_format or "NC" + _SPATIAL[rank]
         geometry = kernel_size, strides, pad_mode, data_format, pad, 1, ceil_mode
         self.setup_average(count_include_pad, divisor_override, *geometry, dims=rank)
+
+    vmap = folded
 
 
 class AvgPoolGrad(_Average):
@@ -523,3 +538,7 @@ class AvgPoolGrad(_Average):
 
     def bprop(self, dout: TensorBase, shape: Any, out: TensorBase, grad: TensorBase) -> tuple:  # type: ignore[override]
         return self.sibling(AvgPoolNd)(grad), None
+
+    def vmap(self, size: int, dout: Batched, shape: Batched) -> Any:
+        first, *rest = shape[0]
+        return part(self(join(dout[0]), (size * first, *rest)), size)

@@ -14,8 +14,8 @@ A subclass states, side by side:
 - `multiplications(*args)`: optional; how many, of an operation that sums up products.
 - `on_device(device, *args)`: optional; the operation on a device's parts of its arguments, where it is not simply the
   operation itself (compiler/shard/device.py says what `device` knows). Written with primitives, like `bprop`.
-- `vmap(size, *args)`: optional; each argument is a pair: a value, and whether it has a batch axis of this size in front.
-  Gives the result with such an axis, or None (see compiler/autodiff/vmap.py).
+- `vmap(size, *args)`: optional; the operation on so many examples at once. Each argument is `Batched`; the result has the
+  examples along its first axis. None: not for such arguments (see compiler/autodiff/vmap.py; prims/batching.py has what rules share).
 
 Calling an instance goes through `dispatch`, which either runs it now or adds a node to the graph being built.
 """
@@ -37,6 +37,9 @@ from mindspore.prims.factors import Factors
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Namespace
+
+#: an argument of a `vmap` rule: a value (or a tuple of values), and whether the examples run along its first axis
+Batched = tuple[Any, bool]
 
 
 class _Dispatch:

@@ -13,8 +13,8 @@ import numpy as np
 
 from mindspore.prims import values
 from mindspore.prims.arrays import TENSOR_INDEX, GetItem, Transpose
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reshape
 from mindspore.prims.linalg import BatchMatMul, MatMul
-from mindspore.prims.reduction import BroadcastTo, ReduceSum, Reshape
 
 if TYPE_CHECKING:
     from mindspore.prims.values import TensorBase

@@ -11,6 +11,7 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import Concat, Fill, GetItem
+from mindspore.prims.batching import along_axis, running
 from mindspore.prims.elementwise import Exp, conj
 from mindspore.prims.factors import Factors, along
 from mindspore.prims.gather_scatter import TensorScatterElements
@@ -62,6 +63,8 @@ class _Scan(Primitive):
 
     def accumulate(self, xp: Namespace, x: Any, axis: int) -> Any:
         raise NotImplementedError
+
+    vmap = running
 
 
 class CumSum(_Scan):
@@ -162,6 +165,8 @@ class _RunningExtremum(Primitive):
 
     def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         return (TensorScatterElements(self.axis, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]),)
+
+    vmap = along_axis
 
 
 class Cummax(_RunningExtremum):

@@ -11,9 +11,10 @@ from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values
 from mindspore.prims.arrays import Fill
+from mindspore.prims.batching import along_axis
 from mindspore.prims.factors import WHOLE, Factors, along, numbered
 from mindspore.prims.gather_scatter import TensorScatterElements
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import Batched, Primitive
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Array, Namespace
@@ -65,6 +66,8 @@ class Sort(Primitive):
 
     def bprop(self, x: TensorBase, out: Any, dout: Any) -> tuple:
         return (TensorScatterElements(self.axis, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]),)
+
+    vmap = along_axis
 
 
 class TopK(Primitive):
@@ -121,6 +124,9 @@ class TopK(Primitive):
     def bprop(self, x: TensorBase, k: Any, out: Any, dout: Any) -> tuple:
         return TensorScatterElements(-1, "add")(Fill()(x.dtype, x.shape, 0), out[1], dout[0]), None
 
+    def vmap(self, size: int, x: Batched, k: Batched) -> Any:
+        return self(x[0], k[0]) if x[0].ndim > 1 and not k[1] else None
+
 
 def _largest_unordered(x: np.ndarray, k: int) -> np.ndarray:
     """Indices of the k largest of each row, in rising index order; among equals the first. Linear time."""
@@ -163,6 +169,8 @@ class _ArgExtremum(Primitive):
         if x.ndim == 0:
             return xp.zeros((), self.output_type.np)
         return xp.asarray(getattr(xp, self.function)(x, axis=self.axis)).astype(self.output_type.np)
+
+    vmap = along_axis
 
 
 class Argmax(_ArgExtremum):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindspore.prims.broadcasting import sum_to_shape
 from mindspore.prims.elementwise import Elementwise, Exp, Log, Log1p, Select, Sign, binary, unary, zeros_like
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.reduction import sum_to_shape
 from mindspore.prims.special import scipy_special
 
 if TYPE_CHECKING:

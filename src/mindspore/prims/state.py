@@ -12,10 +12,10 @@ from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, values
+from mindspore.prims.broadcasting import Reshape, sum_to_shape
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import Reshape, sum_to_shape
 
 if TYPE_CHECKING:
     from mindspore.prims.array_types import Array, Namespace

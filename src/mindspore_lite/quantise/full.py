@@ -19,7 +19,7 @@ from mindspore.compiler.builder import Builder
 from mindspore.formats.program import Program
 from mindspore.ir import AbstractTensor, CNode, FuncGraph, Node, ValueNode
 from mindspore.ir.graph import Parameter
-from mindspore.prims import conv, elementwise, linalg, norm, reduction
+from mindspore.prims import broadcasting, conv, elementwise, linalg, norm, reduction
 from mindspore.prims.quantised import QuantisedConv2D, QuantisedMatMul, QuantiseLinear
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 from mindspore_lite.quantise.ranges import Range
@@ -368,7 +368,7 @@ class _Plan:
         filters = writer.weight(f"{layer.name}.codes", codes)
         result = writer.emit(op, x, filters, scale, writer.weight(f"{layer.name}.bias", bias.astype(np.float32)), *more)
         shape = layer.result.abstract.shape
-        return result if result.abstract.shape == shape else writer.emit(reduction.Reshape(), result, ValueNode(tuple(shape)))
+        return result if result.abstract.shape == shape else writer.emit(broadcasting.Reshape(), result, ValueNode(tuple(shape)))
 
     def _filters(self, layer: Layer) -> tuple[np.ndarray, np.ndarray]:
         """Codes, and what one step stands for per channel; factors are part of the filters."""

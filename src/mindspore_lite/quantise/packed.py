@@ -14,8 +14,8 @@ import numpy as np
 from mindspore.formats.program import Program
 from mindspore.ir import Node, ValueNode
 from mindspore.prims import linalg
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.packed_product import PackedProduct, pack
-from mindspore.prims.reduction import Reshape
 from mindspore_lite.quantise.full import Finder, FullOptions, Layer, Rewriter, without_unused
 
 _FEW_ROWS = 4

@@ -1,9 +1,9 @@
 """vmap: giving every primitive of a graph a batch dimension.
 
 The graph computes one example. Its nodes are walked in order; each value is marked batched (leading axis = examples)
-or shared. A primitive with only shared arguments is applied once. Otherwise its batching rule applies it to all
-examples at once: elementwise primitives by aligning ranks, reductions and shape operations by shifting axes, matrix
-products as batched products. A primitive without a rule is applied example by example and the results stacked: slower, but
+or shared. A primitive with only shared arguments is applied once. Otherwise its own rule (`Primitive.vmap`) applies it to all
+examples at once: reductions and shape operations by shifting axes, matrix products as batched products; elementwise
+primitives by aligning ranks. A primitive without a rule is applied example by example and the results stacked: slower, but
 every graph can be batched.
 """
 
@@ -12,23 +12,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mindspore.compiler.autodiff.vmap_rules import RULES
-from mindspore.compiler.autodiff.vmap_rules_nn import RULES_NN
 from mindspore.compiler.builder import Builder
 from mindspore.compiler.inline import public_argument, reapply
 from mindspore.ir import CNode, Node, ValueNode
 from mindspore.prims.arrays import GetItem, Stack
+from mindspore.prims.batching import align, rank_of, spread
 from mindspore.prims.control import Call, Cond, While
 from mindspore.prims.elementwise import Select
+from mindspore.prims.primitive import Batched, Primitive
+from mindspore.prims.stack import as_tensor
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
 
 if TYPE_CHECKING:
     from mindspore.ir import FuncGraph
-    from mindspore.prims.primitive import Primitive
-
-Batched = tuple[Any, bool]  # (public value or tuple of values, has a batch axis)
-
 
 def batch_graph(builder: Builder, outputs: list[Node], inputs: list[tuple[Node, Any]], size: int) -> list[Batched]:
     """Apply the nodes that compute `outputs` to batched inputs; returns (value, is batched) per output."""
@@ -126,7 +123,7 @@ class _Walk:
         return list(out)
 
     def _select(self, predicate: TensorBase, a: Batched, b: Batched) -> Any:
-        left, right = (v if flag else _broadcast(v, self.size) for v, flag in (a, b))
+        left, right = spread(a, self.size), spread(b, self.size)
         mask = predicate.reshape((self.size,) + (1,) * (left.ndim - 1))
         return Select()(mask, left, right)
 
@@ -139,38 +136,15 @@ def _pairs(out: Any) -> Batched:
     return out, True
 
 
-def _broadcast(value: Any, size: int) -> Any:
-    from mindspore.prims.reduction import BroadcastTo
-
-    return BroadcastTo((size, *value.shape))(value)
-
-
 def _stack(results: list[Any]) -> Any:
-    from mindspore.prims.stack import as_tensor
-
     return Stack(0)([as_tensor(r) for r in results])
 
 
 def _by_rule(op: Primitive, size: int, args: list[Batched]) -> Any:
-    """The result by the operation's own rule, or by that of its kind; None where there is none for these arguments."""
+    """The result by the operation's own rule, or by that of elementwise ones; None where there is none for these arguments."""
     if op.vmap is not None:
         return op.vmap(size, *args)
-    rule = RULES.get(type(op)) or RULES_NN.get(type(op)) or _family_rule(op)
-    return None if rule is None else rule(op, size, *args)
-
-
-def _family_rule(op: Primitive) -> Any:
-    return _elementwise if op.elementwise else None
-
-
-def _elementwise(op: Primitive, size: int, *args: Batched) -> Any:
-    """Align ranks behind the batch axis, then broadcasting does the rest."""
-    data = [(v, f) for v, f in args if isinstance(v, (TensorBase, SymbolicScalarBase))]
-    rank = max((v.ndim - 1 if f else v.ndim) for v, f in data)
-    aligned = []
-    for value, flag in args:
-        if flag and value.ndim - 1 < rank:
-            lead = (1,) * (rank - (value.ndim - 1))
-            value = value.reshape((size, *lead, *value.shape[1:]))
-        aligned.append(value)
-    return op(*aligned)
+    if not op.elementwise:
+        return None
+    rank = rank_of(*((v, f) for v, f in args if isinstance(v, (TensorBase, SymbolicScalarBase))))
+    return op(*(align(arg, size, rank) for arg in args))  # behind the batch axis broadcasting does the rest

@@ -10,7 +10,7 @@ from mindspore._base import dtype as mstype
 from mindspore.compiler.builder import FOLD_LIMIT, _nbytes
 from mindspore.compiler.rewrite.matcher import Context, Rule, any_, op, rule, var
 from mindspore.ir import AbstractOther, AbstractTensor, AbstractTuple, CNode, Node, ValueNode
-from mindspore.prims import arrays, elementwise, reduction
+from mindspore.prims import arrays, broadcasting, elementwise
 from mindspore.prims.primitive import Primitive
 from mindspore.prims.structural import MakeTuple
 
@@ -78,12 +78,12 @@ def same_shape(context: Context, node: CNode, x: Node) -> Node | None:
 
 @rule("reshape of a reshape", op("Reshape", op("Reshape", var("x"), any_), var("shape")))
 def reshape_chain(context: Context, node: CNode, x: Node, shape: Node) -> Node:
-    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))
+    return context.make(broadcasting.Reshape(), x, context.constant(node.abstract.shape))
 
 
 @rule("squeeze or expand as reshape", op("ExpandDims", var("x"), any_), op("Squeeze", var("x")))
 def as_reshape(context: Context, node: CNode, x: Node) -> Node:
-    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))
+    return context.make(broadcasting.Reshape(), x, context.constant(node.abstract.shape))
 
 
 @rule("transpose that moves nothing", op("Transpose", var("x"), var("perm")))
@@ -94,7 +94,7 @@ def trivial_transpose(context: Context, node: CNode, x: Node, perm: ValueNode) -
     if order == list(range(len(shape))):
         return x
     if [p for p in order if shape[p] != 1] == [i for i in range(len(shape)) if shape[i] != 1]:
-        return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))
+        return context.make(broadcasting.Reshape(), x, context.constant(node.abstract.shape))
     return None
 
 
@@ -132,7 +132,7 @@ def _plain_transpose(node: Node) -> Node | None:
 def trivial_reduction(context: Context, node: CNode, x: Node) -> Node | None:
     if x.abstract.size != node.abstract.size or x.abstract.dtype is not node.abstract.dtype:
         return None
-    return context.make(reduction.Reshape(), x, context.constant(node.abstract.shape))
+    return context.make(broadcasting.Reshape(), x, context.constant(node.abstract.shape))
 
 
 # -- algebra --------------------------------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ from mindspore.compiler.shard.layout import Layout, Mesh
 from mindspore.compiler.shard.plan import axes_of, output_layouts, parts_of
 from mindspore.compiler.shard.strategy import Assignment
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.collective import AllReduce
 from mindspore.prims.elementwise import Cast, Equal, GreaterEqual, Less, LogicalAnd, Select
 from mindspore.prims.factors import Factors
 from mindspore.prims.mesh import MeshIndex, mesh_group
-from mindspore.prims.reduction import Reshape
 
 if TYPE_CHECKING:
     from mindspore.prims.primitive import Primitive

@@ -14,9 +14,9 @@ from mindspore._base import dtype as mstype
 from mindspore.formats.mindir.messages import TYPES_BY_ID
 from mindspore.prims import products, values
 from mindspore.prims.arrays import ExpandDims
+from mindspore.prims.broadcasting import BroadcastTo
 from mindspore.prims.catalogue import catalogue
 from mindspore.prims.pooling import MaxPoolGrad
-from mindspore.prims.reduction import BroadcastTo
 from mindspore.prims.rnn import RecurrentSequence
 from mindspore.prims.values import TensorBase
 

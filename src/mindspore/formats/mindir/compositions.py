@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.prims import arrays, elementwise, reduction, sorting, values
+from mindspore.prims import arrays, broadcasting, elementwise, reduction, sorting, values
 from mindspore.prims.gather_scatter import Gather, TensorScatterAdd
 from mindspore.prims.values import TensorBase
 
@@ -76,8 +76,8 @@ def _tile(x: TensorBase, dims: Any) -> Any:
     shape = (1,) * (len(repeats) - x.ndim) + tuple(x.shape)
     repeats = (1,) * (len(shape) - len(repeats)) + repeats
     pairs = [size for pair in zip(repeats, shape) for size in pair]
-    spread = reduction.BroadcastTo(tuple(pairs))(reduction.Reshape()(x, tuple(v for d in shape for v in (1, d))))
-    return reduction.Reshape()(spread, tuple(r * d for r, d in zip(repeats, shape)))
+    spread = broadcasting.BroadcastTo(tuple(pairs))(broadcasting.Reshape()(x, tuple(v for d in shape for v in (1, d))))
+    return broadcasting.Reshape()(spread, tuple(r * d for r, d in zip(repeats, shape)))
 
 
 @composed("ReverseV2")
@@ -120,8 +120,8 @@ def _meshgrid(xs: Any, *rest: Any, indexing: str = "xy") -> tuple:
     if indexing.lower() == "xy" and len(order) > 1:
         order[:2] = [1, 0]
     shape = tuple(vectors[place].shape[0] for place in order)
-    rows = (reduction.Reshape()(x, tuple(-1 if p == i else 1 for p in order)) for i, x in enumerate(vectors))
-    return tuple(reduction.BroadcastTo(shape)(row) for row in rows)
+    rows = (broadcasting.Reshape()(x, tuple(-1 if p == i else 1 for p in order)) for i, x in enumerate(vectors))
+    return tuple(broadcasting.BroadcastTo(shape)(row) for row in rows)
 
 
 # -- arithmetic -------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def _add_all(xs: Any, *rest: Any) -> Any:
 def _bias_add(x: TensorBase, bias: Any, *, data_format: str = "NCHW") -> Any:
     if data_format == "NHWC":
         return x + bias
-    return x + reduction.Reshape()(bias, (-1, *(1,) * (x.ndim - 2)))
+    return x + broadcasting.Reshape()(bias, (-1, *(1,) * (x.ndim - 2)))
 
 
 @composed("MaskedFill")

@@ -88,9 +88,8 @@ from mindspore.prims.random import (
     FoldIn, NextKey, RandomBits, RandomGammaSample, RandomInteger, RandomNormal, RandomPermutation,
     RandomPoissonSample, RandomUniform,
 )  # fmt: skip
-from mindspore.prims.reduction import (
-    BroadcastTo, ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd, ReduceSum, Reduction, Reshape,
-)  # fmt: skip
+from mindspore.prims.broadcasting import BroadcastTo, ReduceSum, Reduction, Reshape  # fmt: skip
+from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd  # fmt: skip
 from mindspore.prims.requirements import Note, Violation
 from mindspore.prims.statistics import BadCount, ScalarVector, TensorStatistics
 from mindspore.prims.rnn import (

@@ -15,8 +15,8 @@ from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.resampling import apply_along
 from mindspore.prims import elementwise as ew
 from mindspore.prims import random as rnd
+from mindspore.prims.broadcasting import BroadcastTo, Reshape
 from mindspore.prims.gather_scatter import Gather
-from mindspore.prims.reduction import BroadcastTo, Reshape
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from mindspore.ops import transducer_loss
 from mindspore.ops.arguments import cast, concrete, require_rank, require_tensors, static_ints
 from mindspore.ops.composition import REQUIRED, composition
 from mindspore.prims import elementwise as ew
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.gather_scatter import TensorScatterAdd
-from mindspore.prims.reduction import ReduceSum, Reshape
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:

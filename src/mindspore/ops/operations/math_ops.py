@@ -11,6 +11,7 @@ from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.prims import elementwise as ew
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.elementwise import (
     Abs,
     ACos,
@@ -91,16 +92,7 @@ from mindspore.prims.elementwise import (
     Xlogy,
 )
 from mindspore.prims.linalg import BatchMatMul, MatMul
-from mindspore.prims.reduction import (
-    ReduceAll,
-    ReduceAny,
-    ReduceMax,
-    ReduceMean,
-    ReduceMin,
-    ReduceProd,
-    ReduceSum,
-    Reshape,
-)
+from mindspore.prims.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMean, ReduceMin, ReduceProd
 from mindspore.prims.scan import Cummax, Cummin, CumProd, CumSum, CumulativeLogsumexp
 from mindspore.prims.sorting import Argmin
 

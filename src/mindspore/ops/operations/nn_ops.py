@@ -20,13 +20,14 @@ from mindspore.prims import elementwise as ew
 from mindspore.prims import window
 from mindspore.prims.activation import FastGeLU, GeLU, Softmax
 from mindspore.prims.arrays import ExpandDims, GetItem, Transpose
+from mindspore.prims.broadcasting import ReduceSum, Reshape
 from mindspore.prims.conv import Conv2D
 from mindspore.prims.ctc import CTC
 from mindspore.prims.dropout import DropoutMask, DropoutWithKey
 from mindspore.prims.loss import SparseCrossEntropy
 from mindspore.prims.norm import Standardize
 from mindspore.prims.pooling import MaxPoolWithIndices
-from mindspore.prims.reduction import ReduceMean, ReduceSum, Reshape
+from mindspore.prims.reduction import ReduceMean
 from mindspore.prims.requirements import demand_labels
 from mindspore.prims.scan import CumSum
 from mindspore.prims.values import from_array

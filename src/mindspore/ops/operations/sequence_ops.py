@@ -14,8 +14,8 @@ from mindspore.ops.gather_scatter import gather
 from mindspore.ops.product import dense, matmul
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Concat, GetItem, Stack, Transpose
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.primitive import Primitive
-from mindspore.prims.reduction import Reshape
 from mindspore.prims.rnn import RecurrentSequence
 from mindspore.prims.values import from_array
 

@@ -11,9 +11,10 @@ from mindspore.ops import deformable, fractional_pooling
 from mindspore.ops.composition import REQUIRED, composition
 from mindspore.ops.joining import pad_pairs
 from mindspore.prims.arrays import Transpose
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.pooling import AvgPool, MaxPool
-from mindspore.prims.reduction import ReduceMax, Reshape
+from mindspore.prims.reduction import ReduceMax
 from mindspore.prims.values import from_array
 
 if TYPE_CHECKING:
