@@ -1,7 +1,7 @@
 """Tensor: an n-dimensional array, concrete in PyNative mode, a graph node while a graph is built.
 
 The class itself holds storage, conversion and Python protocol. Operations come from `mindspore.ops`, which attaches its
-functions as methods (`ops/tensor_methods.py`), so that `x.sum()` and `ops.sum(x)` are one thing.
+functions as methods (`ops/tensor_methods/`), so that `x.sum()` and `ops.sum(x)` are one thing.
 """
 
 from __future__ import annotations

@@ -1,0 +1,218 @@
+"""Methods about a tensor itself: its type and conversion, its dimensions, where it lives, whether it is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindspore._base import dtype as mstype
+from mindspore.common.sparse import dense_to_coo, dense_to_csr
+from mindspore.common.tensor import Tensor
+from mindspore.ops import functional as F
+from mindspore.ops.arguments import cast
+from mindspore.prims import elementwise as ew
+
+
+def _stride(self: Tensor, dim: int | None = None) -> Any:
+    """How many elements apart neighbours along each dimension (or one) are.
+
+    Examples:
+        >>> ops.ones((2, 3)).stride()
+        [3, 1]
+    """
+    steps = [s // self.itemsize for s in self.strides]
+    return steps if dim is None else steps[dim]
+
+
+def _dim(self: Tensor) -> int:
+    """The number of dimensions.
+
+    Examples:
+        >>> Tensor([[1.0]]).dim()
+        2
+    """
+    return self.ndim
+
+
+def _ndimension(self: Tensor) -> int:
+    """The number of dimensions.
+
+    Examples:
+        >>> Tensor([[1.0]]).ndimension()
+        2
+    """
+    return self.ndim
+
+
+def _nelement(self: Tensor) -> int:
+    """The number of elements.
+
+    Examples:
+        >>> Tensor([1.0, 2.0]).nelement()
+        2
+    """
+    return self.size
+
+
+def _is_signed(self: Tensor) -> bool:
+    """Whether elements can be negative.
+
+    Examples:
+        >>> Tensor([1, 2]).is_signed()
+        True
+    """
+    return self.dtype.kind in "ifc"
+
+
+def _value(self: Tensor) -> Tensor:
+    """The tensor itself.
+
+    Examples:
+        >>> Tensor([1.0]).value().tolist()
+        [1.0]
+    """
+    return self
+
+
+def _cpu(self: Tensor) -> Tensor:
+    """This tensor in the memory of the CPU.
+
+    Examples:
+        >>> Tensor([1.0]).cpu().tolist()
+        [1.0]
+    """
+    return self
+
+
+def _move_to(self: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
+    """This tensor: there is one memory here.
+
+    Examples:
+        >>> Tensor([1.0]).move_to('CPU').tolist()
+        [1.0]
+    """
+    return self
+
+
+def _set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
+    """Mark the tensor as a constant of compiled functions.
+
+    Examples:
+        >>> Tensor([1.0]).set_const_arg().tolist()
+        [1.0]
+    """
+    return self
+
+
+def _storage_offset(self: Tensor) -> int:
+    """0: tensors share no memory.
+
+    Examples:
+        >>> Tensor([1.0]).storage_offset()
+        0
+    """
+    return 0
+
+
+def data(self: Tensor) -> Tensor:
+    """The tensor itself.
+
+    Examples:
+        >>> Tensor([1.0]).data.tolist()
+        [1.0]
+    """
+    return self
+
+
+def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Set whether optimizers update this tensor.
+
+    Examples:
+        >>> print(Parameter(Tensor([1.0]), name="w").requires_grad_(False).requires_grad)
+        False
+    """
+    self.requires_grad = requires_grad  # type: ignore[attr-defined]
+    return self
+
+
+def _to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """This tensor converted to the dtype given (by itself, by keyword, or as that of another tensor).
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor
+        >>> Tensor([1.0]).to(ms.float16).dtype
+        mindspore.float16
+    """
+    wanted = kwargs.get("dtype")
+    for arg in (*args, kwargs.get("other")):
+        if isinstance(arg, Tensor):
+            wanted = arg.dtype
+        elif isinstance(arg, (mstype.DType, type)) or (isinstance(arg, str) and arg in mstype._BY_NAME):
+            wanted = arg
+        elif isinstance(arg, str) and arg.partition(":")[0].lower() not in ("cpu", "gpu", "ascend", "npu", "cuda"):
+            raise ValueError(
+                f"For 'Tensor.to', a dtype or one of 'CPU', 'GPU' and 'Ascend' must be given, but got {arg!r}."
+            )
+    out = cast(self, wanted)
+    return out.copy() if kwargs.get("copy") and out is self else out
+
+
+def _astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
+    """The elements converted to another type.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import Tensor
+        >>> Tensor([1.5, 2.5]).astype(ms.int32).tolist()
+        [1, 2]
+    """
+    dtype = mstype.to_dtype(dtype)
+    return self if self.dtype is dtype and not copy else ew.Cast()(self, dtype)
+
+
+def _type(self: Tensor, dtype: Any = None) -> Any:
+    """The element type's name, or this tensor converted.
+
+    Examples:
+        >>> Tensor([1.0]).type()
+        'Float32'
+    """
+    return str(self.dtype) if dtype is None else cast(self, dtype)
+
+
+def converter(dtype: mstype.DType, name: str) -> Callable:
+    def method(self: Tensor) -> Tensor:
+        return cast(self, dtype)
+
+    method.__name__ = name
+    method.__doc__ = f"""This tensor as {dtype}.
+
+    Examples:
+        >>> Tensor([1, 2]).{name}().dtype
+        {dtype!r}
+    """
+    return method
+
+
+METHODS: dict[str, Callable] = {
+    "stride": _stride,
+    "to": _to,
+    "astype": _astype,
+    "type": _type,
+    "to_tensor": Tensor.init_data,
+    "requires_grad_": _requires_grad_,
+    "clone": Tensor.copy,
+    "dim": _dim,
+    "ndimension": _ndimension,
+    "nelement": _nelement,
+    "is_signed": _is_signed,
+    "detach": F.stop_gradient,
+    "value": _value,
+    "cpu": _cpu,
+    "move_to": _move_to,
+    "set_const_arg": _set_const_arg,
+    "storage_offset": _storage_offset,
+    "to_coo": dense_to_coo,
+    "to_csr": dense_to_csr,
+}
