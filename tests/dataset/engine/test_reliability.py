@@ -169,19 +169,42 @@ def test_memory_does_not_grow_from_epoch_to_epoch(tmp_path):
     assert resident_bytes() - before < 40 << 20
 
 
-@pytest.mark.parametrize("mode, expected", [("SKIP", [0, 1, 2, 3, 4, 5, 6, 8, 9]), ("REPLACE", None)])
-def test_failed_rows_are_skipped_or_replaced(mode, expected):
-    ds.config.set_error_samples_mode(getattr(ds.config.ErrorSamplesMode, mode))
-    try:
-        data = ds.NumpySlicesDataset(np.arange(10), "x", shuffle=False).map(fail_on_seven)
-        found = [int(row[0]) for row in rows(data)]
-    finally:
-        ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.RETURN)
-    if expected is not None:
-        assert found == expected
-    else:
-        assert len(found) == 10
-        assert 7 not in found
+@pytest.fixture
+def error_samples():
+    """A function that sets what happens to failed rows, until the test ends."""
+    yield lambda mode: ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode[mode])
+    ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.RETURN)
+
+
+@pytest.mark.parametrize("mode, expected", [("SKIP", [0, 1, 2, 3, 4, 5, 6, 8, 9]), ("REPLACE", [0, 1, 2, 3, 4, 5, 6, 8, 9, 0])])
+def test_failed_rows_are_skipped_or_replaced(error_samples, mode, expected):
+    error_samples(mode)
+    data = ds.NumpySlicesDataset(np.arange(10), "x", shuffle=False).map(fail_on_seven)
+    assert [int(row[0]) for row in rows(data)] == expected
+
+
+def fail_on_odd(x):
+    if x % 2:
+        raise ValueError("odd")
+    return x
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_replacements_are_spread_over_the_epoch_once_sixteen_rows_are_good(error_samples, processes):
+    error_samples("REPLACE")
+    data = ds.NumpySlicesDataset(np.arange(40), "x", shuffle=False)
+    data = data.map(fail_on_odd, python_multiprocessing=processes, num_parallel_workers=2)
+    good, late = list(range(0, 32, 2)), [0, 32, 2, 34, 4, 36, 6, 38]
+    expected = good + late + good[4:] + [32, 34, 36, 38]
+    assert [int(row[0]) for row in rows(data)] == expected
+    assert [row[0].shape for row in rows(data.map(fail_on_seven).batch(8))] == [(8,)] * 5
+
+
+def test_rows_that_all_fail_cannot_be_replaced(error_samples):
+    error_samples("REPLACE")
+    data = ds.NumpySlicesDataset(np.arange(1, 8, 2), "x", shuffle=False).map(fail_on_odd)
+    with pytest.raises(RuntimeError, match="All data is garbage"):
+        rows(data)
 
 
 def test_an_error_names_the_one_of_several_files_that_holds_the_row(tmp_path):

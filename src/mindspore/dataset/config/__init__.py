@@ -25,7 +25,7 @@ DEFAULT_SEED = 5489  # the value that means "not set": every run draws its own
 
 
 class ErrorSamplesMode(IntEnum):
-    """What a map does with a row that fails: raise, use the previous good row again, or leave the row out.
+    """What a map does with a row that fails: raise, put a good row in its place, or leave the row out.
 
     Examples:
         >>> [choice.name for choice in ds.config.ErrorSamplesMode]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 
+from mindspore.dataset.config import ErrorSamplesMode, settings
 from mindspore.dataset.ir.leaf import MappableNode, StreamNode
 from mindspore.dataset.ir.node import Node, walk
 from mindspore.dataset.ir.ops import (
@@ -36,6 +37,7 @@ from mindspore.dataset.runtime.batch import BucketBatch, DynamicBatch
 from mindspore.dataset.runtime.callback_map import CallbackMap
 from mindspore.dataset.runtime.chain import BatchedChain, Chain
 from mindspore.dataset.runtime.context import RunContext
+from mindspore.dataset.runtime.replace import Replaced
 from mindspore.dataset.runtime.step import (
     ANY,
     CALLER,
@@ -94,7 +96,8 @@ def _(node: MapNode, context):
     step.max_rowsize = node.max_rowsize
     if node.callbacks:
         return CallbackMap(child, step, columns, node.callbacks)
-    return extend(child, step, columns, context)
+    made = extend(child, step, columns, context)
+    return Replaced(made) if settings().error_samples_mode is ErrorSamplesMode.REPLACE else made
 
 
 def layout(below: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> list[tuple[str, int]]:

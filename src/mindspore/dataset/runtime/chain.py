@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from mindspore.dataset.config import ErrorSamplesMode, settings
+from mindspore.dataset.config import settings
 from mindspore.dataset.runtime.context import RunContext
 from mindspore.dataset.runtime.executor import Executor, Inline, Threads
 from mindspore.dataset.runtime.operators import Operator, Pair
@@ -78,9 +78,8 @@ class Chain(Operator):
         return self._pairs(self.through(runs(pairs, epoch, length)))
 
     def _inline(self) -> bool:
-        """True when nothing is gained by tasks of several rows; a failed row is replaced by another of its task."""
-        replaces = settings().error_samples_mode is ErrorSamplesMode.REPLACE
-        return not replaces and all(place in (CALLER, ANY) for place, _ in cut(self.steps))
+        """True when nothing is gained by tasks of several rows."""
+        return all(place in (CALLER, ANY) for place, _ in cut(self.steps))
 
     @staticmethod
     def _pairs(results: Iterable) -> Iterator[Pair]:

@@ -24,6 +24,7 @@ from mindspore.dataset.runtime.room import BatchRoom, BlockPool
 
 ANY, CALLER, THREAD, PROCESS = "any", "caller", "thread", "process"
 Keys = Sequence[int]
+FAILED: Row = ()  # what a map gives for a row that it failed on: a row without columns
 
 
 class Step:
@@ -179,25 +180,14 @@ class MapStep(Step):
         return value
 
     def _run_tolerant(self, operations, epoch, keys, rows):
-        """Failed rows are left out, or replaced by the nearest good row of the task."""
-        good: list[tuple[int, Row] | None] = []
-        failure: RowFailure | None = None
+        """Failed rows are left out, or marked, so that `replace.py` puts others in their places."""
+        kept: list[tuple[int, Row]] = []
         for key, row in zip(keys, rows):
             try:
-                good.append((key, self.map_row(operations, epoch, key, row)))
-            except RowFailure as error:
-                failure = error
-                good.append(None)
-        if self.error_mode == ErrorSamplesMode.REPLACE:
-            spare = next((item for item in good if item is not None), None)
-            if spare is None and failure is not None:
-                raise failure
-            for i, item in enumerate(good):
-                if item is not None:
-                    spare = item
-                elif spare is not None:
-                    good[i] = (keys[i], spare[1])
-        kept = [item for item in good if item is not None]
+                kept.append((key, self.map_row(operations, epoch, key, row)))
+            except RowFailure:
+                if self.error_mode == ErrorSamplesMode.REPLACE:
+                    kept.append((key, FAILED))
         return [key for key, _ in kept], [row for _, row in kept]
 
 
