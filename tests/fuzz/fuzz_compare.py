@@ -12,7 +12,9 @@ from mindspore._base.optional import available
 
 BACKENDS = ("interp", "cpu", *(("xla",) if available("jax") else ()))
 #: what a call may raise that does not fit; anything else is a fault of the library
-REFUSALS = (TypeError, ValueError, RuntimeError, IndexError, ZeroDivisionError, OverflowError, NotImplementedError)
+REFUSALS = (
+    TypeError, ValueError, RuntimeError, IndexError, ZeroDivisionError, OverflowError, NotImplementedError, AttributeError, MemoryError,
+)  # fmt: skip
 #: relative to the largest value of a result: rounding of sums in another order
 _TOLERANCE = {"float64": 1e-9, "float32": 2e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
@@ -25,7 +27,7 @@ def compare(
     what: str,
     function: Callable[..., Any],
     arguments: Iterable[Any],
-    before: Callable[[], None] = lambda: None,
+    before: Callable[[], object] = lambda: None,
     noise: float = 1e-6,
 ) -> None:
     """Run `function` in PyNative mode and as a graph on all backends; raise Difference where results differ.
@@ -46,7 +48,8 @@ def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...], way: str)
     settings = {"mode": ms.PYNATIVE_MODE} if way == "pynative" else {"mode": ms.GRAPH_MODE, "backend": way}
     with ms.context.local_context(**settings):
         try:
-            return [_array(leaf) for leaf in _leaves(function(*arguments))]
+            given = [a.copy() if isinstance(a, ms.Tensor) else a for a in arguments]  # some operations write to them
+            return [_array(leaf) for leaf in _leaves(function(*given))]
         except REFUSALS as refusal:
             return refusal
 
@@ -55,6 +58,10 @@ def _leaves(value: Any) -> Iterable[Any]:
     if isinstance(value, (tuple, list)):
         for item in value:
             yield from _leaves(item)
+    elif isinstance(value, (ms.COOTensor, ms.RowTensor)):
+        yield from (value.indices, value.values)
+    elif isinstance(value, ms.CSRTensor):
+        yield from (value.indptr, value.indices, value.values)
     else:
         yield value
 

@@ -24,8 +24,26 @@ floordiv, floormod = F.floor_divide, F.floor_mod
 neg_tensor = F.neg
 isnan_ext, einsum_ext, baddbmm_ext, diff_ext, float_power_ext = F.isnan, F.einsum, F.baddbmm, F.diff, F.float_power
 merge = F.identity
-tuple_div = F.div
 print_ = Print()
+
+
+def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+    """Whole numbers divided by whole numbers, without remainder.
+
+    Examples:
+        >>> ops.functional.tuple_div((8, 14, 20), (2, 2, 4))
+        (4, 7, 5)
+    """
+    if len(x) != len(y):
+        raise ValueError(f"The size of inputs of 'tuple_div' operator must be the same, but got {len(x)} and {len(y)}.")
+    for a, b in zip(x, y):
+        if not all(isinstance(number, int) and not isinstance(number, bool) for number in (a, b)):
+            raise TypeError(f"The data type of inputs of 'tuple_div' operator should be an int64 number, but got {a!r} and {b!r}.")
+        if b == 0:
+            raise ZeroDivisionError(f"The divisor value should not be 0, but got {x} and {y}.")
+        if a % b:
+            raise ValueError(f"The inputs of 'tuple_div' operator should be divisible, but {a} is not divisible by {b}.")
+    return tuple(a // b for a, b in zip(x, y))
 
 
 def stop_gradient_(input: Tensor) -> Any:

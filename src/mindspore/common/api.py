@@ -93,6 +93,8 @@ def jit_class(cls: type) -> type:
     """
     if not isinstance(cls, type):
         raise TypeError("Decorator jit_class can only be used on a class.")
+    if hasattr(cls, "cells_and_names"):
+        raise TypeError(f"Decorator jit_class is for classes of your own and cannot be used for nn.Cell: {cls.__name__}.")
     return cls
 
 

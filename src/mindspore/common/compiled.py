@@ -182,6 +182,8 @@ class CompiledFunction:
             if entry.guards.hold():
                 entry.used = tick()
                 return entry
+        if not flags.switch("MS_JIT", True):
+            return EAGER
         for entry in candidates[-1:]:
             self._note_variable({(id(r.owner), r.name): r for r in entry.guards.changed() if _may_change(r.value)})
         try:

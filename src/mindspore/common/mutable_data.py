@@ -148,8 +148,10 @@ def _dynamic(sequence: Any) -> Any:
 
 
 def _kind(value: Any) -> Any:
-    """Equal for values of one type and structure."""
-    if isinstance(value, (TensorBase, SymbolicScalarBase)):
+    """Equal for values of one type and structure; tensors may differ in their shapes."""
+    if isinstance(value, TensorBase):
+        return (TensorBase, value.dtype)
+    if isinstance(value, SymbolicScalarBase):
         return values.abstract_of(value)
     if isinstance(value, (list, tuple)):
         return (type(value), *map(_kind, value))

@@ -514,7 +514,7 @@ class Tensor(TensorBase):
 
     def __iter__(self) -> Any:
         if not self.shape:
-            raise TypeError("iteration over a 0-d tensor")
+            raise TypeError("Cannot iterate over a scalar tensor: iteration over a 0-d tensor.")
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, element: Any) -> Any:

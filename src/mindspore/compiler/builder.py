@@ -31,7 +31,7 @@ from mindspore.ir import (
     Node,
     ValueNode,
 )
-from mindspore.prims import plain, values
+from mindspore.prims import explain, plain, values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.elementwise import StopGradient
 from mindspore.prims.measured import Measured
@@ -103,6 +103,9 @@ class Builder:
     # -- primitive calls ------------------------------------------------------------------------------------------
     def apply(self, prim: Primitive, args: tuple) -> Any:
         """Add a node for `prim(*args)`; return the public value (Tensor, scalar or tuple of them)."""
+        miscounted = explain.wrong_count(prim, args)
+        if miscounted is not None:
+            raise miscounted
         if not prim.writes and not prim.effect and not any(self.is_variable(a) for a in args):
             folded = self._fold(prim, args)
             if folded is not None:

@@ -36,6 +36,8 @@ def _elementwise(kind: str, name: str) -> Callable:
     apply = getattr(F, name)
 
     def function(x: Any) -> Any:
+        if not hasattr(x, "with_values"):
+            raise TypeError(f"For '{kind}_{name}', 'x' must be a {kind.upper()}Tensor, but got {type(x).__name__}.")
         return x.with_values(apply(x.values))
 
     function.__name__ = function.__qualname__ = f"{kind}_{name}"

@@ -57,6 +57,9 @@ class CTC(Primitive):
                 "For 'CTCLoss', 'log_probs' must have the shape (T, N, C) and 'targets' (N, S), but got "
                 f"{log_probs.shape} and {targets.shape}."
             )
+        for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+            if isinstance(lengths, AbstractTensor) and lengths.shape not in ((), log_probs.shape[1:2]):
+                raise ValueError(f"For 'CTCLoss', '{name}' must have the shape {log_probs.shape[1:2]}, but got {lengths.shape}.")
         if not 0 <= self.blank < log_probs.shape[2]:
             raise ValueError(
                 f"For 'CTCLoss', 'blank' must be in range [0, {log_probs.shape[2]}), but got {self.blank}."

@@ -7,9 +7,11 @@ in some AttributeError or an exception of NumPy's deep inside. `explained` says 
 from __future__ import annotations
 
 import dis
+import functools
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -28,21 +30,34 @@ def explained(prim: Primitive, args: tuple, error: Exception) -> Exception | Non
     """The exception to raise instead of `error`; None where it says enough or is not the library's."""
     if not _unforeseen(error):
         return None
-    names = argument_names(prim)
-    if names is not None and len(args) != len(names):
-        wanted = f"{len(names)} argument{'s' if len(names) != 1 else ''} ({', '.join(names)})"
-        return TypeError(f"For '{prim.name}', {wanted} must be given, but got {len(args)}.")
+    miscounted = wrong_count(prim, args)
+    if miscounted is not None:
+        return miscounted
     given = ", ".join(_described(a) for a in args)
     kind = TypeError if isinstance(error, AttributeError) else type(error)
     return kind(f"For '{prim.name}', the arguments do not fit the operation or one another: got {given}.")
 
 
-def argument_names(prim: Any) -> list[str] | None:
-    """The names of a primitive's arguments; None if their number varies."""
-    parameters = list(inspect.signature(type(prim).eval).parameters.values())[2:]  # after self and xp
-    if prim.variadic or any(p.kind is p.VAR_POSITIONAL or p.default is not p.empty for p in parameters):
+def wrong_count(prim: Primitive, args: tuple) -> TypeError | None:
+    """The exception for too few or too many arguments; None if their number fits."""
+    names = argument_names(prim)
+    if names is None or len(args) == len(names):
         return None
-    return [p.name for p in parameters]
+    wanted = f"{len(names)} argument{'s' if len(names) != 1 else ''} ({', '.join(names)})"
+    return TypeError(f"For '{prim.name}', {wanted} must be given, but got {len(args)}.")
+
+
+def argument_names(prim: Any) -> tuple[str, ...] | None:
+    """The names of a primitive's arguments; None if their number varies."""
+    return None if prim.variadic else _fixed_names(type(prim).eval)
+
+
+@functools.cache
+def _fixed_names(rule: Callable) -> tuple[str, ...] | None:
+    parameters = list(inspect.signature(rule).parameters.values())[2:]  # after self and xp
+    if any(p.kind is p.VAR_POSITIONAL or p.default is not p.empty for p in parameters):
+        return None
+    return tuple(p.name for p in parameters)
 
 
 def _described(value: Any) -> str:

@@ -139,7 +139,7 @@ def _bound(value: Any) -> Any:
             "use constants, or gather with an index tensor"
         )
     if not hasattr(value, "__index__"):
-        raise TypeError(f"slice bounds must be ints or None, but got {value!r}")
+        raise TypeError(f"Slice indices must be integers or bool, or None, but got {value!r}.")
     return value.__index__()
 
 

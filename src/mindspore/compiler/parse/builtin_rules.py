@@ -48,6 +48,8 @@ def _bool(interpreter: Interpreter, value: Any = False) -> Any:
 
 def _range(interpreter: Interpreter, *bounds: Any) -> Any:
     bounds = tuple(int(b) if isinstance(b, TensorBase) and not interpreter.is_variable(b) else b for b in bounds)
+    if len(bounds) == 3 and not interpreter.is_variable(bounds[2]) and bounds[2] == 0:
+        raise ValueError("For 'range', the argument 'step' could not be 0.")
     if not any(interpreter.is_variable(b) for b in bounds):
         return range(*bounds)
     bounds = tuple(arrays.TensorToScalar()(b) if isinstance(b, TensorBase) else b for b in bounds)
@@ -83,6 +85,8 @@ def _filter(interpreter: Interpreter, function: Any, sequence: Any) -> Any:
 
 
 def _zip(interpreter: Interpreter, *sequences: Any, strict: bool = False) -> Any:
+    if not sequences:
+        raise ValueError("The zip operator must have at least 1 argument, but got none.")
     return iter(tuple(zip(*(interpreter.iterate(s) for s in sequences), strict=strict)))
 
 

@@ -25,6 +25,10 @@ class SliceError(CompileError, TypeError):
     """A slice with bounds that are not integers: Python calls it a TypeError, MindSpore a RuntimeError."""
 
 
+class ZeroDivisorError(ZeroDivisionError, ValueError):
+    """A known number divided by zero: Python calls it a ZeroDivisionError, MindSpore a ValueError."""
+
+
 def _of_the_user(locations: tuple[Location, ...]) -> tuple[Location, ...]:
     """The lines of the user's own files, unless there are none: where in a layer of ours an error arose helps nobody."""
     own = tuple(loc for loc in locations if not loc.file.startswith(_LIBRARY))

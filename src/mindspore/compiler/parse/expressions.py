@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.compiler.parse.builtin_rules import Text
-from mindspore.compiler.parse.errors import CompileError, DecisionError, SliceError
+from mindspore.compiler.parse.errors import CompileError, DecisionError, SliceError, ZeroDivisorError
 from mindspore.compiler.parse.forbidden import refuse_forbidden
 from mindspore.compiler.parse.frames import Frame, InterpretedFunction
 from mindspore.compiler.parse.overloads import complaint
@@ -142,7 +142,12 @@ class ExpressionRules(Rules):
         return self.binary(BINARY[type(node.op)], left, right)
 
     def binary(self, function: Callable, left: Any, right: Any) -> Any:
-        return function(left, right)
+        try:
+            return function(left, right)
+        except ZeroDivisionError as error:
+            modulo = function is operator.mod
+            text = "Cannot perform modulo operation on zero" if modulo else "The divisor could not be zero"
+            raise ZeroDivisorError(f"{text}: {error}.") from None
 
     def eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
         value = self.eval(node.operand)

@@ -187,7 +187,8 @@ def get_enable_shared_mem() -> bool:
 
 
 def set_sending_batches(batch_num: int) -> None:
-    _check_int(batch_num, "batch_num")
+    if isinstance(batch_num, bool) or not isinstance(batch_num, int):
+        raise TypeError(f"batch_num must be an int dtype, but got {batch_num!r} of type {type(batch_num)}.")
     check_range(batch_num, 0, INT32_MAX, "batch_num")
     _settings.sending_batches = batch_num
 

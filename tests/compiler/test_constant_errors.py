@@ -1,0 +1,72 @@
+"""Mistakes with known values in compiled functions: the words users know, at the user's line."""
+
+from __future__ import annotations
+
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+from mindspore.ops import functional as F
+
+
+@pytest.mark.parametrize(
+    "function, kind, words",
+    [
+        (lambda x: x + 5 / 0, ValueError, "The divisor could not be zero"),
+        (lambda x: x + 5 // 0, ZeroDivisionError, "The divisor could not be zero"),
+        (lambda x: x + 5 % 0, ValueError, "Cannot perform modulo operation on zero"),
+        (lambda x: [x + i for i in range(1, 2, 0)], ValueError, "'step' could not be 0"),
+        (lambda x: x[1.01:], TypeError, "Slice indices must be integers or bool"),
+        (lambda x: list(zip()), ValueError, "zip operator must have at least 1 argument"),
+        (lambda x: list(x.sum()), TypeError, "Cannot iterate over a scalar tensor"),
+        (lambda x: ops.Abs()(x, x), TypeError, r"For 'Abs', 1 argument \(x\) must be given, but got 2"),
+    ],
+)
+def test_a_mistake_with_known_values_is_named(function, kind, words):
+    with pytest.raises(kind, match=words) as caught:
+        ms.jit(function)(Tensor([1, 2, 3]))
+    assert __file__ in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "y, kind, words",
+    [
+        ((2, 2), ValueError, "must be the same"),
+        ((2, 2, 2.0), TypeError, "int64 number"),
+        ((2, 2, 0), ZeroDivisionError, "should not be 0"),
+        ((2, 3, 4), ValueError, "divisible"),
+    ],
+)
+def test_tuple_div_divides_whole_numbers_only(y, kind, words):
+    assert F.tuple_div((8, 14, 20), (2, 7, 5)) == (4, 2, 4)
+    with pytest.raises(kind, match=words):
+        F.tuple_div((8, 14, 20), y)
+
+
+def test_jit_class_is_not_for_cells():
+    with pytest.raises(TypeError, match=r"cannot be used for nn\.Cell"):
+        ms.jit_class(type("Net", (nn.Cell,), {}))
+
+
+def test_ms_jit_0_runs_functions_as_plain_python(monkeypatch):
+    runs = []
+
+    @ms.jit
+    def function(x):
+        runs.append(1)
+        return x * 2
+
+    monkeypatch.setenv("MS_JIT", "0")
+    for _ in range(2):
+        assert function(Tensor(3)).asnumpy() == 6
+    assert len(runs) == 2
+
+
+def test_lists_of_variable_length_may_hold_tensors_of_different_shapes():
+    @ms.jit
+    def function():
+        return ms.mutable([Tensor([[1, 2, 3]]), Tensor([[2]])], True)
+
+    assert [x.shape for x in function()] == [(1, 3), (1, 1)]
+    with pytest.raises(ValueError, match="The element type do not match"):
+        ms.mutable([Tensor([1]), Tensor([1.0])], True)
