@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from federated_processes import Server, refused, write_yaml
+from federated_processes import Server, write_yaml
 
 from mindspore_federated.client.client import FederatedClient
 from mindspore_federated.client.connection import Connection
@@ -47,15 +47,6 @@ def test_signds_moves_the_model_by_signs(tmp_path):
 
 def test_a_policy_keeps_the_client_out(tmp_path):
     assert FederatedClient(Connection("127.0.0.1:1"), "job", _towards_three, 1, policy=lambda: False).run() == 0
-
-
-def test_stable_masks_are_refused_not_taken_in_the_clear(tmp_path):
-    settings = write_yaml(tmp_path / "job.yaml", encrypt__encrypt_train_type="STABLE_PW_ENCRYPT")
-    with Server(tmp_path, settings) as server:
-        connection = Connection(server.address)
-        assert FederatedClient(connection, "job", _towards_three, 1, wait=5).one_round() is False
-        error = refused(connection.update_model, "job", "me", 1, {"bias": np.zeros(2)})
-        assert "rounds for masks of PW_ENCRYPT only" in str(error)
 
 
 def test_the_command(tmp_path):

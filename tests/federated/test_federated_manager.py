@@ -52,8 +52,13 @@ def test_fedcm_follows_the_paper(tmp_path, momentum):
     settings = write_yaml(tmp_path / "job.yaml", server_mode="CLOUD_TRAINING", fl_iteration_num=ROUNDS,
                           round__start_fl_job_threshold=2, aggregation__aggregation_type="FedCM",
                           aggregation__client_momentum=momentum)
+    for end in _both(tmp_path, settings, targets):
+        np.testing.assert_allclose(end, _fedcm(targets, momentum), rtol=1e-4, atol=1e-5)
+
+
+def _both(folder, settings, targets):
     ends = [None, None]
-    with Server(tmp_path, settings) as server:
+    with Server(folder, settings) as server:
         def work(number):
             ends[number] = _train(settings, server.address, targets[number])
 
@@ -62,5 +67,19 @@ def test_fedcm_follows_the_paper(tmp_path, momentum):
             thread.start()
         for thread in threads:
             thread.join(120)
-    for end in ends:
-        np.testing.assert_allclose(end, _fedcm(targets, momentum), rtol=1e-4, atol=1e-5)
+    return ends
+
+
+def test_stable_masks_between_companies(tmp_path):
+    targets = np.array([[1.0, -2.0], [3.0, 4.0]])
+    settings = write_yaml(tmp_path / "job.yaml", server_mode="CLOUD_TRAINING", fl_iteration_num=ROUNDS,
+                          round__start_fl_job_threshold=2, encrypt__encrypt_train_type="STABLE_PW_ENCRYPT",
+                          encrypt__pw_encrypt={"share_secrets_ratio": 1.0, "cipher_time_window": 20000,
+                                               "reconstruct_secrets_threshold": 1})
+    common = np.ones(2)                                     # the server's first model
+    first = np.mean([target + (1 - RATE) ** STEPS * (0 - target) for target in targets], axis=0)
+    for number in range(ROUNDS):
+        local = first if number == 0 else common + (1 - (1 - RATE) ** STEPS) * (targets.mean(axis=0) - common)
+        common = local
+    for end in _both(tmp_path, settings, targets):          # an average of weights, as without masks
+        np.testing.assert_allclose(end, common, atol=1e-5)

@@ -19,12 +19,11 @@ START = {"conv": np.arange(6, dtype=np.float32), "bias": np.ones(2, np.float32),
 
 
 def _settings(folder, clients, ratio=1.0, window=20000, **more):
+    changes = {"round__update_model_time_window": 60000, "encrypt__encrypt_train_type": "PW_ENCRYPT", **more}
     return write_yaml(folder / "job.yaml", round__start_fl_job_threshold=clients, round__update_model_ratio=ratio,
-                      round__start_fl_job_time_window=60000, round__update_model_time_window=60000,
-                      round__global_iteration_time_window=90000,
-                      encrypt__encrypt_train_type="PW_ENCRYPT", **more, encrypt__pw_encrypt={
-                          "share_secrets_ratio": 1.0, "cipher_time_window": window,
-                          "reconstruct_secrets_threshold": THRESHOLD, "update_clip": CLIP})
+                      round__start_fl_job_time_window=60000, round__global_iteration_time_window=90000, **changes,
+                      encrypt__pw_encrypt={"share_secrets_ratio": 1.0, "cipher_time_window": window,
+                                           "reconstruct_secrets_threshold": THRESHOLD, "update_clip": CLIP})
 
 
 def _size(number):

@@ -1,5 +1,5 @@
 """Differential privacy: what the mechanisms do, and what they cost, against closed forms and published values."""
-from math import erf, exp, log, sqrt
+from math import erfc, exp, log, sqrt
 
 import numpy as np
 import pytest
@@ -15,15 +15,16 @@ from mindspore_federated.compression import (
     quantize,
 )
 from mindspore_federated.privacy import EmbeddingDP, LabelDP
-from mindspore_federated.privacy.accounting import gaussian_epsilon
+from mindspore_federated.privacy.accounting import Rounds, epsilon, gaussian_epsilon
 from mindspore_federated.privacy.central_dp import CentralDP
+from mindspore_federated.privacy.local_dp import LocalDP, gaussian_noise
 from mindspore_federated.privacy.signds import apply_signds, select
 
 
 def _gaussian_delta(noise, eps):
     """The exact delta of one Gaussian round (Balle and Wang, ICML 2018)."""
     def phi(t):
-        return 0.5 * (1 + erf(t / sqrt(2)))
+        return 0.5 * erfc(-t / sqrt(2))
     return phi(0.5 / noise - eps * noise) - exp(eps) * phi(-0.5 / noise - eps * noise)
 
 
@@ -40,8 +41,68 @@ def test_sampling_helps_and_rounds_cost():
         gaussian_epsilon(1.0, 1.0, 100, 1e-5)
     assert gaussian_epsilon(1.0, 0.01, 100, 1e-5) < gaussian_epsilon(1.0, 0.01, 200, 1e-5)
     assert gaussian_epsilon(0.0, 0.01, 1, 1e-5) == float("inf") and gaussian_epsilon(1.0, 0.01, 0, 1e-5) == 0
-    # Abadi et al. 2016: noise 4, sampling 0.01, 10,000 steps, delta 1e-5: the moments accountant gives 1.26
-    assert gaussian_epsilon(4.0, 0.01, 10000, 1e-5) == pytest.approx(1.13, abs=0.15)
+    # Abadi et al. 2016: noise 4, sampling 0.01, 10,000 steps, delta 1e-5: the moments accountant bounds it by 1.26
+    assert 0.9 < gaussian_epsilon(4.0, 0.01, 10000, 1e-5) < 1.26
+
+
+# eps of dp-accounting 0.6.0: from_gaussian_mechanism(noise, sampling_prob=q).self_compose(rounds), step 1e-4
+_DP_ACCOUNTING = [((1.0, 1.0, 1, 1e-5), 4.377178), ((1.0, 0.01, 1000, 1e-5), 1.828244), ((0.8, 0.05, 200, 1e-5), 7.702170),
+                  ((1.1, 0.001, 10000, 1e-6), 0.470078), ((2.0, 0.1, 500, 1e-8), 7.390077), ((0.3, 0.01, 100, 1e-6), 31.569886),
+                  ((0.6, 1.0, 10, 1e-5), 35.636461), ((1.0, 0.01, 1, 1e-9), 1.129693)]
+
+
+@pytest.mark.parametrize("rounds, expected", _DP_ACCOUNTING)
+def test_epsilon_is_that_of_dp_accounting(rounds, expected):
+    assert gaussian_epsilon(*rounds) == pytest.approx(expected, rel=1e-5)
+
+
+def test_rounds_of_several_kinds():
+    both = epsilon([Rounds(1.0, 0.01, 500), Rounds(2.0, 0.1, 50)], 1e-5)
+    assert both == pytest.approx(2.0936225, rel=1e-5)                   # dp-accounting, composed
+    assert epsilon([], 1e-5) == 0.0 and epsilon([Rounds(0.0)], 1e-5) == float("inf")
+    for wrong in (lambda: epsilon([Rounds(1.0)], 0.0), lambda: Rounds(1.0, 1.5), lambda: Rounds(1.0, 0.5, -1)):
+        with pytest.raises(ValueError, match="should be"):
+            wrong()
+
+
+@pytest.mark.parametrize("eps, delta", [(0.1, 1e-5), (1.0, 1e-5), (50.0, 0.01)])
+def test_local_noise_is_as_large_as_needed(eps, delta):
+    noise = gaussian_noise(eps, delta)
+    assert _gaussian_delta(noise, eps) == pytest.approx(delta, rel=1e-3)
+    assert gaussian_epsilon(noise, 1.0, 1, delta) == pytest.approx(eps, rel=1e-4)
+
+
+def test_local_dp_clips_noises_and_counts():
+    local = LocalDP()
+    start = {"w": np.zeros(40000, np.float32)}
+    noised = local(start, {"w": np.full(40000, 7, np.float32)}, 1.0, 1e-5, 2.0)["w"].astype(np.float64)
+    assert noised.std() == pytest.approx(2 * 2.0 * gaussian_noise(1.0, 1e-5), rel=0.03)
+    assert noised.mean() == pytest.approx(2.0 / 200, abs=4 * noised.std() / 200)
+    assert local.epsilon(1e-5) == pytest.approx(1.0, rel=1e-4)
+    local(start, start, 1.0, 1e-5, 2.0)
+    assert 1.0 < local.epsilon(1e-5) < 2.0
+
+
+def test_poisson_sampling_is_what_amplifies():
+    def run(sampling):
+        algorithm = CentralDP(clip=1.0, noise_multiplier=1.0)
+        simulate(None, {"w": np.zeros(2, np.float32)}, 100, rounds=30, clients_per_round=5, algorithm=algorithm,
+                 client_update=lambda vectors, ids: vectors, sampling=sampling)
+        return algorithm
+
+    poisson, fixed = run("poisson"), run("fixed")
+    assert poisson.epsilon(1e-5) == gaussian_epsilon(1.0, 0.05, 30, 1e-5)
+    assert fixed.epsilon(1e-5) == max(fixed.client_epsilon(client, 1e-5) for client in range(100)) > poisson.epsilon(1e-5)
+    with pytest.raises(ValueError, match="'fixed' or 'poisson'"):
+        run("some")
+
+
+def test_an_empty_round_looks_like_the_others():
+    algorithm = CentralDP(clip=1.0, noise_multiplier=1.0)
+    history = simulate(None, {"w": np.zeros(2, np.float32)}, 1000, rounds=3, clients_per_round=1, algorithm=algorithm,
+                       client_update=lambda vectors, ids: vectors, sampling="poisson", seed=3)
+    assert [] in history.clients and not np.any(history.weights["w"] == 0)
+    assert algorithm.epsilon(1e-5) == gaussian_epsilon(1.0, 0.001, 3, 1e-5)
 
 
 def test_central_dp_clips_and_adds_the_stated_noise():

@@ -40,6 +40,13 @@ class FedAvg:
     def prepare(self, size: int, clients: int) -> None:
         """Before the first round: `size` weights, `clients` clients in all."""
 
+    def selection(self, expected: int, poisson: bool) -> None:
+        """Before the first round: how many clients a round has, on average (`poisson`) or always."""
+
+    def nobody(self, start: Floats) -> Floats:
+        """The global vector after a round that no client answered."""
+        return start
+
     def local_start(self, round: Round) -> Floats:
         """Where each client starts."""
         return np.repeat(round.start[None], len(round.ids), axis=0)

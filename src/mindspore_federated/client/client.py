@@ -1,7 +1,7 @@
 """A client that takes part in rounds: it trains what it is given and uploads as the server's plan says.
 
 Uploads follow the plan: plain, as sparse quantized differences, as SignDS, under pairwise masks, or clipped and noised
-(local DP: Gaussian mechanism with the plan's eps, delta and norm). Before each round `policy()` may say no: on battery,
+(local DP with the plan's eps, delta and norm). Before each round `policy()` may say no: on battery,
 on a metered network.
 """
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import log, sqrt
 from typing import Any
 
 import numpy as np
 
 from mindspore_federated import log as logger
 from mindspore_federated.client.connection import Connection, FederatedError, JobFinished, features
-from mindspore_federated.client.masked import MaskedUpload
+from mindspore_federated.client.masked import MASKED_UPLOADS
+from mindspore_federated.common.pki import Authority
 from mindspore_federated.compression import encode_diff_sparse_quant
+from mindspore_federated.privacy.local_dp import LocalDP
 from mindspore_federated.privacy.signds import select
 from mindspore_federated.server.features import Arrays
 from mindspore_federated.wire.flat import Message
@@ -37,18 +38,25 @@ Train = Callable[[Arrays, Plan], tuple[Mapping[str, Any], float]]
 
 
 class FederatedClient:
-    """`train(weights, plan)` gets the global flat weights by name and returns new ones and the loss."""
+    """`train(weights, plan)` gets the global flat weights by name and returns new ones and the loss.
+
+    A connection with an identity takes part under that identity's name; `authority` are the roots by which this client
+    checks the other clients of masked rounds.
+    """
 
     def __init__(self, connection: Connection, fl_name: str, train: Train, data_size: int, *, fl_id: str | None = None,
-                 policy: Callable[[], bool] = lambda: True, wait: float = 300.0) -> None:
+                 policy: Callable[[], bool] = lambda: True, wait: float = 300.0,
+                 authority: Authority | None = None) -> None:
         self._connection = connection
         self._fl_name = fl_name
         self._train = train
         self._data_size = data_size
-        self._fl_id = fl_id or uuid.uuid4().hex
+        self._fl_id = connection.identity.fl_id if connection.identity else fl_id or uuid.uuid4().hex
+        self._authority = authority
         self._policy = policy
         self._wait = wait
         self._random = np.random.default_rng()             # seeded by the system: it protects this client
+        self._local_dp = LocalDP()
 
     def run(self, rounds: int | None = None) -> int:
         """Take part until the job is finished, or in so many rounds; returns how many updates were taken."""
@@ -62,6 +70,10 @@ class FederatedClient:
             except JobFinished:
                 break
         return taken
+
+    def epsilon(self, delta: float) -> float:
+        """The privacy that this client's uploads under DP_ENCRYPT have cost it so far."""
+        return self._local_dp.epsilon(delta)
 
     def one_round(self) -> bool:
         """Start, train, upload, wait for the result; whether the update was taken."""
@@ -89,14 +101,13 @@ class FederatedClient:
         kind = cipher["encrypt_type"]
         size = np.float32(self._data_size)
         more: dict[str, Any] = {"upload_loss": loss}
-        if kind == "STABLE_PW_ENCRYPT":
-            raise FederatedError(f"this client does not upload for {kind}")
-        if kind == "PW_ENCRYPT":
-            MaskedUpload(self._connection, self._fl_name, self._fl_id, plan.iteration, cipher["pw_params"],
-                         self._wait).run(model, update, self._data_size)
+        if kind in MASKED_UPLOADS:
+            MASKED_UPLOADS[kind](self._connection, self._fl_name, self._fl_id, plan.iteration, cipher["pw_params"],
+                                 self._wait, self._authority).run(model, update, self._data_size)
             return
         if kind == "DP_ENCRYPT":
-            update = self._noised(cipher["dp_params"], model, update)
+            params = cipher["dp_params"]
+            update = self._local_dp(model, update, params["dp_eps"], params["dp_delta"], params["dp_norm_clip"])
         if kind == "SIGNDS":
             params = cipher["ds_params"]
             change = np.concatenate([update[name] - model[name] for name in model])
@@ -112,13 +123,3 @@ class FederatedClient:
             update = {}
         self._connection.update_model(self._fl_name, self._fl_id, plan.iteration,
                                       {name: value * size for name, value in update.items()}, **more)
-
-    def _noised(self, params: Message, model: Arrays, update: Arrays) -> Arrays:
-        """The change, clipped to the norm, with Gaussian noise for (eps, delta)."""
-        clip = params["dp_norm_clip"]
-        scale = clip * sqrt(2 * log(1.25 / params["dp_delta"])) / params["dp_eps"]
-        norm = sqrt(sum(float(np.sum((value - model[name]).astype(np.float64) ** 2)) for name, value in update.items()))
-        keep = min(1.0, clip / norm) if norm else 1.0
-        return {name: (model[name] + keep * (value - model[name])
-                       + self._random.normal(0, scale, value.shape)).astype(np.float32)
-                for name, value in update.items()}

@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mindspore_federated import log
+from mindspore_federated.common.pki import Identity, stamp
 from mindspore_federated.server.features import Arrays, Floats
 from mindspore_federated.wire.flat import Message, decode, encode
-from mindspore_federated.wire.schema import Code
+from mindspore_federated.wire.schema import TABLES, Code
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.05, 2.0
+_FIRST_WAIT, _LONGEST_WAIT, _LONGEST_PAUSE = 0.05, 2.0, 60.0
 _MAX_ANSWER = 1 << 31
+_LATER = (408, 429, 503)
 
 
 class FederatedError(RuntimeError):
@@ -33,11 +35,20 @@ class JobFinished(FederatedError):
     """The job is disabled or finished: there is nothing more to do."""
 
 
+class _Busy(Exception):
+    """The server asks to come back later."""
+
+    def __init__(self, reason: str, after: str) -> None:
+        super().__init__(reason)
+        self.after = min(float(after), _LONGEST_PAUSE) if after.isdigit() else 0.0
+
+
 class Connection:
     """Speaks to the servers of a job; with several addresses it goes on with the next when one fails."""
 
     def __init__(self, addresses: str | Sequence[str], *, tls: ssl.SSLContext | None = None, prefix: str = "",
-                 timeout: float = 60.0) -> None:
+                 timeout: float = 60.0, identity: Identity | None = None) -> None:
+        self.identity = identity
         self._addresses = [addresses] if isinstance(addresses, str) else list(addresses)
         self._tls = tls
         self._prefix = f"/{prefix.strip('/')}" if prefix.strip("/") else ""
@@ -54,11 +65,13 @@ class Connection:
     def ask(self, round_name: str, asked: str, answered: str, values: Mapping[str, Any], *, wait: float = 0.0,
             longest: float = _LONGEST_WAIT) -> Message:
         """One round. Up to `wait` seconds an answer "not ready" or "come later" is asked again, at most `longest` apart."""
-        body = encode(asked, values)
+        body = encode(asked, values) if self.identity is None else b""
         deadline = time.monotonic() + wait
         pause = _FIRST_WAIT
         while True:
             reason, code = "", 0
+            if self.identity is not None:                   # signed anew: a signature ages
+                body = encode(asked, _signed(round_name, asked, values, self.identity))
             try:
                 data = self._send(f"{self._prefix}/{round_name}", body)
                 if data.startswith(b"The server's training job is disabled or finished."):
@@ -70,6 +83,8 @@ class Connection:
                     if answer["retcode"] == Code.SUCCEED:
                         return answer
                     reason, code = answer.get("reason", ""), answer["retcode"]
+            except _Busy as busy:
+                reason, code, pause = str(busy), Code.NOT_READY, max(pause, busy.after)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 self._at = (self._at + 1) % len(self._addresses)
@@ -88,6 +103,8 @@ class Connection:
         self._open.request("POST", path, body, {"Content-Type": "application/octet-stream"})
         response = self._open.getresponse()
         data = response.read(_MAX_ANSWER)
+        if response.status in _LATER:
+            raise _Busy(f"the server answered {response.status}", response.getheader("Retry-After", ""))
         if response.status != 200:
             raise FederatedError(f"{path}: the server answered {response.status}: {data[:200].decode(errors='replace')}",
                                  response.status)
@@ -130,6 +147,21 @@ class Connection:
         """Hybrid training: loss and accuracy of what was pushed."""
         self.ask("pushMetrics", "RequestPushMetrics", "ResponsePushMetrics", {"loss": loss, "accuracy": accuracy},
                  wait=wait)
+
+
+def _signed(round_name: str, asked: str, values: Mapping[str, Any], identity: Identity) -> dict[str, Any]:
+    """The fields of a request with those that prove whose it is."""
+    now, fields = _now(), {field.name for field in TABLES[asked]}
+    if round_name == "startFLJob":
+        chain = identity.chain
+        return {**values, "timestamp": now, "sign_data": identity.sign(f"{identity.fl_id} {now}".encode()),
+                "key_attestation": chain.key_attestation, "equip_cert": chain.equip_cert,
+                "equip_ca_cert": chain.equip_ca_cert}
+    if "signature" not in fields:
+        return dict(values)
+    keys = values["c_pk"] + values["s_pk"] if round_name == "exchangeKeys" else b""
+    name = "req_signature" if "req_signature" in fields else "signature"
+    return {**values, "timestamp": now, name: identity.sign(keys + stamp(now, values["iteration"]))}
 
 
 def features(answer: Message) -> Arrays:

@@ -1,7 +1,10 @@
-"""A client's part in a masked round (PW_ENCRYPT): keys, shares, the masked upload, shares of what is to be taken off.
+"""A client's part in a masked round: keys, shares, the masked upload, shares of what is to be taken off (PW_ENCRYPT); keys
+and the masked upload alone (STABLE_PW_ENCRYPT).
 
 The client trusts the server to carry messages, not with anything else. It refuses lists of clients that are too short,
-that lack itself or that hold its keys changed, and gives the shares of one round once.
+that lack itself or that hold its keys changed, and gives the shares of one round once. With an identity and an authority
+(`client_verify.pki_verify`) it also refuses keys that certified devices did not sign, and lists of uploads that other
+clients did not see as well.
 """
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ import numpy as np
 
 from mindspore_federated import log
 from mindspore_federated.client.connection import Connection, FederatedError
+from mindspore_federated.common.pki import Authority, Chain, PkiError, check_signature, name_of, stamp
 from mindspore_federated.secagg import ClientKeys, SecureAggregation, SecureClient, to_ring
 from mindspore_federated.secagg.protocol import PublicKeys
 from mindspore_federated.server.features import Arrays
+from mindspore_federated.server.masked import list_text
 from mindspore_federated.wire.flat import Message
 
 _SEED, _MASK = 0, 1
@@ -25,7 +30,9 @@ class MaskedUpload:
     """One client's round under masks."""
 
     def __init__(self, connection: Connection, fl_name: str, fl_id: str, iteration: int, params: Message,
-                 wait: float) -> None:
+                 wait: float, authority: Authority | None = None) -> None:
+        self._authority = authority
+        self._attested: dict[str, str] = {}                 # the key certificates of the clients
         self._connection, self._fl_name, self._fl_id = connection, fl_name, fl_id
         self._iteration, self._wait = iteration, wait
         self._threshold, self._clip = int(params["t"]), float(params["clip"])
@@ -34,13 +41,7 @@ class MaskedUpload:
 
     def run(self, model: Arrays, update: Arrays, data_size: int) -> None:
         """Upload the change from `model` to `update`; the server learns the sum over all clients only."""
-        keys = ClientKeys()
-        own = keys.public()
-        self._ask("exchangeKeys", "RequestExchangeKeys", "ResponseExchangeKeys", s_pk=own[0], c_pk=own[1])
-        others = self._everybody(own)
-        me = self._names.index(self._fl_id) + 1
-        plan = SecureAggregation(range(1, len(self._names) + 1), threshold=self._threshold)
-        client = SecureClient(me, plan, keys)
+        client, others = self._client()
         try:
             vector = self._vector(model, update, data_size)
             boxes = client.share(others)
@@ -53,8 +54,24 @@ class MaskedUpload:
         self._connection.update_model(self._fl_name, self._fl_id, self._iteration, _parts(masked, model))
         self._unmask(client)
 
+    def _client(self) -> tuple[SecureClient, dict[int, PublicKeys]]:
+        """This client in the protocol, and the keys of all."""
+        keys = ClientKeys()
+        own = keys.public()
+        identity = self._connection.identity
+        chain = [] if identity is None else [identity.chain.key_attestation, identity.chain.equip_cert,
+                                             identity.chain.equip_ca_cert]
+        self._ask("exchangeKeys", "RequestExchangeKeys", "ResponseExchangeKeys", s_pk=own[0], c_pk=own[1],
+                  certificate_chain=chain)
+        others = self._everybody(own)
+        me = self._names.index(self._fl_id) + 1
+        plan = SecureAggregation(range(1, len(self._names) + 1), threshold=self._threshold)
+        return SecureClient(me, plan, keys), others
+
     def _everybody(self, own: PublicKeys) -> dict[int, PublicKeys]:
         found = self._ask("getKeys", "GetExchangeKeys", "ReturnExchangeKeys")["remote_publickeys"]
+        for item in found:
+            self._check_owner(item)
         keys = {item["fl_id"]: (_bytes(item["s_pk"]), _bytes(item["c_pk"])) for item in found}
         self._names = sorted(keys)
         self._samples = sum(item["data_size"] for item in found)
@@ -63,6 +80,39 @@ class MaskedUpload:
         if len(keys) <= self._threshold:
             raise FederatedError(f"{len(keys)} clients are too few for masks with threshold {self._threshold}")
         return {number: keys[name] for number, name in enumerate(self._names, 1)}
+
+    def _check_owner(self, item: Message) -> None:
+        """Keys have to be signed by the certified device whose name they carry."""
+        if self._authority is None:
+            return
+        try:
+            if len(item["certificate_chain"]) != 3:
+                raise PkiError("there are no certificates")
+            chain = Chain(*item["certificate_chain"])
+            self._authority.check(chain)
+            if name_of(chain.equip_cert) != item["fl_id"]:
+                raise PkiError("the certificate is another client's")
+            signed = _bytes(item["c_pk"]) + _bytes(item["s_pk"]) + stamp(item["timestamp"] or "", self._iteration)
+            check_signature(chain.key_attestation, signed, _bytes(item["signature"]))
+        except PkiError as error:
+            raise FederatedError(f"the server's list has keys that {item['fl_id']} did not sign: {error}") from None
+        self._attested[item["fl_id"]] = chain.key_attestation
+
+    def _agree_on_list(self, names: list[str]) -> None:
+        """See that more clients than the threshold were shown this list of uploads."""
+        identity = self._connection.identity
+        if identity is None or self._authority is None:
+            return
+        text = list_text(names, self._iteration)
+        self._ask("pushListSign", "SendClientListSign", "ResponseClientListSign", signature=identity.sign(text))
+        signs = self._ask("getListSign", "RequestAllClientListSign", "ReturnAllClientListSign")["client_list_sign"]
+        for item in signs:
+            try:
+                check_signature(self._attested.get(item["fl_id"], ""), text, _bytes(item["signature"]))
+            except PkiError as error:
+                raise FederatedError(f"{item['fl_id']} saw another list of uploads: {error}; no shares are given") from None
+        if len({item["fl_id"] for item in signs} & set(names)) <= self._threshold:
+            raise FederatedError(f"{len(signs)} clients signed the list of uploads, more than {self._threshold} are needed")
 
     def _vector(self, model: Arrays, update: Arrays, data_size: int) -> Any:
         change = np.concatenate([update.get(name, value).reshape(-1) - value.reshape(-1) for name, value in model.items()])
@@ -78,6 +128,7 @@ class MaskedUpload:
             if len(set(names)) <= self._threshold or self._fl_id not in names:
                 raise FederatedError(f"the server's list of {len(names)} uploads is too short for the threshold "
                                      f"{self._threshold} or lacks this client: no shares are given")
+            self._agree_on_list(names)
             seeds, masks = client.unmask([self._number(name) for name in names])
             shares = [{"fl_id": self._names[owner - 1], "share": share, "index": kind}
                       for kind, some in ((_SEED, seeds), (_MASK, masks)) for owner, share in some.items()]
@@ -95,6 +146,18 @@ class MaskedUpload:
                                                                   **values}, wait=self._wait, longest=_LONGEST_WAIT)
 
 
+class StableUpload(MaskedUpload):
+    """One client's round under stable masks: nobody may vanish, nothing has to be taken off."""
+
+    def run(self, model: Arrays, update: Arrays, data_size: int) -> None:
+        client, others = self._client()
+        try:
+            masked = client.mask_stable(self._vector(model, update, data_size), others)
+        except ValueError as error:
+            raise FederatedError(f"the masks cannot be made: {error}") from None
+        self._connection.update_model(self._fl_name, self._fl_id, self._iteration, _parts(masked, model))
+
+
 def _parts(masked: Any, model: Mapping[str, Any]) -> dict[str, Any]:
     parts, at = {}, 0
     for name, value in model.items():
@@ -105,3 +168,6 @@ def _parts(masked: Any, model: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bytes(values: Any) -> bytes:
     return np.asarray(values, np.int8).tobytes()
+
+
+MASKED_UPLOADS = {"PW_ENCRYPT": MaskedUpload, "STABLE_PW_ENCRYPT": StableUpload}

@@ -55,7 +55,7 @@ def _word(default: str | None, choices: tuple[str, ...] = (), **more: Any) -> Ke
     return Key(str, default, choices=choices, **more)
 
 
-_PW: dict[str, Any] = {"when": ("encrypt.encrypt_train_type", ("PW_ENCRYPT",))}
+_PW: dict[str, Any] = {"when": ("encrypt.encrypt_train_type", ("PW_ENCRYPT", "STABLE_PW_ENCRYPT"))}
 _DP: dict[str, Any] = {"when": ("encrypt.encrypt_train_type", ("DP_ENCRYPT",))}
 _SIGN: dict[str, Any] = {"when": ("encrypt.encrypt_train_type", ("SIGNDS",))}
 _SSL: dict[str, Any] = {"when": ("enable_ssl", (True,))}
@@ -130,6 +130,7 @@ KEYS: dict[str, Key] = {
     "client.client_batch_size": _whole(32, 1),
     "client.client_learning_rate": _positive(0.001),
     "client.connection_num": _whole(10000, 1),
+    "client.requests_per_second": _number(0.0, "[0, inf)", lambda value: value >= 0),
     "unsupervised.cluster_client_num": _whole(1, 1),
     "unsupervised.eval_type": _word("NOT_EVAL", EVAL_TYPES),
 }
@@ -174,11 +175,6 @@ class Settings:
     @property
     def masked(self) -> bool:
         """Whether clients mask their updates pairwise."""
-        return self.word("encrypt.encrypt_train_type") == "PW_ENCRYPT"
-
-    @property
-    def secure(self) -> bool:
-        """Whether uploads are masked."""
         return self.word("encrypt.encrypt_train_type") in ("PW_ENCRYPT", "STABLE_PW_ENCRYPT")
 
 
@@ -247,7 +243,8 @@ def _check_value(key: str, rule: Key, value: Any, source: str) -> Value:
 
 
 def _check_together(values: Mapping[str, Value], source: str) -> None:
-    if values["encrypt.encrypt_train_type"] != "PW_ENCRYPT":
+    kind = values["encrypt.encrypt_train_type"]
+    if kind not in ("PW_ENCRYPT", "STABLE_PW_ENCRYPT"):
         return
     kept = float(values["round.start_fl_job_threshold"]) * float(values["round.update_model_ratio"])
     needed = int(values["encrypt.pw_encrypt.reconstruct_secrets_threshold"])
@@ -255,9 +252,9 @@ def _check_together(values: Mapping[str, Value], source: str) -> None:
         raise RuntimeError(
             f"cipher init fail. encrypt.pw_encrypt.reconstruct_secrets_threshold ({needed}) should be less than "
             f"round.start_fl_job_threshold * round.update_model_ratio ({kept:g}), yaml config file: {source}")
+    modes = ("FEDERATED_LEARNING", "HYBRID_TRAINING") if kind == "PW_ENCRYPT" else SERVER_MODES
     for key, allowed in (("aggregation.aggregation_type", MASKED_AGGREGATIONS), ("round.async_buffer_size", (0,)),
-                         ("compression.upload_compress_type", ("NO_COMPRESS",)),
-                         ("server_mode", ("FEDERATED_LEARNING", "HYBRID_TRAINING"))):
+                         ("compression.upload_compress_type", ("NO_COMPRESS",)), ("server_mode", modes)):
         if values[key] not in allowed:
-            raise RuntimeError(f"With encrypt_train_type PW_ENCRYPT the server sees only sums: '{key}' can be only one of "
+            raise RuntimeError(f"With encrypt_train_type {kind} the server sees only sums: '{key}' can be only one of "
                                f"{list(allowed)}, but got {values[key]}, yaml config file: {source}")

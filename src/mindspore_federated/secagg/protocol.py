@@ -134,6 +134,14 @@ class SecureClient:
             add_mask(masked, _agree(self._mask_key, self._keys[other][0]), 1 if self.client < other else -1)
         return masked
 
+    def mask_stable(self, vector: Ring, keys: Mapping[int, PublicKeys]) -> Ring:
+        """The vector under pairwise masks alone: they cancel if all clients with `keys` upload."""
+        masked = np.array(vector, np.uint32)
+        for other, public in keys.items():
+            if other != self.client:
+                add_mask(masked, _agree(self._mask_key, public[0]), 1 if self.client < other else -1)
+        return masked
+
     def unmask(self, uploaded: Iterable[int]) -> tuple[dict[int, bytes], dict[int, bytes]]:
         """Step 4, once: shares of the seeds of clients that uploaded, shares of the mask keys of the others."""
         if self._unmasked:

@@ -7,6 +7,7 @@ Keys of the store, all under `fl:<fl_name>:`
     instance              string: name, iteration, state, result of the last iteration (JSON)
     settings, features    strings: what the first server brought, later ones must agree
     model                 string: the global model with its iteration
+    starts                hash  client -> time of its last request for a place (with pki_verify)
     <instance>:<n>:*      hashes and strings of iteration n, removed when n + 2 starts
 """
 from __future__ import annotations
@@ -24,7 +25,7 @@ HEARTBEAT_SECONDS = 1.0
 ALIVE_SECONDS = 10.0
 READY, DISABLED, FINISHED = "CLUSTER_READY", "CLUSTER_DISABLE", "CLUSTER_FINISH"
 _ROUND_KEYS = ("opened", "selected", "start", "update", "close", "partial", "aggregated", "pushed", "eval", "keys", "shares",
-               "unmask")
+               "unmask", "attested")
 
 # Settings a new instance may change, by the short names of the scheduler's interface.
 INSTANCE_KEYS = {key.rpartition(".")[2]: key for key in (

@@ -11,6 +11,7 @@ from mindspore_federated import log
 from mindspore_federated.common.settings import Settings
 from mindspore_federated.compression import decode_diff_sparse_quant, quantize
 from mindspore_federated.privacy.signds import apply_signds
+from mindspore_federated.server.attestation import Attestation
 from mindspore_federated.server.features import Arrays, Floats
 from mindspore_federated.server.http import Reply, Route
 from mindspore_federated.server.rounds import Refused, Rounds, Update
@@ -25,8 +26,9 @@ Served = tuple[str, str, Callable[[Message], Message]]
 class Handlers:
     """The routes of one server."""
 
-    def __init__(self, rounds: Rounds) -> None:
+    def __init__(self, rounds: Rounds, attestation: Attestation | None = None) -> None:
         self.rounds = rounds
+        self._attestation = attestation
 
     def rounds_by_name(self) -> dict[str, Served]:
         """The tables of each round's request and answer, and the function between them."""
@@ -55,7 +57,10 @@ class Handlers:
                 closed = self.rounds.check_open(reading)
                 if closed:
                     return Reply(closed.encode(), 200, "text/plain")
-                reply = function(decode(asked, body))
+                request = decode(asked, body)
+                if self._attestation is not None:
+                    self._attestation.check(name, request)
+                reply = function(request)
             except WireError as error:
                 reply = {"retcode": Code.REQUEST_ERROR, "reason": f"The schema of {asked} is invalid: {error}"}
             except Refused as refusal:
@@ -75,8 +80,10 @@ class Handlers:
         """A client asks for a place, the plan and the model."""
         settings = self.rounds.settings
         instance = self.rounds.start_job(asked["fl_id"], asked["data_size"], asked["eval_data_size"])
+        if self._attestation is not None:
+            self._attestation.started(asked)
         model: Mapping[str, Floats] = self.rounds.model
-        if settings.word("server_mode") == "CLOUD_TRAINING":
+        if settings.word("server_mode") == "CLOUD_TRAINING" and not settings.masked:     # what is masked is a change of it
             model = {name: value for name, value in model.items() if name.startswith("control.")}
         return {
             "retcode": Code.SUCCEED, "reason": "success", "iteration": instance.iteration, "is_selected": True,
@@ -89,9 +96,6 @@ class Handlers:
 
     def update_model(self, asked: Message) -> Message:
         """A client uploads."""
-        if self.rounds.settings.secure:                     # never take an update in the clear for a masked one
-            raise Refused(Code.REQUEST_ERROR, "encrypt_train_type STABLE_PW_ENCRYPT asks for masked updates; this server "
-                                              "has rounds for masks of PW_ENCRYPT only")
         evaluation = None
         if asked["unsupervised_eval_items"] and asked["unsupervised_eval_items"]["eval_items"]:
             evaluation = asked["unsupervised_eval_items"]["eval_items"][0]["eval_data"]
@@ -183,7 +187,7 @@ def _plan(settings: Settings) -> Message:
 def _cipher(settings: Settings) -> Message:
     kind = settings.word("encrypt.encrypt_train_type")
     params: Message = {"encrypt_type": kind}
-    if kind == "PW_ENCRYPT":
+    if kind in ("PW_ENCRYPT", "STABLE_PW_ENCRYPT"):
         params["pw_params"] = {"t": settings.whole("encrypt.pw_encrypt.reconstruct_secrets_threshold"),
                                "clip": settings.number("encrypt.pw_encrypt.update_clip")}
     elif kind == "DP_ENCRYPT":

@@ -1,4 +1,7 @@
-"""An HTTP service in a thread: POST bodies of bounded size to functions from bytes to bytes, over uvicorn."""
+"""An HTTP service in a thread: POST bodies of bounded size to functions from bytes to bytes, over uvicorn.
+
+A peer that asks too often gets 429, one that sends too much 413, one that stops in the middle of its body 408.
+"""
 from __future__ import annotations
 
 import asyncio
@@ -10,12 +13,16 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from mindspore_federated import log
+from mindspore_federated.server.limits import Rate, Room
 
 _THREADS = 8
 _START_SECONDS = 20.0
+_SILENT_SECONDS = 30.0                   # between two pieces of a body
+_ROOM_BYTES = 256 << 20                  # for all bodies together
 
 
 @dataclass(frozen=True)
@@ -24,9 +31,11 @@ class Reply:
     body: bytes
     status: int = 200
     kind: str = "application/octet-stream"
+    retry_after: float = 0.0
 
 
 Route = Callable[[bytes], Reply]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
 def parse_address(address: str, what: str) -> tuple[str, int]:
@@ -48,9 +57,11 @@ class HttpService:
     """Serves `routes` (path to function) at `address` from `start` to `stop`."""
 
     def __init__(self, address: str, what: str, routes: Mapping[str, Route], *, max_body: int,
-                 tls: ssl.SSLContext | None = None, max_connections: int = 10000) -> None:
+                 tls: ssl.SSLContext | None = None, max_connections: int = 10000, rate: float = 0.0) -> None:
         self._routes = dict(routes)
         self._max_body = max_body
+        self._rate = Rate(rate)
+        self._room = Room(max(_ROOM_BYTES, 2 * max_body))
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="federated-http")
         self._socket = _bind(address, what)
         self._server = _uvicorn_server(self._app, tls, max_connections)
@@ -78,38 +89,63 @@ class HttpService:
         self._socket.close()
         self._pool.shutdown(wait=False)
 
-    async def _app(self, scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, Any]]],
+    async def _app(self, scope: dict[str, Any], receive: Receive,
                    send: Callable[[dict[str, Any]], Awaitable[None]]) -> None:
         if scope["type"] != "http":
             return
         reply = await self._answer(scope, receive)
         headers = [(b"content-type", reply.kind.encode()), (b"content-length", str(len(reply.body)).encode())]
+        if reply.retry_after:
+            headers.append((b"retry-after", str(ceil(reply.retry_after)).encode()))
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": reply.body})
 
-    async def _answer(self, scope: dict[str, Any], receive: Callable[[], Awaitable[dict[str, Any]]]) -> Reply:
+    async def _answer(self, scope: dict[str, Any], receive: Receive) -> Reply:
         route = self._routes.get(scope["path"])
         if route is None:
             return Reply(b"no such path", 404, "text/plain")
         if scope["method"] not in ("POST", "GET"):
             return Reply(b"use POST", 405, "text/plain")
-        body = await self._body(receive)
-        if body is None:
-            return Reply(f"a body may have at most {self._max_body} bytes".encode(), 413, "text/plain")
-        return await asyncio.get_running_loop().run_in_executor(self._pool, route, body)
+        wait = self._rate.wait(scope["client"][0] if scope["client"] else "")
+        if wait:
+            return Reply(b"too many requests", 429, "text/plain", wait)
+        stated = _stated_size(scope)
+        if stated is not None and stated > self._max_body:
+            return self._too_large()
+        taken = await self._room.take(self._max_body if stated is None else stated)
+        try:
+            body = await self._body(receive)
+            if isinstance(body, Reply):
+                return body
+            return await asyncio.get_running_loop().run_in_executor(self._pool, route, body)
+        finally:
+            self._room.give(taken)
 
-    async def _body(self, receive: Callable[[], Awaitable[dict[str, Any]]]) -> bytes | None:
+    def _too_large(self) -> Reply:
+        return Reply(f"a body may have at most {self._max_body} bytes".encode(), 413, "text/plain")
+
+    async def _body(self, receive: Receive) -> bytes | Reply:
         parts, size = [], 0
         while True:
-            message = await receive()
+            try:
+                message = await asyncio.wait_for(receive(), _SILENT_SECONDS)
+            except TimeoutError:
+                return Reply(b"the body did not come", 408, "text/plain")
             if message["type"] != "http.request":
-                return None
+                return Reply(b"the peer went away", 400, "text/plain")
             size += len(message.get("body", b""))
             if size > self._max_body:
-                return None
+                return self._too_large()
             parts.append(message.get("body", b""))
             if not message.get("more_body"):
                 return b"".join(parts)
+
+
+def _stated_size(scope: dict[str, Any]) -> int | None:
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            return int(value) if value.isdigit() else None
+    return None
 
 
 def _bind(address: str, what: str) -> socket.socket:

@@ -13,8 +13,9 @@ import numpy as np
 
 from mindspore_federated import log
 from mindspore_federated.common.check_type import check_str
-from mindspore_federated.common.settings import load_settings
+from mindspore_federated.common.settings import Settings, load_settings
 from mindspore_federated.common.tls import files_from_settings, server_context
+from mindspore_federated.server.attestation import Attestation
 from mindspore_federated.server.cluster import Cluster, Instance, Node
 from mindspore_federated.server.features import Arrays, FeatureMap, Floats
 from mindspore_federated.server.handlers import Handlers
@@ -22,6 +23,7 @@ from mindspore_federated.server.http import HttpService, parse_address
 from mindspore_federated.server.masked import MaskedRounds
 from mindspore_federated.server.masked_handlers import MaskedHandlers
 from mindspore_federated.server.rounds import Rounds
+from mindspore_federated.server.stable import StableRounds
 from mindspore_federated.server.store import StoreError, open_store
 from mindspore_federated.startup.ssl_config import SSLConfig, check_ssl_config
 
@@ -84,8 +86,9 @@ class FLServerJob:
         tls = server_context(files) if files else None
         rounds = self._join(features, iteration)
         body = _SMALL_BODY + 3 * sum(value.nbytes for value in rounds.model.values())
-        service = HttpService(self._http_address, "server", _handlers(rounds).routes(), max_body=body, tls=tls,
-                              max_connections=self._settings.whole("client.connection_num"))
+        service = HttpService(self._http_address, "server", _handlers(rounds, self._settings).routes(), max_body=body, tls=tls,
+                              max_connections=self._settings.whole("client.connection_num"),
+                              rate=self._settings.number("client.requests_per_second"))
         rounds.start()
         service.start()
         try:
@@ -120,8 +123,7 @@ class FLServerJob:
             cluster = Cluster(store, self.fl_name)
             cluster.agree_on_features({name: (item.data.nbytes, item.require_aggr) for name, item in items.items()})
             fixed = frozenset(name for name, item in items.items() if not item.require_aggr)
-            kind = MaskedRounds if self._settings.masked else Rounds
-            return kind(cluster, self._settings, node, self._with_controls(features.arrays()), fixed, iteration,
+            return _kind(self._settings)(cluster, self._settings, node, self._with_controls(features.arrays()), fixed, iteration,
                         self._iteration_end)
         except StoreError as error:
             raise RuntimeError(f"Sync instance info with distributed cache failed: {error}") from None
@@ -158,8 +160,17 @@ class FLServerJob:
         return _feature_map(given), 1
 
 
-def _handlers(rounds: Rounds) -> Handlers:
-    return MaskedHandlers(rounds) if isinstance(rounds, MaskedRounds) else Handlers(rounds)
+def _kind(settings: Settings) -> type[Rounds]:
+    if not settings.masked:
+        return Rounds
+    return StableRounds if settings.word("encrypt.encrypt_train_type") == "STABLE_PW_ENCRYPT" else MaskedRounds
+
+
+def _handlers(rounds: Rounds, settings: Settings) -> Handlers:
+    attestation = Attestation(rounds, settings) if settings.flag("client_verify.pki_verify") else None
+    if isinstance(rounds, MaskedRounds):
+        return MaskedHandlers(rounds, attestation)
+    return Handlers(rounds, attestation)
 
 
 def _feature_map(given: object) -> FeatureMap:

@@ -6,12 +6,16 @@
     shareSecrets    -> getSecrets     encrypted shares; the list of sharers is fixed in the same way
     updateModel                       masked vectors, added in the ring by the server that gets them
     getClientList                     whose vectors are in the sums that the servers published
+    pushListSign    -> getListSign    with pki_verify: each client signs the list it saw, and sees the others' signatures; a
+                                      server that shows clients different lists gets no shares (the consistency check of
+                                      Bonawitz et al., section 6)
     reconstructSecrets                shares of these clients' seeds and of the vanished clients' mask keys
     getModel                          the new model
 
 A list is written once and never changes, so all clients and servers see the same. The published sums name their
 clients: an upload that came too late for its server's sum counts as vanished, and the result is exact all the same. What
-the ring holds is a client's change of the weights, cut to `update_clip`, times its number of samples.
+the ring holds is a client's change of the weights, cut to `update_clip`, times its number of samples. With `pki_verify` keys
+come with the certificates and the signature of their client, which other clients check: a server cannot invent clients.
 """
 from __future__ import annotations
 
@@ -19,9 +23,11 @@ import json
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from mindspore_federated.common.pki import PkiError, check_signature
 from mindspore_federated.secagg import SecureAggregation, SecureSum, from_ring
 from mindspore_federated.secagg.protocol import PublicKeys
 from mindspore_federated.secagg.ring import Ring
@@ -35,6 +41,14 @@ from mindspore_federated.wire.schema import Code
 _KEY_BYTES = 32
 _BOX_BYTES = 12 + 2 * SHARE_BYTES + 16           # nonce, the two shares, tag
 SEED, MASK = 0, 1                                # what a share given at the end is of
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What shows that public keys are those of a certain client."""
+    timestamp: str = ""
+    signature: str = ""                          # in hexadecimal digits
+    certificates: tuple[str, ...] = ()
 
 
 class MaskedPartial:
@@ -63,7 +77,8 @@ class MaskedPartial:
             return len(head).to_bytes(4, "little") + head + self._total.astype("<u4").tobytes()
 
 
-def _unpack(data: bytes) -> tuple[list[str], Ring]:
+def unpack_masked(data: bytes) -> tuple[list[str], Ring]:
+    """The clients and the sum in the bytes of a `MaskedPartial`."""
     end = 4 + int.from_bytes(data[:4], "little")
     names: list[str] = json.loads(data[4:end])
     return names, np.frombuffer(data, "<u4", offset=end)
@@ -72,12 +87,18 @@ def _unpack(data: bytes) -> tuple[list[str], Ring]:
 class MaskedRounds(Rounds):
     """One server's part in the rounds of a job with masked updates."""
 
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The requests that this kind of masking adds."""
+        signed = ("pushListSign", "getListSign") if self.settings.flag("client_verify.pki_verify") else ()
+        return ("exchangeKeys", "getKeys", "shareSecrets", "getSecrets", "getClientList", *signed, "reconstructSecrets")
+
     def _new_partial(self) -> MaskedPartial:
         return MaskedPartial(sum(value.size for value in self.model.values()))
 
     # ---- what clients ask
 
-    def exchange_keys(self, fl_id: str, iteration: int, keys: PublicKeys) -> None:
+    def exchange_keys(self, fl_id: str, iteration: int, keys: PublicKeys, proof: Proof) -> None:
         """Step 1: the public keys of a client that has a place."""
         self._current(iteration)
         if self._get("start", fl_id) is None:
@@ -86,15 +107,19 @@ class MaskedRounds(Rounds):
             raise Refused(Code.REQUEST_ERROR, f"A public key should have {_KEY_BYTES} bytes, client fl id is {fl_id}")
         if self._list("keys.list") is not None and self._get("keys", fl_id) is None:
             raise Refused(Code.REQUEST_ERROR, f"The keys of {fl_id} came after the list of clients was made.")
+        if proof.signature and self._get("keys", fl_id) is None:
+            self.store.put_field(self._key("proofs"), fl_id, json.dumps(asdict(proof)).encode())
         self._once("keys", fl_id, keys[0] + keys[1])
 
-    def keys(self, fl_id: str, iteration: int) -> dict[str, tuple[PublicKeys, int]]:
-        """The keys and numbers of samples of all clients of the round, once the list is made."""
+    def keys(self, fl_id: str, iteration: int) -> dict[str, tuple[PublicKeys, int, Proof]]:
+        """The keys, numbers of samples and proofs of all clients of the round, once the list is made."""
         self._current(iteration)
         names = self._fixed_list("keys.list", "keys", self.settings.whole("round.start_fl_job_threshold"), self._selected())
         self._member(fl_id, names, "keys")
         found, sizes = self.store.fields(self._key("keys")), self._sizes()
-        return {name: ((found[name][:_KEY_BYTES], found[name][_KEY_BYTES:]), sizes[name]) for name in names}
+        proofs = {name: Proof(**json.loads(text)) for name, text in self.store.fields(self._key("proofs")).items()}
+        return {name: ((found[name][:_KEY_BYTES], found[name][_KEY_BYTES:]), sizes[name], proofs.get(name, Proof()))
+                for name in names}
 
     def share(self, fl_id: str, iteration: int, boxes: Mapping[str, bytes]) -> None:
         """Step 2: a client's encrypted shares, one for each other client."""
@@ -123,7 +148,7 @@ class MaskedRounds(Rounds):
     def upload(self, fl_id: str, iteration: int, vectors: Mapping[str, Ring]) -> None:
         """Step 3: a masked update, by the names of the weights."""
         self._current(iteration)
-        self._member(fl_id, self._list("shares.list") or [], "an upload")
+        self._member(fl_id, self._uploaders(), "an upload")
         if self._closed() or self.store.count(self._key("update")) >= self._wanted():
             raise Refused(Code.REQUEST_ERROR, "Current amount for updateModel is enough.")
         sizes = {name: value.size for name, value in vectors.items()}
@@ -148,6 +173,27 @@ class MaskedRounds(Rounds):
         self._member(fl_id, names, "the list of clients")
         return names
 
+    def sign_list(self, fl_id: str, iteration: int, signature: bytes) -> None:
+        """A client's signature of the list of clients that it saw."""
+        self._current(iteration)
+        names = self._list("update.list") or []
+        self._member(fl_id, names, "signatures")
+        try:
+            check_signature(self.attested(fl_id, iteration) or "", list_text(names, iteration), signature)
+        except PkiError as error:
+            raise Refused(Code.REQUEST_ERROR, f"The signature of the list of clients is wrong, client fl id is {fl_id}: "
+                                              f"{error}") from None
+        self.store.put_new_field(self._key("signs"), fl_id, signature)
+
+    def list_signs(self, fl_id: str, iteration: int) -> dict[str, bytes]:
+        """All signatures, once every client gave its own or the time for it has passed."""
+        self._current(iteration)
+        wanted = len(self._list("update.list") or [])
+        names = self._fixed_list("signs.list", "signs", wanted, self._made("update.list"))
+        self._member(fl_id, names, "signatures")
+        found = self.store.fields(self._key("signs"))
+        return {name: found[name] for name in names}
+
     def reconstruct(self, fl_id: str, iteration: int, shares: Mapping[tuple[str, int], bytes]) -> None:
         """Step 4: shares of others' secrets, by owner and kind."""
         self._current(iteration)
@@ -163,13 +209,13 @@ class MaskedRounds(Rounds):
 
     def _aggregate(self, partials: dict[str, bytes]) -> None:
         """All sums are published: make the list of clients, wait for their shares, take the masks off."""
-        sums = [_unpack(data) for data in partials.values()]
+        sums = [unpack_masked(data) for data in partials.values()]
         names = sorted(name for some, _ in sums for name in some)
         self._make_list("update.list", names)
         given = self.store.fields(self._key("unmask"))
         threshold = self.settings.whole("encrypt.pw_encrypt.reconstruct_secrets_threshold")
         if len(given) <= threshold:                         # an owner's own share is not among those of the others
-            if self._passed(self._made("update.list")):
+            if self._passed(self._made("signs.list" if "getListSign" in self.stages else "update.list")):
                 self.fail(f"only {len(given)} clients gave their shares, {threshold + 1} are needed")
             return
         try:
@@ -249,6 +295,10 @@ class MaskedRounds(Rounds):
         assert isinstance(self._partial, MaskedPartial)
         return self._partial
 
+    def _uploaders(self) -> list[str]:
+        """Who may upload."""
+        return self._list("shares.list") or []
+
     def _sizes(self) -> dict[str, int]:
         """The numbers of samples of all clients that have a place."""
         return {name: int(json.loads(entry)[0]) for name, entry in self.store.fields(self._key("start")).items()}
@@ -271,6 +321,11 @@ class MaskedRounds(Rounds):
 
     def _forget(self, moved_on: Instance, iteration: int) -> None:
         names = self.store.fields(self.cluster.round_key(moved_on, iteration, "keys"))
-        lists = ["keys.list", "shares.list", "update.list", *(f"shares:{name}" for name in names)]
+        lists = ["keys.list", "shares.list", "update.list", "signs.list", "signs", "proofs", *(f"shares:{name}" for name in names)]
         self.store.delete(*(self.cluster.round_key(moved_on, iteration, what) for what in lists))
         super()._forget(moved_on, iteration)
+
+
+def list_text(names: list[str], iteration: int) -> bytes:
+    """What a client signs of a list of clients."""
+    return "\n".join([str(iteration), *sorted(names)]).encode()

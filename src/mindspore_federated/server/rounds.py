@@ -169,6 +169,20 @@ class Rounds:
         if self.store.count(self._key("update")) >= self._wanted():
             self._close()
 
+    def remember_attested(self, fl_id: str, key_attestation: str, timestamp: str) -> None:
+        """Keep the key of a client that has a place, and the time of its request."""
+        self.store.put_field(self._key("attested"), fl_id, key_attestation.encode())
+        self.store.put_field(self.cluster.key("starts"), fl_id, timestamp.encode())
+
+    def attested(self, fl_id: str, iteration: int) -> str | None:
+        """The certificate of the key that a client of a round has to sign with."""
+        found = self.store.field(self._key("attested", max(1, iteration)), fl_id)
+        return None if found is None else found.decode()
+
+    def last_start(self, fl_id: str) -> int:
+        """When a client last asked for a place and got it, by its own clock in milliseconds."""
+        return int(self.store.field(self.cluster.key("starts"), fl_id) or b"0")
+
     def data_size(self, fl_id: str) -> int:
         """How many samples a client of this round said it has."""
         entry = self._get("start", fl_id)

@@ -40,13 +40,15 @@ def simulate(loss: Loss | None, initial: Arrays | None, clients: Sequence[Client
              learning_rate: float = 0.1, seed: int = 0, chunk: int | None = None, dropout: float = 0.0,
              speeds: Sequence[float] | None = None, deadline: float | None = None,
              evaluate: Callable[[dict[str, Floats]], dict[str, float]] | None = None, evaluate_every: int = 1,
-             client_update: ClientUpdate | None = None, progress: bool = False) -> History:
+             client_update: ClientUpdate | None = None, progress: bool = False, sampling: str = "fixed") -> History:
     """Train `initial` over `clients` and return the weights and how it went.
 
     `loss` is a network (an `nn.Cell` from a batch x, y to a scalar, as `nn.WithLossCell` gives), which is left as it is and
     whose weights are the start where `initial` is None; or a function `loss(weights, x, y)` of the framework from a dict
     of tensors and a batch to a scalar. Alternatively `client_update(vectors, ids)` changes the clients' flat vectors in
     NumPy, and `clients` may be their number.
+    `sampling` "fixed" draws `clients_per_round` clients, "poisson" lets each client take part with the same chance, so that
+    there are so many on average (what the accounting of `CentralDP` gains from).
     `dropout` is the chance that a client never answers; `speeds` (steps per second) with `deadline` (seconds) leave out
     clients that are too slow.
     """
@@ -55,14 +57,17 @@ def simulate(loss: Loss | None, initial: Arrays | None, clients: Sequence[Client
                       client_update, chunk)
     if not 1 <= clients_per_round <= run.count:
         raise ValueError(f"clients_per_round should be in [1, {run.count}], but got {clients_per_round}")
+    if sampling not in ("fixed", "poisson"):
+        raise ValueError(f"sampling should be 'fixed' or 'poisson', but got {sampling!r}")
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout should be in [0, 1), but got {dropout}")
     history = History(dict(start))
+    run.algorithm.selection(clients_per_round, sampling == "poisson")
     for number in _bar(rounds, progress):
-        chosen = np.sort(_rng(seed, _SELECT, number).choice(run.count, clients_per_round, replace=False))
+        chosen = _chosen(_rng(seed, _SELECT, number), run.count, clients_per_round, sampling)
         heard = run.heard(chosen, number, dropout, speeds, deadline)
         history.clients.append(heard.tolist())
-        history.losses.append(run.round(heard, number) if len(heard) else float("nan"))
+        history.losses.append(run.round(heard, number))
         if evaluate is not None and (number + 1) % evaluate_every == 0:
             history.metrics.append({"round": number + 1, **evaluate(run.weights())})
     history.weights = run.weights()
@@ -82,6 +87,12 @@ def _start(loss: Loss | None, initial: Arrays | None) -> Arrays:
         raise ValueError(f"initial should have the network's trainable parameters {list(own)} in their shapes, but got "
                          f"{list(initial)}")
     return {name: initial[name] for name in own} if own else initial
+
+
+def _chosen(rng: np.random.Generator, clients: int, wanted: int, sampling: str) -> Ids:
+    chosen: Ids = (np.sort(rng.choice(clients, wanted, replace=False)) if sampling == "fixed"
+                   else np.flatnonzero(rng.random(clients) < wanted / clients))
+    return chosen
 
 
 def _rng(*key: int) -> np.random.Generator:
@@ -108,7 +119,7 @@ class _Simulation:
         self._data: Sequence[Client] = [] if isinstance(clients, int) else clients
         self._shapes = {name: np.shape(value) for name, value in initial.items()}
         self.vector = np.concatenate([np.ravel(value) for value in initial.values()]).astype(np.float32)
-        self._algorithm = algorithm
+        self.algorithm = algorithm
         self._epochs, self._batch, self._rate, self._seed = epochs, batch_size, rate, seed
         self._update = client_update
         self._gradient = compiled_gradient(loss, self._shapes) if loss is not None else None
@@ -122,7 +133,7 @@ class _Simulation:
 
     def personal(self, client: int) -> dict[str, Floats]:
         """The weights a client uses for itself."""
-        return _unflatten(self._algorithm.personal(client, self.vector), self._shapes)
+        return _unflatten(self.algorithm.personal(client, self.vector), self._shapes)
 
     def heard(self, chosen: Ids, number: int, dropout: float, speeds: Sequence[float] | None,
               deadline: float | None) -> Ids:
@@ -135,7 +146,10 @@ class _Simulation:
 
     def round(self, ids: Ids, number: int) -> float:
         """One round over these clients; the mean loss of their first steps."""
-        algorithm = self._algorithm
+        algorithm = self.algorithm
+        if not len(ids):
+            self.vector = algorithm.nobody(self.vector)
+            return float("nan")
         total = np.zeros(self.vector.size, np.float64)
         losses: list[float] = []
         weight, kept = 0.0, []
@@ -168,9 +182,9 @@ class _Simulation:
                      np.array([self._steps(int(one)) for one in ids], np.float32), self._rate)
 
     def _train(self, round_: Round, number: int, losses: list[float]) -> tuple[Floats, Floats]:
-        weights = self._algorithm.local_start(round_)
+        weights = self.algorithm.local_start(round_)
         if self._update is not None:
-            return self._algorithm.local_end(self._update(weights, round_.ids), round_)
+            return self.algorithm.local_end(self._update(weights, round_.ids), round_)
         assert self._gradient is not None
         batches = [self._batches(int(one), number) for one in round_.ids]
         pad = self._chunk - len(batches)                  # one shape, one compilation
@@ -182,10 +196,10 @@ class _Simulation:
             slope = gradient(weights)
             if step == 0:
                 losses.extend(gradient.loss.tolist())
-            moved = weights - np.float32(self._rate) * self._algorithm.direction(weights, slope, round_, gradient)
+            moved = weights - np.float32(self._rate) * self.algorithm.direction(weights, slope, round_, gradient)
             going = (step < round_.steps)[:, None]
             weights = moved if going.all() else np.where(going, moved, weights)
-        return self._algorithm.local_end(weights, round_)
+        return self.algorithm.local_end(weights, round_)
 
     def _batches(self, client: int, number: int) -> list[NDArray[np.int64]]:
         """The samples of each local step; the last batch of an epoch wraps round to stay full."""

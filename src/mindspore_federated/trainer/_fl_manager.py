@@ -1,7 +1,7 @@
 """FederatedLearningManager: a callback of `Model.train` that synchronises a network with the servers of a job.
 
 CLOUD_TRAINING    before the first local step it takes a place in the round, after `sync_frequency` steps it uploads the
-                  weights and waits for the average
+                  weights and waits for the average; with STABLE_PW_ENCRYPT it uploads under pairwise masks
 HYBRID_TRAINING   it pulls the sum of the devices' round, trains `sync_frequency` steps on it and pushes the result
 
 FedProx and FedNova add the global weights to the network as frozen parameters `global_weights.*`; Scaffold (Karimireddy
@@ -21,6 +21,7 @@ from mindspore import Parameter, ParameterTuple, Tensor, nn
 from mindspore.train import Callback
 from mindspore_federated import log
 from mindspore_federated.client.connection import Connection, FederatedError, features
+from mindspore_federated.client.masked import StableUpload
 from mindspore_federated.common.check_type import check_str
 from mindspore_federated.common.settings import load_settings
 from mindspore_federated.common.tls import client_context, files_from_settings
@@ -30,7 +31,7 @@ from mindspore_federated.trainer.sync import AdaptiveFrequency
 from mindspore_federated.trainer.worker import Worker, current_worker
 
 _CLOUD_AGGREGATIONS = ("FedAvg", "FedProx", "Scaffold", "FedNova", "FedCM")
-_CLOUD_ENCRYPTIONS = ("NOT_ENCRYPT",)
+_CLOUD_ENCRYPTIONS = ("NOT_ENCRYPT", "STABLE_PW_ENCRYPT")
 _GLOBAL = "global_weights"
 _CONTROL = "control."
 
@@ -56,6 +57,7 @@ class FederatedLearningManager(Callback):
         self._data_size = data_size
         self._fl_id = uuid.uuid4().hex
         self._iteration = 0
+        self._masked: tuple[StableUpload, Arrays] | None = None              # the upload of the round, and what it starts from
         self._names = [item.name for item in model.trainable_params() if item.dtype == mindspore.float32]
         self._worker = None
         if self._mode == "HYBRID_TRAINING":
@@ -110,6 +112,9 @@ class FederatedLearningManager(Callback):
         size = self._frequency if self._kind == "FedNova" else self._data_size
         answer = self._connection.start_job(self._settings.word("fl_name"), self._fl_id, size, wait=self._wait)
         self._iteration = answer["iteration"]
+        if self._settings.masked:
+            self._masked = StableUpload(self._connection, self._settings.word("fl_name"), self._fl_id, self._iteration,
+                                        answer["fl_plan_config"]["cipher"]["pw_params"], self._wait), features(answer)
         if self._kind == "Scaffold":
             for name, value in features(answer).items():
                 if name.startswith(_CONTROL) and name[len(_CONTROL):] in self._global_control:
@@ -121,7 +126,10 @@ class FederatedLearningManager(Callback):
         upload, control = self._upload(weights, rate)
         fl_name = self._settings.word("fl_name")
         try:
-            self._connection.update_model(fl_name, self._fl_id, self._iteration, upload)
+            if self._masked is not None:
+                self._masked[0].run(self._masked[1], weights, self._data_size)
+            else:
+                self._connection.update_model(fl_name, self._fl_id, self._iteration, upload)
         except FederatedError as error:
             log.warning("iteration %d goes on without this client's update: %s", self._iteration, error)
         model = self._connection.get_model(fl_name, self._iteration, wait=self._wait)
