@@ -80,7 +80,7 @@ def _epsilon(kinds: list[Rounds], delta: float, removed: bool) -> float:
 
 def _normal(x: Doubles) -> Doubles:
     """P(N(0, 1) <= x)."""
-    below: Doubles = 0.5 * _erfc(-x / sqrt(2)).astype(np.float64)
+    below: Doubles = 0.5 * np.asarray(_erfc(-x / sqrt(2)), np.float64)
     return below
 
 
