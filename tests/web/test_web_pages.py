@@ -3,26 +3,19 @@
 Needs Chromium and Playwright; `make test-web` installs them.
 """
 
-import os
-import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "insight"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 import event_writer as w
+from serving import serving
 from sample_runs import add_extras, build
 
 pytestmark = pytest.mark.web
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
+pytest.importorskip("playwright.sync_api")
 PAGES = ["runs", "scalars", "distributions", "images", "tensors", "graph", "dataset", "landscape", "lineage", "tuner", "profiler",
          "explainer", "debugger"]  # fmt: skip
 
@@ -37,45 +30,8 @@ def base(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def site(base, tmp_path_factory):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    work = tmp_path_factory.mktemp("work")
-    environment = os.environ | {"XDG_CACHE_HOME": str(work), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "mindinsight", "start", "--port", str(port), "--workspace", str(work), "--summary-base-dir", str(base),
-               "--foreground"]  # fmt: skip
-    process = subprocess.Popen(command, env=environment)
-    address = f"http://127.0.0.1:{port}"
-    for _ in range(200):
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                break
-        except OSError:
-            time.sleep(0.1)
-    yield address
-    subprocess.run([sys.executable, "-m", "mindinsight", "stop", "--port", str(port)], env=environment, check=False)
-    process.wait(20)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    assert CHROMIUM, "Chromium is missing: make test-web installs it"
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser):
-    page = browser.new_page(viewport={"width": 1280, "height": 860})
-    page.set_default_timeout(30_000)
-    wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    yield page
-    page.close()
-    assert not wrong
+    with serving(base, tmp_path_factory.mktemp("work")) as address:
+        yield address
 
 
 def settle(page):

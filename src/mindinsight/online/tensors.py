@@ -25,17 +25,20 @@ class Shelf:
     now: dict[str, NDArray[Any]] = field(default_factory=dict)
     before: dict[str, NDArray[Any]] = field(default_factory=dict)
     viewed: set[str] = field(default_factory=set)  #: whose values somebody has asked for
+    halfway: bool = False  #: the training stands at a node, within the step after `step`
 
     def move_to(self, step: int) -> None:
         """What is there belongs to earlier steps when another one has been made."""
         if step != self.step:
-            follows = step == self.step + 1
-            self.before = self.now if follows else {}
-            self.step, self.now, self.viewed = step, {}, set()
+            if not self.halfway:
+                self.before = self.now if step == self.step + 1 else {}
+            self.step, self.now, self.viewed, self.halfway = step, {}, set(), False
 
     def forget(self) -> None:
-        """The values of the step change."""
-        self.now, self.viewed = {}, set()
+        """The training moves within the step that follows: what is there becomes that of the step before."""
+        if not self.halfway:
+            self.before = self.now
+        self.now, self.viewed, self.halfway = {}, set(), True
 
     def put(self, name: str, iteration: str, value: NDArray[Any]) -> None:
         """Keep a tensor."""

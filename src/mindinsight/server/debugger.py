@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from mindinsight.graph.compact import compact
 from mindinsight.graph.tree import Node
 from mindinsight.online import conditions, tensors, watching
 from mindinsight.online.graphs import Graph, full_name
@@ -23,8 +24,8 @@ def _session(call: Call) -> Session:
     found = call.state.get("debugger")
     if not isinstance(found, Session):
         raise refused("The debugger is off: start the server with --enable-debugger True.")
-    if str(call.parts.get("session")) != "0":
-        raise refused(f"There is no session {call.parts.get('session')}.")
+    if call.parts.get("session", "0") != "0":
+        raise refused(f"There is no session {call.parts['session']}.")
     return found
 
 
@@ -141,11 +142,14 @@ def control(call: Call, session: Session) -> Any:
     mode = body.get("mode")
     if mode == "continue":
         level, steps = body.get("level", "step"), body.get("steps", 1)
-        if level not in ("step", "node", "recheck"):
-            raise errors.wrong_value(f"'level' should be one of step, node, recheck, not {level!r}.")
+        if level not in ("step", "node", "line", "recheck"):
+            raise errors.wrong_value(f"'level' should be one of step, node, line, recheck, not {level!r}.")
         if not isinstance(steps, int) or isinstance(steps, bool) or not (steps == -1 or 1 <= steps <= _MOST_STEPS):
             raise errors.wrong_value("'steps' should be -1, for no end, or a number of steps.")
-        session.go_on(level, steps, _target(session, body) if level == "node" else "")
+        if level == "line":
+            session.go_on("node", steps, _next_of_line(session, _text(body, "line")))
+        else:
+            session.go_on(level, steps, _target(session, body) if level == "node" else "")
     elif mode == "pause":
         session.pause()
     elif mode == "terminate":
@@ -161,6 +165,17 @@ def _target(session: Session, body: dict[str, Any]) -> str:
         return ""
     _, node, _ = session.graphs.leaf(name, _text(body, "graph_name") or None)
     return full_name(node)
+
+
+def _next_of_line(session: Session, line: str) -> str:
+    """The node of a source line ("path:number") that runs next, in this step or the following one."""
+    for graph in session.graphs.by_name.values():
+        order = {node.full_name: number for number, node in enumerate(graph.message.nodes)}
+        of_line = [n.full_name for n in graph.message.nodes if any(line == f"{s['file_path']}:{s['line_no']}" for s in n.stack)]
+        if of_line:
+            here = order.get(session.about.cur_node, -1)
+            return next((name for name in of_line if order[name] > here), of_line[0])
+    raise errors.wrong_value(f"'line' should be a file, a colon and a number, where an operation comes from; {line!r} has none.")
 
 
 @_locked("POST", "/recheck")
@@ -389,6 +404,28 @@ def load_tensor(call: Call, session: Session) -> Any:
     session.shelf.viewed.add(f"{full_name(node)}:{slot}")
     session.ask_for([(full_name(node), slot, "")], {"node_name": name.rpartition(":")[0], "graph_name": graph.name})
     return {"node_name": name}
+
+
+# -- for the page: all nodes in columns ---------------------------------------------------------------------------------------
+@route("GET", "/board/debugger/graph")
+def page_graph(call: Call) -> Any:
+    """A graph of the training as the page draws it: `asked` are the names to ask the other routes by, `lines` the numbers of the
+    source lines of each operation in `sources`."""
+    session = _session(call)
+    with session.lock:
+        if not session.graphs.names:
+            raise refused("No graph has come yet.")
+        graph = session.graphs.by_name.get(call.query.get("graph_name") or session.graphs.names[0])
+        if graph is None:
+            raise errors.wrong_value(f"There is no graph {call.query.get('graph_name')!r}.")
+    columns = compact(graph.message)
+    parameters = {name.rpartition("/")[2]: name for name, node in graph.leaves.items() if node.kind == "Parameter"}
+    asked = [parameters.get(name, name) if kind == "Parameter" else name for name, kind in zip(columns["names"], columns["types"])]
+    sources: dict[tuple[str, int], int] = {}
+    lines = [[sources.setdefault((s["file_path"], s["line_no"]), len(sources)) for s in node.stack] for node in graph.message.nodes]
+    code = {(s["file_path"], s["line_no"]): s["code_line"] for node in graph.message.nodes for s in node.stack}
+    return {**columns, "asked": asked, "graph_name": graph.name, "lines": lines,
+            "sources": [{"file_path": path, "line_no": line, "code_line": code[path, line]} for path, line in sources]}  # fmt: skip
 
 
 # -- sessions -----------------------------------------------------------------------------------------------------------------

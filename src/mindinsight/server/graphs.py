@@ -7,6 +7,7 @@ from typing import Any
 
 from mindinsight.events import event
 from mindinsight.events.wire import Malformed
+from mindinsight.graph import compact as columns
 from mindinsight.graph.forward import forward_only
 from mindinsight.graph.message import Message, read
 from mindinsight.graph.tree import Tree
@@ -94,31 +95,7 @@ def single_node(call: Call) -> Any:
 @route("GET", "/board/graph")
 def compact(call: Call) -> Any:
     """Names, types, shapes and inputs (by number) of all nodes, parameters and constants."""
-    graph = _message(*_graph(call))
-    place: dict[str, int] = {}
-    shown: list[str] = []
-    types: list[str] = []
-    shapes: list[list[list[int]]] = []
-    inputs: list[list[int]] = []
-    for node in graph.nodes:
-        place[node.name] = place[node.name.split("/")[-1].split("op")[-1]] = len(shown)
-        shown.append(node.full_name or "/".join(part for part in (node.scope, f"{node.op_type}-{node.name}") if part))
-        types.append(node.op_type)
-        shapes.append(node.type.shapes[:4])
-    for name, kind in graph.parameters:
-        place[name] = len(shown)
-        shown.append(name)
-        types.append("Parameter")
-        shapes.append(kind.shapes[:4])
-    for key, _, kind in graph.constants:
-        place[key] = len(shown)
-        shown.append(key)
-        types.append("Const")
-        shapes.append(kind.shapes[:4])
-    for node in graph.nodes:
-        found = (place.get(source, place.get(source.split("op")[-1])) for source, _ in node.inputs)
-        inputs.append([number for number in found if number is not None])
-    return {"names": shown, "types": types, "shapes": shapes, "inputs": inputs, "graphs": _count(call)}
+    return {**columns.compact(_message(*_graph(call))), "graphs": _count(call)}
 
 
 def _count(call: Call) -> int:

@@ -1,0 +1,81 @@
+// Watchpoints: what is watched, by which condition, and what was found.
+import { fill, h, picker, short } from "../dom.js";
+
+// Conditions worth having on from the start: [condition, parameters]
+const RECOMMENDED = [["tensor_overflow", []], ["gradient_vanishing", [["abs_mean_lt", 1e-9]]], ["weight_change_too_large", [["abs_mean_update_ratio_gt", 1]]]];
+const plain = (id) => id.replaceAll("_", " ");
+
+export class Watching {
+  constructor(session) {
+    this.session = session; this.conditions = []; this.points = []; this.hits = []; this.place = null;
+    this.node = h("div", { class: "card watching" });
+    this.kind = ""; this.values = {};
+  }
+
+  async load() {
+    const { session } = this;
+    if (!this.conditions.length) this.conditions = (await session.ask("condition-collections")).flatMap((c) => c.conditions);
+    this.points = (await session.ask("retrieve", { mode: "watchpoint" })).watch_points || [];
+    const found = await session.ask("watchpoint-hits", { group_condition: {} });
+    this.hits = found.watch_point_hits || []; this.outdated = found.outdated;
+    this.draw();
+  }
+
+  // The scope or node that a new watchpoint is for.
+  scope(scope) { this.place = scope; if (!this.node.contains(document.activeElement)) this.draw(); }
+
+  draw() {
+    const { session } = this, said = (params) => params.filter((p) => p.value !== undefined && p.value !== null).map((p) => `${plain(p.name)} ${short(p.value)}`).join(", ");
+    const point = (w) => h("li", {}, h("b", { title: w.watch_condition.id }, `${w.id} `, plain(w.watch_condition.id)), " ", h("span", { class: "count" }, said(w.watch_condition.params)),
+      h("button", { class: "quiet", "aria-label": `Delete watchpoint ${w.id}`, title: "Delete", onclick: () => session.act(async () => { await session.ask("delete-watchpoint", { watch_point_id: w.id }); await this.load(); }) }, "✕"));
+    const values = (w) => w.watch_condition.params.map((p) => `${plain(p.name)} ${short(p.value)}${p.actual_value !== undefined && p.actual_value !== null ? `, is ${short(p.actual_value)}` : ""}`).join("; ");
+    const hit = (found) => found.tensors.map((t) => t.watch_points.map((w) => h("li", {}, h("button", { class: "quiet", title: found.node_name, onclick: () => this.show(found.node_name) }, h("b", {}, found.node_name.split("/").pop()), h("span", { class: "count" }, ` ${plain(w.watch_condition.id)} ${values(w)} ${w.error_list.join(" ")}`)))));
+    const count = this.hits.reduce((sum, f) => sum + f.tensors.reduce((n, t) => n + t.watch_points.length, 0), 0);
+    fill(this.node, h("h2", {}, "Watchpoints"), this.points.length ? h("ul", { class: "points" }, this.points.map(point)) : h("p", { class: "count" }, "None yet."),
+      this.points.length ? null : h("button", { onclick: () => this.recommend() }, "Add the recommended ones"), this.form(),
+      h("h2", { style: "margin-top:14px" }, "Hits in this step", count ? h("span", { class: "count" }, ` ${count}`) : ""), this.outdated ? h("p", { class: "count" }, "Watchpoints have changed since: recheck.") : null,
+      count ? h("ul", { class: "points hits" }, this.hits.map(hit)) : h("p", { class: "count" }, "None."));
+  }
+
+  form() {
+    const { session } = this, kinds = this.conditions.map((c) => [c.id, plain(c.id)]);
+    if (!kinds.length) return null;
+    const condition = this.conditions.find((c) => c.id === this.kind) || this.conditions.find((c) => c.id === "tensor_overflow") || this.conditions[0];
+    this.kind = condition.id;
+    const fields = condition.parameters.map((p) => { const input = h("input", { type: "number", step: "any", value: this.values[p.name] ?? p.default_value ?? "", "aria-label": p.name, oninput: () => { this.values[p.name] = input.value; } }); return [p.name, input]; });
+    const add = () => session.act(async () => {
+      const params = fields.filter(([, input]) => input.value !== "").map(([name, input]) => ({ name, value: +input.value }));
+      await this.create(condition.id, params);
+      this.values = {};
+      await this.load();
+    });
+    return h("form", { class: "watch", onsubmit: (e) => { e.preventDefault(); add(); } }, picker(kinds, this.kind, (v) => { this.kind = v; this.values = {}; this.draw(); }, "Condition"),
+      fields.map(([name, input]) => h("label", {}, plain(name), input)), h("div", { class: "count", title: this.place ? this.place.path : "" }, "on ", this.place ? this.place.label : "the whole network"), h("button", { type: "submit" }, "Watch"));
+  }
+
+  async create(id, params) {
+    const { session } = this;
+    const nodes = this.place ? (this.place.leaf >= 0 ? [session.graph.asked[this.place.leaf]] : [this.place.path]) : await this.everything();
+    await session.ask("create-watchpoint", { condition: { id, params }, watch_nodes: nodes, graph_name: session.graph.graph_name });
+  }
+
+  async everything() {
+    const all = await this.session.ask("retrieve", { mode: "node", params: { name: "", graph_name: this.session.graph.graph_name } });
+    return all.graph.nodes.map((n) => n.name);
+  }
+
+  recommend() {
+    return this.session.act(async () => {
+      const place = this.place;
+      this.place = null;
+      for (const [id, params] of RECOMMENDED) if (this.conditions.some((c) => c.id === id)) await this.create(id, params.map(([name, value]) => ({ name, value })));
+      this.place = place;
+      await this.load();
+    });
+  }
+
+  show(name) {
+    const leaf = this.session.leafOf(name);
+    if (leaf) this.session.view.reveal(leaf);
+  }
+}
