@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from serving import free_port, serving
+from web_servers import free_port, serving
 
 pytestmark = pytest.mark.web
 pytest.importorskip("playwright.sync_api")
@@ -88,7 +88,7 @@ def test_a_training_in_the_browser(site, training, page):
     paused_at(page, 1)
     choose(page, "ReLU-op")
     cells(page, "3,3,3,3")  # x is 1, the filters are ones
-    assert [text for text in page.locator(".statistics tbody td").all_inner_texts()][1:4] == ["3", "3", "3"]
+    assert page.locator(".statistics tbody td").all_inner_texts()[1:4] == ["3", "3", "3"]
 
     # graph to code: the line of the chosen node is marked; code to graph: its nodes are
     assert page.locator("ol.lines li.on code").first.inner_text() == "hidden = ops.relu(self.first(x))"

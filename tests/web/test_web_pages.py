@@ -11,8 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "insight"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import event_writer as w
-from serving import serving
 from sample_runs import add_extras, build
+from web_servers import serving
 
 pytestmark = pytest.mark.web
 pytest.importorskip("playwright.sync_api")
