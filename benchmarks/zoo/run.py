@@ -36,6 +36,7 @@ class Lesson:
 
 GREY = {"in_channels": 1}
 GRAPH = {"epochs": 150, "batch": 1, "rate": 1e-2}
+DETECT = {"epochs": 10, "batch": 16, "clip": 10.0}
 LESSONS = [
     Lesson("lenet5", 0.97, MNIST, 20000, {"epochs": 2}),
     Lesson("vgg11_bn", 0.95, MNIST, 12000, {"epochs": 4}, {**GREY, "dropout": 0.0}),
@@ -43,6 +44,13 @@ LESSONS = [
     Lesson("densenet121", 0.95, MNIST, 6000, {"epochs": 3}, GREY),
     Lesson("shufflenet_v2_x1_0", 0.90, MNIST, 6000, {"epochs": 3, "rate": 5e-3}, GREY),
     Lesson("unet", 0.90, rows=512, recipe={"epochs": 4, "batch": 16, "rate": 5e-3}),
+    Lesson("ssd300", 0.80, rows=1024, recipe=DETECT),
+    Lesson("retinanet_resnet50_fpn", 0.80, rows=1024, recipe=DETECT),
+    Lesson("fasterrcnn_resnet50_fpn", 0.80, rows=1024, recipe=DETECT),
+    Lesson("maskrcnn_resnet50_fpn", 0.80, rows=1024, recipe=DETECT),
+    Lesson("yolov3", 0.80, rows=1024, recipe=DETECT),
+    Lesson("yolov5s", 0.80, rows=1024, recipe=DETECT),
+    Lesson("yolov8n", 0.80, rows=1024, recipe=DETECT),
     Lesson("gpt2", 0.85, recipe={"epochs": 8, "rate": 5e-3}),
     Lesson("llama_7b", 0.85, recipe={"epochs": 8, "rate": 5e-3}),
     Lesson("bert_base", 0.70, rows=4096, recipe={"epochs": 12, "rate": 5e-3}),
@@ -50,6 +58,20 @@ LESSONS = [
     Lesson("lstm_sentiment", 0.95, recipe={"epochs": 3}),
     Lesson("transformer_base", 0.90, rows=4096, recipe={"epochs": 10, "rate": 3e-3}),
     Lesson("seq2seq_attention", 0.90, rows=4096, recipe={"epochs": 15, "rate": 5e-3}),
+    Lesson("pangu_alpha_2_6b", 0.85, recipe={"epochs": 8, "rate": 5e-3}),
+    Lesson("mixtral_8x7b", 0.85, recipe={"epochs": 8, "rate": 5e-3}),
+    Lesson("albert_base", 0.70, rows=4096, recipe={"epochs": 20, "rate": 5e-3}),
+    Lesson("bert_base_squad", 0.90, rows=4096, recipe={"epochs": 14, "rate": 2e-3}),
+    Lesson("gru_sentiment", 0.95, recipe={"epochs": 3}),
+    Lesson("wavenet", 3.0, rows=1024, recipe={"epochs": 8, "batch": 16, "rate": 5e-3}),
+    Lesson("crnn", 0.90, MNIST, 4096, {"epochs": 8, "rate": 3e-3, "clip": 5.0}),
+    Lesson("bayesian_mlp", 0.90, MNIST, 6000, {"epochs": 8}),
+    Lesson("dcgan", 0.40, rows=2048, recipe={"epochs": 20, "rate": 1e-3, "betas": (0.5, 0.999)}),
+    Lesson("cyclegan", 0.45, rows=512, recipe={"epochs": 8, "batch": 8, "betas": (0.5, 0.999)}),
+    Lesson("dlrm", 0.95, rows=8192, recipe={"epochs": 10, "rate": 1e-2}),
+    Lesson("graphsage", 0.90, rows=1, recipe=GRAPH, options={"nodes": 120}),
+    Lesson("dqn", 400.0, rows=1024, recipe={"epochs": 60, "rate": 1e-3, "schedule": "constant", "clip": 10.0}),
+    Lesson("ppo", 450.0, rows=4096, recipe={"epochs": 30, "batch": 256, "rate": 3e-3, "clip": 0.5}),
     Lesson("vae", 0.35, recipe={"epochs": 20}),
     Lesson("ddpm", 0.35, rows=1024, recipe={"epochs": 40}),
     Lesson("wide_deep", 0.95, rows=8192, recipe={"epochs": 6, "rate": 1e-2}),

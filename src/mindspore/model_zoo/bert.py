@@ -1,4 +1,4 @@
-"""BERT: an encoder that fills in masked words, and its use to classify texts.
+"""BERT: an encoder that fills in masked words, and its use to classify texts and to find answers in them.
 
 Devlin et al. 2019, "BERT: Pre-training of deep bidirectional transformers for language understanding".
 """
@@ -66,14 +66,15 @@ class Joined(nn.Cell):
 class Layer(nn.Cell):
     """Attention, then a perceptron."""
 
-    def __init__(self, width: int, heads: int, hidden: int, dropout: float):
+    def __init__(self, width: int, heads: int, hidden: int, dropout: float, approximate: str = "none"):
         super().__init__()
+        self.approximate = approximate
         self.attend, self.attended = SelfAttention(width, heads), Joined(width, width, dropout)
         self.intermediate, self.output = dense(width, hidden), Joined(hidden, width, dropout)
 
     def construct(self, x: Tensor, bias: Any) -> Tensor:
         x = self.attended(self.attend(x, bias), x)
-        return self.output(ops.gelu(self.intermediate(x)), x)
+        return self.output(ops.gelu(self.intermediate(x), approximate=self.approximate), x)
 
 
 class Encoder(nn.Cell):
@@ -142,6 +143,22 @@ class BertClassifier(nn.Cell):
         return self.classifier(self.dropout(ops.tanh(self.pooler(first))))
 
 
+class BertAnswers(nn.Cell):
+    """Where the answer to a question stands in a text: scores (batch, length, 2) of its first and its last token."""
+
+    renames = (*_RENAMES, (r"^answers\.", "qa_outputs."))
+
+    def __init__(
+        self, depth: int = 12, width: int = 768, heads: int = 12, vocabulary: int = 30522, length: int = 384, dropout: float = 0.1
+    ):
+        super().__init__()
+        self.vocabulary, self.takes = vocabulary, (Takes("ids", (length,), vocabulary), Takes("segments", (length,), 2))
+        self.bert, self.answers = Encoder(vocabulary, length, depth, width, heads, dropout), dense(width, 2)
+
+    def construct(self, ids: Tensor, segments: Any = None, mask: Any = None) -> Tensor:
+        return self.answers(self.bert(ids, segments, mask))
+
+
 _PAPER = "Devlin et al. 2019, BERT: Pre-training of deep bidirectional transformers for language understanding"
 _TINY = {"depth": 2, "width": 32, "heads": 4, "vocabulary": 64, "length": 16, "dropout": 0.0}
 for _size, _depth, _width, _heads in (("base", 12, 768, 12), ("large", 24, 1024, 16)):
@@ -153,3 +170,7 @@ for _size, _depth, _width, _heads in (("base", 12, 768, 12), ("large", 24, 1024,
         f"bert_{_size}_classifier", task="text classes", paper=_PAPER, tiny=_TINY, origin="transformers:BertForSequenceClassification",
         recipe=Recipe(epochs=3, batch=32, optimizer="adamw", rate=3e-5, schedule="linear", weight_decay=0.01, warmup=0.1, clip=1.0),
     )(functools.partial(BertClassifier, depth=_depth, width=_width, heads=_heads))  # fmt: skip
+    model(
+        f"bert_{_size}_squad", task="answers", paper=_PAPER, tiny=_TINY, origin="transformers:BertForQuestionAnswering",
+        recipe=Recipe(epochs=2, batch=32, optimizer="adamw", rate=5e-5, schedule="linear", weight_decay=0.01, warmup=0.1, clip=1.0),
+    )(functools.partial(BertAnswers, depth=_depth, width=_width, heads=_heads))  # fmt: skip

@@ -1,7 +1,8 @@
 """Networks of graphs: each node hears from its neighbours.
 
 Kipf & Welling 2017, "Semi-supervised classification with graph convolutional networks"; Veličković et al. 2018, "Graph attention
-networks". Graphs are (batch, nodes, nodes) matrices of 0 and 1, which suits a few thousand nodes.
+networks"; Hamilton et al. 2017, "Inductive representation learning on large graphs".
+Graphs are (batch, nodes, nodes) matrices of 0 and 1, which suits a few thousand nodes.
 """
 
 from __future__ import annotations
@@ -88,3 +89,44 @@ class GAT(nn.Cell):
 
     def construct(self, features: Tensor, edges: Tensor) -> Tensor:
         return self.second(ops.elu(self.first(features, edges)), edges)
+
+
+class Neighbourhood(nn.Cell):
+    """Each node's own features beside the mean of its neighbours', of which training draws `sampled` at random."""
+
+    def __init__(self, inputs: int, outputs: int, sampled: int):
+        super().__init__()
+        self.sampled = sampled
+        self.own, self.others = nn.Dense(inputs, outputs), nn.Dense(inputs, outputs, has_bias=False)
+
+    def construct(self, x: Tensor, edges: Tensor) -> Tensor:
+        linked = edges.astype("float32")
+        if self.training and self.sampled < linked.shape[-1]:
+            drawn = linked * (ops.rand(*linked.shape) + 1e-3)
+            linked = linked * (drawn >= ops.topk(drawn, self.sampled, -1)[0][..., -1:]).astype("float32")
+        linked = linked / ops.maximum(ops.sum(linked, -1, keepdim=True), 1.0)
+        return self.own(x) + self.others(ops.matmul(linked, x))
+
+
+@model(
+    "graphsage",
+    task="graphs",
+    paper="Hamilton et al. 2017, Inductive representation learning on large graphs",
+    recipe=Recipe(epochs=200, batch=1, optimizer="adam", rate=0.01, weight_decay=5e-4, schedule="constant"),
+    tiny=TINY,
+)
+class GraphSAGE(nn.Cell):
+    """Two layers over sampled neighbours, with results of length 1. (features, edges) → scores of each node's class."""
+
+    def __init__(
+        self, nodes: int = 2708, features: int = 1433, num_classes: int = 7, hidden: int = 128, sampled: int = 10, dropout: float = 0.5
+    ):
+        super().__init__()
+        self.num_classes, self.takes = num_classes, graph_inputs(nodes, features)
+        self.first, self.second = Neighbourhood(features, hidden, sampled), Neighbourhood(hidden, num_classes, sampled)
+        self.dropout = nn.Dropout(p=dropout)
+
+    def construct(self, features: Tensor, edges: Tensor) -> Tensor:
+        x = ops.relu(self.first(self.dropout(features), edges))
+        x = x * ops.rsqrt(ops.sum(ops.square(x), -1, keepdim=True) + 1e-6)
+        return self.second(self.dropout(x), edges)

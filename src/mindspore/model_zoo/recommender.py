@@ -1,7 +1,8 @@
 """Networks that guess what a user will click: sums of simple and deep models over features of categories.
 
 Cheng et al. 2016, "Wide & deep learning for recommender systems"; Guo et al. 2017, "DeepFM: A factorization-machine based neural network
-for CTR prediction"; He et al. 2017, "Neural collaborative filtering".
+for CTR prediction"; He et al. 2017, "Neural collaborative filtering"; Naumov et al. 2019, "Deep learning recommendation model for
+personalization and recommendation systems".
 """
 
 from __future__ import annotations
@@ -104,3 +105,34 @@ class NeuMF(nn.Cell):
         factors = self.factors(features)
         deep = self.deep(self.table(features).reshape(features.shape[0], -1))
         return self.output(ops.cat((factors[:, 0] * factors[:, 1], deep), 1))[:, 0]
+
+
+@model(
+    "dlrm",
+    task="clicks",
+    paper="Naumov et al. 2019, Deep learning recommendation model for personalization and recommendation systems",
+    recipe=Recipe(epochs=1, batch=2048, rate=0.1, momentum=0.0, weight_decay=0.0, schedule="constant"),
+    tiny={"vocabulary": 80, "fields": 4, "numbers": 3, "width": 8, "bottom": (16,), "top": (32, 16)},
+)
+class DLRM(nn.Cell):
+    """(categories, numbers) → score: products of all pairs of the categories' vectors and of the numbers' one."""
+
+    def __init__(
+        self, vocabulary: int = 200000, fields: int = 26, numbers: int = 13, width: int = 128, bottom: tuple[int, ...] = (512, 256),
+        top: tuple[int, ...] = (1024, 1024, 512, 256),
+    ):  # fmt: skip
+        super().__init__()
+        self.vocabulary, self.numbers = vocabulary, numbers
+        self.takes = (Takes("features", (fields,), vocabulary), Takes("numbers", (numbers,)))
+        self.table = table(vocabulary, width)
+        self.bottom = perceptron([numbers, *bottom, width], 0.0)
+        vectors = fields + 1
+        self.pairs = tuple(i * vectors + j for i in range(vectors) for j in range(i))
+        self.top = perceptron([width + len(self.pairs), *top], 0.0)
+        self.output = nn.Dense(top[-1], 1)
+
+    def construct(self, features: Tensor, numbers: Tensor) -> Tensor:
+        dense = self.bottom(numbers)
+        vectors = ops.cat((dense.expand_dims(1), self.table(features)), 1)
+        products = ops.matmul(vectors, vectors.swapaxes(1, 2)).reshape(dense.shape[0], -1)
+        return self.output(self.top(ops.cat((dense, products[:, self.pairs]), 1)))[:, 0]

@@ -1,10 +1,12 @@
-"""Recurrent networks of text: an LSTM that classifies, and an encoder and decoder with attention.
+"""Recurrent networks of text: an LSTM or GRU that classifies, and an encoder and decoder with attention.
 
 Hochreiter & Schmidhuber 1997, "Long short-term memory"; Bahdanau et al. 2015, "Neural machine translation by jointly learning to align
 and translate".
 """
 
 from __future__ import annotations
+
+import functools
 
 from mindspore import nn, ops
 from mindspore.common.initializer import Normal
@@ -13,28 +15,34 @@ from mindspore.model_zoo.recipe import Recipe
 from mindspore.model_zoo.registry import Takes, model
 
 
-@model(
-    "lstm_sentiment",
-    task="text classes",
-    paper="Hochreiter & Schmidhuber 1997, Long short-term memory",
-    recipe=Recipe(epochs=20, batch=64, optimizer="adam", rate=1e-3, weight_decay=0.0, schedule="constant"),
-    tiny={"vocabulary": 64, "length": 16, "width": 16, "hidden": 16},
-)
-class SentimentLSTM(nn.Cell):
+class Sentiment(nn.Cell):
     """Two layers in both directions; the class follows from the mean over the words."""
 
     def __init__(
-        self, num_classes: int = 2, vocabulary: int = 30522, length: int = 500, width: int = 300, hidden: int = 100, dropout: float = 0.2
-    ):
+        self, layer: type[nn.LSTM] | type[nn.GRU], num_classes: int = 2, vocabulary: int = 30522, length: int = 500, width: int = 300,
+        hidden: int = 100, dropout: float = 0.2,
+    ):  # fmt: skip
         super().__init__()
         self.num_classes, self.vocabulary, self.takes = num_classes, vocabulary, (Takes("ids", (length,), vocabulary),)
         self.table = nn.Embedding(vocabulary, width, embedding_table=Normal(0.1))
-        self.lstm = nn.LSTM(width, hidden, num_layers=2, batch_first=True, bidirectional=True)
+        self.kind = layer.__name__.lower()
+        setattr(self, self.kind, layer(width, hidden, num_layers=2, batch_first=True, bidirectional=True))
         self.dropout, self.classifier = nn.Dropout(p=dropout), nn.Dense(2 * hidden, num_classes)
 
     def construct(self, ids: Tensor) -> Tensor:
-        states, _ = self.lstm(self.table(ids))
+        states, _ = getattr(self, self.kind)(self.table(ids))
         return self.classifier(self.dropout(ops.mean(states, 1)))
+
+
+for _name, _layer, _paper in (
+    ("lstm_sentiment", nn.LSTM, "Hochreiter & Schmidhuber 1997, Long short-term memory"),
+    ("gru_sentiment", nn.GRU, "Cho et al. 2014, Learning phrase representations using RNN encoder-decoder"),
+):
+    model(
+        _name, task="text classes", paper=_paper,
+        recipe=Recipe(epochs=20, batch=64, optimizer="adam", rate=1e-3, weight_decay=0.0, schedule="constant"),
+        tiny={"vocabulary": 64, "length": 16, "width": 16, "hidden": 16},
+    )(functools.partial(Sentiment, _layer))  # fmt: skip
 
 
 @model(

@@ -22,8 +22,9 @@ from mindspore.nn.cell import Cell
 #: modules of networks, in the order of the list
 FAMILIES = (
     "lenet", "alexnet", "vgg", "resnet", "googlenet", "inception", "densenet", "mobilenet", "shufflenet", "efficientnet",
-    "vit", "swin", "convnext", "unet", "deeplab", "gpt", "llama", "bert", "t5", "transformer", "recurrent",
-    "generation", "recommender", "graph", "physics",
+    "vit", "swin", "convnext", "bayesian", "detector", "rcnn", "yolo", "unet", "deeplab", "crnn", "gpt", "llama", "experts", "pangu",
+    "bert", "albert", "t5", "transformer", "recurrent", "wavenet", "generation", "adversarial", "recommender", "graph", "control",
+    "physics",
 )  # fmt: skip
 
 

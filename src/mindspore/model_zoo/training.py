@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 from mindspore import nn, ops
+from mindspore._base import dtype as mstype
+from mindspore.common.tensor import Tensor
 from mindspore.model_zoo.recipe import Recipe
 from mindspore.model_zoo.registry import Entry
 from mindspore.model_zoo.tasks import TASKS
+from mindspore.model_zoo.tasks.control import Control
 from mindspore.nn.cell import Cell
 from mindspore.train import ExactResume, LossMonitor, Model, SummaryCollector
-from mindspore.train.serialization import save_checkpoint
+from mindspore.train.amp import auto_mixed_precision
+from mindspore.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +50,46 @@ class ClippedStep(nn.TrainOneStepCell):
         return ops.depend(loss, self.optimizer(grads))
 
 
+class RivalStep(nn.Cell):
+    """One step of several players: each follows its own loss with its own weights, all at once."""
+
+    def __init__(self, net: Cell, optimizers: list[Any]):
+        super().__init__(auto_prefix=False)
+        self.net, self.optimizers = net, nn.CellList(optimizers)
+        self.grads = [ops.value_and_grad(LossOf(net, i), None, player.parameters) for i, player in enumerate(optimizers)]
+
+    def construct(self, *columns: Any) -> Any:
+        found = [grad(*columns) for grad in self.grads]
+        total = sum(loss for loss, _ in found)
+        for (_, grads), optimizer in zip(found, self.optimizers):
+            total = ops.depend(total, optimizer(grads))
+        return total
+
+
+class LossOf(nn.Cell):
+    """The loss of one player."""
+
+    def __init__(self, net: Cell, player: int):
+        super().__init__(auto_prefix=False)
+        self.net, self.player = net, player
+
+    def construct(self, *columns: Any) -> Any:
+        return self.net.losses(*columns)[self.player]
+
+
+def _model(net: Cell, with_loss: Cell, recipe: Recipe, amp: str, steps: int) -> Model:
+    """The step of a network: of its players if it has some, clipped if the recipe says so."""
+    players = getattr(net, "players", None)
+    if players is None and not recipe.clip:
+        return Model(with_loss, optimizer=recipe.make_optimizer(with_loss, steps), amp_level=amp)
+    if amp != "O0":  # bfloat16 reaches as far as float32, so that these steps need no scaled losses
+        auto_mixed_precision(net, amp, mstype.bfloat16)
+    if players is None:
+        return Model(ClippedStep(with_loss, recipe.make_optimizer(with_loss, steps), recipe.clip))
+    cells = [nn.CellList([getattr(net, name) for name in player], auto_prefix=False) for player in players]
+    return Model(RivalStep(net, [recipe.make_optimizer(cell, steps) for cell in cells]))
+
+
 def train(entry: Entry, net: Cell, recipe: Recipe, run: Run) -> float:
     """Train a network in place; returns the figure of its task on the data for testing."""
     task = TASKS[entry.task]
@@ -53,16 +98,34 @@ def train(entry: Entry, net: Cell, recipe: Recipe, run: Run) -> float:
     if not steps:
         raise ValueError(f"The data at '{run.place}' has fewer rows than a batch, {recipe.batch}.")
     net.set_train(True)
-    with_loss = task.training_network(net, recipe)
-    optimizer = recipe.make_optimizer(with_loss, steps * recipe.epochs)
-    if recipe.clip and run.amp == "O0":
-        model = Model(ClippedStep(with_loss, optimizer, recipe.clip))
-    else:
-        model = Model(with_loss, optimizer=optimizer, amp_level=run.amp)
+    model = _model(net, task.training_network(net, recipe), recipe, run.amp, steps * recipe.epochs)
     callbacks: list[Any] = [LossMonitor(run.every or steps)]
     if run.out:
-        callbacks += [SummaryCollector(f"{run.out}/summary"), ExactResume(f"{run.out}/resume", save_steps=steps)]
-    model.train(recipe.epochs, data, callbacks=callbacks, dataset_sink_mode=False)
+        callbacks.append(SummaryCollector(f"{run.out}/summary"))
+    if isinstance(task, Control):
+        _practise(task, net, model, recipe, run, callbacks)
+    else:
+        if run.out:
+            callbacks.append(ExactResume(f"{run.out}/resume", save_steps=steps))
+        model.train(recipe.epochs, data, callbacks=callbacks, dataset_sink_mode=False)
     if run.out:
         save_checkpoint(net, f"{run.out}/{entry.name}.ckpt")
     return task.evaluate(net, task.data(run.place, net, recipe.batch, False, run.limit))
+
+
+def _practise(task: Control, net: Cell, model: Model, recipe: Recipe, run: Run, callbacks: list[Any]) -> None:
+    """Rounds of practice and training. An interrupted run goes on with the round it was in, its weights and its optimizer; games
+    and the memory of them begin anew."""
+    file = Path(run.out) / "resume" / "rounds.ckpt"
+    done = 0
+    if run.out:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists():
+            stored = load_checkpoint(str(file))
+            done = int(stored.pop("__rounds__").asnumpy())  # type: ignore[union-attr]
+            load_param_into_net(model.train_network, stored, strict_load=True)
+    for i, data in enumerate(task.rounds(run.place, net, recipe.batch, recipe.epochs, run.limit, done), done + 1):
+        model.train(1, data, callbacks=callbacks, dataset_sink_mode=False)
+        if run.out:
+            save_checkpoint(model.train_network, str(file), append_dict={"__rounds__": Tensor(i)})
+    file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Clicks: rows of category numbers, and whether the user clicked."""
+"""Clicks: rows of categories, for some networks also of numbers, and whether the user clicked."""
 
 from __future__ import annotations
 
@@ -21,42 +21,49 @@ class ClickLoss(Cell):
         super().__init__(auto_prefix=False)
         self.net = net
 
-    def construct(self, features: Tensor, clicked: Tensor) -> Tensor:
-        score = self.net(features)
+    def construct(self, *columns: Tensor) -> Tensor:
+        score, clicked = self.net(*columns[:-1]), columns[-1]
         return ops.mean(ops.relu(score) - score * clicked + ops.log1p(ops.exp(-ops.abs(score))))
 
 
 class Clicks(Task):
     name = "clicks"
-    wanted = "a CSV file without a head: a column for each field, numbered from 0 over all fields, and 0 or 1 in the last"
+    wanted = (
+        "a CSV file without a head: a column for each field, numbered from 0 over all fields, then numbers "
+        "if the network takes some, and 0 or 1 in the last"
+    )
     figure = "area under the curve"
 
     def training_network(self, net: Cell, recipe: Recipe) -> Cell:
         return ClickLoss(net)
 
     def data(self, place: str, net: Cell, batch: int, training: bool, limit: int = 0) -> Any:
-        fields = net.takes[0].shape[0]
+        fields, numbers = net.takes[0].shape[0], getattr(net, "numbers", 0)
         if place == SYNTHETIC:
-            columns = tastes(limit or 8192, fields, net.vocabulary, int(training))
+            columns = tastes(limit or 8192, fields, net.vocabulary, numbers, int(training))
         else:
-            columns = self._read(place, fields, net.vocabulary, training, limit)
-        return ds.NumpySlicesDataset(columns, ["features", "clicked"], shuffle=training).batch(batch, drop_remainder=training)
+            columns = self._read(place, fields, net.vocabulary, numbers, training, limit)
+        if not numbers:
+            columns = (columns[0], columns[2])
+        names = ["features", "numbers", "clicked"] if numbers else ["features", "clicked"]
+        return ds.NumpySlicesDataset(columns, names, shuffle=training).batch(batch, drop_remainder=training)
 
-    def _read(self, place: str, fields: int, vocabulary: int, training: bool, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    def _read(self, place: str, fields: int, vocabulary: int, numbers: int, training: bool, limit: int) -> tuple[np.ndarray, ...]:
         """Every tenth row is for testing."""
-        rows = np.loadtxt(self.folder(place), delimiter=",", dtype=np.int64, ndmin=2)
-        if rows.shape[1] != fields + 1:
-            raise ValueError(f"'{place}' has {rows.shape[1]} columns, but the network takes {fields} fields and the click.")
-        features, clicked = rows[:, :-1], rows[:, -1]
-        if features.min() < 0 or features.max() >= vocabulary or not np.isin(clicked, (0, 1)).all():
+        rows = np.loadtxt(self.folder(place), delimiter=",", dtype=np.float64, ndmin=2)
+        if rows.shape[1] != fields + numbers + 1:
+            more = f", {numbers} numbers" if numbers else ""
+            raise ValueError(f"'{place}' has {rows.shape[1]} columns, but the network takes {fields} fields{more} and the click.")
+        features, measured, clicked = rows[:, :fields], rows[:, fields:-1], rows[:, -1]
+        if (features % 1).any() or features.min() < 0 or features.max() >= vocabulary or not np.isin(clicked, (0, 1)).all():
             raise ValueError(f"'{place}' must have numbers from 0 to {vocabulary - 1}, and 0 or 1 in the last column.")
         chosen = np.flatnonzero((np.arange(len(rows)) % 10 == 9) != training)[: limit or None]
-        return features[chosen].astype(np.int32), clicked[chosen].astype(np.float32)
+        return features[chosen].astype(np.int32), measured[chosen].astype(np.float32), clicked[chosen].astype(np.float32)
 
     def evaluate(self, net: Cell, data: Any) -> float:
         """How often a clicked row scores higher than one that was not clicked, by ranks."""
         net.set_train(False)
-        pairs = [(net(f).asnumpy(), c.asnumpy()) for f, c in data.create_tuple_iterator(num_epochs=1)]
+        pairs = [(net(*inputs).asnumpy(), clicked.asnumpy()) for *inputs, clicked in data.create_tuple_iterator(num_epochs=1)]
         score, clicked = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs]) > 0.5
         if clicked.all() or not clicked.any():
             raise ValueError("The data for testing has only clicks or none: there is no curve.")
@@ -66,11 +73,14 @@ class Clicks(Task):
         return float((ranks[clicked].sum() - count * (count + 1) / 2) / (count * (len(score) - count)))
 
 
-def tastes(count: int, fields: int, vocabulary: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Categories have hidden tastes; a row is clicked if those of its first two fields agree."""
+def tastes(count: int, fields: int, vocabulary: int, numbers: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Categories have hidden tastes; a row is clicked if those of its first two fields agree, and its first number is not too small."""
     rng = np.random.default_rng(seed)
     share = vocabulary // fields
     taste = np.random.default_rng(7).integers(0, 2, vocabulary)
     features = rng.integers(0, share, (count, fields)) + share * np.arange(fields)
+    measured = rng.standard_normal((count, numbers)).astype(np.float32)
     clicked = taste[features[:, 0]] == taste[features[:, 1]]
-    return features.astype(np.int32), clicked.astype(np.float32)
+    if numbers:
+        clicked &= measured[:, 0] > -0.5
+    return features.astype(np.int32), measured, clicked.astype(np.float32)

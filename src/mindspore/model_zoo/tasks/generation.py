@@ -1,4 +1,4 @@
-"""Making images like those of a folder: data as for `images`, with values from −1 to 1 and without classes."""
+"""Making images like those of a folder, or of another kind: values from −1 to 1, without classes."""
 
 from __future__ import annotations
 
@@ -8,23 +8,11 @@ import numpy as np
 
 import mindspore.dataset as ds
 from mindspore import context
-from mindspore.common.tensor import Tensor
 from mindspore.dataset import vision
 from mindspore.model_zoo.recipe import Recipe
-from mindspore.model_zoo.tasks.images import source
-from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.model_zoo.tasks.images import ENDINGS, fitted, source
+from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task
 from mindspore.nn.cell import Cell
-
-
-class OwnLoss(Cell):
-    """The network's own loss."""
-
-    def __init__(self, net: Cell):
-        super().__init__(auto_prefix=False)
-        self.net = net
-
-    def construct(self, image: Tensor) -> Tensor:
-        return self.net.loss(image)
 
 
 class Generation(Task):
@@ -42,7 +30,7 @@ class Generation(Task):
         return OwnLoss(net)
 
     def data(self, place: str, net: Cell, batch: int, training: bool, limit: int = 0) -> Any:
-        channels, size, _ = net.takes[0].shape
+        channels, size, _ = net.shape
         if place == SYNTHETIC:
             rows = ds.NumpySlicesDataset((spots(limit or 2048, channels, size, int(training)),), ["image"], shuffle=training)
             return rows.batch(batch, drop_remainder=training)
@@ -55,9 +43,63 @@ class Generation(Task):
         net.set_train(False)
         real = np.concatenate([image.asnumpy() for (image,) in data.create_tuple_iterator(num_epochs=1)])[:512]
         with context.local_context(mode=context.PYNATIVE_MODE):
-            made = net.generate(256).asnumpy()
-        distances = np.array([np.abs(real - image).mean((1, 2, 3)) for image in made])
-        return float(distances.min(1).mean() + distances.min(0).mean())
+            return unlike(net.generate(256).asnumpy(), real)
+
+
+def unlike(made: np.ndarray, real: np.ndarray) -> float:
+    """How far, per pixel, a made image is from the nearest real one, plus the same the other way round."""
+    distances = np.array([np.abs(real - image).mean((1, 2, 3)) for image in made])
+    return float(distances.min(1).mean() + distances.min(0).mean())
+
+
+class ImageTranslation(Task):
+    """Images of one kind made into another kind, without pairs. The figure is that of image generation."""
+
+    name = "image translation"
+    wanted = "folders trainA, trainB, testA and testB of image files"
+    figure = "nearest images"
+    higher_is_better = False
+
+    def training_network(self, net: Cell, recipe: Recipe) -> Cell:
+        return OwnLoss(net)
+
+    def data(self, place: str, net: Cell, batch: int, training: bool, limit: int = 0) -> Any:
+        channels, size, _ = net.shape
+        if place == SYNTHETIC:
+            first, second = (discs(limit or 512, channels, size, 2 * int(training) + i) for i in range(2))
+            columns = (first, -second)
+        else:
+            columns = self._read(place, channels, size, "train" if training else "test", limit)
+        return ds.NumpySlicesDataset(columns, ["first", "second"], shuffle=training).batch(batch, drop_remainder=training)
+
+    def _read(self, place: str, channels: int, size: int, part: str, limit: int) -> tuple[np.ndarray, np.ndarray]:
+        """As many of each kind: the longer list is cut."""
+        kinds = []
+        for kind in "AB":
+            folder = self.folder(place) / f"{part}{kind}"
+            files = sorted(f for f in folder.iterdir() if f.suffix.lower() in ENDINGS) if folder.is_dir() else []
+            if not files:
+                raise ValueError(f"In '{place}' there must be {self.wanted}.")
+            kinds.append([fitted(vision.Decode()(np.fromfile(f, np.uint8)), channels, size) for f in files[: limit or None]])
+        count = min(map(len, kinds))
+        return np.stack(kinds[0][:count]), np.stack(kinds[1][:count])
+
+    def evaluate(self, net: Cell, data: Any) -> float:
+        net.set_train(False)
+        made, real = [], []
+        for first, second in data.create_tuple_iterator(num_epochs=1):
+            made.append(net(first).asnumpy())
+            real.append(second.asnumpy())
+        return unlike(np.concatenate(made)[:256], np.concatenate(real)[:512])
+
+
+def discs(count: int, channels: int, size: int, seed: int) -> np.ndarray:
+    """A bright disc anywhere in the dark."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[:size, :size]
+    place, radius = rng.uniform(0.3, 0.7, (2, count, 1, 1)) * size, rng.uniform(0.2, 0.3, (count, 1, 1)) * size
+    inside = (y - place[0]) ** 2 + (x - place[1]) ** 2 < radius**2
+    return np.where(inside, 0.8, -0.8).astype(np.float32)[:, None].repeat(channels, 1)
 
 
 def spots(count: int, channels: int, size: int, seed: int) -> np.ndarray:

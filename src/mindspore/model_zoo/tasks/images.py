@@ -17,20 +17,21 @@ from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
 from mindspore.nn.cell import Cell
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-_ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp"}
+ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp"}
 
 
 class Classification(Cell):
-    """Softmax cross entropy; auxiliary results of a network in training count 0.3."""
+    """Softmax cross entropy; auxiliary results of a network in training count 0.3, and its penalty is added if it has one."""
 
     def __init__(self, net: Cell, smoothing: float):
         super().__init__(auto_prefix=False)
-        self.net, self.smoothing = net, smoothing
+        self.net, self.smoothing, self.penalised = net, smoothing, hasattr(net, "penalty")
 
     def construct(self, image: Tensor, label: Tensor) -> Tensor:
         outputs = self.net(image)
         if not isinstance(outputs, tuple):
-            return ops.cross_entropy(outputs, label, label_smoothing=self.smoothing)
+            loss = ops.cross_entropy(outputs, label, label_smoothing=self.smoothing)
+            return loss + self.net.penalty() if self.penalised else loss
         first, *others = (ops.cross_entropy(o, label, label_smoothing=self.smoothing) for o in outputs)
         return first + 0.3 * sum(others)
 
@@ -109,18 +110,18 @@ def _part(folder: Path, training: bool) -> Path:
     return folder
 
 
-def _is_mnist(folder: Path) -> bool:
+def is_mnist(folder: Path) -> bool:
     return any(folder.glob("t10k-images*")) or any(folder.glob("train-images*"))
 
 
 def _described(folder: Path) -> tuple[int, int]:
     """The number of classes and of channels of the stored images."""
-    if _is_mnist(folder):
+    if is_mnist(folder):
         return 10, 1
     if any(folder.glob("data_batch_*.bin")):
         return 10, 3
     part = _part(folder, True)
-    classes = [d for d in part.iterdir() if d.is_dir() and any(f.suffix.lower() in _ENDINGS for f in d.iterdir())] if part.is_dir() else []
+    classes = [d for d in part.iterdir() if d.is_dir() and any(f.suffix.lower() in ENDINGS for f in d.iterdir())] if part.is_dir() else []
     if not classes:
         raise ValueError(f"In '{folder}' there are neither {Images.wanted.replace(', or', ' nor')}.")
     return len(classes), 3
@@ -128,7 +129,7 @@ def _described(folder: Path) -> tuple[int, int]:
 
 def source(folder: Path, training: bool) -> Any:
     usage = "train" if training else "test"
-    if _is_mnist(folder):
+    if is_mnist(folder):
         return ds.MnistDataset(str(folder), usage=usage, shuffle=training)
     if any(folder.glob("data_batch_*.bin")):
         return ds.Cifar10Dataset(str(folder), usage=usage, shuffle=training)
@@ -150,7 +151,7 @@ def _scaled(channels: int) -> list[Any]:
 
 
 def _transforms(folder: Path, stored: int, channels: int, size: int, training: bool) -> list[Any]:
-    if _is_mnist(folder):
+    if is_mnist(folder):
         return [vision.Resize((size, size)), *_scaled(channels)]
     if any(folder.glob("data_batch_*.bin")):
         moved = [vision.RandomCrop(32, 4), vision.RandomHorizontalFlip()] if training else []
@@ -158,3 +159,12 @@ def _transforms(folder: Path, stored: int, channels: int, size: int, training: b
     if training:
         return [vision.RandomCropDecodeResize(size), vision.RandomHorizontalFlip(), *_scaled(channels)]
     return [vision.Decode(), vision.Resize(size * 8 // 7), vision.CenterCrop(size), *_scaled(channels)]
+
+
+def fitted(image: np.ndarray, channels: int, size: int) -> np.ndarray:
+    """A decoded image as (channels, size, size) from −1 to 1; grey where the channels differ."""
+    image = vision.Resize((size, size))(image)
+    image = image if image.ndim == 3 else image[:, :, None]
+    if image.shape[2] != channels:
+        image = image.mean(2, keepdims=True).repeat(channels, 2)
+    return (image.transpose(2, 0, 1) / np.float32(127.5) - 1).astype(np.float32)

@@ -9,8 +9,7 @@ import numpy as np
 import mindspore.dataset as ds
 from mindspore.model_zoo.physics import solution
 from mindspore.model_zoo.recipe import Recipe
-from mindspore.model_zoo.tasks.generation import OwnLoss
-from mindspore.model_zoo.tasks.task import SYNTHETIC, Task
+from mindspore.model_zoo.tasks.task import SYNTHETIC, OwnLoss, Task
 from mindspore.nn.cell import Cell
 
 

@@ -12,6 +12,17 @@ from mindspore.nn.cell import Cell
 SYNTHETIC = "synthetic"
 
 
+class OwnLoss(Cell):
+    """The network's own loss of the data's columns."""
+
+    def __init__(self, net: Cell):
+        super().__init__(auto_prefix=False)
+        self.net = net
+
+    def construct(self, *columns: Any) -> Any:
+        return self.net.loss(*columns)
+
+
 class Task(abc.ABC):
     """Data, loss, and figure of a kind of work. `data` of the word "synthetic" is made up, with a known answer."""
 

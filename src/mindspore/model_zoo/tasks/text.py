@@ -23,16 +23,21 @@ UNSEEN = -100  # the label of places that do not count
 
 
 class TokenLoss(Cell):
-    """Cross entropy of the network's scores at each place whose label counts; the last column is the labels."""
+    """Cross entropy of the network's scores at each place whose label counts; the last column is the labels.
+
+    A network that returns (scores, penalty) has the penalty added.
+    """
 
     def __init__(self, net: Cell, smoothing: float):
         super().__init__(auto_prefix=False)
         self.net, self.smoothing = net, smoothing
 
     def construct(self, *columns: Tensor) -> Tensor:
-        scores, labels = self.net(*columns[:-1]), columns[-1]
+        outputs, labels = self.net(*columns[:-1]), columns[-1]
+        scores = outputs[0] if isinstance(outputs, tuple) else outputs
         flat = scores.reshape(-1, scores.shape[-1])
-        return ops.cross_entropy(flat, labels.reshape(-1), ignore_index=UNSEEN, label_smoothing=self.smoothing)
+        loss = ops.cross_entropy(flat, labels.reshape(-1), ignore_index=UNSEEN, label_smoothing=self.smoothing)
+        return loss + outputs[1] if isinstance(outputs, tuple) else loss
 
 
 class Tokens(Task):
@@ -134,6 +139,77 @@ class TextClasses(Tokens):
         if labels.min() < 0 or labels.max() >= net.num_classes:
             raise ValueError(f"'{place}' has the classes {labels.min()} to {labels.max()}, but the network has {net.num_classes}.")
         return np.stack([_padded(text, length) for _, text in lines]), labels
+
+
+class AnswerLoss(Cell):
+    """The mean of the cross entropies of an answer's first and last place."""
+
+    def __init__(self, net: Cell):
+        super().__init__(auto_prefix=False)
+        self.net = net
+
+    def construct(self, ids: Tensor, segments: Tensor, ends: Tensor) -> Tensor:
+        scores = self.net(ids, segments)
+        return 0.5 * (ops.cross_entropy(scores[:, :, 0], ends[:, 0]) + ops.cross_entropy(scores[:, :, 1], ends[:, 1]))
+
+
+class Answers(Tokens):
+    """A row is the question, a 0, the text; labels are the first and last place of the answer.
+
+    Made up: the question is two tokens; the answer reaches from where the first stands in the text to where the second does.
+    """
+
+    name = "answers"
+    wanted = "a file of lines 'QUESTION<tab>TEXT<tab>ANSWER', the answer being part of the text"
+    figure = "exact answers"
+
+    def training_network(self, net: Cell, recipe: Recipe) -> Cell:
+        return AnswerLoss(net)
+
+    def rows(self, place: str, net: Cell, training: bool, limit: int) -> tuple[np.ndarray, ...]:
+        length = net.takes[0].shape[0]
+        if place == SYNTHETIC:
+            return _marked(limit, length, net.vocabulary, int(training))
+        return self._read(place, length, training, limit)
+
+    def _read(self, place: str, length: int, training: bool, limit: int) -> tuple[np.ndarray, ...]:
+        ids, segments, ends = [], [], []
+        for question, rest in _lines(self.folder(place), training, limit):
+            text, _, answer = rest.partition("\t")
+            first = text.encode().find(answer.encode())
+            if not answer or first < 0:
+                raise ValueError(f"In '{place}', the answer {answer!r} is not part of its text {text[:40]!r}.")
+            begin = len(question.encode()) + 1
+            last = begin + first + len(answer.encode()) - 1
+            if last >= length:
+                continue  # the answer is beyond what the network sees
+            ids.append(_padded(f"{question}\0{text}", length))
+            segments.append((np.arange(length) >= begin).astype(np.int32))
+            ends.append((begin + first, last))
+        if not ids:
+            raise ValueError(f"No answer of '{place}' stands within {length} bytes of its row.")
+        return np.stack(ids), np.stack(segments), np.array(ends, np.int32)
+
+    def evaluate(self, net: Cell, data: Any) -> float:
+        net.set_train(False)
+        right = total = 0
+        for ids, segments, ends in data.create_tuple_iterator(num_epochs=1):
+            found = net(ids, segments).asnumpy().argmax(1)
+            right, total = right + int((found == ends.asnumpy()).all(1).sum()), total + len(found)
+        if not total:
+            raise ValueError("There is nothing to evaluate: the data has no rows.")
+        return right / total
+
+
+def _marked(count: int, length: int, vocabulary: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Texts without repetition; the question names the first and the last token of the answer."""
+    rng = np.random.default_rng(seed)
+    text = rng.permuted(np.tile(np.arange(1, vocabulary), (count, 1)), axis=1)[:, : length - 3]
+    ends = np.sort(rng.integers(0, text.shape[1], (count, 2)), 1)
+    question = np.take_along_axis(text, ends, 1)
+    ids = np.concatenate((question, np.zeros((count, 1), np.int64), text), 1)
+    segments = np.broadcast_to(np.arange(ids.shape[1]) >= 3, ids.shape)
+    return ids.astype(np.int32), segments.astype(np.int32), (ends + 3).astype(np.int32)
 
 
 class Translation(Tokens):
