@@ -395,3 +395,16 @@ def test_kernels_that_would_wait_for_one_another_stay_apart():
     np.testing.assert_allclose(q.asnumpy(), np.tanh(x), rtol=1e-5)
     np.testing.assert_allclose(later.asnumpy(), np.tanh(x) + np.exp(y).sum(), rtol=1e-5)
     np.testing.assert_allclose(product.asnumpy(), np.exp(y) * np.tanh(x)[..., None], rtol=1e-5)
+
+
+def test_a_gather_along_the_channels_of_a_convolution():
+    """Channels are kept in blocks, so one stride does not say where a channel is."""
+    rng = np.random.default_rng(0)
+    image, filters = (rng.standard_normal(s).astype(np.float32) for s in ((2, 16, 12, 12), (32, 16, 3, 3)))
+    index = rng.integers(0, 32, 5).astype(np.int32)
+
+    def function(x, w, i):
+        y = ops.relu(ops.conv2d(x, w, pad_mode="same"))
+        return ops.gather(y, i, 1) * 2.0 + ops.gather(ops.exp(-y), i, 1)
+
+    check(function, image, filters, index)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
+from mindspore.common.parameter import Parameter
 from mindspore.nn import optim
-from mindspore.nn.cell import Cell
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,10 +56,9 @@ class Recipe:
                 return 1.0
         raise ValueError(f"A recipe's 'schedule' is cosine, linear, steps or constant, but got {self.schedule!r}.")
 
-    def make_optimizer(self, net: Cell, steps: int) -> Any:
+    def make_optimizer(self, weights: Sequence[Parameter], steps: int) -> Any:
         """The optimizer for a run of so many steps. Biases and scales of normalisations do not decay."""
-        vectors = [p for p in net.trainable_params() if p.ndim <= 1]
-        matrices = [p for p in net.trainable_params() if p.ndim > 1]
+        vectors, matrices = [p for p in weights if p.ndim <= 1], [p for p in weights if p.ndim > 1]
         groups = [
             {"params": parameters, "weight_decay": decay}
             for parameters, decay in ((matrices, self.weight_decay), (vectors, 0.0))

@@ -55,7 +55,12 @@ class RivalStep(nn.Cell):
 
     def __init__(self, net: Cell, optimizers: list[Any]):
         super().__init__(auto_prefix=False)
-        self.net, self.optimizers = net, nn.CellList(optimizers)
+        self.net, self.optimizers = net, nn.CellList(optimizers, auto_prefix=False)
+        known = {p.name for p in net.get_parameters()}
+        for i, optimizer in enumerate(optimizers):  # their states must differ in name; the weights keep theirs
+            for state in optimizer.get_parameters():
+                if state.name not in known:
+                    state.name = f"player{i}.{state.name}"
         self.grads = [ops.value_and_grad(LossOf(net, i), None, player.parameters) for i, player in enumerate(optimizers)]
 
     def construct(self, *columns: Any) -> Any:
@@ -81,13 +86,13 @@ def _model(net: Cell, with_loss: Cell, recipe: Recipe, amp: str, steps: int) -> 
     """The step of a network: of its players if it has some, clipped if the recipe says so."""
     players = getattr(net, "players", None)
     if players is None and not recipe.clip:
-        return Model(with_loss, optimizer=recipe.make_optimizer(with_loss, steps), amp_level=amp)
+        return Model(with_loss, optimizer=recipe.make_optimizer(with_loss.trainable_params(), steps), amp_level=amp)
     if amp != "O0":  # bfloat16 reaches as far as float32, so that these steps need no scaled losses
         auto_mixed_precision(net, amp, mstype.bfloat16)
     if players is None:
-        return Model(ClippedStep(with_loss, recipe.make_optimizer(with_loss, steps), recipe.clip))
-    cells = [nn.CellList([getattr(net, name) for name in player], auto_prefix=False) for player in players]
-    return Model(RivalStep(net, [recipe.make_optimizer(cell, steps) for cell in cells]))
+        return Model(ClippedStep(with_loss, recipe.make_optimizer(with_loss.trainable_params(), steps), recipe.clip))
+    weights = [[p for name in player for p in getattr(net, name).trainable_params()] for player in players]
+    return Model(RivalStep(net, [recipe.make_optimizer(own, steps) for own in weights]))
 
 
 def train(entry: Entry, net: Cell, recipe: Recipe, run: Run) -> float:

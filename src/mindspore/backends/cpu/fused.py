@@ -38,6 +38,11 @@ def strides_by_atom(atoms: Atoms, dims: Dims, view: View) -> dict[int, int]:
     return found
 
 
+def _gathers_blocks(take: Value, view: View) -> bool:
+    """Whether an index picks along a dimension that memory splits: one stride does not say where its elements are."""
+    return any(kind == "index" and len(layout.merge((view.dims or ())[dim])) > 1 for dim, (kind, _) in enumerate(take.attr))
+
+
 @dataclass
 class Access:
     """A read of memory from outside the cluster."""
@@ -55,15 +60,15 @@ class FusedKernel:
         self.outputs = outputs
         self.inside = {m.id for m in members}
         try:
-            self._set_up(view_of)
+            self._set_up(view_of, plain_view_of)
         except Misfit:  # layouts that disagree about how to split an axis
-            self._set_up(plain_view_of)
+            self._set_up(plain_view_of, plain_view_of)
         self.whole = self.domain.all_atoms()
         self.reduced = next((self.domain.reduced(m) for m in members if m.op == "reduce"), frozenset())
         self.follows = self._leader()
         self.axes = self._axis_order()
 
-    def _set_up(self, view_of: Callable) -> None:
+    def _set_up(self, view_of: Callable, plain_view_of: Callable) -> None:
         self.domain = Domain(self.members)
         self.atoms = self.domain.atoms
         self.accesses: dict[tuple[int, int], Access] = {}
@@ -75,6 +80,8 @@ class FusedKernel:
                 view = view_of(operand)
                 if member.op == "take" and number == 0:
                     dims = self._source_dims(member)
+                    if _gathers_blocks(member, view):
+                        view = plain_view_of(operand)
                 else:
                     dims = self.domain.operand_dims[member.id, number]
                 constrain(self.atoms, dims, view)
@@ -224,8 +231,6 @@ class FusedKernel:
         for dim, (kind, number) in enumerate(member.attr):
             if kind == "index":
                 pairs = layout.merge((access.view.dims or ())[dim])
-                if len(pairs) > 1:
-                    raise Misfit("a gather along a blocked dimension")
                 places.append((pairs[0][1] if pairs else 0, access.view.shape[dim]))
                 arguments.append(self._argument(member, number, at))
         return self._instr("load_at", member.dtype, tuple(arguments), (buffer, tuple(places)))
