@@ -152,7 +152,7 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
     "all_group_parallel", "optimizer_weight_shard_size": -1, "optimizer_weight_shard_aggregated_save": False,
     "group_ckpt_save_file": "", "auto_pipeline": False, "sharding_propagation": False, "enable_fold_pipeline": False,
     "parameter_broadcast_is_set": False, "pipeline_config": {}, "dump_local_norm": False, "dump_local_norm_path": "",
-    "dump_device_local_norm": False,
+    "dump_device_local_norm": False, "operator_strategy_files": {},
 }  # fmt: skip
 
 

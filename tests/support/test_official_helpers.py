@@ -37,7 +37,7 @@ def test_strategy_files_are_messages_of_node_strategy_pb2(tmp_path):
     from mindspore.train._utils import get_parameter_redundancy
     from mindspore.train.node_strategy_pb2 import ParallelStrategyMap
 
-    from mindspore.parallel._strategy_file import layouts_of, read_strategy
+    from mindspore.formats.strategy_file import layouts_of, read_strategy
 
     message = ParallelStrategyMap(current_stage=0)
     item = message.parallel_layout_item.add(param_name="w")

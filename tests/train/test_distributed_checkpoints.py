@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, parallel
-from mindspore.parallel._strategy_file import (
+from mindspore.formats.strategy_file import (
     ParallelLayouts,
     Sizes,
     _LayoutItem,
@@ -97,7 +97,7 @@ def layouts(draw, devices):
 @given(data=st.data(), before=st.sampled_from([1, 2, 4, 8]), after=st.sampled_from([1, 2, 4, 8]))
 def test_any_cut_becomes_any_other(data, before, after):
     from mindspore.parallel import _slices
-    from mindspore.parallel._strategy_file import _from_json, layouts_of
+    from mindspore.formats.strategy_file import _from_json, layouts_of
 
     whole = np.arange(64 * 64).reshape(64, 64)
     source, target = data.draw(layouts(before)), data.draw(layouts(after))

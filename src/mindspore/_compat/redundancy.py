@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.parallel._strategy_file import ParameterLayout, layouts_of, read_strategy
+from mindspore.formats.strategy_file import ParameterLayout, layouts_of, read_strategy
 
 
 def get_parameter_redundancy(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mindspore.parallel._strategy_file import ParameterLayout
+from mindspore.formats.strategy_file import ParameterLayout
 
 
 class Box(NamedTuple):

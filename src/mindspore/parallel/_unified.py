@@ -21,7 +21,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.parallel import _slices
 from mindspore.parallel._rank_files import rank_files
-from mindspore.parallel._strategy_file import (
+from mindspore.formats.strategy_file import (
     ParameterLayout,
     layouts_of,
     read_strategy,

@@ -1,11 +1,31 @@
-"""A network with its own parallel settings."""
+"""A network with its own parallel settings.
+
+They are in force, in a context of their own, while the network is compiled and called: other networks of the program do not see
+them, and what `set_auto_parallel_context` says holds for whatever they leave open.
+"""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
+from mindspore import context
 from mindspore.nn.cell import Cell
+from mindspore.runtime.context import scope
 
+#: what the modes are called in `set_auto_parallel_context`
+_CONTEXT_MODES: dict[str, dict[str, Any]] = {
+    "semi_auto": {"parallel_mode": "semi_auto_parallel"},
+    "sharding_propagation": {"parallel_mode": "auto_parallel", "search_mode": "sharding_propagation"},
+    "recursive_programming": {"parallel_mode": "auto_parallel", "search_mode": "recursive_programming"},
+}
+#: settings that go by the same name there
+_SAME_NAMES = (
+    "dataset_strategy", "full_batch", "enable_parallel_optimizer", "optimizer_weight_shard_size", "pipeline_stages",
+    "pipeline_result_broadcast", "gradients_mean", "gradient_fp32_sync", "loss_repeated_mean", "force_fp32_communication",
+    "comm_fusion", "group_ckpt_save_file", "dump_local_norm", "dump_local_norm_path", "dump_device_local_norm",
+)  # fmt: skip
 _MODES = ("semi_auto", "sharding_propagation", "recursive_programming")
 _SCHEDULERS = ("1f1b", "gpipe", "seqpipe", "seqvpp", "seqsmartvpp", "zero_bubble_v")
 _LEVELS = ("level1", "level2", "level3")
@@ -17,7 +37,11 @@ class AutoParallel(Cell):
     >>> parallel_net = AutoParallel(net, parallel_mode="semi_auto")
     >>> parallel_net.dataset_strategy("full_batch")
 
-    The settings are in `parallel_net.settings`. With one device the network runs as it is.
+    The settings are in `parallel_net.settings`; they hold for calls and compilations of `parallel_net`, and for the training and
+    evaluation of a `Model` made of it. The devices are the processes of the run, or `device_num` of
+    `set_auto_parallel_context`. With one device the network runs as it is.
+
+    Whatever is compiled as a whole must be wrapped as a whole: a training step of your own, not the network within it.
     """
 
     def __init__(self, network: Cell, parallel_mode: str = "semi_auto"):
@@ -32,7 +56,56 @@ class AutoParallel(Cell):
         self.settings: dict[str, Any] = {"parallel_mode": parallel_mode, "dataset_strategy": "data_parallel"}
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
+        self._check_in_force()
         return self.network(*args, **kwargs)
+
+    def _check_in_force(self) -> None:
+        if context.get_auto_parallel_context("parallel_mode") != self.context_settings()["parallel_mode"]:
+            raise RuntimeError(
+                "An 'AutoParallel' cell is called within another graph, where its settings cannot hold. Wrap what is compiled: "
+                "AutoParallel(nn.TrainOneStepCell(net, optimizer)), or give the AutoParallel cell to 'Model'."
+            )
+
+    # -- the settings at work ---------------------------------------------------------------------------------------
+    def context_settings(self) -> dict[str, Any]:
+        """The settings as `set_auto_parallel_context` takes them."""
+        own = self.settings
+        found = {**_CONTEXT_MODES[own["parallel_mode"]], **{name: own[name] for name in _SAME_NAMES if name in own}}
+        if "parallel_optimizer_threshold" in own:
+            level = {"parallel_optimizer_threshold": own["parallel_optimizer_threshold"], "optimizer_level": own["optimizer_level"]}
+            found["parallel_optimizer_config"] = level
+        if "pipeline_stages" in own:
+            schedule = {"pipeline_interleave": own["pipeline_interleave"], "pipeline_scheduler": own["pipeline_scheduler"]}
+            found["pipeline_config"] = schedule
+        files = {
+            "save_file": own.get("strategy_ckpt_save_file", ""), "load_file": own.get("strategy_ckpt_load_file", ""),
+            "only_trainable_params": own.get("only_trainable_params", True),
+        }  # fmt: skip
+        operators = {"SAVE": own.get("save_operator_strategy_file"), "LOAD": own.get("load_operator_strategy_file")}
+        found["strategy_ckpt_config"] = files
+        found["operator_strategy_files"] = {mode: path for mode, path in operators.items() if path}
+        return found
+
+    @contextlib.contextmanager
+    def _in_force(self) -> Iterator[None]:
+        with scope():
+            context.set_auto_parallel_context(**self.context_settings())
+            yield
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with self._in_force():
+            return super().__call__(*args, **kwargs)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the network for these arguments, with the settings, without running it."""
+        with self._in_force():
+            super().compile(*args, **kwargs)
+
+    def around(self, network: Cell) -> AutoParallel:
+        """Another network with these settings."""
+        twin = AutoParallel(network, self.settings["parallel_mode"])
+        twin.settings = self.settings
+        return twin
 
     # -- switches -------------------------------------------------------------------------------------------------
     def no_init_parameters_in_compile(self) -> None:

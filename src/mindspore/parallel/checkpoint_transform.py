@@ -16,9 +16,10 @@ from mindspore import log as logger
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.parallel import _slices, _strategy_file
+from mindspore.formats import strategy_file as _strategy_file
+from mindspore.parallel import _slices
 from mindspore.parallel._rank_files import format_of, rank_files
-from mindspore.parallel._strategy_file import (
+from mindspore.formats.strategy_file import (
     ParallelLayouts,
     ParameterLayout,
     layouts_of,
@@ -79,8 +80,8 @@ def set_op_strategy_config(mode: str = "SAVE", path: str = "") -> None:
         raise KeyError("File type must be .json")
     if mode not in ("SAVE", "LOAD"):
         raise KeyError("Type must be 'SAVE' or 'LOAD'")
-    name = "strategy_ckpt_save_file" if mode == "SAVE" else "strategy_ckpt_load_file"
-    context.set_auto_parallel_context(**{name: path})
+    known = context.get_auto_parallel_context("operator_strategy_files")
+    context.set_auto_parallel_context(operator_strategy_files={**known, mode: path})
 
 
 def get_ckpt_path_with_strategy(cur_ckpt_path: str, cur_strategy_path: str) -> str | None:

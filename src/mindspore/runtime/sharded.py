@@ -23,20 +23,21 @@ from mindspore.compiler.shard.report import Report, strategies
 from mindspore.compiler.shard.search import find_plan
 from mindspore.ir import FuncGraph
 from mindspore.prims import world
-from mindspore.runtime import choose_backend
+from mindspore.runtime import choose_backend, plan_files
 
 
 class ShardedExecutable:
     """A graph, its plan, and the graph of a device."""
 
     def __init__(self, graph: FuncGraph, options: Options, compiling: driver.Options):
-        self.plan: Plan = find_plan(graph, options)
+        self.plan: Plan = find_plan(graph, options, plan_files.load(options))
         self.mesh: Mesh = self.plan.mesh
         self.is_cluster = world.transport().size == options.devices * options.stages > 1
         self.device_graph = partition(self.plan, whole_outputs=self.is_cluster)
         self.compiling = compiling
         self.updates = {target: source for source, target in graph.attrs.get("updates", {}).items()}
         self._run: Any = None
+        plan_files.save(self.plan)
         if isinstance(world.transport(), world.Rehearsal):
             log.warning(self._summary(world.transport().rank))
 

@@ -40,6 +40,21 @@ def sharding_options(parallel: dict[str, Any]) -> Any:
         machine=_machine(flags.text("MS_PARALLEL_MACHINE")),
         stages=stages,
         schedule=_schedule(parallel),
+        files=_files(parallel),
+    )
+
+
+def _files(parallel: dict[str, Any]) -> Any:
+    """The strategy files that the settings name."""
+    from mindspore.compiler.shard.plan import StrategyFiles
+
+    config, operators = parallel.get("strategy_ckpt_config") or {}, parallel.get("operator_strategy_files") or {}
+    return StrategyFiles(
+        parallel.get("strategy_ckpt_save_file") or config.get("save_file", ""),
+        parallel.get("strategy_ckpt_load_file") or config.get("load_file", ""),
+        operators.get("SAVE", ""),
+        operators.get("LOAD", ""),
+        config.get("only_trainable_params", True),
     )
 
 

@@ -75,7 +75,9 @@ class Model:
             raise ValueError("For 'Model', 'amp_level' needs an 'optimizer': mixed precision is set up for training.")
         if optimizer is None and kwargs.get("loss_scale_manager") is not None:
             raise ValueError("For 'Model', 'loss_scale_manager' needs an 'optimizer'.")
-        self._network = network
+        # Settings of `parallel.AutoParallel` hold for what is compiled: for the training step that is built of the network.
+        self._with_settings = getattr(network, "around", None)
+        self._network = network if self._with_settings is None else network.network
         self._loss_fn = loss_fn
         self._optimizer = optimizer
         self._amp_level = amp_level
@@ -88,12 +90,17 @@ class Model:
             )
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
         self._check_graph_cell(kwargs)
-        self._train_network = self._build_train_network(kwargs)
+        self._train_network = self._set_up(self._build_train_network(kwargs))
         self._metric_fns = get_metrics(metrics)
-        self._eval_network, self._eval_indexes = self._build_eval_network(eval_network, eval_indexes)
+        evaluation, self._eval_indexes = self._build_eval_network(eval_network, eval_indexes)
+        self._eval_network = self._set_up(evaluation) if evaluation is not None else None
         self._predict_network = network
         self.batch_num = -1
         self._sunk_steps: SunkSteps | None = None
+
+    def _set_up(self, network: Cell) -> Cell:
+        """What is compiled, with the parallel settings that the model's network came with."""
+        return network if self._with_settings is None else self._with_settings(network)
 
     # -- networks -------------------------------------------------------------------------------------------------
     @property
@@ -507,8 +514,9 @@ class Model:
         self._predict_network.compile(*predict_data)
         return self._predict_network.parameter_layout_dict
 
-    @staticmethod
-    def _need_auto_parallel(owner: str) -> None:
+    def _need_auto_parallel(self, owner: str) -> None:
+        if self._with_settings is not None:
+            return
         mode = context.get_auto_parallel_context("parallel_mode")
         if mode not in ("semi_auto_parallel", "auto_parallel"):
             raise RuntimeError(

@@ -13,8 +13,9 @@ gradient contracts the batch, comes out owing a sum, and whoever uses it pays.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindspore.compiler.builder import infer_argument
 from mindspore.compiler.shard import cost
@@ -38,6 +39,23 @@ from mindspore.prims.update import Update
 Layouts = Layout | tuple["Layouts", ...]
 
 
+class StrategyFiles(NamedTuple):
+    """Files to and from which plans go; empty: none."""
+
+    save_parameters: str = ""
+    load_parameters: str = ""
+    save_operators: str = ""
+    load_operators: str = ""
+    only_trainable: bool = True  #: of the parameters, those that are trained are saved
+
+
+class Given(NamedTuple):
+    """What is known before planning, besides the user's strategies: read from files."""
+
+    parameters: dict[str, Layout] = {}  #: by name
+    operators: dict[str, list[list[int]]] = {}  #: cuts of inputs, by the operator's name in `operator_names`
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user's settings say."""
@@ -51,6 +69,7 @@ class Options:
     machine: cost.Machine = field(default_factory=cost.Machine)
     stages: int = 1  #: of a pipeline; each has `devices` of its own
     schedule: str = "1f1b"
+    files: StrategyFiles = StrategyFiles()
 
 
 @dataclass
@@ -152,8 +171,8 @@ def fits(rule: Factors, chosen: Assignment, shapes: list[Any], outputs: list[tup
 class Planner:
     """Fills a Plan."""
 
-    def __init__(self, graph: FuncGraph, options: Options):
-        self.graph, self.options = graph, options
+    def __init__(self, graph: FuncGraph, options: Options, given: Given = Given()):
+        self.graph, self.options, self.given = graph, options, given
         self.mesh = Mesh.of(options.devices)
         self.machine = options.machine
         self.plan = Plan(graph, self.mesh, options)
@@ -168,9 +187,12 @@ class Planner:
             plan.rules[node.id] = rule_of(node)
             if "Grad_" in node.scope or node.op.writes or any(a.id in self.after_gradients for a in node.args):
                 self.after_gradients.add(node.id)
+        names = operator_names(self.graph) if self.given.operators else {}
         for node in nodes:
             if "in_strategy" in node.op.attrs:
                 self._fix(node)
+            elif self.given.operators.get(names.get(node.id, "")) is not None and plan.rules[node.id] is not None:
+                self._fix(node, tuple(map(tuple, self.given.operators[names[node.id]])))
             elif preset and node.id in preset:
                 plan.assignments[node.id] = dict(preset[node.id])
         self._check_shared_weights(nodes)
@@ -192,8 +214,19 @@ class Planner:
             wish = getattr(parameter.default, "strategy", None)
             if wish is not None:  # `parallel.shard(net, …, parameter_plan)`
                 self.plan.layouts[parameter.id] = layout_of_cuts(wish, len(parameter.abstract.shape), self.mesh)
+            elif parameter.default is not None and parameter.name in self.given.parameters:
+                self.plan.layouts[parameter.id] = self._as_loaded(parameter)
         for number, parameter in enumerate(given):
             self.plan.layouts[parameter.id] = self._dataset_layout(number, tuple(getattr(parameter.abstract, "shape", ())))
+
+    def _as_loaded(self, parameter: Parameter) -> Layout:
+        """The layout that a strategy file has for a weight."""
+        layout, shape = self.given.parameters[parameter.name], tuple(parameter.abstract.shape)
+        if len(layout.dims) != len(shape) or not layout.fits(shape, self.mesh):
+            raise StrategyError(
+                f"The strategy file cuts '{parameter.name}' into {layout.cuts(self.mesh)} parts, but its shape is {shape}."
+            )
+        return layout
 
     def _dataset_layout(self, number: int, shape: tuple[int, ...]) -> Layout:
         dataset, mesh = self.options.dataset, self.mesh
@@ -210,7 +243,8 @@ class Planner:
         return Layout.whole(len(shape))
 
     # -- operators that the user cut ----------------------------------------------------------------------------------
-    def _fix(self, node: CNode) -> None:
+    def _fix(self, node: CNode, loaded: Any = None) -> None:
+        """Cut an operator as the user says, or as a file does."""
         plan, rule = self.plan, self.plan.rules[node.id]
         if isinstance(node.op, Laid) and node.op.strict and any(node.op.whole_strategy[node.op.entries :]):
             raise refuse(
@@ -221,7 +255,7 @@ class Planner:
             self._check_unknown(node)
             return
         shapes = shapes_of(node)
-        chosen = assignment_of(node, rule, shapes, self.mesh)
+        chosen = assignment_of(node, rule, shapes, self.mesh, loaded)
         if not fits(rule, chosen, shapes, outputs_of(node), self.mesh):
             raise refuse(node, f"the results {outputs_of(node)} cannot be divided so.")
         plan.assignments[node.id] = chosen
@@ -525,8 +559,25 @@ def _whole(abstract: Any) -> Layouts:
     return Layout.whole(len(getattr(abstract, "shape", ())))
 
 
-def make_plan(graph: FuncGraph, options: Options, preset: dict[int, Assignment] | None = None) -> Plan:
-    return Planner(graph, options).run(preset)
+def operator_names(graph: FuncGraph) -> dict[int, str]:
+    """The name of each operator: its scope within the network, its kind, and its number among those of its kind, counted from
+    the result back.
+    """
+    counts: Counter[str] = Counter()
+    found: dict[int, str] = {}
+    for node in reversed(graph.nodes()):
+        if not isinstance(node.op, (MakeTuple, TupleGetItem)):
+            outer, _, inner = (node.scope or "Default").partition("/")
+            scope = "/".join((outer, *inner.split("/")[1:]))  # without the class of the network itself
+            found[node.id] = f"{scope}/{node.op.name}-op{counts[node.op.name]}"
+            counts[node.op.name] += 1
+    return found
+
+
+def make_plan(
+    graph: FuncGraph, options: Options, preset: dict[int, Assignment] | None = None, given: Given = Given()
+) -> Plan:
+    return Planner(graph, options, given).run(preset)
 
 
 def parts_of(mesh: Mesh, chosen: Assignment, labels: tuple[str, ...]) -> int:

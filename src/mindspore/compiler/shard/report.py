@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.layout import Layout
-from mindspore.compiler.shard.plan import Plan, input_layouts, outputs_of, shapes_of
+from mindspore.compiler.shard.plan import Plan, input_layouts, operator_names, outputs_of, shapes_of
 from mindspore.compiler.shard.simulate import Timeline, simulate
 from mindspore.ir import AbstractTuple, CNode
 from mindspore.prims.structural import MakeTuple, TupleGetItem
@@ -28,14 +28,15 @@ class Row(NamedTuple):
 def strategies(plan: Plan) -> dict[str, list[list[int]]]:
     """The cuts of the inputs of each operator, by its scope, name and number."""
     found: dict[str, list[list[int]]] = {}
-    for number, node in enumerate(_operators(plan)):
+    names = operator_names(plan.graph)
+    for node in _operators(plan):
         rule = plan.rules[node.id]
         layouts = (
             input_layouts(rule, plan.assignments[node.id]) if rule is not None else plan.inputs_wanted(node)
         )
         cuts = [list(layout.cuts(plan.mesh)) for layout in layouts if layout is not None]
-        kind = node.op.name if rule is not None else f"StandAlone/{node.op.name}"
-        found[f"{node.scope or 'Default'}/{kind}-op{number}"] = cuts
+        scope, _, own = names[node.id].rpartition("/")
+        found[names[node.id] if rule is not None else f"{scope}/StandAlone/{own}"] = cuts
     return found
 
 

@@ -20,6 +20,7 @@ from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.eliminate import Problem
 from mindspore.compiler.shard.layout import Axes, Layout, Mesh
 from mindspore.compiler.shard.plan import (
+    Given,
     Options,
     Plan,
     Planner,
@@ -42,11 +43,11 @@ _KEPT = 4.0
 _MOST_CHOICES = 48
 
 
-def find_plan(graph: FuncGraph, options: Options) -> Plan:
+def find_plan(graph: FuncGraph, options: Options, given: Given = Given()) -> Plan:
     """The plan for a graph: searched for, or by propagation from what the user said."""
-    if not options.search:
-        return make_plan(graph, options)
-    return Search(graph, options).run()
+    if not options.search or given.operators:
+        return make_plan(graph, options, given=given)
+    return Search(graph, options, given).run()
 
 
 def super_axes(mesh: Mesh, machine: cost.Machine) -> list[Axes]:
@@ -65,8 +66,8 @@ def _halves(axes: Axes) -> list[Axes]:
 class Search:
     """One graph."""
 
-    def __init__(self, graph: FuncGraph, options: Options):
-        self.graph, self.options = graph, options
+    def __init__(self, graph: FuncGraph, options: Options, known: Given = Given()):
+        self.graph, self.options, self.given = graph, options, known
         self.mesh = Mesh.of(options.devices)
         # Propagation is the search for the least communication: work counts only to tell plans apart that move as much.
         self.machine = options.machine.with_free_work() if options.propagate else options.machine
@@ -96,7 +97,8 @@ class Search:
         if self._memory(searched, preset) > self.machine.memory:
             preset = self._within_memory(searched)
         given = {n.id for n in searched if "in_strategy" in n.op.attrs}
-        return make_plan(self.graph, self.options, {i: a for i, a in preset.items() if i not in given})
+        chosen = {i: a for i, a in preset.items() if i not in given}
+        return make_plan(self.graph, self.options, chosen, self.given)
 
     def _kind(self, node: CNode, rule: Factors) -> Any:
         """What the choices of an operator and their costs depend on."""

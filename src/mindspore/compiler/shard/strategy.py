@@ -35,9 +35,9 @@ def _shown(strategy: Any) -> str:
     return str(strategy.to_dict()["tensor_map"]) if is_placed(strategy) else repr(strategy)
 
 
-def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh) -> Assignment:
-    """Which axes cut which labels, from an operator's `in_strategy`."""
-    strategy = node.op.attrs["in_strategy"]
+def assignment_of(node: CNode, rule: Factors, shapes: list[Any], mesh: Mesh, loaded: Any = None) -> Assignment:
+    """Which axes cut which labels, from an operator's `in_strategy`, or from one that was loaded."""
+    strategy = node.op.attrs["in_strategy"] if loaded is None else loaded
     if not isinstance(strategy, (tuple, list)):
         raise refuse(node, "it must be a tuple with an entry for each input.")
     entries = list(strategy)

@@ -113,8 +113,7 @@ def _json(file: str) -> dict[str, Any]:
 
 def _from_json(item: Any, file: str) -> ParallelLayouts:
     try:
-        nested = any(isinstance(v, list) for v in item["tensor_map"])
-        maps = item["tensor_map"] if nested else [item["tensor_map"]]
+        maps = item["tensor_map"] if _is_nested(item["tensor_map"]) else [item["tensor_map"]]
         return ParallelLayouts(
             dev_matrix=[_sizes(item["dev_matrix"])], tensor_map=[_sizes(m) for m in maps],
             param_split_shape=[_sizes(item.get("param_split_shape", []))],
@@ -124,6 +123,11 @@ def _from_json(item: Any, file: str) -> ParallelLayouts:
         )  # fmt: skip
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise ValueError(f"The strategy file {file} has a layout that cannot be read: {error!r}.") from None
+
+
+def _is_nested(entries: Any) -> bool:
+    """Whether a tensor map has a list for each dimension."""
+    return any(isinstance(entry, list) for entry in entries)
 
 
 def _sizes(values: Any) -> Sizes:
@@ -238,3 +242,78 @@ def _merged_json(files: list[str]) -> dict[str, Any]:
         merged["parallel_layout_item"].update({f"{stage}-{name}": item for name, item in layouts.items()})
         merged["parallel_strategy_item"].update(strategies)
     return merged
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing
+
+
+class WrittenLayout(NamedTuple):
+    """How a parameter lies on the devices of a stage, as files say it."""
+
+    matrix: list[int]
+    tensor_map: list[int | list[int]]  #: a list where several entries of the matrix cut one dimension
+    part: list[int]  #: the shape of a device's part
+    shard_step: int = 0  #: of optimizer parallelism: how far apart the ranks of neighbouring shards are; 0: none
+    shard_size: int = 0
+
+
+def write_strategy(
+    file: str, operators: dict[str, list[list[int]]], parameters: dict[str, WrittenLayout], stage: int = 0
+) -> None:
+    """Write the cuts of operators and the layouts of parameters; JSON if the name ends so, else protobuf."""
+    if file.endswith(".json"):
+        content = json.dumps(_as_json(operators, parameters, stage), indent=1).encode("utf-8")
+    else:
+        content = _as_message(operators, parameters, stage).encode()
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(file) as stream:
+        stream.write(content)
+
+
+def _as_json(operators: dict[str, list[list[int]]], parameters: dict[str, WrittenLayout], stage: int) -> dict[str, Any]:
+    return {
+        "current_stage": stage,
+        "parallel_strategy_item": {name: {"stage": stage, "parallel_strategy": cuts} for name, cuts in operators.items()},
+        "parallel_layout_item": {
+            name: {
+                "dev_matrix": layout.matrix, "tensor_map": _map_of(layout), "param_split_shape": layout.part,
+                "indices_offset": [], "field": 0, "opt_weight_shard_step": layout.shard_step,
+                "opt_weight_shard_size": layout.shard_size,
+            }
+            for name, layout in parameters.items()
+        },
+    }  # fmt: skip
+
+
+def _as_message(operators: dict[str, list[list[int]]], parameters: dict[str, WrittenLayout], stage: int) -> _StrategyMap:
+    made = _StrategyMap(current_stage=stage)
+    for name, cuts in operators.items():
+        strategies = _Strategies(stage=stage, parallel_strategy=[Sizes(dim=c) for c in cuts])
+        made.parallel_strategy_item.append(_StrategyItem(node_name=name, parallel_strategys=strategies))
+    for name, layout in parameters.items():
+        entries = _map_of(layout)
+        maps = [_sizes(entry) for entry in entries] if _is_nested(entries) else [_sizes(entries)]
+        message = ParallelLayouts(
+            dev_matrix=[Sizes(dim=layout.matrix)], tensor_map=maps, param_split_shape=[Sizes(dim=layout.part)],
+            opt_weight_shard_step=layout.shard_step, opt_weight_shard_size=layout.shard_size,
+        )  # fmt: skip
+        made.parallel_layout_item.append(_LayoutItem(param_name=name, parallel_layouts=message))
+    return made
+
+
+def _map_of(layout: WrittenLayout) -> list[Any]:
+    """The tensor map; an empty list behind the only one tells a tensor of rank 1 from a list of single entries."""
+    entries: list[Any] = list(layout.tensor_map)
+    return [*entries, []] if _is_nested(entries) and len(entries) == 1 else entries
+
+
+def read_operators(file: str) -> dict[str, list[list[int]]]:
+    """The cuts of operators by name, from a JSON strategy file."""
+    if not os.path.isfile(file):
+        raise ValueError(f"There is no strategy file {file}.")
+    items = _json(file).get("parallel_strategy_item", {})
+    try:
+        return {name: [[int(n) for n in cuts] for cuts in item["parallel_strategy"]] for name, item in items.items()}
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise ValueError(f"The strategy file {file} has a strategy that cannot be read: {error!r}.") from None
