@@ -18,8 +18,8 @@ from mindspore.dataset.sources.sound import read_wave
 from mindspore.formats.events.event_file import frame, read_records
 from mindspore.formats.events.messages import Event
 from mindspore.formats.onnx import load as load_onnx
-from mindspore.mindrecord import FileReader, FileWriter
 from mindspore.formats.strategy_file import layouts_of, read_strategy
+from mindspore.mindrecord import FileReader, FileWriter
 from mindspore.train import SummaryRecord
 
 #: what a reader may raise; in particular no IndexError, KeyError, MemoryError or error of another library

@@ -144,5 +144,5 @@ def test_operator_strategy_files(tmp_path):
     second.compile(tensor(8, 16))
     assert second.explain_parallel().plan.options.files.load_operators == file
     assert second._sharded().strategies() == first._sharded().strategies()
-    with pytest.raises(ValueError, match="must end with '.json'"):
+    with pytest.raises(ValueError, match=r"must end with '\.json'"):
         second.save_operator_strategy_file("plan.ckpt")

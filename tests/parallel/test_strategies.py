@@ -312,3 +312,55 @@ def test_one_hot_codes_are_cut_by_classes():
     wrong = Net()
     wrong.code.shard(((2, 3), (), ()))
     assert "OneHot" in refused(wrong, ids)
+
+
+class Normalised(nn.Cell):
+    def __init__(self, **attributes):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.norm.bn_train.shard(((8, 1), (1,), (1,), (1,), (1,)))
+        for name, value in attributes.items():
+            self.norm.bn_train.add_prim_attr(name, value)
+
+    def construct(self, x):
+        return self.norm(x)
+
+
+def test_batch_statistics_of_groups_of_devices():
+    """With `group_size` 2, eight devices normalise in four groups of two, each over its own part of the batch."""
+    x = tensor(32, 4)
+    devices(8)
+    together = Normalised().set_train()(x).asnumpy()
+    net = Normalised(group_size=2).set_train()
+    apart = net(x).asnumpy()
+    ms.reset_auto_parallel_context()
+    parts = np.split(x.asnumpy(), 4)
+    wanted = np.concatenate([(p - p.mean(0)) / np.sqrt(p.var(0) + 1e-5) for p in parts])
+    np.testing.assert_allclose(apart, wanted, rtol=1e-4, atol=1e-5)
+    assert abs(apart - together).max() > 0.01
+    moved = 0.1 * np.mean([p.var(0) * 8 / 7 for p in parts], 0) + 0.9
+    np.testing.assert_allclose(net.norm.moving_variance.asnumpy(), moved, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [3, 16, 0])
+def test_a_group_size_that_does_not_divide_is_refused(size):
+    devices(8)
+    with pytest.raises(RuntimeError, match="group_size"):
+        Normalised(group_size=size).set_train()(tensor(32, 4))
+
+
+def test_layers_hold_their_operations_under_the_names_that_strategies_use():
+    layers = [
+        (nn.ReLU(), "relu"), (nn.Sigmoid(), "sigmoid"), (nn.Tanh(), "tanh"), (nn.Dropout(p=0.5), "dropout"),
+        (nn.Embedding(8, 8), "gather"), (nn.EmbeddingLookup(8, 8), "gatherv2"), (nn.MaxPool2d(2), "max_pool"),
+        (nn.AvgPool2d(2), "avg_pool"), (nn.Dense(2, 2), "matmul"), (nn.Softmax(), "softmax"),
+    ]  # fmt: skip
+    for layer, name in layers:
+        assert callable(getattr(layer, name).shard), (layer, name)
+    devices(8)
+    table = nn.Embedding(16, 8)
+    table.gather.shard(((8, 1), (1,)))
+    ids = Tensor(np.arange(12).reshape(3, 4), ms.int32)
+    out = table(ids)
+    assert table.parameter_layout_dict["embedding_table"][2] == [2, 8]
+    np.testing.assert_array_equal(out.asnumpy(), table.embedding_table.asnumpy()[ids.asnumpy()])

@@ -96,8 +96,8 @@ def layouts(draw, devices):
 @settings(max_examples=40, deadline=None)
 @given(data=st.data(), before=st.sampled_from([1, 2, 4, 8]), after=st.sampled_from([1, 2, 4, 8]))
 def test_any_cut_becomes_any_other(data, before, after):
-    from mindspore.parallel import _slices
     from mindspore.formats.strategy_file import _from_json, layouts_of
+    from mindspore.parallel import _slices
 
     whole = np.arange(64 * 64).reshape(64, 64)
     source, target = data.draw(layouts(before)), data.draw(layouts(after))

@@ -34,6 +34,11 @@ class Symbol:
         self.max, self.min, self.divisor, self.remainder, self.unique = max, min, divisor, remainder, unique
         self.id = id(self)
 
+    @property
+    def least(self) -> int:
+        """The least size that it may stand for."""
+        return self.remainder + self.divisor * max(0, -((self.remainder - max(self.min, 1)) // self.divisor))
+
     def to_dict(self) -> dict[str, Any]:
         """What differs from nothing being known."""
         found: dict[str, Any] = {}

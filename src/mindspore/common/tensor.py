@@ -164,7 +164,8 @@ class Tensor(TensorBase):
                 raise ValueError("For 'Tensor', give 'input_data', or 'shape' with 'dtype'.")
             dims = () if shape is None else ((shape,) if isinstance(shape, int) else tuple(shape))
             sizes = tuple(-1 if d is None or isinstance(d, Symbol) else d for d in dims)
-            self._data = np.zeros(tuple(1 if d == -1 else d for d in sizes), mstype.to_dtype(dtype).np)
+            examples = tuple(d.least if isinstance(d, Symbol) else 1 if d in (None, -1) else d for d in dims)
+            self._data = np.zeros(examples, mstype.to_dtype(dtype).np)
             if -1 in sizes:
                 self.__dict__["_dynamic_shape"] = sizes
             return

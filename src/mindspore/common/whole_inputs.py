@@ -19,9 +19,7 @@ from mindspore.runtime import context
 def whole_inputs(args: Any) -> Any:
     """Arguments with stand-ins of the shapes that tensors have on all devices together."""
     sharding = context.current().sharding
-    if sharding is None or sharding.dataset == "full_batch":
-        return args
-    return _Widen(sharding).replace(args)
+    return args if sharding is None else _Widen(sharding).replace(args)
 
 
 class _Widen:
@@ -35,16 +33,27 @@ class _Widen:
         return value if parts is None else with_parts(value, [self.replace(part) for part in parts])
 
     def _widened(self, tensor: TensorBase) -> TensorBase:
-        cuts = self._cuts(len(tensor._data.shape))
+        own = self._divisible(tensor)
+        cuts = self._cuts(len(own))
         self.count += 1
-        if all(c == 1 for c in cuts):
+        shape = tuple(n * c for n, c in zip(own, cuts))
+        if shape == tuple(tensor._data.shape):
             return tensor
-        shape = tuple(n * c for n, c in zip(tensor._data.shape, cuts))
         return values.from_array(np.broadcast_to(np.zeros((), tensor._data.dtype), shape))
+
+    def _divisible(self, tensor: TensorBase) -> tuple[int, ...]:
+        """A tensor's shape; for sizes of which nothing is known, one that can be cut over all devices."""
+        sizes = getattr(tensor, "_dynamic_shape", None)
+        shape = tuple(tensor._data.shape)
+        if sizes is None:
+            return shape
+        return tuple(self.sharding.devices if d == -1 and n == 1 else n for d, n in zip(sizes, shape))
 
     def _cuts(self, rank: int) -> tuple[int, ...]:
         """Into how many parts the data set cuts the dimensions of the next input."""
         dataset = self.sharding.dataset
+        if dataset == "full_batch":
+            return (1,) * rank
         if not isinstance(dataset, tuple):
             return (self.sharding.devices, *(1,) * (rank - 1)) if rank else ()
         if self.count >= len(dataset) or rank == 0:

@@ -18,9 +18,6 @@ import numpy as np
 from mindspore._base.files import atomic_write
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn.cell import Cell
-from mindspore.parallel import _slices
-from mindspore.parallel._rank_files import rank_files
 from mindspore.formats.strategy_file import (
     ParameterLayout,
     layouts_of,
@@ -28,6 +25,9 @@ from mindspore.formats.strategy_file import (
     stage_count,
     stage_devices,
 )
+from mindspore.nn.cell import Cell
+from mindspore.parallel import _slices
+from mindspore.parallel._rank_files import rank_files
 from mindspore.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
 
 _PART = 3 << 30

@@ -15,10 +15,7 @@ from mindspore import context
 from mindspore import log as logger
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn.cell import Cell
 from mindspore.formats import strategy_file as _strategy_file
-from mindspore.parallel import _slices
-from mindspore.parallel._rank_files import format_of, rank_files
 from mindspore.formats.strategy_file import (
     ParallelLayouts,
     ParameterLayout,
@@ -27,6 +24,9 @@ from mindspore.formats.strategy_file import (
     stage_count,
     stage_devices,
 )
+from mindspore.nn.cell import Cell
+from mindspore.parallel import _slices
+from mindspore.parallel._rank_files import format_of, rank_files
 from mindspore.parallel._unified import load_unified, unified_safetensors
 from mindspore.parallel.parameter_broadcast import sync_pipeline_shared_parameters
 from mindspore.train.serialization import (

@@ -27,6 +27,7 @@ SAME = {
     "mindspore.common._register_for_tensor": "mindspore._compat.registry",
     "mindspore.common._utils": "mindspore._compat.unknown_shapes",
     "mindspore.common.executors": "mindspore._compat.executors",
+    "mindspore.common.lazy_inline": "mindspore._compat.lazy_inline",
     "mindspore.nn.metrics": "mindspore.train.metrics",
     "mindspore.parallel._transformer": "mindspore.nn.transformer",
     "mindspore.parallel._transformer.layers": "mindspore.nn.transformer.layers",

@@ -69,7 +69,7 @@ class Options:
     machine: cost.Machine = field(default_factory=cost.Machine)
     stages: int = 1  #: of a pipeline; each has `devices` of its own
     schedule: str = "1f1b"
-    files: StrategyFiles = StrategyFiles()
+    files: StrategyFiles = field(default_factory=StrategyFiles)
 
 
 @dataclass

@@ -25,11 +25,12 @@ __all__ = [
 
 
 class _Primitive(Cell):
-    """A layer that is one primitive."""
+    """A layer that is one primitive, which it also holds under a name of its own, for strategies: `nn.ReLU().relu.shard(…)`."""
 
-    def __init__(self, prim: Any):
+    def __init__(self, prim: Any, attribute: str):
         super().__init__()
         self.activation = prim
+        setattr(self, attribute, prim)
 
     def construct(self, x: Tensor) -> Any:
         return self.activation(x)
@@ -39,7 +40,7 @@ def _layer(name: str, make: Any, doc: str, given: float, result: float) -> Any:
     """A layer class without arguments around a primitive class; `given` and `result` are its example."""
 
     def init(self: Any) -> None:
-        _Primitive.__init__(self, make())
+        _Primitive.__init__(self, make(), {"FastGelu": "fast_gelu"}.get(name, name.lower()))
 
     example = (
         f">>> from mindspore import Tensor, nn\n        >>> nn.{name}()(Tensor([{given}])).tolist()\n        [{result}]"

@@ -40,11 +40,12 @@ class Dropout(Cell):
             checks.fraction("Dropout", "p", p, high=False)
         self.p = p
         self.keep_prob = keep_prob if p is None else 1 - p
+        self.dropout = ops.Dropout(self.keep_prob)
 
     def construct(self, x: Tensor) -> Any:
         if not self.training or self.keep_prob == 1:
             return x
-        return ops.dropout(x, 1 - self.keep_prob, True)
+        return self.dropout(x)[0]
 
     def extend_repr(self) -> str:
         return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"

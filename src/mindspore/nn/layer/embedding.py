@@ -53,13 +53,18 @@ class Embedding(Cell):
             )
         table = _table(embedding_table, vocab_size, embedding_size, dtype, padding_idx)
         self.embedding_table = Parameter(table, name="embedding_table")
+        # under the names by which strategies are given; indices come flattened to one dimension
+        self.gather, self.array_mul, self.expand = ops.Gather(), ops.MatMul(), ops.ExpandDims()
+        self.reshape_flat, self.reshape = ops.Reshape(), ops.Reshape()
 
     def construct(self, ids: Tensor) -> Any:
+        flat = self.reshape_flat(ids, (-1,))
         if self.use_one_hot:
-            hot = ops.one_hot(ops.reshape(ids, (-1,)), self.vocab_size, 1, 0)
-            rows = ops.matmul(ops.cast(hot, self.embedding_table.dtype), self.embedding_table)
-            return ops.reshape(rows, (*ids.shape, self.embedding_size))
-        return ops.gather(self.embedding_table, ids, 0)
+            hot = ops.one_hot(flat, self.vocab_size, 1, 0)
+            rows = self.array_mul(ops.cast(hot, self.embedding_table.dtype), self.embedding_table)
+        else:
+            rows = self.gather(self.embedding_table, flat, 0)
+        return self.reshape(rows, (*ids.shape, self.embedding_size))
 
     def extend_repr(self) -> str:
         return (
@@ -131,9 +136,11 @@ class EmbeddingLookup(Cell):
             checks.positive(owner, "max_norm", max_norm)
         table = initializer(param_init, [vocab_size, embedding_size], dtype)
         self.embedding_table = Parameter(table, name="embedding_table")
+        self.gatherv2 = ops.Gather()
+        self.embeddinglookup = self.gatherv2  # both names are in use; there is one place that holds the table
 
     def construct(self, indices: Any) -> Any:
-        rows = ops.gather(self.embedding_table, indices, 0)
+        rows = self.gatherv2(self.embedding_table, indices, 0)
         if self.max_norm is not None:
             size = ops.sqrt(ops.ReduceSum(True)(ops.square(rows), -1))
             rows = rows * ops.minimum(self.max_norm / ops.maximum(size, 1e-12), 1.0)

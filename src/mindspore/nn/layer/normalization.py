@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,12 @@ from mindspore import ops
 from mindspore._base import dtype as mstype
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
+from mindspore.communication import GlobalComm, create_group, get_group_size, get_rank
 from mindspore.nn import checks
 from mindspore.nn.cell import Cell
 from mindspore.prims.norm import BatchNorm as _BatchNormPrimitive
 from mindspore.prims.norm import LayerNorm as _LayerNormPrimitive
+from mindspore.runtime import context
 
 if TYPE_CHECKING:
     from mindspore._base.dtype import DType
@@ -78,7 +81,53 @@ class _BatchNorm(Cell):
 def batch_normalise(layer: Cell, prim: Primitive, x: Tensor) -> Any:
     """Apply the primitive to the layer's own parameters: statistics are never cast by mixed precision."""
     own = layer._params
+    groups = groups_of_devices(prim) if prim.is_training else 1  # type: ignore[attr-defined]
+    if groups > 1:
+        return _normalise_groups(own, prim, x, groups)
     return prim(x, own["gamma"], own["beta"], own["moving_mean"], own["moving_variance"])[0]
+
+
+def groups_of_devices(prim: Primitive) -> int:
+    """In how many groups of devices statistics are taken apart, by the attribute `group_size` of a primitive that is cut.
+
+    Without it they are those of the whole batch, whatever parts of it the devices hold.
+    """
+    size, sharding = prim.attrs.get("group_size"), context.current().sharding
+    if size is None or sharding is None or sharding.devices == 1:
+        return 1
+    strategy = prim.attrs.get("in_strategy")
+    cuts = tuple(strategy[0]) if strategy is not None else (sharding.devices,)
+    if not isinstance(size, int) or size < 1 or size & (size - 1) or cuts[0] % size:
+        raise RuntimeError(
+            f"For 'BatchNorm', 'group_size' must be a power of 2 that divides the {cuts[0]} parts of the batch, but got {size}."
+        )
+    if any(c != 1 for c in cuts[1:]):
+        raise RuntimeError(f"For 'BatchNorm' with a 'group_size', only the batch may be cut, but the strategy is {strategy}.")
+    return cuts[0] // size
+
+
+def _normalise_groups(own: Any, prim: Any, x: Tensor, groups: int) -> Any:
+    """Normalise each of so many parts of the batch with its own statistics; the moving ones follow their means."""
+    if prim.data_format != "NCHW":
+        raise RuntimeError("For 'BatchNorm' with a 'group_size', the data format must be 'NCHW'.")
+    parts = ops.reshape(x, (groups, x.shape[0] // groups, *x.shape[1:]))
+    axes = (1, *range(3, parts.ndim))
+    out, mean, variance = ops.Standardize(axes, prim.epsilon)(parts)
+    count = parts.size // (groups * x.shape[1])
+    _follow(own, prim.momentum, ops.mean(ops.reshape(mean, (groups, -1)), 0), ops.mean(ops.reshape(variance, (groups, -1)), 0), count)
+    return _scaled(own, ops.reshape(out, x.shape))
+
+
+def _scaled(own: Any, x: Tensor) -> Any:
+    row = (1, -1, *(1,) * (x.ndim - 2))
+    return x * ops.cast(ops.reshape(own["gamma"], row), x.dtype) + ops.cast(ops.reshape(own["beta"], row), x.dtype)
+
+
+def _follow(own: Any, momentum: float, mean: Any, variance: Any, count: int) -> None:
+    """Move the moving statistics a step towards those of a batch; the variance unbiased."""
+    for name, found in (("moving_mean", mean), ("moving_variance", variance * (count / max(count - 1, 1)))):
+        moved = own[name] * (1 - momentum) + ops.cast(ops.stop_gradient(found), own[name].dtype) * momentum
+        ops.assign(own[name], moved)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -136,10 +185,10 @@ class BatchNorm3d(Cell):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over the batches of all devices.
+    """Batch normalisation over the batches of all devices, or of those in one of `process_groups`.
 
-    A compiled training step sees the whole batch as one tensor, however it is spread over devices, so its statistics
-    are the global ones by construction.
+    Where the graph is cut over devices it sees the whole batch as one tensor, so its statistics are the global ones by
+    construction. Where each process has a graph and a batch of its own (data parallelism), sums are taken over the processes.
 
     Examples:
         >>> import numpy as np
@@ -161,6 +210,48 @@ class SyncBatchNorm(_BatchNorm):
             use_batch_statistics, "NCHW", dtype,
         )  # fmt: skip
         self.process_groups = process_groups
+        self.group_name, self.is_global = _own_group(process_groups)
+
+    def construct(self, x: Tensor) -> Any:
+        sums = self.use_batch_statistics or (self.use_batch_statistics is None and self.training)
+        whole = context.current().sharding is not None or get_group_size() == 1
+        if not sums or whole or not self.group_name:
+            return super().construct(x)
+        checks.rank(type(self).__name__, x, *self.ranks)
+        return _normalise_together(self._params, self.bn_train, x, self.group_name)
+
+
+def _own_group(process_groups: Any) -> tuple[str, bool]:
+    """The name of the group of processes that statistics are shared with ("": none), and whether there is one."""
+    if process_groups is None:
+        return GlobalComm.WORLD_COMM_GROUP, True
+    rank = get_rank()
+    for ranks in process_groups:
+        if not isinstance(ranks, (list, tuple)) or not all(isinstance(r, int) and r >= 0 for r in ranks):
+            raise TypeError(f"For 'SyncBatchNorm', 'process_groups' must be a list of lists of ranks, but got {process_groups!r}.")
+    members = sorted(r for ranks in process_groups for r in ranks)
+    if len(set(members)) != len(members):
+        raise ValueError(f"For 'SyncBatchNorm', a rank must be in one of the 'process_groups' only, but got {process_groups}.")
+    own = next((sorted(ranks) for ranks in process_groups if rank in ranks), [rank])
+    if len(own) == 1:
+        return "", False
+    name = f"{len(own)}_{hashlib.sha256('_'.join(map(str, own)).encode()).hexdigest()}"
+    if get_group_size() > 1:
+        create_group(name, own)
+    return name, True
+
+
+def _normalise_together(own: Any, prim: Any, x: Tensor, group: str) -> Any:
+    """Normalise with the statistics of the batches of a group's processes, which are of equal size."""
+    axes, row = tuple(a for a in range(x.ndim) if a != 1), (1, -1, *(1,) * (x.ndim - 2))
+    wide = ops.cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x
+    size = get_group_size(group)
+    together = ops.AllReduce("sum", group)
+    mean = together(ops.mean(wide, axes)) / size
+    centred = wide - ops.reshape(mean, row)
+    variance = together(ops.mean(centred * centred, axes)) / size
+    _follow(own, prim.momentum, mean, variance, x.size // x.shape[1] * size)
+    return ops.cast(_scaled(own, centred * ops.rsqrt(ops.reshape(variance, row) + prim.epsilon)), x.dtype)
 
 
 class LayerNorm(Cell):

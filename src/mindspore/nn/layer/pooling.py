@@ -66,6 +66,7 @@ class _MaxPool(_Pool):
             )
         else:
             self.pool = MaxPoolNd(self.dims, kernel_size, stride, padding, dilation, ceil_mode, mode, self.layout())
+        self.max_pool = self.pool  # the name under which strategies are given
 
 
 class MaxPool1d(_MaxPool):
@@ -159,6 +160,7 @@ class _AvgPool(_Pool):
             self.dims, kernel_size, stride, padding, ceil_mode, include, divisor_override, self.pad_mode.lower(),
             self.layout(),
         )  # fmt: skip
+        self.avg_pool = self.pool  # the name under which strategies are given
 
 
 class AvgPool1d(_AvgPool):

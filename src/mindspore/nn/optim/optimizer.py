@@ -87,6 +87,11 @@ class Optimizer(Cell):
     weight_decay: Any
     dynamic_decay_flags: Any
 
+    @property
+    def sparse_opt(self) -> Any:
+        """The operation that updates a parameter: gradients are dense here, so that of sparse ones is the same."""
+        return self.opt
+
     def __init__(self, learning_rate: Any, parameters: Any, weight_decay: Any = 0.0, loss_scale: float = 1.0):
         super().__init__(auto_prefix=False)
         parameters = groups.as_list(parameters, "parameters")
