@@ -140,6 +140,10 @@ def read_source(request: Request) -> tuple[source.Source, str]:
 
         origin = source.OnnxSource(tflite.read(request.model))
         return origin, "NHWC"
+    if request.kind == "PYTORCH":
+        from mindspore.formats.torch_export import convert as torch_export
+
+        return source.OnnxSource(torch_export.read(request.model, request.shapes)), "NCHW"
     raise ValueError(
         f"models of {request.kind} cannot be read yet; export the model as ONNX (torch.onnx.export, tf2onnx) and convert that"
     )

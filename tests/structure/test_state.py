@@ -18,7 +18,8 @@ REGISTRIES = {
     "formats/decompositions.py:DECOMPOSITIONS", "formats/mindir/adapters.py:ADAPTERS", "formats/mindir/lowering.py:_RULES",
     "formats/mindir/compositions.py:COMPOSED", "nn/graph_operations.py:ADAPTERS",
     "formats/onnx/control.py:CONTROL", "formats/onnx/registry.py:OPERATORS", "formats/onnx/registry.py:_SEES_ARRAYS",
-    "formats/onnx/rules.py:RULES", "model_zoo/registry.py:_ENTRIES",
+    "formats/onnx/rules.py:RULES", "formats/torch_export/registry.py:RULES", "formats/torch_export/elementwise.py:RULES",
+    "model_zoo/registry.py:_ENTRIES",
 }  # fmt: skip
 #: lower layers call upper ones through these; set once, by an import
 HOOKS = {

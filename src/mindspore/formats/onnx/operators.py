@@ -188,7 +188,8 @@ def _gelu(x: Any, approximate: str = "none") -> Any:
 
 def cast_to(x: Any, target: np.dtype, saturate: bool) -> Any:
     """A value in another element type; values of types that no Tensor can hold are NumPy arrays."""
-    if isinstance(x, TensorBase) and types.fits_tensor(target) and target.itemsize > 1:
+    narrow = target.itemsize == 1 and "float" in target.name
+    if isinstance(x, TensorBase) and types.fits_tensor(target) and not narrow:
         return _CAST(x, mstype.from_numpy(target))
     array = x if isinstance(x, np.ndarray) else static(x, "a value of a small type")
     return _small_cast(array, target, saturate)
