@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
+.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving test-serving-oracle lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -34,6 +34,14 @@ test-parallel: $(STAMP)
 test-serving: $(STAMP)
 	$(BIN)/python -m pytest tests/serving
 	$(BIN)/python tests/serving/soak.py --seconds 600
+
+ORACLE := .venv-oracle
+# tiny models of every family, made and answered by transformers and PEFT in an environment of its own
+test-serving-oracle: $(STAMP)
+	@test -x $(ORACLE)/bin/python || $(PYTHON) -m venv $(ORACLE)
+	$(ORACLE)/bin/python -m pip install -q transformers peft torch
+	$(ORACLE)/bin/python tests/serving/transformers_models.py $(ORACLE)/models
+	MS_TRANSFORMERS_MODELS=$(ORACLE)/models $(BIN)/python -m pytest tests/serving/test_as_transformers.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check src tests examples benchmarks

@@ -64,6 +64,13 @@ def _parser() -> argparse.ArgumentParser:
         "--guesses", type=int, default=0, help="tokens that are guessed in each step of a language model; answers stay the same"
     )
     serve.add_argument("--draft", default="", help="folder of a smaller language model that guesses (default: repetitions of the text)")
+    serve.add_argument(
+        "--adapter",
+        action="append",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="a LoRA adapter of the language model, as PEFT saves them; requests name it as their model",
+    )
     serve.add_argument("--admin", action="store_true", help="let clients load and unload models")
     serve.add_argument("--key-file", help="file of keys, one a line; HTTP clients need one (Authorization: Bearer …)")
     serve.add_argument("--certificate", help="PEM file; with --private-key: encrypted connections")
@@ -102,7 +109,7 @@ def _serve(options: argparse.Namespace) -> None:
         host.stop()
         raise
     scheme = "https" if secure else "http"
-    names = [*(place.name for place in places), *host.language_models.by_name]
+    names = [*(place.name for place in places), *host.language_models.names]
     print(f"serving {', '.join(names)} at {scheme}://{options.http} and grpc {options.grpc}", flush=True)
 
 
@@ -114,9 +121,13 @@ def is_language_model(path: str) -> bool:
 
 
 def _add_language_model(host: Host, options: argparse.Namespace) -> None:
+    from mindspore_serving.llm.encoder_weights import is_encoder
     from mindspore_serving.llm.engine import Limits
-    from mindspore_serving.llm.language_model import LanguageModel
+    from mindspore_serving.llm.language_model import LanguageModel, TextEncoder
 
+    if is_encoder(options.path):
+        host.add_encoder(TextEncoder(os.path.realpath(options.path), kind=options.weights, waiting=min(options.max_waiting, 10000)))
+        return
     limits = Limits(
         cache_megabytes=options.cache_mb,
         waiting=min(options.max_waiting, 10000),
@@ -124,7 +135,17 @@ def _add_language_model(host: Host, options: argparse.Namespace) -> None:
         draft=options.draft,
         weights=options.weights,
     )
-    host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits))
+    host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits, adapters=_adapters(options.adapter)))
+
+
+def _adapters(given: list[str]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, _, folder = text.partition("=")
+        if not name or not os.path.isfile(os.path.join(folder, "adapter_config.json")):
+            raise ValueError(f"--adapter must be NAME=FOLDER with adapter_config.json in the folder, but is {text!r}")
+        found[name] = os.path.realpath(folder)
+    return found
 
 
 def _keys(path: str | None) -> frozenset[str]:

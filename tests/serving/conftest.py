@@ -11,7 +11,7 @@ import tokenizers
 import mindspore as ms
 from mindspore import nn
 from mindspore_serving import server
-from mindspore_serving.llm.language_model import LanguageModel
+from mindspore_serving.llm.language_model import LanguageModel, TextEncoder
 from mindspore_serving.server.host import Host
 
 
@@ -41,8 +41,9 @@ def free_port():
 
 
 @pytest.fixture
-def servables(tmp_path):
+def servables(tmp_path, monkeypatch):
     """write(name, configuration, versions={number: files}): a servable's folder."""
+    monkeypatch.chdir(tmp_path)  # log files of workers
 
     def write(name, configuration, versions=None):
         folder = tmp_path / name
@@ -78,11 +79,8 @@ def start(servables, free_port):
 CHAT = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
 
 
-@pytest.fixture
-def service(tmp_path, free_port):
-    """A server of a tiny language model whose tokens are bytes; `address` is its HTTP side."""
-    folder = tmp_path / "tiny"
-    tiny_models.write(folder, "llama")
+def write_tokenizer(folder):
+    """Tokens are bytes."""
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {letter: number for number, letter in enumerate([*letters, "<end>", "<begin>"])}
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, []))
@@ -90,13 +88,37 @@ def service(tmp_path, free_port):
     tokenizer.decoder = tokenizers.decoders.ByteLevel()
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "chat_template.jinja").write_text(CHAT)
-    host = Host()
-    host.add_language_model(LanguageModel(str(folder)))
-    address = f"127.0.0.1:{free_port()}"
-    host.start_http(address, 4, None)
-    host.address = f"http://{address}"
-    yield host
-    host.stop()
+
+
+@pytest.fixture
+def serve_model(tmp_path, free_port):
+    """serve(family, **settings of LanguageModel): a server of a tiny model named 'tiny'; `address` is its HTTP side."""
+    hosts = []
+
+    def serve(family, **settings):
+        folder = tmp_path / "tiny"
+        tiny_models.write(folder, family)
+        write_tokenizer(folder)
+        host = Host()
+        hosts.append(host)
+        if family == "bert":
+            host.add_encoder(TextEncoder(str(folder)))
+        else:
+            host.add_language_model(LanguageModel(str(folder), **settings))
+        address = f"127.0.0.1:{free_port()}"
+        host.start_http(address, 4, None)
+        host.address = f"http://{address}"
+        return host
+
+    yield serve
+    for host in hosts:
+        host.stop()
+
+
+@pytest.fixture
+def service(serve_model):
+    """A server of a tiny language model."""
+    return serve_model("llama")
 
 
 ADD = """

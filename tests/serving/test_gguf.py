@@ -100,13 +100,14 @@ def converted(folder, family, target, kind=F32):
     tokens = [f"t{n}" for n in range(tiny_models.VOCABULARY)]
     made = {}
     if family == "gpt2":
-        settings = {"embedding_length": 32, "block_count": 3, "attention.head_count": 4, "context_length": 256,
+        settings = {"embedding_length": 32, "feed_forward_length": 128, "block_count": 3, "attention.head_count": 4, "context_length": 256,
                     "attention.layer_norm_epsilon": 1e-5}  # fmt: skip
         names = {"transformer.": "", "wte": "token_embd", "wpe": "position_embd", "h.": "blk.", "ln_1": "attn_norm", "ln_2": "ffn_norm",
                  "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down",
                  "ln_f": "output_norm"}  # fmt: skip
     else:
-        settings = {"embedding_length": 32, "block_count": 2, "attention.head_count": 4, "attention.head_count_kv": 2 if family == "llama"
+        settings = {"embedding_length": 32, "feed_forward_length": 64, "block_count": 2, "attention.head_count": 4,
+                    "attention.head_count_kv": 2 if family == "llama"
                     else 1, "context_length": 256, "attention.layer_norm_rms_epsilon": 1e-6, "rope.freq_base": 10000.0}  # fmt: skip
         names = {"model.layers.": "blk.", "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
                  "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "self_attn.o_proj": "attn_output",

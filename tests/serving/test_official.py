@@ -228,3 +228,14 @@ def test_full_queue(start):
         assert occupied.result()[0]["y"] == [1]
     finally:
         server.master.context.set_max_enqueued_requests(10000)
+
+
+def test_workers_share_a_request_and_log_to_files(start, tmp_path, monkeypatch):
+    monkeypatch.setenv("GLOG_v", "1")  # of the workers
+    grpc, _ = start("add", ADD, {1: {"add.mindir": {}}}, device_ids=3, num_parallel_workers=2)
+    x = np.arange(40, dtype=np.float32).reshape(20, 2)
+    answers = Client(grpc, "add", "batched").infer([{"x1": row, "x2": row} for row in x])
+    np.testing.assert_array_equal([answer["y"] for answer in answers], 2 * x)
+    for worker in ("device3", "extra0"):
+        text = (tmp_path / "serving_logs" / f"log_add_{worker}_version1.log").read_text()
+        assert "WorkerRequestHandle Time Cost" in text

@@ -1,5 +1,6 @@
 """Language models: answers as transformers gives them, the same bits in every batch, OpenAI's API with its own client."""
 
+import functools
 import threading
 import time
 
@@ -30,7 +31,7 @@ GREEDY = Sampling(temperature=0.0, max_tokens=12, ignore_end=True)
 
 
 def run(engine, jobs):
-    """[(token, log-probability)…] for each (prompt, sampling), submitted together."""
+    """[(token, log-probability)…] for each (prompt, sampling[, number of an adapter]), submitted together."""
     found, ends = [[] for _ in jobs], [threading.Event() for _ in jobs]
 
     def receive(number, event):
@@ -40,8 +41,9 @@ def run(engine, jobs):
             assert event.error is None
             ends[number].set()
 
-    for number, (prompt, sampling) in enumerate(jobs):
-        engine.submit(prompt, sampling, lambda event, number=number: receive(number, event))
+    for number, (prompt, sampling, *adapter) in enumerate(jobs):
+        emit = functools.partial(receive, number)
+        engine.submit(prompt, sampling, emit, adapter=adapter[0] if adapter else 0)
     assert all(end.wait(100) for end in ends)
     return found
 

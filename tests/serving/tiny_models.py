@@ -64,21 +64,71 @@ def _llama(family):
     return config, shapes
 
 
-def write(folder, family):
-    """A folder with configuration and weights."""
+def _pangu():
+    width = 32
+    shapes = {f"transformer.{name}.weight": (VOCABULARY if name == "wte" else 256, width) for name in ("wte", "wpe", "wqe")}
+    for i in range(3):
+        layer = f"transformer.h.{i}."
+        for norm in ("ln_1", "ln_2"):
+            shapes |= {f"{layer}{norm}.weight": (width,), f"{layer}{norm}.bias": (width,)}
+        for name, (outputs, inputs) in {
+            "attn.q_proj": (32, 32), "attn.k_proj": (32, 32), "attn.v_proj": (32, 32), "attn.c_proj": (32, 32),
+            "mlp.c_fc": (128, 32), "mlp.c_proj": (32, 128),
+        }.items():  # fmt: skip
+            shapes |= {f"{layer}{name}.weight": (outputs, inputs), f"{layer}{name}.bias": (outputs,)}
+    shapes |= {"transformer.ln_f.weight": (width,), "transformer.ln_f.bias": (width,)}
+    config = {"model_type": "gpt_pangu", "vocab_size": VOCABULARY, "max_position_embeddings": 256, "hidden_size": width,
+              "intermediate_size": 128, "num_layers": 3, "num_heads": 4, "activation_function": "gelu", "eos_token_id": 256}  # fmt: skip
+    return config, shapes
+
+
+def _bert():
+    width = 32
+    shapes = {"embeddings.word_embeddings.weight": (VOCABULARY, width), "embeddings.position_embeddings.weight": (256, width),
+              "embeddings.token_type_embeddings.weight": (2, width)}  # fmt: skip
+    products = {"attention.self.query": (32, 32), "attention.self.key": (32, 32), "attention.self.value": (32, 32),
+                "attention.output.dense": (32, 32), "intermediate.dense": (64, 32), "output.dense": (32, 64)}  # fmt: skip
+    for i in range(2):
+        layer = f"encoder.layer.{i}."
+        for name, (outputs, inputs) in products.items():
+            shapes |= {f"{layer}{name}.weight": (outputs, inputs), f"{layer}{name}.bias": (outputs,)}
+        for name in ("attention.output.LayerNorm", "output.LayerNorm"):
+            shapes |= {f"{layer}{name}.weight": (width,), f"{layer}{name}.bias": (width,)}
+    shapes |= {"embeddings.LayerNorm.weight": (width,), "embeddings.LayerNorm.bias": (width,)}
+    config = {"model_type": "bert", "vocab_size": VOCABULARY, "hidden_size": width, "intermediate_size": 64, "num_hidden_layers": 2,
+              "num_attention_heads": 4, "max_position_embeddings": 256, "hidden_act": "gelu", "layer_norm_eps": 1e-12}  # fmt: skip
+    return config, shapes
+
+
+_OTHERS = {"gpt2": _gpt2, "gpt_pangu": _pangu, "bert": _bert}
+
+
+def arrays_of(family):
+    """(configuration, weights by name)."""
+    config, shapes = _OTHERS[family]() if family in _OTHERS else _llama(family)
+    return config, _weights(shapes)
+
+
+def write(folder, family, change=None):
+    """A folder with configuration and weights; `change(arrays)` may alter these."""
+    config, arrays = arrays_of(family)
+    if change is not None:
+        change(arrays)
+    write_arrays(folder, arrays)
+    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(config, file)
+
+
+def write_arrays(folder, arrays, name="model.safetensors"):
     os.makedirs(folder, exist_ok=True)
-    config, shapes = _gpt2() if family == "gpt2" else _llama(family)
-    arrays = _weights(shapes)
     header, at = {"__metadata__": {"format": "pt"}}, 0
-    for name, array in arrays.items():
-        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+    for key, array in arrays.items():
+        header[key] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
         at += array.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+    with open(os.path.join(folder, name), "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + b"".join(array.tobytes() for array in arrays.values()))
-    with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as file:
-        json.dump(config, file)
 
 
 def prompt(length):

@@ -27,7 +27,8 @@ class CachedAttention(Primitive):
     """(attended, keys, values) for rows of queries (rows, heads, width), and new keys and values (rows, kv heads, width).
 
     keys: (pages, kv heads, width, PAGE) and values: (pages, kv heads, PAGE, width) get the new ones; positions: int32 (rows,);
-    tables: int32 (rows, pages per sequence). A row sees the positions of its table up to its own.
+    tables: int32 (rows, pages per sequence). A row sees the positions of its table up to its own, or, if `ends` (rows,) is given, up to
+    that: where all tokens of a sequence come at once, each can see all of them.
 
     Examples:
         >>> keys, values = Parameter(ops.zeros((2, 1, 4, 16))), Parameter(ops.zeros((2, 1, 16, 4)))
@@ -41,11 +42,13 @@ class CachedAttention(Primitive):
     def __init__(self, scale: float = 1.0):
         super().__init__("CachedAttention", scale=float(scale))
 
-    def infer(self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any) -> Any:
-        names = ("query", "key", "value", "keys", "values", "positions", "tables")
-        for name, value in zip(names, (q, k, v, keys, values, positions, tables)):
+    def infer(self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None) -> Any:
+        names = ("query", "key", "value", "keys", "values", "positions", "tables", "ends")
+        for name, value in zip(names, (q, k, v, keys, values, positions, tables, ends)):
+            if name == "ends" and value is None:
+                continue
             checks.tensor(self.name, name, value)
-            checks.dtype_in(self.name, name, value.dtype, "i" if name in ("positions", "tables") else "f")
+            checks.dtype_in(self.name, name, value.dtype, "i" if name in ("positions", "tables", "ends") else "f")
         if q.ndim != 3 or k.ndim != 3 or keys.ndim != 4 or positions.ndim != 1 or tables.ndim != 2:
             raise ValueError(f"For '{self.name}', the numbers of dimensions must be 3, 3, 3, 4, 4, 1 and 2.")
         (rows, heads, width), (_, kv_heads, _), pages = q.shape, k.shape, keys.shape[0]
@@ -54,22 +57,27 @@ class CachedAttention(Primitive):
             and keys.shape == (pages, kv_heads, width, PAGE)
             and values.shape == (pages, kv_heads, PAGE, width)
             and positions.shape == (rows,)
+            and (ends is None or ends.shape == (rows,))
             and tables.shape[0] == rows
             and heads % kv_heads == 0
         )
         if not fits:
+            last = "" if ends is None else f", ends {ends.shape}"
             raise ValueError(
                 f"For '{self.name}', the shapes do not fit together: query {q.shape}, key {k.shape}, value {v.shape}, keys "
-                f"{keys.shape}, values {values.shape}, positions {positions.shape}, tables {tables.shape}."
+                f"{keys.shape}, values {values.shape}, positions {positions.shape}, tables {tables.shape}{last}."
             )
         return AbstractTuple((AbstractTensor(q.dtype, q.shape), keys, values))
 
-    def requirements(self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any) -> list[Requirement]:
+    def requirements(
+        self, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None
+    ) -> list[Requirement]:
         reach = tables.shape[1] * PAGE
-        return [index_below(self.name, 5, reach), index_below(self.name, 6, keys.shape[0])]
+        found = [index_below(self.name, 5, reach), index_below(self.name, 6, keys.shape[0])]
+        return found if ends is None else [*found, index_below(self.name, 7, reach)]
 
-    def eval(self, xp: Any, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any) -> Any:
-        self.enforce(xp, q, k, v, keys, values, positions, tables)
+    def eval(self, xp: Any, q: Any, k: Any, v: Any, keys: Any, values: Any, positions: Any, tables: Any, ends: Any = None) -> Any:
+        self.enforce(xp, q, k, v, keys, values, positions, tables, *(() if ends is None else (ends,)))
         rows, kv_heads, width = k.shape
         group = q.shape[1] // kv_heads
         place, within = positions // PAGE, positions % PAGE
@@ -79,7 +87,7 @@ class CachedAttention(Primitive):
         seen_keys = xp.moveaxis(keys[tables], 1, 3).reshape(rows, kv_heads, width, -1)
         seen_values = xp.moveaxis(values[tables], 1, 2).reshape(rows, kv_heads, -1, width)
         scores = product(xp, q.reshape(rows, kv_heads, group, width), seen_keys) * np.float32(self.scale)
-        visible = xp.arange(seen_keys.shape[-1]) <= positions[:, None]
+        visible = xp.arange(seen_keys.shape[-1]) <= (positions if ends is None else ends)[:, None]
         scores = xp.where(visible[:, None, None], scores, np.float32(-np.inf))
         weights = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
         out = product(xp, weights, xp.where(visible[:, None, :, None], seen_values, np.float32(0)))

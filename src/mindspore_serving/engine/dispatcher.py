@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from mindspore_serving.engine.errors import Kind, ServingError
@@ -40,6 +40,7 @@ class Deployment:
     workers: int = 1
     key: bytes | None = None
     mode: str = "AES-GCM"
+    logs: str = ""  # folder of the workers' log files
 
 
 class Dispatcher:
@@ -49,7 +50,7 @@ class Dispatcher:
         self._lock = threading.Lock()
         self._pools: dict[str, dict[int, Pool]] = {}
         self._leaving: set[Pool] = set()
-        self._deployments: dict[str, tuple[Deployment, int]] = {}
+        self._deployments: dict[str, tuple[Deployment, Sequence[int]]] = {}
         self.max_enqueued = MAX_ENQUEUED
         self.batch_delay = 0.0
         self.draining = False
@@ -62,19 +63,18 @@ class Dispatcher:
 
     # -- versions
 
-    def deploy(self, deployment: Deployment, least: int = 1) -> Pool:
-        """Start the workers of a version; requests reach it when all are ready. `least`: workers for models alone."""
+    def deploy(self, deployment: Deployment, devices: Sequence[int] = (0,)) -> Pool:
+        """Start the workers of a version; requests reach it when all are ready. `devices`: a worker each for models alone."""
         queue = RequestQueue(self._loop, self.batch_delay)
-        pool = Pool(deployment.location, queue, Statistics(), deployment.key, deployment.mode, self._pool_ended)
-        pool.start(least)
-        extra = deployment.workers - least
-        if extra > 0 and not all(method.only_models for method in pool.methods.values()):
-            pool.start(extra)
+        pool = Pool(deployment.location, queue, Statistics(), deployment.key, deployment.mode, self._pool_ended, deployment.logs)
+        pool.start([f"device{number}" for number in devices])
+        if not all(method.only_models for method in pool.methods.values()):
+            pool.start([f"extra{number}" for number in range(deployment.workers - len(devices))])
         name, version = deployment.location.name, deployment.location.version or 1
         with self._lock:
             old = self._pools.setdefault(name, {}).get(version)
             self._pools[name][version] = pool
-            self._deployments[name] = (deployment, least)
+            self._deployments[name] = (deployment, devices)
         if old is not None:
             self._retire(old)
         return pool
@@ -93,11 +93,11 @@ class Dispatcher:
         """Start the newest version on disk and stop the others once their requests are answered: none fails."""
         if name not in self._deployments:
             raise ServingError(f"'{name}' is not among the servables of this server: {sorted(self._deployments)}", Kind.NOT_FOUND)
-        deployment, least = self._deployments[name]
+        deployment, devices = self._deployments[name]
         place = deployment.location
         newest = max(versions(place.directory, place.name), default=place.version)
         try:
-            self.deploy(replace(deployment, location=replace(place, version=newest)), least)
+            self.deploy(replace(deployment, location=replace(place, version=newest)), devices)
         except StartFailed as error:
             raise ServingError(str(error), Kind.FAILED) from None
         for number in self.versions(name):
@@ -156,12 +156,28 @@ class Dispatcher:
         """The answers to instances; ServingError if the request as a whole is refused."""
         if self.draining:
             raise ServingError("the server is stopping", Kind.UNAVAILABLE)
+        pool, method = self.find(spec)
+        size = _share(len(instances), method.batch, pool.alive)
+        if size >= len(instances):
+            return await self._put(spec, pool, instances, deadline, priority)
+        parts = [instances[start : start + size] for start in range(0, len(instances), size)]
+        found = await asyncio.gather(*(self._put(spec, pool, part, deadline, priority) for part in parts))
+        return [answer for part in found for answer in part]
+
+    def _put(
+        self, spec: Spec, pool: Pool, instances: list[Instance], deadline: float | None, priority: int
+    ) -> asyncio.Future[list[Instance | ServingError]]:
         future: asyncio.Future[list[Instance | ServingError]] = self._loop.create_future()
         request = Request(spec.method, instances, future, deadline, priority)
-        pool, _ = self.find(spec)
         try:
             pool.queue.put(request, self.max_enqueued)
         except QueueClosed:  # replaced since it was found
             other, _ = self.find(spec)
             other.queue.put(request, self.max_enqueued)
-        return await future
+        return future
+
+
+def _share(count: int, full: int, workers: int) -> int:
+    """Instances for each worker: batches of models stay full."""
+    size = max(-(-count // max(workers, 1)), 1)
+    return -(-size // full) * full

@@ -6,21 +6,23 @@ good order (SIGINT, SIGTERM) is not.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 from mindspore_serving import log
 from mindspore_serving.engine.answers import answers_of
 from mindspore_serving.engine.channel import Channel, Closed
 from mindspore_serving.engine.location import Location
-from mindspore_serving.engine.queue import Request, RequestQueue
+from mindspore_serving.engine.queue import Request, RequestQueue, Size
 from mindspore_serving.engine.statistics import Statistics
 
 #: seconds between looks at an idle worker
@@ -60,21 +62,24 @@ class Pool:
         key: bytes | None,
         mode: str,
         on_end: Callable[[], None],
+        logs: str = "",
     ) -> None:
+        """`logs`: folder of the workers' log files; without it they write where the server does."""
         self.location = location
+        self.logs = logs
         self.queue = queue
         self.statistics = statistics
         self.key, self.mode = key, mode
         self.methods: dict[str, MethodInfo] = {}
-        self.sizes: dict[str, int] = {}
+        self.sizes: dict[str, Size] = {}
         self.answered = 0
         self._on_end = on_end
         self._workers: list[_WorkerThread] = []
         self._lock = threading.Lock()
 
-    def start(self, count: int) -> None:
-        """Start workers and wait until they are ready; RuntimeError with the reason if one is not."""
-        fresh = [_WorkerThread(self, len(self._workers) + number) for number in range(count)]
+    def start(self, names: Sequence[str]) -> None:
+        """Start a worker for each name and wait until they are ready; RuntimeError with the reason if one is not."""
+        fresh = [_WorkerThread(self, name) for name in names]
         self._workers += fresh
         for worker in fresh:
             worker.thread.start()
@@ -86,7 +91,7 @@ class Pool:
 
     def describe(self, methods: dict[str, Any]) -> None:
         self.methods = {name: _method(info) for name, info in methods.items()}
-        self.sizes = {name: max(info.batch, _BATCH) for name, info in self.methods.items()}
+        self.sizes = {name: Size(info.batch, max(info.batch, _BATCH)) for name, info in self.methods.items()}
 
     def ended(self) -> None:
         """A worker's thread is at its end."""
@@ -114,9 +119,11 @@ class Pool:
 
 
 class _WorkerThread:
-    def __init__(self, pool: Pool, number: int) -> None:
+    def __init__(self, pool: Pool, name: str) -> None:
         self._pool = pool
-        self.thread = threading.Thread(target=self._run, name=f"worker {pool.location.name} {number}", daemon=True)
+        self._name = name
+        self._log_mode = "wb"  # a file begins anew with the server, not with each worker
+        self.thread = threading.Thread(target=self._run, name=f"worker {pool.location.name} {name}", daemon=True)
         self.ready = threading.Event()
         self.failure: str | None = None
         self.process: subprocess.Popen[bytes] | None = None
@@ -142,11 +149,14 @@ class _WorkerThread:
     def _start(self) -> Channel | None:
         """A connection to a worker that is ready, or None."""
         mine, theirs = socket.socketpair()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "mindspore_serving.engine.worker", str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            env=_environment(),
-        )
+        with self._log_file() as log_file:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "mindspore_serving.engine.worker", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                env=_environment(),
+                stdout=log_file,
+                stderr=log_file,
+            )
         theirs.close()
         channel = self._channel = Channel(mine)
         place = self._pool.location
@@ -171,6 +181,15 @@ class _WorkerThread:
         self._pool.describe(answer["methods"])
         self.ready.set()
         return channel
+
+    def _log_file(self) -> AbstractContextManager[IO[bytes] | None]:
+        """`log_<servable>_<worker>_version<n>.log`, as official."""
+        if not self._pool.logs:
+            return contextlib.nullcontext()
+        os.makedirs(self._pool.logs, exist_ok=True)
+        place = self._pool.location
+        mode, self._log_mode = self._log_mode, "ab"
+        return open(os.path.join(self._pool.logs, f"log_{place.name}_{self._name}_version{place.version or 1}.log"), mode)
 
     def _feed(self, channel: Channel) -> bool:
         """Give batches to the worker until it ends; True if it left in good order."""

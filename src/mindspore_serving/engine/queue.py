@@ -1,7 +1,8 @@
 """The queue of one version of a servable: requests wait here, workers take batches of them.
 
 Batches make themselves: while a worker is busy requests collect, and it takes all of one method at once, up to what the
-method's model takes. `delay` lets a worker that is free wait a little for more. A request that was in a batch whose worker
+method's model takes; workers that are free share what waits, as far as their models' batches stay full. `delay` lets a worker that
+is free wait a little for more. A request that was in a batch whose worker
 died comes back to the head and goes out alone, so that one that kills workers takes no other with it.
 """
 
@@ -12,6 +13,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from mindspore_serving.engine.errors import Kind, Overloaded, ServingError
 from mindspore_serving.engine.values import Instance
@@ -25,6 +27,13 @@ class QueueClosed(ServingError):
 
     def __init__(self) -> None:
         super().__init__("servable is not available", Kind.UNAVAILABLE)
+
+
+class Size(NamedTuple):
+    """Instances in a batch of a method: `full` is what its model takes at once, `most` what is given at once."""
+
+    full: int
+    most: int
 
 
 @dataclass(eq=False)
@@ -58,6 +67,7 @@ class RequestQueue:
         self._waiting: deque[Request] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        self._idle = 0  # workers that wait for work
         self.unfinished = 0  # waiting or with a worker
 
     def put(self, request: Request, limit: int) -> None:
@@ -84,11 +94,13 @@ class RequestQueue:
             ServingError("servable is not available: the worker process died repeatedly on this request", Kind.UNAVAILABLE),
         )
 
-    def take(self, sizes: dict[str, int], timeout: float) -> list[Request]:
+    def take(self, sizes: dict[str, Size], timeout: float) -> list[Request]:
         """A batch: requests of one method. Empty when there was nothing to do for `timeout` seconds."""
         with self._changed:
             if not self._waiting:
+                self._idle += 1
                 self._changed.wait(timeout)
+                self._idle -= 1
             if self._delay and len(self._waiting) == 1:
                 self._changed.wait(self._delay)
             batch = self._pick(sizes)
@@ -100,27 +112,37 @@ class RequestQueue:
             request.started_at = time.monotonic()
         return chosen
 
-    def _pick(self, sizes: dict[str, int]) -> list[Request]:
+    def _limit(self, method: str, sizes: dict[str, Size]) -> int:
+        """How many instances of a method one worker takes now."""
+        if not self._idle:
+            return sizes[method].most
+        waiting = sum(len(request.instances) for request in self._waiting if request.method == method)
+        return min(max(-(-waiting // (1 + self._idle)), sizes[method].full), sizes[method].most)
+
+    def _pick(self, sizes: dict[str, Size]) -> list[Request]:
         batch: list[Request] = []
         rest: deque[Request] = deque()
         count = 0
+        first = self._waiting[0].method if self._waiting else ""
+        limit = self._limit(first, sizes) if first else 0
         while self._waiting:
             request = self._waiting.popleft()
             if not request.wanted:
                 self.unfinished -= 1
             elif not batch:
                 batch, count = [request], len(request.instances)
+                limit = limit if request.method == first else sizes[request.method].most
             elif (
                 request.method == batch[0].method
                 and not request.attempts
                 and not batch[0].attempts
-                and count + len(request.instances) <= sizes[request.method]
+                and count + len(request.instances) <= limit
             ):
                 batch.append(request)
                 count += len(request.instances)
             else:
                 rest.append(request)
-                if count >= sizes[batch[0].method] or batch[0].attempts:
+                if count >= limit or batch[0].attempts:
                     break
         rest.extend(self._waiting)
         self._waiting = rest

@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import socket
 import sys
+import time
 import traceback
 from typing import Any
 
@@ -69,9 +70,11 @@ class Worker:
                 raise _Leave
             batch, values = self._channel.receive()
             self._waiting = False
+            begin = time.perf_counter()
             pipeline = servable.pipelines[batch["method"]]
             answers = pipeline.run(split(values, len(pipeline.method.inputs)))
             self._answer(answers)
+            log.info(f"WorkerRequestHandle Time Cost # {1e3 * (time.perf_counter() - begin):.3f} ms, {len(answers)} instances")
 
     def _answer(self, answers: list[Instance | ServingError]) -> None:
         errors: dict[str, Any] = {}

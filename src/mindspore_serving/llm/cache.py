@@ -1,8 +1,8 @@
 """The paged cache of keys and values (Kwon et al., PagedAttention, 2023), with prefixes shared between sequences.
 
 Memory is cut into pages of BLOCK tokens. A sequence has a table of pages. A page that is full is known by the tokens in it and
-the page before it; a sequence that begins with the same tokens takes it instead of computing it again. Pages that no sequence
-uses keep their content until they are needed, the one unused for longest first.
+the page before it; a sequence that begins with the same tokens, and has the same adapter, takes it instead of computing it
+again. Pages that no sequence uses keep their content until they are needed, the one unused for longest first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PageTable:
     def __init__(self, count: int) -> None:
         self._free = list(range(count - 1, 0, -1))
         self._users: dict[int, int] = {}
-        self._prefixes: dict[tuple[int, tuple[int, ...]], int] = {}  # (page before, tokens) -> page
+        self._prefixes: dict[tuple[int, tuple[int, ...]], int] = {}  # (page before, tokens) -> page; before the first: -adapter
         self._known: dict[int, tuple[int, tuple[int, ...]]] = {}
         self._idle: OrderedDict[int, None] = OrderedDict()
         self.count = count - 1
@@ -36,10 +36,10 @@ class PageTable:
     def used(self) -> int:
         return len(self._users)
 
-    def find_prefix(self, tokens: Sequence[int]) -> list[int]:
+    def find_prefix(self, tokens: Sequence[int], adapter: int = 0) -> list[int]:
         """Pages that hold the beginning of these tokens, now used once more; at least one token is left to compute."""
         found: list[int] = []
-        before = 0
+        before = -adapter
         self.queries += len(tokens)
         for start in range(0, len(tokens) - 1, BLOCK):
             part = tuple(tokens[start : start + BLOCK])
@@ -75,9 +75,9 @@ class PageTable:
         for key in [key for key in self._prefixes if key[0] == page]:
             self._known.pop(self._prefixes.pop(key), None)
 
-    def note_full(self, table: Sequence[int], number: int, tokens: Sequence[int]) -> None:
+    def note_full(self, table: Sequence[int], number: int, tokens: Sequence[int], adapter: int = 0) -> None:
         """Page `number` of a table is full of these tokens."""
-        key = (table[number - 1] if number else 0, tuple(tokens))
+        key = (table[number - 1] if number else -adapter, tuple(tokens))
         if (number == 0 or table[number - 1] in self._known) and key not in self._prefixes:
             self._prefixes[key] = table[number]
             self._known[table[number]] = key

@@ -17,6 +17,7 @@ import numpy as np
 
 from mindspore.formats import safetensors
 from mindspore_serving.llm import gguf, gguf_model
+from mindspore_serving.llm.rotation import Rotation
 
 Array = np.ndarray[Any, Any]
 
@@ -32,21 +33,26 @@ class Shape:
     heads: int
     kv_heads: int
     head_width: int
+    inner: int  # width between the two products behind attention
     epsilon: float
     positions: int
-    rope_theta: float | None  # None: learned positions
+    rotation: Rotation | None  # None: learned positions
     end: tuple[int, ...]
+    exact_gelu: bool = False
 
     @property
     def centred(self) -> bool:
         """Whether norms take the mean away; the others divide by the root mean square alone."""
-        return self.family == "gpt2"
+        return self.rotation is None
 
     @property
     def gated(self) -> bool:
         """Whether the wide layer is SwiGLU (Shazeer, GLU variants improve Transformer, 2020); the others are GELU."""
-        return self.family != "gpt2"
+        return self.rotation is not None
 
+
+#: families of language models
+FAMILIES = ("gpt2", "llama", "mistral", "qwen2", "gpt_pangu")
 
 #: weights by name, each of them taken once
 Arrays = dict[str, Array] | gguf_model.Tensors
@@ -62,23 +68,33 @@ def shape_of(config: dict[str, Any]) -> Shape:
     family = config.get("model_type")
     end = config.get("eos_token_id")
     ends = tuple(end) if isinstance(end, list) else () if end is None else (end,)
-    if family == "gpt2":
-        width, heads = config["n_embd"], config["n_head"]
-        if config.get("activation_function", "gelu_new") != "gelu_new":
-            raise ValueError(f"the activation {config['activation_function']!r} of this GPT-2 is not supported, only 'gelu_new'")
-        return Shape("gpt2", config["vocab_size"], width, config["n_layer"], heads, heads, width // heads,
-                     config["layer_norm_epsilon"], config["n_positions"], None, ends)  # fmt: skip
-    if family in ("llama", "mistral", "qwen2"):
-        width, heads = config["hidden_size"], config["num_attention_heads"]
-        rope = config.get("rope_parameters") or {}
-        scaling = config.get("rope_scaling") or (rope if rope.get("rope_type", "default") != "default" else None)
-        if scaling:
-            raise ValueError(f"scaled rotary positions are not supported: {scaling}")
-        theta = config.get("rope_theta") or rope.get("rope_theta", 10000.0)
-        return Shape(family, config["vocab_size"], width, config["num_hidden_layers"], heads,
-                     config.get("num_key_value_heads") or heads, config.get("head_dim") or width // heads,
-                     config["rms_norm_eps"], config["max_position_embeddings"], float(theta), ends)  # fmt: skip
-    raise ValueError(f"models of type {family!r} are not supported; known are gpt2, llama, mistral and qwen2")
+    try:
+        if family == "gpt2":
+            width, heads, activation = config["n_embd"], config["n_head"], config.get("activation_function", "gelu_new")
+            return Shape("gpt2", config["vocab_size"], width, config["n_layer"], heads, heads, width // heads,
+                         config.get("n_inner") or 4 * width, config["layer_norm_epsilon"], config["n_positions"], None, ends,
+                         exact_gelu(activation))  # fmt: skip
+        if family == "gpt_pangu":
+            width, heads, activation = config["hidden_size"], config["num_heads"], config.get("activation_function", "gelu")
+            return Shape(family, config["vocab_size"], width, config["num_layers"], heads, heads, width // heads,
+                         config.get("intermediate_size") or 4 * width, config.get("layer_norm_epsilon", 1e-5),
+                         config["max_position_embeddings"], None, ends, exact_gelu(activation))  # fmt: skip
+        if family in ("llama", "mistral", "qwen2"):
+            width, heads = config["hidden_size"], config["num_attention_heads"]
+            head_width, positions = config.get("head_dim") or width // heads, config["max_position_embeddings"]
+            return Shape(family, config["vocab_size"], width, config["num_hidden_layers"], heads,
+                         config.get("num_key_value_heads") or heads, head_width, config["intermediate_size"], config["rms_norm_eps"],
+                         positions, Rotation.of(config, head_width, positions), ends)  # fmt: skip
+    except KeyError as error:
+        raise ValueError(f"the model's configuration lacks {error}") from None
+    raise ValueError(f"models of type {family!r} are not supported; known are {', '.join(FAMILIES)}")
+
+
+def exact_gelu(activation: str) -> bool:
+    """Which of the two GELUs a configuration names."""
+    if activation not in ("gelu", "gelu_new", "gelu_pytorch_tanh"):
+        raise ValueError(f"the activation {activation!r} is not supported; it can be 'gelu', 'gelu_new' or 'gelu_pytorch_tanh'")
+    return activation == "gelu"
 
 
 def read_weights(folder: str) -> dict[str, Array]:
@@ -104,7 +120,7 @@ def _or(array: Array | None, other: Array) -> Array:
     return other if array is None else array
 
 
-def _own(array: Array) -> Array:
+def own(array: Array) -> Array:
     return np.array(array, np.float32)
 
 
@@ -143,6 +159,7 @@ class Weights:
     layers: Iterator[Layer]
     norm: Norm
     head: Linear
+    queries: Array | None = None  # of the last layer, by position, which then comes behind the norm
 
 
 def gguf_file(folder: str) -> str | None:
@@ -164,7 +181,7 @@ def load(folder: str) -> tuple[Shape, Weights]:
         config, arrays = read_config(folder), read_weights(folder)
     shape = shape_of(config)
     try:
-        return shape, (_gpt2 if shape.family == "gpt2" else _llama)(shape, arrays)
+        return shape, {"gpt2": _gpt2, "gpt_pangu": _pangu}.get(shape.family, _llama)(shape, arrays)
     except KeyError as error:
         raise ValueError(f"{folder} lacks the weight {error}") from None
 
@@ -176,10 +193,10 @@ def _gpt2(shape: Shape, arrays: Arrays) -> Weights:
         return arrays.pop(prefix + name)
 
     def linear(name: str) -> Linear:
-        return Linear(get(f"{name}.weight").T, _own(get(f"{name}.bias")))  # stored as [inputs, outputs]
+        return Linear(get(f"{name}.weight").T, own(get(f"{name}.bias")))  # stored as [inputs, outputs]
 
     def norm(name: str) -> Norm:
-        return Norm(_own(get(f"{name}.weight")), _own(get(f"{name}.bias")))
+        return Norm(own(get(f"{name}.weight")), own(get(f"{name}.bias")))
 
     def layer(i: int) -> Layer:
         return Layer(
@@ -187,9 +204,9 @@ def _gpt2(shape: Shape, arrays: Arrays) -> Weights:
             norm(f"h.{i}.ln_2"), linear(f"h.{i}.mlp.c_fc"), linear(f"h.{i}.mlp.c_proj"),
         )  # fmt: skip
 
-    embedding = _own(get("wte.weight"))
+    embedding = own(get("wte.weight"))
     layers = (layer(i) for i in range(shape.layers))
-    return Weights(embedding, _own(get("wpe.weight")), layers, norm("ln_f"), Linear(_or(arrays.get("lm_head.weight"), embedding)))
+    return Weights(embedding, own(get("wpe.weight")), layers, norm("ln_f"), Linear(_or(arrays.get("lm_head.weight"), embedding)))
 
 
 def _llama(shape: Shape, arrays: Arrays) -> Weights:
@@ -198,17 +215,46 @@ def _llama(shape: Shape, arrays: Arrays) -> Weights:
 
     def joined(names: list[str]) -> Linear:
         biases = [arrays.get(f"model.{name}.bias") for name in names]
-        bias = _own(np.concatenate([b for b in biases if b is not None])) if biases[0] is not None else None
+        bias = own(np.concatenate([b for b in biases if b is not None])) if biases[0] is not None else None
         return Linear(np.concatenate([get(f"{name}.weight") for name in names]), bias)
 
     def layer(i: int) -> Layer:
         attention, mlp = f"layers.{i}.self_attn.", f"layers.{i}.mlp."
         return Layer(
-            Norm(_own(get(f"layers.{i}.input_layernorm.weight"))), joined([f"{attention}{part}_proj" for part in "qkv"]),
-            joined([f"{attention}o_proj"]), Norm(_own(get(f"layers.{i}.post_attention_layernorm.weight"))),
+            Norm(own(get(f"layers.{i}.input_layernorm.weight"))), joined([f"{attention}{part}_proj" for part in "qkv"]),
+            joined([f"{attention}o_proj"]), Norm(own(get(f"layers.{i}.post_attention_layernorm.weight"))),
             joined([f"{mlp}gate_proj", f"{mlp}up_proj"]), joined([f"{mlp}down_proj"]),
         )  # fmt: skip
 
-    embedding = _own(get("embed_tokens.weight"))
+    embedding = own(get("embed_tokens.weight"))
     layers = (layer(i) for i in range(shape.layers))
-    return Weights(embedding, None, layers, Norm(_own(get("norm.weight"))), Linear(_or(arrays.get("lm_head.weight"), embedding)))
+    return Weights(embedding, None, layers, Norm(own(get("norm.weight"))), Linear(_or(arrays.get("lm_head.weight"), embedding)))
+
+
+def _pangu(shape: Shape, arrays: Arrays) -> Weights:
+    """Zeng et al., PanGu-α (2021): a GPT whose last layer asks, at each position, a question of its own learned for that position."""
+    prefix = "transformer." if "transformer.wte.weight" in arrays else ""
+
+    def get(name: str) -> Array:
+        return arrays.pop(prefix + name)
+
+    def linear(names: list[str]) -> Linear:
+        weights, biases = ([get(f"{name}.{part}") for name in names] for part in ("weight", "bias"))
+        return Linear(np.concatenate(weights), own(np.concatenate(biases)))
+
+    def norm(name: str) -> Norm:
+        return Norm(own(get(f"{name}.weight")), own(get(f"{name}.bias")))
+
+    def layer(i: int) -> Layer:
+        attention = f"h.{i}.attn."
+        parts = "kv" if i == shape.layers - 1 else "qkv"
+        return Layer(
+            norm(f"h.{i}.ln_1"), linear([f"{attention}{part}_proj" for part in parts]), linear([f"{attention}c_proj"]),
+            norm(f"h.{i}.ln_2"), linear([f"h.{i}.mlp.c_fc"]), linear([f"h.{i}.mlp.c_proj"]),
+        )  # fmt: skip
+
+    last = linear([f"h.{shape.layers - 1}.attn.q_proj"])
+    queries = own(get("wqe.weight")) @ own(last.weight).T + last.bias
+    embedding = own(get("wte.weight"))
+    head = Linear(_or(arrays.get("lm_head.weight"), embedding))
+    return Weights(embedding, own(get("wpe.weight")), (layer(i) for i in range(shape.layers)), norm("ln_f"), head, queries)

@@ -15,6 +15,7 @@ from mindspore import Parameter, Tensor, nn, ops
 from mindspore.prims.cached_attention import PAGE, CachedAttention
 from mindspore.prims.packed_product import PackedProduct, pack
 from mindspore.prims.row_reductions import RowNorm, RowPeak
+from mindspore_serving.llm.adapters import Low
 from mindspore_serving.llm.checkpoint import Array, Layer, Linear, Norm, Shape, Weights
 
 
@@ -24,27 +25,40 @@ def _parameter(array: Array | None) -> Any:
 
 
 class PackedLinear(nn.Cell):
-    def __init__(self, linear: Linear, kind: str) -> None:
+    """A product, to which adapters may add (`adapters.py`); `adapter`: (rows, 1), the number of each row's, or None."""
+
+    def __init__(self, linear: Linear, kind: str, low: Low | None = None) -> None:
         super().__init__()
         packed = pack(linear.weight, kind)
         self.weight, self.scales, self.bias = _parameter(packed.weight), _parameter(packed.scales), _parameter(linear.bias)
         self.product = PackedProduct(packed.outputs, kind)
+        self.owners = None
+        if low is not None:
+            self.owners = _parameter(low.owners)
+            self.down, self.up = PackedLinear(Linear(low.down), "float32"), PackedLinear(Linear(low.up), "float32")
 
-    def construct(self, x: Any, residual: Any = None) -> Any:
-        return self.product(x, self.weight, self.scales, self.bias, residual)
+    def construct(self, x: Any, residual: Any = None, adapter: Any = None) -> Any:
+        found = self.product(x, self.weight, self.scales, self.bias, residual)
+        if adapter is None or self.owners is None:
+            return found
+        between = self.down(x)
+        return self.up(ops.where(adapter == self.owners, between, ops.zeros_like(between)), found)
 
 
 class RowsNorm(nn.Cell):
-    def __init__(self, norm: Norm, shape: Shape) -> None:
+    def __init__(self, norm: Norm, epsilon: float, centred: bool) -> None:
         super().__init__()
         self.scale, self.shift = _parameter(norm.scale), _parameter(norm.shift)
-        self.norm = RowNorm(shape.epsilon, shape.centred)
+        self.norm = RowNorm(epsilon, centred)
 
     def construct(self, x: Any) -> Any:
         return self.norm(x, self.scale, self.shift)
 
 
-def _gelu(x: Any) -> Any:
+def gelu(x: Any, exact: bool) -> Any:
+    """Hendrycks and Gimpel's GELU (2016): x times the share of a normal distribution below x, or the approximation by tanh."""
+    if exact:
+        return 0.5 * x * (1.0 + ops.erf(x * 0.7071067811865476))
     return 0.5 * x * (1.0 + ops.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
 
 
@@ -58,29 +72,32 @@ def _rotated(x: Any, cos: Any, sin: Any) -> Any:
 class Block(nn.Cell):
     """A layer, with its part of the cache."""
 
-    def __init__(self, shape: Shape, layer: Layer, kind: str, pages: int) -> None:
+    def __init__(self, shape: Shape, layer: Layer, kind: str, pages: int, low: dict[str, Low]) -> None:
         super().__init__()
         self.shape = shape
-        self.first, self.second = RowsNorm(layer.first, shape), RowsNorm(layer.second, shape)
-        self.inward, self.outward = PackedLinear(layer.inward, kind), PackedLinear(layer.outward, kind)
-        self.wide, self.narrow = PackedLinear(layer.wide, kind), PackedLinear(layer.narrow, kind)
-        self.inner = layer.narrow.weight.shape[1]
+        self.first, self.second = (RowsNorm(norm, shape.epsilon, shape.centred) for norm in (layer.first, layer.second))
+        self.inward, self.outward = (PackedLinear(getattr(layer, n), kind, low.get(n)) for n in ("inward", "outward"))
+        self.wide, self.narrow = (PackedLinear(getattr(layer, n), kind, low.get(n)) for n in ("wide", "narrow"))
         self.keys = _parameter(np.zeros((pages, shape.kv_heads, shape.head_width, PAGE), np.float32))
         self.values = _parameter(np.zeros((pages, shape.kv_heads, PAGE, shape.head_width), np.float32))
         self.attention = CachedAttention(shape.head_width**-0.5)
 
-    def construct(self, x: Any, rotation: Any, positions: Any, tables: Any) -> Any:
-        x = self.outward(self._attended(self.inward(self.first(x)), rotation, positions, tables), x)
-        wide = self.wide(self.second(x))
+    def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any, queries: Any) -> Any:
+        inward = self.inward(self.first(x), None, adapter)
+        x = self.outward(self._attended(inward, rotation, positions, tables, queries), x, adapter)
+        wide = self.wide(self.second(x), None, adapter)
         if self.shape.gated:
-            gate = wide[:, : self.inner]
-            wide = gate * ops.sigmoid(gate) * wide[:, self.inner :]
+            gate = wide[:, : self.shape.inner]
+            wide = gate * ops.sigmoid(gate) * wide[:, self.shape.inner :]
         else:
-            wide = _gelu(wide)
-        return self.narrow(wide, x)
+            wide = gelu(wide, self.shape.exact_gelu)
+        return self.narrow(wide, x, adapter)
 
-    def _attended(self, inward: Any, rotation: Any, positions: Any, tables: Any) -> Any:
+    def _attended(self, inward: Any, rotation: Any, positions: Any, tables: Any, queries: Any) -> Any:
+        """`queries`: what the rows ask, where that does not come from them (`inward` then holds keys and values alone)."""
         shape = self.shape
+        if queries is not None:
+            inward = ops.cat((queries, inward), 1)
         rows, turned = inward.shape[0], (shape.heads + shape.kv_heads) * shape.head_width
         queries_and_keys = inward[:, :turned].reshape(rows, -1, shape.head_width)
         if rotation is not None:
@@ -91,14 +108,20 @@ class Block(nn.Cell):
 
 
 class Decoder(nn.Cell):
-    def __init__(self, shape: Shape, weights: Weights, kind: str, pages: int) -> None:
-        super().__init__()
-        self.blocks = nn.CellList([Block(shape, layer, kind, pages) for layer in weights.layers])
+    """The layers. `adapter`: the number of each row's, None where no row has one; `queries`: of the last layer, if they are its own."""
 
-    def construct(self, x: Any, rotation: Any, positions: Any, tables: Any) -> Any:
-        for block in self.blocks:
-            x = block(x, rotation, positions, tables)
-        return x
+    def __init__(self, shape: Shape, weights: Weights, kind: str, pages: int, low: dict[tuple[int, str], Low]) -> None:
+        super().__init__()
+        mine = [{product: found for (layer, product), found in low.items() if layer == i} for i in range(shape.layers)]
+        self.blocks = nn.CellList([Block(shape, layer, kind, pages, mine[i]) for i, layer in enumerate(weights.layers)])
+        self.norm = None if weights.queries is None else RowsNorm(weights.norm, shape.epsilon, shape.centred)
+
+    def construct(self, x: Any, rotation: Any, positions: Any, tables: Any, adapter: Any = None, queries: Any = None) -> Any:
+        for block in self.blocks[:-1]:
+            x = block(x, rotation, positions, tables, adapter, None)
+        if self.norm is not None:
+            x = self.norm(x)
+        return self.blocks[-1](x, rotation, positions, tables, adapter, queries)
 
 
 class Head(nn.Cell):
@@ -106,7 +129,7 @@ class Head(nn.Cell):
 
     def __init__(self, shape: Shape, weights: Weights, kind: str) -> None:
         super().__init__()
-        self.norm = RowsNorm(weights.norm, shape)
+        self.norm = RowsNorm(weights.norm, shape.epsilon, shape.centred) if weights.queries is None else nn.Identity()
         self.linear = PackedLinear(weights.head, kind)
         self.peak = RowPeak()
 
@@ -115,4 +138,4 @@ class Head(nn.Cell):
         return (logits, *self.peak(logits))
 
 
-__all__ = ["Decoder", "Head"]
+__all__ = ["Decoder", "Head", "PackedLinear", "RowsNorm", "gelu"]

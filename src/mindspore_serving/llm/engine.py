@@ -67,6 +67,7 @@ class Sequence:
     number: int
     constraint: Constraint | None = None
     embeds: bool = False  # no tokens are wanted, but what the model knows of the prompt
+    adapter: int = 0  # number of the adapter, 0: none
     made: list[int] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)  # prompt and made
     table: list[int] = field(default_factory=list)
@@ -92,6 +93,7 @@ class Limits:
     guesses: int = 0  # tokens to guess for each sequence and step
     draft: str = ""  # folder of a smaller model that guesses; without it, repetitions of the text do
     weights: str = "float32"  # or "int8", "int4": how matrices are held
+    adapters: tuple[str, ...] = ()  # their folders; requests name them by number, from 1
 
 
 @dataclass
@@ -115,7 +117,7 @@ class Engine:
         self.shape: Shape = shape
         count = pages_for(self.limits.cache_megabytes, shape.layers, shape.kv_heads, shape.head_width)
         self.pages = PageTable(count)
-        self._network = Network(shape, weights, self.limits.weights, count)
+        self._network = Network(shape, weights, self.limits.weights, count, self.limits.adapters)
         self._draft = self._draft_of(shape)
         self._numbers = itertools.count()
         self._changed = threading.Condition()
@@ -141,9 +143,9 @@ class Engine:
     def available(self) -> bool:
         return self._thread.is_alive() and not self._stopping
 
-    def embed(self, prompt: list[int], emit: Callable[[Event], object]) -> Sequence:
+    def embed(self, prompt: list[int], emit: Callable[[Event], object], adapter: int = 0) -> Sequence:
         """Queue a text whose embedding is wanted: the last token's state behind the last norm, of length 1."""
-        return self.submit(prompt, Sampling(temperature=0.0, max_tokens=1), emit, embeds=True)
+        return self.submit(prompt, Sampling(temperature=0.0, max_tokens=1), emit, embeds=True, adapter=adapter)
 
     def submit(
         self,
@@ -152,6 +154,7 @@ class Engine:
         emit: Callable[[Event], object],
         constraint: Constraint | None = None,
         embeds: bool = False,
+        adapter: int = 0,
     ) -> Sequence:
         """Queue a sequence; ServingError if it cannot be answered."""
         if not prompt:
@@ -163,7 +166,7 @@ class Engine:
             raise ServingError(
                 f"a prompt of {len(prompt)} tokens and {sampling.max_tokens} new ones exceed the {longest} that are possible"
             )
-        sequence = Sequence(prompt, sampling, emit, next(self._numbers), constraint, embeds)
+        sequence = Sequence(prompt, sampling, emit, next(self._numbers), constraint, embeds, adapter)
         with self._changed:
             if self._stopping:
                 raise ServingError("the model is not available", Kind.UNAVAILABLE)
@@ -254,7 +257,7 @@ class Engine:
                 sequence = self._waiting.popleft()
                 if sequence.cancelled:
                     continue
-                sequence.table = self.pages.find_prefix(sequence.tokens)
+                sequence.table = self.pages.find_prefix(sequence.tokens, sequence.adapter)
                 sequence.computed = len(sequence.table) * BLOCK
                 self._running.append(sequence)
 
@@ -307,7 +310,7 @@ class Engine:
         first, last = sequence.computed // BLOCK, (sequence.computed + count) // BLOCK
         tokens = sequence.tokens
         for number in range(first, last):
-            self.pages.note_full(sequence.table, number, tokens[number * BLOCK : (number + 1) * BLOCK])
+            self.pages.note_full(sequence.table, number, tokens[number * BLOCK : (number + 1) * BLOCK], sequence.adapter)
         sequence.computed += count
 
     def _continue(self, sequence: Sequence, choice: Choice) -> None:
@@ -346,4 +349,4 @@ class Engine:
 def _part(sequence: Sequence, count: int, guesses: list[int]) -> Part:
     begin, end = sequence.computed, sequence.computed + count
     wanted = 1 + len(guesses) if end == len(sequence.tokens) else 0
-    return Part([*sequence.tokens[begin:end], *guesses], begin, sequence.table, wanted, sequence.embeds)
+    return Part([*sequence.tokens[begin:end], *guesses], begin, sequence.table, wanted, sequence.embeds, sequence.adapter)

@@ -40,14 +40,15 @@ def configuration(file: File) -> dict[str, Any]:
     common = {"model_type": family, "vocab_size": vocabulary, "eos_token_id": file.settings.get("tokenizer.ggml.eos_token_id")}
     if family == "gpt2":
         return {**common, "n_embd": get("embedding_length"), "n_layer": get("block_count"), "n_head": get("attention.head_count"),
-                "n_positions": get("context_length"), "layer_norm_epsilon": get("attention.layer_norm_epsilon")}  # fmt: skip
+                "n_positions": get("context_length"), "layer_norm_epsilon": get("attention.layer_norm_epsilon"),
+                "n_inner": file.settings.get("gpt2.feed_forward_length")}  # fmt: skip
     if file.settings.get(f"{family}.rope.scaling.type", "none") != "none":
         raise ValueError("scaled rotary positions are not supported")
     heads = get("attention.head_count")
     return {**common, "hidden_size": get("embedding_length"), "num_hidden_layers": get("block_count"), "num_attention_heads": heads,
             "num_key_value_heads": get("attention.head_count_kv", heads), "rms_norm_eps": get("attention.layer_norm_rms_epsilon"),
             "head_dim": file.settings.get(f"{family}.attention.key_length"), "rope_theta": get("rope.freq_base", 10000.0),
-            "max_position_embeddings": get("context_length")}  # fmt: skip
+            "intermediate_size": get("feed_forward_length"), "max_position_embeddings": get("context_length")}  # fmt: skip
 
 
 class Tensors:

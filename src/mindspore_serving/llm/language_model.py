@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import functools
 import os
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.llm.checkpoint import Array
+from mindspore_serving.llm.encoder import EncoderEngine
 from mindspore_serving.llm.engine import Engine, Event, Limits, Reason
 from mindspore_serving.llm.grammar import Grammars
 from mindspore_serving.llm.sampling import Choice, Sampling
@@ -27,11 +29,23 @@ class Piece:
 
 
 class LanguageModel:
-    def __init__(self, folder: str, name: str = "", limits: Limits | None = None) -> None:
+    """`adapters`: folders by name; each is a model of its own to clients, on the same engine."""
+
+    def __init__(self, folder: str, name: str = "", limits: Limits | None = None, adapters: Mapping[str, str] | None = None) -> None:
         self.folder = folder
         self.name = name or os.path.basename(os.path.realpath(folder))
+        self.parent = ""  # the name of the model whose adapter this is
+        self._adapter = 0
+        self._adapters = dict(adapters or {})
         self.tokenizer = Tokenizer(folder)
-        self.engine = Engine(folder, limits)
+        self.engine = Engine(folder, replace(limits or Limits(), adapters=tuple(self._adapters.values())))
+
+    def adapted(self) -> Iterator[LanguageModel]:
+        """This model with each of its adapters."""
+        for number, name in enumerate(self._adapters, 1):
+            variant = copy.copy(self)
+            variant.name, variant.parent, variant._adapter, variant._adapters = name, self.name, number, {}
+            yield variant
 
     @functools.cached_property
     def grammars(self) -> Grammars:
@@ -40,7 +54,7 @@ class LanguageModel:
 
     async def embedding(self, prompt: list[int]) -> Array:
         events, send = _queue()
-        sequence = self.engine.embed(prompt, send)
+        sequence = self.engine.embed(prompt, send, self._adapter)
         try:
             event = await events.get()
         finally:
@@ -53,7 +67,7 @@ class LanguageModel:
         """The answer piece by piece, as JSON of a schema if one is given. Leaving the iteration cancels the request."""
         events, send = _queue()
         constraint = None if schema is None else self.grammars.json(schema)
-        sequence = self.engine.submit(prompt, sampling, send, constraint)
+        sequence = self.engine.submit(prompt, sampling, send, constraint, adapter=self._adapter)
         stream = Stream(self.tokenizer, sampling.stop)
         held: list[Choice] = []
         try:
@@ -75,6 +89,32 @@ class LanguageModel:
                     held = []
         finally:
             self.engine.cancel(sequence)
+
+
+class TextEncoder:
+    """A folder of an encoder, ready to make vectors of texts."""
+
+    def __init__(self, folder: str, name: str = "", kind: str = "float32", waiting: int = 1024) -> None:
+        self.name = name or os.path.basename(os.path.realpath(folder))
+        self.tokenizer = Tokenizer(folder)
+        self.engine = EncoderEngine(folder, kind, waiting)
+
+    async def embedding(self, prompt: list[int]) -> Array:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Array | ServingError] = loop.create_future()
+        work = self.engine.embed(prompt, lambda found: loop.call_soon_threadsafe(_set, future, found))
+        try:
+            found = await future
+        finally:
+            work.cancelled = True
+        if isinstance(found, ServingError):
+            raise found
+        return found
+
+
+def _set(future: asyncio.Future[Array | ServingError], found: Array | ServingError) -> None:
+    if not future.done():
+        future.set_result(found)
 
 
 def _queue() -> tuple[asyncio.Queue[Event], Callable[[Event], object]]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import mindspore as ms
+from mindspore_serving.llm.adapters import joined
 from mindspore_serving.llm.cache import BLOCK
 from mindspore_serving.llm.checkpoint import Array, Shape, Weights
 from mindspore_serving.llm.decoder import Decoder, Head
@@ -34,33 +35,35 @@ class Part:
     table: list[int]
     wanted: int
     embeds: bool = False
+    adapter: int = 0  # 0: none
 
 
 class Network:
-    def __init__(self, shape: Shape, weights: Weights, kind: str, pages: int) -> None:
+    def __init__(self, shape: Shape, weights: Weights, kind: str, pages: int, adapters: Sequence[str] = ()) -> None:
         self.shape = shape
-        self._embedding, self._positions = weights.embedding, weights.positions
-        self._decoder = ms.jit(Decoder(shape, weights, kind, pages))
+        self._embedding, self._positions, self._queries = weights.embedding, weights.positions, weights.queries
+        self._decoder = ms.jit(Decoder(shape, weights, kind, pages, joined(adapters, shape) if adapters else {}))
         head = Head(shape, weights, "int8" if kind == "int4" else kind)  # few bits cost most in the last product
         self._head, self._norm = ms.jit(head), ms.jit(head.norm)
-        self._frequencies = None
-        if shape.rope_theta is not None:
-            exponents = np.arange(0, shape.head_width, 2, dtype=np.float32) / np.float32(shape.head_width)
-            self._frequencies = (1.0 / (np.float32(shape.rope_theta) ** exponents)).astype(np.float32)
+        self._frequencies = None if shape.rotation is None else np.array(shape.rotation.frequencies, np.float32)
 
     def forward(self, parts: Sequence[Part]) -> list[Scores]:
         """Scores of what follows the tokens that are wanted, in their order."""
         counts = [len(part.tokens) for part in parts]
         rows = sum(counts)
-        size = _filled(rows)
+        size = filled(rows)
         places = np.zeros(size, np.int32)
         places[:rows] = np.concatenate([np.arange(part.start, part.start + count) for part, count in zip(parts, counts)])
         x = np.zeros((size, self.shape.width), np.float32)
         x[:rows] = self._embedding[[token for part in parts for token in part.tokens]]
         if self._positions is not None:
             x[:rows] += self._positions[places[:rows]]
-        tables = _tables(parts, counts, size)
-        hidden = self._decoder(ms.Tensor(x), self._rotation(places), ms.Tensor(places), ms.Tensor(tables))
+        adapter = np.zeros((size, 1), np.int32)
+        adapter[:rows, 0] = np.repeat([part.adapter for part in parts], counts)
+        hidden = self._decoder(
+            ms.Tensor(x), self._rotation(places), ms.Tensor(places), ms.Tensor(_tables(parts, counts, size)),
+            ms.Tensor(adapter) if adapter.any() else None, None if self._queries is None else ms.Tensor(self._queries[places]),
+        )  # fmt: skip
         ends = np.cumsum(counts)
         wanted = [(row, part.embeds) for part, end in zip(parts, ends) for row in range(end - part.wanted, end)]
         scored, embedded = ([row for row, embeds in wanted if embeds is kind] for kind in (False, True))
@@ -79,11 +82,12 @@ class Network:
 
     def _rotation(self, places: Array) -> Any:
         """Cosines (rows, 1, 1, half) and sines with the signs of both halves (rows, 1, 2, half)."""
-        if self._frequencies is None:
+        if self._frequencies is None or self.shape.rotation is None:
             return None
+        sharpness = np.float32(self.shape.rotation.sharpness)
         angles = (places[:, None].astype(np.float32) * self._frequencies)[:, None, None]
-        sines = np.sin(angles)
-        return ms.Tensor(np.cos(angles)), ms.Tensor(np.concatenate([-sines, sines], 2))
+        sines = np.sin(angles) * sharpness
+        return ms.Tensor(np.cos(angles) * sharpness), ms.Tensor(np.concatenate([-sines, sines], 2))
 
 
 def _tables(parts: Sequence[Part], counts: list[int], size: int) -> Array:
@@ -98,15 +102,15 @@ def _tables(parts: Sequence[Part], counts: list[int], size: int) -> Array:
 
 
 def _padded(rows: Array) -> ms.Tensor:
-    padded = np.zeros((_filled(len(rows)), rows.shape[1]), np.float32)
+    padded = np.zeros((filled(len(rows)), rows.shape[1]), np.float32)
     padded[: len(rows)] = rows
     return ms.Tensor(padded)
 
 
-def _filled(rows: int) -> int:
+def filled(rows: int) -> int:
     """The next of 1, 2, 4, 8, 12, 16, 24, 32, 48, 64 …"""
     size = 1 << (rows - 1).bit_length()
     return size * 3 // 4 if size > 8 and rows <= size * 3 // 4 else size
 
 
-__all__ = ["Network", "Part"]
+__all__ = ["Network", "Part", "filled"]

@@ -65,6 +65,8 @@ def lines(dispatcher: Dispatcher) -> Iterator[str]:
 
 def _language_lines(models: LanguageModels) -> Iterator[str]:
     for name, model in models.by_name.items():
+        if model.parent:
+            continue  # an adapter, on its parent's engine
         engine = model.engine
         values = {
             "requests_running": engine.running,
@@ -82,6 +84,10 @@ def _language_lines(models: LanguageModels) -> Iterator[str]:
         }
         for key, value in values.items():
             yield f'ms_serving_llm_{key}{{model="{name}"}} {value}'
+    for name, encoder in models.encoders.items():
+        own = encoder.engine
+        for key, value in {"requests_waiting": own.waiting, "texts_total": own.texts, "prompt_tokens_total": own.tokens}.items():
+            yield f'ms_serving_encoder_{key}{{model="{name}"}} {value}'
 
 
 def status_page(dispatcher: Dispatcher) -> Handler:

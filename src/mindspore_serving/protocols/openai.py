@@ -21,7 +21,7 @@ from mindspore_serving.protocols.http import Exchange, Handler, retry_after
 from mindspore_serving.protocols.tools import Tools
 
 if TYPE_CHECKING:
-    from mindspore_serving.llm.language_model import LanguageModel, Piece
+    from mindspore_serving.llm.language_model import LanguageModel, Piece, TextEncoder
 
 #: answers, prompts and stop texts of one request
 _MAX_ANSWERS, _MAX_PROMPTS, _MAX_STOPS = 16, 64, 16
@@ -42,8 +42,9 @@ def handler(models: LanguageModels) -> Handler:
 async def _answer(models: LanguageModels, exchange: Exchange) -> None:
     path = exchange.path.rstrip("/")
     if path == "/v1/models" and exchange.method == "GET":
-        entries = [{"id": name, "object": "model", "created": 0, "owned_by": "mindspore"} for name in models.by_name]
-        await exchange.answer_json({"object": "list", "data": entries})
+        await exchange.answer_json({"object": "list", "data": [_listed(models.embedder(name)) for name in models.names]})
+    elif path.startswith("/v1/models/") and exchange.method == "GET":
+        await exchange.answer_json(_listed(models.embedder(path.removeprefix("/v1/models/"))))
     elif path in ("/v1/completions", "/v1/chat/completions") and exchange.method == "POST":
         body = await exchange.json()
         if not isinstance(body, dict):
@@ -56,6 +57,13 @@ async def _answer(models: LanguageModels, exchange: Exchange) -> None:
         await _embed(models, exchange, body)
     else:
         raise ServingError(f"there is nothing at {exchange.method} {exchange.path[:200]}", Kind.NOT_FOUND)
+
+
+def _listed(model: LanguageModel | TextEncoder) -> dict[str, Any]:
+    """A model in lists; `parent`: whose adapter it is."""
+    parent = getattr(model, "parent", "")
+    adapter = {"parent": parent} if parent else {}
+    return {"id": model.name, "object": "model", "created": 0, "owned_by": "mindspore", **adapter}
 
 
 @dataclass
@@ -140,7 +148,7 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def _prompts(model: LanguageModel, prompt: Any, name: str) -> list[list[int]]:
+def _prompts(model: LanguageModel | TextEncoder, prompt: Any, name: str) -> list[list[int]]:
     """A text, several texts, tokens, or several lists of tokens."""
     if isinstance(prompt, str):
         prompt = [prompt]
@@ -247,7 +255,7 @@ def _best(answers: list[_Answer], made: int, returned: int) -> list[_Answer]:
 
 
 async def _embed(models: LanguageModels, exchange: Exchange, body: dict[str, Any]) -> None:
-    model = models.find(body.get("model"))
+    model = models.embedder(body.get("model"))
     form = body.get("encoding_format") or "float"
     if form not in ("float", "base64"):
         raise ServingError("'encoding_format' must be 'float' or 'base64'")

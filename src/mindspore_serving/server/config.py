@@ -13,6 +13,8 @@ from mindspore_serving.engine.dispatcher import Deployment
 from mindspore_serving.engine.location import Location, check_location, versions
 
 _DEVICES = ("ascend", "gpu", "cpu")
+#: where scripts that start servables find the workers' log files, within the folder they are started in
+LOGS = "serving_logs"
 
 
 class ServableStartConfig:
@@ -83,7 +85,7 @@ def merge(configs: Sequence[ServableStartConfig]) -> list[Wanted]:
             )
         check_location(directory, name)
         version = config.version_number or max(versions(directory, name), default=0)
-        fresh = Deployment(Location(directory, name, version), config.num_parallel_workers, config.dec_key, config.dec_mode)
+        fresh = Deployment(Location(directory, name, version), config.num_parallel_workers, config.dec_key, config.dec_mode, LOGS)
         wanted = found.setdefault((name, version), Wanted(fresh, set()))
         own = wanted.deployment
         if (own.key, own.mode) != (config.dec_key, config.dec_mode):

@@ -25,7 +25,7 @@ from mindspore_serving.protocols import http, metrics, official_grpc, official_r
 from mindspore_serving.server.config import SSLConfig, Wanted, split_address
 
 if TYPE_CHECKING:
-    from mindspore_serving.llm.language_model import LanguageModel
+    from mindspore_serving.llm.language_model import LanguageModel, TextEncoder
 
 T = TypeVar("T")
 _GRPC, _REST = "Serving gRPC", "RESTful server"
@@ -69,12 +69,15 @@ class Host:
 
     def deploy(self, wanted: list[Wanted]) -> None:
         for item in wanted:
-            devices = len(item.devices)
-            pool = self.dispatcher.deploy(item.deployment, max(devices, 1))
+            pool = self.dispatcher.deploy(item.deployment, sorted(item.devices) or [0])
             log.info(f"servable {item.deployment.location.name} runs with worker processes {pool.pids}")
 
     def add_language_model(self, model: LanguageModel) -> None:
         self.language_models.add(model)
+        self.dispatcher.conditions.append(lambda: model.engine.available)
+
+    def add_encoder(self, model: TextEncoder) -> None:
+        self.language_models.add_encoder(model)
         self.dispatcher.conditions.append(lambda: model.engine.available)
 
     def start_grpc(self, address: str, limit: int, ssl_config: SSLConfig | None) -> None:

@@ -46,6 +46,7 @@ class Attention:
     steps: tuple[int, int, int]
     index: str  # type of positions and tables
     by_heads: bool  # threads share out the heads of keys
+    ends: bool = False  # how far a row sees is not its own position
 
     @property
     def together(self) -> int:
@@ -76,7 +77,8 @@ class _Writer:
 
     def write(self) -> Function:
         f, a = self.f, self.a
-        self.out, self.keys, self.values, self.q, self.k, self.v, self.positions, self.tables = pointers(f, 8)
+        self.out, self.keys, self.values, self.q, self.k, self.v, self.positions, self.tables, *ends = pointers(f, 8 + a.ends)
+        self.ends = ends[0] if ends else self.positions
         self.scores = scratch_of_thread(f, a.scratch)
         low, high = own_share(f, a.kv_heads if a.by_heads else a.rows)
         self.heads = (low, high) if a.by_heads else ("0", str(a.kv_heads))
@@ -145,7 +147,7 @@ class _Writer:
 
     def _attend(self, row: str, head: str, part: str) -> list[str]:
         f, a = self.f, self.a
-        position = self._integer(self.positions, row)
+        position = self._integer(self.ends, row)
         pages = f.op(f"add i64 {f.op(f'udiv i64 {position}, {PAGE}')}, 1")
         along = f.op(f"mul i64 {part}, {a.together * a.width * 4}")
         query = memory.offset(f, memory.offset(f, self.q, row, 4 * a.steps[0]), along, 1)
@@ -243,9 +245,9 @@ class _Writer:
 
 @handles(CachedAttention)
 def _cached_attention(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
-    q, k, v, keys, values, positions, tables = operands
+    q, k, v, keys, values, positions, tables, *ends = operands
     index = {"int32": "i32", "int64": "i64"}.get(positions.dtype)
-    if jit.vector_bits() < 256 or q.dtype != "float32" or index is None or tables.dtype != positions.dtype:
+    if jit.vector_bits() < 256 or q.dtype != "float32" or index is None or any(view.dtype != positions.dtype for view in (tables, *ends)):
         raise Unsupported("cached attention of these types")
     q, k, v = (_by_rows(lowering, view) for view in (q, k, v))
     rows, heads, width = q.shape
@@ -256,8 +258,8 @@ def _cached_attention(lowering: Lowering, call: Value, operands: list[View], ite
     target = lowering.result_view(by_number[0]) if 0 in by_number else lowering.allocate("float32", q.shape)
     by_heads = k.shape[1] % openmp.threads() == 0
     steps = tuple((layout.strides(view) or (0,))[0] for view in (q, k, v))
-    attention = Attention(rows, heads, k.shape[1], width, tables.shape[1], call.attr.prim.scale, steps, index, by_heads)  # type: ignore[arg-type]
-    reads = [q, k, v, lowering.plain(positions), lowering.plain(tables)]
+    attention = Attention(rows, heads, k.shape[1], width, tables.shape[1], call.attr.prim.scale, steps, index, by_heads, bool(ends))  # type: ignore[arg-type]
+    reads = [q, k, v, *(lowering.plain(view) for view in (positions, tables, *ends))]
     work = rows * heads * width * PAGE * tables.shape[1]
     emit(lowering, "cached attention", compiled(_write, attention), [target, *caches], reads, work, attention.scratch)
     for n, view in enumerate((target, *caches)):
