@@ -364,3 +364,40 @@ def test_layers_hold_their_operations_under_the_names_that_strategies_use():
     out = table(ids)
     assert table.parameter_layout_dict["embedding_table"][2] == [2, 8]
     np.testing.assert_array_equal(out.asnumpy(), table.embedding_table.asnumpy()[ids.asnumpy()])
+
+
+def test_batches_of_matrices_are_decomposed_in_parts():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.factor = ops.Cholesky().shard(((4, 1, 1),))
+
+        def construct(self, x):
+            return self.factor(ops.matmul(x, x.swapaxes(-1, -2)) + ops.eye(3, 3, ms.float32))
+
+    x = tensor(8, 3, 3)
+    alone = Net()(x).asnumpy()
+    devices(4)
+    net = Net()
+    np.testing.assert_allclose(net(x).asnumpy(), alone, rtol=1e-5, atol=1e-6)
+    assert [[4, 1, 1]] in [row.strategy for row in net.explain_parallel().rows if row.why == "given"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "strategy", "problem"),
+    [((4, 5), ((2, 1), (1, 2)), "9 rows"), ((4, 4), ((2, 1), (2, 1)), "2 parts"), ((4, 4), None, "needs a strategy")],
+)
+def test_rows_given_to_devices_by_hand_are_checked(sizes, strategy, problem):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.gather = ops.Gather().shard(strategy)
+            self.gather.add_prim_attr("manual_split", sizes)
+            self.table = Parameter(tensor(8, 8), name="table")
+
+        def construct(self, x):
+            return self.gather(self.table, x, 0)
+
+    devices(2)
+    with pytest.raises(RuntimeError, match=problem):
+        Net()(Tensor(np.zeros((2, 2)), ms.int32))

@@ -237,15 +237,23 @@ def weight_quant_batch_matmul(
     antiquant_group_size: int = 0,
 ) -> Any:  # fmt: skip
     """x @ ((weight + offset) · scale) + bias, with weights kept as integers; with `quant_scale` the result is int8."""
-    if antiquant_group_size:
-        raise NotImplementedError("For 'weight_quant_batch_matmul', 'antiquant_group_size' must be 0.")
     w = weight.astype(mstype.float32)
-    w = (w.swapaxes(-1, -2) if transpose_weight else w) + (0.0 if antiquant_offset is None else antiquant_offset)
-    out = ops.matmul((x.swapaxes(-1, -2) if transpose_x else x).astype(mstype.float32), w * antiquant_scale)
+    w = w.swapaxes(-1, -2) if transpose_weight else w
+
+    def spread(given: Any) -> Any:
+        """A row for each group of rows of the weight, repeated for each of its rows."""
+        given = given.swapaxes(-1, -2) if transpose_weight and given.ndim > 1 else given
+        rows = given.shape[-2] if given.ndim > 1 else 1
+        return given if rows in (1, w.shape[-2]) else ops.repeat_interleave(given, w.shape[-2] // rows, given.ndim - 2)
+
+    w = w if antiquant_offset is None else w + spread(antiquant_offset)
+    out = ops.matmul((x.swapaxes(-1, -2) if transpose_x else x).astype(mstype.float32), w * spread(antiquant_scale))
     out = out if bias is None else out + bias
     if quant_scale is None:
         return out.astype(x.dtype)
-    return ops.clamp(ops.round(out * quant_scale + (quant_offset or 0.0)), -128, 127).astype(mstype.int8)
+    out = out * quant_scale.astype(mstype.float32)
+    out = out if quant_offset is None else out + quant_offset
+    return ops.clamp(ops.round(out), -128, 127).astype(mstype.int8)
 
 
 def _weight_quant(p: Any, *args: Any) -> Any:

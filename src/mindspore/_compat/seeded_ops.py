@@ -7,9 +7,11 @@ from typing import Any
 from mindspore import mint, ops
 from mindspore._base import dtype as mstype
 from mindspore.common.random import Generator
+from mindspore.ops.composition import plain
+from mindspore.prims.dropout import DropoutWithKey
 
 __all__ = [
-    "bernoulli_ext_op", "dropout_ext_op", "inplace_normal_op", "inplace_uniform_op", "matmul_ext_op",
+    "DropoutExt", "bernoulli_ext_op", "dropout_ext_op", "inplace_normal_op", "inplace_uniform_op", "matmul_ext_op",
     "multinomial_ext_op", "randint_op",
 ]  # fmt: skip
 
@@ -18,10 +20,16 @@ def _generator(seed: Any, offset: Any) -> Generator:
     return Generator().manual_seed((int(seed) * 1_000_003 + int(offset)) % 2**62)
 
 
-def dropout_ext_op(input: Any, p: float, seed: Any, offset: Any) -> tuple[Any, Any]:
-    """Elements kept with the probability 1 - p and enlarged, and the mask of those kept."""
-    mask = bernoulli_ext_op(ops.full_like(input, 1.0 - p), seed, offset)
-    return (input * mask / (1.0 - p) if p < 1 else ops.zeros_like(input)), mask.astype(mstype.bool_)
+def _dropped(input: Any, p: float, seed: Any, offset: Any) -> tuple[Any, Any]:
+    if p >= 1:
+        return ops.zeros_like(input), ops.zeros_like(input).astype(mstype.bool_)
+    key = ops.stack([ops.cast(ops.reshape(n, ()), mstype.uint32) for n in (seed, offset)])
+    return DropoutWithKey(1.0 - p)(input, key)
+
+
+DropoutExt = plain("DropoutExt", _dropped, "Elements kept with the probability 1 - p and enlarged, and the mask of those kept.")
+#: one for the whole program, as generated code has it: its strategy is that of all who use it
+dropout_ext_op = DropoutExt()
 
 
 def bernoulli_ext_op(input: Any, seed: Any, offset: Any) -> Any:

@@ -21,6 +21,10 @@ REQUIRED = inspect.Parameter.empty
 class Composition(Primitive):
     """A Primitive that is a function of other operations. Subclasses define `compose`."""
 
+    #: which dimensions strategies may cut, where what it is made of does not tell: a letter for each dimension of each tensor,
+    #: equal ones are cut alike; "." is not cut, "*" as the operations allow
+    cuts: str = ""
+
     def compose(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{type(self).__name__} must define compose")
 
@@ -32,6 +36,7 @@ class Composition(Primitive):
     def _cut(self, args: tuple, kwargs: dict) -> Any:
         """Compose with the tensors among the arguments laid out as the strategy says, and so the results."""
         strategy = self.attrs["in_strategy"]
+        self._check_cuts(strategy)
         whole = (strategy, entries_for((*args, *kwargs.values())))
         args, taken = constrained(self.name, args, strategy, *whole)
         if len(strategy) > taken:
@@ -43,6 +48,19 @@ class Composition(Primitive):
         single = not isinstance(out, (tuple, list))
         found, _ = constrained(self.name, (out,) if single else tuple(out), wish)
         return found[0] if single else type(out)(found)
+
+    def _check_cuts(self, strategy: Any) -> None:
+        known: dict[str, int] = {}
+        for letters, entry in zip(self.cuts.split(","), strategy):
+            if not isinstance(entry, (tuple, list)) or len(letters) != len(entry):
+                continue
+            for letter, parts in zip(letters, entry):
+                if letter == "." and parts != 1:
+                    raise RuntimeError(f"For '{self.name}', the strategy {strategy} is invalid: a dimension is cut that must be whole.")
+                if letter.isalpha() and known.setdefault(letter, parts) != parts:
+                    raise RuntimeError(
+                        f"For '{self.name}', the strategy {strategy} is invalid: dimensions that run together must be cut alike."
+                    )
 
     def _composed(self, args: tuple, kwargs: dict) -> Any:
         try:

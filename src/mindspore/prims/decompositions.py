@@ -31,6 +31,7 @@ from mindspore.prims.elementwise import (
     ones_like,
     zeros_like,
 )
+from mindspore.prims.factors import WHOLE, Factors, is_tensor, numbered
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.precision import narrow, widen
 from mindspore.prims.primitive import Primitive
@@ -67,7 +68,21 @@ def _unfit(op: str, reason: str) -> BaseException:
     return checks.UnfitError(f"For '{op}', the matrix does not allow it: {reason}.")
 
 
-class _Regular(Primitive):
+class _OfMatrices(Primitive):
+    """An operation on the last two dimensions: the others are a batch, whose parts devices can work on."""
+
+    def factors(self, *args: Any) -> Factors | None:
+        shapes = [a.shape for a in args if is_tensor(a)]
+        batch = shapes[0][:-2]
+        if any(shape[:-2] != batch for shape in shapes):
+            return None
+        names, results = numbered(len(batch)), self.infer(*args)
+        leaves = results.elements if isinstance(results, AbstractTuple) else (results,)
+        inputs = tuple((*names, WHOLE, WHOLE) if is_tensor(a) else None for a in args)
+        return Factors(inputs, tuple((*names, *(WHOLE,) * (len(leaf.shape) - len(names))) for leaf in leaves))
+
+
+class _Regular(_OfMatrices):
     """What works only for matrices that can be inverted. NumPy raises, other libraries return infinities."""
 
     def failure(self) -> BaseException:
@@ -234,7 +249,7 @@ class TriangularSolve(_Regular):
         return sum_to_shape(da, a.shape), sum_to_shape(db, b.shape)
 
 
-class MatrixDeterminant(Primitive):
+class MatrixDeterminant(_OfMatrices):
     """The determinant of square matrices.
 
     Examples:
@@ -257,7 +272,7 @@ class MatrixDeterminant(Primitive):
         return (factor * _t(MatrixInverse()(x)),)
 
 
-class LogMatrixDeterminant(Primitive):
+class LogMatrixDeterminant(_OfMatrices):
     """(sign, log|det|) of square matrices.
 
     Examples:
@@ -287,7 +302,7 @@ class LogMatrixDeterminant(Primitive):
 
 
 # -- factorisations ---------------------------------------------------------------------------------------------------
-class Cholesky(Primitive):
+class Cholesky(_OfMatrices):
     """The lower triangular L with L L^H = x (U with U^H U = x when `upper`).
 
     Examples:
@@ -318,7 +333,7 @@ class Cholesky(Primitive):
         return ((both + _t(both)) * 0.5,)
 
 
-class Eigh(Primitive):
+class Eigh(_OfMatrices):
     """(eigenvalues in rising order, eigenvectors in columns) of Hermitian matrices; the lower triangle counts.
 
     Examples:
@@ -348,7 +363,7 @@ class Eigh(Primitive):
         return ((grad + _t(grad)) * 0.5,)
 
 
-class Svd(Primitive):
+class Svd(_OfMatrices):
     """(s, u, v) with x = u diag(s) v^H; s falls. With compute_uv=False, s and two empty placeholders.
 
     Examples:
@@ -421,7 +436,7 @@ def singular_values(x: TensorBase) -> Any:
     return Svd(False, False)(x)[0]
 
 
-class Qr(Primitive):
+class Qr(_OfMatrices):
     """(q, r) with q r = x: q has orthonormal columns, r is upper triangular.
 
     Examples:
@@ -469,7 +484,7 @@ def _qr_gradient(q: TensorBase, r: TensorBase, dq: TensorBase, dr: TensorBase) -
     return _t(TriangularSolve(False, False)(r, _t(target)))
 
 
-class Lu(Primitive):
+class Lu(_OfMatrices):
     """(lu, pivots, permutation) of matrices: both factors packed in one, row interchanges, and the row order.
 
     Examples:
@@ -540,7 +555,7 @@ def _lu_in_place(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return pivots, order
 
 
-class Eig(Primitive):
+class Eig(_OfMatrices):
     """(eigenvalues, eigenvectors in columns) of general square matrices, both complex.
 
     Examples:
@@ -578,7 +593,7 @@ class Eig(Primitive):
         return (grad if x.dtype.kind == "c" else Real()(grad),)
 
 
-class MatrixExp(Primitive):
+class MatrixExp(_OfMatrices):
     """The matrix exponential: Padé approximation of degree 13 with scaling and squaring (Higham, 2005).
 
     Examples:

@@ -113,6 +113,28 @@ class Gather(Primitive):
             )
         return at, batch
 
+    def strategy_problem(self, params: AbstractTensor, indices: AbstractTensor, axis: Any) -> str | None:
+        """Of `manual_split`, which says how many rows of the table each device holds, for a column of the indices each."""
+        sizes = self.attrs.get("manual_split", self.attrs.get("manual_split_with_offset"))
+        if sizes is None:
+            return None
+        rows = [entry[0] if isinstance(entry, (tuple, list)) else entry for entry in sizes]
+        strategy = self.attrs.get("in_strategy")
+        if strategy is None:
+            return "'manual_split' needs a strategy."
+        if axis != 0:
+            return f"'manual_split' is for rows: the axis must be 0, but got {axis}."
+        if "manual_split" in self.attrs and any(isinstance(entry, (tuple, list)) for entry in sizes):
+            return f"'manual_split' must be a tuple of numbers of rows, but got {sizes}."
+        if sum(rows) != params.shape[0]:
+            return f"'manual_split' {sizes} has {sum(rows)} rows, but the table has {params.shape[0]}."
+        if not len(rows) == strategy[0][0] == strategy[1][-1] or any(n != 1 for n in strategy[1][:-1]):
+            return (
+                f"'manual_split' has {len(rows)} parts, so the rows of the table and the last dimension of the indices must be "
+                "cut into as many, the others not at all."
+            )
+        return None
+
     def factors(self, params: AbstractTensor, indices: AbstractTensor, axis: Any) -> Factors:
         at, batch = self._places(params.shape, indices.shape, axis)
         names = numbered(params.ndim)

@@ -154,6 +154,10 @@ class Primitive:
         """The index rule of the operation on these arguments; None: unknown, it is not cut over devices."""
         return factors.elementwise(args, self.linear) if self.elementwise else None
 
+    def strategy_problem(self, *args: Any) -> str | None:
+        """What is wrong with this operation's strategy and attributes about cutting, beyond its index rule; None: nothing."""
+        return None
+
     def multiplications(self, *args: Any) -> int:
         """The products of numbers that it sums up, for arguments of these shapes; 0: it is not made of products."""
         return 0

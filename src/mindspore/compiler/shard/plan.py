@@ -185,6 +185,9 @@ class Planner:
         self._lay_inputs()
         for node in nodes:
             plan.rules[node.id] = rule_of(node)
+            problem = node.op.strategy_problem(*arguments(node))
+            if problem is not None:
+                raise refuse(node, problem)
             if "Grad_" in node.scope or node.op.writes or any(a.id in self.after_gradients for a in node.args):
                 self.after_gradients.add(node.id)
         names = operator_names(self.graph) if self.given.operators else {}

@@ -80,7 +80,7 @@ class Search:
         self._moves: dict[Any, float] = {}
         self._kinds: dict[int, Any] = {}  # operators of one kind have the same choices and costs: equal layers are priced once
         self._known: dict[Any, Any] = {}
-        self.exact = True
+        self.exact, self.problem, self.least = True, Problem(), 0.0
 
     def run(self) -> Plan:
         nodes = [n for n in self.graph.nodes() if "Grad_" not in n.scope and not n.op.writes]
@@ -225,7 +225,7 @@ class Search:
                     )
                     problem.add(number[maker.id], number[node.id], costs)
         best = problem.solve()
-        self.exact = best.exact
+        self.exact, self.problem, self.least = best.exact, problem, best.cost
         return {node.id: self.choices[node.id][best.values[number[node.id]]] for node in nodes}
 
     def _is_moved(self, node: CNode, place: int) -> bool:

@@ -489,6 +489,14 @@ OneHot = composition(
         [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """, _OneHot, axis=-1,
 )  # fmt: skip
+OneHotExt = composition(
+    "OneHotExt", lambda self, x, depth, on=1, off=0, axis=-1: F.one_hot(x, depth, on, off, axis), """One-hot codes.
+
+    Examples:
+        >>> ops.OneHotExt()(Tensor([0, 2]), 3, Tensor(1.0), Tensor(0.0)).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    """, _OneHot,
+)  # fmt: skip
 
 # -- picking --------------------------------------------------------------------------------------------------------
 GatherV2 = Gather
@@ -842,7 +850,7 @@ __all__ = [
     "GatherV2", "Identity", "IdentityN", "IndexAdd", "IndexFill", "IndexPut", "InplaceAdd", "InplaceIndexAdd",
     "InplaceSub", "InplaceUpdate", "InplaceUpdateV2", "InvertPermutation", "LinSpace", "ListDiff", "ListToTensor",
     "LogSpace", "LowerBound", "MaskedFill", "MaskedScatter", "MaskedSelect", "MatrixBandPart", "MatrixDiagPartV3",
-    "MatrixDiagV3", "MatrixSetDiagV3", "Meshgrid", "MirrorPad", "NonZero", "OneHot", "Ones", "OnesLike", "Pack",
+    "MatrixDiagV3", "MatrixSetDiagV3", "Meshgrid", "MirrorPad", "NonZero", "OneHot", "OneHotExt", "Ones", "OnesLike", "Pack",
     "Pad", "PadV3", "Padding", "ParallelConcat", "Range", "Rank", "Reshape", "ReverseSequence", "ReverseV2", "Roll",
     "ScalarCast", "ScalarToArray", "ScatterAdd", "ScatterAddWithAxis", "ScatterDiv", "ScatterMax", "ScatterMin",
     "ScatterMul", "ScatterNd", "ScatterNdAdd", "ScatterNdDiv", "ScatterNdMax", "ScatterNdMin", "ScatterNdMul",

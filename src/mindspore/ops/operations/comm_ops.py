@@ -1,5 +1,6 @@
 """Collective operations. Façade: re-exports only."""
 
+from mindspore.ops.operations.neighbours import NeighborExchangeV2
 from mindspore.prims.collective import (
     AllGather,
     AllReduce,
@@ -25,6 +26,6 @@ from mindspore.prims.exchange import (
 
 __all__ = [
     "AllGather", "AllGatherV", "AllReduce", "AlltoAll", "AlltoAllV", "AlltoAllVC", "Barrier", "BatchISendIRecv", "Broadcast",
-    "CollectiveGather", "CollectiveScatter", "NeighborExchange", "Receive", "Reduce", "ReduceOp", "ReduceScatter",
+    "CollectiveGather", "CollectiveScatter", "NeighborExchange", "NeighborExchangeV2", "Receive", "Reduce", "ReduceOp", "ReduceScatter",
     "ReduceScatterV", "Send",
 ]  # fmt: skip

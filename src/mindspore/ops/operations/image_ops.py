@@ -39,6 +39,7 @@ BoundingBoxEncode = composition(
         [[0. 0. 0. 0.]]
     """, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
 )  # fmt: skip
+BoundingBoxEncode.cuts = "n.,n."
 BoundingBoxDecode = composition(
     "BoundingBoxDecode",
     lambda self, anchors, deltas: F.bounding_box_decode(
@@ -53,6 +54,7 @@ BoundingBoxDecode = composition(
     """, max_shape=REQUIRED, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0),
     wh_ratio_clip=0.016,
 )  # fmt: skip
+BoundingBoxDecode.cuts = "n.,n."
 CheckValid = plain("CheckValid", F.check_valid)
 NMSWithMask = composition(
     "NMSWithMask", lambda self, boxes: F.nms_with_mask(boxes, self.iou_threshold), """Non-maximum suppression.

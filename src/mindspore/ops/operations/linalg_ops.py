@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
@@ -11,6 +13,7 @@ from mindspore.ops.arguments import cast
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.prims import decompositions as dec
 from mindspore.prims import elementwise as ew
+from mindspore.prims.reduction import ReduceSum
 
 if TYPE_CHECKING:
     from mindspore.prims.primitive import Primitive
@@ -68,6 +71,30 @@ LuUnpack = composition(
     """,
     unpack_data=True, unpack_pivots=True,
 )  # fmt: skip
+def _least_squares(self: Any, a: Any, b: Any, driver: Any = None) -> tuple:
+    """The solution by the pseudo-inverse, the squared residuals, the rank and the singular values, of batches of systems."""
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise ValueError(f"For 'LstsqV2', 'driver' must be gels, gelsy, gelsd or gelss, but got {driver!r}.")
+    vector = b.ndim == a.ndim - 1
+    right = F.expand_dims(b, -1) if vector else b
+    values, left, turned = F.svd(a)
+    limit = F.amax(values, -1, keepdims=True) * (max(a.shape[-2:]) * float(np.finfo(a.dtype.np).eps))
+    kept = values > limit
+    inverse = F.expand_dims(F.select(kept, 1.0 / F.select(kept, values, F.ones_like(values)), F.zeros_like(values)), -1)
+    x = F.matmul(turned, inverse * F.matmul(left.swapaxes(-1, -2), right))
+    residual = ReduceSum()(F.square(F.matmul(a, x) - right), -2)
+    return (x.squeeze(-1) if vector else x), residual, ReduceSum()(F.cast(kept, mstype.int64), -1), values
+
+
+LstsqV2 = composition(
+    "LstsqV2", _least_squares, """Least-squares solutions of batches of systems, with residuals, ranks and singular values.
+
+    Examples:
+        >>> a, b = Tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]), Tensor([1.0, 4.0, 0.0])
+        >>> print(ops.LstsqV2()(a, b)[0].round(decimals=4))
+        [1. 2.]
+    """,
+)
 Lstsq = composition("Lstsq", lambda self, x, a: F.lstsq(x, a), """The least-squares solution x of a x = b.
 
     Examples:
@@ -202,6 +229,6 @@ FFTWithSize = composition(
 
 __all__ = [
     "BartlettWindow", "BlackmanWindow", "CholeskyInverse", "CholeskySolve", "FFTWithSize", "Geqrf", "HammingWindow",
-    "Lstsq", "LuSolve", "LuUnpack", "MatrixLogarithm", "MatrixPower", "MatrixSolveLs", "MatrixTriangularSolve",
+    "Lstsq", "LstsqV2", "LuSolve", "LuUnpack", "MatrixLogarithm", "MatrixPower", "MatrixSolveLs", "MatrixTriangularSolve",
     "Mvlgamma", "Orgqr", "Ormqr", "STFT", "TridiagonalMatMul",
 ]  # fmt: skip

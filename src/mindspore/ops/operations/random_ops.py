@@ -165,6 +165,7 @@ RandomChoiceWithMask = composition(
 )  # fmt: skip
 
 
+RandomChoiceWithMask.cuts = ".."
 def _choice(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
     index, valid = F.choice_with_mask(x, self.count, _seed(self))
     return cast(index, mstype.int32), valid

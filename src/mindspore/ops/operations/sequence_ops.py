@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore.ops import attention as att
 from mindspore.ops import experts, kv_cache
+from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.gather_scatter import gather
@@ -15,7 +17,9 @@ from mindspore.ops.product import dense, matmul
 from mindspore.prims import elementwise as ew
 from mindspore.prims.arrays import Concat, GetItem, Stack, Transpose
 from mindspore.prims.broadcasting import Reshape
+from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.primitive import Primitive
+from mindspore.prims.reduction import ReduceSum
 from mindspore.prims.rnn import RecurrentSequence
 from mindspore.prims.values import from_array
 
@@ -24,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ApplyRotaryPosEmb", "BasicLSTMCell", "DynamicGRUV2", "DynamicRNN", "FlashAttentionScore", "FusedAddTopKDiv",
-    "GroupTopk", "GroupedMatmul", "GroupedMatmulV4", "IncreFlashAttention", "LSTM", "MoeComputeExpertTokens", "MoeFinalizeRouting",
+    "FFNExt", "FusedInferAttentionScore", "GroupTopk", "GroupedMatmul", "GroupedMatmulV4", "IncreFlashAttention", "LSTM",
+    "MoeComputeExpertTokens", "MoeFinalizeRouting",
     "MoeGatingTopKSoftmax", "MoeInitRouting", "MoeInitRoutingV2", "MoeTokenPermute", "MoeTokenUnpermute",
     "PagedAttention", "PagedAttentionMask", "PromptFlashAttention", "ReshapeAndCache",
 ]  # fmt: skip
@@ -162,6 +167,7 @@ PagedAttentionMask = composition(
 ReshapeAndCache = plain("ReshapeAndCache", kv_cache.reshape_and_cache)
 
 
+ReshapeAndCache.cuts = "bsh,bsh,..h.,..h.,."
 def _incre_attention(
     p: Any, query: Tensor, key: Any, value: Any, attn_mask: Any = None, lengths: Any = None, *rest: Any
 ) -> Any:
@@ -185,7 +191,74 @@ IncreFlashAttention = composition(
 )  # fmt: skip
 
 
+_INFERENCE_INPUTS = (
+    "pse_shift", "atten_mask", "actual_seq_lengths", "actual_seq_lengths_kv", "dequant_scale1", "quant_scale1", "dequant_scale2",
+    "quant_scale2", "quant_offset2", "antiquant_scale", "antiquant_offset", "block_table", "query_padding_size", "kv_padding_size",
+)  # fmt: skip
+
+
+def _infer_attention(p: Any, query: Tensor, key: Any, value: Any, *others: Any) -> tuple:
+    return kv_cache.fused_infer_attention_score(
+        query, key, value, num_heads=p.num_heads, scale=p.scale_value, pre_tokens=p.pre_tokens, next_tokens=p.next_tokens,
+        input_layout=p.input_layout, num_key_value_heads=p.num_key_value_heads, sparse_mode=p.sparse_mode,
+        inner_precise=p.inner_precise, block_size=p.block_size, softmax_lse_flag=p.softmax_lse_flag,
+        **dict(zip(_INFERENCE_INPUTS, others)),
+    )  # fmt: skip
+
+
+FusedInferAttentionScore = composition(
+    "FusedInferAttentionScore", _infer_attention, """Attention for inference: of a whole prompt, or of one new token per sequence.
+
+    Examples:
+        >>> x = ops.ones((1, 2, 4, 8), ms.float16)
+        >>> ops.FusedInferAttentionScore(2, input_layout="BNSD")(x, [x], [x])[0].shape
+        (1, 2, 4, 8)
+    """, num_heads=REQUIRED, scale_value=1.0, pre_tokens=2147483647, next_tokens=2147483647, input_layout="BSH",
+    num_key_value_heads=0, sparse_mode=0, inner_precise=1, block_size=0, antiquant_mode=0, softmax_lse_flag=False,
+    key_antiquant_mode=0, value_antiquant_mode=0,
+)  # fmt: skip
+
+
 # -- experts ----------------------------------------------------------------------------------------------------------
+_ACTIVATIONS: dict[str, Any] = {
+    "relu": F.relu, "gelu": F.gelu, "fastgelu": F.fast_gelu, "silu": F.silu, "sigmoid": F.sigmoid, "tanh": F.tanh,
+}  # fmt: skip
+
+
+def _ffn(p: Any, x: Tensor, w1: Tensor, w2: Tensor, tokens: Any = None, b1: Any = None, b2: Any = None, *rest: Any) -> Any:
+    if any(value is not None for value in rest):
+        raise ValueError("For 'FFNExt', weights kept as integers are not supported: give x, weights, expert_tokens and biases.")
+    if p.activation not in _ACTIVATIONS:
+        raise ValueError(f"For 'FFNExt', 'activation' must be one of {list(_ACTIVATIONS)}, but got {p.activation!r}.")
+    act = _ACTIVATIONS[p.activation]
+    if w1.ndim == 2:
+        hidden = F.matmul(x, w1) if b1 is None else F.matmul(x, w1) + b1
+        return F.matmul(act(hidden), w2) if b2 is None else F.matmul(act(hidden), w2) + b2
+    rows = F.reshape(x, (-1, x.shape[-1]))
+    if tokens is None:
+        raise ValueError("For 'FFNExt', weights of several experts need 'expert_tokens': how many rows each of them takes.")
+    ends = F.cumsum(F.cast(tokens, mstype.int32), 0)
+    place = F.expand_dims(F.arange(rows.shape[0], dtype=mstype.int32), 0)
+    mine = F.cast(F.logical_and(place < F.expand_dims(ends, -1), place >= F.expand_dims(ends - tokens, -1)), x.dtype)
+    mine = F.expand_dims(mine, -1)  # (experts, rows, 1): an expert sees its own rows, and zeros
+    hidden = BatchMatMul()(mine * F.expand_dims(rows, 0), w1)
+    hidden = act(hidden if b1 is None else hidden + F.expand_dims(b1, 1))
+    out = BatchMatMul()(hidden, w2)
+    out = ReduceSum()((out if b2 is None else out + F.expand_dims(b2, 1)) * mine, 0)
+    return F.reshape(out, (*x.shape[:-1], w2.shape[-1]))
+
+
+FFNExt = composition(
+    "FFNExt", _ffn, """Two linear layers with an activation between them; of several experts, each takes the next rows.
+
+    Examples:
+        >>> x, up, down = ops.ones((4, 2)), ops.ones((2, 8)), ops.ones((8, 2))
+        >>> ops.FFNExt("relu", 1)(x, up, down).shape
+        (4, 2)
+    """, activation=REQUIRED, inner_precise=0,
+)  # fmt: skip
+
+
 def _grouped(p: Any, *args: Any) -> tuple:
     settings = {"split_item": p.split_item, "transpose_a": p.transpose_a, "transpose_b": p.transpose_b}
     return experts.grouped_matmul(*args[:8], **settings)
