@@ -62,6 +62,38 @@ def fields(data: bytes, begin: int = 0, end: int | None = None) -> Iterator[Fiel
         yield Field(number, kind, value, first, at)
 
 
+def spans(data: bytes, begin: int, end: int) -> list[tuple[int, int, int, int]]:
+    """The fields of a message as (number, kind, value or begin, end): what `fields` says, for messages of which there are many."""
+    found = []
+    at = begin
+    while at < end:
+        key = data[at]
+        if key < 128:
+            at += 1
+        else:
+            key, at = varint(data, at, end)
+        kind = key & 7
+        if kind == BYTES:
+            size = data[at] if at < end else 128
+            if size < 128:
+                at += 1
+            else:
+                size, at = varint(data, at, end)
+            found.append((key >> 3, kind, at, at + size))
+            at += size
+        elif kind == VARINT:
+            value, at = varint(data, at, end)
+            found.append((key >> 3, kind, value, at))
+        elif kind in (FIXED32, FIXED64):
+            found.append((key >> 3, kind, at, at + (4 if kind == FIXED32 else 8)))
+            at += 4 if kind == FIXED32 else 8
+        else:
+            raise Malformed(f"wire type {kind} is not known")
+        if at > end or key < 8:
+            raise Malformed("a field is longer than its message")
+    return found
+
+
 def signed(value: int) -> int:
     """An int64 from its wire form."""
     return value - (1 << 64) if value >> 63 else value

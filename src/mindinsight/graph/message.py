@@ -5,6 +5,7 @@ TensorBoard's graphs (GraphDef) are told apart by their nodes, whose first field
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from mindinsight.events.wire import (
     float64,
     numbers,
     signed,
+    spans,
     text,
 )
 
@@ -48,7 +50,7 @@ class Type:
 
 @dataclass
 class Operation:
-    """A node."""
+    """A node. Its attributes, type and source lines stay bytes until somebody looks: graphs have very many nodes."""
 
     name: str
     op_type: str = ""
@@ -57,10 +59,31 @@ class Operation:
     instance_name: str = ""
     output_i: int = 0
     inputs: list[tuple[str, bool]] = field(default_factory=list)  #: name, and whether the edge is a control edge
-    attributes: list[tuple[str, str]] = field(default_factory=list)
-    type: Type = field(default_factory=Type)
-    stack: list[dict[str, Any]] = field(default_factory=list)
-    dynamic: bool = False
+    raw_attributes: list[bytes] = field(default_factory=list)
+    raw_type: bytes = b""
+    raw_stack: bytes = b""
+
+    @functools.cached_property
+    def attributes(self) -> list[tuple[str, str]]:
+        """Names and values, in protobuf's text form."""
+        return [found for raw in self.raw_attributes if (found := _attribute(raw))]
+
+    @property
+    def type(self) -> Type:
+        """The type of the result."""
+        return _type_of(self.raw_type)
+
+    @property
+    def stack(self) -> list[dict[str, Any]]:
+        """The lines of the user's program that the node comes from, the innermost first."""
+        return list(_stack_of(self.raw_stack))
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether a shape is known only when it runs."""
+        return any(b"put_is_dynamic_shape" in raw for raw in self.raw_attributes) and any(
+            name in _DYNAMIC and "bool_val: true" in words for name, words in self.attributes
+        )
 
 
 @dataclass
@@ -75,57 +98,77 @@ class Message:
 def read(data: bytes) -> Message:
     """The graph in `data`."""
     graph = Message()
-    for part in fields(data):
-        if part.kind != BYTES:
+    board: bool | None = None
+    for number, kind, begin, end in spans(data, 0, len(data)):
+        if kind != BYTES:
             continue
-        if part.number == 1:
-            graph.nodes.append(_board_node(data, part) if _is_board(data, part) else _node(data, part))
-        elif part.number == 3:
-            graph.parameters.append(_parameter(data, part))
-        elif part.number == 5:
-            graph.constants.append(_constant(data, part))
+        if number == 1:
+            board = _is_board(data, begin, end) if board is None or board else False
+            graph.nodes.append(_board_node(data, begin, end) if board else _node(data, begin, end))
+        elif number == 3:
+            graph.parameters.append(_parameter(data, begin, end))
+        elif number == 5:
+            graph.constants.append(_constant(data, begin, end))
     return graph
 
 
-def _node(data: bytes, part: Field) -> Operation:
+_NAMES = {2: "name", 3: "op_type", 4: "scope", 8: "full_name", 10: "instance_name"}
+_DYNAMIC = ("input_is_dynamic_shape", "output_is_dynamic_shape")
+
+
+def _node(data: bytes, begin: int, end: int) -> Operation:
     node = Operation("")
-    names = {2: "name", 3: "op_type", 4: "scope", 8: "full_name", 10: "instance_name"}
-    for one in fields(data, part.begin, part.end):
-        if one.number in names and one.kind == BYTES:
-            setattr(node, names[one.number], text(data, one))
-        elif one.number == 1 and one.kind == BYTES:
-            name, control = "", False
-            for inner in fields(data, one.begin, one.end):
-                if inner.number == 1 and inner.kind == BYTES:
-                    name = text(data, inner)
-                elif inner.number == 2:
-                    control = bool(inner.value)
-            if name:
-                node.inputs.append((name, control))
-        elif one.number == 5 and one.kind == BYTES:
-            _attribute(data, one, node)
-        elif one.number == 6 and one.kind == BYTES:
-            node.type = _type(data, one)
-        elif one.number == 7:
-            node.output_i = signed(one.value)
-        elif one.number == 9 and one.kind == BYTES:
-            node.stack = stack(text(data, one))
+    for number, kind, first, last in spans(data, begin, end):
+        if kind == BYTES:
+            if number in _NAMES:
+                setattr(node, _NAMES[number], data[first:last].decode("utf-8", "replace"))
+            elif number == 1:
+                source = _input(data, first, last)
+                if source[0]:
+                    node.inputs.append(source)
+            elif number == 5:
+                node.raw_attributes.append(data[first:last])
+            elif number == 6:
+                node.raw_type = data[first:last]
+            elif number == 9:
+                node.raw_stack = data[first:last]
+        elif number == 7:
+            node.output_i = signed(first)
     return node
 
 
-def _attribute(data: bytes, part: Field, node: Operation) -> None:
+def _input(data: bytes, begin: int, end: int) -> tuple[str, bool]:
+    name, control = "", False
+    for number, kind, first, last in spans(data, begin, end):
+        if number == 1 and kind == BYTES:
+            name = data[first:last].decode("utf-8", "replace")
+        elif number == 2 and kind == VARINT:
+            control = bool(first)
+    return name, control
+
+
+@functools.lru_cache(maxsize=4096)
+def _type_of(raw: bytes) -> Type:
+    return _type(raw, Field(6, BYTES, len(raw), 0, len(raw))) if raw else Type()
+
+
+@functools.lru_cache(maxsize=4096)
+def _stack_of(raw: bytes) -> tuple[dict[str, Any], ...]:
+    return tuple(stack(raw.decode("utf-8", "replace")))
+
+
+@functools.lru_cache(maxsize=4096)
+def _attribute(data: bytes) -> tuple[str, str] | None:
+    """The name of an attribute and its value in words; None if it is too long."""
     name, value = "", None
-    for one in fields(data, part.begin, part.end):
+    for one in fields(data):
         if one.number == 1 and one.kind == BYTES:
             name = text(data, one)
         elif one.number == 2 and one.kind == BYTES:
             value = one
     if value is None or value.end - value.begin > LONGEST_ATTRIBUTE:
-        return
-    words = _words(data, value)
-    if name in ("input_is_dynamic_shape", "output_is_dynamic_shape") and "bool_val: true" in words:
-        node.dynamic = True
-    node.attributes.append((name, words))
+        return None
+    return name, _words(data, value)
 
 
 def _words(data: bytes, part: Field, indent: str = "") -> str:
@@ -194,9 +237,9 @@ def _type(data: bytes, part: Field, depth: int = 0) -> Type:
     return found
 
 
-def _parameter(data: bytes, part: Field) -> tuple[str, Type]:
+def _parameter(data: bytes, begin: int, end: int) -> tuple[str, Type]:
     name, kind = "", Type()
-    for one in fields(data, part.begin, part.end):
+    for one in fields(data, begin, end):
         if one.number == 1 and one.kind == BYTES:
             name = text(data, one)
         elif one.number == 2 and one.kind == BYTES:
@@ -204,9 +247,9 @@ def _parameter(data: bytes, part: Field) -> tuple[str, Type]:
     return name, kind
 
 
-def _constant(data: bytes, part: Field) -> tuple[str, str, Type]:
+def _constant(data: bytes, begin: int, end: int) -> tuple[str, str, Type]:
     key, words, kind = "", "", Type([[]], "", [])
-    for one in fields(data, part.begin, part.end):
+    for one in fields(data, begin, end):
         if one.number == 1 and one.kind == BYTES:
             key = text(data, one)
         elif one.number == 2 and one.kind == BYTES:
@@ -233,9 +276,9 @@ def stack(address: str) -> list[dict[str, Any]]:
 # TensorBoard
 
 
-def _is_board(data: bytes, part: Field) -> bool:
+def _is_board(data: bytes, begin: int, end: int) -> bool:
     """GraphDef's nodes begin with their name, ours with a message of an input."""
-    first = next(iter(fields(data, part.begin, part.end)), None)
+    first = next(iter(fields(data, begin, end)), None)
     if first is None or first.number != 1 or first.kind != BYTES:
         return False
     try:
@@ -245,9 +288,9 @@ def _is_board(data: bytes, part: Field) -> bool:
     return not inner or inner[0].number != 1 or inner[0].kind != BYTES
 
 
-def _board_node(data: bytes, part: Field) -> Operation:
+def _board_node(data: bytes, begin: int, end: int) -> Operation:
     node = Operation("")
-    for one in fields(data, part.begin, part.end):
+    for one in fields(data, begin, end):
         if one.kind != BYTES:
             continue
         if one.number == 1:

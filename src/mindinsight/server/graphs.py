@@ -41,7 +41,10 @@ def _message(workspace: Workspace, run: Run, thing: Thing) -> Message:
 @functools.lru_cache(maxsize=_KEPT)
 def _tree(workspace: Workspace, run: Run, thing: Thing, forward: bool) -> Tree:
     graph = _message(workspace, run, thing)
-    return Tree(forward_only(graph), 10) if forward else Tree(graph)
+    try:
+        return Tree(forward_only(graph), 10) if forward else Tree(graph)
+    except Malformed as error:  # attributes and types are read only here
+        raise damaged(error) from None
 
 
 def _asked(call: Call) -> Tree:
@@ -95,7 +98,10 @@ def single_node(call: Call) -> Any:
 @route("GET", "/board/graph")
 def compact(call: Call) -> Any:
     """Names, types, shapes and inputs (by number) of all nodes, parameters and constants."""
-    return {**columns.compact(_message(*_graph(call))), "graphs": _count(call)}
+    try:
+        return {**columns.compact(_message(*_graph(call))), "graphs": _count(call)}
+    except Malformed as error:
+        raise damaged(error) from None
 
 
 def _count(call: Call) -> int:
@@ -109,7 +115,10 @@ def detail(call: Call) -> Any:
     graph, number = _message(*_graph(call)), call.integer("number")
     if 0 <= number < len(graph.nodes):
         node = graph.nodes[number]
-        return {"attributes": node.attributes, "stack": node.stack, "type": node.type.name, "shapes": node.type.shapes}
+        try:
+            return {"attributes": node.attributes, "stack": node.stack, "type": node.type.name, "shapes": node.type.shapes}
+        except Malformed as error:
+            raise damaged(error) from None
     number -= len(graph.nodes)
     if 0 <= number < len(graph.parameters):
         return {"attributes": [], "stack": [], "type": graph.parameters[number][1].name, "shapes": graph.parameters[number][1].shapes}

@@ -5,6 +5,7 @@
 // neighbours, a few sweeps down and up (Sugiyama's method).
 const MANY = 60; // members of a scope that are shown one by one
 const FEW = 26; // nodes in view at first
+const LONELY = 3, MOST = 120; // so few nodes say nothing: then a scope of up to so many is unfolded
 const WIDEST = 2600; // of a line of nodes, in pixels
 
 export class Scope {
@@ -60,7 +61,8 @@ export function firstCut(root) {
   for (let shown = [...front].filter(plain).length;;) {
     const next = [...front].filter((s) => s.leaf < 0 && !s.bundle).sort((x, y) => x.children.size - y.children.size)[0];
     const more = next ? [...next.children.values()].filter(plain).length : 0;
-    if (!next || shown - 1 + more > FEW) return open;
+    const fits = shown - 1 + more <= FEW || (shown <= LONELY && more <= MOST);
+    if (!next || !fits) return open;
     shown += more - 1;
     front.delete(next); open.add(next);
     for (const child of next.children.values()) front.add(child);
