@@ -119,6 +119,9 @@ class Primitive:
     native_beyond: ClassVar[int] = 0
     #: as `native_from`, for the gradient rule of an operation that itself stays on NumPy
     native_gradient_from: ClassVar[int] = 0
+    #: arguments that are likely to differ from call to call: with one given as a Python number it stays on NumPy, since
+    #: native code is made for the numbers it is given
+    varying: ClassVar[tuple[int, ...]] = ()
 
     #: NaN and infinities in an argument (in all of them, or in those numbered) make some of the first result not finite
     spreads: ClassVar[bool | tuple[int, ...]] = False

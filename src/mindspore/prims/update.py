@@ -15,11 +15,15 @@ from mindspore.ir import AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.factors import WHOLE, Factors, Labels, is_tensor, numbered
 from mindspore.prims.precision import narrow, widen
-from mindspore.prims.primitive import Primitive
+from mindspore.prims.primitive import POINTS, Primitive
 
 if TYPE_CHECKING:
     from mindspore.ir import AbstractTensor
     from mindspore.prims.array_types import Array, Namespace
+
+
+#: arguments that are other numbers in every step
+_RATES = ("lr", "alpha", "beta1_power", "beta2_power")
 
 
 class Update(Primitive):
@@ -30,11 +34,13 @@ class Update(Primitive):
     shown = 1
     #: update rules end a computation: no gradient flows through them
     bprop = None
+    native_from = POINTS
 
     def __init_subclass__(cls, **kwargs: Any):
         cls.eval = cls.eval  # type: ignore[method-assign]  # classes with a rule of their own are registered by name
         super().__init_subclass__(**kwargs)
         cls.writes = tuple((cls.arguments.index(name), i) for i, name in enumerate(cls.state))
+        cls.varying = tuple(i for i, name in enumerate(cls.arguments) if name in _RATES)
 
     def __init__(self, **attrs: Any):
         super().__init__(type(self).__name__, **attrs)

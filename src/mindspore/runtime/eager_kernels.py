@@ -91,6 +91,8 @@ def _wanted(prim: Primitive, arrays: list[Any], least: int) -> bool:
         return False
     if prim.native_beyond and prim.multiplications(*arrays) <= prim.native_beyond:
         return False
+    if any(type(arrays[i]) is not np.ndarray for i in prim.varying):
+        return False
     return all(type(a) is not np.ndarray or a.dtype is _FLOAT or a.dtype.kind in "iu" for a in arrays)
 
 
