@@ -67,7 +67,8 @@ class Entry:
                 self._move_to_device(tensors)
                 arrays = self._arrays(tensors)
         for i in self.donated:
-            if sys.getrefcount(arrays[i]) > _OWN_REFERENCES:  # somebody else holds it: give the graph a copy
+            # somebody else holds it, or the memory it is a view of: give the graph a copy
+            if sys.getrefcount(arrays[i]) > _OWN_REFERENCES or getattr(arrays[i], "base", None) is not None:
                 arrays[i] = arrays[i].copy()
         if self.recursive:
             return self.finish(self._run_deep(arrays))

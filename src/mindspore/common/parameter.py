@@ -93,7 +93,7 @@ class Parameter(Tensor):
         self.name = name
         self.requires_grad = requires_grad
         self.is_init = True
-        self.init_mode = default_input
+        self.init_mode: Any = None  # what it was made from is not held: its memory would never be given back
         self.sliced = False
         self.unique = False
         self.init_finished = True

@@ -11,6 +11,7 @@ hands and yet a loop allocates nothing.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 import threading
@@ -250,17 +251,19 @@ class Instance:
 
     # -- a call ---------------------------------------------------------------------------------------------------
     def __call__(self, external: dict[tuple[str, int], int], weights: Sequence[Any] = (), own: bool = False) -> None:
-        """`weights`: the arrays that kept values come from; `own`: nobody else refers to them."""
+        """`weights`: the arrays that kept values come from; `own`: nobody else refers to them.
+
+        `external` need not tell the addresses of weights that nothing but kept values comes from, while these are valid.
+        """
         self.external = external
         words = self.word_view
         for whose, offset, word in self.patches:
-            words[word] = external[whose] + offset
+            address = external.get(whose)
+            if address is not None:
+                words[word] = address + offset
         if self.blueprint.preparation:
-            with self.kept:
-                self._prepare(weights, own)
-                self._run_steps()
-        else:
-            self._run_steps()
+            self._prepare(weights, own)
+        self._run_steps()
 
     def _run_steps(self) -> None:
         status = self.run(self.table_address, self.count)
@@ -355,14 +358,32 @@ class CpuExecutable:
         }
         self._overwritten = frozenset(self._in_place.values())
         self.kept_inputs = blueprint.kept_inputs
+        self._every_input = [n for n, (_, dtype) in enumerate(self._inputs) if dtype is not None]
+        read = {v.buffer.source for s in blueprint.steps for v in s.views if v.buffer.kind == "input"}
+        self._read_always = [n for n in self._every_input if n in read or n not in self.kept_inputs]
 
     def __call__(self, *arrays: Any, own: bool = False) -> tuple:
         """`own`: only the caller refers to the arrays of `kept_inputs`; what was made from them lasts until they are touched."""
+        with self._lock:
+            instance = self._free_instance()
+        if instance is None:
+            instance = self._new_instance()
+        try:
+            # while it is in use, nobody takes back the memory of what is kept
+            with instance.kept if self.kept_inputs else contextlib.nullcontext():
+                return self._run(instance, arrays, own)
+        finally:
+            instance.arena.lock.release()
+            with self._lock:
+                self._free.append(instance)
+
+    def _run(self, instance: Instance, arrays: tuple[Any, ...], own: bool) -> tuple:
+        weights = [arrays[n] for n in self.kept_inputs]
+        prepared = bool(weights) and instance.kept.are_valid(weights)
         external: dict[tuple[str, int], int] = {}
         held: dict[int, np.ndarray] = {}
-        for number, (array, (shape, dtype)) in enumerate(zip(arrays, self._inputs)):
-            if dtype is None:
-                continue
+        for number in self._read_always if prepared else self._every_input:
+            array, (shape, dtype) = arrays[number], self._inputs[number]
             if type(array) is not np.ndarray or array.dtype != dtype or not array.flags.c_contiguous:
                 array = np.ascontiguousarray(array, dtype).reshape(shape)
             elif array.shape != shape:
@@ -376,25 +397,18 @@ class CpuExecutable:
                 held[self._in_place[n]] if n in self._in_place else None if r is None else r.take()
                 for n, r in enumerate(self._results)
             ]
-            instance = self._free_instance()
         for number, result in enumerate(results):
             if result is not None:
                 external["output", number] = address_of(result)
         if watch.WATCHED:
             for number in self._overwritten:
                 watch.touched(held[number])
-        if instance is None:
-            instance = self._new_instance()
-        try:
-            if self.threads:
-                with openmp.limited(self.threads):
-                    instance(external, [held[n] for n in self.kept_inputs], own)
-            else:
-                instance(external, [held[n] for n in self.kept_inputs], own)
-        finally:
-            instance.arena.lock.release()
-            with self._lock:
-                self._free.append(instance)
+        weights = weights if prepared else [held[n] for n in self.kept_inputs]
+        if self.threads:
+            with openmp.limited(self.threads):
+                instance(external, weights, own)
+        else:
+            instance(external, weights, own)
         return tuple(results)
 
     def _new_instance(self) -> Instance:

@@ -49,6 +49,7 @@ class Lowering:
         self.inputs: dict[int, Buffer] = {}
         self.results: dict[int, View] = {}  # graph output -> where it is
         self.kept: dict[int, Any] = {}  # what an operation leaves for its gradient
+        self.magnitudes: dict[int, Any] = {}  # value -> what is known about the size of its elements (magnitudes.py)
         self.joins: dict[int, View] = {}  # Concat -> its result, which operands may have been stored in
         self._copies: dict[Any, View] = {}
         self._wanted: dict[int, list[int]] = {}  # value -> graph outputs that are exactly it
@@ -269,11 +270,20 @@ class Lowering:
 
     def apply(self, name: str, view: View) -> None:
         """view = name(view), in place."""
+        self._in_place_map([Instr("load", view.dtype, (), 0), Instr(name, view.dtype, (0,))], view, name)
+
+    def bound(self, view: View, low: float, high: float) -> None:
+        """view = min(max(view, low), high), in place."""
+        dtype = view.dtype
+        code = [Instr("load", dtype, (), 0), Instr("const", dtype, (), low), Instr("max", dtype, (0, 1))]
+        code += [Instr("const", dtype, (), high), Instr("min", dtype, (2, 3))]
+        self._in_place_map(code, view, "bound")
+
+    def _in_place_map(self, code: list[Instr], view: View, name: str) -> None:
         pairs = [pair for dim in view.dims or () for pair in dim]
-        row = tuple(s for _, s in pairs)
-        code = (Instr("load", view.dtype, (), 0), Instr(name, view.dtype, (0,)))
-        kernel = Kernel(tuple(Axis(extent) for extent, _ in pairs), (Operand(view.dtype, row),) * 2, code, ((1, 1),))
-        self.kernel(kernel, [view, view], [view], [view], name)
+        buffers = (Operand(view.dtype, tuple(s for _, s in pairs)),) * 2
+        axes = tuple(Axis(extent) for extent, _ in pairs)
+        self.kernel(Kernel(axes, buffers, tuple(code), ((1, len(code) - 1),)), [view, view], [view], [view], name)
 
     @contextlib.contextmanager
     def only_if(self, flag: View) -> Iterator[None]:

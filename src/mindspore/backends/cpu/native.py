@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindspore.backends.cpu import collectives, dnnl, layout, max_pools, points, postops, products, scatter, winograd
+from mindspore.backends.cpu import (
+    collectives,
+    dnnl,
+    layout,
+    magnitudes,
+    max_pools,
+    points,
+    postops,
+    products,
+    scatter,
+    winograd,
+)
 from mindspore.backends.cpu.handlers import HANDLERS, handles
 from mindspore.backends.cpu.layout import View
 from mindspore.backends.cpu.lowering import Lowering
@@ -279,16 +290,43 @@ def _convolution(lowering: Lowering, call: Value, operands: list[View], items: l
         views = [*others, *(view for _, view in more.values())]
         flag: View | None = winograd.forward(lowering, op, window, reads, y, posts, views)
     else:
+        flag = _proof(lowering, call, operands, bias, posts, items[0])
         direct(op, posts)
-        flag = lowering.has_nan(y) if postops.without_relu(posts) != posts else None
+        if flag is None and postops.without_relu(posts) != posts:
+            flag = lowering.has_nan(y)
     if flag is not None:
-        slow = postops.without_relu(posts)
+        slow = postops.without_bound(posts)
         with lowering.only_if(flag):
             shapes = x.shape, w.shape, first_shape(prim, items[0].shape)
             direct(op if slow == posts else _forward(prim, window, *shapes, x.dtype, slow), slow)
-            if slow != posts:
+            if slow != posts and posts[-1].kind == "relu":
                 lowering.apply("relu", y)
+            elif slow != posts:
+                lowering.bound(y, posts[-1].low, posts[-1].high)
     publish(lowering, prim, items[0], y)
+
+
+def _proof(
+    lowering: Lowering, call: Value, operands: list[View], bias: View | None, posts: tuple[postops.Post, ...], item: Value
+) -> View | None:  # fmt: skip
+    """Whether a bound must be applied apart, because there may be NaN; None where no bound asks for a proof.
+
+    A convolution between two bounded ones carries the bound of the first to the second.
+    """
+    last = posts[-1] if posts else None
+    proven = last is not None and last.proven
+    known = lowering.magnitudes.get(chain(call.args[0])[0].id)
+    if not proven and (known is None or not postops.is_sum(posts)):
+        return None
+    image = magnitudes.of(lowering, call.args[0], operands[0])
+    added = [
+        magnitudes.of(lowering, value, view)
+        for (post, view), value in zip(_with_operands(posts, operands), call.args[2:])
+        if post.kind == "add"
+    ]
+    high = max(abs(last.low), abs(last.high)) if last is not None and proven else None
+    flag = magnitudes.prove(lowering, item, image, lowering.plain(operands[1]), bias, added, high)
+    return flag if proven else None
 
 
 def _with_operands(posts: tuple[postops.Post, ...], operands: list[View]) -> list[tuple[postops.Post, View]]:
@@ -306,6 +344,8 @@ def plan(
     if isinstance(prim, linalg.MatrixProduct):
         _product([dnnl.Desc.strided(s, dtype) for s in (*_product_shapes(prim, shapes, len(y)), y)], posts)
         return
+    if posts[-1].proven and not postops.is_sum(posts):
+        raise Unsupported("a bound that cannot be proven")
     _, window = window_of(prim, shapes[0])
     x, w, y = (first_shape(prim, s) for s in (*shapes, y))
     _forward(prim, window, x, _group_shape(w, prim.group), y, dtype, posts)

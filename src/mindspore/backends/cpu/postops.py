@@ -33,12 +33,14 @@ class Post:
     """`kind`: "bias", "add" or "mul" (with an operand), or "relu" or "clip" (without), which come last.
 
     `per_channel`: the operand has one number per channel, instead of the result's shape. `low`, `high`: of "clip".
+    `proven`: the step must prove that there is no NaN before it bounds its results (`magnitudes.py`).
     """
 
     kind: str
     per_channel: bool = False
     low: float = 0.0
     high: float = 0.0
+    proven: bool = False
 
     @property
     def has_operand(self) -> bool:
@@ -68,6 +70,17 @@ class Fused:
 
 def without_relu(posts: tuple[Post, ...]) -> tuple[Post, ...]:
     return posts[:-1] if posts and posts[-1].kind == "relu" else posts
+
+
+def without_bound(posts: tuple[Post, ...]) -> tuple[Post, ...]:
+    """Those of a step that computes exactly whatever the numbers are; a ReLU or bound comes after it."""
+    return posts[:-1] if posts and (posts[-1].kind == "relu" or posts[-1].proven) else posts
+
+
+def is_sum(posts: tuple[Post, ...]) -> bool:
+    """Whether nothing but additions of tensors and a bias happens before a bound that must be proven."""
+    before = posts[:-1] if posts and posts[-1].proven else posts
+    return all(p.kind in ("bias", "add") and not p.per_channel for p in before)
 
 
 def parts(prim: Any) -> tuple[Any, tuple[Post, ...]]:
@@ -100,8 +113,8 @@ Plan = Callable[[Any, tuple[Post, ...], list[tuple[int, ...]], tuple[int, ...], 
 def absorb(program: Program, plan: Plan, constant: Iterable[int], finite: bool = False) -> None:
     """Rewrite a program in place. `constant`: numbers of the parameters that stay the same from call to call.
 
-    `finite`: results before a bound are numbers. oneDNN's clip makes the lower bound of NaN, so it is used only then, and a ReLU
-    needs no look at its result.
+    `finite`: results before a bound are numbers. oneDNN's clip makes the lower bound of NaN, so it is used only then or where it
+    can be proven (convolutions by fixed filters), and a ReLU needs no look at its result.
     """
     _Absorbing(program, plan, frozenset(constant), finite).run()
 
@@ -245,9 +258,10 @@ class _Chain:
             second = last.args[1] if last.args[0] is user else last.args[0]
             if second.op == "const":
                 low, high = (other.attr, second.attr) if user.attr == "max" else (second.attr, other.attr)
-                if not self.owner.finite or not low <= high:
+                proven = not self.owner.finite
+                if not low <= high or (proven and not (self._filters_are_fixed() and math.isfinite(high - low))):
                     return None
-                return _Link(Post("clip", low=float(low), high=float(high)), None, last, [user, last])
+                return _Link(Post("clip", low=float(low), high=float(high), proven=proven), None, last, [user, last])
         if user.attr != "max" or other.attr != 0:
             return None
         post = Post("clip", high=math.inf) if self.owner.finite else Post("relu")
