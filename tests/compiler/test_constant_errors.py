@@ -70,3 +70,15 @@ def test_lists_of_variable_length_may_hold_tensors_of_different_shapes():
     assert [x.shape for x in function()] == [(1, 3), (1, 1)]
     with pytest.raises(ValueError, match="The element type do not match"):
         ms.mutable([Tensor([1]), Tensor([1.0])], True)
+
+
+@pytest.mark.parametrize("name", ["map", "zip", "enumerate"])
+def test_sequences_of_variable_length_are_not_run_through(name):
+    call = {"map": lambda s: map(abs, s), "zip": lambda s: zip(s, s), "enumerate": lambda s: enumerate(s)}[name]
+
+    @ms.jit
+    def function():
+        return list(call(ms.mutable((1, 2, 3), True)))
+
+    with pytest.raises(RuntimeError, match=f"For '{name}', the dynamic length input is unsupported in graph mode"):
+        function()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindspore._compat.operators import find
 
-__all__ = ["Registry", "tensor_operator_registry"]
+__all__ = ["Registry", "get_vm_impl_fn", "tensor_operator_registry", "vm_impl_registry"]
 
 
 class Registry(dict):
@@ -22,3 +23,31 @@ class Registry(dict):
 
 
 tensor_operator_registry = Registry()
+
+
+class _Implementations(dict):
+    """Python functions by primitive, for a machine that runs them one by one. Graphs and PyNative mode have rules of their own."""
+
+    def register(self, primitive: Any) -> Callable:
+        """A decorator that notes a function for a primitive's class or name."""
+
+        def noted(function: Callable) -> Callable:
+            self[_name(primitive)] = function
+            return function
+
+        return noted
+
+    def get(self, primitive: Any, default: Any = None) -> Any:
+        return super().get(_name(primitive), default)
+
+
+def _name(primitive: Any) -> str:
+    return primitive if isinstance(primitive, str) else getattr(primitive, "__name__", None) or primitive.name
+
+
+vm_impl_registry = _Implementations()
+
+
+def get_vm_impl_fn(prim: Any) -> Any:
+    """What `vm_impl_registry` has for a primitive: a function of the primitive that gives one of its arguments; None if nothing."""
+    return vm_impl_registry.get(prim)

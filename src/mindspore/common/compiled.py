@@ -373,7 +373,10 @@ def _key(value: Any) -> Any:
         hooks = getattr(value, "_hooks", None)
         return (data.dtype, data.shape, *value.hooks()) if hooks else (data.dtype, data.shape)
     if isinstance(value, (tuple, list)):
-        return (type(value), *map(_key, value))
+        kind = (type(value), "mutable") if value and getattr(value[0], "_mutable", False) else type(value)
+        return (kind, *map(_key, value))
+    if isinstance(value, dict) and any(getattr(part, "_mutable", False) for part in value.values()):
+        return ("mutable", keys.exact(value, _key))
     if isinstance(value, Mutable):
         return ("mutable", type(value))
     if not isinstance(value, keys.BY_CONTENTS):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore import context
 from mindspore.common.compiled import CompiledFunction
+from mindspore.common.mutable_data import is_constant
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
@@ -119,7 +120,7 @@ class Derivative:
         if self.positions is None:
             return []
         if self.positions == "all":
-            return [i for i, a in enumerate(args) if _tensors(a)]
+            return [i for i, a in enumerate(args) if _tensors(a) and not is_constant(a)]
         if not args:
             return []
         places = list(self.positions) if isinstance(self.positions, tuple) else [self.positions]

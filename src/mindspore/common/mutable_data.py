@@ -138,8 +138,7 @@ def _dynamic(sequence: Any) -> Any:
             "For 'mutable', when the variable_len is True, the first input should be a list or tuple, but got "
             f"{type(sequence).__name__}."
         )
-    kinds = {_kind(item) if not isinstance(item, (list, tuple)) else frozenset(map(_kind, item)) for item in sequence}
-    if len(kinds) > 1:
+    if len({_type(item) for item in sequence}) > 1:
         raise ValueError(
             f"The element type do not match, can not convert to dynamic length sequence. All must have one type, but got {sequence!r:.100}."
         )
@@ -147,11 +146,16 @@ def _dynamic(sequence: Any) -> Any:
     return DynamicList(items) if isinstance(sequence, list) else DynamicTuple(items)
 
 
+def _type(item: Any) -> Any:
+    """Equal for elements that one sequence may hold: tensors may differ in their shapes, sequences in their lengths."""
+    if isinstance(item, TensorBase):
+        return (TensorBase, item.dtype)
+    return frozenset(map(_type, item)) if isinstance(item, (list, tuple)) else _kind(item)
+
+
 def _kind(value: Any) -> Any:
-    """Equal for values of one type and structure; tensors may differ in their shapes."""
-    if isinstance(value, TensorBase):
-        return (TensorBase, value.dtype)
-    if isinstance(value, SymbolicScalarBase):
+    """Equal for values of one type and structure."""
+    if isinstance(value, (TensorBase, SymbolicScalarBase)):
         return values.abstract_of(value)
     if isinstance(value, (list, tuple)):
         return (type(value), *map(_kind, value))
@@ -179,6 +183,9 @@ def _marked(value: Any) -> Any:
         return MutableInt(value)
     if isinstance(value, float):
         return MutableFloat(value)
+    if isinstance(value, TensorBase):
+        value.__dict__["_mutable"] = True  # a sequence of such tensors is an input of the graph like any tensor
+        return value
     if hasattr(value, "asnumpy"):
         return value
     raise TypeError(
@@ -206,6 +213,25 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items()}
     return list(map(plain, value)) if isinstance(value, list) else tuple(map(plain, value))
+
+
+def is_constant(value: Any) -> bool:
+    """Whether an argument is a tuple, list or dict that `mutable` has not been applied to: a constant of the function, which `get_all`
+    passes over. What a function has put together of its own values is none."""
+    if not isinstance(value, (tuple, list, dict)) or getattr(value, "__ms_dynamic__", False):
+        return False
+    items = list(value.values() if isinstance(value, dict) else value)
+    return all(
+        _is_fixed(item) if isinstance(item, TensorBase) else is_constant(item)
+        for item in items
+        if isinstance(item, (TensorBase, tuple, list, dict))
+    )
+
+
+def _is_fixed(tensor: TensorBase) -> bool:
+    if isinstance(tensor, values.parameter_class()):
+        return True
+    return getattr(tensor, "_fixed", False) if values.is_symbolic(tensor) else not getattr(tensor, "_mutable", False)
 
 
 def holds_mutable(value: Any) -> bool:

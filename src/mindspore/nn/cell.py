@@ -20,7 +20,7 @@ from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse
 from mindspore.nn.cell_hooks import HookMixin
-from mindspore.nn.cell_state import Registry, StateMixin
+from mindspore.nn.cell_state import Registry, StateMixin, _Buffer
 from mindspore.prims import values as prim_values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.checks import UnfitError
@@ -122,6 +122,10 @@ class Cell(HookMixin, StateMixin):
                 value.update_parameters_name(name + ".")
             store["_cells"][name] = value
             value.__dict__["_cell_tag"] = name
+        elif isinstance(value, _Buffer):
+            self._need_init("_Buffer", name)
+            self._forget(name, keep="_buffers")
+            self.register_buffer(name, value, value.persistent)
         elif "_params" in store and name in store["_params"]:
             self._assign_parameter(name, value)
         elif "_cells" in store and name in store["_cells"]:

@@ -40,6 +40,24 @@ class IncompatibleKeys(NamedTuple):
     unexpected_keys: list[str]
 
 
+class _Buffer(Tensor):
+    """A tensor that a Cell keeps as part of its state when it is assigned to an attribute.
+
+    Examples:
+        >>> from mindspore.common.parameter import _Buffer
+        >>> net = nn.ReLU()
+        >>> net.steps = _Buffer(Tensor([5]))
+        >>> [name for name, _ in net.named_buffers()]
+        ['steps']
+    """
+
+    def __init__(self, data: Tensor, *, persistent: bool = True):
+        if not isinstance(data, Tensor):
+            raise TypeError(f"For '_Buffer', 'data' must be a Tensor, but got {type(data).__name__}.")
+        super().__init__(data)
+        self.persistent = persistent
+
+
 class StateMixin:
     """The state part of Cell."""
 
@@ -57,9 +75,9 @@ class StateMixin:
             [5]
         """
         if not isinstance(name, str):
-            raise TypeError(f"the name of a buffer must be a string, but got {type(name).__name__}.")
+            raise TypeError(f"buffer name should be a string, but got {type(name).__name__}.")
         if "." in name or not name:
-            raise KeyError(f"the name of a buffer must not be empty or contain '.', but got {name!r}.")
+            raise KeyError(f'buffer name must not be empty or contain ".", but got {name!r}.')
         if hasattr(self, name) and name not in self._buffers:
             raise KeyError(f"attribute '{name}' already exists.")
         if tensor is not None and not isinstance(tensor, Tensor):
@@ -110,7 +128,7 @@ class StateMixin:
         path, _, name = target.rpartition(".")
         cell = self.get_sub_cell(path)
         if name not in cell._buffers:
-            raise AttributeError(f"{type(cell).__name__} has no buffer '{name}'.")
+            raise AttributeError(f"{type(cell).__name__} has no attribute '{name}' that is a buffer.")
         return cell._buffers[name]
 
     def get_extra_state(self) -> Any:

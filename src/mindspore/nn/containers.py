@@ -241,6 +241,10 @@ class CellDict(Cell):
         if cell is None:
             raise TypeError(f"For '{self.cls_name}', the cell under '{key}' must not be None.")
         _check_cell(self.cls_name, cell)
+        if isinstance(cell, (CellDict, CellList, SequentialCell)):
+            raise TypeError(
+                f"For '{self.cls_name}', the type of cell can not be CellDict, CellList or SequentialCell, but got {type(cell).__name__}."
+            )
         if self._auto_prefix:
             cell.update_parameters_name(f"{_outer_prefix(self._cells)}{key}.")
         self._cells[key] = cell

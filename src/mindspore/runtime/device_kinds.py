@@ -11,6 +11,15 @@ from mindspore.prims.primitive import Primitive
 from mindspore.runtime.late_reports import LateReports
 
 
+def host_array(array: Any) -> np.ndarray:
+    """An array of a device as one of NumPy's. One that could not be made (no memory) raises here: NumPy's way to its bytes would
+    end the process."""
+    wait = getattr(array, "block_until_ready", None)
+    if wait is not None:
+        wait()
+    return np.asarray(array)
+
+
 class NumpyDevice:
     """Eager evaluation on the host."""
 
@@ -19,12 +28,12 @@ class NumpyDevice:
     def evaluate(self, prim: Primitive, arrays: list) -> Any:
         for i, a in enumerate(arrays):
             if type(a) is not np.ndarray and hasattr(a, "__array__"):
-                arrays[i] = np.asarray(a)
+                arrays[i] = host_array(a)
         with np.errstate(all="ignore"):  # infinities and NaNs are results, not news
             return prim.eval(np, *arrays)
 
     def place(self, array: Any) -> Any:
-        return array if isinstance(array, np.ndarray) else np.asarray(array)
+        return array if isinstance(array, np.ndarray) else host_array(array)
 
 
 class XlaDevice:
@@ -61,7 +70,7 @@ class XlaDevice:
 
         if prim.requirements is not None:
             for requirement in prim.requirements(*arrays):
-                requirement.enforce(np.asarray(arrays[requirement.argument]))
+                requirement.enforce(host_array(arrays[requirement.argument]))
         with jax.default_device(self.device):
             placed = [self.place(a) if hasattr(a, "__array__") else a for a in arrays]
             rule = prim.eval_xla or prim.eval

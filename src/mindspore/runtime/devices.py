@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.runtime import context
-from mindspore.runtime.device_kinds import NumpyDevice, XlaDevice
+from mindspore.runtime.device_kinds import NumpyDevice, XlaDevice, host_array
 
 __all__ = ["NumpyDevice", "XlaDevice", "accelerator", "current", "flush", "on_host", "use"]
 
@@ -31,7 +31,7 @@ def on_host(array: Any) -> np.ndarray:
     """The values of an array, wherever it is. Errors that the device has met on the way are raised."""
     if type(array) is np.ndarray:
         return array
-    values = np.asarray(array)
+    values = host_array(array)
     device = accelerator()
     if device is not None:
         device.reports.check(wait=True)

@@ -28,6 +28,7 @@ SAME = {
     "mindspore.common._utils": "mindspore._compat.unknown_shapes",
     "mindspore.common.executors": "mindspore._compat.executors",
     "mindspore.common.lazy_inline": "mindspore._compat.lazy_inline",
+    "mindspore.ops.vm_impl_registry": "mindspore._compat.registry",
     "mindspore.nn.metrics": "mindspore.train.metrics",
     "mindspore.parallel._transformer": "mindspore.nn.transformer",
     "mindspore.parallel._transformer.layers": "mindspore.nn.transformer.layers",
@@ -73,7 +74,9 @@ HELD = {
     ),
     "mindspore.common._stub_tensor": Entry(held_by(_PRIVATE, "StubTensor _convert_stub")),
     "mindspore.common.initializer": Entry(unlisted={"_init_random_uniform": _PRIVATE}),
-    "mindspore.common.parameter": Entry(unlisted={"_get_unique_parameter_key": _PRIVATE}),
+    "mindspore.common.parameter": Entry(
+        unlisted={"_get_unique_parameter_key": _PRIVATE, "_Buffer": "mindspore.nn.cell_state:_Buffer"}
+    ),
     "mindspore.common.tensor": Entry(unlisted={"_TensorMeta": _PRIVATE}),
     "mindspore.context": Entry(
         unlisted={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from mindspore._base import dtype as mstype
@@ -68,7 +68,14 @@ def _unless_dynamic(sequence: Any, number: int) -> Any:
     return values.symbolic_number(number) if getattr(sequence, "__ms_dynamic__", False) else number
 
 
+def _refuse_dynamic(name: str, sequences: Iterable[Any]) -> None:
+    """A graph runs through a sequence of one length."""
+    if any(getattr(sequence, "__ms_dynamic__", False) for sequence in sequences):
+        raise RuntimeError(f"For '{name}', the dynamic length input is unsupported in graph mode.")
+
+
 def _map(interpreter: Interpreter, function: Any, *sequences: Any) -> Any:
+    _refuse_dynamic("map", sequences)
     out = [interpreter.call(function, items, {}) for items in zip(*(interpreter.iterate(s) for s in sequences))]
     return iter(out if any(isinstance(s, list) for s in sequences) else tuple(out))
 
@@ -87,10 +94,12 @@ def _filter(interpreter: Interpreter, function: Any, sequence: Any) -> Any:
 def _zip(interpreter: Interpreter, *sequences: Any, strict: bool = False) -> Any:
     if not sequences:
         raise ValueError("The zip operator must have at least 1 argument, but got none.")
+    _refuse_dynamic("zip", sequences)
     return iter(tuple(zip(*(interpreter.iterate(s) for s in sequences), strict=strict)))
 
 
 def _enumerate(interpreter: Interpreter, sequence: Any, start: int = 0) -> Any:
+    _refuse_dynamic("enumerate", (sequence,))
     return iter(tuple(enumerate(interpreter.iterate(sequence), start)))
 
 

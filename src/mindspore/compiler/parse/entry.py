@@ -186,11 +186,13 @@ class _Inputs:
         self.builder = builder
         self.count = 0
 
-    def replace(self, value: Any, name: str) -> Any:
+    def replace(self, value: Any, name: str, in_sequence: bool = False) -> Any:
         if isinstance(value, TensorBase):
             if isinstance(value, values.parameter_class()):
                 return value
             symbolic = self._parameter(values.abstract_of(value), name, value._data)
+            if in_sequence and not getattr(value, "_mutable", False):
+                symbolic._fixed = True  # see `mutable_data.is_constant`
             hooks = getattr(value, "_hooks", None)
             if hooks:  # those of its value now, which is the one the graph gets
                 symbolic._hooks = {0: hooks.get(value._value, {})}
@@ -202,7 +204,8 @@ class _Inputs:
         if parts is None:
             return value
         keys = value if isinstance(value, dict) else range(len(parts))
-        return with_parts(value, [self.replace(part, f"{name}_{key}") for key, part in zip(keys, parts)])
+        is_sequence = isinstance(value, (tuple, list, dict)) and not getattr(value, "__ms_dynamic__", False)
+        return with_parts(value, [self.replace(part, f"{name}_{key}", is_sequence) for key, part in zip(keys, parts)])
 
     def _parameter(self, abstract: Abstract, name: str, value: Any) -> Any:
         self.count += 1

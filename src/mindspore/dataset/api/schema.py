@@ -98,7 +98,7 @@ class Schema:
                     raise RuntimeError("Column's name is missing.")
                 self._add_described(column.pop("name"), column)
         elif isinstance(columns, dict):
-            for name, column in columns.items():
+            for name, column in sorted(columns.items()):  # an object of JSON has no order
                 self._add_described(name, dict(column))
         else:
             raise TypeError("columns must be dict or list, columns contain name, type, shape(optional).")

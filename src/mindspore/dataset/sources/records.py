@@ -180,7 +180,7 @@ def check_enough_files(files: Sequence[str], num_shards: int, compression_type: 
 def table_schema(schema: Schema | None) -> dict[str, tuple[np.dtype, list[int] | None]] | None:
     if schema is None:
         return None
-    described = sorted(schema.columns, key=lambda column: column["name"])
+    described = schema.columns
     return {column["name"]: (numpy_type(column["type"]), _column_shape(column)) for column in described}
 
 

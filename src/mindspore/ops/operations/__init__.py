@@ -47,7 +47,7 @@ from mindspore.prims.ctc import CTC, CTCCurvature, CTCGrad
 from mindspore.prims.data_queue import GetNext
 from mindspore.prims.debug import Print, TensorDump
 from mindspore.prims.decompositions import (
-    Cholesky, Eig, Eigh, LogMatrixDeterminant, Lu, MatrixDeterminant, MatrixExp, MatrixInverse, MatrixSolve, Qr, Svd,
+    Cholesky, Eig, LogMatrixDeterminant, Lu, MatrixDeterminant, MatrixExp, MatrixInverse, MatrixSolve, Qr, Svd,
     TriangularSolve,
 )  # fmt: skip
 from mindspore.prims.dropout import DropoutMask, DropoutWithKey

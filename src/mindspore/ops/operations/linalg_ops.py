@@ -29,6 +29,16 @@ MatrixTriangularSolve = composition(
     """, lower=True,
     adjoint=False,
 )  # fmt: skip
+Eigh = composition(
+    "Eigh", lambda self, x: dec.Eigh(self.lower)(x) if self.compute_eigenvectors else dec.Eigh(self.lower)(x)[0],
+    """(eigenvalues in rising order, eigenvectors in columns) of Hermitian matrices, of which one triangle counts; or the former alone.
+
+    Examples:
+        >>> print(ops.Eigh(compute_eigenvectors=False)(Tensor([[2.0, 1.0], [1.0, 2.0]])))
+        [1. 3.]
+    """, compute_eigenvectors=True,
+    lower=True,
+)  # fmt: skip
 CholeskyInverse = composition("CholeskyInverse", lambda self, x: F.cholesky_inverse(x, self.upper),
     """The inverse of the matrix whose Cholesky factor is given.
 
@@ -228,7 +238,7 @@ FFTWithSize = composition(
 )  # fmt: skip
 
 __all__ = [
-    "BartlettWindow", "BlackmanWindow", "CholeskyInverse", "CholeskySolve", "FFTWithSize", "Geqrf", "HammingWindow",
+    "BartlettWindow", "BlackmanWindow", "CholeskyInverse", "CholeskySolve", "Eigh", "FFTWithSize", "Geqrf", "HammingWindow",
     "Lstsq", "LstsqV2", "LuSolve", "LuUnpack", "MatrixLogarithm", "MatrixPower", "MatrixSolveLs", "MatrixTriangularSolve",
     "Mvlgamma", "Orgqr", "Ormqr", "STFT", "TridiagonalMatMul",
 ]  # fmt: skip

@@ -39,7 +39,7 @@ def _scalar_head(tag: str) -> bytes:
 
 def scalar(tag: str, value: Any) -> bytes:
     """One number as an encoded `SummaryMessage` entry, in both places where readers look for it."""
-    number = float(value)
+    number = float(value.item() if hasattr(value, "item") else value)
     if abs(number) > _MOST_FLOAT and math.isfinite(number):
         number = math.copysign(math.inf, number)
     return _scalar_head(tag) + _TWO_FLOATS.pack(0x15, number, 0x1D, number)
