@@ -1,6 +1,7 @@
 """Operations written by users: Python functions, hybrid kernels and functions of shared libraries.
 
-Such an operation is opaque: it runs on the host with NumPy arrays, also inside compiled graphs, where XLA calls back.
+Such an operation is opaque to graphs: it runs on the host with NumPy arrays, also inside compiled graphs, where XLA calls back. Hybrid
+kernels are compiled themselves (`hybrid.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from mindspore._base.keys import ByIdentity
 from mindspore._base.optional import require
 from mindspore.common.tensor import Tensor
 from mindspore.ir import Abstract, AbstractTensor, AbstractTuple
+from mindspore.ops._hybrid_names import INTRINSICS
+from mindspore.ops.hybrid import Hybrid
 from mindspore.prims import checks
 from mindspore.prims.primitive import Primitive
 
@@ -77,7 +80,23 @@ def _checked(op: str, value: object, abstract: Abstract) -> np.ndarray:
     array = np.asarray(value)
     if array.shape != abstract.shape:
         raise ValueError(f"'{op}' declared a result of shape {abstract.shape}, but its function gave {array.shape}.")
-    return array.astype(abstract.dtype.np)
+    return array.astype(abstract.dtype.np, copy=False)
+
+
+class KernelCall(HostCall):
+    """A hybrid kernel, which never writes to its arguments, so that they need no copies."""
+
+    def __init__(self, name: str, function: Hybrid, results: Callable, gradient: Callable, declared: bool):
+        super().__init__(name, function, results, gradient)
+        if not declared:  # else results are compared with what was declared
+            self.fill = function.fill
+
+    def eval(self, xp: Any, *args: Any) -> Any:
+        abstract = self.results(*(_abstract(a) for a in args))
+        out = self.function(*map(np.asarray, args))
+        if isinstance(abstract, AbstractTuple):
+            return tuple(_checked(self.name, o, a) for o, a in zip(out, abstract.elements))
+        return _checked(self.name, out[0] if isinstance(out, (tuple, list)) else out, abstract)
 
 
 class PyFunc(Primitive):
@@ -109,8 +128,10 @@ class Custom(Primitive):
         func: for 'pyfunc' and 'hybrid' a Python function on arrays; for 'aot' "library.so:function".
         out_shape, out_dtype: the results': values, or functions of the inputs' shapes and types; inferred for
             'hybrid' when not given.
-        func_type: 'pyfunc', 'hybrid' or 'aot'.
-        bprop: gradient function (inputs…, out, dout) -> gradients.
+        func_type: 'pyfunc', 'hybrid' (also 'akg') or 'aot'. Kernels marked by `ops.kernel` are always hybrid: loops over elements,
+            compiled to machine code for the shapes they meet, with indices proven or checked.
+        bprop: gradient function (inputs…, out, dout) -> gradients. Hybrid kernels have one of their own, if the iterations of their
+            loops do not depend on one another except by sums and extremes.
 
     Examples:
         >>> import mindspore as ms, numpy as np
@@ -124,17 +145,39 @@ class Custom(Primitive):
         reg_info: Any = None,
     ):  # fmt: skip
         super().__init__("Custom")
-        checks.one_of("Custom", "func_type", func_type, ("pyfunc", "hybrid", "aot"))
+        checks.one_of("Custom", "func_type", func_type, ("pyfunc", "hybrid", "akg", "aot"))
+        if func_type == "akg" or getattr(func, "__ms_hybrid__", False):
+            func_type = "hybrid"
         self.func, self.func_type, self.out_shape, self.out_dtype = func, func_type, out_shape, out_dtype
         run = _library_function(func) if func_type == "aot" else func
         if func_type != "aot" and not callable(func):
             raise TypeError(f"For 'Custom', 'func' must be a function for func_type {func_type!r}, but got {func!r}.")
+        if func_type == "hybrid":
+            self._call: HostCall = self._kernel(Hybrid(func), bprop)
+            return
         if func_type == "aot":
             run = self._with_outputs(run)
         self._call = HostCall("Custom", run, self._results, bprop)
 
     def __call__(self, *args: Any) -> Any:
         return self._call(*args)
+
+    def _kernel(self, hybrid: Hybrid, bprop: Callable | None) -> HostCall:
+        """The call of a kernel; without a `bprop`, its gradient is another kernel."""
+
+        def own_gradient(*args: Any) -> Any:
+            *inputs, _, dout = args
+            given = dout if isinstance(dout, tuple) else (dout,)
+            count = len(inputs)
+            call = HostCall(
+                "CustomGrad",
+                lambda *arrays: hybrid.gradient_of(count, *arrays),
+                lambda *found: AbstractTuple(tuple(found[:count])),
+            )
+            return call(*inputs, *given)
+
+        declared = self.out_shape is not None and self.out_dtype is not None
+        return KernelCall("Custom", hybrid, self._results if declared else hybrid.results, bprop or own_gradient, declared)
 
     def _results(self, *args: Any) -> Any:
         """What comes out, from the declared shapes and types or, failing that, by a trial run on zeros."""
@@ -209,28 +252,13 @@ def kernel(fn: Callable | None = None, reg_info: Any = None, compile_attrs: Any 
     """
     if fn is None:
         return lambda f: kernel(f, reg_info, compile_attrs)
-    for name, value in _INTRINSICS.items():
+    for name, value in INTRINSICS.items():
         fn.__globals__.setdefault(name, value)
     fn.__ms_hybrid__ = True  # type: ignore[attr-defined]
     return fn
 
 
 ms_kernel = kernel
-
-
-def _output_tensor(shape: Any, dtype: Any) -> np.ndarray:
-    return np.zeros(tuple(shape), dtype)
-
-
-def _grid(shape: Any) -> Any:
-    return np.ndindex(*shape)
-
-
-_INTRINSICS: dict[str, Any] = {
-    "output_tensor": _output_tensor, "allocate": _output_tensor, "grid": _grid, "serial": range, "parallel": range,
-    "vectorize": range, "reduce": range, "unroll": range, "sqrt": np.sqrt, "exp": np.exp, "log": np.log,
-    "tanh": np.tanh, "power": np.power,
-}  # fmt: skip
 
 
 def custom_info_register(*reg_info: Any) -> Callable:

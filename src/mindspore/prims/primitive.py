@@ -93,6 +93,8 @@ class Primitive:
     awaited: ClassVar[bool] = False
     #: (argument index, output index) pairs: outputs that become the new value of a Parameter argument
     writes: ClassVar[tuple[tuple[int, int], ...]] = ()
+    #: `fill(arguments, {number: place})` evaluates on NumPy arrays, writing results in place; None if there is no such form
+    fill: Any = None
     #: eager mode skips `infer` (the kernel's own checks suffice and it is called for tiny tensors)
     light: ClassVar[bool] = False
     #: kinds of element types (letters as in NumPy) that a light primitive may be given without `infer`

@@ -227,6 +227,9 @@ class Instance:
         return ctypes.cast(function, ctypes.c_void_p).value or 0
 
     def _host(self, step: HostStep) -> None:
+        if step.fill is not None:
+            step.fill([self._array(v).reshape(v.shape) for v in step.reads], [self._array(v) for v in step.writes])
+            return
         assert step.function is not None
         results = step.function([self._array(v).reshape(v.shape) for v in step.reads])
         for view, result in zip(step.writes, results):

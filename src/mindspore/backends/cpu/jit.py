@@ -80,22 +80,27 @@ def _machine() -> Any:
     )
 
 
-def _key(ir: str) -> str:
+def _key(ir: str, optimised: bool) -> str:
     import llvmlite
 
     digest = hashlib.sha256()
-    for part in (ir, *host(), llvmlite.__version__, "1"):
+    for part in (ir, *host(), llvmlite.__version__, "2" if optimised else "1"):
         digest.update(part.encode())
         digest.update(b"\0")
     return digest.hexdigest()
 
 
-def _compile(ir: str) -> bytes:
+def _compile(ir: str, optimised: bool) -> bytes:
     llvm = _llvm()
     context = llvm.context.create_context()  # of its own: constants last as long as their context
     module = llvm.parse_assembly(ir, context=context)
     try:
-        return _machine().emit_object(module)
+        machine = _machine()
+        if optimised:  # most code is written so that it needs no passes
+            options = llvm.create_pipeline_tuning_options(speed_level=2)
+            options.loop_vectorization = options.slp_vectorization = False
+            llvm.create_pass_builder(machine, options).getModulePassManager().run(module, llvm.create_pass_builder(machine, options))
+        return machine.emit_object(module)
     finally:
         module.close()
         context.close()
@@ -121,17 +126,17 @@ class Shelf:
 _SHELF: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
 
 
-def object_code(ir: str) -> bytes:
+def object_code(ir: str, optimised: bool = False) -> bytes:
     """The compiled object of a module, from the shelf or the disk cache when they have it."""
     shelf = _SHELF.get()
     with _LOCK:
         if cache.folder() is None and shelf is None:
-            return _compile(ir)
-        key = _key(ir)
+            return _compile(ir, optimised)
+        key = _key(ir, optimised)
         body = shelf.known.get(key) if shelf is not None else None
         body = body or cache.read(key)
         if body is None:
-            body = _compile(ir)
+            body = _compile(ir, optimised)
             cache.write(key, body)
         if shelf is not None:
             shelf.used[key] = body
@@ -141,13 +146,13 @@ def object_code(ir: str) -> bytes:
 class Code:
     """A function in machine code; its memory is given back when nobody holds this object any more.
 
-    Whoever keeps the address for later calls must keep the object, too.
+    Whoever keeps the address for later calls must keep the object, too. `optimised` runs LLVM's own passes over the IR.
     """
 
-    def __init__(self, name: str, ir: str):
+    def __init__(self, name: str, ir: str, optimised: bool = False):
         openmp.runtime()  # its symbols must be there before code that calls them is linked
         with _LOCK:
-            self._engine = _loaded(object_code(ir))
+            self._engine = _loaded(object_code(ir, optimised))
             self._process = os.getpid()
             self.address: int = self._engine.get_function_address(name)
         if not self.address:

@@ -87,6 +87,9 @@ def host(lowering: Lowering, call: Value, operands: list[View], items: list[Valu
             lowering.views[item.id] = view
             writes.append(view)
     numbers = [i.attr for i in items if i.dtype]
+    if attr.prim.fill is not None and all(layout.strides(v) is not None for v in writes):
+        lowering.emit(HostStep(reads, writes, f"host:{attr.prim.name}", fill=_filling(call, numbers)))
+        return
     evaluate = lowering.rule(attr.prim)
 
     def run(arrays: list[np.ndarray]) -> list[Any]:
@@ -98,6 +101,20 @@ def host(lowering: Lowering, call: Value, operands: list[View], items: list[Valu
         return [out[n] for n in numbers]
 
     lowering.emit(HostStep(reads, writes, f"host:{attr.prim.name}", function=run))
+
+
+def _filling(call: Value, numbers: list[int]) -> Callable[[list[Any], list[Any]], None]:
+    """A call of an operation that writes its results where they belong."""
+    attr: OpaqueCall = call.attr
+
+    def run(arrays: list[np.ndarray], places: list[np.ndarray]) -> None:
+        try:
+            attr.prim.fill(attr.arguments(arrays), dict(zip(numbers, places)))
+        except Exception as error:
+            located(error, call.origin.location if call.origin is not None else ())
+            raise
+
+    return run
 
 
 def _flat(value: Any) -> Any:

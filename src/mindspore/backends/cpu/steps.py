@@ -54,9 +54,10 @@ class StopStep(Step):
 
 @dataclass
 class HostStep(Step):
-    """`function(arrays)` gets the arrays of `reads` and returns those of `writes`."""
+    """`function(arrays)` gets the arrays of `reads` and returns those of `writes`; `fill(arrays, places)` writes them in place instead."""
 
     function: Callable[[list[Any]], Any] | None = None
+    fill: Callable[[list[Any], list[Any]], None] | None = None
 
 
 @dataclass

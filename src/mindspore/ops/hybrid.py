@@ -1,0 +1,127 @@
+"""Hybrid kernels as operations: compiled for the shapes and types they are called with, and differentiated.
+
+A kernel that the compiler does not understand runs as Python, element by element, and a warning says why. Where there is no native backend,
+all of them do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore._base import dtype as mstype
+from mindspore.backends import cpu
+from mindspore.compiler.hybrid.program import Array, Program, named
+from mindspore.compiler.hybrid.reader import Unreadable, read
+from mindspore.compiler.hybrid.reverse import NotDifferentiable, gradient
+from mindspore.ir import Abstract, AbstractTensor, AbstractTuple
+from mindspore.ops._hybrid_names import INTRINSICS
+
+_KEPT = 64  # sets of shapes of one kernel
+
+
+class Hybrid:
+    """A kernel for all shapes: programs and their machine code, made when they are first needed."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+        self.programs: dict[Any, Program | None] = {}
+        self.compiled: dict[Any, Any] = {}
+        self.warned = False
+
+    def program(self, key: tuple[tuple[tuple[int, ...], str], ...]) -> Program | None:
+        """The program for arguments of these shapes and types; None where the kernel runs as Python."""
+        if key not in self.programs:
+            try:
+                found = read(self.function, key, INTRINSICS) if cpu.available() else None
+            except Unreadable as reason:
+                found = None
+                self._warn(str(reason))
+            _bounded(self.programs)[key] = found
+        return self.programs[key]
+
+    def _warn(self, reason: str) -> None:
+        if not self.warned:
+            self.warned = True
+            name = getattr(self.function, "__name__", "kernel")
+            warnings.warn(f"The kernel '{name}' runs as Python, which is slow: the compiler does not know {reason}.", stacklevel=2)
+
+    def __call__(self, *arrays: np.ndarray) -> Any:
+        key = _key(arrays)
+        program = self.program(key)
+        if program is None:
+            return self.function(*(np.array(a) for a in arrays))
+        return self.run(key, program, arrays)
+
+    def fill(self, arrays: Sequence[np.ndarray], places: Mapping[int, np.ndarray]) -> None:
+        """Write results, by number, to where they belong."""
+        key = _key(arrays)
+        program = self.program(key)
+        if program is None:
+            out = self.function(*(np.array(a) for a in arrays))
+            found = out if isinstance(out, (tuple, list)) else (out,)
+        else:
+            found = self.run(key, program, arrays, [places.get(n) for n in range(len(program.results))])
+        for number, place in places.items():
+            if found[number] is not place:
+                np.copyto(place, np.asarray(found[number]).reshape(place.shape), casting="unsafe")
+
+    def run(
+        self, key: Any, program: Program, arrays: Sequence[np.ndarray], places: Sequence[np.ndarray | None] = ()
+    ) -> tuple[np.ndarray, ...]:
+        if key not in self.compiled:
+            from mindspore.backends.cpu.hybrid import Tuned  # LLVM is loaded when it is needed
+
+            _bounded(self.compiled)[key] = Tuned(program)
+        return self.compiled[key](arrays, places)
+
+    def results(self, *args: Any) -> Any:
+        """What comes out, from the program or, failing that, by a trial run on zeros."""
+        program = self.program(tuple((tuple(a.shape), named(np.dtype(a.dtype.np))) for a in args))
+        if program is not None:
+            made = [_abstract(program.arrays[r]) for r in program.results]
+            return made[0] if len(made) == 1 else AbstractTuple(tuple(made))
+        out = self.function(*(np.zeros(a.shape, a.dtype.np) for a in args))
+        arrays = [np.asarray(o) for o in (out if isinstance(out, (tuple, list)) else [out])]
+        found = [AbstractTensor(mstype.from_numpy(a.dtype), a.shape) for a in arrays]
+        return AbstractTuple(tuple(found)) if isinstance(out, (tuple, list)) else found[0]
+
+    # -- the gradient -------------------------------------------------------------------------------------------------
+    def gradient_program(self, key: Any) -> Program:
+        name = getattr(self.function, "__name__", "kernel")
+        program = self.program(key)
+        if program is None:
+            raise TypeError(f"The kernel '{name}' has no gradient of its own, because it is not compiled; give one as 'bprop'.")
+        try:
+            return gradient(program)
+        except NotDifferentiable as reason:
+            raise TypeError(f"The kernel '{name}' has no gradient of its own: {reason}; give one as 'bprop'.") from None
+
+    def gradient_of(self, count: int, *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The sensitivities of the first `count` arrays, from them and those of the results; whole numbers get zeros."""
+        key = _key(arrays[:count])
+        whole = ("gradient", key)
+        if whole not in self.programs:
+            _bounded(self.programs)[whole] = self.gradient_program(key)
+        program = self.programs[whole]
+        assert program is not None
+        found = iter(self.run(whole, program, arrays))
+        return tuple(next(found) if np.issubdtype(a.dtype, np.floating) else np.zeros_like(a) for a in arrays[:count])
+
+
+def _key(arrays: Sequence[np.ndarray]) -> tuple[tuple[tuple[int, ...], str], ...]:
+    return tuple((tuple(a.shape), named(a.dtype)) for a in arrays)
+
+
+def _bounded(kept: dict[Any, Any]) -> dict[Any, Any]:
+    """Make room for one more by forgetting the oldest."""
+    while len(kept) >= _KEPT:
+        del kept[next(iter(kept))]
+    return kept
+
+
+def _abstract(array: Array) -> Abstract:
+    return AbstractTensor(mstype.from_numpy(np.dtype("bool" if array.dtype == "bool_" else array.dtype)), array.shape)
