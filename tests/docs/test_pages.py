@@ -1,0 +1,52 @@
+"""Every block of Python on the pages runs, in the order of its page, and prints what the page says it prints.
+
+A block starts with ```python. Lines of a ```text block right after it are what it prints. Blocks that start other processes
+or need other machines are written as ```py: shown, not run.
+"""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.M | re.S)
+
+
+def blocks(page):
+    """(line, code, expected output or None) of each block that is run."""
+    text = page.read_text()
+    found = []
+    for match in BLOCK.finditer(text):
+        kind, body = match.groups()
+        if kind == "python":
+            found.append([text.count("\n", 0, match.start()) + 2, body, None, match.end()])
+        elif found and not text[found[-1][3] : match.start()].strip():
+            found[-1][2] = body
+    return [tuple(block[:3]) for block in found]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_blocks_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mnist").symlink_to(ROOT / "examples" / "data" / "mnist")
+    names = {"__name__": "page"}
+    for line, code, expected in blocks(page):
+        written = io.StringIO()
+        program = compile("\n" * (line - 1) + code, str(page), "exec")  # errors name the page's own lines
+        with contextlib.redirect_stdout(written):
+            exec(program, names)
+        if expected is not None:
+            assert written.getvalue().rstrip() == expected.rstrip(), f"{page.name}:{line}"
+
+
+def test_links_between_pages_lead_somewhere():
+    wrong = []
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
+            if "://" not in target and not (page.parent / target).exists():
+                wrong.append(f"{page.relative_to(ROOT)} -> {target}")
+    assert not wrong, "\n".join(wrong)
