@@ -18,7 +18,7 @@ TOWER = [
      "utils", "mint.nn.functional"),
     ("nn", "mint.nn"),
     ("train", "amp", "onnx", "profiler", "experimental", "rewrite", "boost", "tools", "run_check", "mint.optim",
-     "parallel", "debug", "labeling"),
+     "parallel", "debug", "labeling", "explainer"),
     ("model_zoo",),
     ("_compat",),
 ]  # fmt: skip
@@ -32,6 +32,7 @@ PACKAGES_ABOVE = {
     "mindspore_lite": ({"mindspore"}, LAYERS["backends"], {"formats"}),
     "mindspore_serving": ({"mindspore", "mindspore_lite"}, None, set()),
     "mindspore_federated": ({"mindspore", "mindspore_lite"}, None, set()),
+    "mindspore_xai": ({"mindspore"}, None, set()),
 }
 #: modules of one layer that need each other: the second import waits for a call. To be shortened, not to be lengthened.
 MUTUAL = {

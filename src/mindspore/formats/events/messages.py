@@ -247,3 +247,61 @@ class LineageEvent(Message):
     evaluation_lineage = field(7, lambda: EvaluationLineage)
     dataset_graph = field(9, lambda: DatasetGraph)
     user_defined_info = field(10, lambda: UserDefinedInfo)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Explanations: images, what was predicted for them, saliency maps, and the measures of their quality
+
+
+class InferenceRecord(Message):
+    """What a network said of an image."""
+
+    ground_truth_prob = field(1, "float", repeated=True)
+    predicted_label = field(2, "int32", repeated=True)
+    predicted_prob = field(3, "float", repeated=True)
+
+
+class ExplanationRecord(Message):
+    """A saliency map, drawn over the image."""
+
+    explain_method = field(1, "string")
+    label = field(2, "int32")
+    heatmap_path = field(3, "string")
+
+
+class BenchmarkRecord(Message):
+    """How good a method is."""
+
+    benchmark_method = field(1, "string")
+    explain_method = field(2, "string")
+    total_score = field(3, "float")
+    label_score = field(4, "float", repeated=True)
+
+
+class ExplainMetadata(Message):
+    """The names of classes, methods and measures."""
+
+    label = field(1, "string", repeated=True)
+    explain_method = field(2, "string", repeated=True)
+    benchmark_method = field(3, "string", repeated=True)
+
+
+class ExplainRecord(Message):
+    """One image, or the metadata, or scores."""
+
+    sample_id = field(1, "int32")
+    image_path = field(2, "string")
+    ground_truth_label = field(3, "int32", repeated=True)
+    inference = field(4, lambda: InferenceRecord)
+    explanation = field(5, lambda: ExplanationRecord, repeated=True)
+    benchmark = field(6, lambda: BenchmarkRecord, repeated=True)
+    metadata = field(7, lambda: ExplainMetadata)
+    status = field(8, "string")
+
+
+class ExplainEvent(Message):
+    """One entry of an explain file."""
+
+    wall_time = field(1, "double")
+    step = field(2, "int64")
+    explain = field(6, lambda: ExplainRecord)

@@ -1,0 +1,1 @@
+"""The names of the official package for explanations; everything is in `mindspore.explainer`."""
