@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving test-serving-oracle lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
+.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving test-serving-oracle test-serving-api test-serving-ray lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -34,6 +34,19 @@ test-parallel: $(STAMP)
 test-serving: $(STAMP)
 	$(BIN)/python -m pytest tests/serving
 	$(BIN)/python tests/serving/soak.py --seconds 600
+
+# requests made from the OpenAPI document, by schemathesis in an environment of its own
+SCHEMA := .venv-schemathesis
+test-serving-api: $(STAMP)
+	@test -x $(SCHEMA)/bin/schemathesis || { $(PYTHON) -m venv $(SCHEMA) && $(SCHEMA)/bin/python -m pip install -q schemathesis; }
+	$(BIN)/python tests/serving/api_check.py $(SCHEMA)/bin/schemathesis
+
+# the Ray Serve application on a local Ray
+RAY := .venv-ray
+test-serving-ray:
+	@test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install -q 'ray[serve]' requests pytest -e '.[cpu,onnx,train,serving]'
+	$(RAY)/bin/python tests/serving/ray_local.py
 
 ORACLE := .venv-oracle
 # tiny models of every family, made and answered by transformers and PEFT in an environment of its own

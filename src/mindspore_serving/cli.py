@@ -51,6 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--http", default="127.0.0.1:8000", help="address of the HTTP side (default %(default)s)")
     serve.add_argument("--grpc", default="127.0.0.1:8001", help="address of the gRPC side (default %(default)s)")
     serve.add_argument("--workers", type=int, default=1, help="worker processes for each servable")
+    serve.add_argument(
+        "--memory-mb",
+        type=int,
+        default=0,
+        help="memory for servables: each is loaded when it is asked for, those unused for longest leave (default: all are loaded)",
+    )
     serve.add_argument("--max-waiting", type=int, default=10000, help="requests that may wait or run for each servable")
     serve.add_argument("--max-mb", type=int, default=100, help="largest request in MB")
     serve.add_argument("--cache-mb", type=int, default=512, help="memory for keys and values of a language model")
@@ -87,30 +93,47 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(f"mindspore-serving: {error}")
 
 
-def _serve(options: argparse.Namespace) -> None:
+def prepared(arguments: list[str]) -> Host:
+    """A server with the models that a command line names, which does not listen yet."""
+    return _prepared(_parser().parse_args(arguments))
+
+
+def _prepared(options: argparse.Namespace) -> Host:
     if options.path.endswith(".ckpt"):
         made = tempfile.TemporaryDirectory(prefix="mindspore-serving-")
         atexit.register(made.cleanup)
         options.path = checkpoints.to_model(options.path, options.network, options.input, made.name)
     folder = is_language_model(options.path)
     places = [] if folder else locations(options.path)
-    secure = None
-    if options.certificate:
-        secure = SSLConfig(options.certificate, options.private_key, options.client_ca, options.client_ca is not None)
     host = Host(Options(options.admin, _keys(options.key_file)))
     try:
         host.dispatcher.max_enqueued = options.max_waiting
-        host.deploy([Wanted(Deployment(place, options.workers), set(range(options.workers))) for place in places])
+        wanted = [Wanted(Deployment(place, options.workers), set(range(options.workers))) for place in places]
+        if options.memory_mb:
+            host.deploy_on_demand(wanted, options.memory_mb)
+        else:
+            host.deploy(wanted)
         if folder:
             _add_language_model(host, options)
+    except BaseException:
+        host.stop()
+        raise
+    return host
+
+
+def _serve(options: argparse.Namespace) -> None:
+    secure = None
+    if options.certificate:
+        secure = SSLConfig(options.certificate, options.private_key, options.client_ca, options.client_ca is not None)
+    host = _prepared(options)
+    try:
         host.start_grpc(options.grpc, options.max_mb, secure)
         host.start_http(options.http, options.max_mb, secure)
     except BaseException:
         host.stop()
         raise
     scheme = "https" if secure else "http"
-    names = [*(place.name for place in places), *host.language_models.names]
-    print(f"serving {', '.join(names)} at {scheme}://{options.http} and grpc {options.grpc}", flush=True)
+    print(f"serving {', '.join(host.names)} at {scheme}://{options.http} and grpc {options.grpc}", flush=True)
 
 
 def is_language_model(path: str) -> bool:

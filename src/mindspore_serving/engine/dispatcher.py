@@ -12,6 +12,7 @@ from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.location import Location, versions
 from mindspore_serving.engine.pool import MethodInfo, Pool, StartFailed
 from mindspore_serving.engine.queue import QueueClosed, Request, RequestQueue
+from mindspore_serving.engine.residency import Residency
 from mindspore_serving.engine.statistics import Statistics
 from mindspore_serving.engine.values import Instance
 
@@ -54,6 +55,8 @@ class Dispatcher:
         self.max_enqueued = MAX_ENQUEUED
         self.batch_delay = 0.0
         self.draining = False
+        #: which servables are in memory, where not all fit
+        self.residency: Residency | None = None
         #: what else must be at work for the server to be ready
         self.conditions: list[Callable[[], bool]] = []
 
@@ -79,6 +82,27 @@ class Dispatcher:
             self._retire(old)
         return pool
 
+    def limit_memory(self, limit: int) -> Residency:
+        """From now on servables are loaded when they are asked for, within so many bytes."""
+
+        def running() -> dict[str, list[Pool]]:
+            with self._lock:
+                return {name: list(versions.values()) for name, versions in self._pools.items()}
+
+        self.residency = Residency(limit, running, self.withdraw)
+        return self.residency
+
+    async def wake(self, name: str) -> None:
+        """Bring a servable into memory if it is not there; one that is not known is left to `find`."""
+        if self.residency is not None:
+            await self.residency.wake(name)
+
+    def unload(self, name: str) -> None:
+        """Stop a servable for good: it is loaded again by `reload` alone."""
+        if self.residency is not None:
+            self.residency.note_unloaded(name, True)
+        self.withdraw(name)
+
     def withdraw(self, name: str, version: int = 0, timeout: float = 60.0) -> None:
         """Stop a version (0: all) once its requests are answered."""
         with self._lock:
@@ -93,6 +117,8 @@ class Dispatcher:
         """Start the newest version on disk and stop the others once their requests are answered: none fails."""
         if name not in self._deployments:
             raise ServingError(f"'{name}' is not among the servables of this server: {sorted(self._deployments)}", Kind.NOT_FOUND)
+        if self.residency is not None:
+            self.residency.note_unloaded(name, False)
         deployment, devices = self._deployments[name]
         place = deployment.location
         newest = max(versions(place.directory, place.name), default=place.version)
@@ -156,22 +182,24 @@ class Dispatcher:
         """The answers to instances; ServingError if the request as a whole is refused."""
         if self.draining:
             raise ServingError("the server is stopping", Kind.UNAVAILABLE)
+        await self.wake(spec.servable)
         pool, method = self.find(spec)
         size = _share(len(instances), method.batch, pool.alive)
         if size >= len(instances):
-            return await self._put(spec, pool, instances, deadline, priority)
+            return await (await self._put(spec, pool, instances, deadline, priority))
         parts = [instances[start : start + size] for start in range(0, len(instances), size)]
-        found = await asyncio.gather(*(self._put(spec, pool, part, deadline, priority) for part in parts))
+        found = await asyncio.gather(*[await self._put(spec, pool, part, deadline, priority) for part in parts])
         return [answer for part in found for answer in part]
 
-    def _put(
+    async def _put(
         self, spec: Spec, pool: Pool, instances: list[Instance], deadline: float | None, priority: int
     ) -> asyncio.Future[list[Instance | ServingError]]:
         future: asyncio.Future[list[Instance | ServingError]] = self._loop.create_future()
         request = Request(spec.method, instances, future, deadline, priority)
         try:
             pool.queue.put(request, self.max_enqueued)
-        except QueueClosed:  # replaced since it was found
+        except QueueClosed:  # replaced, or out of memory, since it was found
+            await self.wake(spec.servable)
             other, _ = self.find(spec)
             other.queue.put(request, self.max_enqueued)
         return future

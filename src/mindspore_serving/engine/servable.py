@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from mindspore.formats.mindir.files import Decrypt
@@ -10,6 +11,8 @@ from mindspore_serving.engine.declaration import Method, ModelDeclaration, Place
 from mindspore_serving.engine.location import Location, versions
 from mindspore_serving.engine.models import LoadedModel, decryption, input_shapes
 from mindspore_serving.engine.pipeline import Pipeline
+
+_MINDIR_NAME = re.compile(r"[^:]*:([^:]+):\d+")
 
 
 def read_config(location: Location) -> Servable:
@@ -38,8 +41,14 @@ def bare_model(location: Location, decrypt: Decrypt | None) -> Servable:
     places = tuple(Place(0, number) for number in range(len(inputs)))
     stage = Stage(places, len(outputs), f"Model '{location.file}'", model=model.key)
     results = tuple(Place(1, number) for number in range(len(outputs)))
-    method = Method("predict", tuple(inputs), outputs, [stage], results)
+    method = Method("predict", _plain(tuple(inputs)), _plain(outputs), [stage], results)
     return Servable(location.name, {model.key: model}, {"predict": method})
+
+
+def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names without what MindIR puts around them: 'Net_1:x:2' is x."""
+    found = tuple(match[1] if (match := _MINDIR_NAME.fullmatch(name)) else name for name in names)
+    return found if len(set(found)) == len(names) else names
 
 
 class RunningServable:

@@ -7,7 +7,6 @@ answered in the words of its protocol.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ import orjson
 
 from mindspore_serving import log
 from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.protocols.tracing import Tracing
 
 JSON = b"application/json"
 Handler = Callable[["Exchange"], Awaitable[None]]
@@ -35,9 +35,16 @@ class Exchange:
     def __init__(self, scope: dict[str, Any], receive: Any, send: Any, limit: int) -> None:
         self._receive, self._send, self._limit = receive, send, limit
         self.method: str = scope["method"]
-        self.path: str = scope["path"]
+        self.path: str = scope["path"].removeprefix(scope.get("root_path", ""))  # behind a proxy that has a prefix for us
         self._raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
-        self.started = False
+        self.status = 0  # of the answer, once it is begun
+
+    @property
+    def started(self) -> bool:
+        return self.status > 0
+
+    def headers(self) -> dict[str, str]:
+        return {key.decode("latin-1"): value.decode("latin-1") for key, value in self._raw_headers}
 
     def header(self, name: bytes) -> bytes | None:
         return next((value for key, value in self._raw_headers if key == name), None)
@@ -78,7 +85,7 @@ class Exchange:
     async def answer(
         self, data: bytes, status: int = 200, kind: bytes = JSON, headers: list[tuple[bytes, bytes]] | None = None
     ) -> None:
-        self.started = True
+        self.status = status
         await self._send(
             {
                 "type": "http.response.start",
@@ -93,7 +100,7 @@ class Exchange:
 
     async def stream(self, events: AsyncGenerator[bytes], kind: bytes = b"text/event-stream") -> None:
         """Send parts as they come."""
-        self.started = True
+        self.status = 200
         headers = [(b"content-type", kind), (b"cache-control", b"no-cache")]
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
         left = asyncio.ensure_future(self.left())
@@ -121,8 +128,8 @@ class Application:
         self._keys = {b"Bearer " + key.encode() for key in keys}
         #: paths that tell nothing and stay open, for probes
         self._open = {"/v2/health/live", "/v2/health/ready", "/health"}
+        self._tracing = Tracing.if_installed()
         self.active = 0
-        self.last = time.monotonic()
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -131,6 +138,15 @@ class Application:
         if self._keys and exchange.path not in self._open and exchange.header(b"authorization") not in self._keys:
             await exchange.answer_json({"error": "a key is needed: Authorization: Bearer …"}, 401)
             return
+        if self._tracing is None:
+            await self._handle(exchange)
+            return
+        attributes = {"http.request.method": exchange.method, "url.path": exchange.path}
+        with self._tracing.span(f"{exchange.method} /{exchange.path.split('/', 2)[1]}", exchange.headers(), attributes) as span:
+            await self._handle(exchange)
+            self._tracing.end_http(span, exchange.status)
+
+    async def _handle(self, exchange: Exchange) -> None:
         self.active += 1
         try:
             await self._routes.get(exchange.path.split("/", 2)[1], self._other)(exchange)

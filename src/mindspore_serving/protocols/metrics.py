@@ -1,8 +1,7 @@
-"""`/metrics` in Prometheus' text format, and the status page."""
+"""`/metrics` in Prometheus' text format."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
 from mindspore_serving.engine.dispatcher import Dispatcher
@@ -14,7 +13,7 @@ from mindspore_serving.protocols.http import Exchange, Handler
 def handler(dispatcher: Dispatcher, models: LanguageModels) -> Handler:
     async def answer(exchange: Exchange) -> None:
         await exchange.answer(
-            "\n".join([*lines(dispatcher), *_language_lines(models)]).encode() + b"\n",
+            "\n".join([*lines(dispatcher), *_residency_lines(dispatcher), *_language_lines(models)]).encode() + b"\n",
             200,
             b"text/plain; version=0.0.4; charset=utf-8",
         )
@@ -63,6 +62,14 @@ def lines(dispatcher: Dispatcher) -> Iterator[str]:
             yield f'ms_serving_{name}{{servable="{pool.location.name}",version="{pool.location.version or 1}"}} {value}'
 
 
+def _residency_lines(dispatcher: Dispatcher) -> Iterator[str]:
+    found = dispatcher.residency
+    if found is not None:
+        values = {"memory_bytes": found.used, "memory_limit_bytes": found.limit, "loads_total": found.loads}
+        for name, value in {**values, "evictions_total": found.evictions}.items():
+            yield f"ms_serving_{name} {value}"
+
+
 def _language_lines(models: LanguageModels) -> Iterator[str]:
     for name, model in models.by_name.items():
         if model.parent:
@@ -88,27 +95,3 @@ def _language_lines(models: LanguageModels) -> Iterator[str]:
         own = encoder.engine
         for key, value in {"requests_waiting": own.waiting, "texts_total": own.texts, "prompt_tokens_total": own.tokens}.items():
             yield f'ms_serving_encoder_{key}{{model="{name}"}} {value}'
-
-
-def status_page(dispatcher: Dispatcher) -> Handler:
-    """A table of what runs; it loads itself again every two seconds."""
-
-    async def answer(exchange: Exchange) -> None:
-        rows = []
-        for pool in dispatcher.pools:
-            for method in pool.methods:
-                found = pool.statistics.of(method)
-                mean = 1000 * found.total_s / found.requests if found.requests else 0.0
-                cells = (pool.location.name, pool.location.version or 1, method, pool.alive, pool.queue.unfinished, found.requests,
-                         found.failures, f"{mean:.1f} ms", pool.statistics.worker_restarts)  # fmt: skip
-                rows.append("<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells) + "</tr>")
-        heads = ("servable", "version", "method", "workers", "waiting", "requests", "failures", "mean latency", "restarts")
-        head = "".join(f"<th>{name}</th>" for name in heads)
-        page = (
-            "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=2><title>MindSpore Serving</title>"
-            "<style>body{font-family:sans-serif;margin:2em}td,th{padding:.3em 1em;text-align:left;border-bottom:1px solid #ccc}</style>"
-            f"<h1>MindSpore Serving</h1><table><tr>{head}</tr>{''.join(rows)}</table>"
-        )
-        await exchange.answer(page.encode(), 200, b"text/html; charset=utf-8")
-
-    return answer

@@ -17,6 +17,7 @@ def handler(dispatcher: Dispatcher) -> Any:
         spec = Spec(request.servable_spec.name, request.servable_spec.method_name, request.servable_spec.version_number)
         left = context.time_remaining()
         try:
+            await dispatcher.wake(spec.servable)
             _, method = dispatcher.find(spec)
             answers = await dispatcher.infer(spec, instances_of(request, method.inputs), time.monotonic() + left if left else None)
             reply = reply_of(answers, method.outputs)

@@ -33,6 +33,7 @@ async def _predict(dispatcher: Dispatcher, exchange: Exchange) -> dict[str, Any]
         spec = spec_of(exchange.path)
     except ServingError as error:
         raise ServingError(_PARSE + error.message) from None
+    await dispatcher.wake(spec.servable)
     _, method = dispatcher.find(spec)
     try:
         instances = instances_of(message, method.inputs, f"servable {spec.servable}, method {spec.method}")

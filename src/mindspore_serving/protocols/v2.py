@@ -62,6 +62,12 @@ def spec_of(dispatcher: Dispatcher, model: str, version: str = "") -> Spec:
     return Spec(servable or model, method or default_method(pool), number)
 
 
+async def awake(dispatcher: Dispatcher, model: str) -> None:
+    """Bring what a model's name stands for into memory."""
+    await dispatcher.wake(model)
+    await dispatcher.wake(model.rpartition(".")[0])
+
+
 def default_method(pool: Pool) -> str:
     return "predict" if "predict" in pool.methods else next(iter(pool.methods))
 
@@ -238,4 +244,7 @@ def _duration(count: int, seconds: float) -> dict[str, int]:
 
 
 def index(dispatcher: Dispatcher) -> list[dict[str, str]]:
-    return [{"name": name, "version": str(version), "state": "READY", "reason": ""} for name, version in models(dispatcher)]
+    found = [{"name": name, "version": str(version), "state": "READY", "reason": ""} for name, version in models(dispatcher)]
+    known = dispatcher.residency.names if dispatcher.residency is not None else []
+    asleep = sorted(set(known) - set(dispatcher.names()))
+    return found + [{"name": name, "version": "", "state": "UNAVAILABLE", "reason": "loaded when it is asked for"} for name in asleep]

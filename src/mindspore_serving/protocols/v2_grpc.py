@@ -141,6 +141,7 @@ class _Service:
         return {"name": "mindspore_serving", "version": self._version, "extensions": v2.EXTENSIONS}
 
     async def ModelMetadata(self, request: Any, left: float | None) -> dict[str, Any]:
+        await v2.awake(self._dispatcher, request.name)
         return v2.metadata(self._dispatcher, request.name, request.version)
 
     async def ModelStatistics(self, request: Any, left: float | None) -> dict[str, Any]:
@@ -153,7 +154,7 @@ class _Service:
         return await self._admin(self._dispatcher.reload, request.model_name)
 
     async def RepositoryModelUnload(self, request: Any, left: float | None) -> dict[str, Any]:
-        return await self._admin(self._dispatcher.withdraw, request.model_name)
+        return await self._admin(self._dispatcher.unload, request.model_name)
 
     async def _admin(self, work: Callable[[str], None], name: str) -> dict[str, Any]:
         if not self._allow_admin:
@@ -162,6 +163,7 @@ class _Service:
         return {}
 
     async def ModelInfer(self, request: Any, left: float | None) -> dict[str, Any]:
+        await v2.awake(self._dispatcher, request.model_name)
         spec = v2.spec_of(self._dispatcher, request.model_name, request.model_version)
         pool, method = self._dispatcher.find(spec)
         instances, batched = v2.instances_of(method, _tensors(request))

@@ -47,7 +47,7 @@ async def _answer(dispatcher: Dispatcher, version: str, allow_admin: bool, excha
         case ["repository", "models", name, ("load" | "unload") as action]:
             if not allow_admin:
                 raise ServingError("loading and unloading models is not allowed on this port", Kind.INVALID)
-            work = dispatcher.reload if action == "load" else dispatcher.withdraw
+            work = dispatcher.reload if action == "load" else dispatcher.unload
             await asyncio.get_running_loop().run_in_executor(None, work, name)
             await exchange.answer_json({})
         case _:
@@ -55,6 +55,7 @@ async def _answer(dispatcher: Dispatcher, version: str, allow_admin: bool, excha
 
 
 async def _model(dispatcher: Dispatcher, exchange: Exchange, name: str, version: str, rest: list[str]) -> None:
+    await v2.awake(dispatcher, name)
     match rest:
         case []:
             await exchange.answer_json(v2.metadata(dispatcher, name, version))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import socket
@@ -21,7 +22,18 @@ from mindspore.version import __version__ as VERSION
 from mindspore_serving import log
 from mindspore_serving.engine.dispatcher import Dispatcher
 from mindspore_serving.llm.language_models import LanguageModels
-from mindspore_serving.protocols import http, metrics, official_grpc, official_rest, openai, v2_grpc, v2_rest
+from mindspore_serving.protocols import (
+    http,
+    metrics,
+    official_grpc,
+    official_rest,
+    openai,
+    openapi,
+    status_page,
+    v2_grpc,
+    v2_rest,
+)
+from mindspore_serving.protocols.tracing import GrpcTracing, Tracing
 from mindspore_serving.server.config import SSLConfig, Wanted, split_address
 
 if TYPE_CHECKING:
@@ -52,6 +64,7 @@ class Host:
         self.language_models = LanguageModels()
         self._grpc: grpc.aio.Server | None = None
         self._http: _HttpServer | None = None
+        self._asgi: http.Application | None = None
         self._stopping = threading.Lock()
         self._stopped = False
         self._old_handlers: dict[int, Any] = {}
@@ -71,6 +84,16 @@ class Host:
         for item in wanted:
             pool = self.dispatcher.deploy(item.deployment, sorted(item.devices) or [0])
             log.info(f"servable {item.deployment.location.name} runs with worker processes {pool.pids}")
+
+    def deploy_on_demand(self, wanted: list[Wanted], megabytes: int) -> None:
+        """Let these be loaded when they are asked for, as far as so much memory goes."""
+        self._wait(self._know(wanted, megabytes << 20))
+
+    async def _know(self, wanted: list[Wanted], limit: int) -> None:
+        residency = self.dispatcher.limit_memory(limit)
+        for item in wanted:
+            load = functools.partial(self.dispatcher.deploy, item.deployment, sorted(item.devices) or [0])
+            residency.know(item.deployment.location, load)
 
     def add_language_model(self, model: LanguageModel) -> None:
         self.language_models.add(model)
@@ -94,7 +117,8 @@ class Host:
     async def _open_grpc(self, address: str, limit: int, ssl_config: SSLConfig | None) -> grpc.aio.Server:
         size = limit << 20
         options = [("grpc.max_send_message_length", size), ("grpc.max_receive_message_length", size), ("grpc.so_reuseport", 0)]
-        server = grpc.aio.server(options=options)
+        tracing = Tracing.if_installed()
+        server = grpc.aio.server(options=options, interceptors=[GrpcTracing(tracing)] if tracing is not None else [])
         modern = v2_grpc.handler(self.dispatcher, VERSION, self._options.admin)
         server.add_generic_rpc_handlers((official_grpc.handler(self.dispatcher), modern))
         failed = f"Serving Error: Serving gRPC server start failed, create server failed, address {address}"
@@ -121,13 +145,36 @@ class Host:
             listening = _listen(host, port)
         except OSError as error:
             raise RuntimeError(f"{failed}: {error.strerror}") from None
-        self._http = _HttpServer(self._application(limit << 20), listening, secure)
+        self._http = _HttpServer(self.application(limit << 20), listening, secure)
         self._wait(self._http.start())
 
-    def _application(self, limit: int) -> http.Application:
+    @property
+    def names(self) -> list[str]:
+        """All that can be asked for by name."""
+        known = self.dispatcher.residency.names if self.dispatcher.residency is not None else []
+        return [*dict.fromkeys([*self.dispatcher.names(), *known]), *self.language_models.names]
+
+    async def answer(self, scope: dict[str, Any], receive: Any, send: Any, limit: int) -> None:
+        """Answer one ASGI request of another event loop, whose `receive` and `send` are called there."""
+        if self._asgi is None:
+            self._asgi = self.application(limit)
+        caller = asyncio.get_running_loop()
+
+        async def received() -> Any:
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(receive(), caller))
+
+        async def sent(message: Any) -> None:
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(send(message), caller))
+
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._asgi(scope, received, sent), self._loop))
+
+    def application(self, limit: int) -> http.Application:
+        """The HTTP side; a request may have so many bytes."""
         model = official_rest.handler(self.dispatcher)
         routes = {
-            "": metrics.status_page(self.dispatcher),
+            "": status_page.handler(),
+            "status": status_page.data_handler(self.dispatcher, self.language_models),
+            "openapi.json": openapi.handler(self.dispatcher, self.language_models, VERSION),
             "metrics": metrics.handler(self.dispatcher, self.language_models),
             "model": model,
             "v1": openai.handler(self.language_models),
