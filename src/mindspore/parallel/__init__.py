@@ -26,6 +26,7 @@ _LAZY = {
     "load_segmented_checkpoints": "mindspore.train.serialization",
     "reshard": "mindspore.parallel.function",
     "calibrate": "mindspore.parallel.calibration",
+    "search_layers": "mindspore.parallel.layer_plans",
 }  # fmt: skip
 
 __all__ = [

@@ -66,6 +66,8 @@ def _halves(axes: Axes) -> list[Axes]:
 class Search:
     """One graph."""
 
+    counts_all = False  #: operators that have no choice are variables, too
+
     def __init__(self, graph: FuncGraph, options: Options, known: Given = Given()):
         self.graph, self.options, self.given = graph, options, known
         self.mesh = Mesh.of(options.devices)
@@ -83,22 +85,27 @@ class Search:
         self.exact, self.problem, self.least = True, Problem(), 0.0
 
     def run(self) -> Plan:
-        nodes = [n for n in self.graph.nodes() if "Grad_" not in n.scope and not n.op.writes]
-        for node in nodes:
-            rule = rule_of(node)
-            if rule is not None and rule.inputs:
-                kind = self._kinds[node.id] = self._kind(node, rule)
-                found = list(self._once(("choices", kind), lambda node=node, rule=rule: self._choices(node, rule)))
-                if len(found) > 1 or "in_strategy" in node.op.attrs:
-                    self.rules[node.id], self.choices[node.id] = rule, found
-        searched = [n for n in nodes if n.id in self.choices]
-        self._spread_given(searched)
+        searched = self._searched()
         preset = self._solve(searched, 0.0)
         if self._memory(searched, preset) > self.machine.memory:
             preset = self._within_memory(searched)
         given = {n.id for n in searched if "in_strategy" in n.op.attrs}
         chosen = {i: a for i, a in preset.items() if i not in given}
         return make_plan(self.graph, self.options, chosen, self.given)
+
+    def _searched(self) -> list[CNode]:
+        """The operators that have a choice, with their choices."""
+        nodes = [n for n in self.graph.nodes() if "Grad_" not in n.scope and not n.op.writes]
+        for node in nodes:
+            rule = rule_of(node)
+            if rule is not None and rule.inputs:
+                kind = self._kinds[node.id] = self._kind(node, rule)
+                found = list(self._once(("choices", kind), lambda node=node, rule=rule: self._choices(node, rule)))
+                if len(found) > 1 or "in_strategy" in node.op.attrs or self.counts_all:
+                    self.rules[node.id], self.choices[node.id] = rule, found
+        searched = [n for n in nodes if n.id in self.choices]
+        self._spread_given(searched)
+        return searched
 
     def _kind(self, node: CNode, rule: Factors) -> Any:
         """What the choices of an operator and their costs depend on."""
@@ -164,12 +171,8 @@ class Search:
     # -- costs ------------------------------------------------------------------------------------------------------------
     def _node_cost(self, node: CNode, chosen: Assignment, weight_price: float) -> float:
         rule, mesh, machine = self.rules[node.id], self.mesh, self.machine
-        shapes, outputs = shapes_of(node), outputs_of(node)
         leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
-        parts = mesh.parts(a for axes in chosen.values() for a in axes)
-        nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
-        passes = 3 if self.trains else 1
-        seconds = passes * machine.operation(cost.flops_of(rule, shapes, outputs) / parts, nbytes / parts)
+        seconds = (3 if self.trains else 1) * self._work(node, chosen)
         for leaf, layout in zip(leaves, output_layouts(rule, chosen)):
             seconds += self._move(layout, layout.paid(), getattr(leaf, "nbytes", 0))
         used = {a for axes in chosen.values() for a in axes}
@@ -181,8 +184,20 @@ class Search:
             seconds += weight_price * stored * _KEPT
             if self.trains:
                 axes = tuple(sorted(used - wanted.used))
-                seconds += machine.collective("all_reduce", stored, mesh, axes)
+                seconds += self._sum_of_gradients(machine.collective("all_reduce", stored, mesh, axes))
         return seconds
+
+    def _sum_of_gradients(self, seconds: float) -> float:
+        """What a sum of gradients over devices costs, beside work that is done as often."""
+        return seconds
+
+    def _work(self, node: CNode, chosen: Assignment) -> float:
+        """Seconds of an operator's forward pass on a device."""
+        rule, parts = self.rules[node.id], self.mesh.parts(a for axes in chosen.values() for a in axes)
+        leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
+        nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
+        flops = cost.flops_of(rule, shapes_of(node), outputs_of(node))
+        return self.machine.operation(flops / parts, nbytes / parts)
 
     def _move(self, source: Layout, target: Layout, nbytes: int) -> float:
         key = (source, target, nbytes)
@@ -216,17 +231,25 @@ class Search:
                 costs = costs + self._from_input(node, place, arg)
             number[node.id] = problem.variable(costs)
         for node in nodes:
-            for place, arg in enumerate(node.args):
-                maker, output = _maker(arg)
-                if maker is not None and maker.id in number and self._is_moved(node, place):
-                    costs = self._once(
-                        ("edge", self._kinds[maker.id], output, self._kinds[node.id], place),
-                        lambda edge=(node, place, maker, output): self._edge(*edge),
-                    )
-                    problem.add(number[maker.id], number[node.id], costs)
+            for place in range(len(node.args)):
+                edge = self._edge_of(node, place)
+                if edge is not None:
+                    maker, output = edge
+                    problem.add(number[maker.id], number[node.id], self._table(maker, output, node, place))
         best = problem.solve()
         self.exact, self.problem, self.least = best.exact, problem, best.cost
         return {node.id: self.choices[node.id][best.values[number[node.id]]] for node in nodes}
+
+    def _edge_of(self, node: CNode, place: int) -> tuple[CNode, int] | None:
+        """The operator whose choice matters for an argument, and which of its results that is."""
+        maker, output = _maker(node.args[place])
+        return (maker, output) if maker is not None and maker.id in self.choices and self._is_moved(node, place) else None
+
+    def _table(self, maker: CNode, output: int, node: CNode, place: int) -> np.ndarray:
+        return self._once(
+            ("edge", self._kinds[maker.id], output, self._kinds[node.id], place),
+            lambda: self._edge(node, place, maker, output),
+        )
 
     def _is_moved(self, node: CNode, place: int) -> bool:
         labels = self.rules[node.id].inputs
