@@ -1,5 +1,6 @@
 """Sparse tensors, boxes, and operations of the user's own."""
 
+import os
 import shutil
 import subprocess
 
@@ -132,6 +133,45 @@ def test_functions_of_shared_libraries(tmp_path):
     assert op(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])).tolist() == [4, 6]
     with pytest.raises(ValueError, match="cannot be loaded"):
         ops.Custom(f"{library}:missing", lambda a: a, lambda a: a, "aot")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_a_source_file_is_compiled(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    source = tmp_path / "twice.c"
+    text = (
+        "#include <stdint.h>\n"
+        "int twice(int n, void **p, int *ndims, int64_t **shapes, const char **dtypes, void *stream, void *extra) {\n"
+        "  for (int64_t i = 0; i < shapes[0][0]; i++) ((float *)p[1])[i] = FACTOR * ((float *)p[0])[i];\n"
+        "  return 0;\n}\n"
+    )
+    for factor in (2, 3):  # what has changed is compiled again
+        source.write_text(text.replace("FACTOR", str(factor)))
+        op = ops.Custom(f"{source}:twice", lambda a: a, lambda a: a, "aot")
+        for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+            with ms.context.local_context(mode=mode):
+                assert ms.jit(lambda x, op=op: op(x))(Tensor([1.0, 2.0])).tolist() == [factor, 2 * factor]
+    source.write_text("int twice(")
+    with pytest.raises(RuntimeError, match=r"cannot be compiled:\n.*error"):
+        ops.Custom(f"{source}:twice", lambda a: a, lambda a: a, "aot")
+    assert [p.suffix for p in (tmp_path / f"mindspore_custom_{os.getuid()}").iterdir()] == [".so", ".so"]
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(RuntimeError, match="needs the compiler 'no-such-compiler'"):
+        ops.Custom(f"{source}:twice", lambda a: a, lambda a: a, "aot")
+
+
+def test_mistakes_with_compiled_operations(tmp_path, monkeypatch):
+    with pytest.raises(TypeError, match="must be of type str"):
+        ops.Custom(None, lambda a: a, lambda a: a, "aot")
+    with pytest.raises(TypeError, match="should be like 'file_name:func_name'"):
+        ops.Custom("add", None, None, "aot")
+    elsewhere = ops.CustomRegOp("add").target("Ascend").get_op_info()
+    op = ops.Custom("add", lambda a: a, lambda a: a, "aot", reg_info=elsewhere)
+    with pytest.raises(RuntimeError, match="is made for Ascend"):
+        op(Tensor([1.0]))
+    monkeypatch.setenv("MS_CUSTOM_AOT_WHITE_LIST", str(tmp_path))
+    with pytest.raises(TypeError, match="the legal path for the file is"):
+        ops.Custom("/usr/lib/add.so:add", lambda a: a, lambda a: a, "aot")
 
 
 def test_registration_records():

@@ -102,7 +102,7 @@ def get_py_obj_dtype(obj: Any) -> Type:
         return _dtype.function
     if isinstance(obj, Type):
         return _dtype.type_type
-    return pytype_to_dtype(type(obj))
+    return pytype_to_dtype(obj if isinstance(obj, type) else type(obj))
 
 
 def type_size_in_bytes(dtype: Any) -> int:

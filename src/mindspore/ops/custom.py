@@ -6,7 +6,6 @@ kernels are compiled themselves (`hybrid.py`).
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from mindspore._base.optional import require
 from mindspore.common.tensor import Tensor
 from mindspore.ir import Abstract, AbstractTensor, AbstractTuple
 from mindspore.ops._hybrid_names import INTRINSICS
+from mindspore.ops.custom_library import library_function
 from mindspore.ops.hybrid import Hybrid
 from mindspore.prims import checks
 from mindspore.prims.primitive import Primitive
@@ -125,7 +125,8 @@ class Custom(Primitive):
     """An operation of the user's own.
 
     Args:
-        func: for 'pyfunc' and 'hybrid' a Python function on arrays; for 'aot' "library.so:function".
+        func: for 'pyfunc' and 'hybrid' a Python function on arrays; for 'aot' "library.so:function", or "source.cc:function", which
+            is compiled (`ops/custom_library.py` has the function's form).
         out_shape, out_dtype: the results': values, or functions of the inputs' shapes and types; inferred for
             'hybrid' when not given.
         func_type: 'pyfunc', 'hybrid' (also 'akg') or 'aot'. Kernels marked by `ops.kernel` are always hybrid: loops over elements,
@@ -149,7 +150,7 @@ class Custom(Primitive):
         if func_type == "akg" or getattr(func, "__ms_hybrid__", False):
             func_type = "hybrid"
         self.func, self.func_type, self.out_shape, self.out_dtype = func, func_type, out_shape, out_dtype
-        run = _library_function(func) if func_type == "aot" else func
+        run = library_function(func, out_shape, _target(reg_info)) if func_type == "aot" else func
         if func_type != "aot" and not callable(func):
             raise TypeError(f"For 'Custom', 'func' must be a function for func_type {func_type!r}, but got {func!r}.")
         if func_type == "hybrid":
@@ -182,6 +183,8 @@ class Custom(Primitive):
     def _results(self, *args: Any) -> Any:
         """What comes out, from the declared shapes and types or, failing that, by a trial run on zeros."""
         if self.out_shape is None or self.out_dtype is None:
+            if self.func_type == "aot":
+                raise TypeError("For 'Custom', func_type 'aot' needs 'out_shape' and 'out_dtype': values, or functions of the inputs.")
             return self._trial(*args)
         shapes = [list(a.shape) for a in args]
         dtypes = [a.dtype for a in args]
@@ -210,30 +213,10 @@ class Custom(Primitive):
         return call
 
 
-def _library_function(func: Any) -> Callable:
-    """A C function `int f(int nparam, void **params, int *ndims, int64_t **shapes, const char **dtypes, void *, void *)`."""
-    if not isinstance(func, str) or ":" not in func:
-        raise ValueError(f"For 'Custom', 'func' must be 'library.so:function' for func_type 'aot', but got {func!r}.")
-    path, _, name = func.rpartition(":")
-    try:
-        function = getattr(ctypes.CDLL(path), name)
-    except (OSError, AttributeError) as error:
-        raise ValueError(f"For 'Custom', the function {name!r} of {path!r} cannot be loaded: {error}.") from None
-    function.restype = ctypes.c_int
-
-    def run(arrays: list[np.ndarray]) -> None:
-        arrays[:] = [np.ascontiguousarray(a) for a in arrays]
-        n = len(arrays)
-        shapes = [np.asarray(a.shape, np.int64) for a in arrays]
-        status = function(
-            n, (ctypes.c_void_p * n)(*(a.ctypes.data for a in arrays)), (ctypes.c_int * n)(*(a.ndim for a in arrays)),
-            (ctypes.c_void_p * n)(*(s.ctypes.data for s in shapes)),
-            (ctypes.c_char_p * n)(*(a.dtype.name.encode() for a in arrays)), None, None,
-        )  # fmt: skip
-        if status != 0:
-            raise RuntimeError(f"the custom operation {func!r} failed with status {status}.")
-
-    return run
+def _target(reg_info: Any) -> str:
+    """The device that registration records name."""
+    records = reg_info if isinstance(reg_info, (list, tuple)) else [reg_info]
+    return next((r["target"] for r in records if isinstance(r, dict) and r.get("target")), "CPU")
 
 
 # -- hybrid kernels ---------------------------------------------------------------------------------------------------
