@@ -149,7 +149,7 @@ _LAZY: dict[str, str] = {
          "set_algo_parameters", "get_algo_parameters", "reset_algo_parameters", "Layout", "shard",
          "reshard", "parameter_broadcast"], "mindspore.parallel"),
     **dict.fromkeys(
-        ["Model", "DatasetHelper", "connect_network_with_dataset", "data_sink", "SummaryRecord", "SummaryCollector",
+        ["Model", "auto_tune", "DatasetHelper", "connect_network_with_dataset", "data_sink", "SummaryRecord", "SummaryCollector",
          "SummaryLandscape", "FixedLossScaleManager", "DynamicLossScaleManager", "LossScaleManager", "LossMonitor", "TimeMonitor",
          "ModelCheckpoint", "CheckpointConfig", "Callback", "RunContext", "ReduceLROnPlateau", "Metric", "LearningRateScheduler",
          "History", "LambdaCallback", "EarlyStopping", "OnRequestExit", "BackupAndRestore", "FlopsUtilizationCollector",

@@ -30,6 +30,7 @@ from mindspore.train.model import Model
 from mindspore.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
 from mindspore.train.summary import SummaryLandscape, SummaryRecord
 from mindspore.train.thor import ConvertModelUtils, ConvertNetUtils
+from mindspore.train.tuning import auto_tune
 
 __ms_treatment__ = "interpreted"  # by the compiler: see compiler/parse/source.py
 
@@ -39,7 +40,7 @@ __all__ = [
     "LossScaleManager", "Model", "ModelCheckpoint", "OnRequestExit", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
     "TrainFaultTolerance", "connect_network_with_dataset", "data_sink", "load_checkpoint", "load_param_into_net",
     "save_checkpoint", "ExactResume", "FlopsUtilizationCollector", "SummaryCollector",
-    "SummaryLandscape", "SummaryRecord",
+    "SummaryLandscape", "SummaryRecord", "auto_tune",
 ]  # fmt: skip
 __all__ += _metrics.__all__
 

@@ -115,6 +115,18 @@ class Model:
         """
         return self._train_network
 
+    def replace_train_network(self, network: Cell) -> None:
+        """Train by another form of the step, with the same parameters.
+
+        Examples:
+            >>> from mindspore import nn
+            >>> from mindspore.train import Model
+            >>> net = nn.Dense(3, 1)
+            >>> model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+            >>> model.replace_train_network(model.train_network)
+        """
+        self._train_network, self._sunk_steps = network, None
+
     @property
     def eval_network(self) -> Cell | None:
         """The network of one evaluation step.

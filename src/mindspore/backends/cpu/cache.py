@@ -42,8 +42,13 @@ def folder() -> Path | None:
     path = flags.text("MS_COMPILER_CACHE_PATH")
     if not (_Setting.enabled or path or flags.switch("MS_COMPILER_CACHE_ENABLE")):
         return None
-    named = _Setting.path or path
-    return (Path(named) if named else _of_user()) / "cpu_kernels"
+    return home() / "cpu_kernels"
+
+
+def home() -> Path:
+    """The folder of everything that is kept between runs."""
+    named = _Setting.path or flags.text("MS_COMPILER_CACHE_PATH")
+    return Path(named) if named else _of_user()
 
 
 def _of_user() -> Path:

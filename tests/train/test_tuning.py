@@ -1,0 +1,117 @@
+"""`ms.auto_tune`: what it leaves alone, what it stores, what it refuses. That it is quicker is measured by `benchmarks/tuning`."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+import mindspore.dataset as ds
+from mindspore import nn, train
+from mindspore.train import tuning
+
+
+@pytest.fixture(autouse=True)
+def own_place(tmp_path, monkeypatch):
+    monkeypatch.setenv("MS_COMPILER_CACHE_PATH", str(tmp_path))
+    workers = ds.config.get_num_parallel_workers()
+    with ms.context.local_context(mode=ms.GRAPH_MODE):
+        yield
+    ds.config.set_num_parallel_workers(workers)
+
+
+def data(rows=64):
+    x = np.random.default_rng(0).random((rows, 8)).astype(np.float32)
+    return ds.NumpySlicesDataset((x, x.sum(1, keepdims=True)), ["x", "y"], shuffle=False).batch(16)
+
+
+def model(dropout=0.0):
+    ms.set_seed(1)
+    net = nn.SequentialCell(nn.Dense(8, 16), nn.Dropout(p=dropout), nn.Dense(16, 1))
+    return train.Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.05, 0.9))
+
+
+def files(folder):
+    return sorted((folder / "tuned").glob("*"))
+
+
+def test_training_goes_on_as_if_nothing_had_been_tuned():
+    weights = []
+    for tuned in (False, True):
+        made = model(dropout=0.3)
+        made.train_network.set_train(True)
+        if tuned:
+            ms.auto_tune(made, data(), budget=2, precision=False, verbose=False)
+        made.train(2, data())
+        weights.append([p.asnumpy() for p in made.train_network.get_parameters()])
+    for plain, tuned in zip(*weights):
+        np.testing.assert_allclose(plain, tuned, rtol=1e-5, atol=1e-6)
+
+
+def test_what_was_tried_is_said_and_used_again(tmp_path, capsys):
+    first = ms.auto_tune(model(), data(), budget=3)
+    said = capsys.readouterr().out
+    assert said.startswith("auto_tune: ")
+    assert "ms a step as it is" in said
+    assert first.trials
+    assert first.after <= first.before
+    (file,) = files(tmp_path)
+    second = ms.auto_tune(model(), data(), budget=3)
+    assert second.stored
+    assert second.settings == first.settings
+    assert "found earlier" in capsys.readouterr().out
+    other = ms.auto_tune(model(), ds.NumpySlicesDataset((np.ones((8, 8), np.float32), np.ones((8, 1), np.float32)), ["x", "y"]).batch(4),
+                         budget=0.1, verbose=False)  # fmt: skip
+    assert not other.stored  # another batch, another key
+    assert file in files(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", json.dumps({"settings": {"graph": 1}}), json.dumps({"settings": {"what": 1}})])
+def test_damaged_files_are_made_again(tmp_path, content):
+    ms.auto_tune(model(), data(), budget=0.1, verbose=False)
+    (file,) = files(tmp_path)
+    file.write_text(content)
+    assert not ms.auto_tune(model(), data(), budget=0.1, verbose=False).stored
+    assert json.loads(file.read_text())["settings"]["graph"] is True
+
+
+def test_several_writers_leave_one_whole_file(tmp_path):
+    file = tmp_path / "tuned" / "key.json"
+    found = [tuning.Tuning(tuning.Settings(threads=n + 1), 2.0, 1.0) for n in range(8)]
+    threads = [threading.Thread(target=lambda t=t: [tuning._write(file, t) for _ in range(20)]) for t in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert files(tmp_path) == [file]
+    assert tuning._read(file).settings in [t.settings for t in found]
+
+
+def test_precision_is_left_if_the_loss_does_not_agree():
+    class Sharp(nn.Cell):
+        """A loss that only float32 can tell from 0."""
+
+        def __init__(self):
+            super().__init__()
+            self.w = ms.Parameter(ms.Tensor(np.eye(4, dtype=np.float32)), name="w")
+
+        def construct(self, x, y):
+            return ((ms.ops.matmul(x, self.w) - x * 0.999) ** 2).mean()
+
+    net = Sharp()
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 1e-6))
+    x = np.full((4, 4), 1.001, np.float32)
+    rows = ds.NumpySlicesDataset((x, x), ["x", "y"]).batch(4)
+    found = ms.auto_tune(step, rows, budget=5, verbose=False)
+    assert found.settings.precision == "float32"
+    assert any("precision" in t.settings and "losses differ" in t.remark for t in found.trials)
+
+
+@pytest.mark.parametrize("arguments, error", [
+    (("model", None), AttributeError), ((3, "data"), TypeError), (("model", "data", 0), ValueError), (("model", "empty"), ValueError),
+])  # fmt: skip
+def test_mistakes_are_named(arguments, error):
+    given = {"model": model(), "data": data(), "empty": data().take(1).skip(1)}
+    with pytest.raises(error):
+        ms.auto_tune(*(given.get(a, a) if isinstance(a, str) else a for a in arguments))
