@@ -105,14 +105,67 @@ class ResNet50(nn.Cell):
         return self.head(self.mean(self.body(x), (2, 3)))
 
 
-def resnet50():
+def resnet50(compiled=True):
     net = ResNet50()
     labels = Tensor(RNG.integers(0, 1000, 8).astype(np.int32))
-    return training(net, nn.Momentum(net.trainable_params(), 0.001, 0.9), normal(8, 3, 224, 224), labels)
+    optimizer = nn.Momentum(net.trainable_params(), 0.001, 0.9)
+    return training(net, optimizer, normal(8, 3, 224, 224), labels, compiled=compiled)
 
 
 def resnet50_inference():
     net = initialise(ResNet50())
+    net.set_train(False)
+    x = normal(1, 3, 224, 224)
+    return lambda: net(x).asnumpy()
+
+
+#: expansion, channels, blocks, stride of MobileNetV2's stages
+STAGES = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+
+
+def conv_bn6(inputs, outputs, kernel, stride=1, group=1):
+    layers = [
+        nn.Conv2d(inputs, outputs, kernel, stride, pad_mode="pad", padding=kernel // 2, group=group, has_bias=False),
+        nn.BatchNorm2d(outputs),
+    ]
+    return [*layers, nn.ReLU6()]
+
+
+class Inverted(nn.Cell):
+    def __init__(self, inputs, outputs, stride, expansion):
+        super().__init__()
+        hidden = inputs * expansion
+        layers = conv_bn6(inputs, hidden, 1) if expansion > 1 else []
+        layers += [*conv_bn6(hidden, hidden, 3, stride, hidden), *conv_bn6(hidden, outputs, 1)[:-1]]
+        self.layers, self.residual = nn.SequentialCell(layers), stride == 1 and inputs == outputs
+
+    def construct(self, x):
+        return x + self.layers(x) if self.residual else self.layers(x)
+
+
+class MobileNet(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        layers, inputs = conv_bn6(3, 32, 3, 2), 32
+        for expansion, outputs, count, stride in STAGES:
+            for i in range(count):
+                layers.append(Inverted(inputs, outputs, stride if i == 0 else 1, expansion))
+                inputs = outputs
+        self.body, self.head = nn.SequentialCell(layers + conv_bn6(320, 1280, 1)), nn.Dense(1280, 1000)
+        self.mean = ops.ReduceMean()
+
+    def construct(self, x):
+        return self.head(self.mean(self.body(x), (2, 3)))
+
+
+def mobilenet():
+    net = MobileNet()
+    labels = Tensor(RNG.integers(0, 1000, 16).astype(np.int32))
+    return training(net, nn.Momentum(net.trainable_params(), 0.001, 0.9), normal(16, 3, 224, 224), labels)
+
+
+def mobilenet_inference():
+    net = initialise(MobileNet())
     net.set_train(False)
     x = normal(1, 3, 224, 224)
     return lambda: net(x).asnumpy()
@@ -150,11 +203,11 @@ class Gpt(nn.Cell):
         return self.head(self.norm(self.blocks(self.words(x) + self.places))).reshape(BATCH * TOKENS, WORDS)
 
 
-def gpt():
+def gpt(compiled=True):
     net = Gpt()
     tokens, following = (Tensor(RNG.integers(0, WORDS, (BATCH, TOKENS)).astype(np.int32)) for _ in range(2))
     optimizer = nn.AdamWeightDecay(net.trainable_params(), 1e-3, weight_decay=0.01)
-    return training(net, optimizer, tokens, following, flat=True)
+    return training(net, optimizer, tokens, following, flat=True, compiled=compiled)
 
 
 class Encoder(nn.Cell):
@@ -292,12 +345,23 @@ def eager_lenet():
     return training(net, optimizer, normal(32, 1, 32, 32), labels, compiled=False)
 
 
+def eager_resnet50():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    return resnet50(compiled=False)
+
+
+def eager_gpt():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    return gpt(compiled=False)
+
+
 CASES = {
     "lenet": lenet, "resnet50": resnet50, "resnet50_inference": resnet50_inference, "gpt": gpt, "bert": bert,
     "lstm": lstm, "chain": chain,
     "softmax_cross_entropy": softmax_cross_entropy, "layer_norm": layer_norm, "batch_norm_relu": batch_norm_relu,
     "eager_add": eager_add, "eager_matmul": eager_matmul, "eager_conv": eager_conv,
-    "eager_lenet": eager_lenet,
+    "eager_lenet": eager_lenet, "eager_resnet50": eager_resnet50, "eager_gpt": eager_gpt,
+    "mobilenet": mobilenet, "mobilenet_inference": mobilenet_inference,
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""ResNet-50 inference on ONNX Runtime and OpenVINO, from the file named by BENCH_ONNX."""
+"""Inference of a network on ONNX Runtime and OpenVINO, from the file named by BENCH_ONNX."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def prepare(contender: str) -> None:
     _Engine.name = contender
 
 
-def resnet50_inference():
+def inference():
     path = os.environ["BENCH_ONNX"]
     if _Engine.name == "openvino":
         import openvino
@@ -34,4 +34,4 @@ def resnet50_inference():
     return lambda: session.run(None, {name: X})
 
 
-CASES = {"resnet50_inference": resnet50_inference}
+CASES = {"resnet50_inference": inference, "mobilenet_inference": inference}

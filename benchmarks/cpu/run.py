@@ -22,17 +22,23 @@ PACKAGES = {
     "torch": ["torch==2.13.*"], "jax": ["jax"], "mindspore": ["mindspore==2.10.*", "numpy<2"],
     "onnxruntime": ["onnxruntime"], "openvino": ["openvino"],
 }  # fmt: skip
-ENVIRONMENTS = {"torch_compile": "torch"}
+ENVIRONMENTS = {"torch_compile": "torch", "mindspore_as_is": "mindspore"}
 ENGINES = ("onnxruntime", "openvino")
 CONTENDERS = ("ours", "torch", "torch_compile", "jax", "mindspore")
+#: contenders run on request: official MindSpore as it comes
+VARIANTS = ("mindspore_as_is",)
+#: what makes a rival fastest here. Official MindSpore's oneDNN takes reference kernels on CPUs with AVX-512.
+SETTINGS = {"mindspore": {"DNNL_MAX_CPU_ISA": "AVX2"}}
 STEPS = {
     "resnet50": "ResNet-50 train step, batch 8", "resnet50_inference": "ResNet-50 inference, batch 1",
     "gpt": "GPT 4x768, 4x128 tokens, AdamW step", "bert": "BERT-base 4 layers, 4x128 tokens, AdamW step",
     "lenet": "LeNet train step, batch 32", "lstm": "LSTM 2x512, 64x100, train step",
     "chain": "tanh/sigmoid/exp chain, 4 M elements", "softmax_cross_entropy": "softmax cross-entropy 512x8192, fwd+grad",
     "layer_norm": "LayerNorm 4x128x768, fwd+grad", "batch_norm_relu": "BatchNorm+ReLU 8x64x56x56, fwd+grad",
+    "mobilenet": "MobileNetV2 train step, batch 16", "mobilenet_inference": "MobileNetV2 inference, batch 1",
     "eager_add": "200 eager adds of 4 elements", "eager_matmul": "200 eager 64x64 products",
     "eager_conv": "200 eager convolutions 1x3x32x32", "eager_lenet": "LeNet train step, batch 32, eager",
+    "eager_resnet50": "ResNet-50 train step, batch 8, eager", "eager_gpt": "GPT train step, eager",
 }  # fmt: skip
 #: rows that report the time to the first result of another row's work, in seconds
 COMPILING = {"resnet50_compile": "resnet50", "gpt_compile": "gpt"}
@@ -73,7 +79,7 @@ class Contender:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env={**os.environ, "PYTHONPATH": path, "GLOG_v": "3", **(environment or {})},
+            env={**os.environ, "PYTHONPATH": path, "GLOG_v": "3", **SETTINGS.get(name, {}), **(environment or {})},
         )
 
     def ask(self, **request) -> dict:
@@ -148,11 +154,11 @@ class Table:
 
     def step_row(self, case: str) -> str:
         names = self.options.contenders
-        if case != "resnet50_inference" or self.options.contenders != list(CONTENDERS):
+        if not case.endswith("_inference") or not self.options.engines:
             return self.row(STEPS[case], self.run(case, names, turns=self.options.turns))
         with tempfile.TemporaryDirectory() as folder:
-            model = str(Path(folder) / "resnet50.onnx")
-            command = [sys.executable, str(HERE / "export_onnx.py"), model]
+            model = str(Path(folder) / "network.onnx")
+            command = [sys.executable, str(HERE / "export_onnx.py"), case, model]
             subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
             results = self.run(case, [*names, *ENGINES], {"BENCH_ONNX": model}, self.options.turns)
         beside = [f"{n} {results[n]['ms']:.1f} ms" for n in ENGINES if "ms" in results.get(n, {})]
@@ -210,7 +216,8 @@ class Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", "--cases", dest="cases", nargs="+", default=CASES, choices=CASES, metavar="ROW")
-    parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=[*CONTENDERS, *ENGINES])
+    parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=[*CONTENDERS, *VARIANTS, *ENGINES])
+    parser.add_argument("--no-engines", dest="engines", action="store_false", help="leave inference engines out")
     parser.add_argument("--networks", nargs="+", default=[], help="of the row 'fusion'")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a turn")

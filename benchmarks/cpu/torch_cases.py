@@ -79,7 +79,50 @@ def resnet50():
 
 
 def resnet50_inference():
-    net = maybe_compiled(_resnet50().eval())
+    return _inference(_resnet50())
+
+
+#: expansion, channels, blocks, stride of MobileNetV2's stages
+STAGES = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+
+
+def conv_bn6(inputs, outputs, kernel, stride=1, groups=1):
+    layers = [nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)]
+    return [*layers, nn.BatchNorm2d(outputs), nn.ReLU6(True)]
+
+
+class Inverted(nn.Module):
+    def __init__(self, inputs, outputs, stride, expansion):
+        super().__init__()
+        hidden = inputs * expansion
+        layers = conv_bn6(inputs, hidden, 1) if expansion > 1 else []
+        layers += [*conv_bn6(hidden, hidden, 3, stride, hidden), *conv_bn6(hidden, outputs, 1)[:-1]]
+        self.layers, self.residual = nn.Sequential(*layers), stride == 1 and inputs == outputs
+
+    def forward(self, x):
+        return x + self.layers(x) if self.residual else self.layers(x)
+
+
+def _mobilenet():
+    layers, inputs = conv_bn6(3, 32, 3, 2), 32
+    for expansion, outputs, count, stride in STAGES:
+        for i in range(count):
+            layers.append(Inverted(inputs, outputs, stride if i == 0 else 1, expansion))
+            inputs = outputs
+    net = nn.Sequential(
+        *layers, *conv_bn6(320, 1280, 1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1280, 1000)
+    )
+    return net.to(memory_format=torch.channels_last)
+
+
+def mobilenet():
+    net = _mobilenet()
+    x = torch.randn(16, 3, 224, 224).to(memory_format=torch.channels_last)
+    return training(net, torch.optim.SGD(net.parameters(), 0.001, 0.9), x, torch.randint(0, 1000, (16,)))
+
+
+def _inference(net):
+    net = maybe_compiled(net.eval())
     x = torch.randn(1, 3, 224, 224).to(memory_format=torch.channels_last)
 
     def step():
@@ -87,6 +130,10 @@ def resnet50_inference():
             return net(x)
 
     return step
+
+
+def mobilenet_inference():
+    return _inference(_mobilenet())
 
 
 class Block(nn.Module):
@@ -209,10 +256,22 @@ def eager_conv():
     return _eager(F.conv2d, torch.randn(1, 3, 32, 32), torch.randn(16, 3, 3, 3))
 
 
-def eager_lenet():
+def _uncompiled(case):
     global COMPILED
     COMPILED = False
-    return lenet()
+    return case()
+
+
+def eager_lenet():
+    return _uncompiled(lenet)
+
+
+def eager_resnet50():
+    return _uncompiled(resnet50)
+
+
+def eager_gpt():
+    return _uncompiled(gpt)
 
 
 CASES = {
@@ -220,5 +279,6 @@ CASES = {
     "lstm": lstm, "chain": chain,
     "softmax_cross_entropy": softmax_cross_entropy, "layer_norm": layer_norm, "batch_norm_relu": batch_norm_relu,
     "eager_add": eager_add, "eager_matmul": eager_matmul, "eager_conv": eager_conv,
-    "eager_lenet": eager_lenet,
+    "eager_lenet": eager_lenet, "eager_resnet50": eager_resnet50, "eager_gpt": eager_gpt,
+    "mobilenet": mobilenet, "mobilenet_inference": mobilenet_inference,
 }  # fmt: skip

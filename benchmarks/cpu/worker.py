@@ -10,7 +10,8 @@ import time
 
 MODULES = {
     "ours": "mindspore_cases", "mindspore": "mindspore_cases", "torch": "torch_cases", "torch_compile": "torch_cases",
-    "jax": "jax_cases", "onnxruntime": "onnx_cases", "openvino": "onnx_cases", "ours_zoo": "zoo_cases",
+    "jax": "jax_cases", "mindspore_as_is": "mindspore_cases", "onnxruntime": "onnx_cases",
+    "openvino": "onnx_cases", "ours_zoo": "zoo_cases",
 }  # fmt: skip
 
 
