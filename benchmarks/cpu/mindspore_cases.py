@@ -42,7 +42,7 @@ def training(net, optimizer, x, y, flat=False, compiled=True):
         optimizer(grads)
         return loss
 
-    step = ms.jit(step) if compiled else step
+    step = ms.jit(step) if compiled and ms.get_context("mode") == ms.GRAPH_MODE else step
     net.set_train()
     return lambda: float(step(x, y).asnumpy())
 

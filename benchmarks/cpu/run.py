@@ -29,6 +29,14 @@ CONTENDERS = ("ours", "torch", "torch_compile", "jax", "mindspore")
 VARIANTS = ("mindspore_as_is",)
 #: what makes a rival fastest here. Official MindSpore's oneDNN takes reference kernels on CPUs with AVX-512.
 SETTINGS = {"mindspore": {"DNNL_MAX_CPU_ISA": "AVX2"}}
+#: ways to run a network that the row `fusion` compares: a kernel for every part of a primitive, as NumPy has; PyNative mode; a
+#: kernel for every primitive; fused
+FUSION = {
+    "kernel per part": {"MS_DEV_GRAPH_KERNEL_FLAGS": "--opt_level=0 --composite_op_limit_size=1"},
+    "PyNative": {"BENCH_EAGER": "1"},
+    "kernel per primitive": {"MS_DEV_GRAPH_KERNEL_FLAGS": "--opt_level=0"},
+    "fused": {"MS_DEV_GRAPH_KERNEL_FLAGS": "--opt_level=3"},
+}
 STEPS = {
     "resnet50": "ResNet-50 train step, batch 8", "resnet50_inference": "ResNet-50 inference, batch 1",
     "gpt": "GPT 4x768, 4x128 tokens, AdamW step", "bert": "BERT-base 4 layers, 4x128 tokens, AdamW step",
@@ -187,30 +195,27 @@ class Table:
         return f"| {label} | " + " | ".join(cells) + f" | {ratio} |"
 
     def fusion(self) -> None:
-        """Training steps of small networks without and with fusion of graph kernels, and the mean gain."""
+        """Training steps of small networks without and with fusion of graph kernels, and the mean gains."""
         from zoo_names import NETWORKS
 
-        print("\n| network | opt_level=0, ms | opt_level=3, ms | gain |\n|---|---|---|---|", flush=True)
-        gains = []
+        print("\n| network, ms | " + " | ".join(FUSION) + " |" + "\n|---|" + "---|" * len(FUSION), flush=True)
+        gains: dict[str, list[float]] = {name: [] for name in FUSION}
         for network in self.options.networks or NETWORKS:
-            pair = [
-                Contender(f"ours_zoo:{level}", sys.executable, {"MS_DEV_GRAPH_KERNEL_FLAGS": f"--opt_level={level}"})
-                for level in (0, 3)
-            ]
+            ways = [Contender(f"ours_zoo:{name}", sys.executable, settings) for name, settings in FUSION.items()]
             try:
-                results = measure(network, pair, self.options.turns, self.options.seconds)
+                results = measure(network, ways, self.options.turns, self.options.seconds)
             finally:
-                for c in pair:
+                for c in ways:
                     c.close()
-            plain, fused = (results[c.name].get("ms") for c in pair)
-            if plain and fused:
-                gains.append(plain / fused)
-                print(f"| {network} | {plain:.2f} | {fused:.2f} | {plain / fused:.2f} x |", flush=True)
-            else:
-                print(f"| {network} | {' '.join(r.get('error', '') for r in results.values())} | | |", flush=True)
-        if gains:
-            mean = math.exp(sum(map(math.log, gains)) / len(gains))
-            print(f"| geometric mean of {len(gains)} | | | {mean:.2f} x |", flush=True)
+            found = {name: results[c.name].get("ms") for name, c in zip(FUSION, ways)}
+            fused, cells = found["fused"], []
+            for name, ms in found.items():
+                if ms and fused:
+                    gains[name].append(ms / fused)
+                cells.append(f"{ms:.2f} ({ms / fused:.2f} x)" if ms and fused else "failed")
+            print(f"| {network} | " + " | ".join(cells) + " |", flush=True)
+        means = [f"{math.exp(sum(map(math.log, g)) / len(g)):.2f} x" if g else "–" for g in gains.values()]
+        print("| geometric mean | " + " | ".join(means) + " |", flush=True)
 
 
 def main() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 
+import mindspore_cases
 import numpy as np
-from mindspore_cases import LeNet, normal, prepare, training
+from mindspore_cases import LeNet, normal, training
 from zoo_names import NETWORKS
 
 import mindspore as ms
@@ -13,6 +15,13 @@ from mindspore import Parameter, Tensor, nn, ops
 
 RNG = np.random.default_rng(1)
 __all__ = ["CASES", "prepare"]
+
+
+def prepare(contender: str) -> None:
+    """As the other cases, or in PyNative mode."""
+    mindspore_cases.prepare(contender)
+    if os.environ.get("BENCH_EAGER"):
+        ms.set_context(mode=ms.PYNATIVE_MODE)
 
 
 def labels(count, classes=10):
@@ -170,14 +179,14 @@ def _regression(net, x, optimizer=adam):
     chosen = optimizer(net)
     gradient = ms.value_and_grad(net, None, chosen.parameters)
 
-    @ms.jit
     def step(a):
         loss, grads = gradient(a)
         chosen(grads)
         return loss
 
     net.set_train()
-    return lambda: float(step(x).asnumpy())
+    run = ms.jit(step) if ms.get_context("mode") == ms.GRAPH_MODE else step
+    return lambda: float(run(x).asnumpy())
 
 
 class Generator(nn.Cell):

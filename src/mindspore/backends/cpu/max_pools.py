@@ -20,6 +20,8 @@ from mindspore.backends.cpu.lowering import Lowering
 from mindspore.backends.cpu.written import compiled, emit, moved, own_share, pointers
 from mindspore.prims.window import Window
 
+_FEWEST_CHANNELS = 4
+_SMALL_IMAGE = 1 << 18
 _MOST_TAPS = 25  # elements of a window, which the code names one by one
 
 
@@ -60,7 +62,7 @@ def plan(lowering: Lowering, x: View, shape: tuple[int, ...], window: Window, no
         return None
     n, c, h, w = (merge(pairs) for pairs in x.dims)
     block = c[-1] if c else (1, 1)
-    if len(c) not in (1, 2) or block[1] != 1 or any(len(d) > 1 for d in (n, h, w)) or block[0] < 4:
+    if len(c) not in (1, 2) or block[1] != 1 or any(len(d) > 1 for d in (n, h, w)) or block[0] < _FEWEST_CHANNELS:
         return None
     blocks, channels = x.shape[1] // block[0], block[0]
     first, second, third, fourth = (d[0][1] if d else 0 for d in (n, c[:-1], h, w))
@@ -78,6 +80,11 @@ def plan(lowering: Lowering, x: View, shape: tuple[int, ...], window: Window, no
         (window.pads[0][0], window.pads[1][0]), noted, lanes,
     )  # fmt: skip
     return pool, lowering.allocate("float32", shape, tuple(map(merge, dims)), native=True)
+
+
+def worth_moving(x: View) -> bool:
+    """Whether channels had better be put side by side first: several of them, in an image that the nearest caches hold."""
+    return x.dtype == "float32" and len(x.shape) == 4 and x.shape[1] >= _FEWEST_CHANNELS and x.size <= _SMALL_IMAGE
 
 
 def forward(lowering: Lowering, pool: Pool, x: View, y: View) -> View | None:

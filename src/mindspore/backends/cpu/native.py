@@ -461,10 +461,12 @@ def _max_forward(
 
 
 def _own_max_forward(lowering: Lowering, prim: Any, operand: View, out_shape: tuple[int, ...], noted: bool) -> Any:
-    """(plan, result, chosen elements) of a pooling by our own kernel, or None where it has no way."""
+    """(plan, result, chosen elements, image) of a pooling by our own kernel, or None where it has no way."""
     x = to_first(prim, operand)
+    if layout.is_plain(x) and max_pools.worth_moving(x):
+        x = lowering.as_desc(x, described_channels_last(x.shape, x.dtype))
     found = max_pools.plan(lowering, x, first_shape(prim, out_shape), prim.window(operand.shape), noted)
-    return None if found is None else (*found, max_pools.forward(lowering, found[0], x, found[1]))
+    return None if found is None else (*found, max_pools.forward(lowering, found[0], x, found[1]), x)
 
 
 @handles(pooling.MaxPool, pooling.MaxPoolNd, pooling.MaxPool3D)
@@ -506,7 +508,7 @@ def _max_pool_gradient(lowering: Lowering, call: Value, operands: list[View], it
         forward = _max_forward(lowering, prim, operands[0], operands[1].shape)
     if isinstance(forward[0], max_pools.Pool):
         dy = lowering.as_desc(to_first(prim, operands[2]), layout.to_desc(forward[1]))  # type: ignore[arg-type]
-        x = to_first(prim, operands[0])
+        x = forward[3]
         dx = lowering.allocate(dy.dtype, x.shape, x.dims, native=x.buffer.native)
         max_pools.backward(lowering, forward[0], dy, forward[2], dx)
         publish(lowering, prim, items[0], dx)
