@@ -39,7 +39,7 @@ _PER_GRAPH = 8
 
 
 class Kernels:
-    """The kernels of one context, by operation and shapes; `backend` makes them."""
+    """The kernels of one context, by operation and shapes; `backend` makes them (None: operations run elsewhere)."""
 
     def __init__(self, backend: Any):
         self.backend = backend
@@ -80,8 +80,8 @@ def kernels() -> Kernels | None:
     here = context.current()
     if not isinstance(here.device, NumpyDevice):
         return None
-    backend = choose_backend.native_backend()
-    return None if backend is None else here.made(("eager", here.key), lambda: Kernels(backend))
+    found = here.made(("eager", here.key), lambda: Kernels(choose_backend.native_backend()))
+    return None if found.backend is None else found
 
 
 # -- which calls ----------------------------------------------------------------------------------------------------------
