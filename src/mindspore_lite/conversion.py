@@ -140,13 +140,19 @@ def read_source(request: Request) -> tuple[source.Source, str]:
 
         origin = source.OnnxSource(tflite.read(request.model))
         return origin, "NHWC"
+    if request.kind == "CAFFE":
+        from mindspore_lite.importers import caffe
+
+        return source.OnnxSource(caffe.read(request.model, request.weights)), "NCHW"
+    if request.kind == "TF":
+        from mindspore_lite.importers.tensorflow import files
+
+        return source.OnnxSource(files.read(request.model)), "NHWC"
     if request.kind == "PYTORCH":
         from mindspore.formats.torch_export import convert as torch_export
 
         return source.OnnxSource(torch_export.read(request.model, request.shapes)), "NCHW"
-    raise ValueError(
-        f"models of {request.kind} cannot be read yet; export the model as ONNX (torch.onnx.export, tf2onnx) and convert that"
-    )
+    raise ValueError(f"models of {request.kind} cannot be read; CAFFE, MINDIR, ONNX, PYTORCH, TF and TFLITE can")
 
 
 def _named_shapes(request: Request, origin: source.Source) -> dict[str, tuple[int, ...]]:

@@ -68,11 +68,12 @@ class OnnxSource:
         """UnsupportedError with all operations that have no rule, and where they are."""
         from mindspore.formats.onnx import program
 
-        for value in (*self.model.graph.input, *self.model.graph.output):
-            if value.type.WhichOneof("value") not in ("tensor_type", None):
-                raise UnsupportedError(
-                    f"'{value.name}' is a {value.type.WhichOneof('value')[:-5]}; models take and give tensors"
-                )
+        for value in self.model.graph.input:
+            kind = value.type.WhichOneof("value")
+            if kind == "optional_type" and value.type.optional_type.elem_type.WhichOneof("value") == "tensor_type":
+                continue  # one that may be left out, and is not
+            if kind not in ("tensor_type", None):
+                raise UnsupportedError(f"'{value.name}' is a {kind[:-5]}; models take tensors")
         missing: dict[str, list[str]] = {}
         own = {(f.domain, f.name) for f in self.model.functions}
         for node in _all_nodes(self.model.graph):

@@ -33,6 +33,14 @@ class DataType(Enum):
     BFLOAT16 = 45
     FLOAT8_E4M3FN = 1001  # numbers of our own
     FLOAT8_E5M2 = 1002
+    FLOAT8_E4M3FNUZ = 1003
+    FLOAT8_E5M2FNUZ = 1004
+    FLOAT8_E8M0FNU = 1005
+    FLOAT4_E2M1FN = 1006
+    INT4 = 1007  # 4 and 2 bits: a byte each
+    UINT4 = 1008
+    INT2 = 1009
+    UINT2 = 1010
     INVALID = 2147483647
 
 
@@ -62,7 +70,7 @@ class Format(Enum):
 
 
 #: element types that NumPy has only with `ml_dtypes`
-_EXTENDED = {kind.name.lower(): kind for kind in (DataType.BFLOAT16, DataType.FLOAT8_E4M3FN, DataType.FLOAT8_E5M2)}
+_EXTENDED = {kind.name.lower(): kind for kind in DataType if kind is DataType.BFLOAT16 or 1000 < kind.value < 1100}
 _NONE = (DataType.UNKNOWN, DataType.INVALID)
 #: element types that arrays can have
 _NUMPY: dict[DataType, np.dtype[Any]] = {

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindspore._base.dtype import DType
+from mindspore._base.dtype import ARRAY_TYPES, DType
 from mindspore.backends.base import Backend
 from mindspore.compiler import driver, parse
 from mindspore.ir import AbstractTensor, FuncGraph
@@ -81,7 +81,7 @@ class Program(NamedTuple):
             found = executable(*self._checked(arrays), *(state.arrays[name] for name in names), **own)
             self._raise_reported(found)
             state.arrays.update({name: np.asarray(found[place]) for name, place in self.updates.items()})
-            return tuple(np.asarray(value) for value in found[: len(self.outputs)])
+            return tuple(_as_typed(value, spec.dtype) for value, spec in zip(found, self.outputs))
 
         return run
 
@@ -129,10 +129,14 @@ def build(
     examples = tuple(values.from_array(np.broadcast_to(np.zeros((), s.dtype.np), s.shape)) for s in fixed)
     held = {key: values.parameter_class()(values.from_array(array), name=label) for key, (label, array) in weights.items()}
 
+    small: dict[int, DType] = {}  # results of types that no tensor can hold
+
     def run(*arguments: Any) -> tuple:
         rest = iter(arguments)
         given = tuple(known[spec.name] if spec.name in known else next(rest) for spec in inputs)
-        return tuple(_as_node(leaf) for leaf in _leaves(function(given, held)))
+        leaves = _leaves(function(given, held))
+        small.update({place: kind for place, leaf in enumerate(leaves) if (kind := _small_type(leaf)) is not None})
+        return tuple(_as_node(leaf) for leaf in leaves)
 
     run.__module__ = __name__  # called, not interpreted
     traced = parse.trace(run, examples, {}, name)
@@ -141,7 +145,7 @@ def build(
         node.name = spec.name
     kinds = traced.graph.outputs
     outputs = tuple(
-        TensorSpec(f"output{i}", kind.dtype, kind.shape)
+        TensorSpec(f"output{i}", small.get(i, kind.dtype), kind.shape)
         for i, kind in enumerate(kinds[: len(traced.result)])
         if isinstance(kind, AbstractTensor)
     )
@@ -170,8 +174,21 @@ def _leaves(value: Any) -> list[Any]:
     return [] if value is None else [value]
 
 
+def _small_type(value: Any) -> DType | None:
+    """The type of an array that no tensor can hold; its bytes travel in its place."""
+    name = value.dtype.name if isinstance(value, np.ndarray) else ""
+    return next((kind for kind in ARRAY_TYPES if kind.name == name), None)
+
+
+def _as_typed(value: Any, dtype: DType) -> np.ndarray:
+    array = np.asarray(value)
+    return array.view(dtype.np) if dtype in ARRAY_TYPES else array
+
+
 def _as_node(value: Any) -> Any:
     """A result as a value of the graph, even where it is a constant."""
     builder = ACTIVE.builder
-    tensor = value if isinstance(value, TensorBase) else values.from_array(np.asarray(value))
+    array = value if isinstance(value, TensorBase) else np.asarray(value)
+    held = array.view(np.uint8) if _small_type(array) is not None else array
+    tensor = held if isinstance(held, TensorBase) else values.from_array(held)
     return tensor if builder.is_variable(tensor) else values.from_node(builder.constant(tensor))

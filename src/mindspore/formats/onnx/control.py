@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.formats.control import choose, interpreted, repeat
-from mindspore.formats.onnx.registry import P, as_tensor, is_known, tensor
+from mindspore.formats.onnx.registry import NeedsValuesError, P, as_tensor, is_known, tensor
 
 CONTROL: dict[str, Callable[..., tuple]] = {}
 _ENDLESS = np.iinfo(np.int64).max
@@ -31,6 +31,8 @@ def _flag(value: Any) -> bool:
 
 
 def _tensors(values: tuple) -> tuple:
+    if any(isinstance(value, list) for value in values):
+        raise NeedsValuesError("A sequence that comes from a branch or a loop needs a condition that is known.")
     return tuple(as_tensor(v) for v in values)
 
 
@@ -62,7 +64,7 @@ def _loop(inputs: list[Any], attributes: dict[str, Any], values: dict, opset: in
         for place, value in enumerate(result[1 + carried :]):
             collected[place].append(value)
         if not is_known(result[0]):
-            raise ValueError("An ONNX Loop that ends by a computed condition must not collect its steps in a graph.")
+            raise NeedsValuesError("An ONNX Loop that ends by a computed condition must not collect its steps in a graph.")
         step, alive = step + 1, _flag(result[0])
     return (*state, *(_stacked(c, 0) for c in collected))
 
@@ -81,7 +83,7 @@ def _stacked(steps: list[Any], axis: int) -> Any:
 
 def _symbolic_loop(limit: Any, going: Any, state: list[Any], body: Any, values: dict) -> tuple:
     if len(body.outputs) != 1 + len(state):
-        raise ValueError("An ONNX Loop of unknown length that collects its steps can be run in PyNative mode only.")
+        raise NeedsValuesError("An ONNX Loop of unknown length that collects its steps can be run in PyNative mode only.")
     bound = as_tensor(np.array(_ENDLESS) if limit is None else limit).reshape(())
     alive = as_tensor(np.array(True) if going is None else going).reshape(())
 

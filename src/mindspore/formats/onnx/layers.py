@@ -160,7 +160,18 @@ def _along(x: TensorBase, axis: int, opset: int, made: Any) -> Any:
 
 @operator("Softmax")
 def _softmax(x: Any, axis: int | None = None, opset: int = 13) -> Any:
-    return _along(x, (-1 if opset >= 13 else 1) if axis is None else axis, opset, P.Softmax)
+    made = P.Softmax if x.dtype.kind != "f" or x.dtype.itemsize > 2 else _stepwise_softmax
+    return _along(x, (-1 if opset >= 13 else 1) if axis is None else axis, opset, made)
+
+
+def _stepwise_softmax(axis: int) -> Any:
+    """Of 16 bits: every step is rounded to the element type, as ONNX defines the operator."""
+
+    def run(x: TensorBase) -> Any:
+        powers = P.Exp()(x - P.ReduceMax(True)(x, (axis,)))
+        return powers / P.ReduceSum(True)(powers, (axis,))
+
+    return run
 
 
 @operator("LogSoftmax")

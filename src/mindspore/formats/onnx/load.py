@@ -17,6 +17,7 @@ from mindspore.formats import program
 from mindspore.formats.onnx import (  # noqa: F401 - they fill the table of operators
     layers,
     operators,
+    other_domains,
     pooling,
     quantised,
     recurrent,
@@ -24,12 +25,15 @@ from mindspore.formats.onnx import (  # noqa: F401 - they fill the table of oper
     selection,
     sequences,
     signals,
+    trees,
     vision,
 )
 from mindspore.formats.onnx.program import OnnxProgram
-from mindspore.formats.onnx.registry import as_tensor
-from mindspore.formats.onnx.types import TYPES
+from mindspore.formats.onnx.registry import NeedsValuesError, as_tensor
+from mindspore.formats.onnx.types import SMALL_TYPES, TYPES
 from mindspore.formats.program import Program, Shape, TensorSpec
+
+_STRING = 8
 
 
 def read_model(path: str) -> Any:
@@ -75,19 +79,27 @@ def build(
     steps, weights = program_of(model, path)
     known = known or {}
     specs = [_spec(i) if i.name not in known else TensorSpec(i.name, TYPES[1], ()) for i in _inputs(model, steps)]
+    small = [spec.name for spec in specs if spec.dtype in SMALL_TYPES.values()]
+    if small:
+        raise NeedsValuesError(f"The elements of the ONNX input '{small[0]}' are of a type that no tensor can hold.")
+    counts: list[int | None] = []  # of outputs that are sequences: how many tensors
+
+    def run(arguments: tuple, held: Mapping[str, Any]) -> tuple:
+        found = steps.run(tuple(a if s.name in known else as_tensor(a) for s, a in zip(specs, arguments)), held)
+        counts[:] = [len(value) if isinstance(value, list) else None for value in found]
+        return found
+
     made = program.build(
         model.graph.name or "graph",
-        lambda arguments, held: steps.run(
-            tuple(a if s.name in known else as_tensor(a) for s, a in zip(specs, arguments)), held
-        ),
+        run,
         specs,
         {name: (name, array) for name, array in weights.items()},
         shapes,
         known,
         resize,
     )
-    named = zip(made.outputs, steps.outputs)
-    return made._replace(outputs=tuple(spec._replace(name=name) for spec, name in named))
+    names = [n for name, many in zip(steps.outputs, counts) for n in ([name] if many is None else [f"{name}_{i}" for i in range(many)])]
+    return made._replace(outputs=tuple(spec._replace(name=name) for spec, name in zip(made.outputs, names)))
 
 
 def input_specs(model: Any) -> list[TensorSpec]:
@@ -101,9 +113,15 @@ def _inputs(model: Any, steps: OnnxProgram) -> list[Any]:
     return [by_name[name] for name in steps.inputs]
 
 
+def tensor_type(kind: Any) -> Any:
+    """The type of a tensor, or of one that may be left out."""
+    return kind.optional_type.elem_type.tensor_type if kind.HasField("optional_type") else kind.tensor_type
+
+
 def _spec(info: Any) -> TensorSpec:
-    kind = info.type.tensor_type
-    if kind.elem_type not in TYPES:
-        raise ValueError(f"The ONNX input '{info.name}' is no tensor of a known element type.")
+    kind = tensor_type(info.type)
+    if kind.elem_type not in TYPES and kind.elem_type not in SMALL_TYPES:
+        found = "of strings" if kind.elem_type == _STRING else f"of ONNX's element type {kind.elem_type}"
+        raise ValueError(f"The ONNX input '{info.name}' is a tensor {found}; models take tensors of numbers and truths.")
     sizes = (d.dim_value if d.HasField("dim_value") else -1 for d in kind.shape.dim)
-    return TensorSpec(info.name, TYPES[kind.elem_type], tuple(sizes))
+    return TensorSpec(info.name, TYPES.get(kind.elem_type) or SMALL_TYPES[kind.elem_type], tuple(sizes))

@@ -186,13 +186,25 @@ def _gelu(x: Any, approximate: str = "none") -> Any:
     return x * 0.5 * (P.Erf()(x * math.sqrt(0.5)) + 1)
 
 
-def cast_to(x: Any, target: np.dtype, saturate: bool) -> Any:
+def cast_to(x: Any, target: np.dtype, saturate: bool, rounding: str = "up") -> Any:
     """A value in another element type; values of types that no Tensor can hold are NumPy arrays."""
     narrow = target.itemsize == 1 and "float" in target.name
     if isinstance(x, TensorBase) and types.fits_tensor(target) and not narrow:
         return _CAST(x, mstype.from_numpy(target))
     array = x if isinstance(x, np.ndarray) else static(x, "a value of a small type")
+    if target.name == "float8_e8m0fnu":
+        return _power_of_two(array, target, saturate, rounding)
     return _small_cast(array, target, saturate)
+
+
+def _power_of_two(array: np.ndarray, target: np.dtype, saturate: bool, rounding: str) -> np.ndarray:
+    """Scales that have only an exponent: 2^-127 to 2^127."""
+    fraction, exponent = np.frexp(np.abs(array.astype(np.float64)))  # the fraction is in [1/2, 1)
+    above = {"up": fraction > 0.5, "down": fraction >= 1, "nearest": fraction >= 0.75}[rounding]
+    power = np.where(fraction > 0, exponent - 1 + above, -127)
+    inside = np.clip(power, -127, 127)
+    found = np.where(np.isfinite(array.astype(np.float64)), np.ldexp(1.0, inside), np.where(saturate & ~np.isnan(array), 2.0**127, np.nan))
+    return np.where((power == inside) | saturate, found, np.nan).astype(target)
 
 
 def _small_cast(array: np.ndarray, target: np.dtype, saturate: bool) -> np.ndarray:
@@ -209,13 +221,13 @@ def _small_cast(array: np.ndarray, target: np.dtype, saturate: bool) -> np.ndarr
 
 @operator("Cast", arrays=True)
 def _cast(x: Any, to: int = 1, saturate: int = 1, round_mode: str = "up") -> Any:
-    return cast_to(x, types.numpy_type(to), bool(saturate))
+    return cast_to(x, types.numpy_type(to), bool(saturate), round_mode)
 
 
 @operator("CastLike", arrays=True)
 def _cast_like(x: Any, like: Any, saturate: int = 1, round_mode: str = "up") -> Any:
     target = like.dtype if isinstance(like, np.ndarray) else np.dtype(like.dtype.np)
-    return cast_to(x, target, bool(saturate))
+    return cast_to(x, target, bool(saturate), round_mode)
 
 
 @operator("Dropout")

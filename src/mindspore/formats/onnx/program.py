@@ -52,13 +52,11 @@ class OnnxProgram:
         self.steps = tuple(self._step(node) for node in graph.node)
 
     def _step(self, node: Any) -> OnnxStep:
-        if node.domain not in _STANDARD and (node.domain, node.op_type) not in self.functions:
-            raise ValueError(f"The ONNX operator '{node.domain}.{node.op_type}' is not supported.")
         if (node.domain, node.op_type) not in self.functions and not is_supported(node):
-            raise ValueError(f"The ONNX operator '{node.op_type}' is not supported.")
+            raise ValueError(f"The ONNX operator '{qualified(node)}' is not supported.")
         attributes = {a.name: self._attribute(a) for a in node.attribute if not a.ref_attr_name}
         references = {a.name: _Reference(a.ref_attr_name) for a in node.attribute if a.ref_attr_name}
-        return OnnxStep(node.op_type, tuple(node.input), tuple(node.output), {**attributes, **references}, node)
+        return OnnxStep(qualified(node), tuple(node.input), tuple(node.output), {**attributes, **references}, node)
 
     def _attribute(self, attribute: Any) -> Any:
         value = require("onnx", "onnx", "Reading an ONNX model").helper.get_attribute_value(attribute)
@@ -86,7 +84,7 @@ class OnnxProgram:
         return tuple(values.get(name) for name in self.outputs)  # functions may leave out optional results
 
     def _results(self, step: OnnxStep, inputs: list[Any], attributes: dict[str, Any], values: dict) -> tuple:
-        function = self.functions.get((step.node.domain, step.op))
+        function = self.functions.get((step.node.domain, step.node.op_type))
         if function is not None:
             return self._call(function, inputs, attributes)
         if step.op in CONTROL:
@@ -96,7 +94,7 @@ class OnnxProgram:
         node = step.node
         if any(a.ref_attr_name for a in node.attribute):
             node = _with_attributes(node, attributes)
-        given = {**_defaults(node.op_type, self.opset), **attributes}
+        given = {**_defaults(node, self.opset), **attributes}
         return self._call(_standard_function(node, self.opset, inputs), inputs, given)
 
     def _call(self, function: Any, inputs: list[Any], attributes: dict[str, Any]) -> tuple:
@@ -138,21 +136,38 @@ def _name(item: Any) -> str:
     return item if isinstance(item, str) else item.name
 
 
+def qualified(node: Any) -> str:
+    """An operator's name, with its domain where that is not ONNX's main one."""
+    return str(node.op_type) if node.domain in _STANDARD else f"{node.domain}.{node.op_type}"
+
+
 def is_supported(node: Any) -> bool:
-    """Whether an operator of ONNX itself has a rule here, or a definition by operators that may have."""
-    known = node.op_type in OPERATORS or node.op_type in CONTROL
-    return node.domain in _STANDARD and (known or _has_function(node.op_type))
+    """Whether an operator of ONNX's domains has a rule here, or a definition by operators that may have."""
+    return qualified(node) in OPERATORS or qualified(node) in CONTROL or _has_function(node)
 
 
-def _has_function(op: str) -> bool:
+def _has_function(node: Any) -> bool:
     defs = require("onnx", "onnx", "Reading an ONNX model").defs
-    return defs.has(op) and (defs.get_schema(op).has_function or defs.get_schema(op).has_context_dependent_function)
+    if not defs.has(node.op_type, _domain(node)):
+        return False
+    schema = defs.get_schema(node.op_type, domain=_domain(node))
+    return bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def _domain(node: Any) -> str:
+    return "" if node.domain in _STANDARD else str(node.domain)
+
+
+def _schema(node: Any, opset: int) -> Any:
+    """The definition of an operator; other domains than the main one count versions of their own."""
+    defs = require("onnx", "onnx", "Reading an ONNX model").defs
+    return defs.get_schema(node.op_type, opset) if not _domain(node) else defs.get_schema(node.op_type, domain=_domain(node))
 
 
 def _standard_function(node: Any, opset: int, inputs: list[Any]) -> Any:
     """What ONNX defines an operator by, for inputs of these types."""
     onnx = require("onnx", "onnx", "Reading an ONNX model")
-    schema = onnx.defs.get_schema(node.op_type, opset)
+    schema = _schema(node, opset)
     if schema.has_function:
         return onnx.FunctionProto.FromString(
             _newest(schema.function_opset_versions, opset, schema.get_function_with_opset_version)
@@ -167,11 +182,11 @@ def _standard_function(node: Any, opset: int, inputs: list[Any]) -> Any:
     )  # fmt: skip
 
 
-def _defaults(op: str, opset: int) -> dict[str, Any]:
+def _defaults(node: Any, opset: int) -> dict[str, Any]:
     """The values that ONNX gives to attributes that are left out."""
     onnx = require("onnx", "onnx", "Reading an ONNX model")
     found = {}
-    for name, attribute in onnx.defs.get_schema(op, opset).attributes.items():
+    for name, attribute in _schema(node, opset).attributes.items():
         if attribute.default_value.name:
             value = onnx.helper.get_attribute_value(attribute.default_value)
             found[name] = value.decode("utf-8") if isinstance(value, bytes) else value

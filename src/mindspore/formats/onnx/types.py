@@ -17,9 +17,9 @@ TYPES = {
     14: mstype.complex64, 15: mstype.complex128, 16: mstype.bfloat16, 17: mstype.float8_e4m3fn, 19: mstype.float8_e5m2,
 }  # fmt: skip
 #: those that a Tensor cannot hold; they live in NumPy arrays with types of the package ml_dtypes
-_SMALL = {
-    18: "float8_e4m3fnuz", 20: "float8_e5m2fnuz", 21: "uint4", 22: "int4", 23: "float4_e2m1fn", 24: "float8_e8m0fnu",
-    25: "uint2", 26: "int2",
+SMALL_TYPES = {
+    18: mstype.float8_e4m3fnuz, 20: mstype.float8_e5m2fnuz, 21: mstype.uint4, 22: mstype.int4, 23: mstype.float4_e2m1fn,
+    24: mstype.float8_e8m0fnu, 25: mstype.uint2, 26: mstype.int2,
 }  # fmt: skip
 _HELD = {np.dtype(t.np) for t in TYPES.values() if t.kind != "s"}
 
@@ -28,8 +28,8 @@ def numpy_type(code: int) -> np.dtype:
     """The NumPy type of an ONNX element type."""
     if code in TYPES:
         return np.dtype(TYPES[code].np)
-    if code in _SMALL:
-        return np.dtype(getattr(require("ml_dtypes", "onnx", "An ONNX model with small types"), _SMALL[code]))
+    if code in SMALL_TYPES:
+        return np.dtype(SMALL_TYPES[code].np)
     raise ValueError(f"The ONNX element type {code} is not supported.")
 
 

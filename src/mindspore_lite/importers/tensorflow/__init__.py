@@ -1,0 +1,1 @@
+"""TensorFlow's frozen graphs and SavedModels as ONNX messages, read without TensorFlow."""
