@@ -3,8 +3,8 @@
     python examples/insight/demo.py [--out insight_demo] [--runs 9] [--steps 120]
     mindinsight start --summary-base-dir insight_demo
 
-Every run records scalars, weights, images, its graph, its data pipeline and its lineage; the first one also its loss
-landscape and a profile.
+Every run records scalars, weights, images, its graph, its data pipeline and its lineage; the third one also its loss
+landscape, a profile and what its network looks at.
 """
 
 import argparse
@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 import mindspore as ms
-from mindspore import nn, train
+from mindspore import explainer, nn, train
+from mindspore.explainer import benchmark, explanation
 from mindspore.profiler import Profiler
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "mnist"))
@@ -65,6 +66,7 @@ def one_run(folder, name, rate, batch, steps, rich):
     check.write(folder)
     if rich:
         landscape(folder)
+        explain(folder, net)
     evaluation = train.SummaryCollector(str(folder), 1)
     result = model.eval(valid, callbacks=[evaluation], dataset_sink_mode=False)
     print(f"{folder.name}: accuracy {result['accuracy']:.3f}", flush=True)
@@ -77,6 +79,17 @@ def landscape(folder):
         return train.Model(net, loss, metrics=metrics), net, pipeline("train", 64).take(1), metrics
 
     train.SummaryLandscape(str(folder)).gen_landscapes_with_multi_process(parts, device_ids=[0])
+
+
+def explain(folder, net):
+    softmax, digits = nn.Softmax(), [str(digit) for digit in range(10)]
+    images, labels = next(pipeline("test", 8).create_tuple_iterator(num_epochs=1))
+    runner = explainer.ImageClassificationRunner(str(folder), ([(images, labels)], digits), net, softmax)
+    methods = [explanation.Gradient(net), explanation.Deconvolution(net), explanation.GuidedBackprop(net),
+               explanation.GradCAM(net, layer="conv2"), explanation.RISE(net, softmax, num_masks=400, seed=1),
+               explanation.Occlusion(net, softmax)]  # fmt: skip
+    runner.register_saliency(methods, [benchmark.Faithfulness(10, softmax), benchmark.ClassSensitivity(), benchmark.Robustness(10)])
+    runner.run()
 
 
 def main():

@@ -63,6 +63,12 @@ def add_extras(base):
     for name, rows in tables.items():
         (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
     (folder / "trace_view.json").write_text('{"traceEvents": []}')
+    (folder / "flops.csv").write_text("graph,place,calls,flops\nstep,conv,20,3000000\nstep,fc,20,1000000\n")
+    for rank, compute in enumerate((6, 6, 16)):
+        folder = base / "two" / "profiler" / f"rank_{rank}" / "PROFILER_OUTPUT"
+        folder.mkdir(parents=True)
+        rows = ["step,total_ms,compute_ms,data_wait_ms,other_ms", *(f"{i},20,{compute},3,1" for i in range(1, 6))]
+        (folder / "step_trace_time.csv").write_text("\n".join(rows) + "\n")
     (base / "one" / "cat.png").write_bytes(PNG)
     meta = w.message((7, w.message((1, "cat"), (1, "dog"), (2, "GradCAM"), (3, "Faithfulness"))))
     inference, heat = w.message((2, 0), (3, struct.pack("<f", 0.75))), w.message((1, "GradCAM"), (2, 0), (3, "cat.png"))

@@ -351,3 +351,25 @@ def test_a_damaged_index_says_what_to_do(tmp_path):
     path.write_bytes(b"this is no database" * 100)
     with pytest.raises(IndexFault, match="delete it"):
         Store(path)
+
+
+def test_ranks_and_operations_of_profiles(base, tmp_path):
+    from sample_runs import add_extras
+
+    add_extras(base)
+    settings = Settings(base, tmp_path / "work2")
+    settings.workspace.mkdir()
+    with TestClient(create_app(settings, workers=False), base_url="http://127.0.0.1:8080") as client:
+        def ask(path, run, body=None):
+            address = f"/v1/mindinsight/{path}?train_id={run}"
+            reply = client.get(address) if body is None else client.post(address, json=body)
+            assert reply.status_code == 200, reply.text
+            return reply.json()
+
+        (words,) = ask("board/cluster", "./two")["advice"]
+        assert "rank_2 computes longer" in words and ask("profile/summary/cluster-propose", "./two")["cluster"] == [words]
+        assert [row["compute_ms"] for row in ask("profile/cluster-step-trace-summary", "./two", {})["info"]] == [6, 6, 16]
+        assert ask("board/cluster", "./one")["advice"] == []
+        assert ask("profile/flops-summary", "./one")["FLOPs"] == 80 and ask("profile/flops-summary", "./one")["FLOPS"] == 400
+        links = {(link["source"], link["target"]): link["value"] for link in ask("profile/flops-scope", "./one")["links"]}
+        assert links == {("step", "step/conv"): 0.003, ("step", "step/fc"): 0.001}

@@ -5,8 +5,8 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
+from mindspore.compiler.flops import count_flops, flops_by_scope
 from mindspore.train._compiled_graph import graph_of
-from mindspore.train.flops import count_flops
 
 
 class Product(nn.Cell):
@@ -35,3 +35,11 @@ def test_convolutions(stride, group):
     net = nn.Conv2d(3, 6, 3, stride=stride, group=group, has_bias=False, pad_mode="pad", padding=1)
     side = 8 // stride
     assert count(net, (2, 3, 8, 8)) == 2 * 2 * side * side * 6 * (3 // group) * 9
+
+
+def test_operations_of_each_cell():
+    net = nn.SequentialCell(nn.Dense(4, 8, has_bias=False), nn.Dense(8, 2, has_bias=False))
+    whole = count(net, (3, 4))
+    found = flops_by_scope(graph_of(net))
+    assert sum(found.values()) == whole == 2 * 3 * (4 * 8 + 8 * 2)
+    assert sorted(found.values()) == [2 * 3 * 8 * 2, 2 * 3 * 4 * 8] and len(found) == 2

@@ -147,6 +147,14 @@ def test_tensors_images_landscape_profile(page, site):
     go(page, f"{site}/#/profiler?run=./one", "Profiler")
     page.wait_for_selector(".advice")
     assert "60% computing, 30% waiting for data" in page.inner_text(".advice") and "conv" in page.inner_text("table.grid")
+    assert page.locator("table.flops tbody tr").count() == 2 and "75.0 %" in page.inner_text("table.flops")
+
+
+def test_ranks_are_compared(page, site):
+    page.goto(f"{site}/#/profiler?run=./two")
+    page.wait_for_selector(".ranks table.grid")
+    assert "profiler/rank_2 computes longer than the others: 16.00 ms a step, the others 6.00 ms" in page.inner_text(".ranks .advice")
+    assert page.locator(".ranks tbody tr").count() == 3
 
 
 def test_lineage_explainer_tuner(page, site):

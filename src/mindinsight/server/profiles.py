@@ -24,6 +24,15 @@ _ADVICE = {
 _NAMES = {"compute_ms": "computing", "data_wait_ms": "waiting for data", "other_ms": "Python and the rest"}
 
 
+#: a rank that needs this share of a step more than the others is named
+_STRAGGLER = 0.1
+_UNEQUAL = (
+    ("compute_ms", "computes longer than the others", "Look for unequal shards or a slower machine; the others wait for it."),
+    ("data_wait_ms", "waits longer for its data", "Look at its storage and its share of the files."),
+    ("other_ms", "spends more time outside of graphs", "Look at what its process does besides training."),
+)
+
+
 def _folders(run: Path) -> Iterator[tuple[str, Path]]:
     """Folders with a profile, at most four levels down."""
     for place, names, _ in os.walk(run):
@@ -109,8 +118,42 @@ def profile(call: Call) -> Any:
     if top and busy:
         advice.append(f"The longest {shown} is {top['name']}: {top['total_us'] / busy:.0%} of the time in {shown}s.")
     sizes = [row[2] for row in memory if isinstance(row[2], float)]
+    counted, rate = _flops(folder, steps)
     return {"steps": steps, "operators": operators, "memory": memory, "mean": mean, "sentence": words, "advice": advice,
-            "busy_us": busy, "peak": max(sizes, default=0)}  # fmt: skip
+            "busy_us": busy, "peak": max(sizes, default=0), "flops": counted, "flops_per_second": rate}  # fmt: skip
+
+
+def _flops(folder: Path, steps: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
+    """Floating-point operations of one call of each graph by place, and how many were done in a second of the steps."""
+    rows = [row for row in _table(folder / "flops.csv") if isinstance(row.get("flops"), float) and isinstance(row.get("calls"), float)]
+    seconds = sum(row.get("total_ms", 0.0) for row in steps) / 1e3
+    return rows, sum(row["flops"] * row["calls"] for row in rows) / seconds if seconds else 0.0
+
+
+@route("GET", "/board/cluster")
+def cluster(call: Call) -> Any:
+    """All profiles of a run side by side, one for each rank; which of them the others wait for."""
+    run = call.workspace.run(call.query.get("train_id"))
+    ranks = []
+    for name, folder in _folders(call.workspace.path(run.name)):
+        steps = _table(folder / "step_trace_time.csv")
+        peak = max((row["bytes"] for row in _table(folder / "memory_record.csv") if isinstance(row.get("bytes"), float)), default=0)
+        ranks.append({"name": name, "steps": len(steps), "mean": _mean(steps), "peak": peak, "flops_per_second": _flops(folder, steps)[1]})
+    return {"ranks": ranks, "advice": _unequal([rank for rank in ranks if rank["mean"]])}
+
+
+def _unequal(ranks: list[dict[str, Any]]) -> list[str]:
+    """What is to be said of ranks that should be alike."""
+    if len(ranks) < 2:
+        return []
+    found = []
+    for key, words, remedy in _UNEQUAL:
+        values = [rank["mean"][key] for rank in ranks]
+        slowest = max(range(len(ranks)), key=values.__getitem__)
+        others = (sum(values) - values[slowest]) / (len(values) - 1)
+        if values[slowest] - others > _STRAGGLER * max(rank["mean"]["total_ms"] for rank in ranks):
+            found.append(f"{ranks[slowest]['name']} {words}: {values[slowest]:.2f} ms a step, the others {others:.2f} ms. {remedy}")
+    return found or ["The ranks are alike: none of them holds the others up."]
 
 
 @route("GET", "/board/trace")
@@ -185,3 +228,58 @@ def memory_summary(call: Call) -> Any:
     """The most memory in use."""
     sizes = [row.get("bytes", 0) for row in _table(_profile(call) / "memory_record.csv")]
     return {"summary": {"peak_mem": max(sizes, default=0) / 2**30}}
+
+
+@route("GET", "/profile/flops-summary")
+def flops_summary(call: Call) -> Any:
+    """Operations of the profiled calls, and how many were done in a second, in millions."""
+    folder = _profile(call)
+    rows, rate = _flops(folder, _table(folder / "step_trace_time.csv"))
+    return {"FLOPs": round(sum(row["flops"] * row["calls"] for row in rows) / 1e6, 3), "FLOPS": round(rate / 1e6, 3),
+            "FLOPS_Utilization": 0.0, "scalar_FLOPs": 0.0, "cube_FLOPs": 0.0, "vec_FLOPs": 0.0}  # fmt: skip
+
+
+@route("GET", "/profile/flops-scope")
+def flops_scope(call: Call) -> Any:
+    """Operations by the places in the network."""
+    folder = _profile(call)
+    nodes: dict[str, float] = {}
+    links: dict[tuple[str, str], float] = {}
+    for row in _table(folder / "flops.csv"):
+        if not isinstance(row.get("flops"), float):
+            continue
+        parts = [str(row.get("graph")), *str(row.get("place")).split("/")]
+        for depth in range(len(parts)):
+            here = "/".join(parts[: depth + 1])
+            nodes[here] = nodes.get(here, 0.0) + row["flops"]
+            if depth:
+                key = ("/".join(parts[:depth]), here)
+                links[key] = links.get(key, 0.0) + row["flops"]
+    return {"nodes": [{"name": name} for name in nodes],
+            "links": [{"source": a, "target": b, "value": value / 1e9} for (a, b), value in links.items()]}  # fmt: skip
+
+
+@route("GET", "/profile/cluster-flops")
+def cluster_flops(call: Call) -> Any:
+    """Operations in a second of each rank, in millions."""
+    return [{"rank_id": str(i), "flops": round(rank["flops_per_second"] / 1e6, 3)} for i, rank in enumerate(cluster(call)["ranks"])]
+
+
+@route("GET", "/profile/cluster-peak-memory")
+def cluster_peak_memory(call: Call) -> Any:
+    """The most memory of each rank, in GiB."""
+    return [{"rank_id": str(i), "peak_mem": rank["peak"] / 2**30} for i, rank in enumerate(cluster(call)["ranks"])]
+
+
+@route("POST", "/profile/cluster-step-trace-summary")
+def cluster_steps(call: Call) -> Any:
+    """The mean step of each rank."""
+    ranks = cluster(call)["ranks"]
+    rows = [{"rank_id": str(i), **{key: rank["mean"].get(key, 0.0) for key in ("total_ms", *_NAMES)}} for i, rank in enumerate(ranks)]
+    return {"info": rows, "size": len(rows), "total_step_num": max((rank["steps"] for rank in ranks), default=0)}
+
+
+@route("GET", "/profile/summary/cluster-propose")
+def cluster_propose(call: Call) -> Any:
+    """Advice on ranks that are not alike."""
+    return {"cluster": cluster(call)["advice"]}

@@ -8,10 +8,10 @@ import numpy as np
 
 from mindspore import context
 from mindspore.common.tensor import Tensor
+from mindspore.compiler.flops import count_flops
 from mindspore.ir import FuncGraph
 from mindspore.nn.cell import Cell
 from mindspore.train._compiled_graph import graph_of
-from mindspore.train.flops import count_flops
 
 
 def sample(net: Cell, batch: int = 1, seed: int = 0) -> tuple[Tensor, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import log as logger
+from mindspore.ir import FuncGraph
 from mindspore.profiler import report
 from mindspore.profiler.options import ProfilerAction, ProfilerLevel, schedule
 from mindspore.profiler.recorder import Recorder, Span, now
@@ -68,6 +69,7 @@ class profile:
         self._recorder: Recorder | None = None
         self.spans: list[Span] = []
         self.samples: list[tuple[int, dict[str, int]]] = []
+        self.graphs: dict[str, FuncGraph] = {}
         self.metadata: dict[str, Any] = {}
         self.step_num = 0
         self._step_start = 0
@@ -140,6 +142,7 @@ class profile:
         self._recorder.stop()
         self.spans += self._recorder.spans
         self.samples += self._recorder.samples
+        self.graphs |= self._recorder.graphs
         self._recorder = None
 
     def _ready(self) -> None:
@@ -165,7 +168,7 @@ class profile:
 
     def write(self, folder: str, pretty: bool = False) -> None:
         """Write the results to a folder."""
-        found = report.Profile(self.spans, self.samples, self.metadata, peak_memory())
+        found = report.Profile(self.spans, self.samples, self.metadata, peak_memory(), self.graphs)
         report.write(os.path.join(folder, OUTPUT_FOLDER), found, pretty)
 
 
@@ -183,8 +186,8 @@ class Profiler(profile):
         >>> _ = ms.ops.exp(ms.Tensor([1.0]))
         >>> profiler.analyse()
         >>> import os
-        >>> sorted(os.listdir("doc_profiler/PROFILER_OUTPUT"))
-        ['kernel_details.csv', 'memory_record.csv', 'op_statistic.csv', 'step_trace_time.csv', 'summary.txt', 'trace_view.json']
+        >>> sorted(name for name in os.listdir("doc_profiler/PROFILER_OUTPUT") if name.endswith(".csv"))
+        ['flops.csv', 'kernel_details.csv', 'memory_record.csv', 'op_statistic.csv', 'step_trace_time.csv']
     """
 
     def __init__(self, **kwargs: Any):

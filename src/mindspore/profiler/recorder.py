@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from mindspore.ir import FuncGraph
 from mindspore.prims import primitive
 from mindspore.prims.values import TensorBase
 from mindspore.profiler.kernels import Clocks
@@ -50,6 +51,7 @@ class Recorder:
         self.memory = memory
         self.spans: list[Any] = []
         self.samples: list[tuple[int, dict[str, int]]] = []  # (time, {what: bytes})
+        self.graphs: dict[str, FuncGraph] = {}  # that ran, by the names of their spans
         self._clocks = Clocks(self)
         self._dispatch: Callable | None = None
         self._run: Callable | None = None
@@ -110,6 +112,7 @@ class Recorder:
                 return run(entry, tensors)
             finally:
                 self.add(entry.name, "graph", begin, _clock())
+                self.graphs[entry.name] = entry.traced.graph
                 entry.executable = executable
 
         return timed

@@ -7,10 +7,12 @@ import csv
 import json
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from mindspore._base.files import atomic_write
+from mindspore.compiler.flops import flops_by_scope
+from mindspore.ir import FuncGraph
 from mindspore.profiler.recorder import Span
 
 _LANES = {"step": 0, "graph": 1, "operator": 2, "data": 3, "user": 4}
@@ -176,6 +178,18 @@ class Profile(NamedTuple):
     samples: list[tuple[int, dict[str, int]]]
     metadata: dict[str, Any]
     peak_memory: int
+    graphs: dict[str, FuncGraph]
+
+
+def _flops(profile: Profile) -> Iterator[tuple[str, str, int, float]]:
+    """Floating-point operations of one call of each graph, by place in the network."""
+    calls = {t.name: t.calls for t in totals(s for s in profile.spans if s.kind == "graph")}
+    for name, graph in profile.graphs.items():
+        places: dict[str, float] = {}
+        for scope, count in flops_by_scope(graph).items():
+            places[_place(scope)] = places.get(_place(scope), 0.0) + count
+        for place, count in sorted(places.items(), key=lambda item: -item[1]):
+            yield name, place, calls.get(name, 0), count
 
 
 def write(folder: str, profile: Profile, pretty: bool = False) -> None:
@@ -194,6 +208,7 @@ def write(folder: str, profile: Profile, pretty: bool = False) -> None:
     _write_table(os.path.join(folder, "step_trace_time.csv"), columns, table)
     used = [(at / 1e3, what, size) for at, sample in profile.samples for what, size in sample.items()]
     _write_table(os.path.join(folder, "memory_record.csv"), ("time_us", "where", "bytes"), used)
+    _write_table(os.path.join(folder, "flops.csv"), ("graph", "place", "calls", "flops"), list(_flops(profile)))
     with atomic_write(os.path.join(folder, "summary.txt"), "w") as stream:
         stream.write(summary(spans, profile.peak_memory))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from mindspore.compiler.flops import count_flops
 from mindspore.ir import FuncGraph
 from mindspore.train._compiled_graph import graph_of
 from mindspore.train.callback._callback import Callback
 from mindspore.train.callback._monitored import check_bool
-from mindspore.train.flops import count_flops
 
 if TYPE_CHECKING:
     from mindspore.train.callback._callback import RunContext

@@ -7,6 +7,23 @@ import * as state from "../state.js";
 
 const PARTS = [["compute_ms", "computing", 0], ["data_wait_ms", "waiting for data", 1], ["other_ms", "Python and the rest", 3]];
 
+// All ranks side by side: where their steps go, and which one holds the others up.
+async function ranks(run, choose) {
+  const { ranks: all, advice } = await get("board/cluster", { train_id: run }), longest = Math.max(1e-9, ...all.map((r) => r.mean.total_ms || 0));
+  const part = (rank, [key, text, c]) => h("i", { title: `${text}: ${(rank.mean[key] || 0).toFixed(2)} ms`, style: `display:inline-block;height:12px;width:${100 * (rank.mean[key] || 0) / longest}%;background:${categorical(c)}` });
+  const row = (rank) => h("tr", {}, h("td", {}, h("button", { class: "quiet", onclick: () => choose(rank.name) }, rank.name)), h("td", { class: "num" }, short(rank.steps)), h("td", { class: "num" }, rank.mean.total_ms ? seconds(rank.mean.total_ms / 1e3) : "–"),
+    h("td", { style: "width:46%" }, h("div", { style: "white-space:nowrap" }, rank.mean.total_ms ? PARTS.map((p) => part(rank, p)) : null)), h("td", { class: "num" }, rank.peak ? bytes(rank.peak) : "–"), h("td", { class: "num" }, rank.flops_per_second ? short(rank.flops_per_second / 1e9) : "–"));
+  return h("section", { class: "ranks", style: "margin-bottom:14px" }, h("h2", { style: "margin-bottom:8px" }, `${all.length} ranks`), advice.map((line) => h("div", { class: "advice" }, line)),
+    h("table", { class: "grid" }, h("thead", {}, h("tr", {}, ["Rank", "Steps", "Mean step"].map((t) => h("th", { class: t === "Rank" ? "" : "num" }, t)), h("th", {}, PARTS.map(([, text, c]) => h("span", { class: "count", style: "margin-right:10px" }, h("i", { class: "dot", style: `display:inline-block;background:${categorical(c)};margin-right:5px` }), text))), h("th", { class: "num" }, "Peak memory"), h("th", { class: "num" }, "GFLOP/s"))), h("tbody", {}, all.map(row))));
+}
+
+// Operations of one call of each graph, by place in the network.
+function counted(rows) {
+  const total = rows.reduce((sum, r) => sum + r.flops, 0) || 1;
+  const row = (r) => h("tr", {}, h("td", {}, r.graph), h("td", {}, r.place || "(outermost)"), h("td", { class: "num" }, short(r.calls)), h("td", { class: "num" }, short(r.flops / 1e6)), h("td", { style: "width:200px" }, h("div", { class: "barline", style: "grid-template-columns:1fr 50px" }, h("div", { class: "track" }, h("i", { style: `width:${100 * r.flops / total}%` })), h("span", { class: "count" }, (100 * r.flops / total).toFixed(1) + " %"))));
+  return h("div", { class: "scroll" }, h("table", { class: "grid flops" }, h("thead", {}, h("tr", {}, [["Graph"], ["Place"], ["Calls", "num"], ["MFLOP a call", "num"], ["Share"]].map(([t, c]) => h("th", { class: c || "" }, t)))), h("tbody", {}, rows.slice(0, 200).map(row))));
+}
+
 export default {
   side: "one", kind: ["profile"],
   async show(root, run) {
@@ -15,10 +32,10 @@ export default {
     if (!profiles.length) { root.append(nothing("No profile in this run", "Profile into the run's folder: Profiler(output_path=\"run/profiler\") … analyse().")); return {}; }
     const name = profiles.includes(state.get("profile")) ? state.get("profile") : profiles[0], data = await get("board/profile", { train_id: run, profile: name });
     const again = (v) => { state.set("profile", v, true); root.replaceChildren(); this.show(root, run); };
-    if (profiles.length > 1) root.append(h("div", { class: "bar" }, h("label", {}, "Rank or profile", picker(profiles.map((p) => [p, p]), name, again, "Profile"))));
+    if (profiles.length > 1) root.append(await ranks(run, again), h("div", { class: "bar" }, h("label", {}, "Rank or profile", picker(profiles.map((p) => [p, p]), name, again, "Profile"))));
     const stat = (title, value) => h("div", { class: "stat" }, h("b", {}, value), h("span", {}, title));
     root.append(h("div", { class: "advice" }, h("b", {}, data.sentence), data.advice.map((line) => h("div", {}, line))),
-      h("div", { class: "stats" }, stat("steps", short(data.steps.length)), stat("mean step", data.mean ? seconds(data.mean.total_ms / 1e3) : "–"), stat("in operators and kernels", seconds(data.busy_us / 1e6)), stat("peak memory", data.peak ? bytes(data.peak) : "–"), ...(data.flops ? [stat("FLOP/s", short(data.flops))] : [])),
+      h("div", { class: "stats" }, stat("steps", short(data.steps.length)), stat("mean step", data.mean ? seconds(data.mean.total_ms / 1e3) : "–"), stat("in operators and kernels", seconds(data.busy_us / 1e6)), stat("peak memory", data.peak ? bytes(data.peak) : "–"), ...(data.flops_per_second ? [stat("GFLOP a second of the steps", short(data.flops_per_second / 1e9))] : [])),
       h("div", { class: "bar" }, h("a", { href: address("board/trace", { train_id: run, profile: name }), download: "trace_view.json" }, "Trace for Perfetto (JSON)")));
     const grid = h("div", { class: "cards", style: "--card-width:460px;margin-bottom:14px" });
     root.append(grid);
@@ -49,6 +66,7 @@ export default {
     };
     draw();
     root.append(h("div", { class: "bar" }, h("h2", {}, "Operators"), picker(kinds.map((k) => [k, k]), kind, (v) => { state.set("kind", v, true); root.replaceChildren(); this.show(root, run); }, "Kind"), h("span", { class: "count" }, `${rows.length} names, ${seconds(total / 1e6)}`)), h("div", { class: "scroll" }, table));
+    if (data.flops.length) root.append(h("h2", { style: "margin:18px 0 8px" }, "Floating-point operations"), counted(data.flops));
     return {};
   },
 };

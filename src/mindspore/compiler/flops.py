@@ -13,6 +13,14 @@ def count_flops(graph: FuncGraph) -> float:
     return sum(_of_node(node) for node in graph.nodes())
 
 
+def flops_by_scope(graph: FuncGraph) -> dict[str, float]:
+    """The operations of one run by the cell they belong to; gradients are told apart by their scopes."""
+    found: dict[str, float] = {}
+    for node in graph.nodes():
+        found[node.scope] = found.get(node.scope, 0.0) + _of_node(node)
+    return {scope: count for scope, count in found.items() if count}
+
+
 def _of_node(node: CNode) -> float:
     graphs = [a.value for a in node.args if isinstance(a, ValueNode) and isinstance(a.value, FuncGraph)]
     if graphs:
