@@ -141,3 +141,41 @@ def test_gradients(name):
 def test_operators_without_a_rule_are_computed_whole():
     plan = assert_same(lambda x: ops.MatrixInverse()(x + 1) * 2, f(8, 8), devices=4, rtol=1e-3, atol=1e-3)
     assert any(rule is None for rule in plan.rules.values())
+
+
+WINDOWS = {  # kernel, stride, dilation, pad_mode, pad
+    "same": (3, 1, 1, "same", 0), "strided": (3, 2, 1, "same", 0), "even": (2, 2, 1, "valid", 0), "dilated": (3, 1, 2, "same", 0),
+    "padded": (5, 1, 1, "pad", 2), "uneven": (4, 2, 1, "pad", (1, 1, 1, 1)), "one": (1, 1, 1, "same", 0),
+    "skipping": (1, 2, 1, "same", 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cuts", [(1, 1, 2, 1), (1, 1, 1, 4), (2, 1, 2, 2), (1, 2, 4, 1)])
+@pytest.mark.parametrize("window", WINDOWS)
+def test_images_cut_along_height_and_width(window, cuts):
+    """Convolutions on parts of images, with borders from neighbours, and both of their gradients."""
+    kernel, stride, dilation, mode, pad = WINDOWS[window]
+    draw = np.random.default_rng(0).standard_normal
+    x, w = Tensor(draw((2, 4, 16, 16)).astype("f")), Tensor(draw((4, 4, kernel, kernel)).astype("f"))
+    conv = ops.Conv2D(4, kernel, pad_mode=mode, pad=pad, stride=stride, dilation=dilation).shard((cuts, (1, cuts[1], 1, 1)))
+    gradients = ms.grad(lambda a, b: ops.sin(conv(a, b)).sum(), (0, 1))
+    plan = assert_same(lambda a, b: (conv(a, b), *gradients(a, b)), x, w, devices=8, rtol=1e-4, atol=1e-4)
+    layouts = [plan.layouts[n.id] for n in plan.graph.nodes() if n.op is conv or n.op.name == "Conv2D"]
+    assert layouts[0].cuts(plan.mesh)[2:] == cuts[2:]
+
+
+@pytest.mark.parametrize(("kernel", "stride"), [(2, 2), (3, 1), (3, 2), (4, 2)])
+@pytest.mark.parametrize("cuts", [(1, 1, 2, 2), (1, 2, 4, 1)])
+def test_transposed_convolutions_of_images_cut_along_height_and_width(kernel, stride, cuts):
+    draw = np.random.default_rng(0).standard_normal
+    dout, w = Tensor(draw((2, 4, 8, 8)).astype("f")), Tensor(draw((4, 4, kernel, kernel)).astype("f"))
+    size = (2, 4, 8 * stride, 8 * stride)
+    up = ops.Conv2DTranspose(4, kernel, pad_mode="same", stride=stride).shard((cuts, (cuts[1], 1, 1, 1)))
+    assert_same(lambda a, b: ops.sin(up(a, b, size)), dout, w, devices=8, rtol=1e-4, atol=1e-4)
+
+
+def test_windows_that_reach_beyond_the_neighbour_are_refused():
+    x, w = ops.ones((1, 1, 8, 8)), ops.ones((1, 1, 7, 7))
+    conv = ops.Conv2D(1, 7, pad_mode="same").shard(((1, 1, 8, 1), (1, 1, 1, 1)))
+    with pytest.raises(RuntimeError, match="fewer than 8 parts"):
+        assert_same(lambda a, b: conv(a, b), x, w, devices=8)

@@ -84,10 +84,10 @@ class Convolution(Primitive):
         """Where the filters stand in images that give a result of this shape; each meets all of its weights there."""
         return shape[0] * math.prod(self.spatial(shape))
 
-    def planes(self, channels: str) -> Labels:
-        """Labels of images: the batch and the channels may be cut, windows run over the rest."""
-        return ("n", channels, *(WHOLE,) * self.rank) if self.data_format.startswith("NC") else (
-            "n", *(WHOLE,) * self.rank, channels)
+    def planes(self, channels: str, across: Labels = ()) -> Labels:
+        """Labels of images: the batch and the channels may be cut; dimensions that windows run over, too, where they step evenly."""
+        across = across or (WHOLE,) * self.rank
+        return ("n", channels, *across) if self.data_format.startswith("NC") else ("n", *across, channels)
 
     def filters(self) -> Labels:
         inner = "c" if self.group == 1 else WHOLE
@@ -99,12 +99,43 @@ class Convolution(Primitive):
         twin = self.sibling(type(self))
         return twin.add_prim_attr("out_channel", count)
 
-    def rule(self) -> tuple[Labels, Labels, Labels]:
+    def rule(self, x_shape: tuple[int, ...]) -> tuple[Labels, Labels, Labels]:
         """Labels of input, filters and output. Groups of channels are not taken apart."""
+        across = self.across(x_shape)
         if self.group != 1:
             whole = tuple(WHOLE for _ in self.filters())
-            return self.planes(WHOLE), whole, self.planes(WHOLE)
-        return self.planes("c"), self.filters(), self.planes("o")
+            return self.planes(WHOLE, across), whole, self.planes(WHOLE, across)
+        return self.planes("c", across), self.filters(), self.planes("o", across)
+
+    # -- parts of images ------------------------------------------------------------------------------------------
+    def across(self, x_shape: tuple[int, ...]) -> Labels:
+        """Labels of the dimensions that windows run over: named where `stride` times the results are the inputs, so that parts
+        of both lie on the same devices.
+        """
+        geometry, sizes = self.window(x_shape), self.spatial(x_shape)
+        even = [n == s * m for n, s, m in zip(sizes, geometry.stride, geometry.output(sizes))]
+        return tuple(f"s{i}" if ok else WHOLE for i, ok in enumerate(even))
+
+    def _dim(self, i: int) -> int:
+        return i + (1 if self.channels_last else 2)
+
+    def unpadded(self, geometry: Window, cut: list[int]) -> Any:
+        """The same without padding along dimensions that are cut: the borders of parts come from neighbours."""
+        twin = self.sibling(type(self))
+        pads = tuple((0, 0) if i in cut else pair for i, pair in enumerate(geometry.pads))
+        return twin.add_prim_attr("pad_mode", "pad").add_prim_attr("pad", pads)
+
+    def with_borders(self, device: Device, x: Any, geometry: Window, cut: list[int]) -> Any:
+        """A part of an image, enlarged by what its windows see of the neighbours' parts."""
+        for i in cut:
+            before = geometry.pads[i][0]
+            after = (geometry.kernel[i] - 1) * geometry.dilation[i] - before - (geometry.stride[i] - 1)
+            x = device.with_borders(x, self._dim(i), f"s{i}", before, after)
+        return x
+
+    def cut_across(self, device: Device) -> list[int]:
+        """The dimensions, among those that windows run over, that are cut."""
+        return [i for i in range(self.rank) if device.parts(f"s{i}") > 1]
 
     def sibling(self, cls: type[Primitive]) -> Any:
         """Another member of the family with the same attributes."""
@@ -208,14 +239,19 @@ class ForwardConvolution(Convolution):
         return AbstractTensor(x.dtype, self.output_shape(x.shape, w.shape))
 
     def factors(self, x: Any, w: Any) -> Factors:
-        given, filters, out = self.rule()
-        return Factors((given, filters), (out,))
+        given, filters, out = self.rule(x.shape)
+        return Factors((given, filters), (out,), on_request=self.across(x.shape))
 
     def multiplications(self, x: Any, w: Any) -> int:
         return self.positions(self.output_shape(x.shape, w.shape)) * w.size
 
     def on_device(self, device: Device, x: Any, w: TensorBase) -> Any:
-        return self.with_filters(w.shape[0])(x, w)
+        cut = self.cut_across(device)
+        if not cut:
+            return self.with_filters(w.shape[0])(x, w)
+        geometry = self.window(device.whole_shape(0))
+        twin = self.unpadded(geometry, cut).add_prim_attr("out_channel", w.shape[0])
+        return twin(self.with_borders(device, x, geometry, cut), w)
 
     def eval(self, xp: Namespace, x: Array, w: Array) -> Any:
         if xp is not np:
@@ -253,14 +289,28 @@ class _InputGradient(Convolution):
         return AbstractTensor(dout.dtype, size)
 
     def factors(self, dout: Any, w: Any, size: Any) -> Factors:
-        given, filters, out = self.rule()
-        return Factors((out, filters, None), (given,))
+        given, filters, out = self.rule(tuple(size))
+        return Factors((out, filters, None), (given,), on_request=self.across(tuple(size)))
 
     def multiplications(self, dout: Any, w: Any, size: Any) -> int:
         return self.positions(dout.shape) * w.size
 
     def on_device(self, device: Device, dout: Any, w: TensorBase, size: Any) -> Any:
-        return self.with_filters(w.shape[0])(dout, w, device.shapes[0])
+        cut, wanted = self.cut_across(device), list(device.shapes[0])
+        if not cut:
+            return self.with_filters(w.shape[0])(dout, w, device.shapes[0])
+        # All that the part and the neighbours' nearest windows touch is computed, then the part is taken out of it.
+        geometry, whole = self.window(tuple(size)), list(wanted)
+        starts = [0] * len(whole)
+        for i in cut:
+            stride, reach, pad = geometry.stride[i], (geometry.kernel[i] - 1) * geometry.dilation[i], geometry.pads[i][0]
+            before, after = max(0, -((pad - reach) // stride)), -(-pad // stride)
+            dout = device.with_borders(dout, self._dim(i), f"s{i}", before, after)
+            dim = self._dim(i)
+            starts[dim] = before * stride + pad
+            whole[dim] = max((dout.shape[dim] - 1) * stride + reach + 1, starts[dim] + wanted[dim])
+        found = self.unpadded(geometry, cut).add_prim_attr("out_channel", w.shape[0])(dout, w, tuple(whole))
+        return found[tuple(slice(a, a + n) for a, n in zip(starts, wanted))]
 
     def eval(self, xp: Namespace, dout: Array, w: Array, size: tuple[int, ...]) -> Any:
         if xp is not np:
@@ -305,14 +355,19 @@ class _FilterGradient(Convolution):
         return AbstractTensor(dout.dtype, size)
 
     def factors(self, dout: Any, x: Any, size: Any) -> Factors:
-        given, filters, out = self.rule()
-        return Factors((out, given, None), (filters,))
+        given, filters, out = self.rule(x.shape)
+        return Factors((out, given, None), (filters,), on_request=self.across(x.shape))
 
     def multiplications(self, dout: Any, x: Any, size: Any) -> int:
         return self.positions(dout.shape) * math.prod(size)
 
     def on_device(self, device: Device, dout: Any, x: Any, size: Any) -> Any:
-        return self.with_filters(device.shapes[0][0])(dout, x, device.shapes[0])
+        cut = self.cut_across(device)
+        if not cut:
+            return self.with_filters(device.shapes[0][0])(dout, x, device.shapes[0])
+        geometry = self.window(device.whole_shape(1))
+        twin = self.unpadded(geometry, cut).add_prim_attr("out_channel", device.shapes[0][0])
+        return twin(dout, self.with_borders(device, x, geometry, cut), device.shapes[0])
 
     def eval(self, xp: Namespace, dout: Array, x: Array, size: tuple[int, ...]) -> Any:
         if xp is not np:

@@ -32,6 +32,8 @@ class Factors(NamedTuple):
     linear: bool = False  #: a sum still owed by the inputs may be paid after the operation
     #: labels that take devices after all others: a table's, so that operators which share it agree on where its parts lie
     last: Labels = ()
+    #: labels that are cut only where a strategy asks for it: of dimensions along which windows reach into neighbours' parts
+    on_request: Labels = ()
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -14,11 +14,12 @@ from mindspore.compiler.shard.layout import Layout, Mesh
 from mindspore.compiler.shard.plan import axes_of, output_layouts, parts_of
 from mindspore.compiler.shard.strategy import Assignment
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.arrays import Concat
 from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.collective import AllReduce
-from mindspore.prims.elementwise import Cast, Equal, GreaterEqual, Less, LogicalAnd, Select
+from mindspore.prims.elementwise import Cast, Equal, FloorMod, GreaterEqual, Less, LogicalAnd, Select, ZerosLike
 from mindspore.prims.factors import Factors
-from mindspore.prims.mesh import MeshIndex, mesh_group
+from mindspore.prims.mesh import MeshIndex, Part, mesh_group
 
 if TYPE_CHECKING:
     from mindspore.prims.primitive import Primitive
@@ -58,6 +59,43 @@ class Device:
         """This device's part of a result that was computed whole."""
         target = Layout(self._layouts[output].dims)
         return redistribute.apply(x, redistribute.steps(Layout.whole(len(target.dims)), target), self.mesh)
+
+    def whole_shape(self, argument: int) -> tuple[int, ...]:
+        """The shape of an argument on all devices together."""
+        return tuple(self._inputs[argument])
+
+    def with_borders(self, x: Any, dim: int, label: str, before: int, after: int) -> Any:
+        """x with so many rows (or columns …) of the parts before and behind it along a dimension; zeros at the ends.
+
+        All devices along the label learn the borders of all others. A negative number takes rows away.
+        """
+        size, count = x.shape[dim], self.parts(label)
+        if max(before, after) > size:
+            raise RuntimeError(
+                f"Parts of {size} rows or columns are too small for windows that reach {max(before, after)} into the next part: cut "
+                f"this dimension into fewer than {count} parts."
+            )
+
+        def rows(x: Any, start: int, stop: int) -> Any:
+            return x[(slice(None),) * dim + (slice(start, stop),)]
+
+        kept = rows(x, 0, size + min(after, 0)) if after < 0 else x
+        before, after = max(before, 0), max(after, 0)
+        if not before and not after:
+            return kept
+        own = [rows(x, size - before, size)] * bool(before) + [rows(x, 0, after)] * bool(after)
+        border = Concat(dim)(tuple(own)) if len(own) > 1 else own[0]
+        everyone = redistribute.gathered(border, dim, self._chosen[label], self.mesh)
+        index, parts = self.index(label), []
+        for wanted, step, start, stop in ((before, -1, 0, before), (after, 1, before, before + after)):
+            if not wanted:
+                continue
+            there = FloorMod()(index + (count + step), count)
+            strip = rows(Part(dim, count)(everyone, there), start, stop)
+            is_end = Equal()(index, 0 if step < 0 else count - 1)
+            parts.append((step, Select()(is_end, ZerosLike()(strip), strip)))
+        pieces = [p for step, p in parts if step < 0] + [kept] + [p for step, p in parts if step > 0]
+        return Concat(dim)(tuple(pieces))
 
     def plain(self, prim: Primitive, *args: Any) -> Any:
         """The operation itself, on the parts; all of its results."""

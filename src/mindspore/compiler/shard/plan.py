@@ -450,7 +450,7 @@ class Planner:
         """The cut that gives the wished layout, as far as sizes allow."""
         chosen: Assignment = {}
         for label, axes in zip(rule.outputs[0], layout.dims):
-            if label != WHOLE and axes:
+            if label != WHOLE and axes and label not in rule.on_request:
                 chosen[label] = axes
                 if not fits(rule, chosen, shapes_of(node), outputs_of(node), self.mesh):
                     del chosen[label]
@@ -494,13 +494,15 @@ class Planner:
             if labels and isinstance(layout := self.plan.layout_of(arg), Layout)
         ]
         found: list[Assignment] = [{}]
+        # Gradients follow the forward pass, which a strategy may have cut where nothing is cut unasked.
+        barred = () if node.id in self.after_gradients else rule.on_request
         for start in range(len(known)):
             chosen: Assignment = {}
             for labels, layout in known[start:] + known[:start]:
                 for label, axes in zip(labels, layout.dims):
                     used = {a for taken in chosen.values() for a in taken}
                     free = tuple(a for a in axes if a not in used)
-                    if label == WHOLE or label in chosen or not free or free != axes[: len(free)]:
+                    if label == WHOLE or label in barred or label in chosen or not free or free != axes[: len(free)]:
                         continue
                     chosen[label] = free
                     if not fits(rule, chosen, shapes, outputs, self.mesh):

@@ -111,7 +111,12 @@ def _all_reduce(x: Any, step: Step, mesh: Mesh) -> Any:
 
 
 def _all_gather(x: Any, step: Step, mesh: Mesh) -> Any:
-    return _first(lambda v: AllGather(mesh_group(mesh.shape, step.axes))(v), x, step.dim)
+    return gathered(x, step.dim, step.axes, mesh)
+
+
+def gathered(x: Any, dim: int, axes: Axes, mesh: Mesh) -> Any:
+    """What all devices along some axes hold, one behind the other along a dimension."""
+    return _first(lambda v: AllGather(mesh_group(mesh.shape, axes))(v), x, dim)
 
 
 def _reduce_scatter(x: Any, step: Step, mesh: Mesh) -> Any:

@@ -127,7 +127,8 @@ class Search:
         if "in_strategy" in node.op.attrs:
             return [assignment_of(node, rule, shapes, self.mesh)]
         found: list[Assignment] = []
-        for labels in itertools.product(("", *rule.labels), repeat=len(self.groups)):
+        free = tuple(label for label in rule.labels if label not in rule.on_request)
+        for labels in itertools.product(("", *free), repeat=len(self.groups)):
             chosen: Assignment = {}
             for label, axes in zip(labels, self.groups):
                 if label:
@@ -160,7 +161,8 @@ class Search:
         known = self.choices[node.id]
         if "in_strategy" in node.op.attrs or layout is None or len(known) >= _MOST_CHOICES:
             return []
-        chosen = {label: axes for label, axes in zip(labels, layout.dims) if label and axes}
+        barred = self.rules[node.id].on_request
+        chosen = {label: axes for label, axes in zip(labels, layout.dims) if label and axes and label not in barred}
         sound = fits(self.rules[node.id], chosen, shapes_of(node), outputs_of(node), self.mesh)
         if not sound or chosen in known:
             return []
