@@ -34,6 +34,8 @@ from mindspore_federated.secagg.shamir import SHARE_BYTES, join, split
 
 _SECRET = 32
 _NONCE = 12
+_BLOCK = 1 << 15                                 # values of a key stream that are made at once
+_ZEROS = memoryview(bytes(4 * _BLOCK))
 PublicKeys = tuple[bytes, bytes]                 # for masks, for encryption
 
 
@@ -44,8 +46,13 @@ def _derive(secret: bytes, purpose: bytes, size: int = 16) -> bytes:
 def add_mask(total: Ring, secret: bytes, sign: int) -> None:
     """Add or take away the key stream of `secret`, in place."""
     cipher = Cipher(algorithms.AES(_derive(secret, b"mask")), modes.CTR(bytes(16))).encryptor()
-    stream = np.frombuffer(cipher.update(bytes(total.nbytes)), np.uint32)
-    (np.add if sign > 0 else np.subtract)(total, stream, out=total)
+    combine = np.add if sign > 0 else np.subtract
+    buffer = bytearray(4 * _BLOCK + 16)                     # the cipher may ask for a block more
+    stream = np.frombuffer(buffer, np.uint32, _BLOCK)
+    for at in range(0, total.size, _BLOCK):                 # piece by piece: the key stream stays in the cache
+        part = total[at:at + _BLOCK]
+        cipher.update_into(_ZEROS[:part.nbytes], buffer)
+        combine(part, stream[:part.size], out=part)
 
 
 def _public(key: X25519PrivateKey) -> bytes:

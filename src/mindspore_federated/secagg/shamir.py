@@ -27,15 +27,31 @@ def join(shares: Mapping[int, bytes], threshold: int, size: int) -> bytes:
     if len(shares) < threshold:
         raise ValueError(f"{threshold} shares are needed, there are {len(shares)}")
     chosen = sorted(shares)[:threshold]
-    total = 0
+    above, below = [], []
     for point in chosen:
-        above, below = 1, 1
+        numerator, denominator = 1, 1
         for other in chosen:
             if other != point:
-                above = above * -other % PRIME
-                below = below * (point - other) % PRIME
-        total += int.from_bytes(shares[point], "big") * above * pow(below, -1, PRIME)
+                numerator = numerator * -other % PRIME
+                denominator = denominator * (point - other) % PRIME
+        above.append(numerator)
+        below.append(denominator)
+    total = sum(int.from_bytes(shares[point], "big") * numerator * inverse
+                for point, numerator, inverse in zip(chosen, above, _inverses(below)))
     secret = total % PRIME
     if secret >> (8 * size):
         raise ValueError("the shares do not belong together")
     return secret.to_bytes(size, "big")
+
+
+def _inverses(values: list[int]) -> list[int]:
+    """The inverses of all values by a single inversion (Montgomery's trick)."""
+    prefixes = [1]
+    for value in values:
+        prefixes.append(prefixes[-1] * value % PRIME)
+    rest = pow(prefixes[-1], -1, PRIME)
+    result = []
+    for value, prefix in zip(reversed(values), reversed(prefixes[:-1])):
+        result.append(rest * prefix % PRIME)
+        rest = rest * value % PRIME
+    return result[::-1]

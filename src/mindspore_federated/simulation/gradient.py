@@ -22,6 +22,8 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 def is_cell(loss: object) -> bool:
     """Whether the loss is a network."""
+    if loss is None:
+        return False
     from mindspore import nn
 
     return isinstance(loss, nn.Cell)

@@ -20,7 +20,7 @@ from mindspore_federated.simulation.gradient import Loss, compiled_gradient, is_
 Arrays = Mapping[str, Floats]
 Client = tuple[NDArray[Any], NDArray[Any]]
 ClientUpdate = Callable[[Floats, Ids], Floats]
-_CHUNK_BYTES = 32 << 20            # of vectors that a compiled gradient works on
+_CHUNK_BYTES = 8 << 20             # of vectors that a compiled gradient works on
 _CACHE_BYTES = 1 << 20             # of vectors that only NumPy touches: they stay in the cache
 _SELECT, _BATCH, _DROP = range(3)
 
@@ -54,7 +54,7 @@ def simulate(loss: Loss | None, initial: Arrays | None, clients: Sequence[Client
     """
     start = _start(loss, initial)
     run = _Simulation(loss, start, clients, algorithm or FedAvg(), epochs, batch_size, learning_rate, seed,
-                      client_update, chunk)
+                      client_update, chunk, clients_per_round)
     if not 1 <= clients_per_round <= run.count:
         raise ValueError(f"clients_per_round should be in [1, {run.count}], but got {clients_per_round}")
     if sampling not in ("fixed", "poisson"):
@@ -110,7 +110,7 @@ def _bar(rounds: int, progress: bool) -> Any:
 class _Simulation:
     def __init__(self, loss: Loss | None, initial: Arrays, clients: Sequence[Client] | int, algorithm: FedAvg,
                  epochs: int, batch_size: int, rate: float, seed: int, client_update: ClientUpdate | None,
-                 chunk: int | None) -> None:
+                 chunk: int | None, per_round: int) -> None:
         if (loss is None) == (client_update is None):
             raise ValueError("give either loss or client_update")
         if isinstance(clients, int) and client_update is None:
@@ -124,7 +124,7 @@ class _Simulation:
         self._update = client_update
         self._gradient = compiled_gradient(loss, self._shapes) if loss is not None else None
         room = _CHUNK_BYTES if loss is not None else _CACHE_BYTES
-        self._chunk = chunk or max(1, min(64, room // max(1, self.vector.nbytes)))
+        self._chunk = chunk or _even_chunk(per_round, max(1, min(64, room // max(1, self.vector.nbytes))))
         algorithm.prepare(self.vector.size, self.count)
 
     def weights(self) -> dict[str, Floats]:
@@ -231,6 +231,12 @@ class _Batch:
         self.loss = loss.asnumpy()[:count]
         result: Floats = gradient.asnumpy()[:count]
         return result
+
+
+def _even_chunk(clients: int, most: int) -> int:
+    """The size of equal chunks of at most `most`: the last one is padded to the same shape, which costs."""
+    chunks = -(-max(1, clients) // most)
+    return -(-max(1, clients) // chunks)
 
 
 def _padded(values: NDArray[Any], pad: int) -> NDArray[Any]:
