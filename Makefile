@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving test-serving-oracle test-serving-api test-serving-ray lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
+.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving test-serving-oracle test-serving-api test-serving-ray test-federated test-ray lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -30,6 +30,19 @@ test-numpy1:
 
 test-parallel: $(STAMP)
 	$(BIN)/python -m pytest tests/parallel -m 'not gpu'
+
+# long runs with kills, slow and lying clients; needs redis-server
+test-federated: $(STAMP)
+	@command -v redis-server >/dev/null || { apt-get update -qq && apt-get install -y -qq redis-server; }
+	$(BIN)/python -m pytest tests/federated
+	$(BIN)/python tests/federated/soak.py --minutes 5
+
+# the simulation on a local Ray, in an environment of its own
+RAY := .venv-ray
+test-ray:
+	@test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install -q -e '.[dev,ray]'
+	$(RAY)/bin/python -m pytest tests/federated/test_federated_ray.py
 
 test-serving: $(STAMP)
 	$(BIN)/python -m pytest tests/serving
@@ -97,4 +110,4 @@ interop: $(STAMP)
 	$(BIN)/python tests/interop/run.py
 
 clean:
-	rm -rf $(VENV) $(NUMPY1) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(NUMPY1) $(RAY) .pytest_cache .mypy_cache .ruff_cache

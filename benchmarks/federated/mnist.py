@@ -8,6 +8,7 @@ The rivals train the same network on the same digits in PyTorch; the options nam
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import resource
@@ -18,7 +19,7 @@ import time
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TARGET, ROUNDS, PER_ROUND, EPOCHS, BATCH, RATE = 0.97, 60, 100, 5, 20, 0.05
+TARGET, ROUNDS, PER_ROUND, EPOCHS, BATCH, RATE = 0.97, 60, 100, 5, 10, 0.1
 
 
 def network():
@@ -31,10 +32,11 @@ def network():
 
 
 def ours(began, rounds):
+    from writers import images, writers
+
     import mindspore
     from mindspore import Tensor, nn, ops
     from mindspore_federated import simulate
-    from writers import images, writers
 
     mindspore.set_seed(0)
     x, y = images("train")
@@ -58,11 +60,9 @@ def ours(began, rounds):
             raise Done
         return {}
 
-    try:
+    with contextlib.suppress(Done):
         simulate(loss, None, [(x[mine], y[mine]) for mine in writers()], rounds=rounds, clients_per_round=PER_ROUND,
                  epochs=EPOCHS, batch_size=BATCH, learning_rate=RATE, evaluate=evaluate)
-    except Done:
-        pass
     used = resource.getrusage(resource.RUSAGE_SELF)
     return {"rounds": curve[-1][0], "accuracy": curve[-1][1], "wall_s": curve[-1][2],
             "cpu_s": round(used.ru_utime + used.ru_stime, 1), "rss_mb": used.ru_maxrss // 1024}

@@ -13,9 +13,7 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "exa
 
 
 def _read(name, offset):
-    path = os.path.join(DATA, name)
-    opened = gzip.open(path + ".gz") if os.path.exists(path + ".gz") else open(path, "rb")
-    with opened as source:
+    with gzip.open(os.path.join(DATA, name + ".gz")) as source:
         return np.frombuffer(source.read(), np.uint8, offset=offset)
 
 

@@ -20,7 +20,7 @@ def _towards_three(weights, plan):
     ({}, 1e-6), ({"compression__upload_compress_type": "DIFF_SPARSE_QUANT", "compression__upload_sparse_rate": 1.0}, 0.05),
     ({"compression__download_compress_type": "QUANT"}, 0.05),
     ({"encrypt__encrypt_train_type": "DP_ENCRYPT", "encrypt__dp_encrypt": {
-        "dp_eps": 1e6, "dp_delta": 0.01, "dp_norm_clip": 100.0}}, 0.01)], ids=["plain", "sparse", "quant", "dp"])
+        "dp_eps": 1e8, "dp_delta": 0.01, "dp_norm_clip": 10.0}}, 0.01)], ids=["plain", "sparse", "quant", "dp"])
 def test_uploads_of_each_kind_arrive(tmp_path, changes, tolerance):
     settings = write_yaml(tmp_path / "job.yaml", fl_iteration_num=2, **changes)
     with Server(tmp_path, settings) as server:

@@ -20,7 +20,9 @@ from mindspore_federated.algorithms import (
     Scaffold,
     TrimmedMean,
 )
+from mindspore_federated.privacy.central_dp import CentralDP
 from mindspore_federated.simulation.partition import by_writer, dirichlet_partition, iid_partition, read_leaf
+from mindspore_federated.simulation.training import BATCH, Trainer, generator
 
 ALGORITHMS = [FedAvg(), FedProx(0.1), Scaffold(), FedNova(), FedAdam(0.1), FedYogi(0.1), FedMedian(), TrimmedMean(0.2),
               MultiKrum(1), Ditto(), PerFedAvg(), PFedMe(), FedCM(0.5)]
@@ -184,3 +186,76 @@ def test_wrong_arguments_are_named():
         simulate(None, {"w": np.zeros(1, np.float32)}, 3, rounds=1, clients_per_round=4, client_update=lambda v, i: v)
     with pytest.raises(ValueError, match="either loss or client_update"):
         simulate(None, {"w": np.zeros(1, np.float32)}, 3, rounds=1, clients_per_round=1)
+
+
+class _Normalised(nn.Cell):
+    """A network with moving averages, and its loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(2, 3, weight_init="ones")
+        self.norm = nn.BatchNorm1d(3, momentum=0.9)
+
+    def construct(self, x, y):
+        return ((self.norm(self.dense(x)).sum(1) - y) ** 2).mean()
+
+
+def test_moving_averages_follow_each_client_and_are_averaged():
+    rng = np.random.default_rng(0)
+    clients = [(rng.normal(number, 1, (8 * (number + 1), 2)).astype(np.float32), np.zeros(8 * (number + 1), np.float32))
+               for number in range(2)]
+    network = _Normalised()
+    network.set_train()
+    start = {parameter.name: parameter.asnumpy().copy() for parameter in network.get_parameters()}
+    history = simulate(network, None, clients, rounds=1, clients_per_round=2, batch_size=8, learning_rate=0.0)
+    assert set(history.weights) == set(start)
+
+    expected, samples = np.zeros(3), 0
+    for number, (x, _) in enumerate(clients):
+        mean, order = np.zeros(3), generator(0, BATCH, 0, number).permutation(len(x))
+        for at in range(0, len(x), 8):
+            hidden = x[order[at:at + 8]] @ start["dense.weight"].T + start["dense.bias"]
+            mean = 0.9 * mean + 0.1 * hidden.mean(axis=0)
+        expected, samples = expected + len(x) * mean, samples + len(x)
+    np.testing.assert_allclose(history.weights["norm.moving_mean"], expected / samples, rtol=1e-5)
+    for parameter in network.get_parameters():
+        np.testing.assert_array_equal(parameter.asnumpy(), start[parameter.name], err_msg="the network is left as it was")
+
+
+def test_curves_for_mindinsight(tmp_path):
+    simulate(None, {"w": np.zeros(2, np.float32)}, 4, rounds=3, clients_per_round=2, summary_dir=str(tmp_path),
+             client_update=lambda vectors, ids: vectors, evaluate=lambda weights: {"accuracy": 0.5})
+    data = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert data.count(b"accuracy") == 3 and data.count(b"loss") >= 3
+
+
+def _squared(weights, x, y):
+    return ((x @ weights["w"] - y) ** 2).mean()
+
+
+@pytest.mark.parametrize("algorithm", [FedAvg, Scaffold, FedNova, PFedMe, CentralDP], ids=lambda one: one.__name__)
+def test_lent_copies_bring_everything_back(algorithm):
+    """What a runner in other processes does: the same bits as training in place."""
+    class Elsewhere:
+        def start(self, plan, clients):
+            self.trainer = Trainer(plan, clients)
+
+        def run(self, algorithm, vector, state, chunks, number):
+            for ids in chunks:
+                lent = algorithm.lend(ids)
+                part = self.trainer.train(lent, vector, state, ids, number)
+                algorithm.take_back(lent)
+                yield part
+
+    rng = np.random.default_rng(1)
+    clients = [(rng.normal(size=(4 + number, 3)).astype(np.float32), rng.normal(size=4 + number).astype(np.float32))
+               for number in range(6)]
+
+    def run(**more):
+        one = algorithm(clip=1.0, noise_multiplier=0.0) if algorithm is CentralDP else algorithm()
+        history = simulate(_squared, {"w": np.zeros(3, np.float32)}, clients, rounds=4, clients_per_round=4, epochs=2,
+                           batch_size=2, algorithm=one, chunk=2, **more)
+        return history.weights["w"], [history.personal(number)["w"] for number in range(6)]
+
+    for here, there in zip(run(), run(runner=Elsewhere())):
+        np.testing.assert_array_equal(here, there)

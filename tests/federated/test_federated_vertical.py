@@ -18,6 +18,7 @@ from mindspore_federated import (
     ServerConfig,
     VerticalFederatedCommunicator,
 )
+from mindspore_federated._mindspore_federated import _RunPSIDemo
 from mindspore_federated.common.tensor_utils import pack_tensors, unpack_tensors
 from mindspore_federated.data_join import load_mindrecord
 
@@ -213,3 +214,9 @@ def test_the_official_intersections(function):
         function([1, 2], "leader", "follower", 0, 0)
     with pytest.raises(ValueError, match="'thread_num' should be at least 0"):
         function(mine, "leader", "follower", 0, -1)
+
+
+def test_an_intersection_within_one_process():
+    keys = [[str(number) for number in range(start, 300, step)] for start, step in ((0, 2), (30, 3))]
+    assert set(_RunPSIDemo(*keys, 0)) == set(keys[0]) & set(keys[1])
+    assert _RunPSIDemo(["a"], ["b"], 1) == []

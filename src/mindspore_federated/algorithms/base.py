@@ -8,10 +8,13 @@ Weights are flat vectors, and many clients are trained at once: `weights[c]` is 
     direction     turns the gradient of a local step into the direction that is subtracted
     local_end     what the clients send: a vector per client, and how much it counts
     server_step   the new global vector from the weighted mean of what was sent
+
+Where clients are trained in other processes, a copy with what concerns them is lent (`lend`) and taken back (`take_back`).
 """
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +70,13 @@ class FedAvg:
         """The weighted mean; robust algorithms put something else here."""
         mean: Floats = (counts @ sent / counts.sum()).astype(np.float32)
         return mean
+
+    def lend(self, ids: Ids) -> FedAvg:
+        """A copy that can train these clients elsewhere, with nothing gathered yet."""
+        return copy(self)
+
+    def take_back(self, lent: FedAvg) -> None:
+        """Take over what a lent copy has gathered; copies come back in the order of their chunks."""
 
     def personal(self, client: int, common: Floats) -> Floats:
         """The vector a client uses for itself."""

@@ -4,11 +4,12 @@ Li et al., "Ditto: Fair and Robust Federated Learning Through Personalization", 
 """
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from mindspore_federated.algorithms.base import FedAvg, Floats, Gradient, Round
+from mindspore_federated.algorithms.base import FedAvg, Floats, Gradient, Ids, Round
 
 
 class Ditto(FedAvg):
@@ -26,6 +27,15 @@ class Ditto(FedAvg):
         for client, values in zip(round.ids, own):
             self._personal[int(client)] = values
         return gradient
+
+    def lend(self, ids: Ids) -> FedAvg:
+        lent = copy(self)
+        lent._personal = {int(one): self._personal[int(one)] for one in ids if int(one) in self._personal}
+        return lent
+
+    def take_back(self, lent: FedAvg) -> None:
+        assert isinstance(lent, Ditto)
+        self._personal.update(lent._personal)
 
     def personal(self, client: int, common: Floats) -> Floats:
         return self._personal.get(client, common)

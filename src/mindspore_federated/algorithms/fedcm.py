@@ -23,6 +23,10 @@ class FedCM(FedAvg):
         self._scale = float(round.rate * max(1.0, float(round.steps.mean())))
         return self.alpha * gradient + (1 - self.alpha) * self._momentum
 
+    def take_back(self, lent: FedAvg) -> None:
+        assert isinstance(lent, FedCM)
+        self._scale = lent._scale
+
     def server_step(self, start: Floats, mean: Floats, clients: int) -> Floats:
         self._momentum = -mean / np.float32(self._scale)
         return start + mean

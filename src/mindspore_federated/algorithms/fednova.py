@@ -4,11 +4,12 @@ Wang et al., "Tackling the Objective Inconsistency Problem in Heterogeneous Fede
 """
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from mindspore_federated.algorithms.base import FedAvg, Floats, Round
+from mindspore_federated.algorithms.base import FedAvg, Floats, Ids, Round
 
 
 class FedNova(FedAvg):
@@ -24,6 +25,16 @@ class FedNova(FedAvg):
         self._weight += float(round.sizes.sum())
         per_step: Any = (weights - round.start) / steps[:, None]
         return per_step, round.sizes
+
+    def lend(self, ids: Ids) -> FedAvg:
+        lent = copy(self)
+        lent._steps = lent._weight = 0.0
+        return lent
+
+    def take_back(self, lent: FedAvg) -> None:
+        assert isinstance(lent, FedNova)
+        self._steps += lent._steps
+        self._weight += lent._weight
 
     def server_step(self, start: Floats, mean: Floats, clients: int) -> Floats:
         typical = np.float32(self._steps / self._weight)

@@ -4,11 +4,12 @@ Dinh et al., "Personalized Federated Learning with Moreau Envelopes", NeurIPS 20
 """
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from mindspore_federated.algorithms.base import FedAvg, Floats, Gradient, Round
+from mindspore_federated.algorithms.base import FedAvg, Floats, Gradient, Ids, Round
 
 
 class PFedMe(FedAvg):
@@ -31,6 +32,15 @@ class PFedMe(FedAvg):
             self._personal[int(client)] = values
         pull: Floats = self.strength * (weights - own)
         return pull
+
+    def lend(self, ids: Ids) -> FedAvg:
+        lent = copy(self)
+        lent._personal = {int(one): self._personal[int(one)] for one in ids if int(one) in self._personal}
+        return lent
+
+    def take_back(self, lent: FedAvg) -> None:
+        assert isinstance(lent, PFedMe)
+        self._personal.update(lent._personal)
 
     def personal(self, client: int, common: Floats) -> Floats:
         return self._personal.get(client, common)

@@ -4,9 +4,11 @@ Karimireddy et al., "SCAFFOLD: Stochastic Controlled Averaging for Federated Lea
 """
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
-from mindspore_federated.algorithms.base import FedAvg, Floats, Gradient, Round
+from mindspore_federated.algorithms.base import FedAvg, Floats, Gradient, Ids, Round
 
 
 class Scaffold(FedAvg):
@@ -29,10 +31,21 @@ class Scaffold(FedAvg):
         change = weights - round.start
         old = self._controls(round)
         new = old - self._server - change / (np.maximum(round.steps, 1) * np.float32(round.rate))[:, None]
-        self._change += (new - old).sum(axis=0)
+        self._change = self._change + (new - old).sum(axis=0)
         for client, control in zip(round.ids, new):
             self._local[int(client)] = control
         return change, np.ones_like(round.sizes)
+
+    def lend(self, ids: Ids) -> FedAvg:
+        lent = copy(self)
+        lent._change = np.zeros_like(self._server)
+        lent._local = {int(one): self._local[int(one)] for one in ids if int(one) in self._local}
+        return lent
+
+    def take_back(self, lent: FedAvg) -> None:
+        assert isinstance(lent, Scaffold)
+        self._change = self._change + lent._change
+        self._local.update(lent._local)
 
     def server_step(self, start: Floats, mean: Floats, clients: int) -> Floats:
         self._server = self._server + self._change / np.float32(self._clients)

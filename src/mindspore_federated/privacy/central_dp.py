@@ -10,9 +10,11 @@ cheaper. With a fixed number per round no such gain is claimed: a client pays fo
 """
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
-from mindspore_federated.algorithms.base import FedAvg, Floats, Round
+from mindspore_federated.algorithms.base import FedAvg, Floats, Ids, Round
 from mindspore_federated.privacy.accounting import gaussian_epsilon
 
 
@@ -49,6 +51,17 @@ class CentralDP(FedAvg):
             self._took_part[int(client)] = self._took_part.get(int(client), 0) + 1
         shrunk: Floats = change * np.minimum(1.0, self.clip / np.maximum(norms, 1e-12)).astype(np.float32)[:, None]
         return shrunk, np.ones_like(round.sizes)
+
+    def lend(self, ids: Ids) -> FedAvg:
+        lent = copy(self)
+        lent._within, lent._took_part = 0, {}
+        return lent
+
+    def take_back(self, lent: FedAvg) -> None:
+        assert isinstance(lent, CentralDP)
+        self._within += lent._within
+        for client, times in lent._took_part.items():
+            self._took_part[client] = self._took_part.get(client, 0) + times
 
     def server_step(self, start: Floats, mean: Floats, clients: int) -> Floats:
         divisor = self._expected if self._poisson else clients

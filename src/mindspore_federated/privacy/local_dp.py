@@ -8,7 +8,7 @@ the clipping norm apart.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import erfc, exp, sqrt
+from math import erfc, exp, log, sqrt
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def gaussian_noise(eps: float, delta: float) -> float:
 
     def lost(noise: float) -> float:
         behind = _below(-0.5 / noise - eps * noise)
-        return _below(0.5 / noise - eps * noise) - (exp(eps) * behind if behind else 0.0)
+        return _below(0.5 / noise - eps * noise) - (exp(eps + log(behind)) if behind else 0.0)
 
     low, high = 1e-6, 1.0
     while lost(high) > delta:

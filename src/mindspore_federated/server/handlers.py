@@ -66,7 +66,7 @@ class Handlers:
             except Refused as refusal:
                 reply = {"retcode": refusal.code, "reason": refusal.reason}
             except StoreError as error:
-                log.warning("%s: %s", name, error)
+                log.debug("%s: %s", name, error)             # the round's clock tells of safe mode once
                 return Reply(_SAFE_MODE, 200, "text/plain")
             now = str(int(time.time() * 1000))
             common = {"iteration": self.rounds.instance.iteration, "timestamp": now, "next_req_time": now}
@@ -79,10 +79,10 @@ class Handlers:
     def start_job(self, asked: Message) -> Message:
         """A client asks for a place, the plan and the model."""
         settings = self.rounds.settings
-        instance = self.rounds.start_job(asked["fl_id"], asked["data_size"], asked["eval_data_size"])
+        instance, whole = self.rounds.start_job(asked["fl_id"], asked["data_size"], asked["eval_data_size"])
         if self._attestation is not None:
             self._attestation.started(asked)
-        model: Mapping[str, Floats] = self.rounds.model
+        model: Mapping[str, Floats] = whole
         if settings.word("server_mode") == "CLOUD_TRAINING" and not settings.masked:     # what is masked is a change of it
             model = {name: value for name, value in model.items() if name.startswith("control.")}
         return {

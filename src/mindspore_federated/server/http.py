@@ -19,7 +19,7 @@ from typing import Any
 from mindspore_federated import log
 from mindspore_federated.server.limits import Rate, Room
 
-_THREADS = 8
+_THREADS = 4
 _START_SECONDS = 20.0
 _SILENT_SECONDS = 30.0                   # between two pieces of a body
 _ROOM_BYTES = 256 << 20                  # for all bodies together
@@ -126,19 +126,23 @@ class HttpService:
 
     async def _body(self, receive: Receive) -> bytes | Reply:
         parts, size = [], 0
-        while True:
-            try:
-                message = await asyncio.wait_for(receive(), _SILENT_SECONDS)
-            except TimeoutError:
-                return Reply(b"the body did not come", 408, "text/plain")
-            if message["type"] != "http.request":
-                return Reply(b"the peer went away", 400, "text/plain")
-            size += len(message.get("body", b""))
-            if size > self._max_body:
-                return self._too_large()
-            parts.append(message.get("body", b""))
-            if not message.get("more_body"):
-                return b"".join(parts)
+        clock = asyncio.get_running_loop().time
+        try:
+            async with asyncio.timeout(_SILENT_SECONDS) as silence:
+                while True:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        return Reply(b"the peer went away", 400, "text/plain")
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size > self._max_body:
+                        return self._too_large()
+                    parts.append(part)
+                    if not message.get("more_body"):
+                        return parts[0] if len(parts) == 1 else b"".join(parts)
+                    silence.reschedule(clock() + _SILENT_SECONDS)
+        except TimeoutError:
+            return Reply(b"the body did not come", 408, "text/plain")
 
 
 def _stated_size(scope: dict[str, Any]) -> int | None:

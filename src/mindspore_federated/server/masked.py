@@ -22,8 +22,10 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -38,6 +40,8 @@ from mindspore_federated.server.features import Arrays
 from mindspore_federated.server.rounds import Refused, Rounds
 from mindspore_federated.wire.schema import Code
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _KEY_BYTES = 32
 _BOX_BYTES = 12 + 2 * SHARE_BYTES + 16           # nonce, the two shares, tag
 SEED, MASK = 0, 1                                # what a share given at the end is of
@@ -84,6 +88,15 @@ def unpack_masked(data: bytes) -> tuple[list[str], Ring]:
     return names, np.frombuffer(data, "<u4", offset=end)
 
 
+def _in_one_round(method: Callable[Concatenate[MaskedRounds, P], R]) -> Callable[Concatenate[MaskedRounds, P], R]:
+    """A method during which the round of this server does not change."""
+    @wraps(method)
+    def locked(self: MaskedRounds, *arguments: P.args, **more: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *arguments, **more)
+    return locked
+
+
 class MaskedRounds(Rounds):
     """One server's part in the rounds of a job with masked updates."""
 
@@ -98,6 +111,7 @@ class MaskedRounds(Rounds):
 
     # ---- what clients ask
 
+    @_in_one_round
     def exchange_keys(self, fl_id: str, iteration: int, keys: PublicKeys, proof: Proof) -> None:
         """Step 1: the public keys of a client that has a place."""
         self._current(iteration)
@@ -111,6 +125,7 @@ class MaskedRounds(Rounds):
             self.store.put_field(self._key("proofs"), fl_id, json.dumps(asdict(proof)).encode())
         self._once("keys", fl_id, keys[0] + keys[1])
 
+    @_in_one_round
     def keys(self, fl_id: str, iteration: int) -> dict[str, tuple[PublicKeys, int, Proof]]:
         """The keys, numbers of samples and proofs of all clients of the round, once the list is made."""
         self._current(iteration)
@@ -121,6 +136,7 @@ class MaskedRounds(Rounds):
         return {name: ((found[name][:_KEY_BYTES], found[name][_KEY_BYTES:]), sizes[name], proofs.get(name, Proof()))
                 for name in names}
 
+    @_in_one_round
     def share(self, fl_id: str, iteration: int, boxes: Mapping[str, bytes]) -> None:
         """Step 2: a client's encrypted shares, one for each other client."""
         self._current(iteration)
@@ -136,6 +152,7 @@ class MaskedRounds(Rounds):
                 self.store.put_new_field(self._key(f"shares:{receiver}"), fl_id, box)
             self._once("shares", fl_id, b"1")
 
+    @_in_one_round
     def secrets(self, fl_id: str, iteration: int) -> dict[str, bytes]:
         """The shares that others encrypted for a client, once the list of sharers is made."""
         self._current(iteration)
@@ -145,11 +162,12 @@ class MaskedRounds(Rounds):
         found = self.store.fields(self._key(f"shares:{fl_id}"))
         return {name: found[name] for name in names if name in found}
 
+    @_in_one_round
     def upload(self, fl_id: str, iteration: int, vectors: Mapping[str, Ring]) -> None:
         """Step 3: a masked update, by the names of the weights."""
         self._current(iteration)
         self._member(fl_id, self._uploaders(), "an upload")
-        if self._closed() or self.store.count(self._key("update")) >= self._wanted():
+        if self._published or self._closed() or self.store.count(self._key("update")) >= self._wanted():
             raise Refused(Code.REQUEST_ERROR, "Current amount for updateModel is enough.")
         sizes = {name: value.size for name, value in vectors.items()}
         expected = {name: value.size for name, value in self.model.items()}
@@ -159,11 +177,11 @@ class MaskedRounds(Rounds):
         if not self.store.put_new_field(self._key("update"), fl_id, self.node.node_id.encode()):
             raise Refused(Code.REQUEST_ERROR, f"Updating metadata of UpdateModelClientList failed for fl id {fl_id}: it "
                                               "has uploaded already")
-        with self._lock:
-            self._masked_partial().add(fl_id, np.concatenate([vectors[name] for name in self.model]))
+        self._masked_partial().add(fl_id, np.concatenate([vectors[name] for name in self.model]))
         if self.store.count(self._key("update")) >= self._wanted():
             self._close()
 
+    @_in_one_round
     def uploaded(self, fl_id: str, iteration: int) -> list[str]:
         """Whose vectors are in the sum, once that is certain."""
         self._current(iteration)
@@ -173,6 +191,7 @@ class MaskedRounds(Rounds):
         self._member(fl_id, names, "the list of clients")
         return names
 
+    @_in_one_round
     def sign_list(self, fl_id: str, iteration: int, signature: bytes) -> None:
         """A client's signature of the list of clients that it saw."""
         self._current(iteration)
@@ -185,6 +204,7 @@ class MaskedRounds(Rounds):
                                               f"{error}") from None
         self.store.put_new_field(self._key("signs"), fl_id, signature)
 
+    @_in_one_round
     def list_signs(self, fl_id: str, iteration: int) -> dict[str, bytes]:
         """All signatures, once every client gave its own or the time for it has passed."""
         self._current(iteration)
@@ -194,6 +214,7 @@ class MaskedRounds(Rounds):
         found = self.store.fields(self._key("signs"))
         return {name: found[name] for name in names}
 
+    @_in_one_round
     def reconstruct(self, fl_id: str, iteration: int, shares: Mapping[tuple[str, int], bytes]) -> None:
         """Step 4: shares of others' secrets, by owner and kind."""
         self._current(iteration)

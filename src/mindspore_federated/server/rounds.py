@@ -51,6 +51,9 @@ KEPT_MODELS = 5
 SLACK = 1.5                      # over the quantile of earlier durations
 
 
+_ENOUGH = "Current amount for updateModel is enough. Please retry later."
+
+
 class Refused(Exception):
     """A request that a client should see refused, with the code and reason."""
 
@@ -91,14 +94,24 @@ class Rounds:
         self._beaten = 0.0
         self._durations: list[float] = []
         self._optimizer: Arrays = {}
+        self._published = False                             # whether this server's part of the round is in the store
         self._pushed: tuple[float, float] | None = None
         self.available = True
         self.settings = cluster.agree_on_settings(settings)
-        self.model = model
         self.models: dict[int, Arrays] = {iteration - 1: model}
-        self.instance = cluster.begin(iteration)
+        self._view = cluster.begin(iteration), model        # replaced at once: nobody sees the one without the other
         self._partial: PartialResult = self._new_partial()
-        self._adopt()
+        self._adopt(self.instance)
+
+    @property
+    def instance(self) -> Instance:
+        """The instance as this server knows it."""
+        return self._view[0]
+
+    @property
+    def model(self) -> Arrays:
+        """The global model that clients of the instance's iteration start from."""
+        return self._view[1]
 
     # ---- start and stop
 
@@ -114,7 +127,7 @@ class Rounds:
         try:
             with self._lock:
                 self.refresh()
-                if self._partial.clients and self._get("partial", self.node.node_id) is None:
+                if self._partial.clients and not self._published:
                     self.fail(f"server {self.node.node_id}, which holds updates, stopped")
             self.cluster.leave(self.node.node_id)
         except StoreError as error:
@@ -122,52 +135,62 @@ class Rounds:
 
     # ---- what clients ask
 
-    def start_job(self, fl_id: str, data_size: int, eval_size: int) -> Instance:
-        """Give a client a place in the round."""
+    def start_job(self, fl_id: str, data_size: int, eval_size: int) -> tuple[Instance, Arrays]:
+        """Give a client a place in the round; the round and the model to start from."""
         if data_size < 1:
             raise Refused(Code.REQUEST_ERROR, "FL job data size is not enough.")
         if data_size > MAX_DATA_SIZE and self.settings.word("server_mode") != "CLOUD_TRAINING":
             raise Refused(Code.REQUEST_ERROR, f"FL job data size is too large. It should be at most {MAX_DATA_SIZE}.")
-        self.refresh()
         entry = json.dumps([data_size, eval_size, time.time()]).encode()
-        answer = claim(self.store, self._key("start"), fl_id, entry, self._places())
-        if answer == "full":
-            raise Refused(Code.OUT_OF_TIME, "Current amount for startFLJob has reached the threshold. Please "
-                                            "startFLJob later.")
-        if answer == "present":
-            raise Refused(Code.OUT_OF_TIME, f"Updating device metadata failed for fl id {fl_id}: it takes part already")
-        self._mark("opened")
-        if self.store.count(self._key("start")) >= self.settings.whole("round.start_fl_job_threshold"):
-            self._mark("selected")
-        return self.instance
+        with self._lock:                                    # the round does not change meanwhile
+            self.refresh()
+            answer = claim(self.store, self._key("start"), fl_id, entry, self._places())
+            if answer == "full":
+                raise Refused(Code.OUT_OF_TIME, "Current amount for startFLJob has reached the threshold. Please "
+                                                "startFLJob later.")
+            if answer == "present":
+                raise Refused(Code.OUT_OF_TIME, f"Updating device metadata failed for fl id {fl_id}: it takes part already")
+            self._mark("opened")
+            if self.store.count(self._key("start")) >= self.settings.whole("round.start_fl_job_threshold"):
+                self._mark("selected")
+            return self._view
 
     def update(self, update: Update) -> None:
         """Take in a client's update."""
-        self.refresh()
-        if self._closed() or self.store.count(self._key("update")) >= self._wanted():
-            raise Refused(Code.OUT_OF_TIME, "Current amount for updateModel is enough. Please retry later.")
-        staleness = self._staleness(update.iteration)
-        entry = self.store.field(self._key("start", self.instance.iteration - staleness), update.fl_id)
-        if entry is None:
-            raise Refused(Code.OUT_OF_TIME, f"devices_meta for {update.fl_id} is not set. Please retry later.")
-        if update.iteration != self.instance.iteration - staleness:
-            raise Refused(Code.OUT_OF_TIME, f"UpdateModel iteration number is invalid:{update.iteration}, current "
-                                            f"iteration:{self.instance.iteration}")
-        data_size, eval_size, began = json.loads(entry)
+        self._expect(update)
         weights = self._verified(update)
-        if not self.store.put_new_field(self._key("update"), update.fl_id, self.node.node_id.encode()):
-            raise Refused(Code.OUT_OF_TIME, f"Updating metadata of UpdateModelClientList failed for fl id "
-                                            f"{update.fl_id}: it has uploaded already")
-        if staleness:
-            weights = self._late(weights, data_size, staleness)
-        with self._lock:
+        with self._lock:                                    # the round does not change between its keys and its sum
+            staleness, data_size, eval_size, began = self._expect(update)
+            if self._published:
+                raise Refused(Code.OUT_OF_TIME, _ENOUGH)
+            if not self.store.put_new_field(self._key("update"), update.fl_id, self.node.node_id.encode()):
+                raise Refused(Code.OUT_OF_TIME, f"Updating metadata of UpdateModelClientList failed for fl id "
+                                                f"{update.fl_id}: it has uploaded already")
+            if staleness:
+                weights = self._late(weights, data_size, staleness)
             assert isinstance(self._partial, Partial)
             self._partial.add(weights, data_size, loss=update.loss, accuracy=update.accuracy, eval_size=eval_size)
             self._durations = [*self._durations[-999:], time.time() - began]
-        if update.evaluation is not None:
-            self.store.put_field(self._key("eval"), update.fl_id, update.evaluation.astype("<f4").tobytes())
-        if self.store.count(self._key("update")) >= self._wanted():
-            self._close()
+            if update.evaluation is not None:
+                self.store.put_field(self._key("eval"), update.fl_id, update.evaluation.astype("<f4").tobytes())
+            if self.store.count(self._key("update")) >= self._wanted():
+                self._close()
+
+    def _expect(self, update: Update) -> tuple[int, int, int, float]:
+        """Whether an update is for the round: how late it is, the client's numbers of samples, when it began."""
+        self.refresh()
+        if self._closed() or self.store.count(self._key("update")) >= self._wanted():
+            raise Refused(Code.OUT_OF_TIME, _ENOUGH)
+        current = self.instance.iteration
+        staleness = self._staleness(update.iteration)
+        entry = self.store.field(self._key("start", current - staleness), update.fl_id)
+        if entry is None:
+            raise Refused(Code.OUT_OF_TIME, f"devices_meta for {update.fl_id} is not set. Please retry later.")
+        if update.iteration != current - staleness:
+            raise Refused(Code.OUT_OF_TIME, f"UpdateModel iteration number is invalid:{update.iteration}, current "
+                                            f"iteration:{current}")
+        data_size, eval_size, began = json.loads(entry)
+        return staleness, data_size, eval_size, began
 
     def remember_attested(self, fl_id: str, key_attestation: str, timestamp: str) -> None:
         """Keep the key of a client that has a place, and the time of its request."""
@@ -283,8 +306,10 @@ class Rounds:
                 self._revive()
             elif shared != self.instance:
                 self.cluster.beat(self.node)                # the store may have come back without this server's heartbeat
-                self.instance = shared
-                self._adopt()
+                if shared.name == self.instance.name and shared.iteration < self.instance.iteration:
+                    self._bring_back()
+                else:
+                    self._adopt(shared)
 
     def _revive(self) -> None:
         """The store came back empty: bring it what this server knows. The round that was going on is lost."""
@@ -294,21 +319,34 @@ class Rounds:
         self.settings = self.cluster.shared_settings(self.settings)
         moved = replace(lost, iteration=lost.iteration + 1, valid=False, reason="the store lost its data")
         self.store.put_new(self.cluster.key("instance"), json.dumps(moved.__dict__).encode())
-        self.instance = self.cluster.instance() or moved
         self._record(lost, {}, valid=False, reason=moved.reason)
-        self._adopt()
+        there = self.cluster.instance() or moved
+        if there.name == lost.name and there.iteration < lost.iteration:
+            self._bring_back()
+        else:
+            self._adopt(there)
 
-    def _adopt(self) -> None:
-        """Take over model and settings of the cluster after its instance changed."""
+    def _bring_back(self) -> None:
+        """The store was filled again by a server that did not know the newest model: this one does."""
+        newest = self.instance
+        self.store.put(self.cluster.key("model"), pack(self.model, {"iteration": newest.iteration - 1}))
+        reason = "the store lost its data"
+        self._adopt(self.cluster.write(replace(newest, iteration=newest.iteration + 1, valid=False, reason=reason)))
+
+    def _adopt(self, instance: Instance) -> None:
+        """Take over model and settings of the cluster for an instance that changed."""
         self.settings = self.cluster.shared_settings(self.settings)
         data = self.store.get(self.cluster.key("model"))
+        model = self.model
         if data is None:
-            self._share_model(self.instance.iteration - 1)
+            self._share_model(instance.iteration - 1)
         else:
-            self.model, note = unpack(data)
-            self.models[int(str(note["iteration"]))] = self.model
-        self._partial = self._new_partial()
-        self.models[self.instance.iteration - 1] = self.model
+            model, note = unpack(data)
+            self.models[int(str(note["iteration"]))] = model
+        self.models[instance.iteration - 1] = model
+        with self._lock:
+            self._view = instance, model
+            self._partial, self._published = self._new_partial(), False
         for old in sorted(self.models)[:-KEPT_MODELS]:
             del self.models[old]
         for server in set(self.store.fields(self._key("update")).values()):
@@ -325,7 +363,8 @@ class Rounds:
             self._watch_windows()
             return
         closing = json.loads(closed)
-        if self._partial.clients and self._get("partial", self.node.node_id) is None:
+        if self._partial.clients and not self._published:
+            self._published = True                          # what comes later is refused, not lost
             self.store.put_field(self._key("partial"), self.node.node_id, self._partial.pack())
         if closing["by"] == self.node.node_id and time.time() - closing["at"] >= CLOSING_SECONDS:
             self._finish()
@@ -435,8 +474,7 @@ class Rounds:
 
     def _step(self, moved: Instance) -> None:
         self._forget(moved, moved.iteration - 1 - max(2, self.settings.whole("round.max_staleness")))
-        self.instance = self.cluster.write(moved)
-        self._adopt()
+        self._adopt(self.cluster.write(moved))
 
     def _forget(self, moved: Instance, iteration: int) -> None:
         self.cluster.forget_round(moved, iteration)

@@ -10,9 +10,13 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from mindspore_federated.common.settings import Settings
+
+_LOOK_SECONDS = 0.01
 
 
 class StoreError(RuntimeError):
@@ -77,7 +81,11 @@ def claim(store: Store, key: str, field: str, value: bytes, limit: int) -> str:
 
 
 class LocalStore:
-    """The store of one server, in one SQLite file."""
+    """The store of one server, in one SQLite file.
+
+    Reads come from a mirror in memory. SQLite's `data_version` tells when another process (a scheduler) has written, and
+    then, a hundredth of a second later at most, the mirror is read again; writes go to the file first.
+    """
 
     def __init__(self, path: str) -> None:
         self._lock = threading.Lock()
@@ -86,48 +94,78 @@ class LocalStore:
         self._db.execute("PRAGMA synchronous=NORMAL")
         self._db.execute("CREATE TABLE IF NOT EXISTS entries (key TEXT, field TEXT, value BLOB, expires REAL, "
                          "PRIMARY KEY (key, field)) WITHOUT ROWID")
+        self._version, self._looked = -1, float("-inf")
+        self._mirror: dict[str, dict[str, tuple[bytes, float | None]]] = {}
 
-    def _run(self, text: str, *values: Any) -> list[Any]:
+    @contextmanager
+    def _entries(self) -> Iterator[dict[str, dict[str, tuple[bytes, float | None]]]]:
+        """All entries, as they are in the file now."""
         try:
             with self._lock:
-                return self._db.execute(text, values).fetchall()
+                if time.monotonic() - self._looked > _LOOK_SECONDS:
+                    self._look()
+                yield self._mirror
         except sqlite3.Error as error:
             raise StoreError(f"the state file cannot be used: {error}") from error
+
+    def _look(self) -> None:
+        """See whether another process has written."""
+        (version,) = self._db.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._mirror = {}
+            for key, field, value, expires in self._db.execute("SELECT * FROM entries"):
+                self._mirror.setdefault(key, {})[field] = value, expires
+            self._version = version
+        self._looked = time.monotonic()
+
+    def _write(self, key: str, field: str, value: bytes, expires: float | None, new: bool) -> bool:
+        rule = "ON CONFLICT DO NOTHING" if new else "ON CONFLICT DO UPDATE SET value = excluded.value, expires = excluded.expires"
+        with self._entries() as entries:
+            if not self._db.execute(f"INSERT INTO entries VALUES (?, ?, ?, ?) {rule}", (key, field, value, expires)).rowcount:
+                return False
+            entries.setdefault(key, {})[field] = value, expires
+            return True
 
     def get(self, key: str) -> bytes | None:
         return self.field(key, "")
 
     def put(self, key: str, value: bytes, seconds: float | None = None) -> None:
-        expires = None if seconds is None else time.time() + seconds
-        self._run("INSERT OR REPLACE INTO entries VALUES (?, '', ?, ?)", key, value, expires)
+        self._write(key, "", value, None if seconds is None else time.time() + seconds, new=False)
 
     def put_new(self, key: str, value: bytes) -> bool:
         return self.put_new_field(key, "", value)
 
     def delete(self, *keys: str) -> None:
-        for key in keys:
-            self._run("DELETE FROM entries WHERE key = ?", key)
+        with self._entries() as entries:
+            for key in keys:
+                if key in entries:
+                    self._db.execute("DELETE FROM entries WHERE key = ?", (key,))
+                    del entries[key]
 
     def field(self, key: str, field: str) -> bytes | None:
-        rows = self._run("SELECT value FROM entries WHERE key = ? AND field = ? AND (expires IS NULL OR expires > ?)",
-                         key, field, time.time())
-        return rows[0][0] if rows else None
+        with self._entries() as entries:
+            value, expires = entries.get(key, {}).get(field, (None, None))
+        return None if expires is not None and expires <= time.time() else value
 
     def fields(self, key: str) -> dict[str, bytes]:
-        return dict(self._run("SELECT field, value FROM entries WHERE key = ?", key))
+        with self._entries() as entries:
+            return {field: value for field, (value, _) in entries.get(key, {}).items()}
 
     def count(self, key: str) -> int:
-        return int(self._run("SELECT COUNT(*) FROM entries WHERE key = ?", key)[0][0])
+        with self._entries() as entries:
+            return len(entries.get(key, {}))
 
     def put_field(self, key: str, field: str, value: bytes) -> None:
-        self._run("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, NULL)", key, field, value)
+        self._write(key, field, value, None, new=False)
 
     def put_new_field(self, key: str, field: str, value: bytes) -> bool:
-        return bool(self._run("INSERT INTO entries VALUES (?, ?, ?, NULL) ON CONFLICT DO NOTHING RETURNING 1",
-                              key, field, value))
+        return self._write(key, field, value, None, new=True)
 
     def delete_field(self, key: str, field: str) -> None:
-        self._run("DELETE FROM entries WHERE key = ? AND field = ?", key, field)
+        with self._entries() as entries:
+            if field in entries.get(key, {}):
+                self._db.execute("DELETE FROM entries WHERE key = ? AND field = ?", (key, field))
+                del entries[key][field]
 
     def close(self) -> None:
         with self._lock:
