@@ -86,6 +86,11 @@ def make_transport() -> world.Transport:
     return _by_mpi(here)
 
 
+def meeting_point(host: str, size: int) -> rendezvous.Server:
+    """Where `size` processes meet that are started with MS_SCHED_HOST=host and MS_SCHED_PORT=the result's port."""
+    return rendezvous.Server(host, 0, size)
+
+
 def _be_scheduler(here: Place) -> None:
     """The process is no worker: it brings the others together, and ends with them."""
     server = rendezvous.Server(here.host, here.port, here.size, silence=flags.integer("MS_NODE_TIMEOUT", 300), told=print)

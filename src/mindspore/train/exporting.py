@@ -26,7 +26,10 @@ from mindspore.formats.onnx.load import read_model as read_onnx
 from mindspore.nn.cell import Cell
 from mindspore.nn.graph_cell import LoadedGraph
 from mindspore.nn.onnx_cell import OnnxCell
+from mindspore.prims import world
 from mindspore.prims.values import SizeUnknownError
+from mindspore.runtime.context import current
+from mindspore.train.device_part import device_part
 
 _FORMATS = ("MINDIR", "ONNX", "AIR")
 _OPTIONS = frozenset(("dataset", "enc_key", "enc_mode", "custom_func", "incremental", "obf_config", "onnx_config"))
@@ -119,6 +122,12 @@ def network_model(net: Any, inputs: tuple) -> ModelProto:
     """The MindIR model of a network."""
     name = _name_of(net)
     inputs = tuple(_as_input(i) for i in inputs)
+    cut = current().sharding
+    if cut is not None and cut.devices * cut.stages > 1:
+        if has_free_sizes(inputs):
+            raise ValueError("For 'export', inputs must have fixed sizes where the network is cut over devices.")
+        rank = context.get_auto_parallel_context("global_rank") if world.transport().size == 1 else world.transport().rank
+        return write_model(device_part(trace_network(net, inputs), cut, rank), inputs, name).model
     if not has_free_sizes(inputs):
         return write_model(trace_network(net, inputs), inputs, name).model
     traced = ((trace_network(net, given), given) for given in (with_sizes(inputs, number) for number in (0, 1)))

@@ -34,14 +34,15 @@ class Closed(ConnectionError):
 
 
 class Channel:
-    """One end of the connection. Used by one thread at a time."""
+    """One end of the connection. Used by one thread at a time. `shares`: both ends are on one machine, by a Unix socket."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, shares: bool = True) -> None:
         self._socket = connection
+        self._shares = shares
 
     def send(self, message: dict[str, Any], values: Sequence[Value] = ()) -> None:
         described, parts, size = _describe(values)
-        shared = size >= SHARED_FROM
+        shared = self._shares and size >= SHARED_FROM
         head = orjson.dumps({**message, "values": described}, option=orjson.OPT_SERIALIZE_NUMPY)
         frame = [_HEAD.pack(len(head), 0 if shared else size, shared), head]
         try:

@@ -30,6 +30,7 @@ class ModelDeclaration:
     with_batch_dim: bool = True
     without_batch_dim_inputs: tuple[int, ...] = ()
     threads: int | None = None
+    ranks: int = 0  # of a model that is cut over agents; 0: the worker runs it
     #: subgraph -> (inputs, outputs) that stages use
     counts: dict[int, tuple[int, int]] = field(default_factory=dict)
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.location import Location, versions
@@ -42,6 +43,7 @@ class Deployment:
     key: bytes | None = None
     mode: str = "AES-GCM"
     logs: str = ""  # folder of the workers' log files
+    group: tuple[Any, ...] = ()  # where the agents of a distributed servable come to
 
 
 class Dispatcher:
@@ -69,7 +71,8 @@ class Dispatcher:
     def deploy(self, deployment: Deployment, devices: Sequence[int] = (0,)) -> Pool:
         """Start the workers of a version; requests reach it when all are ready. `devices`: a worker each for models alone."""
         queue = RequestQueue(self._loop, self.batch_delay)
-        pool = Pool(deployment.location, queue, Statistics(), deployment.key, deployment.mode, self._pool_ended, deployment.logs)
+        secret, about = (deployment.key, deployment.mode), (deployment.logs, deployment.group)
+        pool = Pool(deployment.location, queue, Statistics(), *secret, self._pool_ended, *about)
         pool.start([f"device{number}" for number in devices])
         if not all(method.only_models for method in pool.methods.values()):
             pool.start([f"extra{number}" for number in range(deployment.workers - len(devices))])

@@ -111,6 +111,10 @@ class Subgraph:
             self._compiled[batch] = self._load(batch).compile(CpuBackend(), self._state)
         return batch, self._compiled[batch]
 
+    def compute(self, arguments: Sequence[Array]) -> tuple[Array, ...]:
+        """Outputs for whole batches of inputs."""
+        return self._compiled[self.batch](*arguments)
+
     def run(self, instances: Sequence[tuple[Any, ...]]) -> list[tuple[Array, ...]]:
         """The outputs of at most `batch` instances, which were checked."""
         batch, run = self._function(len(instances))
@@ -144,13 +148,18 @@ class Subgraph:
                 )
 
 
+def load_subgraphs(declaration: ModelDeclaration, folder: str, decrypt: Decrypt | None = None) -> tuple[Subgraph, ...]:
+    """The files of a model."""
+    state = State()
+    return tuple(Subgraph(os.path.join(folder, file), declaration, decrypt, state) for file in declaration.files)
+
+
 class LoadedModel:
     """A declared model, ready to run."""
 
-    def __init__(self, declaration: ModelDeclaration, folder: str, decrypt: Decrypt | None = None) -> None:
+    def __init__(self, declaration: ModelDeclaration, subgraphs: tuple[Subgraph, ...]) -> None:
         self.declaration = declaration
-        state = State()
-        self.subgraphs = tuple(Subgraph(os.path.join(folder, file), declaration, decrypt, state) for file in declaration.files)
+        self.subgraphs = subgraphs
         for number, (inputs, outputs) in declaration.counts.items():
             found = self.subgraphs[number]
             for what, declared, own in (("inputs", inputs, found.inputs), ("outputs", outputs, found.outputs)):

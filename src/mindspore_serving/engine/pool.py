@@ -63,10 +63,12 @@ class Pool:
         mode: str,
         on_end: Callable[[], None],
         logs: str = "",
+        group: tuple[Any, ...] = (),
     ) -> None:
         """`logs`: folder of the workers' log files; without it they write where the server does."""
         self.location = location
         self.logs = logs
+        self.group = group  # where agents of a distributed model come to
         self.queue = queue
         self.statistics = statistics
         self.key, self.mode = key, mode
@@ -169,6 +171,7 @@ class _WorkerThread:
                     "version": place.version,
                     "file": place.file,
                     "mode": self._pool.mode,
+                    "group": self._pool.group,
                 },
                 key,
             )

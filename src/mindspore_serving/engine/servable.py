@@ -8,8 +8,9 @@ import sys
 
 from mindspore.formats.mindir.files import Decrypt
 from mindspore_serving.engine.declaration import Method, ModelDeclaration, Place, Servable, Stage, declaring
+from mindspore_serving.engine.distributed import AgentGroup, GroupPlace
 from mindspore_serving.engine.location import Location, versions
-from mindspore_serving.engine.models import LoadedModel, decryption, input_shapes
+from mindspore_serving.engine.models import LoadedModel, decryption, input_shapes, load_subgraphs
 from mindspore_serving.engine.pipeline import Pipeline
 
 _MINDIR_NAME = re.compile(r"[^:]*:([^:]+):\d+")
@@ -36,7 +37,7 @@ def bare_model(location: Location, decrypt: Decrypt | None) -> Servable:
         raise RuntimeError(f"Load model failed, model file '{path}': {error}") from None
     batched = all(shape and shape[0] == -1 for shape in inputs.values())
     model = ModelDeclaration(location.file, (location.file,), "mindir", batched)
-    loaded = LoadedModel(model, location.directory, decrypt)
+    loaded = LoadedModel(model, load_subgraphs(model, location.directory, decrypt))
     outputs = tuple(info.name for info in loaded.subgraphs[0].outputs)
     places = tuple(Place(0, number) for number in range(len(inputs)))
     stage = Stage(places, len(outputs), f"Model '{location.file}'", model=model.key)
@@ -54,14 +55,17 @@ def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
 class RunningServable:
     """A servable with its models loaded."""
 
-    def __init__(self, location: Location, key: bytes | None = None, mode: str = "AES-GCM") -> None:
+    def __init__(
+        self, location: Location, key: bytes | None = None, mode: str = "AES-GCM", place: GroupPlace | None = None
+    ) -> None:
+        """`place`: where the agents of a distributed model come to."""
         decrypt = decryption(key, mode)
+        self._place = place
         self.declaration = bare_model(location, decrypt) if location.file else read_config(location)
         if not self.declaration.methods:
             raise RuntimeError("There is no method registered for servable")
-        folder = (
-            location.directory if location.file else self._version_folder(location) if self.declaration.models else location.folder
-        )
+        local = any(not model.ranks for model in self.declaration.models.values())
+        folder = location.directory if location.file else self._version_folder(location) if local else location.folder
         self.models = {name: self._load(location, model, folder, decrypt) for name, model in self.declaration.models.items()}
         self.declaration.call_model = lambda name, instances, subgraph: self.models[name].call(instances, subgraph)
         self.pipelines = {name: Pipeline(method, self.models) for name, method in self.declaration.methods.items()}
@@ -80,11 +84,15 @@ class RunningServable:
         return folder
 
     def _load(self, location: Location, model: ModelDeclaration, folder: str, decrypt: Decrypt | None) -> LoadedModel:
+        if model.ranks:
+            if self._place is None:
+                raise RuntimeError("a distributed servable is started by distributed.start_servable")
+            return LoadedModel(model, AgentGroup(model, self._place).subgraphs())
         for file in model.files:
             if os.path.realpath(os.path.join(folder, file)) != os.path.join(os.path.realpath(folder), os.path.normpath(file)):
                 raise RuntimeError(f"The model file '{file}' must lie within the version's folder")
         try:
-            return LoadedModel(model, folder, decrypt)
+            return LoadedModel(model, load_subgraphs(model, folder, decrypt))
         except (OSError, ValueError, RuntimeError) as error:
             raise RuntimeError(
                 f"Load model failed, {location}, model file: '{list(model.files)}', version number {location.version}: {error}"

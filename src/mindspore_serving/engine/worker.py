@@ -16,6 +16,7 @@ from typing import Any
 from mindspore_serving import log
 from mindspore_serving.engine.answers import split
 from mindspore_serving.engine.channel import Channel, Closed
+from mindspore_serving.engine.distributed import GroupPlace
 from mindspore_serving.engine.errors import ServingError
 from mindspore_serving.engine.location import Location
 from mindspore_serving.engine.servable import RunningServable
@@ -55,6 +56,7 @@ class Worker:
                 Location(order["directory"], order["name"], order["version"], order["file"]),
                 bytes(key) if isinstance(key, bytes) else None,
                 order["mode"],
+                GroupPlace(*order["group"]) if order["group"] else None,
             )
         except Exception as error:  # whatever the operator's configuration raises is the reason why there is no servable
             log.error(traceback.format_exc())

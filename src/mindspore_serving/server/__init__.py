@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mindspore_serving.server import distributed as distributed
     from mindspore_serving.server import master as master
     from mindspore_serving.server import register as register
     from mindspore_serving.server.config import ServableStartConfig, SSLConfig
@@ -22,11 +23,20 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("master", "register"):
+    if name in ("distributed", "master", "register"):
         return importlib.import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)
 
 
-__all__ = ["SSLConfig", "ServableStartConfig", "register", "start_grpc_server", "start_restful_server", "start_servables", "stop"]
+__all__ = [
+    "SSLConfig",
+    "ServableStartConfig",
+    "distributed",
+    "register",
+    "start_grpc_server",
+    "start_restful_server",
+    "start_servables",
+    "stop",
+]

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec
 
 from mindspore_serving.checks import check_bool, check_int, check_str
 from mindspore_serving.engine.dispatcher import MAX_ENQUEUED
-from mindspore_serving.server.config import ServableStartConfig, check_ssl, merge
+from mindspore_serving.server.config import ServableStartConfig, Wanted, check_ssl, merge
 from mindspore_serving.server.host import Host
 
 P = ParamSpec("P")
@@ -57,7 +57,12 @@ def start_servables(servable_configs: Any, enable_lite: bool = False) -> None:
             raise RuntimeError(
                 f"The item of parameter '{servable_configs}' should be ServableStartConfig, but actually {type(config)}"
             )
-    wanted = merge(configs)
+    _host().deploy(merge(configs))
+
+
+@_stop_on_error
+def deploy(wanted: list[Wanted]) -> None:
+    """Start versions in the process's server."""
     _host().deploy(wanted)
 
 

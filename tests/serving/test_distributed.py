@@ -1,0 +1,178 @@
+"""A network cut by strategies over two agents: right answers, also when an agent is killed; official ends of server and agents."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import nn, ops
+from mindspore_serving.client import Client
+from mindspore_serving.server import distributed
+
+CONFIGURATION = """
+from mindspore_serving.server import distributed, register
+model = distributed.declare_servable(rank_size=2, stage_size=1, with_batch_dim=False)
+@register.register_method(output_names=["y"])
+def predict(x):
+    return register.add_stage(model, x, outputs_count=1)
+"""
+SERVER = """
+import sys
+from mindspore_serving import server
+from mindspore_serving.server import distributed
+distributed.start_servable(sys.argv[1], "net", rank_table_json_file=sys.argv[1] + "/table.json", distributed_address=sys.argv[2],
+                           wait_agents_time_in_seconds=100)
+server.start_grpc_server(sys.argv[3])
+print("serving", flush=True)
+"""
+AGENTS = """
+import sys
+from mindspore_serving.server import distributed
+distributed.startup_agents(sys.argv[2], [f"{sys.argv[1]}/rank{r}.mindir" for r in range(2)], max_restarts=int(sys.argv[3]))
+print("ready", flush=True)
+"""
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.weight = ms.Parameter(np.arange(96 * 16, dtype=np.float32).reshape(96, 16) / 1000, name="weight")
+        self.matmul, self.neg = ops.MatMul().shard(((1, 2), (2, 1))), ops.Neg().shard(((2, 1),))
+
+    def construct(self, x):
+        return self.neg(self.matmul(x, self.weight))
+
+
+def export(folder):
+    for rank in range(2):
+        ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=2, global_rank=rank, full_batch=True)
+        ms.export(Net(), ms.Tensor(np.ones((8, 96), np.float32)), file_name=f"{folder}/rank{rank}", file_format="MINDIR")
+
+
+@pytest.fixture
+def group(tmp_path, free_port):
+    """start(restarts) → (server process, process that starts the agents, gRPC address)."""
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "servable_config.py").write_text(textwrap.dedent(CONFIGURATION))
+    devices = [{"device_id": str(n), "device_ip": "192.1.27.6", "rank_id": str(n)} for n in range(2)]
+    table = {"version": "1.0", "server_count": "1", "server_list": [{"server_id": "127.0.0.1", "device": devices}]}
+    (tmp_path / "table.json").write_text(json.dumps(table))
+    worker = multiprocessing.get_context("spawn").Process(target=export, args=(str(tmp_path),))
+    worker.start()
+    worker.join(100)
+    assert worker.exitcode == 0
+    processes = []
+
+    def run(script, *arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(tmp_path), *map(str, arguments)], stdout=subprocess.PIPE, cwd=tmp_path
+        )
+        processes.append(process)
+        return process
+
+    def start(restarts):
+        place, grpc = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+        server = run(SERVER, place, grpc)
+        end = time.monotonic() + 60
+        while True:  # until the worker listens
+            agents = run(AGENTS, place, restarts)
+            if agents.stdout.readline() == b"ready\n":
+                break
+            assert time.monotonic() < end
+        assert server.stdout.readline() == b"serving\n"
+        return server, agents, grpc
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def children(pid):
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def check(client, seed):
+    x = np.random.default_rng(seed).random((8, 96), np.float32)
+    answer = client.infer([{"x": x}])
+    weight = np.arange(96 * 16, dtype=np.float64).reshape(96, 16) / 1000
+    np.testing.assert_allclose(answer[0]["y"], -(x @ weight), rtol=1e-5)
+
+
+def test_a_cut_model_survives_its_agents(group):
+    server, agents, grpc = group(restarts=1)
+    client = Client(grpc, "net", "predict")
+    check(client, 1)
+    first = children(agents.pid)
+    assert len(first) == 2
+    os.kill(first[1], signal.SIGKILL)
+    check(client, 2)  # waits for the new group
+    second = children(agents.pid)
+    assert len(second) == 2 and not set(first) & set(second)
+    os.kill(second[0], signal.SIGKILL)  # no restart is left: all end
+    assert agents.wait(30) == 0 and server.wait(30) == 0
+
+
+def test_agents_end_with_their_server(group):
+    server, agents, grpc = group(restarts=0)
+    check(Client(grpc, "net", "predict"), 3)
+    started = children(agents.pid)
+    server.send_signal(signal.SIGINT)
+    assert server.wait(30) == 0 and agents.wait(30) == 0
+    assert not any(Path(f"/proc/{pid}").exists() for pid in started)
+
+
+def test_a_cut_input_cannot_be_exported(tmp_path):
+    ms.set_auto_parallel_context(parallel_mode="semi_auto_parallel", device_num=2, global_rank=0, dataset_strategy="data_parallel")
+    try:
+        with pytest.raises(ValueError, match="full_batch"):
+            ms.export(Net(), ms.Tensor(np.ones((8, 96), np.float32)), file_name=str(tmp_path / "net"), file_format="MINDIR")
+    finally:
+        ms.reset_auto_parallel_context()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rank_table_json_file": "none.json"}, "illegal"),
+        ({"rank_table_json_file": 1}, "should be str"),
+        ({"distributed_address": "here"}, "illegal"),
+        ({"wait_agents_time_in_seconds": -1}, ">= 0"),
+        ({"servable_name": "other"}, "not exist"),
+    ],
+)
+def test_wrong_arguments(change, words, tmp_path):
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "servable_config.py").write_text(CONFIGURATION)
+    given = {"servable_directory": str(tmp_path), "servable_name": "net", "rank_table_json_file": "table.json", **change}
+    with pytest.raises(RuntimeError, match=words):
+        distributed.start_servable(**given)
+
+
+def test_agents_need_their_files(tmp_path):
+    with pytest.raises(RuntimeError, match="Cannot access model file"):
+        distributed.startup_agents("127.0.0.1:6200", [str(tmp_path / "none.mindir")])
+    (tmp_path / "a.mindir").write_bytes(b"")
+    with pytest.raises(RuntimeError, match="at the same time"):
+        distributed.startup_agents("127.0.0.1:6200", [str(tmp_path / "a.mindir")], agent_ip="127.0.0.1")
+    with pytest.raises(RuntimeError, match="Failed to get agents config"):
+        distributed.startup_agents("127.0.0.1:1", [str(tmp_path / "a.mindir")])
