@@ -70,7 +70,7 @@ LESSONS = [
     Lesson("cyclegan", 0.45, rows=512, recipe={"epochs": 8, "batch": 8, "betas": (0.5, 0.999)}),
     Lesson("dlrm", 0.95, rows=8192, recipe={"epochs": 10, "rate": 1e-2}),
     Lesson("graphsage", 0.90, rows=1, recipe=GRAPH, options={"nodes": 120}),
-    Lesson("dqn", 400.0, rows=1024, recipe={"epochs": 60, "rate": 1e-3, "schedule": "constant", "clip": 10.0}),
+    Lesson("dqn", 195.0, rows=4096, recipe={"epochs": 100, "rate": 1e-3, "schedule": "constant", "clip": 10.0}),
     Lesson("ppo", 450.0, rows=4096, recipe={"epochs": 30, "batch": 256, "rate": 3e-3, "clip": 0.5}),
     Lesson("vae", 0.35, recipe={"epochs": 20}),
     Lesson("ddpm", 0.35, rows=1024, recipe={"epochs": 40}),

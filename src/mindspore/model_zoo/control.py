@@ -96,7 +96,8 @@ class Replay:
         before, action, reward, lost, after = self.memory
         drawn = game.rng.integers(0, len(before), count)
         best = self.net(Tensor(after[drawn])).asnumpy().max(-1)
-        wanted = reward[drawn] + self.net.discount * np.where(lost[drawn], 0, best)
+        now, later = 1 - self.net.discount, self.net.discount  # values are means over the time to come, which are about as large as rewards
+        wanted = now * reward[drawn] + later * np.where(lost[drawn], 0, best)
         return before[drawn], action[drawn], wanted.astype(np.float32)
 
 

@@ -185,7 +185,8 @@ class _Search:
 
     def timed(self, settings: Settings, seconds: float) -> list[float]:
         """Milliseconds of steps done for about so long."""
-        form, times = self.forms[settings.precision], []
+        form = self.forms[settings.precision]
+        times: list[float] = []
         with context.local_context(**_context_of(settings)):
             end = time.perf_counter() + seconds
             while not times or time.perf_counter() < end:
