@@ -82,3 +82,33 @@ def test_sequences_of_variable_length_are_not_run_through(name):
 
     with pytest.raises(RuntimeError, match=f"For '{name}', the dynamic length input is unsupported in graph mode"):
         function()
+
+
+def test_numbers_whose_count_is_unknown_are_a_tuple_of_unknown_length():
+    @ms.jit
+    def function(n):
+        sequence = range(n)
+        return isinstance(sequence, tuple), F.is_sequence_shape_unknown(sequence)
+
+    assert function(ms.mutable(3)) == (True, True)
+    assert ms.jit(lambda n: len(range(n)))(ms.mutable(3)) == 3
+    with pytest.raises(TypeError, match="should be a int scalar but got"):
+        ms.jit(lambda n: list(range(n)))(Tensor([3]))
+
+
+def test_switch_takes_one_truth_value():
+    assert F.switch(Tensor([True]), Tensor([1, 2]), Tensor([3, 4])).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="truth value of an array with more than one element is ambiguous"):
+        F.switch(Tensor([True, False]), Tensor([1, 2]), Tensor([3, 4]))
+
+
+def test_a_variable_that_a_loop_replaces_may_change_its_type():
+    @ms.jit
+    def function(n, y):
+        while n > 0:
+            y = ops.sin(n.astype(ms.float32)).reshape(1)
+            n = n - 1
+        return y + 1
+
+    assert function(Tensor(0), Tensor(7)).tolist() == 8
+    assert function(Tensor(2), Tensor(7)).asnumpy() == pytest.approx([1.8414710], abs=1e-6)

@@ -95,6 +95,9 @@ def test_permutations_and_products_of_weights(tmp_path):
         ({"obfuscate_scale": 1}, ValueError),
         ({"obf_config": {}}, ValueError),
         ({"obf_config": []}, TypeError),
+        ({"obf_config": {"config": []}}, TypeError),
+        ({"obf_config": {"obf_metadata_config": [{"name": [1]}], "weight_obf_config": [{"target": "a/b"}]}}, TypeError),
+        ({"obf_config": {"obf_metadata_config": [{"name": "a"}], "weight_obf_config": [{"target": "a/b", "layers": ""}]}}, TypeError),
     ],
 )
 def test_bad_arguments(tmp_path, arguments, error):

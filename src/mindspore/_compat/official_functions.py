@@ -141,7 +141,12 @@ def switch(cond: Any, true_value: Any, false_value: Any) -> Any:
     """
     if isinstance(cond, bool):
         return true_value if cond else false_value
-    return F.where(cond.reshape(()) if cond.size == 1 else cond, true_value, false_value)
+    if cond.size != 1:
+        raise ValueError(
+            "The truth value of an array with more than one element is ambiguous. For 'switch', the condition must have one element, "
+            f"but has the shape {cond.shape}; use 'where' to choose elements."
+        )
+    return F.where(cond.reshape(()), true_value, false_value)
 
 
 def switch_layer(index: int, layers: Any) -> Any:

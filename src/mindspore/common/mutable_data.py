@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.compiler.parse.loops import SymbolicRange
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import SymbolicScalarBase, TensorBase
@@ -253,7 +254,7 @@ def is_sequence_value_unknown(sequence: Any) -> bool:
 
 def is_sequence_shape_unknown(sequence: Any) -> bool:
     """Whether the length of a list or tuple may vary."""
-    return bool(getattr(sequence, "__ms_dynamic__", False))
+    return isinstance(sequence, SymbolicRange) or bool(getattr(sequence, "__ms_dynamic__", False))
 
 
 def is_dynamic_sequence_element_unknown(sequence: Any) -> bool:

@@ -24,6 +24,11 @@ from mindspore.train._checkpoint.load import load_checkpoint
 from mindspore.train._checkpoint.save import save_checkpoint
 
 METADATA, WEIGHTS, NETWORK = "obf_metadata_config", "weight_obf_config", "network_obf_config"
+_ENTRY_TYPES = {
+    **dict.fromkeys(("name", "module", "target", "type", "metadata_op", "input_x", "input_y"), str),
+    **dict.fromkeys(("shape", "layers", "weight_obf_ops", "insert_new_input", "insert_ops"), list),
+    "save_metadata": bool,
+}
 _RATIO = "obf_metadata"
 _MOST_LAYERS = 12  # that "obfuscate_layers:all" stands for
 
@@ -222,11 +227,27 @@ def _config(network: Cell, targets: Any, config: Any, needed: tuple[str, ...]) -
         return _config_of(network, targets)
     if not isinstance(config, dict):
         raise TypeError(f"'obf_config' must be a dict, but got {type(config)}.")
+    for name in config:
+        if name not in (METADATA, WEIGHTS, NETWORK):
+            raise TypeError(f"'obf_config': config_type must be str, and in {[METADATA, WEIGHTS, NETWORK]}, but got {name!r}.")
     for name in needed:
         entries = config.get(name)
         if not isinstance(entries, list) or not entries or not all(isinstance(e, dict) for e in entries):
             raise ValueError(f"'obf_config' needs a list of dicts {name!r}.")
+        for entry in entries:
+            _check_entry(entry)
     return config
+
+
+def _check_entry(entry: dict[str, Any]) -> None:
+    """Refuse values of a wrong type, also in the operations that an entry lists."""
+    for key, value in entry.items():
+        wanted = _ENTRY_TYPES.get(key)
+        if wanted is not None and not isinstance(value, wanted):
+            raise TypeError(f"obf_config[][]['{key}'] type should be {wanted.__name__}, but got {type(value).__name__}.")
+        for inner in value if isinstance(value, list) else ():
+            if isinstance(inner, dict):
+                _check_entry(inner)
 
 
 def _config_of(network: Cell, targets: Any) -> dict[str, Any]:

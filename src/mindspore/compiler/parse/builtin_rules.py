@@ -47,6 +47,9 @@ def _bool(interpreter: Interpreter, value: Any = False) -> Any:
 
 
 def _range(interpreter: Interpreter, *bounds: Any) -> Any:
+    for place, bound in enumerate(bounds):
+        if isinstance(bound, TensorBase) and bound.ndim:
+            raise TypeError(f"For 'range', the {place}th input should be a int scalar but got a Tensor of shape {tuple(bound.shape)}.")
     bounds = tuple(int(b) if isinstance(b, TensorBase) and not interpreter.is_variable(b) else b for b in bounds)
     if len(bounds) == 3 and not interpreter.is_variable(bounds[2]) and bounds[2] == 0:
         raise ValueError("For 'range', the argument 'step' could not be 0.")
@@ -151,6 +154,8 @@ def _isinstance(interpreter: Interpreter, value: Any, kinds: Any) -> bool:
     if isinstance(value, SymbolicScalarBase):
         kind = {"b": bool, "i": int, "u": int, "f": float}[value.dtype.kind]
         return issubclass(kind, kinds)
+    if isinstance(value, SymbolicRange):
+        return issubclass(tuple, kinds)  # numbers whose count only the running graph knows
     return isinstance(value, kinds)
 
 

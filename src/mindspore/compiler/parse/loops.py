@@ -23,6 +23,7 @@ from mindspore.compiler.parse.errors import CompileError, DecisionError
 from mindspore.compiler.parse.frames import Jump, Mixed, Return, Undefined
 from mindspore.compiler.parse.rules import Rules
 from mindspore.ir import Abstract, AbstractScalar, ValueNode
+from mindspore.ir.graph import topological_order
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
@@ -260,6 +261,9 @@ class SymbolicRange:
     def __iter__(self) -> Iterator[int]:
         return iter(self.known())
 
+    def __len__(self) -> int:
+        return len(self.known())
+
 
 class Variable:
     """One leaf of a loop-carried value."""
@@ -289,6 +293,7 @@ class LoopCarry:
         self.owners: dict[Key, Any] = {}  # objects whose attributes the body stores; their keys are names too
         self.known = {id(leaf) for value in self.frame.locals.values() for _, leaf in leaves(value)}
         self.variables: dict[tuple, Variable] = {}
+        self.entered: dict[tuple, Any] = {}  # what stands for the variables in the graph being built
         self.state: dict[int, Any] = {}  # Parameters and tensors written in the body
         self.flags: dict[str, Any] = {"<broke>": False, "<returned>": False, "<value>": DEAD}
         for name, value in [*self.start.items(), *self.flags.items()]:
@@ -358,7 +363,7 @@ class LoopCarry:
 
     def _enter(self, builder: Builder) -> None:
         """Bind the loop variables to fresh parameters of a graph."""
-        bound: dict[tuple, Any] = {}
+        bound = self.entered = {}
         for key, variable in self.variables.items():
             if variable.abstract is not None:
                 bound[key] = values.from_node(builder.graph.add_parameter(_label(variable.name), variable.abstract))
@@ -470,7 +475,16 @@ class LoopCarry:
             f"The variable '{_shown(variable.name)}' must keep its type and shape in a loop that depends on run-time values, but it "
             f"is {short(variable.initial)} before a trip and {short(after)} after it."
         )
-        raise ValueUnknownError(message) if Unjoined(variable.initial, after).dynamic else TypeError(message)
+        if Unjoined(variable.initial, after).dynamic or self._is_replaced(variable, after):
+            raise ValueUnknownError(message)
+        raise TypeError(message)
+
+    def _is_replaced(self, variable: Variable, after: Any) -> bool:
+        """Whether the body gives a variable a value of its own: then its type is known once it is known whether there is a trip."""
+        before, new = (getattr(x, "_node", None) for x in (self.entered.get((variable.name, *variable.path)), after))
+        if before is None or new is None:
+            return False
+        return not any(arg is before for user in topological_order(new, before.graph) for arg in user.args)
 
     # -- the node -------------------------------------------------------------------------------------------------
     def _emit(self, cond_builder: Builder, keep_going: TensorBase, body_builder: Builder, after: dict[Any, Any]) -> Any:

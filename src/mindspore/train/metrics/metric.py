@@ -68,7 +68,10 @@ class Metric(metaclass=ABCMeta):
     def set_indexes(self, indexes: list[int]) -> Metric:
         """Choose which inputs `update` uses, and in which order."""
         if not isinstance(indexes, list) or not all(isinstance(i, int) for i in indexes):
-            raise ValueError(f"For 'set_indexes', 'indexes' must be a list of ints, but got {indexes!r}.")
+            raise ValueError(
+                "For 'set_indexes', the argument 'indexes' must be a list and all its elements must be int, please check whether it is "
+                f"correct. Got {indexes!r}."
+            )
         self._indexes = indexes
         return self
 
