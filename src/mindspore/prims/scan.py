@@ -145,6 +145,9 @@ class _RunningExtremum(Primitive):
         checks.axis(self.name, self.axis, x.ndim)
         return AbstractTuple((AbstractTensor(x.dtype, x.shape), AbstractTensor(self.index_dtype, x.shape)))
 
+    def factors(self, x: AbstractTensor) -> Factors:
+        return along(x, (self.axis % max(x.ndim, 1),), 2)
+
     def eval(self, xp: Namespace, x: Any) -> Any:
         if x.ndim == 0 or x.shape[self.axis] == 0:
             return xp.asarray(x), xp.zeros(x.shape, self.index_dtype.np)

@@ -47,8 +47,11 @@ class Machine:
         return cls(**{k: v for k, v in known.items() if k in fields}, **links)
 
     def with_free_work(self) -> Machine:
-        """A machine on which only communication takes time worth mentioning."""
-        return dataclasses.replace(self, flops=self.flops * 1e6, memory_rate=self.memory_rate * 1e6, launch=0.0)
+        """A machine on which only bytes that are sent take time worth mentioning."""
+        fast, slow = (dataclasses.replace(link, latency=0.0) for link in (self.fast, self.slow))
+        return dataclasses.replace(
+            self, flops=self.flops * 1e6, memory_rate=self.memory_rate * 1e6, launch=0.0, fast=fast, slow=slow
+        )
 
     def link(self, mesh: Mesh, axes: Axes) -> Link:
         far = any(mesh.stride(a) * mesh.shape[a] > self.node for a in axes)

@@ -564,13 +564,19 @@ def _whole(abstract: Any) -> Layouts:
     return Layout.whole(len(getattr(abstract, "shape", ())))
 
 
+def is_forward(node: CNode) -> bool:
+    """Whether an operator is one that the network is written with: no gradient, no update."""
+    return "Grad_" not in node.scope and not node.op.writes
+
+
 def operator_names(graph: FuncGraph) -> dict[int, str]:
     """The name of each operator: its scope within the network, its kind, and its number among those of its kind, counted from
-    the result back.
+    the result back; the operators of the forward pass before those of gradients and updates.
     """
     counts: Counter[str] = Counter()
     found: dict[int, str] = {}
-    for node in reversed(graph.nodes()):
+    nodes = sorted(reversed(graph.nodes()), key=lambda node: not is_forward(node))
+    for node in nodes:
         if not isinstance(node.op, (MakeTuple, TupleGetItem)):
             outer, _, inner = (node.scope or "Default").partition("/")
             scope = "/".join((outer, *inner.split("/")[1:]))  # without the class of the network itself

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.layout import Layout
-from mindspore.compiler.shard.plan import Plan, input_layouts, operator_names, outputs_of, shapes_of
+from mindspore.compiler.shard.plan import Plan, input_layouts, is_forward, operator_names, outputs_of, shapes_of
 from mindspore.compiler.shard.simulate import Timeline, simulate
 from mindspore.ir import AbstractTuple, CNode
 from mindspore.prims.structural import MakeTuple, TupleGetItem
@@ -25,11 +25,13 @@ class Row(NamedTuple):
     waiting: float  #: of communicating
 
 
-def strategies(plan: Plan) -> dict[str, list[list[int]]]:
-    """The cuts of the inputs of each operator, by its scope, name and number."""
+def strategies(plan: Plan, of_gradients: bool = False) -> dict[str, list[list[int]]]:
+    """The cuts of the inputs of each operator of the forward pass (or of all), by its scope, name and number."""
     found: dict[str, list[list[int]]] = {}
     names = operator_names(plan.graph)
     for node in _operators(plan):
+        if not of_gradients and not is_forward(node):
+            continue
         rule = plan.rules[node.id]
         layouts = (
             input_layouts(rule, plan.assignments[node.id]) if rule is not None else plan.inputs_wanted(node)
@@ -49,7 +51,7 @@ class Report:
 
     def __init__(self, plan: Plan):
         self.plan = plan
-        names = list(strategies(plan).items())
+        names = list(strategies(plan, of_gradients=True).items())
         self.rows = [self._row(node, *named) for node, named in zip(_operators(plan), names)]
         self.seconds = sum(r.seconds for r in self.rows)
         self.waiting = sum(r.waiting for r in self.rows)

@@ -26,6 +26,7 @@ from mindspore.compiler.shard.plan import (
     Planner,
     fits,
     input_layouts,
+    is_forward,
     make_plan,
     output_layouts,
     outputs_of,
@@ -95,7 +96,7 @@ class Search:
 
     def _searched(self) -> list[CNode]:
         """The operators that have a choice, with their choices."""
-        nodes = [n for n in self.graph.nodes() if "Grad_" not in n.scope and not n.op.writes]
+        nodes = [n for n in self.graph.nodes() if is_forward(n)]
         for node in nodes:
             rule = rule_of(node)
             if rule is not None and rule.inputs:
