@@ -139,8 +139,8 @@ def published() -> None:
 
 def _published(name: str, rows: list, machine: Machine, length: int, recompute: bool) -> None:
     grid = [
-        dataclasses.replace(machine, flops=machine.flops / 0.6 * peak, memory_rate=machine.memory_rate * rate)
-        for peak in (0.5, 0.55, 0.6, 0.65, 0.7, 0.8) for rate in (0.5, 1.0)
+        dataclasses.replace(machine, flops=machine.flops / 0.6 * peak, hidden=hidden)
+        for peak in (0.55, 0.6, 0.65, 0.7) for hidden in (0.0, 0.5, 0.9)
     ]  # fmt: skip
     table = np.array([[predicted(row, m, length, recompute) for m in grid] for row in rows])
     measured = np.array([row[-1] for row in rows])

@@ -36,6 +36,7 @@ class Machine:
     node: int = 8  #: devices that share the fast links
     fast: Link = Link(3e-6, 200e9)
     slow: Link = Link(10e-6, 20e9)
+    hidden: float = 0.0  #: the share of communication that computing hides, where plans are not simulated
 
     @classmethod
     def load(cls, path: str) -> Machine:
@@ -64,7 +65,7 @@ class Machine:
             return 0.0
         link = self.link(mesh, axes)
         rounds = 2 * (members - 1) if kind == "all_reduce" else members - 1
-        return rounds * link.latency + rounds / members * nbytes / link.bandwidth
+        return (rounds * link.latency + rounds / members * nbytes / link.bandwidth) * (1.0 - self.hidden)
 
     def operation(self, flops: float, nbytes: float) -> float:
         return self.launch + max(flops / self.flops, nbytes / self.memory_rate)

@@ -575,8 +575,8 @@ def operator_names(graph: FuncGraph) -> dict[int, str]:
     """
     counts: Counter[str] = Counter()
     found: dict[int, str] = {}
-    nodes = sorted(reversed(graph.nodes()), key=lambda node: not is_forward(node))
-    for node in nodes:
+    backwards = graph.nodes()[::-1]
+    for node in sorted(backwards, key=lambda node: not is_forward(node)):
         if not isinstance(node.op, (MakeTuple, TupleGetItem)):
             outer, _, inner = (node.scope or "Default").partition("/")
             scope = "/".join((outer, *inner.split("/")[1:]))  # without the class of the network itself
