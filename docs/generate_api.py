@@ -1,8 +1,9 @@
-"""Writes the API reference as HTML, from the docstrings.
+"""Writes the site: the guides from their Markdown, the API reference from the docstrings.
 
     python docs/generate_api.py [folder]
 
-The pages go to docs/_build/html unless a folder is given: an index, a page per namespace by subject, a page per name.
+The pages go to docs/_build/html unless a folder is given: a front page, the tutorial and guides, and for the reference a page
+per namespace by subject and a page per name.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from reference import guides
 from reference.html import STYLE, Site, place
 from reference.names import PAGES, entries
 
@@ -18,13 +20,14 @@ def generate(folder: Path) -> dict[str, int]:
     """Write every page; the number of names in each namespace."""
     site = Site({page.name: (page, entries(page)) for page in PAGES})
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (("style.css", STYLE), ("search.js", site.search_script()), ("index.html", site.index())):
+    for name, text in (("style.css", STYLE), ("search.js", site.search_script()), ("index.html", site.index(guides.shelves()))):
         (folder / name).write_text(text, encoding="utf-8")
     for page, found in site.pages.values():
         (folder / page.name).mkdir(exist_ok=True)
         (folder / page.name / "index.html").write_text(site.namespace(page, found), encoding="utf-8")
         for entry in found:
             (folder / place(entry)).write_text(site.entry(entry), encoding="utf-8")
+    guides.write(folder)
     return {name: len(found) for name, (_, found) in site.pages.items()}
 
 

@@ -69,20 +69,23 @@ class Site:
         names = sorted((name.removeprefix("mindspore."), where) for name, where in self.places.items())
         return f"const NAMES = {json.dumps(names, separators=(',', ':'))};\n{SCRIPT}"
 
-    def index(self) -> str:
+    def index(self, shelves: Iterable[str] = ()) -> str:
+        """The front page: the guides' lists, then the namespaces."""
         rows = [
             f'<tr><td><a href="{page.name}/index.html">{esc(page.title)}</a></td><td>{esc(page.about)}</td>'
             f'<td class="soft">{len(entries)}</td></tr>'
             for page, entries in self.pages.values()
         ]
         body = [
-            "<h1>API reference</h1>",
+            "<h1>MindSpore, rebuilt in Python</h1>",
+            *shelves,
+            '<h2 id="reference">API reference</h2>',
             "<p>Every public name, with its arguments and an example that is run as a test.</p>",
             "<p>An argument of a wrong type raises a TypeError; a value or shape that cannot be, a ValueError. The message names "
             "the operation, the argument, what was given and what is allowed.</p>",
         ]
         body += [table(("namespace", "what it holds", "names"), rows)]
-        return document("API reference", "", body)
+        return document("MindSpore, rebuilt in Python", "", body)
 
     def namespace(self, page: Page, entries: list[Entry]) -> str:
         subjects = by_subject(entries)
@@ -248,7 +251,7 @@ def document(title: str, root: str, body: Iterable[str]) -> str:
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">', f"<title>{esc(title)}</title>",
         f'<link rel="stylesheet" href="{root}style.css">', "</head>", f'<body data-root="{root}">',
-        f'<header><a href="{root}index.html"><b>MindSpore reference</b></a>',
+        f'<header><a href="{root}index.html"><b>MindSpore</b></a>',
         '<div><input id="search" type="search" placeholder="Search names" autocomplete="off"><div id="found"></div></div>',
         "</header>", "<main>", *body, "</main>", f'<script src="{root}search.js"></script>', "</body>", "</html>", "",
     ])  # fmt: skip

@@ -143,6 +143,8 @@ _LAZY: dict[str, str] = {
          "merge_sliced_parameter", "load_distributed_checkpoint", "restore_group_info_list",
          "get_ckpt_path_with_strategy", "mindio_preload", "set_mindio_server_info",
          "load_segmented_checkpoints", "convert_checkpoints"], "mindspore.train.serialization"),
+    **dict.fromkeys(["from_torch", "from_onnx"], "mindspore.train.importing"),
+    "from_safetensors": "mindspore.model_zoo.weights",
     **dict.fromkeys(
         ["transform_checkpoints", "transform_checkpoint_by_rank", "rank_list_for_transform", "merge_pipeline_strategys",
          "sync_pipeline_shared_parameters", "unified_safetensors",

@@ -50,3 +50,14 @@ def test_links_between_pages_lead_somewhere():
             if "://" not in target and not (page.parent / target).exists():
                 wrong.append(f"{page.relative_to(ROOT)} -> {target}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_map_from_pytorch_is_what_there_is(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import generate_torch_map as made
+
+    assert made.TARGET.read_text() == made.page(), "run python docs/generate_torch_map.py"
+    table = [name for names in made.rows().values() for name in names.values()]
+    assert len(table) > 400
+    for name in table:
+        made.resolve(name)

@@ -9,7 +9,7 @@
 
 Each side runs `exchange.py`, first to write, then to read what the other wrote; and `observed.py`, whose traces
 `dashboards.py` looks at. Networks of the zoo get the weights of those that `zoo_originals.py` made with torchvision, timm and
-Hugging Face, and must give the same results (`zoo_weights.py`). Prints a table; fails if a file does.
+Hugging Face, and must give the same results (`zoo_weights.py`); modules are taken over whole by `from_torch` (`torch_modules.py`). Prints a table; fails if a file does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ HERE = Path(__file__).resolve().parent
 PACKAGES = {
     "official": ("mindspore==2.10.0", "numpy<2", "setuptools<80"),
     "dashboards": ("mindinsight==2.3.1", "numpy<2", "pandas<2.2", "marshmallow<4", "setuptools<80", "tensorboard"),
-    "originals": ("torch==2.13.0", "torchvision==0.28.0", "timm", "transformers", "safetensors"),
+    "originals": (
+        "torch==2.13.0", "torchvision==0.28.0", "timm", "transformers", "safetensors", "onnx", "llvmlite", "onednn-cpu-gomp==2023.2.0",
+        "scipy", "ml_dtypes",
+    ),
 }
 
 
@@ -90,7 +93,9 @@ def zoo(originals: str, folder: Path) -> list[tuple[str, dict]]:
     """Networks of the zoo with the weights of other libraries' networks."""
     empty(folder)
     side(originals, "zoo_originals.py", str(folder))
-    return [("theirs → ours", report) for report in side(sys.executable, "zoo_weights.py", str(folder), own=True)]
+    reports = side(sys.executable, "zoo_weights.py", str(folder), own=True)
+    reports += side(originals, "torch_modules.py", own=True)  # from_torch needs both libraries in one process
+    return [("theirs → ours", report) for report in reports]
 
 
 def main() -> None:

@@ -8,8 +8,10 @@ that are stored the other way round; `tied`, names there of what is another para
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -40,11 +42,36 @@ def original_names(net: nn.Cell) -> dict[str, str]:
 
 
 def read_weights(file: str) -> dict[str, np.ndarray]:
-    """The arrays of a safetensors file, or of a `.pth`, `.pt` or `.bin` file of PyTorch."""
+    """The arrays of a safetensors file or a folder of them, or of a `.pth`, `.pt` or `.bin` file of PyTorch."""
+    if os.path.isdir(file):
+        parts = sorted(str(part) for part in Path(file).glob("*.safetensors"))
+        if not parts:
+            raise FileNotFoundError(f"The folder {file} has no .safetensors files.")
+        return {name: value for part in parts for name, value in read_weights(part).items()}
     data = read_file(file)
     if file.endswith(".safetensors"):
         return {name: np.asarray(value) for name, value in safetensors.read(data, file).items()}
     return torch_file.read(data, file)
+
+
+def from_safetensors(path: str, net: nn.Cell, skip: Sequence[str] = ()) -> nn.Cell:
+    """The network, filled with the weights of a safetensors file, or of a folder of them (as Hugging Face's are split).
+
+    Names are those of the original library where the network is one of the zoo's, else those of its own parameters.
+
+    Args:
+        path: a `.safetensors` file or a folder that holds some.
+        net: a network made with the options that fit the file.
+        skip: parameters whose names start so keep their values.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> from mindspore import nn
+        >>> ms.save_checkpoint(nn.Dense(2, 3), "doc_dense", format="safetensors")
+        >>> net = ms.from_safetensors("doc_dense.safetensors", nn.Dense(2, 3))
+    """
+    load_weights(net, path, skip)
+    return net
 
 
 def load_weights(net: nn.Cell, file: str, skip: Sequence[str] = ()) -> None:
