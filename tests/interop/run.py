@@ -9,7 +9,8 @@
 
 Each side runs `exchange.py`, first to write, then to read what the other wrote; and `observed.py`, whose traces
 `dashboards.py` looks at. Networks of the zoo get the weights of those that `zoo_originals.py` made with torchvision, timm and
-Hugging Face, and must give the same results (`zoo_weights.py`); modules are taken over whole by `from_torch` (`torch_modules.py`). Prints a table; fails if a file does.
+Hugging Face, and must give the same results (`zoo_weights.py`); modules are taken over whole by
+`from_torch` (`torch_modules.py`). Prints a table; fails if a file does.
 """
 
 from __future__ import annotations
