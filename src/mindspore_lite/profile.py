@@ -9,6 +9,8 @@ import numpy as np
 
 from mindspore.backends import cpu
 from mindspore.backends.cpu.executable import CpuExecutable
+from mindspore.backends.cpu.layout import Buffer
+from mindspore.backends.cpu.steps import Step
 from mindspore.formats.program import Program
 
 
@@ -20,6 +22,9 @@ class OperatorTime(NamedTuple):
     shape: tuple[int, ...]
     seconds: float
     nbytes: int  # that it writes
+    reads: tuple[int, ...] = ()  # operators whose results it reads, by number; -1 - n is input n
+    weights: int = 0  # bytes of weights and constants that it reads
+    alive: int = 0  # bytes of intermediate results in use while it runs
 
 
 def profile(program: Program, arrays: Sequence[np.ndarray], threads: int = 0, runs: int = 10) -> list[OperatorTime]:
@@ -34,12 +39,32 @@ def profile(program: Program, arrays: Sequence[np.ndarray], threads: int = 0, ru
         steps = executable.step_seconds(*arrays, *state, own=True)
         times = [seconds for _, seconds in steps]
         least = times if not least else [min(a, b) for a, b in zip(least, times)]
+    return _rows([step for step, _ in steps], least, len(program.inputs))
+
+
+def _rows(steps: Sequence[Step], seconds: Sequence[float], inputs: int) -> list[OperatorTime]:
+    makers: dict[int, int] = {}  # of buffers: the last operator that wrote there
+    uses: dict[int, tuple[int, int, int]] = {}  # of intermediate results: bytes, and the operators between which they are in use
+    for place, step in enumerate(steps):
+        for buffer in (view.buffer for view in step.views if view.buffer.kind == "arena"):
+            uses[id(buffer)] = buffer.nbytes, uses.get(id(buffer), (0, place))[1], place
     rows = []
-    for (step, _), seconds in zip(steps, least):
-        written = sum(view.buffer.nbytes for view in step.writes)
+    for place, (step, time) in enumerate(zip(steps, seconds)):
+        given = [view.buffer for view in step.reads]
+        reads = [makers[id(b)] if id(b) in makers else -1 - b.source for b in given if id(b) in makers or _is_input(b, inputs)]
+        fixed = {id(b): b for b in given if b.kind == "constant" or (b.kind == "input" and not _is_input(b, inputs))}
+        held = sum(b.nbytes for b in fixed.values())
+        alive = sum(nbytes for nbytes, first, last in uses.values() if first <= place <= last)
         shape = step.writes[0].shape if step.writes else ()
-        rows.append(OperatorTime(step.name, step.name.split(" ")[0], shape, seconds, written))
+        written = sum(view.buffer.nbytes for view in step.writes)
+        rows.append(OperatorTime(step.name, step.name.split(" ")[0], shape, time, written, tuple(dict.fromkeys(reads)), held, alive))
+        makers.update({id(view.buffer): place for view in step.writes})
     return rows
+
+
+def _is_input(buffer: Buffer, inputs: int) -> bool:
+    """Whether a buffer is an input of the model; those behind them are weights."""
+    return buffer.kind == "input" and isinstance(buffer.source, int) and buffer.source < inputs
 
 
 def by_kind(rows: Sequence[OperatorTime]) -> list[tuple[str, float, int]]:

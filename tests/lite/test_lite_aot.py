@@ -225,3 +225,19 @@ def test_operations_without_a_form_are_named_and_nothing_is_written(tmp_path):
     with pytest.raises(RuntimeError, match="no form for"):
         convert(net, [(y, ())], tmp_path)
     assert sorted(os.listdir(tmp_path)) == ["net.onnx"]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node")
+def test_webassembly_runs_in_node(tmp_path):
+    pytest.importorskip("ziglang")
+    net, y = lenet()
+    made = convert(net, [(y, (1, 10))], tmp_path, library="wasm32")
+    (module,) = made.glob("*.wasm")
+    x = RANDOM.standard_normal((1, 1, 32, 32)).astype(np.float32)
+    x.tofile(tmp_path / "in.bin")
+    script = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "lite", "web", "model.mjs")
+    command = ["node", script, str(module), str(tmp_path / "in.bin"), str(tmp_path / "out.bin")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = np.fromfile(tmp_path / "out.bin", np.float32)
+    np.testing.assert_allclose(found, expected(tmp_path, x)[0].ravel(), rtol=1e-4, atol=1e-6)

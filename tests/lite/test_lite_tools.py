@@ -86,3 +86,27 @@ def test_killed_while_it_converts_the_file_is_whole(network):
     model.build_from_file(str(network / "net.ms"), mslite.ModelType.MINDIR_LITE)
     found = model.predict([np.zeros((1, 3, 8, 8), np.float32)])[0].get_data_to_numpy()
     np.testing.assert_allclose(found, 0.25, rtol=1e-6)
+
+
+@pytest.mark.skipif(not cpu.available(), reason="no native backend")
+def test_the_viewer_writes_one_page_with_every_operator(network, capsys):
+    import json
+
+    from mindspore_lite.tools import model_viewer
+
+    convert(network)
+    page = network / "net.html"
+    assert model_viewer.main([f"--modelFile={network / 'net.ms'}", f"--outputFile={page}", "--loopCount=1"]) == 0
+    text = page.read_text()
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")  # nothing is loaded
+    data = json.loads(text.split("const model = ")[1].split(";\n")[0].replace("<\\/", "</"))
+    assert data["inputs"] == [["x", "Float32", [1, 3, 8, 8]]] and data["weights"] == 4 * 3 * 3 * 3 * 4
+    rows = data["rows"]
+    assert rows and all(row[3] >= 0 for row in rows)
+    assert max(row[7] for row in rows) >= 4 * 8 * 8 * 4  # the convolution's result
+    read = {number for row in rows for number in row[5]}
+    assert -1 in read and max(read) < len(rows)  # the input is read, and operators read each other
+    assert all(number < place for place, row in enumerate(rows) for number in row[5])
+    capsys.readouterr()
+    assert model_viewer.main([f"--modelFile={network / 'gone.ms'}", f"--outputFile={network / 'no.html'}"]) == 1
+    assert "does not exist" in capsys.readouterr().err and not (network / "no.html").exists()

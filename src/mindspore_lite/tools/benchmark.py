@@ -14,6 +14,7 @@ from mindspore_lite.context import Context
 from mindspore_lite.model import Model, ModelType
 from mindspore_lite.tensor import Tensor
 from mindspore_lite.tools import options
+from mindspore_lite.tools.inputs import fill
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +53,7 @@ def _run(given: Any) -> int:
     inputs = model.get_inputs()
     if given.inputShapes:
         model.resize(inputs, given.inputShapes)
-    _fill(inputs, given.inDataFile)
+    fill(inputs, given.inDataFile)
     if given.benchmarkDataFile:
         return _compare(model.predict(inputs), given)
     for _ in range(given.warmUpLoopCount):
@@ -88,24 +89,6 @@ def _print_profile(model: Model, inputs: list[Tensor], given: Any) -> None:
     print(f"{'opType':50}{head}  calledTimes")
     for kind, seconds, count in by_kind(rows):
         print(f"{kind[:48]:50}{seconds * 1e3:10.4f}  {seconds / total:8.4f}  {count}")
-
-
-def _fill(inputs: list[Tensor], files: list[str]) -> None:
-    """Data from files, or random numbers."""
-    if files and len(files) != len(inputs):
-        raise ValueError(f"the model takes {len(inputs)} inputs, but --inDataFile names {len(files)} files")
-    random = np.random.default_rng(0)
-    for place, tensor in enumerate(inputs):
-        empty = tensor.get_data_to_numpy()
-        if files:
-            data = np.fromfile(files[place], empty.dtype)
-            if data.size != empty.size:
-                raise ValueError(
-                    f"the file {files[place]} has {data.size} elements, but '{tensor.name}' takes {empty.size}"
-                )
-        else:
-            data = random.random(empty.shape) if empty.dtype.kind == "f" else np.zeros(empty.shape)
-        tensor.set_data_from_numpy(np.asarray(data, empty.dtype).reshape(empty.shape))
 
 
 def _compare(outputs: list[Tensor], given: Any) -> int:
