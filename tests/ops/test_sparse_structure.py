@@ -8,7 +8,7 @@ import scipy.special as sp
 
 import mindspore as ms
 from gradcheck import check_gradients
-from mindspore import Tensor, nn, ops
+from mindspore import COOTensor, Tensor, nn, ops
 from mindspore.ops.operations import sparse_ops as so
 
 RNG = np.random.default_rng(0)
@@ -154,3 +154,23 @@ def test_places_have_no_gradient(compiled):
     assert [g.asnumpy().tolist() for g in found] == [[[0, 0], [0, 0]], [0, 2]]
     found = grad(rows)(Tensor([0, 1, 2], ms.int32), Tensor([0, 1], ms.int32), Tensor([-1.0, 2.0]))
     assert [g.asnumpy().tolist() for g in found] == [[0, 0, 0], [0, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_what_coo_concat_cannot_join(mode):
+    def entry(shape, kind=ms.float32):
+        return COOTensor(Tensor([[0, 1], [0, 2]], ms.int64), Tensor([1.0, 2.0], kind), shape)
+
+    x = entry((3, 4))
+    with ms.context.local_context(mode=mode):
+        assert ops.coo_concat((x, entry((3, 6))), 1).shape == (3, 10)
+        for inputs, axis, kind in (
+            ((x,), 1, ValueError),
+            ((x, x), 2, IndexError),
+            ((x, x), -3, IndexError),
+            ((x, x), 1.0, TypeError),
+            ((x, entry((4, 6))), 1, RuntimeError),
+            ((x, entry((3, 4), ms.int32)), 1, TypeError),
+        ):
+            with pytest.raises(kind, match="For 'coo_concat'"):
+                ops.coo_concat(inputs, axis)

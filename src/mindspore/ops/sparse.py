@@ -75,6 +75,7 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
         (2, 4)
     """
     shape = list(sp_input[0].shape)
+    _check_concat(sp_input, concat_dim, shape)
     axis, offset, indices = concat_dim % len(shape), 0, []
     for x in sp_input:
         step = [0] * len(shape)
@@ -86,6 +87,23 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
     steps = [math.prod(shape[d + 1 :]) for d in range(len(shape))]
     order = F.argsort((places * Tensor(steps, places.dtype)).sum(1))
     return COOTensor(F.gather(places, order, 0), F.gather(entries, order, 0), tuple(shape))
+
+
+def _check_concat(inputs: Any, axis: Any, shape: list[int]) -> None:
+    if len(inputs) < 2:
+        raise ValueError(f"For 'coo_concat', at least two COOTensors must be given, but got {len(inputs)}.")
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        raise TypeError(f"For 'coo_concat', 'concat_dim' must be an int, but got {axis!r}.")
+    if not -len(shape) <= axis < len(shape):
+        raise IndexError(f"For 'coo_concat', 'concat_dim' must be in range [{-len(shape)}, {len(shape)}), but got {axis}.")
+    for i, x in enumerate(inputs):
+        apart = [d for d in range(len(shape)) if d != axis % len(shape) and len(x.shape) == len(shape) and x.shape[d] != shape[d]]
+        if len(x.shape) != len(shape) or apart:
+            raise RuntimeError(
+                f"For 'coo_concat', shapes must agree but for dimension {axis}: the first is {tuple(shape)}, input {i} {tuple(x.shape)}."
+            )
+        if x.dtype != inputs[0].dtype:
+            raise TypeError(f"For 'coo_concat', all values must have one type, but got {inputs[0].dtype} and {x.dtype}.")
 
 
 def csr_add(a: CSRTensor, b: CSRTensor, alpha: Any, beta: Any) -> CSRTensor:

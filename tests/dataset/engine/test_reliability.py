@@ -306,3 +306,17 @@ def test_back_pressure_bounds_what_runs_ahead():
     time.sleep(0.2)
     assert source.loaded < 200
     iterator.stop()
+
+
+def test_classes_of_pairs_are_their_matches(tmp_path):
+    """PKSampler takes the column of numbers, not a column of images."""
+    from PIL import Image
+
+    folder = tmp_path / "liberty"
+    folder.mkdir()
+    (folder / "info.txt").write_text("0 0\n" * 8)
+    Image.fromarray(np.zeros((1024, 1024), np.uint8)).save(folder / "patches0000.bmp")
+    pairs = [(0, 5, 1, 5), (2, 6, 3, 7), (4, 8, 5, 8), (6, 1, 7, 2)]
+    (folder / "m50_100000_100000_0.txt").write_text("".join(f"{a} {b} 0 {c} {d} 0 0\n" for a, b, c, d in pairs))
+    data = ds.PhotoTourDataset(str(tmp_path), "liberty", "test", sampler=ds.PKSampler(2))
+    assert [int(row[2]) for row in rows(data)] == [0, 0, 1, 1]

@@ -84,7 +84,10 @@ class ArrayTable(Reader):
         return sum(array.nbytes for array in self._arrays) // max(len(self), 1)
 
     def labels(self, column="label"):
-        return self._arrays[self.columns.index(column) if column in self.columns else 1]
+        if column in self.columns:
+            return self._arrays[self.columns.index(column)]
+        numbers = [array for array in self._arrays if array.ndim == 1 and array.dtype.kind in "iu"]
+        return numbers[0] if numbers else super().labels(column)
 
 
 class VisionFolder(MappableDataset, VisionBaseDataset):
