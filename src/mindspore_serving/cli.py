@@ -15,6 +15,9 @@ from mindspore_serving.server.config import SSLConfig, Wanted
 from mindspore_serving.server.host import Host, Options
 
 _MODELS = (".mindir", ".onnx")
+#: (rows, of a prompt) that language models compile first, while nobody asks
+_WARM = ((1, False), (64, True), (16, False), (2, False), (4, False), (8, False), (32, True), (32, False), (128, True), (256, True),
+         (16, True), (12, False), (24, False), (48, True), (96, True), (192, True))  # fmt: skip
 
 
 def locations(path: str) -> list[Location]:
@@ -157,6 +160,7 @@ def _add_language_model(host: Host, options: argparse.Namespace) -> None:
         guesses=options.guesses,
         draft=options.draft,
         weights=options.weights,
+        warm=_WARM,
     )
     host.add_language_model(LanguageModel(os.path.realpath(options.path), limits=limits, adapters=_adapters(options.adapter)))
 

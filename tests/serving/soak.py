@@ -144,7 +144,11 @@ def main():
         Path(folder, "add", "servable_config.py").write_text(CONFIGURATION)
         export(Path(folder, "add", "1", "add.mindir"))
         soak = Soak(folder, options.clients)
-        soak.run(options.seconds)
+        marks = soak.run(options.seconds)
+        if len(marks) > 1:  # the first minute's is where flatness begins
+            (memory_before, handles_before), (memory_after, handles_after) = marks[0], marks[-1]
+            if memory_after > memory_before + 64 or handles_after > handles_before + 16:
+                soak.failures.append(f"not flat: {marks[0]} MB and handles after a minute, {marks[-1]} at the end")
         for failure in soak.failures[:10]:
             print(failure)
         sys.exit(1 if soak.failures else 0)

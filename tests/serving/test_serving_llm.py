@@ -127,6 +127,21 @@ def test_few_bits(weights, tmp_path):
         assert found[0][1] == pytest.approx(logprob, abs=0.1 if weights == "int8" else 1.0)
 
 
+def test_graphs_are_compiled_while_nobody_asks(tmp_path):
+    tiny_models.write(tmp_path, "llama")
+    jobs = [(tiny_models.prompt(40), GREEDY)]
+    plain = Engine(str(tmp_path), Limits(cache_megabytes=2))
+    wanted = run(plain, jobs)
+    plain.stop()
+    engine = Engine(str(tmp_path), Limits(cache_megabytes=2, warm=((1, False), (48, True), (2, False))))
+    assert run(engine, jobs) == wanted
+    end = time.monotonic() + 100
+    while engine.warming and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not engine.warming and run(engine, jobs) == wanted and engine.pages.used == 0
+    engine.stop()
+
+
 def test_pages():
     pages = PageTable(5)
     tokens = list(range(2 * BLOCK + 3))

@@ -68,6 +68,7 @@ class RequestQueue:
         self._changed = threading.Condition()
         self._closed = False
         self._idle = 0  # workers that wait for work
+        self._announcing = False  # whether the loop will wake workers
         self.unfinished = 0  # waiting or with a worker
 
     def put(self, request: Request, limit: int) -> None:
@@ -81,7 +82,14 @@ class RequestQueue:
             while place and self._waiting[place - 1].priority > request.priority:
                 place -= 1
             self._waiting.insert(place, request)
-            self._changed.notify()
+        if not self._announcing:  # what comes in the same turn of the loop is one batch, and one wake-up
+            self._announcing = True
+            self._loop.call_soon(self._announce)
+
+    def _announce(self) -> None:
+        self._announcing = False
+        with self._changed:
+            self._changed.notify(len(self._waiting))
 
     def put_back(self, requests: list[Request]) -> None:
         """Requests whose worker died."""

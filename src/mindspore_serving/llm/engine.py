@@ -94,6 +94,7 @@ class Limits:
     draft: str = ""  # folder of a smaller model that guesses; without it, repetitions of the text do
     weights: str = "float32"  # or "int8", "int4": how matrices are held
     adapters: tuple[str, ...] = ()  # their folders; requests name them by number, from 1
+    warm: tuple[tuple[int, bool], ...] = ()  # (rows, whether of a prompt): graphs to compile while nobody asks
 
 
 @dataclass
@@ -124,6 +125,7 @@ class Engine:
         self._waiting: deque[Sequence] = deque()
         self._running: list[Sequence] = []
         self._stopping = False
+        self._cold = deque(self.limits.warm)
         self.counts = Counts()
         self._thread = threading.Thread(target=self._run, name="llm", daemon=True)
         self._thread.start()
@@ -207,8 +209,18 @@ class Engine:
             while not self._waiting and not self._running:
                 if self._stopping:
                     return False
+                if self._cold:
+                    break
                 self._changed.wait()
+            idle = not self._waiting and not self._running
+        if idle:
+            self._network.warm(*self._cold.popleft())
         return True
+
+    @property
+    def warming(self) -> bool:
+        """Whether there are graphs to compile yet."""
+        return bool(self._cold)
 
     def _close(self) -> None:
         """Nothing more is accepted. Who still waits, after a step that failed, is told."""

@@ -71,6 +71,11 @@ class Network:
         scores, embeddings = iter(self._scores(states[scored])), iter(self._embeddings(states[embedded]))
         return [next(embeddings if embeds else scores) for _, embeds in wanted]
 
+    def warm(self, rows: int, prompt: bool) -> None:
+        """Compile the graphs for so many rows: of one prompt, or of as many sequences that are continued."""
+        sizes = [rows] if prompt else [1] * rows
+        self.forward([Part([0] * size, 0, [0] * -(-size // BLOCK), 1) for size in sizes])
+
     def _scores(self, hidden: Array) -> list[Scores]:
         if not len(hidden):
             return []

@@ -128,7 +128,7 @@ class Application:
         self._keys = {b"Bearer " + key.encode() for key in keys}
         #: paths that tell nothing and stay open, for probes
         self._open = {"/v2/health/live", "/v2/health/ready", "/health"}
-        self._tracing = Tracing.if_installed()
+        self._tracing = Tracing.if_set_up()
         self.active = 0
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:

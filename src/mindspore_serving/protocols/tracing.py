@@ -1,4 +1,4 @@
-"""A span of OpenTelemetry for each request, HTTP and gRPC, if that is installed and set up (`opentelemetry-instrument`, OTEL_… variables).
+"""A span of OpenTelemetry for each request, HTTP and gRPC, if that is set up before the server starts (`opentelemetry-instrument`).
 
 A request that carries `traceparent` continues its sender's trace.
 """
@@ -22,12 +22,13 @@ class Tracing:
         self._tracer = trace.get_tracer("mindspore_serving")
 
     @classmethod
-    def if_installed(cls) -> Tracing | None:
+    def if_set_up(cls) -> Tracing | None:
+        """None where nobody would see spans: without the library, or without a provider in this process."""
         try:
             from opentelemetry import propagate, trace
         except ImportError:
             return None
-        return cls(propagate, trace)
+        return None if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider) else cls(propagate, trace)
 
     def span(self, name: str, headers: Mapping[str, str], attributes: dict[str, str]) -> AbstractContextManager[Any]:
         return self._tracer.start_as_current_span(name, self._extract(headers), self._kind, attributes)  # type: ignore[no-any-return]

@@ -117,7 +117,7 @@ class Host:
     async def _open_grpc(self, address: str, limit: int, ssl_config: SSLConfig | None) -> grpc.aio.Server:
         size = limit << 20
         options = [("grpc.max_send_message_length", size), ("grpc.max_receive_message_length", size), ("grpc.so_reuseport", 0)]
-        tracing = Tracing.if_installed()
+        tracing = Tracing.if_set_up()
         server = grpc.aio.server(options=options, interceptors=[GrpcTracing(tracing)] if tracing is not None else [])
         modern = v2_grpc.handler(self.dispatcher, VERSION, self._options.admin)
         server.add_generic_rpc_handlers((official_grpc.handler(self.dispatcher), modern))
@@ -281,6 +281,7 @@ class _HttpServer:
             log_level="warning",
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             timeout_keep_alive=75,
             timeout_graceful_shutdown=5,
             backlog=2048,
