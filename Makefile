@@ -105,6 +105,8 @@ bench-gpu:
 
 zoo: $(STAMP)
 	$(BIN)/python benchmarks/zoo/run.py
+	@if [ -n "$$MS_ORIGINALS_PYTHON" ]; then $(BIN)/python benchmarks/zoo/beside.py; \
+	else echo "beside PyTorch: set MS_ORIGINALS_PYTHON to an interpreter with torchvision and transformers"; fi
 
 interop: $(STAMP)
 	$(BIN)/python tests/interop/run.py

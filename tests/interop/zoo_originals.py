@@ -103,6 +103,16 @@ TEXT = {
         {"num_hidden_layers": 2, "hidden_size": 48, "num_attention_heads": 4, "intermediate_size": 192, "vocab_size": 99,
          "max_position_embeddings": 24, "num_labels": 3},
     ),
+    "albert_base": (
+        {"depth": 3, "width": 48, "heads": 4, "embedding": 16, "vocabulary": 99, "length": 24}, "AlbertForMaskedLM",
+        {"num_hidden_layers": 3, "hidden_size": 48, "num_attention_heads": 4, "embedding_size": 16, "intermediate_size": 192,
+         "vocab_size": 99, "max_position_embeddings": 24},
+    ),
+    "bert_base_squad": (
+        {"depth": 2, "width": 48, "heads": 4, "vocabulary": 99, "length": 24}, "BertForQuestionAnswering",
+        {"num_hidden_layers": 2, "hidden_size": 48, "num_attention_heads": 4, "intermediate_size": 192, "vocab_size": 99,
+         "max_position_embeddings": 24},
+    ),
     "t5_small": (
         {"depth": 2, "width": 48, "heads": 4, "hidden": 80, "vocabulary": 99, "length": 24}, "T5",
         {"num_layers": 2, "d_model": 48, "num_heads": 4, "d_kv": 12, "d_ff": 80, "vocab_size": 99},
@@ -126,11 +136,35 @@ def text_networks(folder: Path, names: list[str]) -> None:
                 parameter.add_(0.05 * torch.randn_like(parameter))
             ids, target = torch.randint(0, 99, (2, 3, 20))
             both = kind == "T5"
-            y = (net(input_ids=ids, decoder_input_ids=target) if both else net(ids)).logits
+            found = net(input_ids=ids, decoder_input_ids=target) if both else net(ids)
+            y = torch.stack((found.start_logits, found.end_logits), -1) if "Answering" in kind else found.logits
         inputs = {"x0": ids.int().numpy(), **({"x1": target.int().numpy()} if both else {})}
         np.savez(folder / f"{name}.npz", y=y.numpy(), options=json.dumps(options), **inputs)
         kept = {k: v.contiguous() for k, v in net.state_dict().items() if not k.startswith("lm_head") or kind == "Llama"}
         save_file({k: v.clone() for k, v in kept.items()}, folder / f"{name}.safetensors")
+        print("wrote", name, flush=True)
+
+
+#: detectors, with the size of the image and the outputs of their own heads: choosing among boxes is not compared
+DETECTORS = {"retinanet_resnet50_fpn": 128}
+
+
+def detectors(folder: Path, names: list[str]) -> None:
+    import torchvision
+
+    for name, size in DETECTORS.items():
+        if names and name not in names:
+            continue
+        torch.manual_seed(1)
+        net = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None).eval()
+        x = torch.randn(2, 3, size, size)
+        with torch.no_grad():
+            for parameter in net.head.parameters():
+                parameter.add_(0.02 * torch.randn_like(parameter))
+            found = net.head(list(net.backbone(x).values()))
+        y = torch.cat((found["bbox_regression"], found["cls_logits"]), -1)
+        np.savez(folder / f"{name}.npz", y=y.numpy(), size=size, x=x.numpy())
+        torch.save(net.state_dict(), folder / f"{name}.pth")
         print("wrote", name, flush=True)
 
 
@@ -139,3 +173,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     image_networks(Path(sys.argv[1]), sys.argv[2:])
     text_networks(Path(sys.argv[1]), sys.argv[2:])
+    detectors(Path(sys.argv[1]), sys.argv[2:])

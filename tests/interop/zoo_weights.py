@@ -25,7 +25,8 @@ def compare(file: Path) -> dict:
     net = model_zoo.create(name, **options).set_train(False)
     (weights,) = (f for f in (file.with_suffix(".pth"), file.with_suffix(".safetensors")) if f.exists())
     model_zoo.load_weights(net, str(weights))
-    found = net(*(ms.Tensor(stored[key]) for key in sorted(stored))).asnumpy()
+    outputs = net(*(ms.Tensor(stored[key]) for key in sorted(stored)))
+    found = np.concatenate([o.asnumpy() for o in outputs], -1) if isinstance(outputs, tuple) else outputs.asnumpy()
     difference = float(np.abs(found - wanted).max() / np.abs(wanted).max())
     note = f"{difference:.1e} of the largest value, {weights.suffix}"
     return {"file": f"zoo {name}", "ok": found.shape == wanted.shape and difference < TOLERANCE, "note": note}
