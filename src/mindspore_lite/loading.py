@@ -8,6 +8,7 @@ from mindspore_lite import model_file, source
 from mindspore_lite.context import Context
 from mindspore_lite.model_file import LiteModel
 from mindspore_lite.session import Session
+from mindspore_lite.weight_pool import WeightPool
 
 
 def load(path: str, lite: bool, key: bytes | None = None, mode: str = "AES-GCM") -> LiteModel:
@@ -29,11 +30,11 @@ def prepare(origin: source.Source, layout: str = "NCHW", shapes: dict[str, tuple
     return LiteModel(inputs, program.outputs if program else (), layout, program, origin, {})
 
 
-def start(model: LiteModel, context: Context) -> Session:
+def start(model: LiteModel, context: Context, pool: WeightPool | None = None) -> Session:
     """A session as the context asks for."""
     elsewhere = [name for name in context.target if name.lower() != "cpu"]
     if elsewhere:
         warnings.warn(f"mindspore_lite runs on CPUs; the target {elsewhere[0]!r} is replaced by 'cpu'", stacklevel=4)
     if context.cpu.thread_affinity_mode or context.cpu.thread_affinity_core_list:
         warnings.warn("threads are not bound to cores; OMP_PLACES and OMP_PROC_BIND do that here", stacklevel=4)
-    return Session(model, context.cpu.thread_num)
+    return Session(model, context.cpu.thread_num, pool)

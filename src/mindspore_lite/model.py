@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mindspore.formats.program import Program
     from mindspore_lite.model_file import LiteModel
     from mindspore_lite.session import Session
+    from mindspore_lite.weight_pool import WeightPool
 
 __all__ = ["ModelType", "Model", "ModelParallelRunner", "ModelGroup", "ModelGroupFlag"]
 
@@ -45,9 +46,16 @@ class Model(BaseModel):
         super().__init__()
         self.model_path_ = ""
         self.provider = ""
+        self._pool: WeightPool | None = None  # of the group that shares weights
 
     def __str__(self) -> str:
         return f"model_path: {self.model_path_}."
+
+    def share_weights(self, pool: WeightPool) -> None:
+        """Take weights from a group's pool when the model is built; RuntimeError if it has been built."""
+        if self._session is not None:
+            raise RuntimeError("ModelGroup's add model failed: weights are shared by models that are added before they are built.")
+        self._pool = pool
 
     def build_from_file(
         self,
@@ -82,7 +90,7 @@ class Model(BaseModel):
             if not dec_mode:
                 raise ValueError("dec_mode must not be empty string!")
         self.model_path_ = model_path
-        self._start(_session(load_model(model_path, model_type, dec_key or None, dec_mode), context))
+        self._start(_session(load_model(model_path, model_type, dec_key or None, dec_mode), context, self._pool))
 
     def build_from_buffer(self, model_buffer: bytes, model_type: ModelType, context: Context | None = None) -> None:
         """Load a model from the content of a file."""
@@ -96,7 +104,7 @@ class Model(BaseModel):
             path = os.path.join(folder, "model.ms" if model_type is ModelType.MINDIR_LITE else "model.mindir")
             with open(path, "wb") as stream:
                 stream.write(model_buffer)
-            self._start(_session(load_model(path, model_type), context))
+            self._start(_session(load_model(path, model_type), context, self._pool))
 
     def program(self) -> Program:
         """The graph and weights for the shapes at hand, for tools; RuntimeError where values of inputs decide shapes."""
@@ -144,10 +152,10 @@ def load_model(
         raise RuntimeError(f"build_from_file failed! Error is the file {path} cannot be used: {error}") from None
 
 
-def _session(model: LiteModel, context: Context) -> Session:
+def _session(model: LiteModel, context: Context, pool: WeightPool | None = None) -> Session:
     from mindspore_lite import loading
 
-    return loading.start(model, context)
+    return loading.start(model, context, pool)
 
 
 class ModelParallelRunner:
@@ -207,7 +215,15 @@ class ModelGroupFlag(Enum):
 
 
 class ModelGroup:
-    """Models that share memory. Workspaces are shared by all models of a process here; weights are each model's own still."""
+    """Models that share memory: weights of equal content are held once. Workspaces are shared by all models of a process here.
+
+    Examples:
+        >>> encoder, decoder = mslite.Model(), mslite.Model()
+        >>> group = mslite.ModelGroup(mslite.ModelGroupFlag.SHARE_WEIGHT)
+        >>> group.add_model([encoder, decoder])
+        >>> encoder.build_from_file("encoder.ms", mslite.ModelType.MINDIR_LITE)
+        >>> decoder.build_from_file("decoder.ms", mslite.ModelType.MINDIR_LITE)
+    """
 
     def __init__(self, flags: ModelGroupFlag = ModelGroupFlag.SHARE_WORKSPACE):
         if not isinstance(flags, ModelGroupFlag):
@@ -218,6 +234,7 @@ class ModelGroup:
         self._flags = flags
         self._paths: list[str] = []
         self._models: list[Model] = []
+        self._pool: WeightPool | None = None
 
     def add_model(self, models: Any) -> None:
         """Add paths of models (shared workspace) or Models (shared weights)."""
@@ -232,7 +249,15 @@ class ModelGroup:
         refused = ModelGroupFlag.SHARE_WEIGHT if kind is str else ModelGroupFlag.SHARE_WORKSPACE
         if self._flags is refused:
             raise RuntimeError("ModelGroup's add model failed.")
-        (self._paths if kind is str else self._models).extend(models)
+        if kind is str:
+            self._paths.extend(models)
+            return
+        from mindspore_lite.weight_pool import WeightPool
+
+        self._pool = self._pool or WeightPool()
+        for model in models:
+            model.share_weights(self._pool)
+        self._models.extend(models)
 
     def cal_max_size_of_workspace(self, model_type: ModelType, context: Context) -> None:
         """Look at what the models need; RuntimeError if one cannot be built."""

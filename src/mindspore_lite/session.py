@@ -20,6 +20,7 @@ from mindspore.backends.base import CannotCompile
 from mindspore.formats.program import Program, Shape, TensorSpec
 from mindspore_lite.model_file import LiteModel
 from mindspore_lite.source import NeedsValuesError
+from mindspore_lite.weight_pool import WeightPool
 
 _KEPT = 8
 _SMALL = 4096  # elements of an input whose values may decide shapes
@@ -30,8 +31,8 @@ Runner = Callable[..., tuple[np.ndarray, ...]]
 class Session:
     """A model with a number of threads. Calls may come from several threads at once."""
 
-    def __init__(self, model: LiteModel, threads: int = 0):
-        self.model, self.threads = model, threads
+    def __init__(self, model: LiteModel, threads: int = 0, pool: WeightPool | None = None):
+        self.model, self.threads, self._pool = model, threads, pool
         self.shapes: dict[str, Shape] = {spec.name: spec.shape for spec in model.inputs}
         self._made: collections.OrderedDict[Any, tuple[Program, Runner]] = collections.OrderedDict()
         self._by_value = False
@@ -104,7 +105,7 @@ class Session:
     def _compiled(self, key: Any, known: Mapping[str, np.ndarray]) -> tuple[Program, Runner]:
         if key not in self._made:
             program = self._with_new_weights(self._program(known))
-            self._made[key] = program, compile_program(program, self.threads, self.model.code)
+            self._made[key] = program, compile_program(program, self.threads, self.model.code, self._pool)
             if len(self._made) > _KEPT:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
@@ -147,8 +148,11 @@ def compiled_kernels(program: Program) -> dict[str, bytes]:
     return shelf.used
 
 
-def compile_program(program: Program, threads: int = 0, code: Mapping[str, bytes] | None = None) -> Runner:
-    """A function of arrays, on the native backend where it is there and can. `code`: kernels that are compiled already."""
+def compile_program(
+    program: Program, threads: int = 0, code: Mapping[str, bytes] | None = None, pool: WeightPool | None = None
+) -> Runner:
+    """A function of arrays, on the native backend where it is there and can. `code`: kernels that are compiled already; `pool`: where
+    weights are that several models have."""
     from mindspore.backends import cpu
 
     if cpu.available():
@@ -161,9 +165,9 @@ def compile_program(program: Program, threads: int = 0, code: Mapping[str, bytes
             try:
                 with jit.Shelf(code).open() if code else contextlib.nullcontext():
                     runner.functions()
-                    return program.compile(backend)
+                    return program.compile(backend, pool.state(program) if pool is not None else None)
             except CannotCompile as error:
                 warnings.warn(f"the model runs on NumPy: {error}")
     from mindspore.backends.interp import InterpBackend
 
-    return program.compile(InterpBackend())
+    return program.compile(InterpBackend(), pool.state(program) if pool is not None else None)
