@@ -27,7 +27,7 @@ class WeightPool:
 
     def _one(self, array: np.ndarray) -> np.ndarray:
         whole = np.ascontiguousarray(array)
-        key = whole.dtype.str, whole.shape, hashlib.blake2b(whole.view(np.uint8).reshape(-1) if whole.ndim else whole.tobytes()).digest()
+        key = whole.dtype.name, whole.shape, hashlib.blake2b(whole.reshape(-1).view(np.uint8).data).digest()
         with self._lock:
             found = self._held.get(key)
             if found is None:
