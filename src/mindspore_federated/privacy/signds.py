@@ -8,6 +8,7 @@ s * learning rate. The draw is eps-locally differentially private in the whole c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from math import ceil, lgamma
 
 import numpy as np
@@ -23,10 +24,11 @@ def select(change: Floats, sign_k: float, eps: float, threshold: float, dim_out:
     size = change.size
     top = max(1, int(size * sign_k))
     sign = 1 if rng.random() < 0.5 else -1
-    order = np.argsort(-sign * change.reshape(-1), kind="stable")
+    order = np.argpartition(-sign * change.reshape(-1), min(top, size - 1))                # the top set first
     out = min(dim_out or _best_dim_out(size, top, eps, threshold), top, size - top) if size > top else 1
     inside = int(rng.choice(out + 1, p=_inside_odds(size, top, out, eps, threshold)))
-    chosen = np.concatenate([rng.permutation(order[:top])[:inside], rng.permutation(order[top:])[:out - inside]])
+    chosen = np.concatenate([rng.choice(order[:top], inside, replace=False),
+                             rng.choice(order[top:], out - inside, replace=False)])
     indices: NDArray[np.int32] = np.sort(chosen).astype(np.int32)
     return sign, indices
 
@@ -45,6 +47,7 @@ def _inside_odds(size: int, top: int, out: int, eps: float, threshold: float) ->
     return shares
 
 
+@lru_cache(maxsize=64)
 def _best_dim_out(size: int, top: int, eps: float, threshold: float) -> int:
     """The number that brings the most coordinates of the top set on average."""
     best, gain = 1, -1.0

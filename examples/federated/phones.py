@@ -1,0 +1,101 @@
+"""A real server and five "phones" that train together over HTTP, under masks: the server never sees a single update.
+
+    python examples/federated/phones.py [--rounds 5]
+
+Each phone is a process with digits of its own that no other one has. Prints the accuracy of the common model after each round.
+"""
+import argparse
+import multiprocessing
+import socket
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from digits import images, network
+
+import mindspore
+from mindspore import Tensor, nn, ops
+from mindspore_federated import FLServerJob
+from mindspore_federated.client.client import FederatedClient
+from mindspore_federated.client.connection import Connection
+
+PHONES = 5
+JOB = """
+fl_name: digits
+fl_iteration_num: {rounds}
+server_mode: FEDERATED_LEARNING
+enable_ssl: False
+round: {{start_fl_job_threshold: {phones}, start_fl_job_time_window: 60000, update_model_ratio: 1.0,
+         update_model_time_window: 60000, global_iteration_time_window: 120000}}
+encrypt:
+  encrypt_train_type: PW_ENCRYPT
+  pw_encrypt: {{share_secrets_ratio: 1.0, cipher_time_window: 10000, reconstruct_secrets_threshold: 2}}
+summary: {{metrics_file: {folder}/metrics.json, failure_event_file: {folder}/event.txt}}
+client: {{client_epoch_num: 1, client_batch_size: 20, client_learning_rate: 0.1}}
+"""
+
+
+def serve(yaml_file, address, folder, first):
+    FLServerJob(yaml_file, address, checkpoint_dir=folder).run(first)
+
+
+class Phone:
+    """Trains what it is given on its own digits."""
+
+    def __init__(self, x, y):
+        self._x, self._y = x, y
+        self._net = network()
+        self._loss = nn.CrossEntropyLoss()
+
+    def train(self, weights, plan):
+        parameters = self._net.trainable_params()
+        for parameter in parameters:
+            parameter.set_data(Tensor(weights[parameter.name].reshape(parameter.shape)))
+        step = nn.TrainOneStepCell(nn.WithLossCell(self._net, self._loss), nn.SGD(parameters, plan.learning_rate))
+        loss = 0.0
+        for _ in range(plan.epochs):
+            for at in range(0, len(self._y) - plan.batch_size + 1, plan.batch_size):
+                loss = step(Tensor(self._x[at:at + plan.batch_size]), Tensor(self._y[at:at + plan.batch_size]))
+        return {parameter.name: parameter.asnumpy() for parameter in parameters}, float(loss)
+
+
+def phone(address, number):
+    x, y = images("train")
+    mine = slice(number * 1000, (number + 1) * 1000)
+    FederatedClient(Connection(address), "digits", Phone(x[mine], y[mine]).train, 1000, fl_id=f"phone{number}", wait=120).run()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    mindspore.set_seed(1)
+    test_x, test_y = images("t10k")
+    net = network()
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+        probe.close()
+        yaml_file = Path(folder) / "digits.yaml"
+        yaml_file.write_text(JOB.format(rounds=given.rounds, phones=PHONES, folder=folder))
+        first = {parameter.name: parameter.asnumpy() for parameter in net.trainable_params()}
+        start = multiprocessing.get_context("spawn").Process
+        server = start(target=serve, args=(str(yaml_file), address, folder, first), daemon=True)
+        phones = [start(target=phone, args=(address, number), daemon=True) for number in range(PHONES)]
+        for process in (server, *phones):
+            process.start()
+        watch = Connection(address)
+        for number in range(1, given.rounds + 1):
+            weights = watch.get_model("digits", number, wait=180)
+            for parameter in net.trainable_params():
+                parameter.set_data(Tensor(weights[parameter.name].reshape(parameter.shape)))
+            right = ops.argmax(net(Tensor(test_x)), 1).asnumpy() == test_y
+            print(f"round {number}: {np.mean(right):.1%} of the test digits are right", flush=True)
+        for process in phones:
+            process.join(20)
+        server.terminate()
+        server.join()
+
+
+if __name__ == "__main__":
+    main()
