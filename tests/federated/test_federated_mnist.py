@@ -5,7 +5,7 @@ import pytest
 import mindspore
 from mindspore import Tensor, nn, ops
 from mindspore_federated import simulate
-from mindspore_federated.algorithms import Ditto, FedAvg, FedProx, PerFedAvg, Scaffold
+from mindspore_federated.algorithms import Ditto, FedAvg, FedProx, Scaffold
 from mindspore_federated.simulation.partition import iid_partition
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def _two_kinds(labels):
     return [np.concatenate([shards[order[2 * client]], shards[order[2 * client + 1]]]) for client in range(CLIENTS)]
 
 
-def _run(digits, parts, algorithm, rounds=12, epochs=5):
+def _run(digits, parts, algorithm, rounds=12, epochs=5, per_round=CLIENTS):
     x, y, test_x, test_y = digits
     mindspore.set_seed(2)
     net = nn.SequentialCell(nn.Dense(784, 32, weight_init="xavier_uniform"), nn.ReLU(), nn.Dense(32, 10))
@@ -54,21 +54,26 @@ def _run(digits, parts, algorithm, rounds=12, epochs=5):
 
     start = {parameter.name: parameter.asnumpy().copy() for parameter in net.trainable_params()}
     history = simulate(nn.WithLossCell(net, nn.CrossEntropyLoss()), start, [(x[mine], y[mine]) for mine in parts], rounds=rounds,
-                       clients_per_round=CLIENTS, epochs=epochs, batch_size=30, learning_rate=0.1, algorithm=algorithm,
+                       clients_per_round=per_round, epochs=epochs, batch_size=30, learning_rate=0.1, algorithm=algorithm,
                        evaluate=evaluate)
     return np.array(losses), np.array(right), history
 
 
-def test_fedavg_fedprox_scaffold(digits):
+def test_scaffold_and_even_data_beat_fedavg(digits):
     uneven, even = _two_kinds(digits[1]), iid_partition(6000, CLIENTS)
-    losses = {name: _run(digits, parts, algorithm)[0] for name, parts, algorithm in (
-        ("even", even, FedAvg()), ("fedavg", uneven, FedAvg()), ("fedprox", uneven, FedProx(0.1)),
-        ("scaffold", uneven, Scaffold()))}
-    last = {name: float(values[-1]) for name, values in losses.items()}
+    last = {name: float(_run(digits, parts, algorithm)[0][-1]) for name, parts, algorithm in (
+        ("even", even, FedAvg()), ("fedavg", uneven, FedAvg()), ("scaffold", uneven, Scaffold()))}
     assert last["even"] < last["fedavg"], "uneven data cost FedAvg (McMahan et al.)"
     assert last["scaffold"] < last["fedavg"], "control variates remove the drift (Karimireddy et al.)"
-    wobble = {name: float(np.abs(np.diff(values[2:])).mean()) for name, values in losses.items()}
-    assert wobble["fedprox"] <= 1.05 * wobble["fedavg"], "the spring calms the course (Li et al.)"
+
+
+def test_fedprox_is_calmer_where_few_clients_train_long(digits):
+    uneven = _two_kinds(digits[1])
+    wobble = {}
+    for name, algorithm in (("fedavg", FedAvg()), ("fedprox", FedProx(1.0))):
+        losses = _run(digits, uneven, algorithm, rounds=20, epochs=10, per_round=3)[0]
+        wobble[name] = float(np.abs(np.diff(losses[4:])).mean())
+    assert wobble["fedprox"] < 0.7 * wobble["fedavg"], "the spring calms the course (Li et al.)"
 
 
 def test_personal_weights_fit_their_client_better(digits):
@@ -83,26 +88,3 @@ def test_personal_weights_fit_their_client_better(digits):
     own = np.mean([wrong(history.personal(client), mine) for client, mine in enumerate(uneven)])
     common = np.mean([wrong(history.weights, mine) for mine in uneven])
     assert own < common, "Ditto (Li et al., ICML 2021)"
-
-
-def test_a_step_from_the_meta_model_leads_further(digits):
-    x, y, _, _ = digits
-    uneven = _two_kinds(y)
-
-    def after_a_step(weights, mine, rate=0.3):
-        hidden = np.maximum(x[mine] @ weights["0.weight"].T + weights["0.bias"], 0)
-        scores = hidden @ weights["2.weight"].T + weights["2.bias"]
-        odds = np.exp(scores - scores.max(1, keepdims=True))
-        slope = odds / odds.sum(1, keepdims=True)
-        slope[np.arange(len(mine)), y[mine]] -= 1
-        slope /= len(mine)
-        back = (slope @ weights["2.weight"]) * (hidden > 0)
-        moved = {"0.weight": weights["0.weight"] - rate * back.T @ x[mine], "0.bias": weights["0.bias"] - rate * back.sum(0),
-                 "2.weight": weights["2.weight"] - rate * slope.T @ hidden, "2.bias": weights["2.bias"] - rate * slope.sum(0)}
-        hidden = np.maximum(x[mine] @ moved["0.weight"].T + moved["0.bias"], 0)
-        scores = hidden @ moved["2.weight"].T + moved["2.bias"]
-        logs = scores - scores.max(1, keepdims=True)
-        return float(np.mean(np.log(np.exp(logs).sum(1)) - logs[np.arange(len(mine)), y[mine]]))
-
-    meta, plain = (_run(digits, uneven, algorithm, rounds=6, epochs=2)[2].weights for algorithm in (PerFedAvg(0.3), FedAvg()))
-    assert np.mean([after_a_step(meta, mine) for mine in uneven]) < np.mean([after_a_step(plain, mine) for mine in uneven])

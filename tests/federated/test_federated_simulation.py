@@ -259,3 +259,43 @@ def test_lent_copies_bring_everything_back(algorithm):
 
     for here, there in zip(run(), run(runner=Elsewhere())):
         np.testing.assert_array_equal(here, there)
+
+
+CURVES, CENTRES = np.array([0.5, 1.0, 2.0]), np.array([-1.0, 0.0, 4.0])
+
+
+def _curved(weights, x, y):
+    """a/2 (w - c)^2 of a client whose samples are all (a, c)."""
+    return 0.5 * x[0, 0] * (weights["w"][0] - x[0, 1]) ** 2
+
+
+def _on_curves(algorithm, rounds=400):
+    clients = [(np.tile(np.float32([a, c]), (4, 1)), np.zeros(4, np.int32)) for a, c in zip(CURVES, CENTRES)]
+    history = simulate(_curved, {"w": np.zeros(1, np.float32)}, clients, rounds=rounds, clients_per_round=3, batch_size=4,
+                       learning_rate=0.1, algorithm=algorithm)
+    return float(history.weights["w"][0]), [float(history.personal(client)["w"][0]) for client in range(3)]
+
+
+def _weighted(weights):
+    return float(weights @ CENTRES / weights.sum())
+
+
+def test_the_meta_model_is_where_adapted_gradients_cancel():
+    rate = 0.3                                              # Fallah et al., first order: sum of f'(w - rate f'(w)) = 0
+    assert _on_curves(PerFedAvg(rate))[0] == pytest.approx(_weighted(CURVES * (1 - rate * CURVES)), abs=1e-4)
+    assert _on_curves(FedAvg())[0] == pytest.approx(_weighted(CURVES), abs=1e-4)
+
+
+def test_moreau_envelopes_of_quadratics():
+    strength = 2.0                                          # Dinh et al.: the envelope's gradient is strength (w - own)
+    common, personal = _on_curves(PFedMe(strength, inner_steps=60, inner_rate=0.2))
+    assert common == pytest.approx(_weighted(CURVES / (CURVES + strength)), abs=1e-3)
+    own = (CURVES * CENTRES + strength * common) / (CURVES + strength)
+    np.testing.assert_allclose(personal, own, atol=1e-3)
+
+
+def test_ditto_ties_personal_weights_to_the_common_ones():
+    strength = 1.0
+    common, personal = _on_curves(Ditto(strength))
+    assert common == pytest.approx(_weighted(CURVES), abs=1e-4)
+    np.testing.assert_allclose(personal, (CURVES * CENTRES + strength * common) / (CURVES + strength), atol=1e-3)
