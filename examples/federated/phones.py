@@ -18,6 +18,7 @@ from mindspore import Tensor, nn, ops
 from mindspore_federated import FLServerJob
 from mindspore_federated.client.client import FederatedClient
 from mindspore_federated.client.connection import Connection
+from mindspore_federated.client.training import NetworkTrainer
 
 PHONES = 5
 JOB = """
@@ -39,30 +40,11 @@ def serve(yaml_file, address, folder, first):
     FLServerJob(yaml_file, address, checkpoint_dir=folder).run(first)
 
 
-class Phone:
-    """Trains what it is given on its own digits."""
-
-    def __init__(self, x, y):
-        self._x, self._y = x, y
-        self._net = network()
-        self._loss = nn.CrossEntropyLoss()
-
-    def train(self, weights, plan):
-        parameters = self._net.trainable_params()
-        for parameter in parameters:
-            parameter.set_data(Tensor(weights[parameter.name].reshape(parameter.shape)))
-        step = nn.TrainOneStepCell(nn.WithLossCell(self._net, self._loss), nn.SGD(parameters, plan.learning_rate))
-        loss = 0.0
-        for _ in range(plan.epochs):
-            for at in range(0, len(self._y) - plan.batch_size + 1, plan.batch_size):
-                loss = step(Tensor(self._x[at:at + plan.batch_size]), Tensor(self._y[at:at + plan.batch_size]))
-        return {parameter.name: parameter.asnumpy() for parameter in parameters}, float(loss)
-
-
 def phone(address, number):
     x, y = images("train")
     mine = slice(number * 1000, (number + 1) * 1000)
-    FederatedClient(Connection(address), "digits", Phone(x[mine], y[mine]).train, 1000, fl_id=f"phone{number}", wait=120).run()
+    trainer = NetworkTrainer(nn.WithLossCell(network(), nn.CrossEntropyLoss()), x[mine], y[mine])
+    FederatedClient(Connection(address), "digits", trainer, 1000, fl_id=f"phone{number}", wait=120).run()
 
 
 def main():

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from federated_processes import Server, write_yaml
 
-from mindspore_federated.client.client import FederatedClient
+import mindspore
+from mindspore import Tensor, nn
+from mindspore_federated.client.client import FederatedClient, Plan
 from mindspore_federated.client.connection import Connection
+from mindspore_federated.client.training import NetworkTrainer
 
 
 def _towards_three(weights, plan):
@@ -60,3 +63,23 @@ def test_the_command(tmp_path):
                               env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=60)
         assert done.stdout.strip() == "updates taken: 1", done.stderr
         np.testing.assert_array_equal(Connection(server.address).get_model("job", 1)["conv"], 0)
+
+
+@pytest.mark.parametrize("exported", [False, True], ids=["network", "mindir"])
+def test_a_network_is_trained_by_the_plan(tmp_path, exported):
+    network = nn.Dense(2, 1, weight_init="zeros", bias_init="zeros")
+    if exported:
+        mindspore.export(network, Tensor(np.zeros((4, 2), np.float32)), file_name=str(tmp_path / "net"), file_format="MINDIR")
+        network = nn.GraphCell(mindspore.load(str(tmp_path / "net.mindir")))
+    x = np.array([[1, 0], [0, 1], [1, 1], [2, 1]], np.float32)
+    y = x @ np.array([[2.0], [-1.0]], np.float32) + 0.5
+    trainer = NetworkTrainer(nn.WithLossCell(network, nn.MSELoss()), x, y, seed=0)
+    names = {item.name: item for item in network.trainable_params()}
+    start = {name: np.zeros(item.size, np.float32) for name, item in names.items()}
+    weights, loss = trainer(start, Plan(1, 400, 4, 0.2))
+    assert loss < 1e-4 and not any(value.any() for value in start.values())
+    flat = {value.size: np.ravel(value) for value in weights.values()}
+    np.testing.assert_allclose(flat[2], [2, -1], atol=0.02)
+    np.testing.assert_allclose(flat[1], [0.5], atol=0.02)
+    with pytest.raises(ValueError, match="the global model has no weight"):
+        trainer({}, Plan(1, 1, 4, 0.2))

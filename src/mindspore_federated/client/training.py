@@ -1,0 +1,55 @@
+"""Local training of a network for `FederatedClient`: SGD over the client's samples as the server's plan says.
+
+    trainer = NetworkTrainer(nn.WithLossCell(network, nn.CrossEntropyLoss()), x, y)
+    FederatedClient(Connection("server:6666"), "job", trainer, len(y)).run()
+
+The network may be an exported one: `nn.GraphCell(mindspore.load("network.mindir"))`.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mindspore import Tensor, nn
+from mindspore_federated.server.features import Arrays
+
+if TYPE_CHECKING:
+    from mindspore_federated.client.client import Plan
+
+
+class NetworkTrainer:
+    """Trains a network that ends in its loss on the samples `x` and `y`; call it with the global weights and the plan."""
+
+    def __init__(self, network: nn.Cell, x: Any, y: Any, *, seed: int | None = None) -> None:
+        if len(x) != len(y) or not len(y):
+            raise ValueError(f"x and y should have the same number of samples, at least one, but got {len(x)} and {len(y)}")
+        self._network, self._x, self._y = network, np.asarray(x), np.asarray(y)
+        self._random = np.random.default_rng(seed)
+        self._step: nn.Cell | None = None
+        self._rate = 0.0
+
+    def __call__(self, weights: Arrays, plan: Plan) -> tuple[Mapping[str, Any], float]:
+        """The weights after the plan's local epochs, and the mean loss of the last one."""
+        parameters = {item.name: item for item in self._network.trainable_params()}
+        unknown = [name for name in parameters if name not in weights]
+        if unknown:
+            raise ValueError(f"the global model has no weight '{unknown[0]}', it has {sorted(weights)}")
+        for name, parameter in parameters.items():
+            parameter.set_data(Tensor(weights[name].reshape(parameter.shape).copy()))
+        step = self._compiled(plan.learning_rate)
+        losses: list[float] = []
+        batch = min(plan.batch_size, len(self._y))          # the rest of an epoch that fills no batch waits for the next
+        for _ in range(plan.epochs):
+            order = self._random.permutation(len(self._y))
+            losses = [float(step(Tensor(self._x[some]), Tensor(self._y[some])).asnumpy())
+                      for some in (order[at:at + batch] for at in range(0, len(order) - batch + 1, batch))]
+        return {name: item.asnumpy().copy() for name, item in parameters.items()}, float(np.mean(losses))
+
+    def _compiled(self, rate: float) -> nn.Cell:
+        if self._step is None or rate != self._rate:
+            self._step = nn.TrainOneStepCell(self._network, nn.SGD(self._network.trainable_params(), rate))
+            self._step.set_train()
+            self._rate = rate
+        return self._step
