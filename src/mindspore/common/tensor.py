@@ -161,7 +161,7 @@ class Tensor(TensorBase):
             return
         if input_data is None:
             if dtype is None:
-                raise ValueError("For 'Tensor', give 'input_data', or 'shape' with 'dtype'.")
+                raise TypeError("For 'Tensor', give 'input_data', or 'shape' with 'dtype'.")
             dims = () if shape is None else ((shape,) if isinstance(shape, int) else tuple(shape))
             sizes = tuple(-1 if d is None or isinstance(d, Symbol) else d for d in dims)
             examples = tuple(d.least if isinstance(d, Symbol) else 1 if d in (None, -1) else d for d in dims)

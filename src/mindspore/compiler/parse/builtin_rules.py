@@ -103,6 +103,10 @@ def _zip(interpreter: Interpreter, *sequences: Any, strict: bool = False) -> Any
 
 def _enumerate(interpreter: Interpreter, sequence: Any, start: int = 0) -> Any:
     _refuse_dynamic("enumerate", (sequence,))
+    if not isinstance(start, int):
+        raise TypeError(f"For 'enumerate', the 'start' should be a const int number, but got {start!r}.")
+    if isinstance(sequence, (bool, int, float)):
+        raise TypeError(f"For 'enumerate', the 'first input' should be tuple or list or tensor, but got {type(sequence)}.")
     return iter(tuple(enumerate(interpreter.iterate(sequence), start)))
 
 
