@@ -30,17 +30,20 @@ class Validate(train.Callback):
         super().__init__()
         self.model, self.data, self.every = model, data, every
         self.history = []
+        self.weights = []
 
     def on_train_step_end(self, run_context):
         step = run_context.original_args().cur_step_num
         if step % self.every == 0:
             self.history.append((step, self.model.eval(self.data, dataset_sink_mode=False)))
+            self.weights.append(self.model.train_network.trainable_params()[0].asnumpy().copy())
 
     def write(self, folder):
         with ms.SummaryRecord(str(folder), file_suffix="_VALID") as record:
-            for step, result in self.history:
+            for (step, result), weights in zip(self.history, self.weights):
                 for name, value in result.items():
                     record.add_value("scalar", f"valid/{name}", ms.Tensor(value, ms.float32))
+                record.add_value("tensor", "first weights", ms.Tensor(weights))
                 record.record(step)
 
 

@@ -249,3 +249,12 @@ def test_lineage_of_a_run(tmp_path):
     names = [n.full_name for n in graph.node]
     assert len(set(names)) == len(names) and any(n.endswith("0-Dense/MatMul-op0") for n in names), names
     assert not any("TrainOneStepCell" in n for n in names)
+
+
+def test_images_normalised_for_a_network_are_stretched():
+    from mindspore.train.summary.values import _as_bytes
+
+    pixels = np.array([[[[0, 128], [191, 255]]]], np.float32)
+    normalised = (pixels / 255 - 0.13) / 0.31
+    assert np.abs(_as_bytes(normalised).astype(int) - pixels).max() <= 1
+    assert (_as_bytes(pixels / 255) == pixels).all() and (_as_bytes(pixels) == pixels).all()

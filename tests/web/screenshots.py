@@ -21,7 +21,7 @@ from conftest import CHROMIUM, FLAGS
 
 #: file, page with its state, what must be there before the picture is taken; {rich}: the run that has everything
 PAGES = [
-    ("runs", "runs", "table.grid tbody tr"),
+    ("runs", "runs", "table.grid input"),
     ("scalars", "scalars?smooth=0.6&pin=valid%2Faccuracy", ".card canvas"),
     ("scalars_grouped_dark", "scalars?color=base_rate&smooth=0.6&theme=dark", ".card canvas"),
     ("distributions", "distributions?run={rich}", ".card canvas"),
@@ -31,7 +31,7 @@ PAGES = [
     ("dataset", "dataset?run={rich}", ".page"),
     ("landscape", "landscape?run={rich}", "canvas"),
     ("landscape_surface", "landscape?run={rich}&as=surface", "canvas"),
-    ("lineage", "lineage", "table.grid tbody tr"),
+    ("lineage", "lineage", "table.grid th"),
     ("tuner", "tuner", ".page h1"),
     ("profiler", "profiler?run={rich}", ".advice"),
     ("explainer", "explainer?run={rich}", "section.card img"),

@@ -24,12 +24,14 @@ def serving(base, work, *options):
                "--foreground", *options]  # fmt: skip
     process = subprocess.Popen(command, env=environment)
     address = f"http://127.0.0.1:{port}"
-    for _ in range(200):
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                break
-        except OSError:
-            time.sleep(0.1)
-    yield address
-    subprocess.run([sys.executable, "-m", "mindinsight", "stop", "--port", str(port)], env=environment, check=False)
-    process.wait(20)
+    try:
+        for _ in range(200):
+            try:
+                with urllib.request.urlopen(address, timeout=5):
+                    break
+            except OSError:
+                time.sleep(0.1)
+        yield address
+    finally:
+        subprocess.run([sys.executable, "-m", "mindinsight", "stop", "--port", str(port)], env=environment, check=False)
+        process.wait(20)

@@ -121,7 +121,10 @@ def _as_bytes(value: np.ndarray) -> np.ndarray:
     if value.dtype == np.uint8:
         return value
     finite = np.nan_to_num(value.astype(np.float32), nan=0.0, posinf=255.0, neginf=0.0)
-    if value.dtype.kind == "f" and finite.max() <= 1.0:
+    low, high = float(finite.min()), float(finite.max())
+    if value.dtype.kind == "f" and low < 0 < high:  # normalised for a network: no pixel is negative
+        finite = (finite - low) * (255.0 / (high - low))
+    elif value.dtype.kind == "f" and high <= 1.0:
         finite = finite * 255.0
     return np.clip(finite, 0, 255).astype(np.uint8)
 

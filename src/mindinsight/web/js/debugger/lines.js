@@ -1,6 +1,8 @@
 // The user's source as far as the graph names it: lines with the operations that come from them, and the other way round.
 import { fill, h } from "../dom.js";
 
+const FRAMEWORK = /\/mindspore\//; // lines of the framework's own layers: seldom what somebody looks for
+
 export class SourceLines {
   constructor(session) {
     this.session = session; this.chosen = [];
@@ -32,8 +34,10 @@ export class SourceLines {
     };
     const file = ([path, numbers]) => [h("h3", { title: path }, path.split("/").pop(), " ", h("span", { class: "count" }, path.split("/").slice(0, -1).join("/"))),
       h("ol", { class: "lines" }, [...numbers].sort((a, b) => sources[a].line_no - sources[b].line_no).map(row))];
-    const scroll = this.node.scrollTop;
-    fill(this.node, h("h2", {}, "Source"), this.files.size ? [...this.files].map(file) : h("p", { class: "count" }, "The graph names no source lines."));
+    const scroll = this.node.scrollTop, all = [...this.files], own = all.filter(([path]) => !FRAMEWORK.test(path)), others = all.filter(([path]) => FRAMEWORK.test(path));
+    const open = this.folded ? this.folded.open : !own.length;
+    this.folded = others.length ? h("details", { open }, h("summary", {}, `In the framework (${others.length} files)`), others.map(file)) : null;
+    fill(this.node, h("h2", {}, "Source"), all.length ? null : h("p", { class: "count" }, "The graph names no source lines."), own.map(file), this.folded);
     this.node.scrollTop = scroll;
   }
 
