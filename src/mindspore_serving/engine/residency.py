@@ -16,6 +16,7 @@ from mindspore_serving import log
 from mindspore_serving.engine.errors import Kind, ServingError
 from mindspore_serving.engine.location import Location, versions
 from mindspore_serving.engine.pool import Pool, StartFailed
+from mindspore_serving.engine.threads import in_thread
 
 #: bytes of a worker without a model
 _WORKER = 100 << 20
@@ -85,18 +86,17 @@ class Residency:
             await asyncio.shield(self._loading[name])
 
     async def _load(self, name: str, known: _Known) -> None:
-        loop = asyncio.get_running_loop()
         try:
             async with self._turn:
                 await self._make_room(name, known.size)
                 try:
-                    pool = await loop.run_in_executor(None, known.load)
+                    pool = await in_thread(known.load)
                 except StartFailed as error:
                     raise ServingError(str(error), Kind.FAILED) from None
-                known.size = await loop.run_in_executor(None, measured, pool.pids)
+                known.size = await in_thread(measured, pool.pids)
                 self.loads += 1
                 if known.size > self.limit:
-                    await loop.run_in_executor(None, self._leave, name)
+                    await in_thread(self._leave, name)
                     raise ServingError(
                         f"'{name}' takes {known.size >> 20} MB of memory, but {self.limit >> 20} MB are allowed", Kind.UNAVAILABLE
                     )
@@ -106,7 +106,6 @@ class Residency:
 
     async def _make_room(self, name: str, size: int) -> None:
         """Let others leave until so much more fits, those unused for longest first."""
-        loop = asyncio.get_running_loop()
         while self.used + size > self.limit:
             idle = [
                 other
@@ -119,7 +118,7 @@ class Residency:
                 raise ServingError(f"there is no memory for '{name}' now: others are at work", Kind.UNAVAILABLE)
             oldest = min(idle, key=lambda other: self._known[other].used)
             log.info(f"servable {oldest} leaves memory for {name}")
-            await loop.run_in_executor(None, self._leave, oldest)
+            await in_thread(self._leave, oldest)
             self.evictions += 1
 
 

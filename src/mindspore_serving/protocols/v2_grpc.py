@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import time
 from collections.abc import Awaitable, Callable
@@ -13,6 +12,7 @@ import numpy as np
 
 from mindspore_serving.engine.dispatcher import Dispatcher
 from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.engine.threads import in_thread
 from mindspore_serving.protocols import v2
 from mindspore_serving.protocols.schema import Schema
 
@@ -159,7 +159,7 @@ class _Service:
     async def _admin(self, work: Callable[[str], None], name: str) -> dict[str, Any]:
         if not self._allow_admin:
             raise ServingError("loading and unloading models is not allowed on this port")
-        await asyncio.get_running_loop().run_in_executor(None, work, name)
+        await in_thread(work, name)
         return {}
 
     async def ModelInfer(self, request: Any, left: float | None) -> dict[str, Any]:

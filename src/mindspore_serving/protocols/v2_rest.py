@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
@@ -11,6 +10,7 @@ import orjson
 
 from mindspore_serving.engine.dispatcher import Dispatcher
 from mindspore_serving.engine.errors import Kind, ServingError
+from mindspore_serving.engine.threads import in_thread
 from mindspore_serving.protocols import v2
 from mindspore_serving.protocols.http import Exchange, Handler, retry_after
 
@@ -48,7 +48,7 @@ async def _answer(dispatcher: Dispatcher, version: str, allow_admin: bool, excha
             if not allow_admin:
                 raise ServingError("loading and unloading models is not allowed on this port", Kind.INVALID)
             work = dispatcher.reload if action == "load" else dispatcher.unload
-            await asyncio.get_running_loop().run_in_executor(None, work, name)
+            await in_thread(work, name)
             await exchange.answer_json({})
         case _:
             raise ServingError(f"there is nothing at {exchange.path[:200]}", Kind.NOT_FOUND)
