@@ -10,11 +10,11 @@ Handles are opaque pointers. Descriptors are never mirrored as structs: their co
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 from typing import Any
 
+from mindspore._base.once import once
 from mindspore.backends.cpu import openmp
 
 MAX_DIMS = 12
@@ -67,7 +67,7 @@ class Unsupported(DnnlError):
     """oneDNN has no optimised implementation for this operation."""
 
 
-@functools.cache
+@once
 def library() -> ctypes.CDLL:
     lib = openmp.onednn()
     if lib is None:
@@ -116,14 +116,14 @@ class _Handle:
             self.handle = 0
 
 
-@functools.cache
+@once
 def engine() -> c_void_p:
     handle = c_void_p()
     check(library().dnnl_engine_create(byref(handle), 1, c_size_t(0)), "create an engine")
     return handle
 
 
-@functools.cache
+@once
 def stream() -> c_void_p:
     handle = c_void_p()
     check(library().dnnl_stream_create(byref(handle), engine(), 1), "create a stream")

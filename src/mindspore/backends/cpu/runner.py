@@ -11,9 +11,9 @@ function, argument) and does that step only if the byte is not 0.
 from __future__ import annotations
 
 import ctypes
-import functools
 from typing import Any, NamedTuple
 
+from mindspore._base.once import once
 from mindspore.backends.cpu import jit, openmp
 
 STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -189,7 +189,7 @@ class Functions(NamedTuple):
     move: int
 
 
-@functools.cache
+@once
 def _code(name: str, ir: str) -> jit.Code:
     """Kept for good: every graph uses them."""
     return jit.Code(name, ir)
@@ -199,7 +199,7 @@ def _load(name: str, ir: str) -> int:
     return _code(name, ir).address
 
 
-@functools.cache
+@once
 def functions() -> Functions:
     address = _load("graph_run", _loop("graph_run", "", ""))
     run = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(address)
@@ -209,7 +209,7 @@ def functions() -> Functions:
     return Functions(run, stop, guarded, _load("graph_execute", _DNNL_IR), _load("graph_move", _DNNL_IR))
 
 
-@functools.cache
+@once
 def communicating() -> tuple[int, int]:
     """`call(words)`: a cell of the transport's, a note, a function and nine arguments; the cell tells that it runs.
     `compare(words)`: a counter, its limit, a number that must be the same on all processes, room for two, and the words of
@@ -218,7 +218,7 @@ def communicating() -> tuple[int, int]:
     return _load("graph_call", code), _load("graph_compare", code)
 
 
-@functools.cache
+@once
 def timed() -> Any:
     """The loop that stores the counter: `run(table, count, stamps)`, with room for count + 1 stamps."""
     address = _load("graph_run_timed", _loop("graph_run_timed", ", ptr %stamps", _STAMP))
