@@ -1,10 +1,9 @@
 """A real server under many clients at once: each takes a place, gets the model (1 MB) and uploads as much.
 
-    python benchmarks/federated/http_server.py --clients 1000 [--flower PYTHON]
+    python benchmarks/federated/http_server.py --clients 1000
 
 The clients are connections of one asynchronous process; all of them are open at once. Prints updates per second, the server's
-CPU time and how much its memory grew over the rounds. `--flower` does the same with Flower's SuperLink, whose clients are
-SuperNodes of the simulation's wire (gRPC): see `rivals/flower_grpc.py`.
+CPU time and how much its memory grew over the rounds.
 """
 from __future__ import annotations
 
@@ -137,12 +136,8 @@ def main():
     parser.add_argument("--clients", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--parameters", type=int, default=1 << 18)
-    parser.add_argument("--flower", help="python of an environment with flwr")
     given = parser.parse_args()
     print(json.dumps({"ours": ours(given.clients, given.rounds, given.parameters)}), flush=True)
-    if given.flower:
-        subprocess.run([given.flower, os.path.join(HERE, "rivals", "flower_grpc.py"), "--clients", str(given.clients),
-                        "--parameters", str(given.parameters)], check=True)
 
 
 if __name__ == "__main__":
