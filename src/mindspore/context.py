@@ -7,6 +7,7 @@ These functions edit the current context (runtime/context.py), which is the defa
 from __future__ import annotations
 
 import os
+import warnings
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -155,6 +156,19 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
     "dump_device_local_norm": False, "operator_strategy_files": {},
 }  # fmt: skip
 
+#: settings that programs make for other hardware, and why they change nothing here
+_PARALLEL_WITHOUT_EFFECT = {
+    "gradient_fp32_sync": "gradients travel in their own type", "force_fp32_communication": "values travel in their own type",
+    "enable_alltoall": "AllToAll is used wherever it is cheapest", "pipeline_result_broadcast": "every process has the results",
+    "communi_parallel_mode": "there is one way to communicate",
+    "optimizer_weight_shard_size": "weights are divided among all devices that would hold copies",
+    "optimizer_weight_shard_aggregated_save": "checkpoints hold whole weights", "group_ckpt_save_file": "groups are not written to files",
+    "auto_pipeline": "stages are those of Cell.pipeline_stage; mindspore.parallel.search_layers searches them",
+    "enable_fold_pipeline": "stages are not folded", "dump_local_norm": "norms are not dumped; mindspore.debug.watch looks at gradients",
+    "dump_local_norm_path": "norms are not dumped", "dump_device_local_norm": "norms are not dumped",
+    "grad_accumulation_step": "wrap the network in nn.GradAccumulationCell",
+}  # fmt: skip
+
 
 def _parallel() -> dict[str, Any]:
     return _contexts.current().section("parallel", _PARALLEL_DEFAULTS)
@@ -180,6 +194,10 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             raise ValueError(f"'device_num' must be an int in 1..4096, but got {value!r}.")
         if name == "global_rank" and (not isinstance(value, int) or not 0 <= value <= 4095):
             raise ValueError(f"'global_rank' must be an int in 0..4095, but got {value!r}.")
+        if name in _PARALLEL_WITHOUT_EFFECT and value not in (_PARALLEL_DEFAULTS[name], None):
+            warnings.warn(
+                f"set_auto_parallel_context: '{name}' has no effect here: {_PARALLEL_WITHOUT_EFFECT[name]}.", stacklevel=2
+            )
     _parallel().update(kwargs)
     _contexts.current().settle()
 
