@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def once(function: Callable[P, T]) -> Callable[P, T]:
+def once(function: Callable[..., T]) -> Callable[..., T]:
     """Compute for given arguments once in the life of the process, whoever asks."""
     kept = functools.cache(function)
     lock = threading.RLock()
 
     @functools.wraps(function)
-    def ask(*args: P.args, **kwargs: P.kwargs) -> T:
+    def ask(*args: Hashable) -> T:
         with lock:
-            return kept(*args, **kwargs)
+            return kept(*args)
 
     return ask

@@ -148,6 +148,10 @@ class Tensor(TensorBase):
         device: str | None = None,
     ):
         self._node = None
+        if dtype is not None and not isinstance(dtype, DType):
+            raise TypeError(
+                f"For 'Tensor', the 'dtype' should be one of MindSpore's types, such as mindspore.float32, but got {_shown(dtype)}."
+            )
         if init is not None:
             if input_data is not None:
                 raise ValueError("For 'Tensor', give either 'input_data' or 'init' with 'shape' and 'dtype', not both.")
@@ -668,6 +672,11 @@ def _operand(data: Any) -> Tensor:
     if ACTIVE.tapes and isinstance(data, (list, tuple)) and _contains_tensor(data):
         return _stack_symbolic(data, None)
     return Tensor(data)
+
+
+def _shown(dtype: Any) -> str:
+    """A type that is none of ours, by its name."""
+    return f"{dtype.__module__}.{dtype.__name__}".removeprefix("builtins.") if isinstance(dtype, type) else f"{dtype!r}"
 
 
 def _stack_symbolic(data: Any, dtype: Any) -> Tensor:
