@@ -21,9 +21,9 @@ SCRIPT = textwrap.dedent("""
     from mindspore.backends.cpu import jit
     import mindspore_lite as mslite
     count, real = [0], jit._compile
-    def counted(ir):
+    def counted(*args):
         count[0] += 1
-        return real(ir)
+        return real(*args)
     jit._compile = counted
     if sys.argv[1] == "convert":
         mslite.Converter().convert(mslite.FmkType.ONNX, "net.onnx", "net")

@@ -208,6 +208,7 @@ row(
 )
 row("tuple_len list_len", lambda x: 3, ZERO, call=made((1, 2, 3)), graph=False, **FREE)
 row("tuple_equal list_equal", lambda x: True, ZERO, call=made((1, 2), (1, 2)), graph=False, **FREE)
+row("tuple_div", lambda x: (4, 7, 5), ZERO, call=made((8, 14, 20), (2, 2, 4)), graph=False, **FREE)
 row("tail", lambda x: (2, 3), ZERO, call=made((1, 2, 3)), graph=False, **FREE)
 row("make_range", lambda x: (1, 3, 5), ZERO, call=made(1, 6, 2), graph=False, **FREE)
 row("shape_mul", lambda x: 24, ZERO, call=made((2, 3, 4)), graph=False, **FREE)

@@ -95,7 +95,7 @@ row(
     graph=False,
 )
 row(
-    "one_hot OneHot()",
+    "one_hot OneHot() OneHotExt()",
     lambda i: np.eye(4)[i],
     Fixed(ints(0, 4, 2, 3)),
     call=lambda f, i: f(i, 4, Tensor(1.0), Tensor(0.0)),
