@@ -179,7 +179,8 @@ _composed("log10", lambda w, x: w.op("Mul", w.op("Log", x), w.number(1 / math.lo
 _composed("exp2", lambda w, x: w.op("Pow", w.number(2, w.dtype), x))
 _composed("erfc", lambda w, x: w.op("Sub", w.number(1, w.dtype), w.op("Erf", x)))
 _composed("silu", lambda w, x: w.op("Mul", x, w.op("Sigmoid", x)))
-_composed("relu6", lambda w, x: w.op("Clip", x, w.number(0, w.dtype), w.number(6, w.dtype)))
+# no gradient at 0, as with PyTorch: a Clip would pass it
+_composed("relu6", lambda w, x: w.op("Min", w.op("Relu", x), w.number(6, w.dtype)))
 _composed("hardsigmoid", lambda w, x: w.op("HardSigmoid", x, alpha=1 / 6, beta=0.5))
 _composed("selu", lambda w, x: w.op("Selu", x))
 _composed("softsign", lambda w, x: w.op("Softsign", x))
@@ -247,6 +248,8 @@ def _softplus(w: Writer, x: Value, beta: float = 1.0, threshold: float = 20.0) -
 
 @rule("hardtanh")
 def _hardtanh(w: Writer, x: Value, low: Any = -1.0, high: Any = 1.0) -> str:
+    if low == 0:  # ReLU6
+        return w.op("Min", w.op("Relu", w.as_type(x, w.dtype)), w.as_type(high, w.dtype))
     return _clamp(w, x, low, high)
 
 
