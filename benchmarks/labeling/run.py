@@ -4,7 +4,8 @@
 
 A pool of unlabelled digits; the true labels play the person. Prints the accuracy on the 10,000 test digits
 - of `labeling.Project`: asking by clusters, then by BADGE, labels spread along the graph of neighbours;
-- of the same network trained on as many, and several times as many, labels of digits chosen at random;
+- of the same with items chosen at random: what is left between the two is what choosing brings, the rest spreading does;
+- of the same network trained on as many, and several times as many, random labels alone, without spreading;
 and how many of 1 % planted errors stand among the 3 % most suspicious labels.
 """
 
@@ -56,14 +57,14 @@ def accuracy(learner, images, labels):
     return float((learner.predict(images)[0].argmax(1) == labels).mean())
 
 
-def by_asking(items, truth, test, limit, steps):
-    """Rounds of a sixth of the labels; the person answers from the truth."""
+def by_asking(items, truth, test, limit, steps, strategy=""):
+    """Rounds of a sixth of the labels, asked for by a strategy (the project's own if none); the person answers from the truth."""
     project = labeling.Project(items, CLASSES, learner())
     while len(project.store) < limit:
-        for item in project.ask(max(limit // 6, 1)):
+        for item in project.ask(max(limit // 6, 1), strategy):
             project.answer(item, int(truth[item]))
         project.learn(steps)
-        print(f"  asked for {len(project.store):4d}: {accuracy(project.learner, *test):.2%}", flush=True)
+        print(f"  {strategy or 'asked for'} {len(project.store):4d}: {accuracy(project.learner, *test):.2%}", flush=True)
     for _ in range(2):  # the network's better features make a better graph
         project.learn(2 * steps)
     return accuracy(project.learner, *test)
@@ -98,9 +99,11 @@ def main():
     test = digits(given.data, "test", 10_000)
     began = time.process_time()
     print(f"| {given.labels} labels, asked for | {by_asking(items, truth, test, given.labels, given.steps):.2%} |", flush=True)
+    at_chance = by_asking(items, truth, test, given.labels, given.steps, "random")
+    print(f"| {given.labels} labels, chosen at random, spread as well | {at_chance:.2%} |", flush=True)
     for times in (1, 2, 4, 8):
         count = given.labels * times
-        print(f"| {count} labels of digits chosen at random | {at_random(items, truth, test, count, 3 * given.steps):.2%} |", flush=True)
+        print(f"| {count} labels chosen at random, alone | {at_random(items, truth, test, count, 3 * given.steps):.2%} |", flush=True)
     print(f"| planted errors (1 %) among the 3 % most suspicious | {planted(items, truth, given.steps):.1%} |")
     print(f"CPU time: {time.process_time() - began:.0f} s")
 
