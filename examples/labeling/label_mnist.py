@@ -18,19 +18,24 @@ from mindspore.model_zoo import create
 DATA = Path(__file__).resolve().parent.parent / "data" / "mnist"
 
 
+def digits(count, store):
+    """The first digits of the training set, to be labelled."""
+    rows = ds.MnistDataset(str(DATA), usage="train", shuffle=False, num_samples=count)
+    images = np.stack([image for image, _ in rows.create_tuple_iterator(output_numpy=True, num_epochs=1)])
+    padded = np.pad(images[..., 0], ((0, 0), (2, 2), (2, 2)))  # LeNet wants 32 x 32
+    items = (padded[:, None].astype(np.float32) / 255 - 0.13) / 0.31
+    learner = labeling.Learner(create("lenet5"), augment=labeling.shifted_and_turned)
+    kept = labeling.LabelStore(store, "MNIST digits")
+    return labeling.Project(items, [str(d) for d in range(10)], learner, store=kept, show=images[..., 0])
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--items", type=int, default=5000)
     arguments.add_argument("--store", default="digits.db")
     arguments.add_argument("--port", type=int, default=8090)
     given = arguments.parse_args()
-    rows = ds.MnistDataset(str(DATA), usage="train", shuffle=False, num_samples=given.items)
-    images = np.stack([image for image, _ in rows.create_tuple_iterator(output_numpy=True, num_epochs=1)])
-    padded = np.pad(images[..., 0], ((0, 0), (2, 2), (2, 2)))  # LeNet wants 32 x 32
-    items = (padded[:, None].astype(np.float32) / 255 - 0.13) / 0.31
-    learner = labeling.Learner(create("lenet"), augment=labeling.shifted_and_turned)
-    store = labeling.LabelStore(given.store, "MNIST digits")
-    project = labeling.Project(items, [str(d) for d in range(10)], learner, store=store, show=images[..., 0])
+    project = digits(given.items, given.store)
     labeling.serve(project, given.port)
     print(f"{labeling.to_csv(project, 'digits.csv')} labels are in digits.csv")
 

@@ -4,6 +4,8 @@ import csv
 import http.client
 import io
 import json
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,3 +160,12 @@ def test_the_page_is_for_this_machines_browser_alone(page):
         assert ask(page, "/api/answer", body)[0] == 400
     assert ask(page, "/api/answer", b"{}", **{"Content-Length": str(1 << 40)})[0] == 413
     assert [label.item for label in page.project.store.labels()] == [0]
+
+
+def test_the_example_learns_from_answers(tmp_path):
+    example = Path(__file__).resolve().parents[2] / "examples" / "labeling" / "label_mnist.py"
+    work = runpy.run_path(str(example))["digits"](60, tmp_path / "digits.db")
+    for item in work.ask(12):
+        work.answer(item, item % 10)
+    work.learn(3)
+    assert work.probabilities.shape == (60, 10) and work.show[0].shape == (28, 28)
