@@ -13,6 +13,7 @@ import numpy as np
 from mindspore.ir import AbstractTensor
 from mindspore.prims.arrays import ScalarToTensor, TensorToScalar
 from mindspore.prims.elementwise import zeros_like
+from mindspore.prims.factors import WHOLE, Factors, is_tensor, numbered
 from mindspore.prims.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -31,6 +32,10 @@ class StackInit(Primitive):
     def infer(self, x: AbstractTensor) -> Any:
         return AbstractTensor(x.dtype, (self.capacity, *x.shape))
 
+    def factors(self, x: AbstractTensor) -> Factors:
+        names = numbered(len(x.shape))
+        return Factors((names,), ((WHOLE, *names),))
+
     def eval(self, xp: Namespace, x: Array) -> Any:
         return xp.zeros((self.capacity, *x.shape), x.dtype)
 
@@ -46,6 +51,10 @@ class StackPush(Primitive):
 
     def infer(self, stack: AbstractTensor, i: AbstractTensor, x: AbstractTensor) -> Any:
         return AbstractTensor(stack.dtype, stack.shape)
+
+    def factors(self, stack: AbstractTensor, i: AbstractTensor, x: AbstractTensor) -> Factors:
+        names = numbered(len(stack.shape) - 1)
+        return Factors(((WHOLE, *names), () if is_tensor(i) else None, names if is_tensor(x) else None), ((WHOLE, *names),))
 
     def eval(self, xp: Any, stack: Any, i: Any, x: Any) -> Any:
         if xp is not np:
@@ -71,6 +80,10 @@ class StackRead(Primitive):
 
     def infer(self, stack: AbstractTensor, i: AbstractTensor) -> Any:
         return AbstractTensor(stack.dtype, stack.shape[1:])
+
+    def factors(self, stack: AbstractTensor, i: AbstractTensor) -> Factors:
+        names = numbered(len(stack.shape) - 1)
+        return Factors(((WHOLE, *names), () if is_tensor(i) else None), (names,))
 
     def eval(self, xp: Any, stack: Any, i: Any) -> Any:
         return stack[i] if xp is not np else stack[min(int(i), len(stack) - 1)]

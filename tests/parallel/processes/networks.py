@@ -142,7 +142,41 @@ class DeepFm(nn.Cell):
         return draw.integers(0, cls.ROWS, (16, cls.FIELDS)).astype("i"), draw.integers(0, 2, (16, 1)).astype("f")
 
 
-NETWORKS = {"lenet": LeNet, "gpt": Gpt, "experts": Experts, "deepfm": DeepFm}
+class Recurrence(nn.Cell):
+    """A loop whose state is a part of the batch, with a product cut over units."""
+
+    def __init__(self, plan=None):
+        super().__init__()
+        dp, mp = plan or (1, 1)
+        self.step = cut(ops.MatMul(), plan, (dp, mp), (mp, 1))
+        self.out = cut(ops.MatMul(), plan, (dp, 1), (1, mp))
+        self.w1, self.w2 = weight((16, 16), 1, "w1", 0.3), weight((16, 8), 2, "w2")
+
+    def construct(self, x, y):
+        h, i = ops.zeros_like(x), ops.zeros((), ms.int32)
+        while i < 3 + (x.sum() > 0).int():
+            h = ops.tanh(self.step(h + x, self.w1))
+            i = i + 1
+        return ops.mse_loss(self.out(h, self.w2), y)
+
+    @staticmethod
+    def batch(draw):
+        return draw.normal(size=(16, 16)).astype("f"), draw.normal(size=(16, 8)).astype("f")
+
+
+class Branches(Recurrence):
+    """A branch that the data decides, with products and sums over devices on both sides."""
+
+    def construct(self, x, y):
+        h = x
+        if y.sum() > 0:
+            h = ops.tanh(self.step(h - h.mean(0), self.w1))
+        else:
+            h = h * ops.softmax(h, 0)
+        return ops.mse_loss(self.out(h, self.w2), y)
+
+
+NETWORKS = {"lenet": LeNet, "gpt": Gpt, "experts": Experts, "deepfm": DeepFm, "recurrence": Recurrence, "branches": Branches}
 
 
 def momentum(parameters):

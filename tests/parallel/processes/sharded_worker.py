@@ -44,6 +44,8 @@ def combinations():
         yield "lenet_mixed" if SIZE >= 4 else "lenet_tensor", NETWORKS["lenet"], PLANS.get("mixed", PLANS["tensor"]), False
         yield "gpt_tensor", NETWORKS["gpt"], PLANS["tensor"], False
         yield "experts_optimizer_parallel", NETWORKS["experts"], PLANS["data"], True
+        yield "recurrence_tensor", NETWORKS["recurrence"], PLANS["tensor"], False
+        yield "branches_tensor", NETWORKS["branches"], PLANS["tensor"], False
         return
     for name, network in NETWORKS.items():
         for kind, plan in PLANS.items():

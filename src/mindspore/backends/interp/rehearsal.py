@@ -14,6 +14,7 @@ from mindspore.backends.interp.machine import Program
 from mindspore.ir import CNode, FuncGraph
 from mindspore.prims import world
 from mindspore.prims.collective import AllGather, AllReduce, Collective, ReduceScatter
+from mindspore.prims.control import Cond, While
 from mindspore.prims.exchange import AlltoAll
 from mindspore.prims.mesh import MeshIndex
 
@@ -28,18 +29,20 @@ class Rehearsal:
 
     def __call__(self, arrays: list[list[Any]]) -> list[tuple]:
         """The outputs of each device, from the inputs of each."""
-        program = self.program
+        with np.errstate(all="ignore"):
+            return self._run(self.program, [[np.asarray(a) for a in given] for given in arrays])
+
+    def _run(self, program: Program, arrays: list[Any]) -> list[Any]:
         everyone = [program.template.copy() for _ in range(self.devices)]
         for slots, given in zip(everyone, arrays):
             for place, array in zip(program.inputs, given):
-                slots[place] = np.asarray(array)
-        with np.errstate(all="ignore"):
-            for (kernel, sources, target, dead), node in zip(program.steps, program.nodes):
-                args = [[slots[s] for s in sources] for slots in everyone]
-                for slots, result in zip(everyone, self._step(node, kernel, args)):
-                    slots[target] = result
-                    for d in dead:
-                        slots[d] = None
+                slots[place] = array
+        for (kernel, sources, target, dead), node in zip(program.steps, program.nodes):
+            args = [[slots[s] for s in sources] for slots in everyone]
+            for slots, result in zip(everyone, self._step(node, kernel, args)):
+                slots[target] = result
+                for d in dead:
+                    slots[d] = None
         return [slots[program.result] for slots in everyone]
 
     def _step(self, node: CNode, kernel: Any, args: list[list[Any]]) -> list[Any]:
@@ -47,7 +50,27 @@ class Rehearsal:
             return exchange(node.op, [a[0] for a in args])
         if isinstance(node.op, MeshIndex):
             return [np.asarray(node.op.of_rank(rank), np.int32) for rank in range(self.devices)]
+        if isinstance(node.op, Cond):
+            _, then, otherwise, *_ = args[0]
+            chosen = then if _together(node, [a[0] for a in args]) else otherwise
+            return self._run(chosen, [a[3:] for a in args])
+        if isinstance(node.op, While):
+            return self._loop(node, args)
         return [kernel(*a) for a in args]
+
+    def _loop(self, node: CNode, args: list[list[Any]]) -> list[Any]:
+        (condition, body, *_), count = args[0], node.op.carried
+        carry, invariants = [tuple(a[2 : 2 + count]) for a in args], [a[2 + count :] for a in args]
+        while _together(node, self._run(condition, [[*c, *i] for c, i in zip(carry, invariants)])):
+            carry = [tuple(r) for r in self._run(body, [[*c, *i] for c, i in zip(carry, invariants)])]
+        return carry
+
+
+def _together(node: CNode, predicates: list[Any]) -> bool:
+    """The way that all devices take: they meet in the collectives there."""
+    ways = {bool(p) for p in predicates}
+    assert len(ways) == 1, f"the devices take different ways at '{node.op.name}'"
+    return ways.pop()
 
 
 def exchange(op: Collective, arrays: list[np.ndarray]) -> list[np.ndarray]:

@@ -71,12 +71,12 @@ class XlaBackend:
     def supports(self, graph: FuncGraph) -> bool:
         for g in graph.all_graphs():
             for node in g.nodes():
-                if isinstance(node.op, Call) or (g is not graph and _unbounded(node)):
+                if isinstance(node.op, Call) or (g is not graph and is_unbounded(node)):
                     return False
         return True
 
     def compile(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> Callable[..., tuple]:
-        counters = [n for n in graph.nodes() if _unbounded(n)]
+        counters = [n for n in graph.nodes() if is_unbounded(n)]
         if counters:
             return GrowingStacks(self, graph, counters)
         return self.compile_fixed(graph, donated)
@@ -164,7 +164,8 @@ def _has_effects(graph: FuncGraph) -> bool:
     return any(n.op.effect == "io" for g in graph.all_graphs() for n in g.nodes())
 
 
-def _unbounded(node: CNode) -> bool:
+def is_unbounded(node: CNode) -> bool:
+    """Whether a node is a loop that saves its carry, nobody knows how often."""
     return isinstance(node.op, While) and node.op.counter >= 0 and node.op.bound is None
 
 
@@ -210,7 +211,7 @@ class Lowering:
             args = [self._value(a, env) for a in node.args]
             with self.jax.named_scope(f"{node.scope}/{node.op.name}-op"):  # profiles name kernels by it
                 env[node.id] = self._apply(node.op, args) if not _is_hopeless(node.op, args) else self._zeros(node)
-            if _unbounded(node):
+            if is_unbounded(node):
                 self.trips[node.id] = env[node.id][node.op.counter]
         return self._value(graph.output, env)
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from mindspore._base.optional import require
-from mindspore.backends.xla.lowering import Lowering
+from mindspore.backends.xla.lowering import Lowering, is_unbounded
 from mindspore.ir import FuncGraph
 from mindspore.prims.collective import Collective, Place
+from mindspore.prims.stack import DEFAULT_CAPACITY
 from mindspore.prims.world import MESH_AXIS, mesh_of
 
 #: for each dimension of a tensor the axes of the mesh that cut it
@@ -38,26 +39,40 @@ class MeshProgram:
             (jax.sharding.NamedSharding(self.mesh, _spec(jax, dims)), _whole_shape(p.abstract.shape, dims, shape))
             for dims, p in zip(inputs, graph.parameters)
         ]
-        lowering = Lowering(jax)
+        self.graph, self.specs = graph, [tuple(_spec(jax, dims) for dims in group) for group in (inputs, outputs)]
+        self.counters = [n for n in graph.nodes() if is_unbounded(n)]
+        self.capacity = DEFAULT_CAPACITY
+        self.function = self._compiled()
+
+    def _compiled(self) -> Any:
+        jax, graph = self.jax, self.graph
+        lowering = Lowering(jax, self.capacity)
         lowering.place = _place
 
         def run(*arrays: Any) -> tuple:
-            return tuple(lowering._typed(lowering.run(graph, arrays), graph))
+            outputs = tuple(lowering._typed(lowering.run(graph, arrays), graph))
+            return (*outputs, lowering.most_trips(self.counters)) if self.counters else outputs
 
+        given, found = self.specs
+        found += (jax.sharding.PartitionSpec(),) * bool(self.counters)
         # The graph is differentiated already: what JAX would learn by tracking replicated values is of no use.
-        self.function = jax.jit(
-            jax.shard_map(
-                run,
-                mesh=self.mesh,
-                in_specs=tuple(_spec(jax, dims) for dims in inputs),
-                out_specs=tuple(_spec(jax, dims) for dims in outputs),
-                check_vma=False,
-            )
-        )
+        return jax.jit(jax.shard_map(run, mesh=self.mesh, in_specs=given, out_specs=found, check_vma=False))
+
+    def _run(self, arrays: Any) -> Any:
+        """Loops that save their carry an unknown number of times run again with more room where it was too little."""
+        while self.counters:
+            *outputs, trips = self.function(*arrays)
+            needed = int(np.asarray(trips.addressable_shards[0].data))
+            if needed <= self.capacity:
+                return outputs
+            while self.capacity < needed:
+                self.capacity *= 2
+            self.function = self._compiled()
+        return self.function(*arrays)
 
     def __call__(self, *arrays: Any) -> tuple:
         """On whole arrays, which JAX cuts and joins: for the devices of one process."""
-        return tuple(np.asarray(a) for a in self.function(*arrays))
+        return tuple(np.asarray(a) for a in self._run(arrays))
 
     def on_parts(self, *arrays: Any) -> tuple:
         """On the parts of this process, whose one device is of the mesh; its parts of the results."""
@@ -67,7 +82,7 @@ class MeshProgram:
             jax.make_array_from_single_device_arrays(shape, sharding, [jax.device_put(array, device)])
             for array, (sharding, shape) in zip(arrays, self.inputs)
         ]
-        return tuple(np.asarray(a.addressable_shards[0].data) for a in self.function(*given))
+        return tuple(np.asarray(a.addressable_shards[0].data) for a in self._run(given))
 
 
 def _devices(jax: Any, count: int) -> list[Any]:

@@ -81,7 +81,9 @@ class CommonProgram:
     def __call__(self, *arrays: Any) -> tuple:
         given = [self._part(*each) for each in zip(arrays, self.shapes, self.scalars)]
         outputs = [o.addressable_shards[0].data for o in self.program(*given)]
-        return tuple(o.reshape(()) if scalar else o for o, scalar in zip(outputs, self.results))
+        # Behind the graph's results come numbers about the run, such as the trips of its loops.
+        scalars = self.results + [True] * (len(outputs) - len(self.results))
+        return tuple(o.reshape(()) if scalar else o for o, scalar in zip(outputs, scalars))
 
     def _part(self, array: Any, shape: tuple[int, ...], scalar: bool) -> Any:
         local = self.put(array.reshape((1,)) if scalar else array, self.device)

@@ -7,6 +7,7 @@ Inputs are the parts of the graph's inputs; weights come and go as they are stor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from mindspore.compiler.shard import redistribute
 from mindspore.compiler.shard.device import Device
 from mindspore.compiler.shard.layout import Layout
 from mindspore.compiler.shard.plan import Plan, output_layouts, outputs_of, shapes_of
+from mindspore.compiler.shard.regions import graph_arguments
 from mindspore.ir import AbstractTensor, AbstractTuple, CNode, FuncGraph, Node, ValueNode
 from mindspore.prims.mesh import MeshIndex
 from mindspore.prims.structural import MakeTuple, TupleGetItem
@@ -24,12 +26,28 @@ from mindspore.prims.structural import MakeTuple, TupleGetItem
 
 def partition(plan: Plan, whole_outputs: bool = False) -> FuncGraph:
     """The graph of one device; `plan.graph` stays as it is. `whole_outputs`: new weights leave whole, too."""
-    return _Partition(plan, whole_outputs).run()
+    return _Partition(plan, _targets(plan, whole_outputs)).run()
+
+
+def _targets(plan: Plan, whole_outputs: bool) -> list[Layout | None]:
+    """How the results leave: new values of weights as they are stored, all else whole."""
+    updated = {target: source for source, target in plan.graph.attrs.get("updates", {}).items()}
+    return [
+        plan.storage_of(plan.graph.parameters[updated[number]])
+        if number in updated and not whole_outputs
+        else Layout.whole(len(leaf.abstract.shape)) if hasattr(leaf.abstract, "shape") else None
+        for number, leaf in enumerate(_results(plan.graph))
+    ]  # fmt: skip
+
+
+def _results(graph: FuncGraph) -> tuple[Node, ...]:
+    output = graph.output
+    return output.args if isinstance(output, CNode) and isinstance(output.op, MakeTuple) else (output,)
 
 
 class _Partition:
-    def __init__(self, plan: Plan, whole_outputs: bool = False):
-        self.plan, self.mesh, self.whole_outputs = plan, plan.mesh, whole_outputs
+    def __init__(self, plan: Plan, targets: Sequence[Layout | None]):
+        self.plan, self.mesh, self.targets = plan, plan.mesh, targets
         self.graph = FuncGraph(plan.graph.name)
         self.builder = Builder(self.graph)
         self.done: dict[int, Node] = {}  # node of the whole graph -> node of the device's
@@ -41,7 +59,7 @@ class _Partition:
             for parameter in plan.graph.parameters:
                 self._input(parameter)
             for node in plan.graph.nodes():
-                if node is not plan.graph.output:
+                if node is not plan.graph.output or not isinstance(node.op, MakeTuple):
                     with self.builder.at(node.location, node.scope):
                         self.done[node.id] = self._node(node)
             self.graph.output = self._output()
@@ -64,6 +82,8 @@ class _Partition:
         if isinstance(node.op, (MakeTuple, TupleGetItem)):
             return self.builder.emit(node.op, tuple(self._as_is(a) for a in node.args))
         args = tuple(self._argument(a, w) for a, w in zip(node.args, plan.inputs_wanted(node)))
+        if node.id in plan.regions:
+            return self.builder.emit(node.op, self._with_parts(node, args))
         rule = plan.rules[node.id]
         if rule is None:
             return self.builder.emit(node.op, args)
@@ -79,6 +99,15 @@ class _Partition:
                 [self._redistributed(p, c, w) for p, c, w in zip(parts, computed, wanted)]  # type: ignore[arg-type]
             )
         return made
+
+    def _with_parts(self, node: CNode, args: tuple[Node, ...]) -> tuple[Node, ...]:
+        """The arguments of a branch or loop, its graphs being those of a device."""
+        region = self.plan.regions[node.id]
+        graphs = {
+            graph.id: ValueNode(_Partition(plan, targets).run())
+            for graph, plan, targets in zip(graph_arguments(node), region.plans, region.targets)
+        }
+        return tuple(graphs.get(whole.id, arg) for whole, arg in zip(node.args, args))
 
     def _applied(self, node: CNode, args: tuple[Node, ...]) -> Node:
         plan, op = self.plan, node.op
@@ -113,30 +142,18 @@ class _Partition:
         return self.builder.node_of(redistribute.apply(self.builder.public(node), found, self.mesh))
 
     def _output(self) -> Node:
-        """New values of weights as they are stored; all else whole."""
-        plan, output = self.plan, self.plan.graph.output
-        updated = {target: source for source, target in plan.graph.attrs.get("updates", {}).items()}
-        if not isinstance(output, CNode) or not isinstance(output.op, MakeTuple):
-            return self._argument(output, _target(output))
-        leaves = []
-        for number, leaf in enumerate(output.args):
-            wanted = _target(leaf)
-            if number in updated and not self.whole_outputs:
-                wanted = plan.storage_of(plan.graph.parameters[updated[number]])
-            leaves.append(self._argument(leaf, wanted))
-        return self.builder.make_tuple(leaves)
+        leaves = [self._argument(leaf, wanted) for leaf, wanted in zip(_results(self.plan.graph), self.targets)]
+        output = self.plan.graph.output
+        return self.builder.make_tuple(leaves) if isinstance(output, CNode) and isinstance(output.op, MakeTuple) else leaves[0]
 
 
 def _is_array(node: ValueNode) -> bool:
     return isinstance(node.abstract, AbstractTensor)
 
 
-def _target(node: Node) -> Layout | None:
-    return Layout.whole(len(node.abstract.shape)) if hasattr(node.abstract, "shape") else None
-
-
 def specialised(graph: FuncGraph, rank: int) -> FuncGraph:
     """The same graph for one rank: `MeshIndex` becomes a number. In place."""
-    indices = [n for n in graph.nodes() if isinstance(n.op, MeshIndex)]
-    substitute(graph, {n.id: array_node(np.asarray(n.op.of_rank(rank), np.int32)) for n in indices})
+    for part in graph.all_graphs():
+        indices = [n for n in part.nodes() if isinstance(n.op, MeshIndex)]
+        substitute(part, {n.id: array_node(np.asarray(n.op.of_rank(rank), np.int32)) for n in indices})
     return graph

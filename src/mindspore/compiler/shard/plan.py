@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mindspore.compiler.builder import infer_argument
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.layout import Axes, Layout, Mesh
+from mindspore.compiler.shard.regions import Region, is_region, operands_of, plan_region
 from mindspore.compiler.shard.strategy import (
     Assignment,
     StrategyError,
@@ -84,6 +86,7 @@ class Plan:
     layouts: dict[int, Layouts] = field(default_factory=dict)  #: of parameters and nodes; absent while they float
     fixed: set[int] = field(default_factory=set)  #: operators cut as the user said
     stored: dict[int, Layout] = field(default_factory=dict)  #: how weights lie between steps, where it is not their layout
+    regions: dict[int, Region] = field(default_factory=dict)  #: the insides of branches and loops
 
     def layout_of(self, node: Node) -> Any:
         """The layout of a value; None while it floats."""
@@ -96,6 +99,11 @@ class Plan:
 
     def inputs_wanted(self, node: CNode) -> list[Layout | None]:
         """The layout in which an operator takes each argument; None: as it comes."""
+        if node.id in self.regions:
+            operands: dict[int, Layout] = dict(zip(range(len(node.args) - 1, -1, -1), reversed(self.regions[node.id].operands)))
+            return [
+                operands.get(i, Layout.whole(0) if hasattr(a.abstract, "shape") else None) for i, a in enumerate(node.args)
+            ]
         rule = self.rules[node.id]
         if rule is None:
             return [Layout.whole(len(a.abstract.shape)) if hasattr(a.abstract, "shape") else None for a in node.args]
@@ -106,6 +114,13 @@ class Plan:
             else None
             for labels in _spread(rule.inputs, len(node.args))
         ]
+
+    def with_inner(self) -> Iterator[Plan]:
+        """This plan and those of all branches and loops in it."""
+        yield self
+        for region in self.regions.values():
+            for plan in region.plans:
+                yield from plan.with_inner()
 
     def owed(self, node: CNode) -> tuple[tuple[int, str], ...]:
         """Sums that the arguments owe and that an operator hands on, being linear."""
@@ -171,8 +186,11 @@ def fits(rule: Factors, chosen: Assignment, shapes: list[Any], outputs: list[tup
 class Planner:
     """Fills a Plan."""
 
-    def __init__(self, graph: FuncGraph, options: Options, given: Given = Given()):
-        self.graph, self.options, self.given = graph, options, given
+    def __init__(
+        self, graph: FuncGraph, options: Options, given: Given = Given(), operands: Sequence[Layout | None] | None = None
+    ):
+        """`operands`: of the graph of a branch or loop, how its inputs lie; None for those that it may choose about."""
+        self.graph, self.options, self.given, self.operands = graph, options, given, operands
         self.mesh = Mesh.of(options.devices)
         self.machine = options.machine
         self.plan = Plan(graph, self.mesh, options)
@@ -210,8 +228,18 @@ class Planner:
                 self._settle(value, Layout.whole(len(getattr(value.abstract, "shape", ()))))
         return plan
 
+    def inside(self, graph: FuncGraph, operands: Sequence[Layout | None], node: CNode) -> Plan:
+        """The plan of a graph that a branch or loop `node` runs."""
+        planner = Planner(graph, self.options, operands=operands)
+        if node.id in self.after_gradients:
+            planner.after_gradients.update(n.id for n in graph.nodes())
+        return planner.run()
+
     # -- inputs -----------------------------------------------------------------------------------------------------
     def _lay_inputs(self) -> None:
+        if self.operands is not None:
+            self.plan.layouts.update({p.id: o for p, o in zip(self.graph.parameters, self.operands) if o is not None})
+            return
         given = [p for p in self.graph.parameters if p.default is None]
         for parameter in self.graph.parameters:
             wish = getattr(parameter.default, "strategy", None)
@@ -277,7 +305,7 @@ class Planner:
         of dimensions that run together.
         """
         rule = self.plan.rules[node.id]
-        if node.id in self.after_gradients or isinstance(node.op, (Laid, MakeTuple, TupleGetItem)):
+        if node.id in self.after_gradients or isinstance(node.op, (Laid, MakeTuple, TupleGetItem)) or is_region(node):
             return
         if rule is None:
             for arg in node.args:
@@ -359,8 +387,12 @@ class Planner:
             if layout is not None:
                 self._claim(arg, layout)
 
+    def _is_weight(self, node: Node) -> bool:
+        """Whether a value is a weight; within branches and loops: whether its layout may be chosen, as a weight's may."""
+        return isinstance(node, Parameter) and (node.default is not None or self.operands is not None)
+
     def _claim(self, node: Node, layout: Layout) -> None:
-        if isinstance(node, Parameter) and node.default is not None:
+        if self._is_weight(node):
             self.plan.layouts.setdefault(node.id, layout)
         elif isinstance(node, CNode) and node.id not in self.plan.assignments:
             rule = self.plan.rules[node.id]
@@ -381,6 +413,14 @@ class Planner:
         if isinstance(op, TupleGetItem):
             self._ensure(node.args[0])
             plan.layouts[node.id] = plan.layout_of(node.args[0])[node.args[1].value]  # type: ignore[attr-defined]
+            return
+        if is_region(node):
+            plan.regions[node.id] = region = plan_region(self, node)
+            for arg, layout in zip(operands_of(node), region.operands):
+                if plan.layout_of(arg) is None:
+                    self._settle(arg, layout)
+            self._ensure(node.args[0])
+            plan.layouts[node.id] = region.results
             return
         rule = plan.rules[node.id]
         if rule is None:
@@ -473,7 +513,7 @@ class Planner:
     def _uses_weight(self, node: CNode) -> bool:
         """Whether an operator of the forward pass takes a weight that nobody has decided about."""
         return node.id not in self.after_gradients and any(
-            isinstance(a, Parameter) and a.default is not None and self.plan.layout_of(a) is None for a in node.args
+            self._is_weight(a) and self.plan.layout_of(a) is None for a in node.args
         )
 
     def _batch(self, rule: Factors, shapes: list[Any], outputs: list[tuple[int, ...]]) -> Assignment | None:

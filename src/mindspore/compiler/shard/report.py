@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from mindspore.compiler.shard import cost
@@ -18,7 +19,7 @@ class Row(NamedTuple):
 
     name: str
     strategy: list[list[int]]
-    why: str  #: "given", "chosen", or "whole" (no index rule)
+    why: str  #: "given", "chosen", "whole" (no index rule), "inside" (a branch or loop: see its operators)
     collectives: list[str]
     sent: float  #: bytes that a device sends for it
     seconds: float  #: of computing
@@ -27,6 +28,14 @@ class Row(NamedTuple):
 
 def strategies(plan: Plan, of_gradients: bool = False) -> dict[str, list[list[int]]]:
     """The cuts of the inputs of each operator of the forward pass (or of all), by its scope, name and number."""
+    found: dict[str, list[list[int]]] = {}
+    for inner in plan.with_inner():
+        found.update(_strategies(inner, of_gradients))
+    return found
+
+
+def _strategies(plan: Plan, of_gradients: bool) -> dict[str, list[list[int]]]:
+    """Of one graph, without the insides of its branches and loops."""
     found: dict[str, list[list[int]]] = {}
     names = operator_names(plan.graph)
     for node in _operators(plan):
@@ -51,8 +60,7 @@ class Report:
 
     def __init__(self, plan: Plan):
         self.plan = plan
-        names = list(strategies(plan, of_gradients=True).items())
-        self.rows = [self._row(node, *named) for node, named in zip(_operators(plan), names)]
+        self.rows = list(self._rows(plan))
         self.seconds = sum(r.seconds for r in self.rows)
         self.waiting = sum(r.waiting for r in self.rows)
         self.sent = sum(r.sent for r in self.rows)
@@ -62,8 +70,17 @@ class Report:
             if p.default is not None and hasattr(p.abstract, "nbytes")
         )
 
-    def _row(self, node: CNode, name: str, cuts: list[list[int]]) -> Row:
-        plan, mesh, machine = self.plan, self.plan.mesh, self.plan.options.machine
+    def _rows(self, plan: Plan, times: int = 1) -> Iterator[Row]:
+        """Of all operators, those within branches and loops included; `times`: how often they run (once, where nobody knows)."""
+        for node, (name, cuts) in zip(_operators(plan), _strategies(plan, of_gradients=True).items()):
+            row = self._row(plan, node, name, cuts)
+            yield row._replace(sent=row.sent * times, seconds=row.seconds * times, waiting=row.waiting * times)
+            region = plan.regions.get(node.id)
+            for inner in region.plans if region is not None else ():
+                yield from self._rows(inner, times * region.trips)  # type: ignore[union-attr]
+
+    def _row(self, plan: Plan, node: CNode, name: str, cuts: list[list[int]]) -> Row:
+        mesh, machine = plan.mesh, plan.options.machine
         collectives, sent, waiting = [], 0.0, 0.0
         for arg, wanted in zip(node.args, plan.inputs_wanted(node)):
             layout = plan.layout_of(arg)
@@ -79,7 +96,7 @@ class Report:
         nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
         parts = mesh.parts(a for axes in plan.assignments.get(node.id, {}).values() for a in axes)
         flops = cost.flops_of(rule, shapes, outputs) if rule is not None else 0.0
-        why = "whole" if rule is None else "given" if node.id in plan.fixed else "chosen"
+        why = "inside" if node.id in plan.regions else "whole" if rule is None else "given" if node.id in plan.fixed else "chosen"
         return Row(name, cuts, why, collectives, sent, machine.operation(flops / parts, nbytes / parts), waiting)
 
     def simulate(self) -> Timeline:
