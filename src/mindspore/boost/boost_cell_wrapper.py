@@ -7,8 +7,8 @@ from typing import Any
 from mindspore.boost.boost import AutoBoost
 from mindspore.boost.grad_accumulation import GradientAccumulation
 from mindspore.nn.cell import Cell
+from mindspore.nn.loss_scaling import TrainOneStepWithLossScaleCell
 from mindspore.nn.wrap.cell_wrapper import TrainOneStepCell
-from mindspore.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
 
 
 class BoostTrainOneStepCell(TrainOneStepCell):

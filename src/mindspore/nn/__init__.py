@@ -7,11 +7,15 @@ from typing import Any as _Any
 
 from mindspore.nn import utils
 from mindspore.nn.cell import Cell
-from mindspore.nn.dynamic_lr import *  # noqa: F403
 from mindspore.nn.grad.cell_grad import Jvp, Vjp
 from mindspore.nn.layer import *  # noqa: F403
-from mindspore.nn.learning_rate_schedule import *  # noqa: F403
+from mindspore.nn.learning_rates import *  # noqa: F403
 from mindspore.nn.loss import *  # noqa: F403
+from mindspore.nn.loss_scaling import (
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    TrainOneStepWithLossScaleCell,
+)
 from mindspore.nn.optim import *  # noqa: F403
 from mindspore.nn.utils import no_init_parameters
 from mindspore.nn.wrap import *  # noqa: F403

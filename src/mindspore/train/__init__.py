@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from mindspore.nn.loss_scaling import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from mindspore.train import metrics as _metrics
 from mindspore.train.callback import (
     BackupAndRestore,
@@ -24,7 +25,6 @@ from mindspore.train.callback import (
 )
 from mindspore.train.data_sink import data_sink
 from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_dataset
-from mindspore.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from mindspore.train.metrics import *  # noqa: F403 - the list is theirs
 from mindspore.train.model import Model
 from mindspore.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint

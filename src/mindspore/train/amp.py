@@ -16,10 +16,10 @@ from mindspore import log as logger
 from mindspore import nn
 from mindspore._base import dtype as mstype
 from mindspore.nn.cell import Cell
+from mindspore.nn.loss_scaling import DynamicLossScaleManager, LossScaleManager
 from mindspore.ops import operations as P
 from mindspore.prims.primitive import Primitive
 from mindspore.train._amp_strategy import AmpStrategy, CastAll, cast_floats
-from mindspore.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
 
 #: kept for libraries that look here: all floating point arguments of a primitive are cast, so it is empty
 AMP_PRIM_ARG_TABLE: dict[str, list[int]] = defaultdict(list)

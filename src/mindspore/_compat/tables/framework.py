@@ -29,7 +29,11 @@ SAME = {
     "mindspore.common.executors": "mindspore._compat.executors",
     "mindspore.common.lazy_inline": "mindspore._compat.lazy_inline",
     "mindspore.ops.vm_impl_registry": "mindspore._compat.registry",
+    "mindspore.nn.dynamic_lr": "mindspore.nn.learning_rates",
+    "mindspore.nn.learning_rate_schedule": "mindspore.nn.learning_rates",
     "mindspore.nn.metrics": "mindspore.train.metrics",
+    "mindspore.nn.wrap.loss_scale": "mindspore.nn.loss_scaling",
+    "mindspore.train.loss_scale_manager": "mindspore.nn.loss_scaling",
     "mindspore.parallel._transformer": "mindspore.nn.transformer",
     "mindspore.parallel._transformer.layers": "mindspore.nn.transformer.layers",
     "mindspore.parallel._transformer.loss": "mindspore.nn.transformer.loss",
@@ -85,7 +89,12 @@ HELD = {
         }
     ),
     "mindspore.mint.distributed": Entry(unlisted={"_object_to_tensor": _PRIVATE}),
-    "mindspore.nn.wrap.loss_scale": Entry(unlisted={"_grad_overflow": _PRIVATE}),
+    "mindspore.nn.loss_scaling": Entry(unlisted={"_grad_overflow": _PRIVATE}),
+    "mindspore.nn.wrap": Entry(
+        held_by(
+            "mindspore.nn.loss_scaling", "DynamicLossScaleUpdateCell FixedLossScaleUpdateCell TrainOneStepWithLossScaleCell"
+        )
+    ),
     "mindspore.train.amp": Entry(unlisted=held_by(_PRIVATE, "_add_loss_network _config_level _do_keep_batchnorm_fp32")),
     "mindspore.train.callback._callback": Entry(unlisted={"set_cur_net": _PRIVATE}),
     "mindspore.train.model": Entry(unlisted=held_by(_PRIVATE, "_StepSync _transfer_tensor_to_tuple")),
@@ -189,7 +198,7 @@ MEMBERS: dict[str, dict[str, dict[str, str]]] = {
         "GroupNorm": {"_cal_output": "mindspore._compat.layer_parts:group_norm_output"}
     },
     "mindspore.nn.optim.adam": {"Adam": {"_apply_adam": "mindspore._compat.layer_parts:apply_adam"}},
-    "mindspore.nn.wrap.loss_scale": {
+    "mindspore.nn.loss_scaling": {
         "TrainOneStepWithLossScaleCell": {"use_graceful_exit": "mindspore._compat.layer_parts:use_graceful_exit"}
     },
 }

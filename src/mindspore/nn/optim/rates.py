@@ -16,7 +16,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.nn.learning_rate_schedule import LearningRateSchedule
+from mindspore.nn.learning_rates import LearningRateSchedule
 
 
 class FixedRate(LearningRateSchedule):

@@ -11,17 +11,10 @@ from mindspore.nn.wrap.cell_wrapper import (
     WithLossCell,
 )
 from mindspore.nn.wrap.grad_reducer import DistributedGradReducer, PipelineGradReducer
-from mindspore.nn.wrap.loss_scale import (
-    DynamicLossScaleUpdateCell,
-    FixedLossScaleUpdateCell,
-    TrainOneStepWithLossScaleCell,
-)
 from mindspore.nn.wrap.micro_batches import GradAccumulationCell, MicroBatchInterleaved, PipelineCell
 
 __all__ = [
     "DistributedGradReducer",
-    "DynamicLossScaleUpdateCell",
-    "FixedLossScaleUpdateCell",
     "ForwardValueAndGrad",
     "GetNextSingleOp",
     "GradAccumulationCell",
@@ -30,7 +23,6 @@ __all__ = [
     "PipelineCell",
     "PipelineGradReducer",
     "TrainOneStepCell",
-    "TrainOneStepWithLossScaleCell",
     "VirtualDatasetCellTriple",
     "WithEvalCell",
     "WithGradCell",
