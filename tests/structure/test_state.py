@@ -14,6 +14,7 @@ CHANGES = {"append", "appendleft", "extend", "insert", "add", "update", "setdefa
 #: registries: filled while modules are imported, then only read
 REGISTRIES = {
     "_base/dtype.py:_BY_NUMPY", "backends/cpu/codegen/scalar.py:OPS", "backends/cpu/handlers.py:HANDLERS",
+    "backends/cpu/dnnl.py:_MAKERS",
     "common/initializer.py:_INITIALIZER_ALIAS", "dataset/api/dataset.py:Dataset", "dataset/transforms/transform.py:_REGISTRY",
     "formats/decompositions.py:DECOMPOSITIONS", "formats/mindir/adapters.py:ADAPTERS", "formats/mindir/lowering.py:_RULES",
     "formats/mindir/compositions.py:COMPOSED", "nn/graph_operations.py:ADAPTERS",
@@ -43,6 +44,7 @@ THREADS = {
 }  # fmt: skip
 #: what a process has one of
 PROCESS = {
+    "_base/collector.py:_Pauses": "the interpreter has one collector for all threads",
     "_base/queues.py:_OPEN": "queues are known by name to both their ends",
     "_base/recursion.py:_Users": "the interpreter has one limit for all threads",
     "_base/watch.py:WATCHED": "an array is written by whoever holds it",

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import context
-from mindspore._base import flags, keys
+from mindspore._base import collector, flags, keys
 from mindspore.common import memory_report
 from mindspore.common.entry import Entry, Past
 from mindspore.common.mutable_data import Mutable, holds_mutable, plain
@@ -187,7 +187,8 @@ class CompiledFunction:
         for entry in candidates[-1:]:
             self._note_variable({(id(r.owner), r.name): r for r in entry.guards.changed() if _may_change(r.value)})
         try:
-            entry = self._build(args, kwargs)
+            with collector.paused():
+                entry = self._build(args, kwargs)
         except Exception as error:
             if is_located(error) and not flags.switch("MS_DEV_FULL_TRACEBACK"):
                 error.__traceback__ = None  # how the compiler came to it is not the user's concern

@@ -238,11 +238,18 @@ class Dirac(Initializer):
 
 # -- random -----------------------------------------------------------------------------------------------------------
 def _draw_normal(rng: np.random.Generator, mean: float, sigma: float, shape: tuple[int, ...]) -> np.ndarray:
-    return rng.standard_normal(shape, np.float32) * np.float32(sigma) + np.float32(mean)
+    return _moved(rng.standard_normal(shape, np.float32), sigma, mean)
 
 
 def _draw_uniform(rng: np.random.Generator, low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
-    return rng.random(shape, np.float32) * np.float32(high - low) + np.float32(low)
+    return _moved(rng.random(shape, np.float32), high - low, low)
+
+
+def _moved(numbers: np.ndarray, scale: float, offset: float) -> np.ndarray:
+    """numbers * scale + offset, in place."""
+    numbers *= np.float32(scale)
+    numbers += np.float32(offset)
+    return numbers
 
 
 def _draw_truncated(
@@ -258,7 +265,7 @@ def _draw_truncated(
     while outside.any():
         out[outside] = rng.standard_normal(int(outside.sum()), np.float32)
         outside = (out < a) | (out > b)
-    return out * np.float32(sigma) + np.float32(mean)
+    return _moved(out, sigma, mean)
 
 
 def _draw_tail(
@@ -544,7 +551,7 @@ def initializer(init: Any, shape: Any = None, dtype: Any = mstype.float32) -> Te
     elif isinstance(init, numbers.Number):
         init = Constant(init)
     array = np.zeros(dims, dtype.np)
-    if not _SKIP.get():
+    if not _SKIP.get() and type(init) is not Zero:  # memory of new zeros comes into being where it is first touched
         init(array)
     return Tensor.from_numpy(array)
 

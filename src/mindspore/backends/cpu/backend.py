@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from mindspore.backends.base import CannotCompile, calls_itself
-from mindspore.backends.cpu import collectives, dnnl, jit, native, openmp, postops
+from mindspore.backends.cpu import collectives, dnnl, jit, native, openmp, postops, stored_programs
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.compiler.fuse import flags as graph_kernel
@@ -67,6 +69,12 @@ class _Session:
         self.made: dict[int, Any] = {}
 
     def executable(self, graph: FuncGraph, donated: frozenset[int] = frozenset()) -> CpuExecutable:
+        settings = (astuple(self.flags), self.finite, sorted(donated))
+        make = functools.partial(self._blueprint, graph, donated)
+        blueprint = make() if self.flags.dump_as_text else stored_programs.blueprint(graph, settings, make)
+        return CpuExecutable(blueprint, donated, self.threads)
+
+    def _blueprint(self, graph: FuncGraph, donated: frozenset[int]) -> Blueprint:
         program = expand(graph, native.keep, self.flags)
         if self.flags.opt_level >= 2:
             join_parts(program)
@@ -92,7 +100,7 @@ class _Session:
         inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
         results = [lowering.results.get(i) for i in range(len(program.outputs))]
         steps = collectives.compared(graph.name, lowering.steps)
-        return CpuExecutable(Blueprint(graph.name, steps, inputs, results, weights), donated, self.threads)
+        return Blueprint(graph.name, steps, inputs, results, weights)
 
     def rule(self, prim: Any) -> Any:
         """How an operation is evaluated on the host."""

@@ -10,7 +10,10 @@ Handles are opaque pointers. Descriptors are never mirrored as structs: their co
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+import functools
+import math
+import pickle
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 from typing import Any
 
@@ -88,6 +91,12 @@ def library() -> ctypes.CDLL:
     return lib
 
 
+def version() -> tuple[int, int, int]:
+    found = library().dnnl_version
+    found.restype = ctypes.POINTER(c_int * 3)
+    return tuple(found().contents)
+
+
 def check(status: int, what: str) -> None:
     if status:
         kind = Unsupported if status in (3, 4) else DnnlError
@@ -134,6 +143,7 @@ class Desc(_Handle):
     """The description of a tensor in memory: dimensions, element type and layout."""
 
     kind = "memory_desc"
+    is_any = False  # the layout is left to the primitive
 
     @classmethod
     def _make(cls, what: str, create: Any, *args: Any) -> Desc:
@@ -152,9 +162,10 @@ class Desc(_Handle):
     @classmethod
     def any(cls, shape: Sequence[int], dtype: str) -> Desc:
         """A layout that the primitive will choose."""
-        return cls._make(
-            "describe a tensor", library().dnnl_memory_desc_create_with_tag, len(shape), dims(shape), DTYPES[dtype], 1
-        )
+        create = library().dnnl_memory_desc_create_with_tag
+        found = cls._make("describe a tensor", create, len(shape), dims(shape), DTYPES[dtype], 1)
+        found.is_any = True
+        return found
 
     @classmethod
     def tagged(cls, shape: Sequence[int], dtype: str, tag: str) -> Desc:
@@ -214,8 +225,36 @@ class Desc(_Handle):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple:
+        """Written to a file by its contents; there are layouts that have no words."""
+        if self.is_any:
+            return _described, (self.shape, self.dtype)
+        try:
+            contents = (self.shape, self.dtype, self.strides, self.blocks)
+            if _described(*contents) == self:
+                return _described, contents
+        except DnnlError:
+            pass
+        raise pickle.PicklingError("a layout of oneDNN's own")
+
     def __repr__(self) -> str:
         return f"Desc(shape={self.shape}, strides={self.strides}, blocks={self.blocks})"
+
+
+def _described(shape: tuple, dtype: str, strides: tuple = (), blocks: tuple = ()) -> Desc:
+    """The description with these contents; with blocks, strides that do not follow from an order of the dimensions get lost."""
+    if not strides:
+        return Desc.any(shape, dtype)
+    if not blocks:
+        return Desc.strided(shape, dtype, strides)
+    blocked = {axis for axis, _ in blocks}
+    outer = sorted(
+        range(len(shape)), key=lambda d: (-strides[d], -shape[d] // math.prod(n for a, n in blocks if a == d))
+    )
+    letters = [chr(ord("A" if d in blocked else "a") + d) for d in outer]
+    return Desc.tagged(
+        shape, dtype, "".join(letters) + "".join(f"{size}{chr(ord('a') + axis)}" for axis, size in blocks)
+    )
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -278,10 +317,34 @@ def post_op_arguments(post_ops: Sequence[tuple]) -> list[int]:
     return found
 
 
+_MAKERS: dict[str, Callable[..., Op]] = {}
+
+
+def _remembered(make: Callable[..., Op]) -> Callable[..., Op]:
+    """A function or method that makes a primitive, which remembers how: so it can be made again from a file."""
+
+    @functools.wraps(make)
+    def made(*args: Any, **kwargs: Any) -> Op:
+        op = make(*args, **kwargs)
+        op.recipe = (make.__qualname__, args, kwargs)
+        return op
+
+    _MAKERS[make.__qualname__] = made
+    return made
+
+
+def _made_again(maker: str, args: tuple, kwargs: dict) -> Op:
+    return _MAKERS[maker](*args, **kwargs)
+
+
 class Op(_Handle):
     """A primitive ready to run, with the layouts it wants."""
 
     kind = "primitive"
+    recipe: tuple[str, tuple, dict]  # which function made it, and from what
+
+    def __reduce__(self) -> tuple:
+        return _made_again, self.recipe
 
     def __init__(self, descriptor: _PrimitiveDesc, allow_reference: bool = False):
         lib = library()
@@ -355,6 +418,7 @@ def _descriptor(what: str, create: Any, *args: Any) -> _PrimitiveDesc:
     return _PrimitiveDesc(handle.value or 0)
 
 
+@_remembered
 def reorder(source: Desc, target: Desc) -> Op:
     """Copy between layouts (and element types)."""
     create = library().dnnl_reorder_primitive_desc_create
@@ -363,6 +427,7 @@ def reorder(source: Desc, target: Desc) -> Op:
     )
 
 
+@_remembered
 def matmul(
     source: Desc,
     weights: Desc,
@@ -415,6 +480,7 @@ class Convolution:
         args = (prop, self.algorithm, source, weights, bias, target, *self.window.arguments(), attributes)
         return _descriptor("plan a convolution", self._create("forward"), engine(), *args)
 
+    @_remembered
     def forward(
         self,
         source: Desc,
@@ -428,12 +494,14 @@ class Convolution:
         prop = _FORWARD_TRAINING if training else _FORWARD_INFERENCE
         return Op(self._forward(source, weights, bias, target, prop, post_ops, scales))
 
+    @_remembered
     def backward_data(self, diff_source: Desc, weights: Desc, diff_target: Desc, hint: tuple[Desc, Desc, Desc]) -> Op:
         """`hint`: source, weights and target of the forward pass."""
         forward = self._forward(hint[0], hint[1], None, hint[2], _FORWARD_TRAINING, ())
         args = (self.algorithm, diff_source, weights, diff_target, *self.window.arguments(), forward, _Attributes())
         return Op(_descriptor("plan a convolution gradient", self._create("backward_data"), engine(), *args))
 
+    @_remembered
     def backward_weights(
         self,
         source: Desc,
@@ -473,9 +541,11 @@ class Pooling:
         args = (prop, self.algorithm, source, target, *self._geometry(), _Attributes())
         return _descriptor("plan a pooling", create, engine(), *args)
 
+    @_remembered
     def forward(self, source: Desc, target: Desc, training: bool) -> Op:
         return Op(self._forward(source, target, _FORWARD_TRAINING if training else _FORWARD_INFERENCE))
 
+    @_remembered
     def backward(self, diff_source: Desc, diff_target: Desc, hint: tuple[Desc, Desc]) -> Op:
         forward = self._forward(hint[0], hint[1], _FORWARD_TRAINING)
         create = library().dnnl_pooling_backward_primitive_desc_create

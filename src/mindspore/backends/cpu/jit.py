@@ -126,12 +126,22 @@ class Shelf:
 _SHELF: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
 
 
+def brings_objects() -> bool:
+    """Whether a model that is being compiled brings its own objects, or wants to know which ones it needs."""
+    return _SHELF.get() is not None
+
+
 def object_code(ir: str, optimised: bool = False) -> bytes:
     """The compiled object of a module, from the shelf or the disk cache when they have it."""
+    return _object_code(ir, optimised)[0]
+
+
+def _object_code(ir: str, optimised: bool) -> tuple[bytes, str]:
+    """The object, and its key if it is kept."""
     shelf = _SHELF.get()
     with _LOCK:
         if cache.folder() is None and shelf is None:
-            return _compile(ir, optimised)
+            return _compile(ir, optimised), ""
         key = _key(ir, optimised)
         body = shelf.known.get(key) if shelf is not None else None
         body = body or cache.read(key)
@@ -140,7 +150,7 @@ def object_code(ir: str, optimised: bool = False) -> bytes:
             cache.write(key, body)
         if shelf is not None:
             shelf.used[key] = body
-        return body
+        return body, key
 
 
 class Code:
@@ -150,9 +160,24 @@ class Code:
     """
 
     def __init__(self, name: str, ir: str, optimised: bool = False):
+        self._load(name, *_object_code(ir, optimised))
+
+    @classmethod
+    def stored(cls, name: str, key: str) -> Code:
+        """A function of an object in the disk cache. Raises LookupError where it is not there any more."""
+        body = cache.read(key)
+        if body is None:
+            raise LookupError(f"no compiled object {key}")
+        code = cls.__new__(cls)
+        code._load(name, body, key)
+        return code
+
+    def _load(self, name: str, body: bytes, key: str) -> None:
+        """`key`: of the object in the disk cache, "" if it is not kept."""
         openmp.runtime()  # its symbols must be there before code that calls them is linked
+        self.name, self.key = name, key
         with _LOCK:
-            self._engine = _loaded(object_code(ir, optimised))
+            self._engine = _loaded(body)
             self._process = os.getpid()
             self.address: int = self._engine.get_function_address(name)
         if not self.address:
