@@ -201,3 +201,13 @@ def test_match_inside_run_time_control_flow():
         for start in (1.0, 3.0):
             x = Tensor([start])
             assert float(ms.jit(lambda x, kind=kind: run(x, kind))(x)) == float(run(x, kind))
+
+
+def test_comments_that_settle_conditions():
+    @ms.jit
+    def told(x):
+        if x == 2:  # @jit.cond: False
+            return x + 1
+        return x * 10
+
+    assert told(Tensor(2)) == 20

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 import mindspore as ms
-from mindspore import Tensor, ops
+from mindspore import Tensor, mint, ops
 from mindspore.common import random as streams
 from mindspore.prims.random import random_bits, threefry
 
@@ -152,3 +152,18 @@ def test_normal_numbers_between_bounds():
         assert row.min() >= a and row.max() <= b
         expected = scipy.stats.truncnorm((a - m) / s, (b - m) / s, m, s)
         assert scipy.stats.kstest(row, expected.cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_counts_and_seeds_given_as_tensors(mode):
+    ms.set_context(mode=mode)
+    shuffled = ms.jit(lambda n: ops.randperm(n))
+    for n in (Tensor(5), Tensor([5])):
+        for order in (ops.randperm(n), shuffled(n), mint.randperm(n)):
+            assert sorted(order.tolist()) == [0, 1, 2, 3, 4]
+    for wrong in (Tensor(5.0), Tensor([5, 5]), "5"):
+        with pytest.raises(TypeError, match="randperm"):
+            ops.randperm(wrong)
+    chances, draw = Tensor([[0.5, 0.5]]), ops.MultinomialWithReplacement(9, True)
+    assert draw(chances, Tensor([3]), Tensor([0])).shape == (1, 9)
+    assert ms.jit(lambda seed: draw(chances, seed, 0))(Tensor([3])).shape == (1, 9)

@@ -69,3 +69,19 @@ def test_operations_as_objects():
     for trans in "NT":
         found = objects.SolveTriangular(lower=True, trans=trans)(Tensor(lower), Tensor(SPD)).asnumpy()
         np.testing.assert_allclose(found, scipy.linalg.solve_triangular(lower, SPD, trans, lower=True), atol=1e-10)
+
+
+@pytest.mark.parametrize("driver", [None, "gelsd", "gelss", "gelsy"])
+@pytest.mark.parametrize("shape", [(5, 5), (4, 5), (6, 3)])
+def test_least_squares_gives_what_its_driver_computes(driver, shape):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=shape), rng.normal(size=(shape[0], 2))
+    found = ms.scipy.linalg.lstsq(Tensor(a), Tensor(b), driver=driver)
+    wanted = scipy.linalg.lstsq(a, b, lapack_driver=driver or "gelsy")
+    residual = wanted[1] if driver in ("gelsd", "gelss") else []
+    for x, y in zip(found, (wanted[0], residual, wanted[2], [] if wanted[3] is None else wanted[3])):
+        assert np.allclose(x.asnumpy(), y) and x.shape == np.shape(y)
+    assert found[2].dtype is ms.int64
+    whole = ms.grad(lambda a: ms.scipy.linalg.lstsq(a, Tensor(b), driver="gelss"))(Tensor(a))
+    first = ms.grad(lambda a: ms.scipy.linalg.lstsq(a, Tensor(b), driver="gelss")[0])(Tensor(a))
+    assert np.allclose(whole.asnumpy(), first.asnumpy())

@@ -79,3 +79,51 @@ def test_gradients_per_example(name):
     found = ops.vmap(slope)(*map(Tensor, arrays)).asnumpy()
     expected = np.stack([slope(*(Tensor(a[i]) for a in arrays)).asnumpy() for i in range(3)])
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+# -- axes that do not fit ---------------------------------------------------------------------------------------------
+X = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+
+
+class Two(ms.nn.Cell):
+    def construct(self, x, y):
+        return x + y, 1
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize(
+    ("error", "words", "in_axes", "out_axes", "args"),
+    [
+        (RuntimeError, "single None", None, 0, (X, X)),
+        (RuntimeError, "all None", 0, (None, None), (X, X)),
+        (RuntimeError, "number of results of 'fn': 2, but got size: 3", 0, (0, 0, 0), (X, X)),
+        (RuntimeError, "should be a None or a scalar", (1.0, 0), 0, (X, X)),
+        (RuntimeError, "-3 in 'in_axes' is out of bounds", (-3, 0), 0, (X, X)),
+        (RuntimeError, "dst is None", 0, (None, 0), (X, X)),
+        (RuntimeError, "2 in 'out_axes' is out of bounds", 0, (2, 0), (X, X)),
+        (RuntimeError, "1 in 'out_axes' is out of bounds", 0, (0, 1), (X, X)),
+        (TypeError, "number of the function is 2", (0, 0), 0, (X,)),
+        (RuntimeError, "should be equal, but got 2 and 3", (0, 1), 0, (X, X)),
+    ],
+)
+def test_axes_that_do_not_fit(mode, error, words, in_axes, out_axes, args):
+    ms.set_context(mode=mode)
+    with pytest.raises(error) as caught:
+        ops.vmap(Two(), in_axes, out_axes)(*args)
+    assert words in str(caught.value)
+
+
+def test_numbers_are_the_same_for_every_example():
+    total, one = ops.vmap(Two(), (1, 1), (1, 0))(X, X)
+    assert total.tolist() == (X + X).tolist() and one.tolist() == [1, 1, 1]
+    assert ops.vmap(Two(), 0, (0, None))(X, X)[1] == 1
+
+
+def test_an_example_for_each_of_several_cells():
+    double, triple = ms.nn.Dense(3, 1), ms.nn.Dense(3, 1)
+    outs = ops.vmap(ms.nn.CellList([double, triple]), 0)(X)
+    assert np.allclose(outs.asnumpy(), np.stack([double(X[0]).asnumpy(), triple(X[1]).asnumpy()]))
+    with pytest.raises(ValueError, match="axis_size: 3 and the cell size: 2"):
+        ops.vmap(ms.nn.CellList([double, triple]), 1)(X)
+    with pytest.raises(RuntimeError, match="must be greater than 1"):
+        ops.vmap(ms.nn.CellList([double]), 0)(X)

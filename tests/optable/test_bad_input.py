@@ -32,6 +32,7 @@ OPS = [
     (TypeError, "x", lambda: ops.shuffle([1.0])),
     (TypeError, "num_true", lambda: ops.uniform_candidate_sampler(Tensor([[1]]), 1.5, 2, True, 5)),
     (ValueError, "true_classes", lambda: ops.log_uniform_candidate_sampler(Tensor([1]), 1, 2, True, 5)),
+    (TypeError, "'y'", lambda: ops.CopyWithSlice()(X, 3)),
     # -- axes
     (ValueError, "axis", lambda: ops.sum(X, 5)),
     (TypeError, "axis", lambda: ops.sum(X, "a")),

@@ -63,8 +63,14 @@ def test_hooks_see_gradients():
 
 
 def test_a_python_function_as_operation():
-    double = ops.Morph(lambda x: x * 2, lambda shape: shape, lambda dtype: dtype)
-    assert double(X).tolist() == [2, -4, 6]
+    scaled = ops.Morph(lambda x, by=3: x * by, lambda *shapes: shapes[0], lambda *types: types[0])
+    steep = ops.Morph(lambda x: x * 2, lambda s: s, lambda t: t, bprop_fn=lambda x, out, dout: (dout * 100,))
+    assert ms.jit(lambda x: scaled(x))(X).tolist() == [3, -6, 9]
+    assert ms.jit(lambda x: scaled(x, by=2))(X).tolist() == [2, -4, 6]
+    assert ms.jit(lambda x: ms.grad(lambda v: scaled(v, by=2).sum())(x))(X).tolist() == [2, 2, 2]
+    assert ms.jit(lambda x: ms.grad(lambda v: steep(v).sum())(x))(X).tolist() == [100, 100, 100]
+    with pytest.raises(RuntimeError, match="only supported in GRAPH_MODE"):
+        scaled(X)
 
 
 # -- types and static values ------------------------------------------------------------------------------------------

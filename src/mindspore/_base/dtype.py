@@ -197,7 +197,7 @@ _DISPLAY = {
 _BY_NAME: dict[str, Type] = {t.name: t for t in list(globals().values()) if isinstance(t, Type)}
 _BY_NAME["bool"] = bool_
 _BY_NUMPY: dict[Any, DType] = {d.np: d for d in NUMBER_TYPES if d._np is not None}
-_EXTENDED_NUMPY_NAMES = {"bfloat16", "float8_e4m3fn", "float8_e5m2"}
+_EXTENDED_NUMPY_NAMES = {"bfloat16", "float8_e4m3fn", "float8_e5m2", "int4"}
 _BY_PYTHON: dict[type, DType] = {bool_.np.type: bool_, int: int64, float: float64, complex: complex128, str: string}
 _BY_PYTHON[_PyBool] = bool_
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import Stack, Transpose
 from mindspore.prims.broadcasting import BroadcastTo, Reshape
+from mindspore.prims.checks import UnfitError
 from mindspore.prims.values import TensorBase
 
 if TYPE_CHECKING:
@@ -59,8 +61,15 @@ class Vectorized:
         return _place(results[0], self.out_axes, size, lambda _: next(stacked))
 
     def _axes(self, args: tuple) -> Any:
+        if self.in_axes is None:
+            raise UnfitError("The 'in_axes' of 'vmap' cannot be a single None while 'fn' is not a 'CellList'.")
+        if _all_none(self.out_axes):
+            raise UnfitError(
+                f"The 'out_axes' of 'vmap' cannot be all None while 'fn' is not a 'CellList', but got {self.out_axes}."
+            )
         axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
         if len(axes) != len(args):
+            _check_count(self.fn, len(args))
             raise ValueError(
                 f"For 'vmap', 'in_axes' has {len(axes)} entries, but '{self.__name__}' was given {len(args)} arguments."
             )
@@ -102,6 +111,21 @@ class Vectorized:
         outer.write(target, outer.node_of(value))
 
 
+def _all_none(axes: Any) -> bool:
+    """Whether axes, perhaps nested, name none at all."""
+    return all(map(_all_none, axes)) if isinstance(axes, (tuple, list)) else axes is None
+
+
+def _check_count(fn: Any, given: int) -> None:
+    """As many arguments as the function takes."""
+    declared = inspect.signature(getattr(fn, "construct", fn)).parameters.values()
+    wanted = [p for p in declared if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(wanted) != given and not any(p.kind is p.VAR_POSITIONAL for p in declared):
+        raise TypeError(
+            f"The parameters number of the function is {len(wanted)}, but the number of provided arguments is {given}."
+        )
+
+
 def _picked(value: Any, axis: Any, i: int) -> Any:
     """Example i of an argument, or of each of a sequence of them."""
     if axis is None:
@@ -113,23 +137,36 @@ def _picked(value: Any, axis: Any, i: int) -> Any:
 
 
 def _batch_size(args: tuple, axes: Any) -> int:
-    sizes: set[int] = set()
+    sizes: list[int] = []
     for a, x in zip(args, axes):
         _collect_sizes(a, x, sizes)
     if not sizes:
-        raise ValueError("For 'vmap', at least one argument must have an axis to map over; 'in_axes' gives none.")
-    if len(sizes) > 1:
-        raise ValueError(f"For 'vmap', the mapped axes must have the same size, but got {sorted(sizes)}.")
-    return sizes.pop()
+        raise UnfitError(
+            "Failed to get 'axis_size' within the scope of vmap. At least one argument must have an axis to map over."
+        )
+    for size in sizes:
+        if size != sizes[0]:
+            raise UnfitError(
+                "The 'axis_size' of each argument in the scope of 'vmap' should be equal, "
+                f"but got {sizes[0]} and {size}."
+            )
+    return sizes[0]
 
 
-def _collect_sizes(arg: Any, axis: Any, sizes: set[int]) -> None:
+def _checked_axis(name: str, axis: Any, ndim: int) -> int:
+    """An axis of in_axes or out_axes, counted from the front."""
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        raise UnfitError(f"The axis in vmap's '{name}' should be a None or a scalar of type Int64Imm, but got a {axis}.")
+    if not -ndim <= axis < ndim:
+        raise UnfitError(f"The axis: {axis} in '{name}' is out of bounds for array of dimension [{-ndim},{ndim}).")
+    return axis % ndim
+
+
+def _collect_sizes(arg: Any, axis: Any, sizes: list[int]) -> None:
     if axis is None:
         return
     if isinstance(arg, TensorBase):
-        if not isinstance(axis, int) or not -arg.ndim <= axis < arg.ndim:
-            raise ValueError(f"For 'vmap', axis {axis} is out of range for an argument of shape {tuple(arg.shape)}.")
-        sizes.add(arg.shape[axis])
+        sizes.append(arg.shape[_checked_axis("in_axes", axis, arg.ndim)])
     elif isinstance(arg, (tuple, list)):
         each = axis if isinstance(axis, (tuple, list)) else (axis,) * len(arg)
         for a, x in zip(arg, each):
@@ -160,13 +197,27 @@ def _place(result: Any, out_axes: Any, size: int, next_value: Callable) -> Any:
         if isinstance(out_axes, (tuple, list)) and len(out_axes) == 1:
             out_axes = out_axes[0]
         if out_axes is None:
+            if is_batched:
+                raise UnfitError(
+                    "It is invalid that source is not None and dst is None. For 'vmap', a result that differs between "
+                    "examples needs an axis in 'out_axes'."
+                )
             return value
         if not is_batched:
             value = BroadcastTo((size, *value.shape))(value)
-        return move_axis(value, 0, out_axes)
+        return move_axis(value, 0, _checked_axis("out_axes", out_axes, value.ndim))
     if isinstance(result, (tuple, list)):
         each = out_axes if isinstance(out_axes, (tuple, list)) else (out_axes,) * len(result)
+        if len(each) != len(result):
+            raise UnfitError(
+                "The size of vmap's 'out_axes' should be equal to the number of results of 'fn': "
+                f"{len(result)}, but got size: {len(each)}."
+            )
         return type(result)(_place(r, x, size, next_value) for r, x in zip(result, each))
+    if values.is_number(result) and out_axes is not None:  # the same for every example
+        _checked_axis("out_axes", out_axes, 1)
+        kind = np.float32 if isinstance(result, float) else None
+        return Tensor(np.full((size,), result, kind))
     return result
 
 
@@ -205,11 +256,30 @@ class _EnsembleMap:
 
     def __call__(self, *args: Any) -> Any:
         axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
+        self._check(args, axes)
         outs = []
         for i, cell in enumerate(self.cells):
             one = [a if x is None else move_axis(a, x, 0)[i] for a, x in zip(args, axes)]
             outs.append(parse.call(cell, tuple(one)) if ACTIVE.builder is not None else cell(*one))
         return _stack_results(outs, self.out_axes)
+
+    def _check(self, args: tuple, axes: Any) -> None:
+        """Several models of one signature, and an example for each."""
+        if len(self.cells) < 2:
+            raise UnfitError(
+                "In the model ensembling parallel training scenario ('VmapOperation' arg0 is a 'CellList'), "
+                f"the size of 'CellList' must be greater than 1, but got {len(self.cells)}."
+            )
+        taken = {len(inspect.signature(getattr(cell, "construct", cell)).parameters) for cell in self.cells}
+        if len(taken) > 1:
+            raise UnfitError("'VmapOperation' arg0 is a CellList, whose elements's inputs should be consistent.")
+        size = len(self.cells) if _all_none(axes) else _batch_size(args, axes)
+        if size != len(self.cells):
+            raise UnfitError(
+                "If you want to execute the model ensembling parallel training, please make sure the 'axis_size' in the "
+                "scope of vmap consistent with the cell size of the input 'CellList', otherwise, please do not enter "
+                f"'CellList' as the first argument, but we get axis_size: {size} and the cell size: {len(self.cells)}."
+            )
 
 
 def _stack_results(outs: list, axis: int) -> Any:

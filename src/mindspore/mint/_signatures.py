@@ -13,6 +13,7 @@ from mindspore.ops.arguments import (
     cast,
     normal_axis,
     require_rank,
+    static_int,
     static_ints,
     to_float,
 )
@@ -571,14 +572,14 @@ def randint_like(input: Tensor, *args: Any, dtype: Any = None, device: Any = Non
     return cast(randint(low, high, input.shape), dtype or input.dtype)
 
 
-def randperm(n: int, *, generator: Any = None, dtype: Any = mstype.int64) -> Tensor:
+def randperm(n: int | Tensor, *, generator: Any = None, dtype: Any = mstype.int64) -> Tensor:
     """A random order of 0 … n - 1.
 
     Examples:
         >>> print(mint.sort(mint.randperm(4))[0])
         [0 1 2 3]
     """
-    return rnd.RandomPermutation()(next_key(None, generator), n, mstype.to_dtype(dtype))
+    return rnd.RandomPermutation()(next_key(None, generator), static_int("randperm", "n", n, 0), mstype.to_dtype(dtype))
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = None) -> Tensor:

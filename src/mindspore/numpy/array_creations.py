@@ -238,7 +238,10 @@ def geomspace(
     """
     low, high = to_float(tensor(start)), to_float(tensor(stop))
     exponents = linspace(F.log2(F.abs(low)), F.log2(F.abs(high)), num, endpoint, axis=axis)
-    return cast(F.sign(low) * F.exp2(exponents), dtype)
+    sign = F.sign(low)
+    if exponents.ndim > 1:  # the new axis stands among those of the bounds
+        sign = F.expand_dims(F.broadcast_to(sign, F.broadcast_shapes(low.shape, high.shape)), axis)
+    return cast(sign * F.exp2(exponents), dtype)
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = mstype.float32) -> Tensor:

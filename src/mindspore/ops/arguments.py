@@ -12,6 +12,7 @@ from mindspore._base.dtype import DType
 from mindspore.common.tensor import Tensor
 from mindspore.prims import checks, values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.broadcasting import Reshape
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.measured import measure
 from mindspore.prims.reduction import ReduceMax
@@ -158,6 +159,16 @@ def static_ints(op: str, name: str, value: Any) -> tuple[int, ...]:
             raise unknown_value(f"'{name}' of '{op}'", value, SizeUnknownError)
         value = answer.tolist()
     return checks.shape(op, values.static_value(value), name)
+
+
+def static_int(op: str, name: str, value: Any, low: int | None = None) -> int:
+    """An int, or an int tensor of one element whose value is known or can be asked for."""
+    if isinstance(value, TensorBase):
+        checks.dtype_in(op, name, value.dtype, "iu")
+        if value.size != 1:
+            raise TypeError(f"For '{op}', '{name}' must hold one int, but got a Tensor of shape {value.shape}.")
+        (value,) = static_ints(op, name, Reshape()(value, (1,)))
+    return checks.integer(op, name, values.static_value(value), low)
 
 
 def _named(function: Callable, name: str, doc: str) -> Callable:

@@ -17,6 +17,7 @@ from mindspore.ops.arguments import (
     require_float,
     require_tensor,
     require_tensors,
+    static_int,
     static_ints,
     to_float,
 )
@@ -28,6 +29,7 @@ from mindspore.prims.gather_scatter import Gather
 from mindspore.prims.requirements import Holds, demand, demand_at_least, demand_between
 from mindspore.prims.scan import CumSum
 from mindspore.prims.sorting import SearchSorted, TopK
+from mindspore.prims.values import TensorBase
 
 __all__ = [
     "bernoulli", "cauchy", "choice_with_mask", "exponential", "gamma", "laplace", "log_normal",
@@ -38,7 +40,14 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _given(seed: Any) -> Any:
+    """A seed, of which 0 says that none is given."""
+    return seed if isinstance(seed, TensorBase) else seed or None
+
+
 def _key(seed: Any, generator: Any = None) -> Tensor:
+    if isinstance(seed, TensorBase) and seed.size == 1:
+        seed = static_int("random", "seed", seed)
     seed = values.static_value(seed)
     checks.require_known("random", "seed", seed)
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
@@ -129,15 +138,15 @@ def randint_like(input: Tensor, low: Any, high: Any, seed: Any = None, *, dtype:
     return cast(randint(low, high, input.shape, seed), input.dtype if dtype is None else dtype)
 
 
-def randperm(n: int, seed: Any = 0, offset: int = 0, dtype: Any = mstype.int64) -> Tensor:
+def randperm(n: int | Tensor, seed: Any = 0, offset: int = 0, dtype: Any = mstype.int64) -> Tensor:
     """A random order of 0 … n - 1.
 
     Examples:
         >>> print(ops.sort(ops.randperm(4).astype(ms.float32))[0])
         [0. 1. 2. 3.]
     """
-    count = checks.integer("randperm", "n", values.static_value(n), 0)
-    return rnd.RandomPermutation()(_key(seed or None), count, mstype.to_dtype(dtype))
+    count = static_int("randperm", "n", n, 0)
+    return rnd.RandomPermutation()(_key(_given(seed)), count, mstype.to_dtype(dtype))
 
 
 def shuffle(x: Tensor, seed: Any = None) -> Tensor:
@@ -392,7 +401,7 @@ def multinomial_with_replacement(
         >>> print(ops.multinomial_with_replacement(Tensor([[0.0, 1.0, 0.0]]), 2, 5, 3, True))
         [[1 1 1]]
     """
-    return multinomial(x, numsamples, replacement, seed or None)
+    return multinomial(x, numsamples, replacement, _given(seed))
 
 
 def random_categorical(logits: Tensor, num_sample: int, seed: Any = 0, dtype: Any = mstype.int64) -> Tensor:
@@ -407,7 +416,7 @@ def random_categorical(logits: Tensor, num_sample: int, seed: Any = 0, dtype: An
     from mindspore.ops.reduction import amax
 
     weights = ew.Exp()(to_float(logits) - amax(logits, -1, True))
-    return cast(multinomial(weights, num_sample, True, seed or None), dtype)
+    return cast(multinomial(weights, num_sample, True, _given(seed)), dtype)
 
 
 def choice_with_mask(input_x: Tensor, count: int = 256, seed: Any = None) -> tuple[Tensor, Tensor]:
@@ -498,7 +507,7 @@ def _candidates(
     """Draw `count` classes below `range_max`; `chance` is the probability of a class in one draw, of any class number."""
     if unique and count > range_max:
         raise ValueError(f"at most {range_max} different classes can be sampled, but 'num_sampled' is {count}.")
-    sampled = multinomial(chance(as_tensor(np.arange(range_max, dtype=np.float32))), count, not unique, seed or None)
+    sampled = multinomial(chance(as_tensor(np.arange(range_max, dtype=np.float32))), count, not unique, _given(seed))
 
     def expected(classes: Any) -> Any:
         probability = chance(cast(classes, mstype.float32))

@@ -10,10 +10,12 @@ import ast
 import functools
 import inspect
 import linecache
+import re
 import sys
 import types
 from typing import Any, NamedTuple
 
+_CONDITION = re.compile(r"#\s*@jit\.cond:\s*(True|False)\b")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -60,9 +62,20 @@ def _functions_in(text: str) -> dict[int, list[FunctionNode]]:
     try:
         tree = ast.parse(text)
         _mangle(tree, "")
+        if "@jit.cond" in text:
+            _settle_conditions(tree, text.splitlines())
         return _functions_by_line(tree)
     except (SyntaxError, ValueError):
         return {}
+
+
+def _settle_conditions(tree: ast.AST, lines: list[str]) -> None:
+    """Take the word of comments for conditions: `if x == 2:  # @jit.cond: True` takes its first branch, always."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.If, ast.While, ast.IfExp)):
+            told = _CONDITION.search(lines[(node.test.end_lineno or node.lineno) - 1])
+            if told:
+                node.test = ast.copy_location(ast.Constant(told[1] == "True"), node.test)
 
 
 def _mangle(node: ast.AST, home: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from mindspore._base import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
-from mindspore.ops.arguments import cast, concrete
+from mindspore.ops.arguments import cast, concrete, require_tensors
 from mindspore.ops.composition import REQUIRED, Composition, composition, plain
 from mindspore.ops.joining import slice_
 from mindspore.prims import checks, values
@@ -800,7 +800,12 @@ UnsortedSegmentSum = plain("UnsortedSegmentSum", F.unsorted_segment_sum)
 UnsortedSegmentProd = plain("UnsortedSegmentProd", F.unsorted_segment_prod)
 UnsortedSegmentMax = plain("UnsortedSegmentMax", F.unsorted_segment_max)
 UnsortedSegmentMin = plain("UnsortedSegmentMin", F.unsorted_segment_min)
-CopyWithSlice = composition("CopyWithSlice", lambda self, x, y: update(x, y),
+def _copied(x: Any, y: Any) -> Any:
+    require_tensors("CopyWithSlice", x=x, y=y)
+    return update(x, F.broadcast_to(cast(y, x.dtype), x.shape))
+
+
+CopyWithSlice = composition("CopyWithSlice", lambda self, x, y: _copied(x, y),
     """Copy the second tensor into the first, a Parameter or tensor, in place.
 
     Examples:

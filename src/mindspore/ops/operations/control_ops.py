@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.compiler import parse
 from mindspore.ops import functional as F
 from mindspore.ops.composition import REQUIRED, composition, plain
+from mindspore.prims.active import ACTIVE
 from mindspore.prims.arrays import ScalarToTensor
 from mindspore.prims.elementwise import StopGradient
 from mindspore.prims.hooks import GradientHook
@@ -34,16 +36,28 @@ UpdateState = composition("UpdateState", lambda self, state, *exprs: state,
 Reusing = plain("Reusing", F.identity)
 
 
-def _morph(self: Any, *args: Any) -> Any:
-    return self.fn(*args)
+def _morph(self: Any, *args: Any, **kwargs: Any) -> Any:
+    if ACTIVE.builder is None:
+        raise RuntimeError("Morph is only supported in GRAPH_MODE. In PyNative mode call the function itself.")
+
+    def construct(*inner: Any, **named: Any) -> Any:
+        return parse.call(self.fn, inner, named)
+
+    def bprop(_: Any, *parts: Any) -> Any:
+        return parse.call(self.bprop_fn, parts)
+
+    if self.bprop_fn is None:
+        return construct(*args, **kwargs)
+    bprop.__module__ = __name__  # library code: called, not interpreted
+    return ACTIVE.builder.root.interpreter.call_with_bprop(construct, bprop, self, args, kwargs)
 
 
 Morph = composition(
-    "Morph", _morph, """A Python function as an operation.
+    "Morph", _morph, """A Python function as an operation of graphs; `bprop_fn(*inputs, out, dout)` replaces its derived gradient.
 
     Examples:
         >>> double = ops.Morph(lambda x: 2 * x, lambda shape: shape, lambda dtype: dtype)
-        >>> print(double(Tensor([1.0, 2.0])))
+        >>> print(ms.jit(lambda x: double(x))(Tensor([1.0, 2.0])))
         [2. 4.]
     """, fn=REQUIRED, infer_shape=REQUIRED, infer_dtype=REQUIRED,
     bprop_fn=None,

@@ -11,7 +11,6 @@ from mindspore.common.tensor import Tensor
 from mindspore.ops import functional as F
 from mindspore.ops.arguments import cast, static_ints
 from mindspore.ops.composition import REQUIRED, composition
-from mindspore.prims import values
 
 
 def _seed(self: Any) -> int | None:
@@ -133,7 +132,7 @@ ParameterizedTruncatedNormal = composition(
 )  # fmt: skip
 MultinomialWithReplacement = composition(
     "MultinomialWithReplacement",
-    lambda self, x, seed, offset: F.multinomial(x, self.numsamples, self.replacement, values.static_value(seed) or None),
+    lambda self, x, seed, offset: F.multinomial_with_replacement(x, seed, offset, self.numsamples, self.replacement),
     """`numsamples` indices drawn with probabilities proportional to each row.
 
     Examples:
@@ -144,7 +143,7 @@ MultinomialWithReplacement = composition(
 )  # fmt: skip
 RandomCategorical = composition(
     "RandomCategorical",
-    lambda self, logits, n, seed: F.random_categorical(logits, n, values.static_value(seed), self.dtype),
+    lambda self, logits, n, seed: F.random_categorical(logits, n, seed, self.dtype),
     """`num_sample` indices per row drawn with probabilities softmax(logits).
 
     Examples:

@@ -217,17 +217,27 @@ def lu_solve(lu_and_piv: tuple, b: Any, trans: int = 0, overwrite_b: bool = Fals
 def lstsq(A: Any, B: Any, rcond: Any = None, driver: Any = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """(solution, residuals, rank, singular values) of the least-squares problem, by singular values.
 
+    As SciPy has it, residuals are empty unless A has more rows than columns, and with `driver` 'gelsy', the default, both they and
+    the singular values are. Gradients flow through the solution alone.
+
     Examples:
         >>> a, b = Tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), Tensor([1.0, 3.0, 5.0])
         >>> print(ms.scipy.linalg.lstsq(a, b)[0].round(decimals=4))
         [1. 2.]
     """
+    driver = checks.one_of("lstsq", "driver", driver or "gelsy", ("gelsd", "gelss", "gelsy"))
     s, u, v = dec.Svd()(A)
     limit = F.amax(s, -1, True) * (max(A.shape[-2:]) * 1.2e-7 if rcond is None else rcond)
     keep = F.greater(s, limit)
     inverse = F.where(keep, F.reciprocal(F.where(keep, s, F.ones_like(s))), F.zeros_like(s))
     right = F.expand_dims(B, -1) if B.ndim == A.ndim - 1 else B
     x = F.matmul(v * F.expand_dims(inverse, -2), F.matmul(F.adjoint(u), right))
-    residual = F.sum(F.square(F.matmul(A, x) - right), -2)
+    nothing = F.zeros((0,), s.dtype)
+    residual, singular = nothing, nothing
+    if driver != "gelsy":  # which computes neither
+        singular = s
+        if A.shape[-2] > A.shape[-1]:
+            residual = F.sum(F.square(F.matmul(A, x) - right), -2)
     x = F.squeeze(x, -1) if right is not B else x
-    return x, residual, F.count_nonzero(keep, -1), s
+    rank = cast(F.count_nonzero(keep, -1), mstype.int64)
+    return x, F.stop_gradient(residual), rank, F.stop_gradient(singular)
