@@ -1,48 +1,36 @@
-"""One process of this framework: times collectives as native steps, and data parallel training steps."""
+"""One process of this framework: collectives as native steps, and data parallel training steps."""
 
 from __future__ import annotations
 
-import json
+import functools
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
-from mindspore.communication import get_rank, init
+from mindspore.communication import init
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cpu"))
 import mindspore_cases as cases
+from turns import Case, serve
 
 
-def seconds(function, repeats):
-    """Median and least time of a call; the processes begin together."""
-    function()
-    times = []
-    for _ in range(repeats):
-        ops.Barrier()()
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return [float(np.median(times)), min(times)]
-
-
-def all_reduce(elements, chain, repeats):
-    """Of one sum: many in one graph, each of the one before, so that calling the graph does not count."""
+def all_reduce(elements: int, chain: int) -> Case:
+    """Many sums in one graph, each of the one before, so that calling the graph does not count."""
     reduce = ops.AllReduce()
 
-    def sums(x):
+    def sums(x: Tensor) -> Tensor:
         for _ in range(chain):
             x = reduce(x)
         return x
 
     graph, x = ms.jit(sums), Tensor(np.zeros(elements, np.float32))
-    return [t / chain for t in seconds(lambda: graph(x), repeats)]
+    return Case(lambda: graph(x), chain)
 
 
-def training(net, optimizer, x, y, flat=False, compiled=True):
+def training(exchanged, net, optimizer, x, y, flat=False, compiled=True):
     """The step of the benchmark of one process, with gradients averaged over processes."""
     cases.initialise(net)
     reducer = nn.DistributedGradReducer(optimizer.parameters, mean=True)
@@ -54,7 +42,7 @@ def training(net, optimizer, x, y, flat=False, compiled=True):
 
     def step(images, labels):
         loss, grads = gradient(images, labels)
-        optimizer(reducer(grads) if together else grads)
+        optimizer(reducer(grads) if exchanged else grads)
         return loss
 
     step = ms.jit(step)
@@ -62,23 +50,23 @@ def training(net, optimizer, x, y, flat=False, compiled=True):
     return lambda: float(step(x, y).asnumpy())
 
 
-together = True
+def steps(case: str, exchanged: bool) -> Case:
+    cases.training = functools.partial(training, exchanged)
+    return Case(getattr(cases, case)())
 
 
-def main():
-    global together
+def main() -> None:
     init()
-    results = {
-        "all-reduce of 1 KiB": all_reduce(256, 100, 50),
-        "all-reduce of 1 MiB": all_reduce(256 << 10, 4, 30),
-        "all-reduce of 100 MiB": all_reduce(25 << 20, 1, 8),
+    known = {
+        "all-reduce of 1 KiB": lambda: all_reduce(256, 1000),
+        "all-reduce of 1 MiB": lambda: all_reduce(256 << 10, 20),
+        "all-reduce of 100 MiB": lambda: all_reduce(25 << 20, 2),
+        "ResNet-50": lambda: steps("resnet50", True),
+        "ResNet-50, gradients not exchanged": lambda: steps("resnet50", False),
+        "GPT": lambda: steps("gpt", True),
+        "GPT, gradients not exchanged": lambda: steps("gpt", False),
     }
-    cases.training = training
-    for name in ("resnet50", "gpt"):
-        for together in (True, False):
-            results[name if together else f"{name}, gradients not exchanged"] = seconds(getattr(cases, name)(), 6)
-    if get_rank() == 0:
-        Path(sys.argv[1]).write_text(json.dumps(results))
+    serve(sys.argv[1], sys.argv[2], known, ops.Barrier())
 
 
 main()

@@ -1,22 +1,32 @@
-"""Two processes with one thread each: collectives and data parallel steps, beside PyTorch with gloo in the same run.
+"""Two processes with one thread each: collectives and data parallel steps, beside PyTorch with gloo in turns.
 
     python benchmarks/parallel/run.py --torch ENVIRONMENT/bin/python
 
-Without `--torch` this framework is timed alone. Rounds alternate, and the best median of each is shown.
+Without `--torch` this framework is timed alone. All processes of both frameworks are there at once and take turns, case by case;
+shown are medians over the rounds. The communication that a step does not hide is what the step takes longer than the same step
+without an exchange of gradients, in the same round.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
+from turns import Workers
+
 HERE = Path(__file__).resolve().parent
+OURS, RIVAL = "MindSpore, MPI", "PyTorch, gloo"
+SUMS = ("all-reduce of 1 KiB", "all-reduce of 1 MiB", "all-reduce of 100 MiB")
+#: what one step of both processes works through
+STEPS = {"ResNet-50": (2 * 8, "images/s"), "GPT": (2 * 4 * 128, "tokens/s")}
+ALONE = "{}, gradients not exchanged"
 
 
 def free_port() -> int:
@@ -25,48 +35,95 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def ours(result: Path, folder: str) -> None:
+def start_ours(address: str, folder: str) -> list[subprocess.Popen]:
     command = [
-        sys.executable, "-m", "mindspore.parallel.cluster.run", "--worker_num=2", "--local_worker_num=2", "--bind_core=True",
-        f"--master_port={free_port()}", "--join=True", f"--log_dir={folder}", str(HERE / "mindspore_worker.py"), str(result),
+        sys.executable, "-m", "mindspore.parallel.cluster.run", "--worker_num=2", "--local_worker_num=2", "--join=True",
+        f"--master_port={free_port()}", f"--log_dir={folder}", str(HERE / "mindspore_worker.py"), address, OURS,
     ]  # fmt: skip
-    subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=True)
+    return [subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})]
 
 
-def rival(python: str, result: Path) -> None:
+def start_rival(python: str, address: str) -> list[subprocess.Popen]:
     base = {**os.environ, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"}
-    command = [python, str(HERE / "torch_worker.py"), str(result)]
-    workers = [subprocess.Popen(command, env={**base, "RANK": str(rank)}) for rank in range(2)]
-    if sum(abs(worker.wait()) for worker in workers):
-        raise SystemExit("PyTorch failed")
+    command = [python, str(HERE / "torch_worker.py"), address, RIVAL]
+    return [subprocess.Popen(command, env={**base, "RANK": str(rank)}) for rank in range(2)]
 
 
-def table(found: dict[str, list[dict]]) -> str:
-    lines = ["| ms | " + " | ".join(found) + " |", "|---|" + "---|" * len(found)]
-    for case in next(iter(found.values()))[0]:
-        cells = []
-        for rounds in found.values():
-            best = min(rounds, key=lambda r: r[case][0])[case]
-            cells.append(f"{best[0] * 1e3:.4g} (min {best[1] * 1e3:.4g})")
-        lines.append(f"| {case} | " + " | ".join(cells) + " |")
+Times = dict[str, dict[str, list[tuple[float, float]]]]
+
+
+def measure(workers: Workers, frameworks: list[str], rounds: int, minutes: float) -> Times:
+    """framework -> case -> (wall, CPU) of each round."""
+    cases = [*SUMS, *(name for step in STEPS for name in (step, ALONE.format(step)))]
+    found: Times = {framework: {case: [] for case in cases} for framework in frameworks}
+    deadline = time.monotonic() + minutes * 60
+    for number in range(rounds + 1):  # the first builds
+        if number > 3 and time.monotonic() > deadline:
+            break
+        for case in cases:
+            for framework in frameworks if number % 2 else reversed(frameworks):
+                taken = workers.time(framework, case)
+                if number:
+                    found[framework][case].append(taken)
+    return found
+
+
+def median(times: list[tuple[float, float]], which: int = 0) -> float:
+    return statistics.median(t[which] for t in times)
+
+
+def exposed(by_case: dict[str, list[tuple[float, float]]], step: str) -> float:
+    """The share of a step that is communication in which nothing is computed."""
+    pairs = zip(by_case[step], by_case[ALONE.format(step)])
+    return statistics.median((full[0] - alone[0]) / full[0] for full, alone in pairs)
+
+
+def ratio(found: Times, case: str) -> float:
+    """How much longer the rival takes, round by round."""
+    return statistics.median(b[0] / a[0] for a, b in zip(found[OURS][case], found[RIVAL][case]))
+
+
+def table(found: Times) -> str:
+    frameworks, both = list(found), RIVAL in found
+    head = [*frameworks, *(["rival / ours"] if both else [])]
+    lines = ["| | " + " | ".join(head) + " |", "|---|" + "---|" * len(head)]
+
+    def row(name: str, cells: list[str], case: str = "") -> None:
+        last = [f"{ratio(found, case):.2f}" if case else ""] if both else []
+        lines.append("| " + " | ".join([name, *cells, *last]) + " |")
+
+    for case in SUMS:
+        row(f"{case}, ms", [f"{median(found[f][case]) * 1e3:.4g}" for f in frameworks], case)
+    for step, (items, unit) in STEPS.items():
+        row(f"{step}, {unit}", [f"{items / median(found[f][step]):.4g}" for f in frameworks], step)
+        row(f"{step}, ms a step (CPU)", [f"{median(found[f][step]) * 1e3:.0f} ({median(found[f][step], 1) * 1e3:.0f})" for f in frameworks])
+        alone = ALONE.format(step)
+        row(f"{step} without exchange, ms", [f"{median(found[f][alone]) * 1e3:.0f}" for f in frameworks], alone)
+        row(f"{step}, communication not hidden", [f"{exposed(found[f], step):.1%}" for f in frameworks])
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--torch", default="", help="an interpreter that has PyTorch")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--minutes", type=float, default=4, help="no round begins after that")
     options = parser.parse_args()
-    found: dict[str, list[dict]] = {}
+    workers = Workers()
     with tempfile.TemporaryDirectory() as folder:
-        result = Path(folder) / "result.json"
-        for _ in range(options.rounds):
-            ours(result, folder)
-            found.setdefault("MindSpore, MPI", []).append(json.loads(result.read_text()))
-            if options.torch:
-                rival(options.torch, result)
-                found.setdefault("PyTorch, gloo", []).append(json.loads(result.read_text()))
-    print(table(found))
+        started = start_ours(workers.address, folder)
+        if options.torch:
+            started += start_rival(options.torch, workers.address)
+        try:
+            workers.wait_for(4 if options.torch else 2, patience=120)
+            print(table(measure(workers, list(workers.lines), options.rounds, options.minutes)))
+        finally:
+            workers.hang_up()
+            for process in started:
+                try:
+                    process.wait(timeout=30)
+                except subprocess.TimeoutExpired:
+                    process.terminate()
 
 
 if __name__ == "__main__":

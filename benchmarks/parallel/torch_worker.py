@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import functools
 import sys
-import time
 from pathlib import Path
 
 import torch
@@ -13,33 +12,22 @@ from torch.nn.parallel import DistributedDataParallel
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "cpu"))
 import torch_cases as cases
+from turns import Case, serve
 
 
-def seconds(function, repeats):
-    function()
-    times = []
-    for _ in range(repeats):
-        dist.barrier()
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    times.sort()
-    return [times[len(times) // 2], times[0]]
-
-
-def all_reduce(elements, chain, repeats):
+def all_reduce(elements: int, chain: int) -> Case:
     x = torch.zeros(elements)
 
-    def run():
+    def run() -> None:
         for _ in range(chain):
             dist.all_reduce(x)
 
-    return [t / chain for t in seconds(run, repeats)]
+    return Case(run, chain)
 
 
-def training(net, optimizer, x, y):
+def training(exchanged, net, optimizer, x, y):
     """As in the benchmark of one process, the network wrapped."""
-    wrapped = DistributedDataParallel(net) if together else net
+    wrapped = DistributedDataParallel(net, gradient_as_bucket_view=True) if exchanged else net
 
     def step():
         optimizer.zero_grad()
@@ -51,24 +39,24 @@ def training(net, optimizer, x, y):
     return step
 
 
-together = True
+def steps(case: str, exchanged: bool) -> Case:
+    cases.training = functools.partial(training, exchanged)
+    return Case(getattr(cases, case)())
 
 
-def main():
-    global together
+def main() -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
-    results = {
-        "all-reduce of 1 KiB": all_reduce(256, 100, 20),
-        "all-reduce of 1 MiB": all_reduce(256 << 10, 4, 30),
-        "all-reduce of 100 MiB": all_reduce(25 << 20, 1, 8),
+    known = {
+        "all-reduce of 1 KiB": lambda: all_reduce(256, 100),
+        "all-reduce of 1 MiB": lambda: all_reduce(256 << 10, 20),
+        "all-reduce of 100 MiB": lambda: all_reduce(25 << 20, 2),
+        "ResNet-50": lambda: steps("resnet50", True),
+        "ResNet-50, gradients not exchanged": lambda: steps("resnet50", False),
+        "GPT": lambda: steps("gpt", True),
+        "GPT, gradients not exchanged": lambda: steps("gpt", False),
     }
-    cases.training = training
-    for name in ("resnet50", "gpt"):
-        for together in (True, False):
-            results[name if together else f"{name}, gradients not exchanged"] = seconds(getattr(cases, name)(), 6)
-    if dist.get_rank() == 0:
-        Path(sys.argv[1]).write_text(json.dumps(results))
+    serve(sys.argv[1], sys.argv[2], known, dist.barrier)
     dist.destroy_process_group()
 
 

@@ -44,27 +44,27 @@ class CommHandle:
             self._wait = None
 
 
-def begun(prim: collective.Collective, source: Any, deliver: Callable[[Any], None]) -> CommHandle:
+def begun(prim: collective.Collective, source: Any, deliver: Callable[[Any], None], *static: Any) -> CommHandle:
     """An operation on a tensor begun; `deliver` gets the result, at the latest when the handle is waited for.
 
     Where the operation is part of a graph or of a gradient, it is complete at once.
     """
     if ACTIVE.builder is not None or ACTIVE.tapes or prim.size == 1:
-        deliver(prim((source,))[0] if prim.variadic else prim(source))
+        deliver(prim((source,))[0] if prim.variadic else prim(source, *static))
         return CommHandle()
-    prim.infer(values.abstract_of(source))
-    pending, finish = prim.begin(source.asnumpy())
+    prim.infer(values.abstract_of(source), *static)
+    pending, finish = prim.begin(source.asnumpy(), *static)
     return CommHandle(lambda: deliver(values.from_array(finish(pending.wait()))))
 
 
-def _later(prim: collective.Collective, source: Any, async_op: bool) -> tuple[Any, CommHandle | None]:
+def _later(prim: collective.Collective, source: Any, async_op: bool, *static: Any) -> tuple[Any, CommHandle | None]:
     """The result and, if it may be there later, a handle."""
     if not async_op:
-        return prim(source), None
+        return prim(source, *static), None
     results: list[Any] = []  # what came at once, or the tensor that gets its value later
-    handle = begun(prim, source, lambda value: results[0].assign_value(value) if results else results.append(value))
+    handle = begun(prim, source, lambda value: results[0].assign_value(value) if results else results.append(value), *static)
     if not results:
-        kind = prim.infer(values.abstract_of(source))
+        kind = prim.infer(values.abstract_of(source), *static)
         results.append(values.from_array(np.zeros(kind.shape, kind.dtype.np)))
     return results[0], handle
 
@@ -110,7 +110,7 @@ def reduce_scatter_tensor(tensor: Any, op: str = "sum", group: str = _DEFAULT, a
     """Combine the tensors of all members; each keeps its part along the first axis."""
     _require_tensor("reduce_scatter_tensor", tensor)
     _check_op("reduce_scatter_tensor", op)
-    return _with_handle(collective.ReduceScatter(op, group)(tensor), async_op)
+    return _later(collective.ReduceScatter(op, group), tensor, async_op)
 
 
 def reduce(tensor: Any, dst: int, op: str = "sum", group: str = _DEFAULT) -> Any:

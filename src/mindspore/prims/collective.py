@@ -8,7 +8,7 @@ Shapes follow from the size of the group.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks, values, world
+from mindspore.prims.active import ACTIVE
+from mindspore.prims.debug import io_token
 from mindspore.prims.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -64,6 +66,18 @@ class Collective(Primitive):
     def effect(self) -> str:  # type: ignore[override]
         return "io" if world.transport().size > 1 else ""
 
+    #: a graph does it even where nobody reads its result: another process, whose program may differ, waits for it
+    must_happen: ClassVar[bool] = False
+
+    def __call__(self, *args: Any) -> Any:
+        if not self.must_happen or ACTIVE.builder is None:
+            return super().__call__(*args)
+        token = io_token()  # of what must happen before this
+        result = super().__call__(*_after(args, token))
+        done = result[0] if isinstance(result, tuple) else result
+        ACTIVE.builder.write(token, ACTIVE.builder.node_of(After()(token, done)))
+        return result
+
     @property
     def size(self) -> int:
         return world.group_size(self.group)
@@ -105,6 +119,40 @@ class Collective(Primitive):
                 f"'{self.group}', {parts}, but got shape {x.shape}."
             )
         return (x.shape[0] // parts, *x.shape[1:])
+
+
+def _after(args: tuple, token: Any) -> tuple:
+    """Arguments that are there only when the token is."""
+    if not args:
+        return (token,)
+    first = args[0]
+    if isinstance(first, (tuple, list)):
+        return ((*_after(tuple(first), token),), *args[1:]) if first else args
+    return (After()(first, token), *args[1:])
+
+
+class After(Primitive):
+    """`After()(x, other)` is x, once `other` has been computed.
+
+    Examples:
+        >>> from mindspore.prims.collective import After
+        >>> print(After()(Tensor([1.0]), Tensor(0)))
+        [1.]
+    """
+
+    effect = "io"
+
+    def __init__(self) -> None:
+        super().__init__("After")
+
+    def infer(self, x: Any, other: Any) -> Any:
+        return AbstractTensor(x.dtype, x.shape)
+
+    def eval(self, xp: Namespace, x: Any, other: Any) -> Any:
+        return xp.asarray(x)
+
+    def bprop(self, x: TensorBase, other: Any, out: TensorBase, dout: TensorBase) -> tuple:
+        return dout, None
 
 
 def _on_host(prim: Collective, args: tuple) -> Any:
@@ -262,10 +310,16 @@ class ReduceScatter(Collective):
         return AbstractTensor(x.dtype, self.divided(x, self.size))
 
     def communicate(self, x: Any) -> Any:
+        return world.reduce_arrays(self.op, world.transport().all_to_all(*self._parts(x), world.members(self.group)))
+
+    def begin(self, x: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        started = world.transport().start_all_to_all(*self._parts(x), world.members(self.group))
+        return started, lambda parts: world.reduce_arrays(self.op, parts)
+
+    def _parts(self, x: Any) -> tuple[list, list]:
+        """What each member gets of `x`, and what comes from each."""
         parts = np.split(x, self.size)
-        here = world.group_rank(self.group)
-        expected = [(parts[here].shape, x.dtype)] * self.size
-        return world.reduce_arrays(self.op, world.transport().all_to_all(parts, expected, world.members(self.group)))
+        return parts, [(parts[world.group_rank(self.group)].shape, x.dtype)] * self.size
 
     def on_mesh(self, jax: Any, place: Place, x: Any) -> Any:
         def total(y: Any) -> Any:
@@ -352,9 +406,14 @@ class Reduce(Collective):
         return AbstractTensor(x.dtype, x.shape)
 
     def communicate(self, x: Any) -> Any:
-        transport = world.transport()
-        parts = transport.all_gather(x, world.members(self.group))
-        return world.reduce_arrays(self.op, parts) if transport.rank == self.dest_rank else x
+        return self._chosen(x, world.transport().all_gather(x, world.members(self.group)))
+
+    def begin(self, x: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        started = world.transport().start_all_gather(x, world.members(self.group))
+        return started, lambda parts: self._chosen(x, parts)
+
+    def _chosen(self, x: Any, parts: list) -> Any:
+        return world.reduce_arrays(self.op, parts) if world.transport().rank == self.dest_rank else x
 
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         sent = Broadcast(self.dest_rank, self.group)((dout,))[0]
@@ -384,12 +443,16 @@ class CollectiveScatter(Collective):
         return AbstractTensor(x.dtype, self.divided(x, self.size))
 
     def communicate(self, x: Any) -> Any:
-        transport, ranks = world.transport(), world.members(self.group)
+        return world.transport().exchange(*self._messages(x))[0]
+
+    def begin(self, x: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        return world.transport().start_exchange(*self._messages(x)), lambda results: results[0]
+
+    def _messages(self, x: Any) -> tuple[list[world.Message], list[world.Expected]]:
         parts = np.split(x, self.size)
-        sends = (
-            [world.Message(rank, part) for rank, part in zip(ranks, parts)] if transport.rank == self.src_rank else []
-        )
-        return transport.exchange(sends, [world.Expected(self.src_rank, parts[0].shape, x.dtype)])[0]
+        here = world.transport().rank == self.src_rank
+        sends = [world.Message(rank, part) for rank, part in zip(world.members(self.group), parts)] if here else []
+        return sends, [world.Expected(self.src_rank, parts[0].shape, x.dtype)]
 
     def bprop(self, x: Any, out: TensorBase, dout: TensorBase) -> tuple:
         gathered = AllGather(self.group)(dout)
@@ -418,8 +481,13 @@ class CollectiveGather(Collective):
         return AbstractTensor(x.dtype, (x.shape[0] * self.size, *x.shape[1:]) if self._here else (1,))
 
     def communicate(self, x: Any) -> Any:
-        parts = world.transport().all_gather(x, world.members(self.group))
-        return np.concatenate(parts) if self._here else np.zeros((1,), x.dtype)
+        return self._chosen(world.transport().all_gather(x, world.members(self.group)))
+
+    def begin(self, x: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
+        return world.transport().start_all_gather(x, world.members(self.group)), self._chosen
+
+    def _chosen(self, parts: list) -> Any:
+        return np.concatenate(parts) if self._here else np.zeros((1,), parts[0].dtype)
 
     def bprop(self, x: TensorBase, out: TensorBase, dout: TensorBase) -> tuple:
         if not self._here:
@@ -435,12 +503,14 @@ class Barrier(Collective):
         0
     """
 
+    must_happen = True
+
     def __init__(self, group: str = WORLD):
         super().__init__(group)
 
-    def infer(self) -> Any:
+    def infer(self, *_: Any) -> Any:
         return AbstractTensor(mstype.int32, ())
 
-    def communicate(self) -> Any:
+    def communicate(self, *_: Any) -> Any:
         world.transport().barrier(world.members(self.group))
         return np.zeros((), np.int32)

@@ -78,9 +78,14 @@ class AlltoAll(Collective):
         return AbstractTensor(x.dtype, tuple(shape))
 
     def communicate(self, x: Any) -> Any:
+        pending, finish = self.begin(x)
+        return finish(pending.wait())
+
+    def begin(self, x: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
         parts = np.split(x, self.split_count, self.split_dim)
-        got = world.transport().all_to_all(parts, [(p.shape, p.dtype) for p in parts], world.members(self.group))
-        return np.concatenate(got, self.concat_dim)
+        expected = [(p.shape, p.dtype) for p in parts]
+        started = world.transport().start_all_to_all(parts, expected, world.members(self.group))
+        return started, lambda got: np.concatenate(got, self.concat_dim)
 
     def eval(self, xp: Namespace, x: Any) -> Any:
         return xp.array(x) if self.size == 1 else super().eval(xp, x)
@@ -112,9 +117,13 @@ class AlltoAllV(Collective):
         return AbstractTensor(x.dtype, (sum(self._numbers("recv_numel_list", recv_numel_list)),))
 
     def communicate(self, x: Any, send_numel_list: Any, recv_numel_list: Any) -> Any:
+        pending, finish = self.begin(x, send_numel_list, recv_numel_list)
+        return finish(pending.wait())
+
+    def begin(self, x: Any, send_numel_list: Any, recv_numel_list: Any) -> tuple[world.UnderWay, Callable[[Any], Any]]:
         parts = _pieces(x, self._numbers("send_numel_list", send_numel_list))
         expected = [((n,), x.dtype) for n in self._numbers("recv_numel_list", recv_numel_list)]
-        return np.concatenate(world.transport().all_to_all(parts, expected, world.members(self.group)))
+        return world.transport().start_all_to_all(parts, expected, world.members(self.group)), np.concatenate
 
     def prepare(self, args: tuple) -> tuple:
         x, *counts = args
@@ -236,6 +245,7 @@ class NeighborExchange(Collective):
     """
 
     variadic = True
+    must_happen = True
 
     def __init__(
         self,
@@ -302,6 +312,8 @@ class Send(Collective):
         [1. 2.]
     """
 
+    must_happen = True
+
     def __init__(self, sr_tag: int, dest_rank: int, group: str = WORLD, group_back: str = WORLD):
         super().__init__(
             group, sr_tag=sr_tag, dest_rank=_rank_in("Send", "dest_rank", dest_rank), group_back=group_back
@@ -331,6 +343,8 @@ class Receive(Collective):
         >>> print(ops.Receive(0, 0, [2], ms.float32)(sent))
         [3. 4.]
     """
+
+    must_happen = True
 
     def __init__(self, sr_tag: int, src_rank: int, shape: Any, dtype: Any, group: str = WORLD, group_back: str = WORLD):
         super().__init__(
@@ -374,6 +388,7 @@ class BatchISendIRecv(Collective):
     """
 
     variadic = True
+    must_happen = True
 
     def __init__(
         self,
@@ -414,6 +429,17 @@ class BatchISendIRecv(Collective):
         receives = [world.Expected(r, o.shape, o.dtype.np) for r, o in zip(sources, self._received())]
         sent, got = iter(xs), iter(world.transport().exchange(sends, receives))
         return tuple(next(got if kind == "irecv" else sent) for kind in self.op_types)
+
+    def bprop(self, *args: Any) -> tuple:
+        """What was received goes back to where it came from, and the other way; a sent tensor is also a result itself."""
+        *xs, out, dout = args
+        back = ["irecv" if kind == "isend" else "isend" for kind in self.op_types]
+        sent = [o for o, kind in zip(out, self.op_types) if kind == "isend"]
+        operation = BatchISendIRecv(back, self.remote_ranks, [x.shape for x in sent], [x.dtype for x in sent], self.group)
+        got = operation(tuple(d for d, kind in zip(dout, self.op_types) if kind == "irecv"))
+        returned = [g for g, kind in zip(got, back) if kind == "irecv"]
+        direct = [d for d, kind in zip(dout, self.op_types) if kind == "isend"]
+        return tuple(g + d for g, d in zip(returned, direct))
 
 
 __all__ = [

@@ -97,6 +97,9 @@ class Transport(abc.ABC):
     def start_all_gather(self, array: np.ndarray, ranks: tuple[int, ...]) -> UnderWay:
         return Done(self.all_gather(array, ranks))
 
+    def start_all_to_all(self, parts: list[np.ndarray], expected: list[tuple[Any, Any]], ranks: tuple[int, ...]) -> UnderWay:
+        return Done(self.all_to_all(parts, expected, ranks))
+
     def start_all_reduce(self, array: np.ndarray, op: str, ranks: tuple[int, ...]) -> UnderWay:
         return Done(self.all_reduce(array, op, ranks))
 

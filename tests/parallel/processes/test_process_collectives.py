@@ -30,3 +30,18 @@ def test_two_processes(by_two, case):
 def test_four_processes(tmp_path, backend):
     found = report(WORKER, tmp_path, processes=4, MS_DEV_BACKEND=backend)
     assert {case: errors for case, errors in found.items() if any(errors)} == {}
+
+
+TYPES = HERE / "types_worker.py"
+
+
+def test_all_types_by_all_functions(tmp_path):
+    found = report(TYPES, tmp_path)
+    assert len(found) > 40 and {case: errors for case, errors in found.items() if any(errors)} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes, backend", [(4, "cpu"), (2, "interp"), (2, "xla")])
+def test_all_types_on_all_backends(tmp_path, processes, backend):
+    found = report(TYPES, tmp_path, processes=processes, MS_DEV_BACKEND=backend)
+    assert {case: errors for case, errors in found.items() if any(errors)} == {}

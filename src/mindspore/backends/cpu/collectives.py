@@ -4,6 +4,9 @@ A sum over processes is begun where its operand is complete, and awaited before 
 `Lowering.emit`), so it travels while other steps compute. What nothing lies between is one blocking call. The first runs of
 a graph compare its sequence of collectives with those of the other processes.
 
+A message is sent by `MPI_Bsend`: the library copies it and delivers it in the background, so two processes may send to each
+other before they receive, and memory is free at once.
+
 Short floats are summed in float32. MPI leaves open what the maximum with a NaN is; those, and types it does not know,
 run on the host by the primitive's own rule.
 """
@@ -26,6 +29,8 @@ from mindspore.ir import AbstractTensor, AbstractTuple, CNode
 from mindspore.prims import collective, exchange, world
 
 _SHORT = ("float16", "bfloat16")
+#: calls that are no part of the sequence that all members of a group have in common
+_OF_ONE_PROCESS = ("MPI_Wait", "MPI_Test", "MPI_Bsend_c", "MPI_Recv_c")
 
 
 class _Collective:
@@ -190,6 +195,88 @@ def _barrier(lowering: Lowering, call: Value, operands: list[View], items: list[
         lowering.views[item.id] = lowering.view_of(Value("const", item.shape, item.dtype, (), 0))
 
 
+# -- messages ---------------------------------------------------------------------------------------------------------
+class _Messages(_Collective):
+    """Messages of one operation. Those to the process itself stay on the host, which keeps them in a queue of its own."""
+
+    def __init__(self, lowering: Lowering, call: Value, others: list[int]):
+        super().__init__(lowering, call)
+        if self.transport.rank in others or not all(0 <= rank < self.transport.size for rank in others):
+            raise Unsupported("a message to the process itself")
+
+    def send(self, view: View, to: int, tag: int) -> None:
+        source = self.lowering.plain(view)
+        arguments = [source, _nbytes(source), mpi.BYTE, to, tag, mpi.WORLD]
+        self._emit("MPI_Bsend_c", [source], [], arguments, f"{_kind(source)} to rank {to}", to)
+
+    def receive(self, item: Value, source: int, tag: int) -> None:
+        target = self.lowering.result_view(item)
+        arguments = [target, _nbytes(target), mpi.BYTE, source, tag, mpi.WORLD, 0]
+        self._emit("MPI_Recv_c", [], [target], arguments, f"{_kind(target)} from rank {source}", source)
+        self.lowering.views[item.id] = target
+
+    def _emit(self, function: str, reads: list[View], writes: list[View], arguments: list[Any], about: str, other: int) -> None:
+        ranks = (self.transport.rank, other)
+        note = self.transport.note(self.prim.name, ranks, about, self.location)
+        step = CallStep(reads, writes, self.prim.name, function=function, arguments=arguments, note=note, ranks=ranks)
+        self.lowering.emit(step)
+
+
+def _kind(view: View) -> str:
+    return f"{view.dtype}{list(view.shape)}"
+
+
+@handles(exchange.Send)
+def _send(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    _Messages(lowering, call, [prim.dest_rank]).send(operands[0], prim.dest_rank, prim.sr_tag)
+    lowering.views[items[0].id] = operands[0]
+
+
+@handles(exchange.Receive)
+def _receive(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    _Messages(lowering, call, [prim.src_rank]).receive(items[0], prim.src_rank, prim.sr_tag)
+
+
+@handles(exchange.NeighborExchange)
+def _neighbours(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    here = _Messages(lowering, call, [*prim.send_rank_ids, *prim.recv_rank_ids])
+    for operand, rank in zip(operands, prim.send_rank_ids):
+        here.send(operand, rank, 0)
+    wanted = _wanted(call, items)
+    for number, rank in enumerate(prim.recv_rank_ids):
+        here.receive(wanted[number], rank, 0)
+
+
+@handles(exchange.BatchISendIRecv)
+def _batch(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    prim = call.attr.prim
+    here = _Messages(lowering, call, list(prim.remote_ranks))
+    supply, wanted = iter(operands), _wanted(call, items)
+    plan = list(enumerate(zip(prim.op_types, prim.remote_ranks)))
+    for number, (kind, rank) in plan:
+        if kind == "isend":
+            operand = next(supply)
+            here.send(operand, rank, 0)
+            lowering.views[wanted[number].id] = operand
+    for number, (kind, rank) in plan:
+        if kind == "irecv":
+            here.receive(wanted[number], rank, 0)
+
+
+@handles(collective.After)
+def _after(lowering: Lowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    """No step: those that there are keep their order."""
+    lowering.views[items[0].id] = operands[0]
+
+
+def _wanted(call: Value, items: list[Value]) -> dict[int, Value]:
+    """All results by number: those that nobody reads have to be received, too."""
+    return {item.attr: item for item in (*unread(call), *items)}
+
+
 def unread(call: Value) -> list[Value]:
     """Values for the results of a collective that nobody reads; it happens all the same, since the others take part."""
     origin = call.origin.abstract if isinstance(call.origin, CNode) else None
@@ -201,7 +288,7 @@ def compared(graph: str, steps: list[Step]) -> list[Step]:
     """The steps, led by one for each group that compares what its members are about to do."""
     by_group: dict[tuple[int, ...], list[CallStep]] = {}
     for step in steps:
-        if isinstance(step, CallStep) and step.function not in ("MPI_Wait", "MPI_Test"):
+        if isinstance(step, CallStep) and step.function not in _OF_ONE_PROCESS:
             by_group.setdefault(step.ranks, []).append(step)
     transport = world.transport()
     if not by_group or not isinstance(transport, world.NativeTransport):

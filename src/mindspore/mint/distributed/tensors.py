@@ -41,13 +41,29 @@ def _handle(async_op: bool) -> CommHandle | None:
     return CommHandle() if async_op else None
 
 
-def _into(function: str, prim: collective.Collective, source: Any, target: Any, async_op: bool) -> CommHandle | None:
-    """Write the result of an operation on `source` into `target`, now or when the handle is waited for."""
-    handle = begun(prim, source, lambda value: _write(function, target, value))
+def _awaited(handle: CommHandle, async_op: bool) -> CommHandle | None:
+    """The handle, for those who want to wait later."""
     if async_op:
         return handle
     handle.wait()
     return None
+
+
+def _into(
+    function: str, prim: collective.Collective, source: Any, target: Any, async_op: bool, *static: Any
+) -> CommHandle | None:
+    """Write the result of an operation on `source` into `target`, now or when the handle is waited for."""
+    return _awaited(begun(prim, source, lambda value: _write(function, target, value), *static), async_op)
+
+
+def _into_each(function: str, prim: collective.Collective, source: Any, targets: Any, async_op: bool) -> CommHandle | None:
+    """The same, row i of the result into target i."""
+
+    def deliver(rows: Tensor) -> None:
+        for number, target in enumerate(targets or ()):
+            _write(function, target, rows[number])
+
+    return _awaited(begun(prim, source, deliver), async_op)
 
 
 def _group_op(function: str, op: Any) -> str:
@@ -68,8 +84,7 @@ def reduce(
 ) -> CommHandle | None:
     """Combine the tensors of all members into that of rank `dst`."""
     _check("reduce", tensor)
-    _write("reduce", tensor, collective.Reduce(dst, _group_op("reduce", op), _name(group))(tensor))
-    return _handle(async_op)
+    return _into("reduce", collective.Reduce(dst, _group_op("reduce", op), _name(group)), tensor, tensor, async_op)
 
 
 def broadcast(tensor: Any, src: int, group: str | None = None, async_op: bool = False) -> CommHandle | None:
@@ -100,10 +115,13 @@ def gather_into_tensor(
 ) -> CommHandle | None:
     """At rank `dst`, write the tensors of all members, joined along the first axis, into `output_tensor`."""
     _check("gather_into_tensor", output_tensor, input_tensor)
-    gathered = collective.CollectiveGather(dst, _name(group))(input_tensor)
-    if world.transport().rank == dst:
-        _write("gather_into_tensor", output_tensor, gathered)
-    return _handle(async_op)
+    gather_all = collective.CollectiveGather(dst, _name(group))
+
+    def deliver(gathered: Tensor) -> None:
+        if world.transport().rank == dst:
+            _write("gather_into_tensor", output_tensor, gathered)
+
+    return _awaited(begun(gather_all, input_tensor, deliver), async_op)
 
 
 def scatter_tensor(
@@ -111,8 +129,7 @@ def scatter_tensor(
 ) -> CommHandle | None:
     """Write this member's part, along the first axis, of the tensor of rank `src` into `output_tensor`."""
     _check("scatter_tensor", output_tensor, input_tensor)
-    _write("scatter_tensor", output_tensor, collective.CollectiveScatter(src, _name(group))(input_tensor))
-    return _handle(async_op)
+    return _into("scatter_tensor", collective.CollectiveScatter(src, _name(group)), input_tensor, output_tensor, async_op)
 
 
 def all_gather(
@@ -122,10 +139,8 @@ def all_gather(
     size = world.group_size(_name(group))
     _check("all_gather", tensor)
     _check_list("all_gather", tensor_list, size)
-    gathered = collective.AllGather(_name(group))(tensor.reshape((1, *tensor.shape)))
-    for i, target in enumerate(tensor_list):
-        _write("all_gather", target, gathered[i])
-    return _handle(async_op)
+    row = tensor.reshape((1, *tensor.shape))
+    return _into_each("all_gather", collective.AllGather(_name(group)), row, tensor_list, async_op)
 
 
 def gather(
@@ -133,12 +148,11 @@ def gather(
 ) -> CommHandle | None:
     """At rank `dst`, write the tensor of member i into `gather_list[i]`."""
     _check("gather", tensor)
-    gathered = collective.CollectiveGather(dst, _name(group))(tensor.reshape((1, *tensor.shape)))
     if world.transport().rank == dst:
         _check_list("gather", gather_list, world.group_size(_name(group)))
-        for i, target in enumerate(gather_list or ()):
-            _write("gather", target, gathered[i])
-    return _handle(async_op)
+    targets = gather_list if world.transport().rank == dst else ()
+    row = tensor.reshape((1, *tensor.shape))
+    return _into_each("gather", collective.CollectiveGather(dst, _name(group)), row, targets, async_op)
 
 
 def scatter(
@@ -151,8 +165,7 @@ def scatter(
         _check_list("scatter", scatter_list, size)
     parts = scatter_list if world.transport().rank == src else [tensor] * size
     joined = concat([part.reshape((1, *part.shape)) for part in parts or ()])
-    _write("scatter", tensor, collective.CollectiveScatter(src, _name(group))(joined))
-    return _handle(async_op)
+    return _into("scatter", collective.CollectiveScatter(src, _name(group)), joined, tensor, async_op)
 
 
 def reduce_scatter_tensor(
@@ -161,8 +174,7 @@ def reduce_scatter_tensor(
     """Combine the inputs of all members; write this member's part along the first axis into `output`."""
     _check("reduce_scatter_tensor", output, input)
     operation = collective.ReduceScatter(_group_op("reduce_scatter_tensor", op), _name(group))
-    _write("reduce_scatter_tensor", output, operation(input))
-    return _handle(async_op)
+    return _into("reduce_scatter_tensor", operation, input, output, async_op)
 
 
 def reduce_scatter(
@@ -173,8 +185,7 @@ def reduce_scatter(
     _check_list("reduce_scatter", input_list, world.group_size(_name(group)))
     joined = concat([part.reshape((1, *part.shape)) for part in input_list])
     operation = collective.ReduceScatter(_group_op("reduce_scatter", op), _name(group))
-    _write("reduce_scatter", output, operation(joined))
-    return _handle(async_op)
+    return _into("reduce_scatter", operation, joined, output, async_op)
 
 
 # -- parts of different sizes -----------------------------------------------------------------------------------------
@@ -233,9 +244,8 @@ def all_to_all_single(
     size = world.group_size(_name(group))
     sends = _elements("all_to_all_single", input.shape, input_split_sizes, size)
     receives = _elements("all_to_all_single", output.shape, output_split_sizes, size)
-    result = exchange.AlltoAllV(_name(group))(input.reshape(-1), sends, receives)
-    _write("all_to_all_single", output, result)
-    return _handle(async_op)
+    operation = exchange.AlltoAllV(_name(group))
+    return _into("all_to_all_single", operation, input.reshape(-1), output, async_op, sends, receives)
 
 
 def all_to_all(

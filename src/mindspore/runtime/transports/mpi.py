@@ -186,27 +186,27 @@ class MpiTransport(world.NativeTransport):
         )  # fmt: skip
 
     def all_to_all(self, parts: list[np.ndarray], expected: list[tuple[Any, Any]], ranks: tuple[int, ...]) -> list:
-        return self.start_all_to_all(parts, expected, ranks).wait()
+        return self.start_all_to_all(parts, expected, ranks, now=True).wait()
 
-    def start_all_to_all(self, parts: list[np.ndarray], expected: list[tuple[Any, Any]], ranks: tuple[int, ...]) -> Pending:
+    def start_all_to_all(
+        self, parts: list[np.ndarray], expected: list[tuple[Any, Any]], ranks: tuple[int, ...], now: bool = False
+    ) -> Pending:
         sources = [np.ascontiguousarray(p) for p in parts]
         results = [np.empty(shape, dtype) for shape, dtype in expected]
-        what = self._collective("AlltoAll", ranks, "")
         sent = np.frombuffer(b"".join(p.tobytes() for p in sources), np.uint8)
         got = np.empty(sum(r.nbytes for r in results), np.uint8)
         counts = [np.array([a.nbytes for a in arrays], np.int64) for arrays in (sources, results)]
         starts = [np.concatenate([[0], np.cumsum(c)[:-1]]).astype(np.int64) for c in counts]
-        request = self._begin(
-            "MPI_Ialltoallv_c", _at(sent), _at(counts[0]), _at(starts[0]), mpi.BYTE,
-            _at(got), _at(counts[1]), _at(starts[1]), mpi.BYTE, self.communicator(ranks),
-        )  # fmt: skip
-
         def finish() -> list[np.ndarray]:
             for result, start in zip(results, starts[1]):
                 result.reshape(-1).view(np.uint8)[:] = got[start : start + result.nbytes]
             return results
 
-        return Pending([request], what, finish, sent, got, counts, starts)
+        return self._begun(
+            now, watchdog.Waiting("AlltoAll", ranks), finish, (sent, got, counts, starts),
+            "MPI_Ialltoallv_c", _at(sent), _at(counts[0]), _at(starts[0]), mpi.BYTE,
+            _at(got), _at(counts[1]), _at(starts[1]), mpi.BYTE, self.communicator(ranks),
+        )  # fmt: skip
 
     def broadcast(self, array: np.ndarray, root: int, ranks: tuple[int, ...]) -> np.ndarray:
         return self.start_broadcast(array, root, ranks, now=True).wait()
