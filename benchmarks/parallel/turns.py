@@ -43,7 +43,7 @@ class Workers:
 
     def __init__(self) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:{}".format(self.listener.getsockname()[1])
+        self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
         self.lines: dict[str, list] = {}
 
     def wait_for(self, count: int, patience: float) -> None:

@@ -23,6 +23,7 @@ _LAZY = {
         ["rank_list_for_convert", "convert_checkpoint_by_rank", "convert_checkpoints"],
         "mindspore.parallel.checkpoint_convert",
     ),
+    **dict.fromkeys(["save_sharded_checkpoint", "load_sharded_checkpoint"], "mindspore.train._checkpoint.sharded"),
     "load_segmented_checkpoints": "mindspore.train.serialization",
     "reshard": "mindspore.parallel.function",
     "calibrate": "mindspore.parallel.calibration",

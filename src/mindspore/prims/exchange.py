@@ -432,7 +432,7 @@ class BatchISendIRecv(Collective):
 
     def bprop(self, *args: Any) -> tuple:
         """What was received goes back to where it came from, and the other way; a sent tensor is also a result itself."""
-        *xs, out, dout = args
+        out, dout = args[-2:]
         back = ["irecv" if kind == "isend" else "isend" for kind in self.op_types]
         sent = [o for o, kind in zip(out, self.op_types) if kind == "isend"]
         operation = BatchISendIRecv(back, self.remote_ranks, [x.shape for x in sent], [x.dtype for x in sent], self.group)

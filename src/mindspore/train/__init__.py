@@ -18,6 +18,7 @@ from mindspore.train.callback import (
     ModelCheckpoint,
     OnRequestExit,
     ReduceLROnPlateau,
+    ReplicaCheck,
     RunContext,
     SummaryCollector,
     TimeMonitor,
@@ -39,7 +40,7 @@ __all__ = [
     "EarlyStopping", "FixedLossScaleManager", "History", "LambdaCallback", "LearningRateScheduler", "LossMonitor",
     "LossScaleManager", "Model", "ModelCheckpoint", "OnRequestExit", "ReduceLROnPlateau", "RunContext", "TimeMonitor",
     "TrainFaultTolerance", "connect_network_with_dataset", "data_sink", "load_checkpoint", "load_param_into_net",
-    "save_checkpoint", "ExactResume", "FlopsUtilizationCollector", "SummaryCollector",
+    "save_checkpoint", "ExactResume", "ReplicaCheck", "FlopsUtilizationCollector", "SummaryCollector",
     "SummaryLandscape", "SummaryRecord", "auto_tune",
 ]  # fmt: skip
 __all__ += _metrics.__all__

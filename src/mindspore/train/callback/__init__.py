@@ -13,6 +13,7 @@ from mindspore.train.callback._lambda_callback import LambdaCallback
 from mindspore.train.callback._learning_rate import LearningRateScheduler, ReduceLROnPlateau
 from mindspore.train.callback._loss_monitor import LossMonitor
 from mindspore.train.callback._on_request_exit import OnRequestExit
+from mindspore.train.callback._replica_check import ReplicaCheck
 from mindspore.train.callback._resume import ExactResume
 from mindspore.train.callback._summary_collector import SummaryCollector
 from mindspore.train.callback._time_monitor import TimeMonitor
@@ -23,6 +24,7 @@ __all__ = [
     "CheckpointConfig",
     "EarlyStopping",
     "ExactResume",
+    "ReplicaCheck",
     "FlopsUtilizationCollector",
     "History",
     "LambdaCallback",
