@@ -35,6 +35,7 @@ from mindspore.prims.attention import Attention, AttentionGrad
 from mindspore.prims.attention_dropout import DropoutAttention, DropoutAttentionGrad
 from mindspore.prims.cached_attention import CachedAttention
 from mindspore.prims.collective import (
+    After,
     AllGather, AllReduce, Barrier, Broadcast, Collective, CollectiveGather, CollectiveScatter, Reduce, ReduceScatter,
 )  # fmt: skip
 from mindspore.prims.control import Call, Cond, While
