@@ -98,10 +98,10 @@ def test_refusals():
 
 
 class Attending(nn.Cell):
-    def __init__(self, pages, heads, width):
+    def __init__(self, pages, heads, width, cache=ms.float32):
         super().__init__()
-        self.keys = Parameter(Tensor(normal(0, pages, heads, width, PAGE)), name="keys")
-        self.values = Parameter(Tensor(normal(1, pages, heads, PAGE, width)), name="values")
+        self.keys = Parameter(Tensor(normal(0, pages, heads, width, PAGE), cache), name="keys")
+        self.values = Parameter(Tensor(normal(1, pages, heads, PAGE, width), cache), name="values")
         self.attention = CachedAttention(0.25)
 
     def construct(self, q, k, v, positions, tables):
@@ -121,23 +121,57 @@ def order_of(cache, table, head, is_key):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("heads", "kv_heads", "width"), [(4, 2, 8), (6, 6, 20), (8, 1, 128), (3, 1, 64)])
-def test_cached_attention(backend, heads, kv_heads, width):
+@pytest.mark.parametrize(("heads", "kv_heads", "width", "cache"), [
+    (4, 2, 8, ms.float32), (6, 6, 20, ms.float32), (8, 1, 128, ms.float32), (3, 1, 64, ms.float32), (4, 2, 32, ms.float16),
+])  # fmt: skip
+def test_cached_attention(backend, heads, kv_heads, width, cache):
     ms.set_context(backend=backend, mode=ms.GRAPH_MODE)
-    net = Attending(12, kv_heads, width)
+    net = Attending(12, kv_heads, width, cache)
     tables = np.array([[3, 5, 0], [3, 5, 0], [7, 1, 2], [9, 0, 0]], np.int32)
     positions = np.array([20, 21, 47, 0], np.int32)  # two of one sequence, the end of a page, a beginning
     q, k, v = normal(2, 4, heads, width), normal(3, 4, kv_heads, width), normal(4, 4, kv_heads, width)
     out = net(*map(Tensor, (q, k, v, positions, tables))).asnumpy()
     keys, values = net.keys.asnumpy(), net.values.asnumpy()
+    k, v = k.astype(keys.dtype), v.astype(keys.dtype)
     for row, (position, table) in enumerate(zip(positions, tables)):
         for head in range(heads):
             own = head // (heads // kv_heads)
             seen = order_of(keys, table, own, True)[: position + 1], order_of(values, table, own, False)[: position + 1]
             assert (seen[0][position] == k[row, own]).all() and (seen[1][position] == v[row, own]).all()
-            np.testing.assert_allclose(out[row, head], attended(q[row, head], *seen), rtol=2e-5, atol=2e-6)
+            want = attended(q[row, head], *(part.astype(np.float32) for part in seen))
+            np.testing.assert_allclose(out[row, head], want, rtol=2e-5, atol=2e-6)
     untouched = [page for page in range(12) if page not in (5, 2, 9)]
-    assert (keys[untouched] == normal(0, 12, kv_heads, width, PAGE)[untouched]).all()
+    assert (keys[untouched] == normal(0, 12, kv_heads, width, PAGE)[untouched].astype(keys.dtype)).all()
+
+
+@pytest.mark.parametrize("cache", (ms.float32, ms.float16))
+@pytest.mark.parametrize(("heads", "kv_heads", "width"), [(2, 2, 64), (6, 2, 16), (2, 1, 128)])
+def test_rows_of_a_prompt_have_the_bits_of_rows_alone(heads, kv_heads, width, cache):
+    """Two prompts, one of which begins in its second page, and two rows that are alone, together and row by row."""
+    ms.set_context(backend="cpu", mode=ms.GRAPH_MODE)
+    lengths, starts = (29, 37, 1, 1), (0, 20, 50, 3)
+    tables = np.repeat([[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]], lengths, 0).astype(np.int32)
+    positions = np.concatenate([np.arange(start, start + n) for start, n in zip(starts, lengths)]).astype(np.int32)
+    rows = len(positions)
+    q, k, v = normal(2, rows, heads, width), normal(3, rows, kv_heads, width), normal(4, rows, kv_heads, width)
+    nets = [Attending(20, kv_heads, width, cache) for _ in range(2)]
+    together = nets[0](*map(Tensor, (q, k, v, positions, tables))).asnumpy()
+    alone = [nets[1](*(Tensor(x[n : n + 1]) for x in (q, k, v, positions, tables))).asnumpy() for n in range(rows)]
+    assert (together == np.concatenate(alone)).all()
+    assert (nets[0].keys.asnumpy() == nets[1].keys.asnumpy()).all()
+    keys, values = (net.asnumpy().astype(np.float32) for net in (nets[0].keys, nets[0].values))
+    for row in (0, 15, 28, 29, 40, 66, 67):
+        seen = [order_of(c, tables[row], 0, n == 0)[: positions[row] + 1] for n, c in enumerate((keys, values))]
+        np.testing.assert_allclose(together[row, 0], attended(q[row, 0], *seen), rtol=2e-5, atol=2e-6)
+
+
+def test_a_value_that_is_not_finite_stays_out_of_earlier_rows():
+    ms.set_context(backend="cpu", mode=ms.GRAPH_MODE)
+    q, k, v = normal(2, 24, 1, 16), normal(3, 24, 1, 16), normal(4, 24, 1, 16)
+    v[13] = np.inf
+    tables = np.tile(np.array([[1, 2]], np.int32), (24, 1))
+    out = Attending(4, 1, 16)(*map(Tensor, (q, k, v, np.arange(24, dtype=np.int32), tables))).asnumpy()
+    assert np.isfinite(out[:13]).all() and not np.isfinite(out[13:]).any()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -27,8 +27,8 @@ class CachedAttention(Primitive):
     """(attended, keys, values) for rows of queries (rows, heads, width), and new keys and values (rows, kv heads, width).
 
     keys: (pages, kv heads, width, PAGE) and values: (pages, kv heads, PAGE, width) get the new ones; positions: int32 (rows,);
-    tables: int32 (rows, pages per sequence). A row sees the positions of its table up to its own, or, if `ends` (rows,) is given, up to
-    that: where all tokens of a sequence come at once, each can see all of them.
+    tables: int32 (rows, pages per sequence). The cache may have fewer bits (float16) than the queries. A row sees the positions of
+    its table up to its own, or, if `ends` (rows,) is given, up to that: where all tokens of a sequence come at once, each can see all.
 
     Examples:
         >>> keys, values = Parameter(ops.zeros((2, 1, 4, 16))), Parameter(ops.zeros((2, 1, 16, 4)))
@@ -82,10 +82,10 @@ class CachedAttention(Primitive):
         group = q.shape[1] // kv_heads
         place, within = positions // PAGE, positions % PAGE
         page = tables[xp.arange(rows), place]
-        keys = combine(xp, keys, (page, slice(None), slice(None), within), k, "none")
-        values = combine(xp, values, (page, slice(None), within), v, "none")
-        seen_keys = xp.moveaxis(keys[tables], 1, 3).reshape(rows, kv_heads, width, -1)
-        seen_values = xp.moveaxis(values[tables], 1, 2).reshape(rows, kv_heads, -1, width)
+        keys = combine(xp, keys, (page, slice(None), slice(None), within), k.astype(keys.dtype), "none")
+        values = combine(xp, values, (page, slice(None), within), v.astype(values.dtype), "none")
+        seen_keys = xp.moveaxis(keys[tables], 1, 3).reshape(rows, kv_heads, width, -1).astype(q.dtype)
+        seen_values = xp.moveaxis(values[tables], 1, 2).reshape(rows, kv_heads, -1, width).astype(q.dtype)
         scores = product(xp, q.reshape(rows, kv_heads, group, width), seen_keys) * np.float32(self.scale)
         visible = xp.arange(seen_keys.shape[-1]) <= (positions if ends is None else ends)[:, None]
         scores = xp.where(visible[:, None, None], scores, np.float32(-np.inf))

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
+import numpy as np
+
 from mindspore.prims.cached_attention import PAGE
 
 #: tokens of a page
@@ -94,8 +96,14 @@ class PageTable:
                 self._free.append(page)
 
 
-def pages_for(megabytes: int, layers: int, heads: int, width: int) -> int:
-    return max(megabytes * 2**20 // (2 * 4 * layers * heads * width * BLOCK), 2)
+def cache_type(weights: str) -> type[np.floating]:
+    """Of keys and values: as exact as float32 weights, or half as large beside weights that were rounded more than that."""
+    return np.float32 if weights == "float32" else np.float16
 
 
-__all__ = ["BLOCK", "OutOfPages", "PageTable", "pages_for"]
+def pages_for(megabytes: int, weights: str, layers: int, heads: int, width: int) -> int:
+    page = 2 * np.dtype(cache_type(weights)).itemsize * layers * heads * width * BLOCK
+    return max(megabytes * 2**20 // page, 2)
+
+
+__all__ = ["BLOCK", "OutOfPages", "PageTable", "cache_type", "pages_for"]

@@ -22,7 +22,7 @@ class DraftModel:
         shape, arrays = load(folder)
         if shape.vocabulary != vocabulary:
             raise ValueError(f"the draft model {folder} has {shape.vocabulary} tokens, but the model has {vocabulary}")
-        count = pages_for(megabytes, shape.layers, shape.kv_heads, shape.head_width)
+        count = pages_for(megabytes, weights, shape.layers, shape.kv_heads, shape.head_width)
         self._positions = shape.positions
         self._pages = PageTable(count)
         self._network = Network(shape, arrays, weights, count)

@@ -116,7 +116,7 @@ class Engine:
         self.limits = limits or Limits()
         shape, weights = load(folder)
         self.shape: Shape = shape
-        count = pages_for(self.limits.cache_megabytes, shape.layers, shape.kv_heads, shape.head_width)
+        count = pages_for(self.limits.cache_megabytes, self.limits.weights, shape.layers, shape.kv_heads, shape.head_width)
         self.pages = PageTable(count)
         self._network = Network(shape, weights, self.limits.weights, count, self.limits.adapters)
         self._draft = self._draft_of(shape)

@@ -1,8 +1,9 @@
 """Kernels of `PackedProduct`: rows times panels of a packed weight (`prims/packed_product.py` has the layouts).
 
-Threads share out the panels. A panel is read from memory once, for the first tile of rows; further tiles find it in the cache. All
-sums of a tile are in registers, and each is one chain over the inputs, so its bits depend on nothing else: neither on the number
-of rows nor on the number of threads.
+Threads share out the panels. A panel is read from memory once: while the tiles of rows go over it, each asks for a part of the next
+panel, so that memory is busy all the time and not during the first tile alone (32 rows with 8 bits: half the time). All sums of a
+tile are in registers, and each is one chain over the inputs, so its bits depend on nothing else: neither on the number of rows nor
+on the number of threads.
 
 With 8 and 4 bits, rows are rounded to 8 bits first: few of them by every thread for itself, which is cheaper than waiting; many are
 shared out. Weights are unsigned bytes,
@@ -27,6 +28,9 @@ from mindspore.prims.packed_product import PANEL, PackedProduct, group_of
 
 #: rows up to which every thread rounds all of them
 _FEW_ROWS = 32
+#: with more tiles, waiting for memory is a small part
+_MOST_ASKING_TILES = 8
+_CACHE_LINE = 64
 _LANES = 16
 _VECTORS = PANEL // _LANES
 _FLOATS, _INTS, _BYTES = f"<{_LANES} x float>", f"<{_LANES} x i32>", f"<{4 * _LANES} x i8>"
@@ -54,6 +58,11 @@ class Product:
     def tile(self) -> int:
         """Rows whose sums fit into the registers."""
         return 8 if self.registers == 512 else 2
+
+    @property
+    def halvings(self) -> int:
+        """The tiles of rows ask for 1 / 2 ** halvings of the next panel each."""
+        return (self.rows // self.tile or 1).bit_length() - 1
 
     @property
     def groups(self) -> int:
@@ -146,12 +155,25 @@ class _Plain:
         found = [memory.load(f, "float32", _ahead(f, place, 4 * _LANES * n), 1, m) for n, m in enumerate(self.masks)]
         return [(_FLOATS, value) for value in found] * rows
 
+    def _ask_ahead(self, row: str, start: str, step: str) -> None:
+        """Ask for this tile's part of the next panel; `start`: how far earlier steps have got, from the panel's beginning."""
+        f, p = self.f, self.p
+        if p.rows > _MOST_ASKING_TILES * p.tile:
+            return
+        share = 4 * PANEL >> p.halvings
+        tile = memory.offset(f, _ahead(f, start, p.panel_bytes), row, (p.panel_bytes >> p.halvings) // p.tile)
+        place = memory.offset(f, tile, step, share)
+        for line in range(-(-share // _CACHE_LINE)):
+            at = _ahead(f, place, line * _CACHE_LINE)
+            f.call("void", "llvm.prefetch.p0", ("ptr", at), ("i32", "0"), ("i32", "2"), ("i32", "1"))
+
     def _sums(self, row: str, rows: int) -> list[str]:
         f, p = self.f, self.p
         lines = [memory.offset(f, self.x, f.op(f"add i64 {row}, {r}"), 4 * p.inputs) for r in range(rows)]
 
         def step(k: str, sums: list[str]) -> list[str]:
             place = memory.offset(f, self.here, k, 4 * PANEL)
+            self._ask_ahead(row, self.here, k)
             across = [f.op(f"load {_FLOATS}, ptr {_ahead(f, place, 4 * _LANES * n)}, align 4") for n in range(_VECTORS)]
             found: list[str] = []
             for line in lines:
@@ -219,7 +241,7 @@ class _Rounded(_Plain):
         scales = memory.offset(f, self.scales, self.panel, 4 * PANEL * p.groups)
 
         def group(g: str, sums: list[str]) -> list[str]:
-            whole = self._group_sums(g, lines)
+            whole = self._group_sums(row, g, lines)
             place = memory.offset(f, scales, g, 4 * PANEL)
             found: list[str] = []
             across = [f.op(f"load {_FLOATS}, ptr {_ahead(f, place, 4 * _LANES * n)}, align 4") for n in range(_VECTORS)]
@@ -233,7 +255,7 @@ class _Rounded(_Plain):
 
         return f.loop("0", str(p.groups), "1", self._first(rows), group, known_nonempty=True)
 
-    def _group_sums(self, g: str, lines: list[str]) -> list[str]:
+    def _group_sums(self, row: str, g: str, lines: list[str]) -> list[str]:
         """The exact sums of a group's products."""
         f, p = self.f, self.p
         begin: list[tuple[str, str]] = []
@@ -243,10 +265,12 @@ class _Rounded(_Plain):
             begin += [(_INTS, f.splat("i32", surplus, _LANES))] * _VECTORS
         fours = 1 if p.kind == "int8" else 2  # of inputs in a byte's place
         weight = memory.offset(f, self.here, g, PANEL * p.group // fours)
+        part = memory.offset(f, self.here, g, PANEL * p.group // fours >> p.halvings)
         inputs = [memory.offset(f, line, g, p.group) for line in lines]
 
         def step(k: str, sums: list[str]) -> list[str]:
             place = memory.offset(f, weight, k, 4 * PANEL)
+            self._ask_ahead(row, part, k)
             across = [f.op(f"load {_INTS}, ptr {_ahead(f, place, 4 * _LANES * n)}, align 4") for n in range(_VECTORS)]
             for half in range(fours):
                 parts = across if fours == 1 else [self._nibbles(word, half) for word in across]
@@ -260,7 +284,9 @@ class _Rounded(_Plain):
         moved = f.op(f"lshr {_INTS} {word}, {f.splat('i32', '4', _LANES)}") if half else word
         return f.op(f"and {_INTS} {moved}, {f.splat('i32', str(0x0F0F0F0F), _LANES)}")
 
-    def _add_fours(self, across: list[str], inputs: list[str], k: str, fours: int, half: int, sums: list[str]) -> list[str]:
+    def _add_fours(
+        self, across: list[str], inputs: list[str], k: str, fours: int, half: int, sums: list[str]
+    ) -> list[str]:
         f = self.f
         found: list[str] = []
         pairs = [] if self.p.vnni else [_pairs(f, word, signed=False) for word in across]
@@ -292,7 +318,9 @@ def _pairs(f: Function, word: str, signed: bool) -> tuple[str, str]:
     shorts = f.op(f"bitcast {_INTS} {word} to {_SHORTS}")
     eight = f.splat("i16", "8", 2 * _LANES)
     shift = "ashr" if signed else "lshr"
-    return f.op(f"{shift} {_SHORTS} {f.op(f'shl {_SHORTS} {shorts}, {eight}')}, {eight}"), f.op(f"{shift} {_SHORTS} {shorts}, {eight}")
+    return f.op(f"{shift} {_SHORTS} {f.op(f'shl {_SHORTS} {shorts}, {eight}')}, {eight}"), f.op(
+        f"{shift} {_SHORTS} {shorts}, {eight}"
+    )
 
 
 def _dot_of_pairs(f: Function, total: str, unsigned: tuple[str, str], signed: tuple[str, str]) -> str:
@@ -329,5 +357,13 @@ def _packed_product(lowering: Lowering, call: Value, operands: list[View], items
     work = rows * inputs * prim.outputs
     name, code = f"packed product {prim.kind}", compiled(_write, product)
     nbytes = rows * product.row_bytes
-    emit(lowering, name, code, [target], reads, work, **({"scratch": nbytes} if product.rounds_alone else {"shared": nbytes}))
+    emit(
+        lowering,
+        name,
+        code,
+        [target],
+        reads,
+        work,
+        **({"scratch": nbytes} if product.rounds_alone else {"shared": nbytes}),
+    )
     lowering.views[items[0].id] = target
