@@ -51,7 +51,9 @@ async def _echo(scope, receive, send):
     if scope["type"] != "http":
         return
     message = await receive()
-    answer = orjson.dumps({"model_name": "same", "outputs": orjson.loads(message["body"])["inputs"]} if message["body"] else {})
+    answer = orjson.dumps(
+        {"model_name": "same", "outputs": orjson.loads(message["body"])["inputs"]} if message["body"] else {}
+    )
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(answer)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": answer})
@@ -69,7 +71,9 @@ def bare_grpc(folder, http, rpc):
         server = grpc.aio.server()
         handler = grpc.unary_unary_rpc_method_handler(same, lambda data: data, lambda data: data)
         methods = {"ModelInfer": handler, "ServerReady": handler}
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("inference.GRPCInferenceService", methods),))
+        server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler("inference.GRPCInferenceService", methods),)
+        )
         server.add_insecure_port(f"127.0.0.1:{rpc}")
         await server.start()
         await server.wait_for_termination()
@@ -82,7 +86,12 @@ def bare_grpc(folder, http, rpc):
 
 async def _http_client(port, end, counts, number):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    lines = ("POST /v2/models/same/infer HTTP/1.1", "Host: a", "Content-Type: application/json", f"Content-Length: {len(BODY)}")
+    lines = (
+        "POST /v2/models/same/infer HTTP/1.1",
+        "Host: a",
+        "Content-Type: application/json",
+        f"Content-Length: {len(BODY)}",
+    )
     head = "\r\n".join((*lines, "", "")).encode()
     while time.perf_counter() < end:
         writer.write(head + BODY)
@@ -163,7 +172,9 @@ def main():
         example = ms.Tensor(shape=[None, 4], dtype=ms.float32)
         ms.export(Same(), example, file_name=str(Path(folder, "same")), file_format="MINDIR")
         for kind, bare in (("http", bare_http), ("grpc", bare_grpc)):
-            pairs = [[rate(context, server, kind, folder, options) for server in (ours, bare)] for _ in range(options.turns)]
+            pairs = [
+                [rate(context, server, kind, folder, options) for server in (ours, bare)] for _ in range(options.turns)
+            ]
             mine, other = (statistics.median(column) for column in zip(*pairs))
             print(f"{kind}: {mine:.0f} requests/s, bare library {other:.0f}: {mine / other:.0%}", flush=True)
 

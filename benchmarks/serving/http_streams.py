@@ -18,18 +18,7 @@ import time
 
 import orjson
 import requests
-import tokenizers
-from llm import llama, write
-
-
-def tokenizer(folder, vocabulary=32000):
-    """Tokens are bytes; the others, which random weights choose, are words of their own."""
-    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
-    words = [*letters, *(f"w{number}" for number in range(vocabulary - len(letters)))]
-    made = tokenizers.Tokenizer(tokenizers.models.BPE({word: number for number, word in enumerate(words)}, []))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = tokenizers.decoders.ByteLevel()
-    made.save(os.path.join(folder, "tokenizer.json"))
+from llm import llama, tokenizer, write
 
 
 def stream(address, number, tokens, found):
@@ -49,7 +38,9 @@ def stream(address, number, tokens, found):
 
 def measure(address, clients, tokens, turn):
     found = []
-    threads = [threading.Thread(target=stream, args=(address, turn * clients + n, tokens, found)) for n in range(clients)]
+    threads = [
+        threading.Thread(target=stream, args=(address, turn * clients + n, tokens, found)) for n in range(clients)
+    ]
     begin = time.perf_counter()
     for thread in threads:
         thread.start()
@@ -89,7 +80,9 @@ def main():
             measure(address, options.clients, 8, 0)  # compile
             turns = [measure(address, options.clients, options.tokens, turn) for turn in range(1, options.turns + 1)]
             rate, first = (statistics.median(column) for column in zip(*turns))
-            print(f"{options.clients} clients: {rate:.0f} tok/s in all, first token after {first * 1e3:.0f} ms (median)")
+            print(
+                f"{options.clients} clients: {rate:.0f} tok/s in all, first token after {first * 1e3:.0f} ms (median)"
+            )
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(30)

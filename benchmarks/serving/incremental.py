@@ -35,7 +35,9 @@ class Layer(nn.Cell):
     def construct(self, x, seen, here):
         """x: (rows, width); seen: (rows, length), 0 or -1e9; here: (length, 1), 1 where a single row stands."""
         rows = x.shape[0]
-        q, k, v = ops.split(self.inward(self.before(x)).reshape(rows, 3 * self.heads, self.size).transpose(1, 0, 2), self.heads)
+        q, k, v = ops.split(
+            self.inward(self.before(x)).reshape(rows, 3 * self.heads, self.size).transpose(1, 0, 2), self.heads
+        )
         if self.keeps:
             if self.first:
                 ops.assign(self.keys, k)
@@ -80,7 +82,9 @@ def export(folder, **sizes):
         if weights is None:
             random = np.random.default_rng(0)
             weights = {
-                p.name: random.normal(p.name.endswith("gamma"), 0.02 if p.ndim > 1 else 0.01, p.shape).astype(np.float32)
+                p.name: random.normal(p.name.endswith("gamma"), 0.02 if p.ndim > 1 else 0.01, p.shape).astype(
+                    np.float32
+                )
                 for p in net.get_parameters()
                 if "past" not in p.name
             }
@@ -88,11 +92,15 @@ def export(folder, **sizes):
             if parameter.name in weights:
                 parameter.set_data(Tensor(weights[parameter.name]))
         tokens = Tensor(np.zeros(1 if keeps and not first else net.length, np.int32))
-        ms.export(net, tokens, Tensor([0], ms.int32), file_name=os.path.join(folder, f"{name}.mindir"), file_format="MINDIR")
+        ms.export(
+            net, tokens, Tensor([0], ms.int32), file_name=os.path.join(folder, f"{name}.mindir"), file_format="MINDIR"
+        )
 
 
 def load(folder, *files):
-    return LoadedModel(ModelDeclaration(files[0], tuple(f"{file}.mindir" for file in files), "MindIR", with_batch_dim=False), folder)
+    return LoadedModel(
+        ModelDeclaration(files[0], tuple(f"{file}.mindir" for file in files), "MindIR", with_batch_dim=False), folder
+    )
 
 
 def full(model, tokens, at):
@@ -129,7 +137,9 @@ def main():
             slow.append(seconds)
             np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
         slow_ms, fast_ms = statistics.median(slow) * 1e3, statistics.median(fast) * 1e3
-        print(f"a token at {options.length} tokens: full {slow_ms:.1f} ms, incremental {fast_ms:.2f} ms: {slow_ms / fast_ms:.0f} times")
+        print(
+            f"a token at {options.length} tokens: full {slow_ms:.1f} ms, incremental {fast_ms:.2f} ms: {slow_ms / fast_ms:.0f} times"
+        )
 
 
 if __name__ == "__main__":
