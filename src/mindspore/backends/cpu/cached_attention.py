@@ -319,14 +319,20 @@ class _Writer:
             nearest = smaller(f, nearest, other)
         whole = f.op(f"udiv i64 {f.op(f'add i64 {nearest}, 1')}, {PAGE}")
         out = f.loop("0", whole, "1", begin, lambda place, out: self._gather(row, head, str(PAGE), place, 0, out))
-        found: list[str] = []
-        for r, (end, last) in enumerate(zip(ends, pages)):
-            mine = [(self.row_kind, value) for value in out[r * a.together : (r + 1) * a.together]]
-            found += f.loop(
-                whole, last, "1", mine,
-                lambda place, out, r=r, end=end: self._gather(row, head, self._count(end, place), place, r * a.together, out),
-            )  # fmt: skip
-        return found
+        rest = (
+            self._rest(row, head, whole, r, end, last, out[r * a.together : (r + 1) * a.together])
+            for r, (end, last) in enumerate(zip(ends, pages))
+        )
+        return [value for line in rest for value in line]
+
+    def _rest(self, row: str, head: str, begin: str, r: int, end: str, last: str, out: list[str]) -> list[str]:
+        """The pages of row `r` from `begin` on, added to its sums."""
+        mine = [(self.row_kind, value) for value in out]
+        first = r * self.a.together
+        return self.f.loop(
+            begin, last, "1", mine,
+            lambda place, out: self._gather(row, head, self._count(end, place), place, first, out),
+        )  # fmt: skip
 
     def _count(self, end: str, place: str) -> str:
         """Tokens of a page that a row sees."""
@@ -352,9 +358,7 @@ class _Writer:
         f, a = self.f, self.a
         if a.cache == "float32":
             return f.op(f"load <{count} x float>, ptr {place}, align 4")
-        return f.op(
-            f"fpext <{count} x half> {f.op(f'load <{count} x half>, ptr {place}, align 2')} to <{count} x float>"
-        )
+        return f.op(f"fpext <{count} x half> {f.op(f'load <{count} x half>, ptr {place}, align 2')} to <{count} x float>")
 
 
 @handles(CachedAttention)
@@ -362,8 +366,8 @@ def _cached_attention(lowering: Lowering, call: Value, operands: list[View], ite
     q, k, v, keys, values, positions, tables, *ends = operands
     index = {"int32": "i32", "int64": "i64"}.get(positions.dtype)
     kept = keys.dtype in ("float32", "float16") and values.dtype == keys.dtype
-    indices = index is not None and all(view.dtype == positions.dtype for view in (tables, *ends))
-    if jit.vector_bits() < 256 or q.dtype != "float32" or not kept or not indices:
+    alike = all(view.dtype == positions.dtype for view in (tables, *ends))
+    if jit.vector_bits() < 256 or q.dtype != "float32" or not kept or index is None or not alike:
         raise Unsupported("cached attention of these types")
     q, k, v = (_by_rows(lowering, view) for view in (q, k, v))
     rows, heads, width = q.shape
@@ -373,20 +377,10 @@ def _cached_attention(lowering: Lowering, call: Value, operands: list[View], ite
     ]  # new values of the caches, in their own memory if nobody else reads them
     target = lowering.result_view(by_number[0]) if 0 in by_number else lowering.allocate("float32", q.shape)
     by_heads = k.shape[1] % openmp.threads() == 0
-    steps = tuple((layout.strides(view) or (0,))[0] for view in (q, k, v))
-    attention = Attention(
-        rows,
-        heads,
-        k.shape[1],
-        width,
-        tables.shape[1],
-        call.attr.prim.scale,
-        steps,
-        index,
-        by_heads,
-        bool(ends),
-        keys.dtype,
-    )  # type: ignore[arg-type]
+    q_step, k_step, v_step = ((layout.strides(view) or (0,))[0] for view in (q, k, v))
+    sizes = (rows, heads, k.shape[1], width, tables.shape[1])
+    steps = (q_step, k_step, v_step)
+    attention = Attention(*sizes, call.attr.prim.scale, steps, index, by_heads, bool(ends), keys.dtype)
     reads = [q, k, v, *(lowering.plain(view) for view in (positions, tables, *ends))]
     work = rows * heads * width * PAGE * tables.shape[1]
     emit(lowering, "cached attention", compiled(_write, attention), [target, *caches], reads, work, attention.scratch)
