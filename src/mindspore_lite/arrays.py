@@ -3,18 +3,22 @@
     row = {"dtype": the type in memory, "shape": […], "at": offset, "size": bytes [, "stored": how the bytes are to be read]}
 
 `stored` is the name of another float type ("float16"), or {"bits": 2…8, "axis": channel axis or null, "scale": row, "zero":
-row}: whole numbers of so many bits, packed without gaps, for which x = (q - zero) * scale. Equal arrays are stored once.
+row}: whole numbers of so many bits, packed without gaps, for which x = (q - zero) * scale; or {"order": [[extent, stride], …], "within":
+shape}: the elements lie as a convolution or product reads them, and loops of these extents and strides, the first one outermost, meet
+them in the order of an array of the shape `within`, whose first elements along each dimension are meant. Equal arrays are stored once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindspore._base.dtype import DType, from_numpy, type_of_name
+from mindspore._base.strided import walked
 from mindspore_lite.container import BadModelError, padded
 from mindspore_lite.quantise.bits import pack_bits, unpack_bits
 
@@ -71,6 +75,26 @@ class ArrayWriter:
         self._known[(kind, array.shape, _digest(np.ascontiguousarray(array)))] = number
         return number
 
+    def is_coded(self, array: np.ndarray) -> bool:
+        """Whether an array is, or would be, stored with fewer bits."""
+        kind = from_numpy(array.dtype).name
+        known = self._known.get((kind, array.shape, _digest(np.ascontiguousarray(array))))
+        if known is not None:
+            return "stored" in self.rows[known]
+        return self._half and kind == "float32" and array.size >= self._smallest
+
+    def add_in_order(
+        self, array: np.ndarray, content: np.ndarray, pairs: Sequence[Sequence[int]], within: Sequence[int]
+    ) -> int:
+        """Store an array whose elements `content` has in another order. Afterwards `add(array)` finds it."""
+        kind = from_numpy(array.dtype).name
+        key = (kind, array.shape, _digest(np.ascontiguousarray(array)))
+        if key not in self._known:
+            stored = {"order": [[int(e), int(s)] for e, s in pairs], "within": list(within)}
+            row = {"dtype": kind, "shape": list(array.shape), **self._place(content.tobytes()), "stored": stored}
+            self._known[key] = self._append(row)
+        return self._known[key]
+
     def _append(self, row: dict[str, Any]) -> int:
         self.rows.append(row)
         return len(self.rows) - 1
@@ -107,6 +131,15 @@ class ArrayReader:
                 raise BadModelError(f"its array {number} is damaged ({error})") from None
         return self._made[number]
 
+    def raw(self, number: Any) -> np.ndarray:
+        """The stored bytes of an array, in the order in which they lie in the file."""
+        if not isinstance(number, int) or not 0 <= number < len(self._rows):
+            raise BadModelError(f"it refers to an array that is not there ({number!r})")
+        at, size = self._rows[number]["at"], self._rows[number]["size"]
+        if not 0 <= at <= at + size <= len(self._data):
+            raise BadModelError(f"its array {number} is damaged")
+        return np.frombuffer(self._data[at : at + size], np.uint8)
+
     def _read(self, row: dict[str, Any]) -> np.ndarray:
         kind, shape, at, size = numpy_type(row["dtype"]), tuple(row["shape"]), row["at"], row["size"]
         if len(shape) > _MOST_DIMENSIONS or any(not isinstance(n, int) or n < 0 for n in shape):
@@ -114,6 +147,11 @@ class ArrayReader:
         if not 0 <= at <= at + size <= len(self._data):
             raise ValueError("its place")
         content, count, stored = self._data[at : at + size], math.prod(shape), row.get("stored")
+        if isinstance(stored, dict) and "order" in stored:
+            whole = walked(np.frombuffer(content, kind), stored["order"]).reshape(stored["within"])
+            if whole.ndim != len(shape) or any(n > w for n, w in zip(shape, whole.shape)):
+                raise ValueError("its shape")
+            return np.ascontiguousarray(whole[tuple(slice(n) for n in shape)])
         if isinstance(stored, dict):
             return self._dequantised(content, kind, shape, stored)
         as_stored = numpy_type(stored) if stored is not None else kind

@@ -11,10 +11,11 @@
 | `data` | the arrays' bytes, each at an offset divisible by 64 |
 | `graph` | JSON: the optimised graph for the shapes in `meta` (graph_records.py) |
 | `source` | the model's messages (ONNX or MindIR) without large arrays, to build graphs for other shapes |
-| `code` | machine code of the graph's kernels, for the CPU the model was converted on (code.py) |
+| `code` | machine code of the graph's kernels, for the CPU the model was converted on (stored_code.py) |
+| `plans` | the compiled graph, for the machine the model was converted on (plans.py) |
 
 Numbers are little-endian, checksums CRC-32. Unknown sections are passed over. A file may be encrypted as a whole. It is mapped, not
-read: sections that nobody asks for cost nothing but their checksum, which is looked at when a section is opened.
+read: sections that nobody asks for cost nothing but their checksum.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ _MOST_SECTIONS = 64
 
 class BadModelError(ValueError):
     """The bytes are no `.ms` model, or are damaged."""
+
+
+class NeedsValuesError(ValueError):
+    """A graph can only be built when the values of some inputs are known."""
 
 
 def padded(size: int) -> int:
@@ -117,6 +122,11 @@ class Container:
         if zlib.crc32(content) != crc:
             raise BadModelError(f"its section '{name}' is damaged")
         return content
+
+    def check(self) -> None:
+        """Look at the checksums of all sections; BadModelError if one is damaged."""
+        for name in self._entries:
+            self.section(name)
 
     def json(self, name: str) -> Any:
         try:

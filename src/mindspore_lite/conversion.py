@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from mindspore_lite.arrays import ArrayWriter
 from mindspore_lite.model_file import LiteModel
 from mindspore_lite.quantise.request import apply as request_quantised
 from mindspore_lite.session import Session, compiled_kernels
+
+if TYPE_CHECKING:
+    from mindspore_lite.training.options import TrainOptions
+    from mindspore_lite.training.plan import TrainPlan
 
 _SUFFIX = {True: ".ms", False: ".mindir"}
 
@@ -62,7 +66,8 @@ def convert(request: Request) -> str:
     if "micro_param" in request.config:
         _write_sources(request, model, path)
     code = compiled_kernels(model.program) if model.program is not None else {}
-    model_file.write(path, model._replace(info=_info(request), code=code), arrays, request.encrypt_key)
+    model = LiteModel(model.inputs, model.outputs, model.layout, model.program, model.origin, _info(request), code)
+    model_file.write(path, model, arrays, request.encrypt_key)
     return path
 
 
@@ -87,7 +92,7 @@ def _for_training(request: Request, origin: source.Source, layout: str, path: st
     """A model with the graphs that train it."""
     from mindspore_lite.training import file, gradients, options, plan
 
-    others = [name for name in ("common_quant_param", "micro_param") if name in request.config]
+    others = [name for name in ("common_quant_param",) if name in request.config]
     if others or request.half or request.encrypt_key is not None:
         given = others[0] if others else "weight_fp16" if request.half else "encryption"
         raise ValueError(f"{given} is for inference: models for training keep their weights as they are")
@@ -98,7 +103,10 @@ def _for_training(request: Request, origin: source.Source, layout: str, path: st
         print(f"TRAINING TAKES {made.needed} BYTES OF {settings.memory}: THE BATCH IN {made.pieces} PIECE(S)", flush=True)
     arrays = ArrayWriter()
     inputs = tuple(spec._replace(shape=shapes[spec.name]) for spec in made.program.inputs)
-    whole = LiteModel(inputs, made.program.outputs, layout, gradients.evaluation(made.program), origin, _info(request))
+    evaluated = gradients.evaluation(made.program)
+    whole = LiteModel(inputs, made.program.outputs, layout, evaluated, origin, _info(request))
+    if "micro_param" in request.config:
+        _write_training_sources(request, evaluated, made, settings, layout, path)
     extra = file.sections(made, gradients.loss_of(made.program, settings.loss), settings, arrays)
     model_file.write(path, whole, arrays, None, extra)
     return path
@@ -123,8 +131,25 @@ def _write_sources(request: Request, model: LiteModel, path: str) -> None:
     from mindspore_lite.aot import project
 
     options = project.MicroOptions.from_config(request.config, path.removesuffix(".ms"))
-    if options is not None:
-        project.write_project(model, options)
+    if options is None:
+        return
+    if options.train:
+        raise ValueError("codegen_mode = Train is for models that are converted for training (--trainModel=true)")
+    project.write_project(project.generate(model, options.name), options)
+
+
+def _write_training_sources(
+    request: Request, evaluated: Program, made: TrainPlan, settings: TrainOptions, layout: str, path: str
+) -> None:
+    """The same for a model that learns."""
+    from mindspore_lite.aot import project
+
+    options = project.MicroOptions.from_config(request.config, path.removesuffix(".ms"))
+    if options is None:
+        return
+    if not options.train:
+        raise ValueError("a model that is converted for training gives sources for training: set codegen_mode = Train")
+    project.write_project(project.generate_training(evaluated, made, settings, options.name, layout), options)
 
 
 def read_source(request: Request) -> tuple[source.Source, str]:

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
-from mindspore_lite import model_file, source
+from mindspore_lite import model_file
 from mindspore_lite.context import Context
 from mindspore_lite.model_file import LiteModel
 from mindspore_lite.session import Session
-from mindspore_lite.weight_pool import WeightPool
+
+if TYPE_CHECKING:
+    from mindspore_lite import source
+    from mindspore_lite.weight_pool import WeightPool
 
 
 def load(path: str, lite: bool, key: bytes | None = None, mode: str = "AES-GCM") -> LiteModel:
     """The model of a `.ms` file (`lite`), or of a `.mindir` file, which is prepared now."""
     if lite:
         return model_file.read(path, key, mode)
+    from mindspore_lite import source
+
     return prepare(source.from_mindir(path, key, mode))
 
 
 def prepare(origin: source.Source, layout: str = "NCHW", shapes: dict[str, tuple[int, ...]] | None = None) -> LiteModel:
     """A model made from its source; its graph is built if all sizes are known."""
+    from mindspore_lite import source
+
     inputs = tuple(spec._replace(shape=(shapes or {}).get(spec.name, spec.shape)) for spec in origin.inputs())
     program = None
     if not any(size < 0 for spec in inputs for size in spec.shape):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mindspore_lite import _checks as check
+from mindspore_lite import loading
 from mindspore_lite.base_model import BaseModel, input_tensors, run
 from mindspore_lite.config import read_config
 from mindspore_lite.context import Context
@@ -143,8 +144,6 @@ def load_model(
     path: str, model_type: ModelType | None = None, key: bytes | None = None, mode: str = "AES-GCM"
 ) -> LiteModel:
     """The model of a `.ms` or `.mindir` file; RuntimeError when it is none."""
-    from mindspore_lite import loading
-
     lite = model_type is ModelType.MINDIR_LITE if model_type is not None else not path.endswith(".mindir")
     try:
         return loading.load(path, lite, key, mode)
@@ -153,8 +152,6 @@ def load_model(
 
 
 def _session(model: LiteModel, context: Context, pool: WeightPool | None = None) -> Session:
-    from mindspore_lite import loading
-
     return loading.start(model, context, pool)
 
 

@@ -2,29 +2,61 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore._base.dtype import DType, type_of_name
-from mindspore.formats.program import Program, TensorSpec
-from mindspore_lite import source, stored_code
+from mindspore.formats.spec import TensorSpec, checked, raise_reported, typed
+from mindspore_lite import plans, stored_code
 from mindspore_lite.arrays import ArrayReader, ArrayWriter
 from mindspore_lite.container import BadModelError, Container, as_json, save
-from mindspore_lite.graph_records import CannotStoreError, read_graph, write_graph
+
+if TYPE_CHECKING:
+    from mindspore.formats.program import Program
+    from mindspore_lite import source
+
+_Compiled = tuple[plans.Runner, tuple[TensorSpec, ...], tuple[TensorSpec, ...]]
 
 
-class LiteModel(NamedTuple):
-    """What a model takes and gives, the graph for the shapes that are known, and what graphs for others are built from."""
+@dataclass
+class LiteModel:
+    """What a model takes and gives, the graph for the shapes that are known, and what graphs for others are built from.
+
+    A model of a file reads its graph when somebody asks for it: `compiled` may give what runs without it.
+    """
 
     inputs: tuple[TensorSpec, ...]  # -1 stands for a size that is open
     outputs: tuple[TensorSpec, ...]  # as far as they are known before a run
     layout: str  # of images among the inputs: NCHW or NHWC
-    program: Program | None
+    _program: Program | Callable[[], Program | None] | None
     origin: source.Source
     info: dict[str, str]
-    code: Mapping[str, bytes] = {}  # compiled kernels by key
+    _code: Mapping[str, bytes] | Callable[[], Mapping[str, bytes]] = dataclasses.field(default_factory=dict)
+    compiled: Callable[[int], _Compiled | None] = lambda threads: None  # for so many threads: what runs, inputs, outputs
+
+    @property
+    def program(self) -> Program | None:
+        from mindspore.formats.program import Program
+
+        if self._program is not None and not isinstance(self._program, Program):
+            self._program = self._program()
+        return self._program
+
+    @property
+    def code(self) -> Mapping[str, bytes]:
+        """Compiled kernels by key."""
+        if not isinstance(self._code, Mapping):
+            self._code = self._code()
+        return self._code
+
+    def with_program(self, program: Program, origin: source.Source | None = None) -> LiteModel:
+        """The same with another graph, for which nothing is compiled yet."""
+        return LiteModel(self.inputs, self.outputs, self.layout, program, origin or self.origin, self.info)
 
 
 def write(
@@ -42,7 +74,12 @@ def write(
         "source": model.origin.kind,
         "info": model.info,
     }
+    from mindspore_lite.graph_records import CannotStoreError, write_graph
+
     sections: dict[str, bytes] = {}
+    compiled = plans.PlanWriter(arrays)
+    if not extra:
+        compiled.arrange(model.program)
     content = model.origin.pack(arrays)
     if model.program is not None:
         weights = [[name, arrays.add(array, weight=True)] for name, array in model.program.weights.items()]
@@ -56,41 +93,72 @@ def write(
             }
         except CannotStoreError:
             pass  # it is built from the source when the model is loaded
+    sections = {"meta": as_json(meta), **sections}
+    plan = compiled.section(sections) if "graph" in sections else None
     sections = {
-        "meta": as_json(meta),
         **sections,
         "arrays": as_json(arrays.rows),
         "data": arrays.data(),
         "source": content,
     }
     code = stored_code.pack(model.code) if model.program is not None else None
-    if code is not None:
-        sections["code"] = code
+    sections |= {name: body for name, body in (("code", code), ("plans", plan)) if body is not None}
     save(path, {**sections, **(extra or {})}, key)
 
 
 def read(path: str, key: bytes | None = None, mode: str = "AES-GCM") -> LiteModel:
     """The model of a file; BadModelError when it is none."""
     container = Container.open(path, key, mode)
+    container.check()
     meta = container.json("meta")
     arrays = ArrayReader(container.json("arrays"), container.section("data"))
     try:
-        return LiteModel(
+        has_graph = "graph" in container and "program" in meta
+        model = LiteModel(
             tuple(_spec(*row) for row in meta["inputs"]),
             tuple(_spec(*row) for row in meta["outputs"]),
             str(meta["layout"]),
-            _program(container, meta, arrays) if "graph" in container and "program" in meta else None,
+            functools.partial(_program, container, meta, arrays) if has_graph else None,
             _Packed(str(meta["source"]), container, arrays),
             {str(k): str(v) for k, v in meta["info"].items()},
-            stored_code.unpack(container.section("code")) if "code" in container else {},
+            lambda: stored_code.unpack(container.section("code")) if "code" in container else {},
         )
+        found = _plans(container) if has_graph else None
+        if found is not None:
+            model.compiled = functools.partial(_compiled, found, meta["program"], arrays)
+        elif has_graph:
+            assert model.program is not None  # read now, because a damaged one is to be told of now
+        return model
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, BadModelError):
             raise
         raise BadModelError(f"its description is damaged ({error})") from None
 
 
+def _plans(container: Container) -> plans.Plans | None:
+    others = {name: container.section(name) for name in ("meta", "graph", "arrays")}
+    return plans.Plans.open(container.section("plans"), others) if "plans" in container else None
+
+
+def _compiled(signed: plans.Plans, row: dict[str, Any], arrays: ArrayReader, threads: int) -> _Compiled | None:
+    found = signed.revive(arrays, threads)
+    if found is None:
+        return None
+    executable, held = found
+    inputs, outputs = (tuple(_spec(*r) for r in row[part]) for part in ("inputs", "outputs"))
+
+    def run(*given: np.ndarray, _held: Any = held) -> tuple[np.ndarray, ...]:
+        results: tuple[np.ndarray, ...] = executable(*checked(inputs, given), own=True)
+        raise_reported(signed.index["record"], results)
+        return tuple(typed(value, spec.dtype) for value, spec in zip(results, outputs))
+
+    return run, inputs, outputs
+
+
 def _program(container: Container, meta: dict[str, Any], arrays: ArrayReader) -> Program:
+    from mindspore.formats.program import Program
+    from mindspore_lite.graph_records import read_graph
+
     row = meta["program"]
     graph = read_graph(container.json("graph"), arrays)
     inputs, weights = [_spec(*r) for r in row["inputs"]], {str(name): arrays.get(n) for name, n in row["weights"]}
@@ -103,16 +171,14 @@ def _program(container: Container, meta: dict[str, Any], arrays: ArrayReader) ->
     return Program(graph, tuple(inputs), tuple(_spec(*r) for r in row["outputs"]), weights, dict(row["updates"]))
 
 
-_OPENERS: dict[str, Callable[[bytes, ArrayReader], source.Source]] = {
-    "onnx": source.unpack_onnx, "mindir": source.unpack_mindir, "fixed": source.unpack_fixed,
-}  # fmt: skip
+_KINDS = ("onnx", "mindir", "fixed")
 
 
 class _Packed:
     """A source in a file, looked at when a graph for other shapes is wanted."""
 
     def __init__(self, kind: str, container: Container, arrays: ArrayReader):
-        if kind not in _OPENERS:
+        if kind not in _KINDS:
             raise BadModelError(f"it was made from {kind!r}, which this version does not know")
         self.kind = kind
         self._container, self._arrays = container, arrays
@@ -120,8 +186,10 @@ class _Packed:
 
     def _source(self) -> source.Source:
         if self._opened is None:
-            content = bytes(self._container.section("source"))
-            self._opened = _OPENERS[self.kind](content, self._arrays)
+            from mindspore_lite import source
+
+            openers = {"onnx": source.unpack_onnx, "mindir": source.unpack_mindir, "fixed": source.unpack_fixed}
+            self._opened = openers[self.kind](bytes(self._container.section("source")), self._arrays)
         return self._opened
 
     def inputs(self) -> list[TensorSpec]:

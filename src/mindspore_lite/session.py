@@ -11,21 +11,31 @@ import collections
 import contextlib
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mindspore.backends.base import CannotCompile
-from mindspore.formats.program import Program, Shape, TensorSpec
+from mindspore.formats.spec import Shape, TensorSpec
+from mindspore_lite.container import NeedsValuesError
 from mindspore_lite.model_file import LiteModel
-from mindspore_lite.source import NeedsValuesError
-from mindspore_lite.weight_pool import WeightPool
+from mindspore_lite.plans import Runner
+
+if TYPE_CHECKING:
+    from mindspore.formats.program import Program
+    from mindspore_lite.weight_pool import WeightPool
 
 _KEPT = 8
 _SMALL = 4096  # elements of an input whose values may decide shapes
 
-Runner = Callable[..., tuple[np.ndarray, ...]]
+
+class _Made(NamedTuple):
+    """A graph for given shapes, ready to run; `program` is None if it was compiled at conversion."""
+
+    run: Runner
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    program: Program | None = None
 
 
 class Session:
@@ -34,7 +44,7 @@ class Session:
     def __init__(self, model: LiteModel, threads: int = 0, pool: WeightPool | None = None):
         self.model, self.threads, self._pool = model, threads, pool
         self.shapes: dict[str, Shape] = {spec.name: spec.shape for spec in model.inputs}
-        self._made: collections.OrderedDict[Any, tuple[Program, Runner]] = collections.OrderedDict()
+        self._made: collections.OrderedDict[Any, _Made] = collections.OrderedDict()
         self._by_value = False
         self._lock = threading.Lock()
         self.weights: dict[str, np.ndarray] = {}  # new values given by the user
@@ -66,25 +76,31 @@ class Session:
     def outputs(self) -> tuple[TensorSpec, ...]:
         """What the model gives for the shapes at hand, as far as that is known."""
         found = self._made.get(self._key({}))
-        return found[0].outputs if found is not None else self.model.outputs
+        return found.outputs if found is not None else self.model.outputs
 
     def program(self) -> Program:
         """What runs for the shapes at hand."""
         if self._by_value:
             raise RuntimeError("the model is compiled for the values of its inputs in each run")
         with self._lock:
-            return self._compiled(self._key({}), {})[0]
+            return self._whole(self._compiled(self._key({}), {}))
+
+    def _whole(self, made: _Made) -> Program:
+        if made.program is not None:
+            return made.program
+        assert self.model.program is not None  # its plan was
+        return self.model.program
 
     # -- running --------------------------------------------------------------------------------------------------
     def run(self, arrays: Sequence[np.ndarray]) -> list[tuple[str, np.ndarray]]:
         """The results by name."""
         given = {spec.name: array for spec, array in zip(self.model.inputs, arrays)}
         with self._lock:
-            program, runner = self._for(given)
-        results = runner(*(given[spec.name] for spec in program.inputs))
-        return [(spec.name, value) for spec, value in zip(program.outputs, results)]
+            made = self._for(given)
+        results = made.run(*(given[spec.name] for spec in made.inputs))
+        return [(spec.name, value) for spec, value in zip(made.outputs, results)]
 
-    def _for(self, given: dict[str, np.ndarray]) -> tuple[Program, Runner]:
+    def _for(self, given: dict[str, np.ndarray]) -> _Made:
         for name, array in given.items():
             self.shapes[name] = array.shape
         if not self._by_value:
@@ -102,14 +118,24 @@ class Session:
         values = tuple((name, array.dtype.str, array.tobytes()) for name, array in known.items())
         return tuple(self.shapes.items()), values
 
-    def _compiled(self, key: Any, known: Mapping[str, np.ndarray]) -> tuple[Program, Runner]:
+    def _compiled(self, key: Any, known: Mapping[str, np.ndarray]) -> _Made:
         if key not in self._made:
-            program = self._with_new_weights(self._program(known))
-            self._made[key] = program, compile_program(program, self.threads, self.model.code, self._pool)
+            self._made[key] = self._from_plan(known) or self._new(known)
             if len(self._made) > _KEPT:
                 self._made.popitem(last=False)
         self._made.move_to_end(key)
         return self._made[key]
+
+    def _from_plan(self, known: Mapping[str, np.ndarray]) -> _Made | None:
+        """What was compiled at conversion, for the model's own shapes and weights, which stay in the file (no pool is needed)."""
+        own = all(self.shapes[spec.name] == spec.shape for spec in self.model.inputs)
+        found = self.model.compiled(self.threads) if own and not known and not self.weights else None
+        return _Made(*found) if found is not None else None
+
+    def _new(self, known: Mapping[str, np.ndarray]) -> _Made:
+        program = self._with_new_weights(self._program(known))
+        run = compile_program(program, self.threads, self.model.code, self._pool)
+        return _Made(run, program.inputs, program.outputs, program)
 
     def _program(self, known: Mapping[str, np.ndarray]) -> Program:
         stored = self.model.program
@@ -121,7 +147,7 @@ class Session:
     def update_weights(self, weights: Mapping[str, np.ndarray]) -> None:
         """Use other values from now on; KeyError for a name that is no weight, ValueError for another shape."""
         with self._lock:
-            program = self._compiled(self._key({}), {})[0]
+            program = self._whole(self._compiled(self._key({}), {}))
             for name, array in weights.items():
                 if program.weights[name].shape != array.shape:
                     raise ValueError(
@@ -154,6 +180,7 @@ def compile_program(
     """A function of arrays, on the native backend where it is there and can. `code`: kernels that are compiled already; `pool`: where
     weights are that several models have."""
     from mindspore.backends import cpu
+    from mindspore.backends.base import CannotCompile
 
     if cpu.available():
         from mindspore.backends.cpu import jit, runner

@@ -14,7 +14,7 @@ import numpy as np
 
 from mindspore.formats.program import Program, Shape, TensorSpec
 from mindspore_lite.arrays import ArrayReader, ArrayWriter
-from mindspore_lite.container import BadModelError
+from mindspore_lite.container import BadModelError, NeedsValuesError
 
 _LARGE = 1024  # bytes; smaller arrays stay in the messages
 _EXTERNAL = 1
@@ -22,10 +22,6 @@ _EXTERNAL = 1
 
 class UnsupportedError(ValueError):
     """The model has operations that have no form here."""
-
-
-class NeedsValuesError(ValueError):
-    """A graph can only be built when the values of some inputs are known."""
 
 
 class Source(Protocol):

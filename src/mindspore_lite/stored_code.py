@@ -49,26 +49,39 @@ def _secret(make: bool) -> bytes | None:
     return content if private and len(content) >= 32 else None
 
 
+def signed(content: bytes) -> bytes | None:
+    """Content behind its signature; None where this user cannot sign."""
+    secret = _secret(make=True)
+    return None if secret is None else hmac.new(secret, content, hashlib.sha256).digest() + content
+
+
+def verified(section: memoryview) -> memoryview | None:
+    """The content of a section that this user has signed; None of any other."""
+    secret = _secret(make=False)
+    signature, content = bytes(section[:_SIGNATURE]), section[_SIGNATURE:]
+    if secret is None or not hmac.compare_digest(hmac.new(secret, content, hashlib.sha256).digest(), signature):
+        return None
+    return content
+
+
 def pack(objects: Mapping[str, bytes]) -> bytes | None:
     """The section for objects by key; None where it could not be signed."""
-    secret = _secret(make=True)
-    if secret is None or not objects:
+    if not objects:
         return None
     index, at = {}, 0
     for key, body in objects.items():
         index[key] = [at, len(body)]
         at += len(body)
     table = as_json(index)
-    content = len(table).to_bytes(_LENGTH, "little") + table + b"".join(objects.values())
-    return hmac.new(secret, content, hashlib.sha256).digest() + content
+    return signed(len(table).to_bytes(_LENGTH, "little") + table + b"".join(objects.values()))
 
 
 def unpack(section: memoryview) -> dict[str, bytes]:
     """The objects by key; none unless this user has signed them."""
-    secret = _secret(make=False)
-    signature, content = bytes(section[:_SIGNATURE]), bytes(section[_SIGNATURE:])
-    if secret is None or not hmac.compare_digest(hmac.new(secret, content, hashlib.sha256).digest(), signature):
+    found = verified(section)
+    if found is None:
         return {}
+    content = bytes(found)
     size = int.from_bytes(content[:_LENGTH], "little")
     start = _LENGTH + size
     index = json.loads(content[_LENGTH:start])

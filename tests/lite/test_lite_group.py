@@ -9,6 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import mindspore_lite as mslite
+from mindspore.backends import cpu
 
 SIZE = 1024
 NBYTES = SIZE * SIZE * 4
@@ -26,11 +27,13 @@ def path(tmp_path):
     return str(tmp_path / "g.ms")
 
 
-def build(path, model):
-    """Memory that building takes, in bytes."""
+def build(path, model, threads=3):
+    """Memory that building takes, in bytes. There is no plan in the file for three threads: the model is compiled now."""
     gc.collect()
+    context = mslite.Context()
+    context.cpu.thread_num = threads
     before = tracemalloc.get_traced_memory()[0]
-    model.build_from_file(path, mslite.ModelType.MINDIR_LITE)
+    model.build_from_file(path, mslite.ModelType.MINDIR_LITE, context)
     gc.collect()
     return tracemalloc.get_traced_memory()[0] - before
 
@@ -50,6 +53,18 @@ def test_weights_are_held_once(path):
     x = np.random.default_rng(1).standard_normal((64, SIZE)).astype(np.float32)
     found = [model.predict([x])[0].get_data_to_numpy() for model in mslite_models]
     assert all((y == found[0]).all() for y in found)
+
+
+@pytest.mark.skipif(not cpu.available(), reason="needs the native backend")
+def test_weights_stay_in_the_file_if_it_has_a_plan(path):
+    models = [mslite.Model() for _ in range(2)]
+    mslite.ModelGroup(mslite.ModelGroupFlag.SHARE_WEIGHT).add_model(models)
+    tracemalloc.start()
+    try:
+        build(path, mslite.Model(), 1)
+        assert all(build(path, model, 1) < 0.1 * NBYTES for model in models)
+    finally:
+        tracemalloc.stop()
 
 
 def test_other_weights_stay_apart(path):

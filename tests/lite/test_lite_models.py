@@ -151,7 +151,7 @@ def test_quantised_weights_err_by_half_a_step(bits, tmp_path):
     step = np.abs(w).max(0) / (2 ** (bits - 1) - 1)
     assert (np.abs(found - w) <= step * 0.501).all()
     assert np.abs(found - w).max() > 0
-    assert (tmp_path / "g.ms").stat().st_size < w.nbytes * bits / 32 + 2600
+    assert (tmp_path / "g.ms").stat().st_size < w.nbytes * bits / 32 + 5000  # with machine code
 
 
 def test_new_weights(net, image, tmp_path):

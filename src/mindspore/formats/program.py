@@ -18,20 +18,13 @@ import numpy as np
 from mindspore._base.dtype import ARRAY_TYPES, DType
 from mindspore.backends.base import Backend
 from mindspore.compiler import driver, parse
+from mindspore.formats.spec import Shape, TensorSpec, checked, raise_reported, typed
 from mindspore.ir import AbstractTensor, FuncGraph
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
 from mindspore.prims.values import TensorBase
 
-Shape = tuple[int, ...]
-
-
-class TensorSpec(NamedTuple):
-    """What is known of an input or output: -1 stands for a size that the file leaves open."""
-
-    name: str
-    dtype: DType
-    shape: Shape
+__all__ = ["Program", "Shape", "State", "TensorSpec", "build"]
 
 
 @dataclass
@@ -78,36 +71,12 @@ class Program(NamedTuple):
 
         def run(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
             own = {"own": not kept & state.changing} if kept else {}
-            found = executable(*self._checked(arrays), *(state.arrays[name] for name in names), **own)
-            self._raise_reported(found)
+            found = executable(*checked(self.inputs, arrays), *(state.arrays[name] for name in names), **own)
+            raise_reported(self.graph.attrs.get("record"), found, self.errors)
             state.arrays.update({name: np.asarray(found[place]) for name, place in self.updates.items()})
-            return tuple(_as_typed(value, spec.dtype) for value, spec in zip(found, self.outputs))
+            return tuple(typed(value, spec.dtype) for value, spec in zip(found, self.outputs))
 
         return run
-
-    def _raise_reported(self, found: Sequence[Any]) -> None:
-        """Raise the error that a run has noted: an index out of range, say. Nothing was stored."""
-        record = self.graph.attrs.get("record")
-        if record is None:
-            return
-        code = int(found[record[0]])
-        if code:
-            value = float(found[record[1]])
-            if code > len(self.errors):
-                raise ValueError(f"A value that the model computes with is not allowed: {value:g}.")
-            raise self.errors[code - 1](value)
-
-    def _checked(self, arrays: Sequence[Any]) -> list[np.ndarray]:
-        if len(arrays) != len(self.inputs):
-            raise ValueError(f"The model takes {len(self.inputs)} inputs, but got {len(arrays)}.")
-        given = [np.asarray(array) for array in arrays]
-        for array, spec in zip(given, self.inputs):
-            if array.shape != spec.shape or array.dtype != spec.dtype.np:
-                raise ValueError(
-                    f"The input '{spec.name}' must be of shape {spec.shape} and type {spec.dtype}, but got shape "
-                    f"{array.shape} and type {array.dtype}."
-                )
-        return given
 
 
 def build(
@@ -178,11 +147,6 @@ def _small_type(value: Any) -> DType | None:
     """The type of an array that no tensor can hold; its bytes travel in its place."""
     name = value.dtype.name if isinstance(value, np.ndarray) else ""
     return next((kind for kind in ARRAY_TYPES if kind.name == name), None)
-
-
-def _as_typed(value: Any, dtype: DType) -> np.ndarray:
-    array = np.asarray(value)
-    return array.view(dtype.np) if dtype in ARRAY_TYPES else array
 
 
 def _as_node(value: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from mindspore.backends.cpu import layout, native, postops
 from mindspore.backends.cpu.layout import View
 from mindspore.compiler.fuse.loopir import Unsupported, Value
-from mindspore.prims import arrays, conv, linalg, pooling, structural
+from mindspore.prims import arrays, conv, gather_scatter, linalg, pooling, structural
 from mindspore.prims.primitive import Primitive
 from mindspore_lite.aot.lowering import Handler, PortableLowering
 
@@ -289,9 +289,8 @@ def _product(lowering: PortableLowering, call: Value, operands: list[View], item
     if known is not None and known.ndim == 2:
         _by_weights(lowering, lowering.plain(a), known, bias, add, result, _bounds(posts))
     else:
-        if posts:
-            raise Unsupported("a product of two computed matrices with more to do")
         _of_two(lowering, a, b, result, tuple(shape))
+        _after(lowering, posts, bias, add, result)
     lowering.views[items[0].id] = result
 
 
@@ -321,6 +320,19 @@ def _of_two(lowering: PortableLowering, a: View, b: View, y: View, shape: tuple[
         lowering.call("matmul", "ms_product", arguments, parts, [target])
 
 
+def _after(lowering: PortableLowering, posts: tuple[postops.Post, ...], bias: View | None, add: View | None, y: View) -> None:
+    """What a product of two computed matrices has to do besides, in place."""
+    if bias is not None:
+        dims = (*(((d, 0),) if d != 1 else () for d in y.shape[:-1]), layout.plain_dims(bias.shape)[0])
+        lowering.transform(View(bias.buffer, bias.dtype, y.shape, dims, bias.offset), y, add=True)
+    if add is not None:
+        lowering.transform(add, y, add=True)
+    if posts and posts[-1].kind == "relu":
+        lowering.apply("relu", y)
+    elif posts and posts[-1].kind == "clip":
+        lowering.bound(y, posts[-1].low, posts[-1].high)
+
+
 def _matrix(view: View, strides: tuple[int, ...], index: tuple[int, ...]) -> View:
     """One matrix of a batch; dimensions of 1 serve all."""
     lead = len(view.shape) - 2
@@ -328,6 +340,23 @@ def _matrix(view: View, strides: tuple[int, ...], index: tuple[int, ...]) -> Vie
     start = sum(s * (i if d != 1 else 0) for s, i, d in zip(strides, own, view.shape))
     assert view.dims is not None
     return View(view.buffer, view.dtype, view.shape[-2:], view.dims[-2:], view.offset + start)
+
+
+@_handles(gather_scatter.TensorScatterElements)
+def _scatter_elements(lowering: PortableLowering, call: Value, operands: list[View], items: list[Value]) -> None:
+    """The gradient of a choice by index."""
+    prim, (x, index, updates) = call.attr.prim, (lowering.plain(v) for v in operands)
+    axis = prim.axis % max(len(x.shape), 1)
+    others = [shape[:axis] + shape[axis + 1 :] for shape in (x.shape, index.shape)]
+    if x.dtype != "float32" or index.dtype not in ("int32", "int64") or prim.reduction not in ("none", "add") or others[0] != others[1]:
+        raise Unsupported(f"{prim.name} of {x.dtype} with {index.dtype} of the shape {index.shape} in C")
+    if updates.shape != index.shape:
+        raise Unsupported(f"{prim.name} of one update in C")
+    y = lowering.result_view(items[0])
+    outer, inner = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
+    sizes = f"{outer}, {x.shape[axis]}, {index.shape[axis]}, {inner}, {int(prim.reduction == 'add')}"
+    lowering.call("scatter", f"ms_scatter_{index.dtype}", f"{{0}}, {{1}}, {{2}}, {{3}}, {sizes}", [x, index, updates], [y])
+    lowering.views[items[0].id] = y
 
 
 # -- joins: the native backend's, which only ask for copies -----------------------------------------------------------

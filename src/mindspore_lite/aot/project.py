@@ -12,9 +12,13 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from mindspore.compiler.fuse.loopir import Unsupported
+from mindspore.formats.program import Program
 from mindspore_lite.aot import sources, toolchain
 from mindspore_lite.aot.sources import Sources
 from mindspore_lite.model_file import LiteModel
+from mindspore_lite.training.options import TrainOptions
+from mindspore_lite.training.plan import TrainPlan
 
 #: headers that programs written for the official library include
 _HEADERS = ("model_c", "tensor_c", "context_c", "types_c", "status_c", "data_type_c", "format_c", "handle_types_c")
@@ -28,6 +32,7 @@ class MicroOptions(NamedTuple):
     folder: str
     name: str
     libraries: tuple[str, ...] = ()
+    train: bool = False
 
     @classmethod
     def from_config(cls, config: dict[str, dict[str, str]], output: str) -> MicroOptions | None:
@@ -44,19 +49,19 @@ class MicroOptions(NamedTuple):
             raise ValueError(f"target must be one of {list(_BOARDS)}, but got {own['target']!r}")
         if own.get("support_parallel", "false").lower() == "true":
             raise ValueError("support_parallel: generated models run on one thread; leave it false")
-        if own.get("codegen_mode", "Inference") != "Inference":
-            raise ValueError("codegen_mode must be Inference: training runs on mindspore_lite itself")
+        mode = own.get("codegen_mode", "Inference")
+        if mode not in ("Inference", "Train"):
+            raise ValueError(f"codegen_mode must be Inference or Train, but got {mode!r}")
         libraries = tuple(word.strip() for word in own.get("library", "").split(",") if word.strip())
         for target in libraries:
             if target not in toolchain.TARGETS:
                 raise ValueError(f"library must name targets of {sorted(toolchain.TARGETS)}, but got {target!r}")
         folder, name = os.path.split(output)
-        return cls(own.get("save_path") or folder or ".", own.get("project_name") or name, libraries)
+        return cls(own.get("save_path") or folder or ".", own.get("project_name") or name, libraries, mode == "Train")
 
 
-def write_project(model: LiteModel, options: MicroOptions) -> str:
-    """Write the folder, which appears whole or not at all; ValueError says why a model has no such form."""
-    made = generate(model, options.name)
+def write_project(made: Sources, options: MicroOptions) -> str:
+    """Write the folder, which appears whole or not at all."""
     os.makedirs(options.folder, exist_ok=True)
     place = os.path.join(options.folder, options.name)
     aside = Path(tempfile.mkdtemp(prefix=".micro_", dir=options.folder))
@@ -75,9 +80,7 @@ def write_project(model: LiteModel, options: MicroOptions) -> str:
 
 
 def generate(model: LiteModel, name: str) -> Sources:
-    """A model's sources."""
-    from mindspore.compiler.fuse.loopir import Unsupported
-
+    """The sources of a model for inference; ValueError says why it has no such form."""
     if model.program is None:
         raise ValueError("generated C needs fixed shapes: give input_shape")
     if model.program.updates:
@@ -86,6 +89,16 @@ def generate(model: LiteModel, name: str) -> Sources:
         return sources.generate(model.program, name, model.layout)
     except Unsupported as error:
         raise ValueError(f"the model has {error}") from None
+
+
+def generate_training(evaluated: Program, plan: TrainPlan, options: TrainOptions, name: str, layout: str) -> Sources:
+    """The sources of a model that learns; ValueError says why it has no such form."""
+    from mindspore_lite.aot import training
+
+    try:
+        return training.generate(evaluated, plan, options, name, layout)
+    except Unsupported as error:
+        raise ValueError(f"a step of training has {error}") from None
 
 
 def _fill(place: Path, made: Sources, name: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Sources(NamedTuple):
     memory: int  # bytes of the arena
 
 
-def _padded(count: int) -> int:
+def padded(count: int) -> int:
     return -(-count // _ALIGNED) * _ALIGNED
 
 
@@ -53,27 +53,29 @@ class _Constants:
         digest = hashlib.blake2b(content, digest_size=20).digest()
         if digest not in self._known:
             self._known[digest] = self.size
-            self.parts += [content, b"\0" * (_padded(len(content)) - len(content))]
-            self.size += _padded(len(content))
+            self.parts += [content, b"\0" * (padded(len(content)) - len(content))]
+            self.size += padded(len(content))
         return self._known[digest]
 
 
-class _Writer:
-    """C functions shared by the graphs of a model."""
+class Writer:
+    """C functions and constants shared by the graphs of a model."""
 
     def __init__(self) -> None:
         self.constants = _Constants()
         self.functions: dict[str, str] = {}
 
-    def body(self, lowered: Lowered, state: dict[int, int]) -> tuple[list[str], int]:
-        """The calls of a graph, and the bytes of memory it needs. `state`: parameters that live in the model's state."""
+    def body(self, lowered: Lowered, given: dict[int, str], fresh: dict[int, int] | None = None) -> tuple[list[str], int]:
+        """The calls of a graph, and the bytes of memory it needs. `given`: where parameters are that the caller does not bring;
+        `fresh`: results that go behind that memory, and how far behind."""
         arena = _arena(lowered.steps)
         planned = plan([Interval(b.nbytes, b.first, b.last) for b in arena])
         places = {id(b): offset for b, offset in zip(arena, planned.offsets)}
         lines = []
+        new = {number: padded(planned.peak) + at for number, at in (fresh or {}).items()}
         for step in lowered.steps:
             assert isinstance(step, CallStep)
-            arguments = step.arguments.format(*(self._address(v, places, state) for v in step.operands))
+            arguments = step.arguments.format(*(self._address(v, places, given, new) for v in step.operands))
             lines.append(f"  {self._function(step.function)}({arguments});")
         return lines, planned.peak
 
@@ -82,16 +84,18 @@ class _Writer:
             return text
         return self.functions.setdefault(text, f"ms_loop_{len(self.functions)}")
 
-    def _address(self, view: View, places: dict[int, int], state: dict[int, int]) -> str:
+    def _address(self, view: View, places: dict[int, int], given: dict[int, str], new: dict[int, int]) -> str:
         buffer, at = view.buffer, view.byte_offset
         if buffer.kind == "arena":
             return f"(void *)(memory + {places[id(buffer)] + at})"
         if buffer.kind == "constant":
             return f"(const void *)(ms_weights + {self.constants.place(buffer.source) + at})"
+        if buffer.kind == "output" and buffer.source in new:
+            return f"(void *)(memory + {new[buffer.source] + at})"
         if buffer.kind == "output":
             return f"(void *)((unsigned char *)out[{buffer.source}] + {at})"
-        if buffer.source in state:
-            return f"(void *)(state + {state[buffer.source] + at})"
+        if buffer.source in given:
+            return f"(const void *)({given[buffer.source]} + {at})"
         return f"(const void *)((const unsigned char *)in[{buffer.source}] + {at})"
 
     def definitions(self) -> list[str]:
@@ -108,17 +112,17 @@ def generate(program: Program, name: str, layout: str = "NCHW") -> Sources:
     first = len(program.inputs)
     weights = {first + n: np.asarray(array) for n, array in enumerate(program.weights.values())}
     lowered = lower(program.graph, weights)
-    writer = _Writer()
+    writer = Writer()
     calls, memory = writer.body(lowered, {})
-    sizes = _sizes(program.inputs, program.outputs, name, memory)
-    return Sources(_net(writer, calls, program, layout), sizes, b"".join(writer.constants.parts), memory)
+    table = sizes(program.inputs, program.outputs, name, memory)
+    return Sources(net(writer, calls, program, layout), table, b"".join(writer.constants.parts), memory)
 
 
-def _sizes(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], name: str, memory: int) -> str:
+def sizes(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], name: str, memory: int, **more: Any) -> str:
     values = {
         "NAME": f'"{_quoted(name)}"', "INPUTS": len(inputs), "OUTPUTS": len(outputs), "WEIGHTS": 0, "MEMORY": memory,
-        "INPUT_BYTES": sum(_padded(_bytes(s)) for s in inputs), "OUTPUT_BYTES": sum(_padded(_bytes(s)) for s in outputs),
-        "STATE_BYTES": 0, "TRAINS": 0, "RATE": "0.0f",
+        "INPUT_BYTES": sum(padded(_bytes(s)) for s in inputs), "OUTPUT_BYTES": sum(padded(_bytes(s)) for s in outputs),
+        "STATE_BYTES": 0, "TRAINS": 0, "RATE": "0.0f", **more,
     }  # fmt: skip
     return "".join(f"#define MS_NET_{key} {value}\n" for key, value in values.items())
 
@@ -139,18 +143,24 @@ def _table(name: str, specs: Sequence[TensorSpec], layout: str) -> str:
         shape = ", ".join(map(str, spec.shape)) or "0"
         kind, image = kind_of(spec.dtype.np).value, int(layout == "NHWC")
         rows.append(f'  {{"{_quoted(spec.name)}", {kind}, {image}, {len(spec.shape)}, {{{shape}}}, {_bytes(spec)}, {at}}},\n')
-        at += _padded(_bytes(spec))
+        at += padded(_bytes(spec))
     return f"const ms_tensor_info {name}[] = {{\n{''.join(rows)}  {{0}}}};\n"
 
 
-def _net(writer: _Writer, calls: list[str], program: Program, layout: str) -> str:
+_RUN = "void ms_net_run(unsigned char *memory, const unsigned char *state, const void *const *in, void *const *out) {"
+_UNUSED = "  (void)memory, (void)state, (void)in, (void)out;"
+
+
+def net(
+    writer: Writer, calls: list[str], program: Program, layout: str, weights: Sequence[TensorSpec] = (), more: Sequence[str] = ()
+) -> str:
+    """The text of net.c; `more` comes last."""
     return "\n".join([
         '#include "net.h"', '#include "kernels.h"', "", "extern const unsigned char ms_weights[];", "",
         *writer.definitions(),
         _table("ms_net_inputs", program.inputs, layout), _table("ms_net_outputs", program.outputs, layout),
-        _table("ms_net_weights", (), layout),
-        "void ms_net_run(unsigned char *memory, const unsigned char *state, const void *const *in, void *const *out) {",
-        "  (void)memory, (void)state, (void)in, (void)out;", *calls, "}", "",
+        _table("ms_net_weights", weights, layout),
+        _RUN, _UNUSED, *calls, "}", "", *more,
     ])  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def _with_weights(model: LiteModel, arrays: ArrayWriter, config: Sections, optio
         return quantise_weights(model, arrays, options)
     assert model.program is not None
     made = packed.with_bits(model.program, options.bits, options.smallest, options.skip)
-    return model._replace(program=made, origin=FixedSource(model.inputs))
+    return model.with_program(made, FixedSource(model.inputs))
 
 
 def _options(config: Sections, dynamic: bool) -> FullOptions:
@@ -81,7 +81,7 @@ def _in_layers(model: LiteModel, config: Sections, options: FullOptions) -> Lite
     if place and not options.dynamic:
         _report(os.path.join(place, "quantisation.json"), model, layers, seen, options, data[:4])
     made = full.quantise(program, layers, seen, options)
-    return model._replace(program=made, origin=FixedSource(model.inputs))
+    return model.with_program(made, FixedSource(model.inputs))
 
 
 def _report(path: str, model: LiteModel, layers: list[Layer], seen: dict[int, Any], options: FullOptions, data: Any) -> None:

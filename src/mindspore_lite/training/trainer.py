@@ -13,7 +13,7 @@ from mindspore.backends import cpu
 from mindspore.backends.base import Backend
 from mindspore.backends.interp import InterpBackend
 from mindspore.formats import checkpoint
-from mindspore.formats.program import TensorSpec
+from mindspore.formats.spec import TensorSpec, checked
 from mindspore.ir import FuncGraph
 from mindspore_lite import _checks as check
 from mindspore_lite import loading, model_file
@@ -201,7 +201,7 @@ class TrainModel:
         assert program is not None
         if self._evaluator is None:
             self._evaluator = self._backend.compile(program.graph)
-        given = program._checked([np.ascontiguousarray(x, s.dtype.np) for x, s in zip(inputs, program.inputs)])
+        given = checked(program.inputs, [np.ascontiguousarray(x, s.dtype.np) for x, s in zip(inputs, program.inputs)])
         found = self._evaluator(*given, *self.weights.values())
         return [np.asarray(value) for value in found[: len(program.outputs)]]
 
@@ -247,7 +247,7 @@ class TrainModel:
         self._built()
         program = self._model.program
         assert program is not None
-        model = self._model._replace(program=program._replace(weights=self.weights))
+        model = self._model.with_program(program._replace(weights=self.weights))
         model_file.write(path if path.endswith(".ms") else f"{path}.ms", model, ArrayWriter())
 
 

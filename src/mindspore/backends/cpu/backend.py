@@ -7,7 +7,14 @@ from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 from mindspore.backends.base import CannotCompile, calls_itself
+from mindspore.backends.cpu import cached_attention as _cached_attention  # noqa: F401  these register their operations
 from mindspore.backends.cpu import collectives, dnnl, jit, native, openmp, postops, stored_programs
+from mindspore.backends.cpu import packed_products as _packed_products  # noqa: F401
+from mindspore.backends.cpu import quantised as _quantised  # noqa: F401
+from mindspore.backends.cpu import rnn as _rnn  # noqa: F401
+from mindspore.backends.cpu import row_reductions as _row_reductions  # noqa: F401
+from mindspore.backends.cpu import scans as _scans  # noqa: F401
+from mindspore.backends.cpu import sorting as _sorting  # noqa: F401
 from mindspore.backends.cpu.executable import Blueprint, CpuExecutable
 from mindspore.backends.cpu.lowering import Lowering
 from mindspore.compiler.fuse import flags as graph_kernel
@@ -100,7 +107,7 @@ class _Session:
         inputs = [(v.shape, v.dtype if v.dtype else "") for v in program.inputs]
         results = [lowering.results.get(i) for i in range(len(program.outputs))]
         steps = collectives.compared(graph.name, lowering.steps)
-        return Blueprint(graph.name, steps, inputs, results, weights)
+        return Blueprint.of(graph.name, steps, inputs, results, weights)
 
     def rule(self, prim: Any) -> Any:
         """How an operation is evaluated on the host."""

@@ -144,6 +144,7 @@ class Desc(_Handle):
 
     kind = "memory_desc"
     is_any = False  # the layout is left to the primitive
+    origin: tuple[Op, int] | None = None  # the primitive and the argument whose layout it is
 
     @classmethod
     def _make(cls, what: str, create: Any, *args: Any) -> Desc:
@@ -228,11 +229,11 @@ class Desc(_Handle):
     def __reduce__(self) -> tuple:
         """Written to a file by its contents; there are layouts that have no words."""
         if self.is_any:
-            return _described, (self.shape, self.dtype)
+            return described, (self.shape, self.dtype)
         try:
             contents = (self.shape, self.dtype, self.strides, self.blocks)
-            if _described(*contents) == self:
-                return _described, contents
+            if described(*contents) == self:
+                return described, contents
         except DnnlError:
             pass
         raise pickle.PicklingError("a layout of oneDNN's own")
@@ -241,7 +242,7 @@ class Desc(_Handle):
         return f"Desc(shape={self.shape}, strides={self.strides}, blocks={self.blocks})"
 
 
-def _described(shape: tuple, dtype: str, strides: tuple = (), blocks: tuple = ()) -> Desc:
+def described(shape: tuple, dtype: str, strides: tuple = (), blocks: tuple = ()) -> Desc:
     """The description with these contents; with blocks, strides that do not follow from an order of the dimensions get lost."""
     if not strides:
         return Desc.any(shape, dtype)
@@ -333,7 +334,7 @@ def _remembered(make: Callable[..., Op]) -> Callable[..., Op]:
     return made
 
 
-def _made_again(maker: str, args: tuple, kwargs: dict) -> Op:
+def made_again(maker: str, args: tuple, kwargs: dict) -> Op:
     return _MAKERS[maker](*args, **kwargs)
 
 
@@ -344,7 +345,7 @@ class Op(_Handle):
     recipe: tuple[str, tuple, dict]  # which function made it, and from what
 
     def __reduce__(self) -> tuple:
-        return _made_again, self.recipe
+        return made_again, self.recipe
 
     def __init__(self, descriptor: _PrimitiveDesc, allow_reference: bool = False):
         lib = library()
@@ -364,7 +365,7 @@ class Op(_Handle):
 
     def desc(self, argument: int) -> Desc:
         """The layout an argument must have."""
-        index = 0
+        index, wanted = 0, argument
         if argument in (BIAS, DIFF_BIAS):
             argument, index = (WEIGHTS, 1) if argument == BIAS else (DIFF_WEIGHTS, 1)
         elif argument in (SRC_1, SRC_2, DST_1, DST_2, WEIGHTS_1):
@@ -373,6 +374,7 @@ class Op(_Handle):
         handle = library().dnnl_primitive_desc_query_md(self.descriptor.handle, MD_OF[argument], index)
         borrowed = Desc(handle or 0)
         copy = borrowed.clone()
+        copy.origin = (self, wanted)
         borrowed.handle = 0  # owned by the primitive descriptor
         return copy
 
@@ -450,6 +452,10 @@ class Window:
         self.before = tuple(before)
         self.after = tuple(after)
 
+    def numbers(self) -> tuple[tuple[int, ...], ...]:
+        """What it was made from."""
+        return self.strides, self.dilations, self.before, self.after
+
     def arguments(self) -> tuple[Any, ...]:
         """In oneDNN a dilation of 0 means adjacent taps."""
         return dims(self.strides), dims([d - 1 for d in self.dilations]), dims(self.before), dims(self.after)
@@ -459,7 +465,7 @@ class Convolution:
     """Forward and both backward primitives of one (possibly transposed) convolution. Weights of groups have a leading axis."""
 
     def __init__(self, window: Window, transposed: bool = False):
-        self.window = window
+        self.window, self.transposed = window, transposed
         self.prefix = "dnnl_deconvolution" if transposed else "dnnl_convolution"
         self.algorithm = _DECONVOLUTION_DIRECT if transposed else _CONVOLUTION_DIRECT
 

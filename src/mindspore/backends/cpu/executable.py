@@ -17,7 +17,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,36 +28,55 @@ from mindspore.backends.cpu.addresses import address_of
 from mindspore.backends.cpu.layout import Buffer, View, numpy_dtype, strides
 from mindspore.backends.cpu.steps import CallStep, CompareStep, DnnlStep, HostStep, KernelStep, Step, StopStep
 from mindspore.compiler.memory.plan import Interval, Plan, plan
-from mindspore.prims import world
+
+if TYPE_CHECKING:
+    from mindspore.prims import world
 
 
+@dataclass
 class Blueprint:
-    """Everything about a compiled graph that does not depend on addresses."""
+    """Everything about a compiled graph that does not depend on addresses.
 
-    def __init__(
-        self,
+    `preparation`: steps that depend on weights alone, which are the inputs `kept_inputs`; `functions`: the loop over steps, if it
+    is not the one that is compiled here.
+    """
+
+    name: str
+    inputs: list[tuple[tuple[int, ...], str]]
+    results: list[View | None]
+    preparation: list[Step]
+    steps: list[Step]
+    kept_inputs: tuple[int, ...]
+    arena: list[Buffer]
+    kept: list[Buffer]
+    plan: Plan
+    functions: runner.Functions | None = None
+
+    @classmethod
+    def of(
+        cls,
         name: str,
         steps: list[Step],
         inputs: list[tuple[tuple[int, ...], str]],
         results: list[View | None],
         weights: frozenset[int] = frozenset(),
-    ):
+    ) -> Blueprint:
         """`weights`: inputs that are likely to be the same in the next call."""
-        self.name = name
-        self.inputs = inputs
-        self.results = results
-        self.preparation, self.steps, self.kept_inputs = preparation.split(steps, weights)
-        self.arena = self._buffers("arena")
-        self.kept = self._buffers("kept")
-        self.plan: Plan = plan([Interval(b.nbytes, b.first, b.last) for b in self.arena])
+        first, others, kept_inputs = preparation.split(steps, weights)
+        buffers = buffers_of([*first, *others])
+        arena = [b for b in buffers if b.kind == "arena"]
+        kept = [b for b in buffers if b.kind == "kept"]
+        made = plan([Interval(b.nbytes, b.first, b.last) for b in arena])
+        return cls(name, inputs, results, first, others, kept_inputs, arena, kept, made)
 
-    def _buffers(self, kind: str) -> list[Buffer]:
-        found: dict[int, Buffer] = {}
-        for step in (*self.preparation, *self.steps):
-            for buffer in (*(v.buffer for v in step.views), *((step.scratch,) if step.scratch else ())):
-                if buffer.kind == kind:
-                    found[id(buffer)] = buffer
-        return list(found.values())
+
+def buffers_of(steps: Sequence[Step]) -> list[Buffer]:
+    """All memory that steps use, each piece once."""
+    found: dict[int, Buffer] = {}
+    for step in steps:
+        for buffer in (*(v.buffer for v in step.views), *((step.scratch,) if step.scratch else ())):
+            found[id(buffer)] = buffer
+    return list(found.values())
 
 
 class Instance:
@@ -64,6 +84,7 @@ class Instance:
 
     def __init__(self, blueprint: Blueprint, shared: arena.Arena | None = None):
         self.blueprint = blueprint
+        self.functions = blueprint.functions or runner.functions()
         self.arena = shared or arena.Arena(blueprint.plan.peak)
         self.arena.join()
         self.places = {id(b): self.arena.address + o for b, o in zip(blueprint.arena, blueprint.plan.offsets)}
@@ -107,12 +128,12 @@ class Instance:
         self.preparation, self.table = map(self._resolved, rows)
         self.count = len(rows[1])
         self.table_address = self.table.ctypes.data
-        self.run = runner.functions().run
+        self.run = self.functions.run
 
     def _rows(self, steps: list[Step]) -> list[tuple[int, Any]]:
         """(function, argument) of every step; the argument is a word number or an address. First, what moves memories."""
         rows: list[tuple[int, Any]] = []
-        native = runner.functions()
+        native = self.functions
         movers: list[tuple[int, Any]] = []
         for number, step in enumerate(steps):
             row: tuple[int, Any]
@@ -153,7 +174,7 @@ class Instance:
             return
         self.kept.forget()
         preparation.make_room()
-        if runner.functions().run(self.preparation.ctypes.data, len(self.preparation) // 2):
+        if self.functions.run(self.preparation.ctypes.data, len(self.preparation) // 2):
             raise RuntimeError(f"preparing the weights of the graph {self.blueprint.name!r} failed")
         self.kept.were_made(weights, own)
 
@@ -293,6 +314,8 @@ class Instance:
 
 
 def _transport() -> world.NativeTransport:
+    from mindspore.prims import world  # few graphs communicate
+
     transport = world.transport()
     if not isinstance(transport, world.NativeTransport):
         raise RuntimeError("this graph was compiled for a run of processes that has been left: compile it again.")
@@ -447,7 +470,7 @@ class CpuExecutable:
             self(*arrays, own=own)
         finally:
             for instance in self._free:
-                instance.run = runner.functions().run
+                instance.run = instance.functions.run
         return list(zip(self.blueprint.steps, found[len(found) - len(self.blueprint.steps) :]))
 
     def memory_report(self) -> dict[str, float]:

@@ -175,7 +175,7 @@ class Code:
     def _load(self, name: str, body: bytes, key: str) -> None:
         """`key`: of the object in the disk cache, "" if it is not kept."""
         openmp.runtime()  # its symbols must be there before code that calls them is linked
-        self.name, self.key = name, key
+        self.name, self.key, self.body = name, key, body
         with _LOCK:
             self._engine = _loaded(body)
             self._process = os.getpid()

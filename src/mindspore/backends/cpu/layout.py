@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore._base import dtype as mstype
 from mindspore.backends.cpu import dnnl
-from mindspore.compiler.fuse.loopir import Value
+
+if TYPE_CHECKING:
+    from mindspore.compiler.fuse.loopir import Value
 
 Pairs = tuple[tuple[int, int], ...]
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import importlib.metadata
+import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 #: turns of the waiting loop: long enough to bridge the gap between two kernels of a graph, short next to a time slice
@@ -27,19 +27,19 @@ _PAUSE_HARD = 2
 _INTEL_RUNTIME = ("libintlc.so.5", "libirng.so", "libimf.so", "libsvml.so", "libiomp5.so")
 
 
-def _library_folders() -> list[Path]:
+def _library_folders() -> Iterator[Path]:
     """Where wheels put shared libraries: beside the interpreter's prefix, or where their file lists say."""
-    folders = [Path(sys.prefix) / "lib"]
+    yield Path(sys.prefix) / "lib"
+    import importlib.metadata  # takes longer to load than most programs need it
+
     for name in ("onednn-cpu-gomp", "onednn-cpu-iomp", "intel-openmp"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            for file in importlib.metadata.files(name) or ():
-                if ".so" in file.name:
-                    folders.append(Path(os.path.realpath(str(file.locate()))).parent)
-    return list(dict.fromkeys(f for f in folders if f.is_dir()))
+            found = (file for file in importlib.metadata.files(name) or () if ".so" in file.name)
+            yield from dict.fromkeys(Path(os.path.realpath(str(file.locate()))).parent for file in found)
 
 
-def _load(name: str, folders: list[Path]) -> ctypes.CDLL | None:
-    for candidate in [*(folder / name for folder in folders), Path(name)]:
+def _load(name: str, folders: Iterable[Path]) -> ctypes.CDLL | None:
+    for candidate in itertools.chain((folder / name for folder in folders), (Path(name),)):
         with contextlib.suppress(OSError):
             return ctypes.CDLL(str(candidate), mode=ctypes.RTLD_GLOBAL)
     return None

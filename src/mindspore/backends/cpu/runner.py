@@ -11,10 +11,13 @@ function, argument) and does that step only if the byte is not 0.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore._base.once import once
 from mindspore.backends.cpu import jit, openmp
+
+if TYPE_CHECKING:
+    from mindspore.backends.cpu.image import Loaded
 
 STEP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
@@ -180,13 +183,14 @@ failed:
 
 
 class Functions(NamedTuple):
-    """Addresses, and `run` to be called."""
+    """Addresses, and `run` to be called; `home` keeps them in memory."""
 
     run: Any
     stop: int
     guarded: int
     execute: int
     move: int
+    home: Any = None
 
 
 @once
@@ -207,6 +211,20 @@ def functions() -> Functions:
     if openmp.onednn() is None:
         return Functions(run, stop, guarded, 0, 0)
     return Functions(run, stop, guarded, _load("graph_execute", _DNNL_IR), _load("graph_move", _DNNL_IR))
+
+
+def codes() -> list[jit.Code]:
+    """The machine code of `functions`."""
+    functions()
+    named = [("graph_run", _loop("graph_run", "", "")), ("graph_stop", _STOP_IR), ("graph_guarded", _GUARDED_IR)]
+    return [_code(*pair) for pair in (*named, ("graph_execute", _DNNL_IR), ("graph_move", _DNNL_IR))]
+
+
+def functions_of(home: Loaded) -> Functions:
+    """The same functions in an image."""
+    run, stop, guarded, execute, move = (home.function(f"graph_{name}").address for name in Functions._fields[:5])
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(run)
+    return Functions(call, stop, guarded, execute, move, home)
 
 
 @once

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mindspore.backends.cpu import dnnl, kernels
 from mindspore.backends.cpu.layout import Buffer, View
+
+if TYPE_CHECKING:
+    from mindspore.backends.cpu import dnnl
+
+
+class MachineCode(Protocol):
+    """A function in memory, which stays there while this object does."""
+
+    @property
+    def address(self) -> int: ...
 
 
 @dataclass
@@ -33,7 +42,7 @@ class Step:
 class KernelStep(Step):
     """`operands`: the kernel's buffers in order."""
 
-    compiled: kernels.Compiled | None = None
+    compiled: MachineCode | None = None
     operands: list[View] = field(default_factory=list)
     threads: int = 1
     extent: int = 0

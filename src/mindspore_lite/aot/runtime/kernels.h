@@ -288,6 +288,26 @@ MS_KERNEL void ms_product(const float *a, const float *b, float *y, int32_t m, i
   for (; i < m; i++) ms_product_rows(1, a + (size_t)i * a_row, b, y + (size_t)i * n, n, k, a_row, a_col, b_row);
 }
 
+/* y = x, then updates at (or added to) one position along the middle dimension for each index; positions out of range are left out
+   (the step reports them). */
+#define MS_SCATTER(T, name)                                                                                                      \
+  MS_KERNEL void ms_scatter_##name(const float *x, const T *at, const float *update, float *y, size_t outer, int32_t size,         \
+                                   int32_t count, size_t inner, int add) {                                                       \
+    memcpy(y, x, outer * (size_t)size * inner * sizeof *y);                                                                      \
+    for (size_t o = 0; o < outer; o++)                                                                                           \
+      for (int32_t j = 0; j < count; j++)                                                                                        \
+        for (size_t i = 0; i < inner; i++) {                                                                                     \
+          const size_t from = (o * (size_t)count + (size_t)j) * inner + i;                                                       \
+          T k = at[from];                                                                                                        \
+          k = k < 0 ? (T)(k + size) : k;                                                                                         \
+          if (k < 0 || k >= size) continue;                                                                                      \
+          float *place = y + (o * (size_t)size + (size_t)k) * inner + i;                                                         \
+          *place = add ? *place + update[from] : update[from];                                                                   \
+        }                                                                                                                        \
+  }
+MS_SCATTER(int32_t, int32)
+MS_SCATTER(int64_t, int64)
+
 /* Whole numbers divided as NumPy does: 0 for a divisor of 0. */
 #define MS_DIVISION(T, name, negative)                                                                      \
   MS_INLINE T ms_div_##name(T a, T b) { return b == 0 ? 0 : negative && b == (T)-1 ? (T)(0 - a) : a / b; }   \

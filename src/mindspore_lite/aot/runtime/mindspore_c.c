@@ -146,9 +146,9 @@ static MSStatus run(ms_model *m, const MSTensorHandleArray inputs, bool train, c
   const MSCallBackParam whole = {(char *)MS_NET_NAME, (char *)"Model"};
   if (before != NULL && !before(inputs, outputs, whole)) return kMSStatusLiteError;
 #if MS_NET_TRAINS
-  if (train)
-    ms_net_train(m->memory, states[m - models], m->rate, in, out);
-  else
+  if (train) {
+    if (ms_net_train(m->memory, states[m - models], m->rate, in, out) != 0) return kMSStatusLiteParamInvalid;
+  } else
 #endif
     ms_net_run(m->memory, states[m - models], in, out);
   (void)train;

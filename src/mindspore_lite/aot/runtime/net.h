@@ -19,11 +19,11 @@ typedef struct {
 extern const ms_tensor_info ms_net_inputs[], ms_net_outputs[], ms_net_weights[];
 
 /* Weights that training changes, as they are before it. */
-extern const unsigned char ms_net_state[];
+extern const unsigned char *const ms_net_state;
 
 void ms_net_run(unsigned char *memory, const unsigned char *state, const void *const *in, void *const *out);
 #if MS_NET_TRAINS
-/* One step. Nothing of the state is written unless all of the step could be computed. */
-void ms_net_train(unsigned char *memory, unsigned char *state, float rate, const void *const *in, void *const *out);
+/* One step; not 0 if it has met a value that is not allowed, and then nothing of the state has changed. */
+int ms_net_train(unsigned char *memory, unsigned char *state, float rate, const void *const *in, void *const *out);
 #endif
 #endif
