@@ -17,6 +17,7 @@ import numpy as np
 from mindspore.formats.program import Program
 from mindspore_lite import loading, model_file, source
 from mindspore_lite.arrays import ArrayWriter
+from mindspore_lite.container import NeedsValuesError
 from mindspore_lite.model_file import LiteModel
 from mindspore_lite.quantise.request import apply as request_quantised
 from mindspore_lite.session import Session, compiled_kernels
@@ -122,7 +123,7 @@ def _piece(origin: source.Source, shapes: dict[str, tuple[int, ...]], pieces: in
     cut = {n: (s[0] // pieces, *s[1:]) if s and s[0] == batch else s for n, s in shapes.items()}
     try:
         return origin.build(cut, {})
-    except source.NeedsValuesError:
+    except NeedsValuesError:
         return None
 
 

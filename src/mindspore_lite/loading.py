@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from mindspore_lite import model_file
+from mindspore_lite.container import NeedsValuesError
 from mindspore_lite.context import Context
 from mindspore_lite.model_file import LiteModel
 from mindspore_lite.session import Session
@@ -26,14 +27,12 @@ def load(path: str, lite: bool, key: bytes | None = None, mode: str = "AES-GCM")
 
 def prepare(origin: source.Source, layout: str = "NCHW", shapes: dict[str, tuple[int, ...]] | None = None) -> LiteModel:
     """A model made from its source; its graph is built if all sizes are known."""
-    from mindspore_lite import source
-
     inputs = tuple(spec._replace(shape=(shapes or {}).get(spec.name, spec.shape)) for spec in origin.inputs())
     program = None
     if not any(size < 0 for spec in inputs for size in spec.shape):
         try:
             program = origin.build({spec.name: spec.shape for spec in inputs}, {})
-        except source.NeedsValuesError:
+        except NeedsValuesError:
             program = None  # built for the values of each run
     return LiteModel(inputs, program.outputs if program else (), layout, program, origin, {})
 

@@ -149,7 +149,7 @@ def _compiled(signed: plans.Plans, row: dict[str, Any], arrays: ArrayReader, thr
 
     def run(*given: np.ndarray, _held: Any = held) -> tuple[np.ndarray, ...]:
         results: tuple[np.ndarray, ...] = executable(*checked(inputs, given), own=True)
-        raise_reported(signed.index["record"], results)
+        raise_reported(signed.rows["record"], results)
         return tuple(typed(value, spec.dtype) for value, spec in zip(results, outputs))
 
     return run, inputs, outputs
@@ -188,6 +188,7 @@ class _Packed:
         if self._opened is None:
             from mindspore_lite import source
 
+            openers: dict[str, Callable[[bytes, ArrayReader], source.Source]]
             openers = {"onnx": source.unpack_onnx, "mindir": source.unpack_mindir, "fixed": source.unpack_fixed}
             self._opened = openers[self.kind](bytes(self._container.section("source")), self._arrays)
         return self._opened

@@ -148,7 +148,7 @@ class PlanWriter:
         if not self._plans:
             return None
         linked = image.link(body for plan in self._plans for body in plan.objects)
-        index = {
+        index: dict[str, Any] = {
             "machine": machine(), "record": self._record,
             "plans": [plan.rows for plan in self._plans],
             "constants": [[self._constant(c.content) for c in plan.constants] for plan in self._plans],
@@ -193,7 +193,7 @@ def _digest_of_indices(constants: Sequence[np.ndarray]) -> str:
 class Plans(NamedTuple):
     """Plans that this user has signed, for this machine and this model."""
 
-    index: dict[str, Any]
+    rows: dict[str, Any]
     code: bytes
 
     @classmethod
@@ -211,13 +211,13 @@ class Plans(NamedTuple):
     def revive(self, arrays: ArrayReader, threads: int) -> tuple[CpuExecutable, list[np.ndarray]] | None:
         """The compiled graph for so many threads (0: all), with arrays it reads; None if there is none."""
         wanted = threads or openmp.threads()
-        for rows, forms, indices in zip(self.index["plans"], self.index["constants"], self.index["indices"]):
+        for rows, forms, indices in zip(self.rows["plans"], self.rows["constants"], self.rows["indices"]):
             if rows["threads"] != wanted:
                 continue
             held = [arrays.raw(n) if form == "raw" else np.ascontiguousarray(arrays.get(n)) for form, n in forms]
             if _digest_of_indices(held) != indices:
                 return None
-            code = Image(self.code, self.index["functions"], self.index["fixes"], self.index["outside"])
+            code = Image(self.code, self.rows["functions"], self.rows["fixes"], self.rows["outside"])
             try:
                 return stored.revive(rows, code, held.__getitem__), held
             except stored.DoesNotFit:

@@ -241,3 +241,59 @@ def test_webassembly_runs_in_node(tmp_path):
     assert done.returncode == 0, done.stderr
     found = np.fromfile(tmp_path / "out.bin", np.float32)
     np.testing.assert_allclose(found, expected(tmp_path, x)[0].ravel(), rtol=1e-4, atol=1e-6)
+
+
+EXAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "lite")
+
+
+def built_lenet(tmp_path, **settings):
+    """The sources of a LeNet, a picture in a file, and its scores."""
+    net, y = lenet()
+    made = convert(net, [(y, (1, 10))], tmp_path, **settings)
+    x = RANDOM.standard_normal((1, 1, 32, 32)).astype(np.float32)
+    x.tofile(tmp_path / "x.bin")
+    return made, [str(made / "src" / n) for n in ("net.c", "mindspore_c.c", "weights.c")], expected(tmp_path, x)[0].ravel()
+
+
+def shell(command, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=240, **more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")), reason="needs Arm's compiler and QEMU")
+def test_cortex_m_sources_run_on_the_board(tmp_path):
+    made, _, wanted = built_lenet(tmp_path, target="Cortex-M")
+    told = shell([made / "board" / "build.sh"], env={k: v for k, v in os.environ.items() if k != "CC"})
+    assert "mps2-an386" in told
+    arguments = f"enable=on,target=native,arg=benchmark,arg=1,arg={tmp_path / 'y.bin'},arg={tmp_path / 'x.bin'}"
+    shell(["qemu-system-arm", "-M", "mps2-an386", "-nographic", "-kernel", made / "benchmark.elf", "-semihosting-config", arguments])
+    np.testing.assert_allclose(np.fromfile(tmp_path / "y.bin", np.float32), wanted, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+def test_the_c_plus_plus_example_runs(tmp_path):
+    made, sources, wanted = built_lenet(tmp_path)
+    include = [f"-I{made / 'include'}", f"-I{made / 'src'}"]
+    shell(["cc", "-O1", "-c", *include, *sources], cwd=tmp_path)
+    objects = [tmp_path / f"{n}.o" for n in ("net", "mindspore_c", "weights")]
+    shell(["g++", "-Wall", "-Werror", *include, os.path.join(EXAMPLES, "cpp", "classify.cpp"), *objects, "-o", tmp_path / "classify"])
+    first, *scores = shell([tmp_path / "classify", tmp_path / "x.bin"]).splitlines()
+    assert first == f"class {wanted.argmax()}"
+    np.testing.assert_allclose([float(s) for s in scores], wanted, rtol=1e-4, atol=1e-6)
+    (tmp_path / "short.bin").write_bytes(b"1234")
+    assert "takes 1024 numbers" in subprocess.run([tmp_path / "classify", tmp_path / "short.bin"], capture_output=True, text=True).stderr
+
+
+@pytest.mark.skipif(not (shutil.which("javac") and shutil.which("java")), reason="no JDK")
+def test_the_java_example_runs(tmp_path):
+    made, sources, wanted = built_lenet(tmp_path)
+    home = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("javac"))))
+    if not os.path.exists(f"{home}/include/jni.h"):
+        pytest.skip("a JDK without jni.h")
+    include = [f"-I{made / 'include'}", f"-I{made / 'src'}", f"-I{home}/include", f"-I{home}/include/linux"]
+    source = os.path.join(EXAMPLES, "java", "model_jni.c")
+    shell(["cc", "-O1", "-shared", "-fPIC", *include, source, *sources, "-lm", "-o", tmp_path / "libmodel.so"])
+    shell(["javac", "-d", tmp_path, os.path.join(EXAMPLES, "java", "Model.java")])
+    scores = shell(["java", "-cp", tmp_path, f"-Djava.library.path={tmp_path}", "Model", tmp_path / "x.bin"]).split()
+    np.testing.assert_allclose([float(s) for s in scores], wanted, rtol=1e-4, atol=1e-6)

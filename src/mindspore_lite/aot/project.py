@@ -33,6 +33,7 @@ class MicroOptions(NamedTuple):
     name: str
     libraries: tuple[str, ...] = ()
     train: bool = False
+    target: str = "x86"
 
     @classmethod
     def from_config(cls, config: dict[str, dict[str, str]], output: str) -> MicroOptions | None:
@@ -57,7 +58,7 @@ class MicroOptions(NamedTuple):
             if target not in toolchain.TARGETS:
                 raise ValueError(f"library must name targets of {sorted(toolchain.TARGETS)}, but got {target!r}")
         folder, name = os.path.split(output)
-        return cls(own.get("save_path") or folder or ".", own.get("project_name") or name, libraries, mode == "Train")
+        return cls(own.get("save_path") or folder or ".", own.get("project_name") or name, libraries, mode == "Train", own.get("target", "x86"))
 
 
 def write_project(made: Sources, options: MicroOptions) -> str:
@@ -66,7 +67,7 @@ def write_project(made: Sources, options: MicroOptions) -> str:
     place = os.path.join(options.folder, options.name)
     aside = Path(tempfile.mkdtemp(prefix=".micro_", dir=options.folder))
     try:
-        _fill(aside, made, options.name)
+        _fill(aside, made, options)
         for target in options.libraries:
             suffix = "wasm" if target == "wasm32" else "so"
             toolchain.build_library(made, str(aside / f"lib{options.name}-{target}.{suffix}"), target)
@@ -101,7 +102,7 @@ def generate_training(evaluated: Program, plan: TrainPlan, options: TrainOptions
         raise ValueError(f"a step of training has {error}") from None
 
 
-def _fill(place: Path, made: Sources, name: str) -> None:
+def _fill(place: Path, made: Sources, options: MicroOptions) -> None:
     for folder in ("include/c_api", "src", "benchmark"):
         (place / folder).mkdir(parents=True)
     toolchain.write_folder(made, place / "src", sources.weights_as_c(made.weights))
@@ -109,8 +110,26 @@ def _fill(place: Path, made: Sources, name: str) -> None:
     for header in _HEADERS:
         (place / "include" / "c_api" / f"{header}.h").write_text('#include "../mindspore_c.h"\n', "utf-8")
     (place / "benchmark" / "benchmark.c").write_text(sources.fixed("benchmark.c"), "utf-8")
-    (place / "CMakeLists.txt").write_text(_CMAKE.replace("@NAME@", name), "utf-8")
+    (place / "CMakeLists.txt").write_text(_CMAKE.replace("@NAME@", options.name), "utf-8")
+    if options.target == "Cortex-M":
+        (place / "board").mkdir()
+        for name in ("startup.c", "board.ld"):
+            (place / "board" / name).write_text(sources.fixed(name), "utf-8")
+        (place / "board" / "build.sh").write_text(_CORTEX_M, "utf-8")
+        (place / "board" / "build.sh").chmod(0o755)
 
+
+_CORTEX_M = """#!/bin/sh
+# Builds benchmark.elf for a Cortex-M4, and says how QEMU runs it. CPU and CC may be set for other boards.
+cd "$(dirname "$0")/.." || exit 1
+CC=${CC:-arm-none-eabi-gcc}
+CPU=${CPU:--mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16}
+$CC $CPU -std=gnu11 -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections -Iinclude -Isrc --specs=rdimon.specs \\
+  -T board/board.ld board/startup.c src/net.c src/mindspore_c.c src/weights.c benchmark/benchmark.c \\
+  -lm -o benchmark.elf || exit 1
+echo "qemu-system-arm -M mps2-an386 -nographic -kernel benchmark.elf -semihosting-config \\
+  enable=on,target=native,arg=benchmark,arg=1,arg=OUTPUT,arg=INPUT"
+"""
 
 _CMAKE = """cmake_minimum_required(VERSION 3.10)
 project(@NAME@ C)

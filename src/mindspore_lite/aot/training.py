@@ -67,8 +67,10 @@ def generate(evaluated: Program, plan: TrainPlan, options: TrainOptions, name: s
     step, needed, checks = _step(writer, plan, state)
     start = writer.constants.place(state.content())
     specs = [TensorSpec(n, from_numpy(a.dtype), a.shape) for n, a in list(state.arrays.items())[: state.weights]]
-    more = [f"const unsigned char *const ms_net_state = ms_weights + {start};", "", _TRAIN,
-            "  (void)memory, (void)rate, (void)in, (void)out;", *step, *checks, f"  memcpy(state, memory + {needed - state.size}, {state.size});", "  return 0;", "}", ""]  # fmt: skip
+    more = [
+        f"const unsigned char *const ms_net_state = ms_weights + {start};", "", _TRAIN, "  (void)memory, (void)rate, (void)in, (void)out;",
+        *step, *checks, f"  memcpy(state, memory + {needed - state.size}, {state.size});", "  return 0;", "}", "",
+    ]  # fmt: skip
     settings = {"WEIGHTS": len(specs), "STATE_BYTES": state.size, "TRAINS": 1, "RATE": f"{options.rate!r}f"}
     sizes = sources.sizes(program.inputs, program.outputs, name, max(memory, needed), **settings)
     text = sources.net(writer, run, evaluated, layout, specs, more)

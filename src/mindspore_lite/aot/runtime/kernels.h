@@ -12,6 +12,8 @@
 #define MS_LANES 16
 #if defined(__AVX512F__)
 #define MS_ROWS 12
+#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define MS_ROWS 1 /* 16 sums are what the registers hold */
 #else
 #define MS_ROWS 6
 #endif
