@@ -58,7 +58,8 @@ class MicroOptions(NamedTuple):
             if target not in toolchain.TARGETS:
                 raise ValueError(f"library must name targets of {sorted(toolchain.TARGETS)}, but got {target!r}")
         folder, name = os.path.split(output)
-        return cls(own.get("save_path") or folder or ".", own.get("project_name") or name, libraries, mode == "Train", own.get("target", "x86"))
+        place, project = own.get("save_path") or folder or ".", own.get("project_name") or name
+        return cls(place, project, libraries, mode == "Train", own.get("target", "x86"))
 
 
 def write_project(made: Sources, options: MicroOptions) -> str:

@@ -161,7 +161,7 @@ class _Writer:
             self.objects.append(code.body)
             views = [self._view(v) for v in step.operands]
             return ["kernel", step.name, code.name, scratch, step.threads, step.extent, views, guard]
-        if isinstance(step, DnnlStep):
+        if isinstance(step, DnnlStep) and step.op is not None:
             operands = [[a, self._thing(desc), self._view(v)] for a, (desc, v) in step.operands.items()]
             return ["primitive", step.name, self._thing(step.op), scratch, operands, guard]
         if isinstance(step, StopStep):
