@@ -158,6 +158,15 @@ def test_masks_of_dropout():
     assert levels(out) == [0, 1333] and abs((out > 0).mean() - 0.75) < 0.03
 
 
+@pytest.mark.parametrize("shape", [(3, 50), (4, 128), (7,)])
+def test_masks_of_dropout_are_bits(shape):
+    mask = ops.DropoutGenMask(3)(shape, Tensor(0.5))
+    out = ops.DropoutDoMask()(ops.ones(shape), mask, Tensor(0.5)).asnumpy()
+    size = int(np.prod(shape))
+    assert mask.dtype == ms.uint8 and mask.shape == (-(-size // 128) * 16,)
+    np.testing.assert_array_equal(out.reshape(-1) > 0, np.unpackbits(mask.asnumpy(), bitorder="little")[:size] > 0)
+
+
 IN_PLACE = {
     "normal_": (lambda x: ops.normal_(x, 1.0, 2.0), st.norm(1, 2)), "uniform_": (lambda x: ops.uniform_(x, -1.0, 3.0), st.uniform(-1, 4)),
     "exponential_": (lambda x: ops.exponential_(x, 2.0), st.expon(scale=0.5)),

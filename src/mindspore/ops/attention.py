@@ -20,6 +20,7 @@ from mindspore.ops.arguments import (
     static_ints,
 )
 from mindspore.ops.dropouts import dropout
+from mindspore.ops.mask_bits import unpacked
 from mindspore.ops.product import dense
 from mindspore.prims import elementwise as _ew
 from mindspore.prims.activation import Softmax
@@ -236,7 +237,7 @@ def _flash(q: Tensor, k: Tensor, v: Tensor, shift: Any, mask: Any, options: tupl
     k, v = repeat_heads(k, times), repeat_heads(v, times)
     scores = BatchMatMul(False, True)(q * scale, k)
     p = Softmax(-1)(scores if bias is None else scores + bias)
-    return BatchMatMul()(p * cast(drop_mask, p.dtype) * (1 / keep_prob), v)
+    return BatchMatMul()(p * cast(unpacked(drop_mask, p.shape), p.dtype) * (1 / keep_prob), v)
 
 
 def _four_dimensions(mask: Tensor) -> Any:

@@ -10,7 +10,7 @@ from mindspore._base import dtype as mstype
 from mindspore.common.random import next_key
 from mindspore.common.tensor import Tensor
 from mindspore.ops import activation as act
-from mindspore.ops import conv, ctc, image, loss, pooling
+from mindspore.ops import conv, ctc, image, loss, mask_bits, pooling
 from mindspore.ops.arguments import cast, require_rank
 from mindspore.ops.composition import REQUIRED, composition, plain
 from mindspore.ops.gather_scatter import gather
@@ -93,17 +93,21 @@ Dropout3D = composition("Dropout3D", _channel_dropout, """Dropout of whole chann
 
 def _gen_mask(p: Any, shape: Any, keep_prob: Any) -> Any:
     keep = float(keep_prob.asnumpy()) if isinstance(keep_prob, Tensor) else float(keep_prob)
-    return DropoutMask(keep)(next_key(p.Seed0 or p.Seed1 or None), tuple(shape))
+    return mask_bits.packed(DropoutMask(keep)(next_key(p.Seed0 or p.Seed1 or None), tuple(shape)))
 
 
-DropoutGenMask = composition("DropoutGenMask", _gen_mask, """Which elements survive.
+def _do_mask(x: Any, mask: Any, keep_prob: Any) -> Any:
+    kept = x * cast(mask_bits.unpacked(mask, x.shape), x.dtype)
+    return kept / cast(keep_prob, x.dtype) if isinstance(keep_prob, Tensor) else kept * (1 / keep_prob)
+
+
+DropoutGenMask = composition("DropoutGenMask", _gen_mask, """Which elements of a shape survive, eight of them to a byte.
 
     Examples:
-        >>> bool(ops.DropoutGenMask()((2, 2), Tensor(1.0)).all())
-        True
+        >>> print(ops.DropoutGenMask()((2, 4), Tensor(1.0))[:2])
+        [255   0]
     """, Seed0=0, Seed1=0)
-DropoutDoMask = plain("DropoutDoMask", lambda x, mask, keep_prob: x * cast(mask, x.dtype) / cast(keep_prob, x.dtype)
-                      if isinstance(keep_prob, Tensor) else x * cast(mask, x.dtype) * (1 / keep_prob),
+DropoutDoMask = plain("DropoutDoMask", _do_mask,
     """x / keep_prob where the mask of `DropoutGenMask` holds, else 0.
 
     Examples:
