@@ -72,7 +72,7 @@ CASES = {
     "sort": (ops.Sort(1), (f(8, 8),)),
     "cumsum": (lambda x: ops.CumSum()(x, 1), (f(8, 8),)),
     "attention": (lambda q, k, v: ops.Attention(0.3)(q, k, v, None), (f(8, 4, 8, 4), f(8, 4, 6, 4), f(8, 4, 6, 4))),
-    "causal_attention": (lambda q, k, v: ops.Attention(0.3, True)(q, k, v, None), (f(8, 4, 6, 4),) * 3),
+    "causal_attention": (lambda q, k, v: ops.Attention(0.3, True)(q, k, v, None), (f(8, 4, 8, 4),) * 3),
     "biased_attention": (lambda q, k, v, b: ops.Attention()(q, k, v, b), (*(f(8, 4, 8, 4),) * 3, f(8, 1, 8, 8))),
     "cross_entropy": (lambda x, y: ops.SparseCrossEntropy()(x, y), (f(8, 16), i(16, 8))),
     "soft_cross_entropy": (lambda x, y: ops.SoftmaxCrossEntropyWithLogits()(x, y)[0], (f(8, 16), f(8, 16))),

@@ -28,9 +28,9 @@ def _of_node(node: CNode) -> float:
         return max(costs) if isinstance(node.op, Cond) else sum(costs) * (getattr(node.op, "bound", None) or 1)
     if node.op.moves:
         return 0.0
-    products = node.op.multiplications(*(_argument(a) for a in node.args))
-    if products:
-        return 2.0 * products
+    found = node.op.flops(*(_argument(a) for a in node.args))
+    if found:
+        return found
     first = node.args[0].abstract if node.args else node.abstract
     return float(max(_elements(node.abstract), _elements(first)))
 

@@ -8,17 +8,19 @@ the statistics that the backward kernel needs; XLA merges the two, so nothing ru
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindspore._base import dtype as mstype
 from mindspore._base.optional import require
 from mindspore.ir import AbstractTensor, AbstractTuple
 from mindspore.prims import checks
 from mindspore.prims.activation import Softmax
 from mindspore.prims.batching import align, rank_of, spread
 from mindspore.prims.broadcasting import ReduceSum, sum_to_shape
-from mindspore.prims.elementwise import Cast
+from mindspore.prims.elementwise import Cast, Greater
 from mindspore.prims.factors import WHOLE, Factors, Labels, broadcasting, numbered
 from mindspore.prims.linalg import BatchMatMul
 from mindspore.prims.pallas import on_cuda
@@ -128,6 +130,24 @@ def bias_labels(q: Any, k: Any, bias: Any, queries: str) -> Labels | None:
     return tuple(rename.get(label, label) for label in labels)
 
 
+def _scores(q: Any, k: Any) -> int:
+    """How many pairs of a query and a key there are."""
+    return math.prod(q.shape[:-1]) * k.shape[-2]
+
+
+def _label_of_queries(op: Primitive, bias: Any) -> str:
+    """Queries may be cut, with one exception: `causal` becomes a bias then, and there is none to spare."""
+    return WHOLE if op.causal and bias is not None else "s"
+
+
+def _late_keys(device: Any, q: Any, k: Any) -> Any:
+    """The bias that hides keys after this device's queries."""
+    mine, keys, queries = q.shape[-2], k.shape[-2], device.whole_shape(0)[-2]
+    rows = from_array(np.arange(mine, dtype=np.int32)[:, None]) + device.index("s") * mine + (keys - queries)
+    late = Greater()(from_array(np.arange(keys, dtype=np.int32)[None]), rows)
+    return Cast()(Cast()(late, mstype.float32) * MASKED, q.dtype)
+
+
 class Attention(Primitive):
     """softmax(scale q kᵀ + bias) v for q (…, S, D), k (…, T, D), v (…, T, E); bias: (…, S, T), broadcast, or None.
 
@@ -157,13 +177,20 @@ class Attention(Primitive):
         return AbstractTensor(q.dtype, (*q.shape[:-1], v.shape[-1]))
 
     def factors(self, q: AbstractTensor, k: Any, v: Any, bias: Any) -> Factors:
-        """By batch and heads; by queries, too, unless their number matters (`causal`)."""
-        lead = numbered(q.ndim - 2)
-        queries = WHOLE if self.causal else "s"
+        """By batch, heads and queries; every device sees all keys."""
+        lead, queries = numbered(q.ndim - 2), _label_of_queries(self, bias)
         return Factors(
             ((*lead, queries, WHOLE), (*lead, WHOLE, WHOLE), (*lead, WHOLE, WHOLE), bias_labels(q, k, bias, queries)),
             ((*lead, queries, WHOLE),),
         )
+
+    def flops(self, q: Any, k: Any, v: Any, bias: Any) -> float:
+        return 2.0 * _scores(q, k) * (k.shape[-1] + v.shape[-1])
+
+    def on_device(self, device: Any, q: Any, k: Any, v: Any, bias: Any) -> Any:
+        if not self.causal or device.parts("s") == 1:
+            return self(q, k, v, bias)
+        return Attention(self.scale)(q, k, v, _late_keys(device, q, k))
 
     def eval(self, xp: Namespace, q: Array, k: Array, v: Array, bias: Array | None) -> Any:
         parts = [_product(xp, _probabilities(xp, self, q, k, bias, *block), v) for block in _blocks(xp, q.shape[-2])]
@@ -195,11 +222,21 @@ class AttentionGrad(Primitive):
     def infer(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
         return AbstractTuple((q, k, v, bias) if _has_gradient(bias) else (q, k, v))
 
-    def factors(self, q: AbstractTensor, k: Any, v: Any, bias: Any, dout: Any) -> Factors | None:
-        if _has_gradient(bias):
-            return None
-        lead = (*numbered(q.ndim - 2), WHOLE, WHOLE)
-        return Factors((lead, lead, lead, bias_labels(q, k, bias, WHOLE), lead), (lead, lead, lead))
+    def factors(self, q: AbstractTensor, k: Any, v: Any, bias: Any, dout: Any) -> Factors:
+        """As `Attention`; devices with other queries have further terms of the gradients by keys, values and bias."""
+        lead, queries = numbered(q.ndim - 2), _label_of_queries(self, bias)
+        ours, theirs, added = (*lead, queries, WHOLE), (*lead, WHOLE, WHOLE), bias_labels(q, k, bias, queries)
+        grads = (ours, theirs, theirs, added) if _has_gradient(bias) else (ours, theirs, theirs)
+        return Factors((ours, theirs, theirs, added, ours), grads)  # type: ignore[arg-type]
+
+    def flops(self, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> float:
+        """Scores again, their gradients, and those of q, k and v."""
+        return 2.0 * _scores(q, k) * (3 * k.shape[-1] + 2 * v.shape[-1])
+
+    def on_device(self, device: Any, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
+        if not self.causal or device.parts("s") == 1:
+            return device.plain(self, q, k, v, bias, dout)
+        return tuple(device.plain(AttentionGrad(self.scale), q, k, v, _late_keys(device, q, k), dout))[:3]
 
     def eval(self, xp: Any, q: Any, k: Any, v: Any, bias: Any, dout: Any) -> Any:
         dq, dk, dv, dscores = [], [], [], []

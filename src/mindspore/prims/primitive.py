@@ -167,6 +167,10 @@ class Primitive:
         """The products of numbers that it sums up, for arguments of these shapes; 0: it is not made of products."""
         return 0
 
+    def flops(self, *args: Any) -> float:
+        """Its floating-point operations, two per product and sum; 0: one for each element."""
+        return 2.0 * self.multiplications(*args)
+
     bprop: Any = None
     vmap: Any = None
     on_device: Any = None

@@ -159,6 +159,11 @@ def outputs_of(node: Node) -> list[tuple[int, ...]]:
     return [tuple(getattr(a, "shape", ())) for a in leaves]
 
 
+def flops_of(node: CNode, rule: Factors) -> float:
+    """The work of an operator, on all devices together."""
+    return node.op.flops(*arguments(node)) or cost.flops_of(rule, shapes_of(node), outputs_of(node))
+
+
 def input_layouts(rule: Factors, chosen: Assignment) -> list[Layout | None]:
     return [
         Layout(tuple(chosen.get(label, ()) for label in labels)) if labels is not None else None for labels in rule.inputs
@@ -195,6 +200,7 @@ class Planner:
         self.machine = options.machine
         self.plan = Plan(graph, self.mesh, options)
         self.after_gradients: set[int] = set()  # operators of the backward pass and of the optimizer
+        self.moved: dict[int, list[Layout]] = {}  # further layouts in which operators take a value: made once, then free
 
     def run(self, preset: dict[int, Assignment] | None = None) -> Plan:
         """`preset`: what a search chose for operators, by node id."""
@@ -452,6 +458,8 @@ class Planner:
         for arg, layout in zip(node.args, input_layouts(rule, chosen)):
             if plan.layout_of(arg) is None:
                 self._settle(arg, layout if layout is not None else Layout.whole(len(arg.abstract.shape)))
+            elif layout is not None and layout not in (plan.layout_of(arg), *self.moved.get(arg.id, ())):
+                self.moved.setdefault(arg.id, []).append(layout)
         found = output_layouts(rule, chosen, plan.owed(node))
         wish = node.op.attrs.get("out_strategy")
         if wish is not None and node.id in plan.fixed:
@@ -531,7 +539,8 @@ class Planner:
         known = [
             (labels, layout)
             for arg, labels in zip(node.args, rule.inputs)
-            if labels and isinstance(layout := self.plan.layout_of(arg), Layout)
+            if labels and isinstance(self.plan.layout_of(arg), Layout)
+            for layout in (self.plan.layout_of(arg), *self.moved.get(arg.id, ()))
         ]
         found: list[Assignment] = [{}]
         # Gradients follow the forward pass, which a strategy may have cut where nothing is cut unasked.
@@ -560,12 +569,12 @@ class Planner:
         seconds = 0.0
         for arg, wanted in zip(node.args, input_layouts(rule, chosen)):
             layout = self.plan.layout_of(arg)
-            if wanted is not None and isinstance(layout, Layout):
+            if wanted is not None and isinstance(layout, Layout) and wanted not in self.moved.get(arg.id, ()):
                 seconds += cost.redistribution(layout, wanted, arg.abstract.nbytes, mesh, machine)
         parts = mesh.parts(a for axes in chosen.values() for a in axes)
         leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
         nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
-        seconds += machine.operation(cost.flops_of(rule, shapes, outputs) / parts, nbytes / parts)
+        seconds += machine.operation(flops_of(node, rule) / parts, nbytes / parts)
         for leaf, layout in zip(leaves, output_layouts(rule, chosen)):
             seconds += cost.redistribution(layout, layout.paid(), getattr(leaf, "nbytes", 0), mesh, machine)
         return seconds

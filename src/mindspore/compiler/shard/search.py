@@ -25,6 +25,7 @@ from mindspore.compiler.shard.plan import (
     Plan,
     Planner,
     fits,
+    flops_of,
     input_layouts,
     is_forward,
     make_plan,
@@ -199,7 +200,7 @@ class Search:
         rule, parts = self.rules[node.id], self.mesh.parts(a for axes in chosen.values() for a in axes)
         leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
         nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
-        flops = cost.flops_of(rule, shapes_of(node), outputs_of(node))
+        flops = flops_of(node, rule)
         return self.machine.operation(flops / parts, nbytes / parts)
 
     def _move(self, source: Layout, target: Layout, nbytes: int) -> float:

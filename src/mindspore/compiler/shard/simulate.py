@@ -16,7 +16,7 @@ from mindspore._base.files import atomic_write
 from mindspore.compiler.shard import cost
 from mindspore.compiler.shard.layout import Layout
 from mindspore.compiler.shard.pipeline import Stages
-from mindspore.compiler.shard.plan import Plan, outputs_of, shapes_of
+from mindspore.compiler.shard.plan import Plan, flops_of
 from mindspore.ir import AbstractTuple, CNode, Node
 from mindspore.prims.structural import MakeTuple, TupleGetItem
 
@@ -149,7 +149,7 @@ class _Simulation:
         leaves = node.abstract.elements if isinstance(node.abstract, AbstractTuple) else (node.abstract,)
         nbytes = sum(getattr(a, "nbytes", 0) for a in (*leaves, *(a.abstract for a in node.args)))
         parts = self.mesh.parts(a for axes in self.plan.assignments.get(node.id, {}).values() for a in axes)
-        flops = cost.flops_of(rule, shapes_of(node), outputs_of(node)) if rule is not None else 0.0
+        flops = flops_of(node, rule) if rule is not None else 0.0
         name = f"{node.scope}/{node.op.name}" if node.scope else node.op.name
         seconds = self.machine.operation(flops / parts, nbytes / parts)
         self.ready[node.id, None, stage] = self._task(name, stage, COMPUTE, begin, seconds)
