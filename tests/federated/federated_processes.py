@@ -20,6 +20,8 @@ features.add_feature("conv", np.arange(6, dtype=np.float32).reshape(2, 3))
 features.add_feature("bias", np.ones(2, np.float32))
 features.add_feature("scalar", np.array(4, np.float32))
 features.add_feature("fixed", np.full(3, 7, np.float32), require_aggr=False)
+if int(sys.argv[4]):
+    features.add_feature("big", np.zeros(int(sys.argv[4]), np.float32))
 FLServerJob(sys.argv[1], sys.argv[2], checkpoint_dir=sys.argv[3]).run(features)
 """
 
@@ -52,14 +54,14 @@ def free_port():
 class Server:
     """A server process with an embedded store; `kill` and start again as you like."""
 
-    def __init__(self, folder, yaml_file, port=None):
-        self.folder, self.yaml_file = folder, yaml_file
+    def __init__(self, folder, yaml_file, port=None, big=0):
+        self.folder, self.yaml_file, self.big = folder, yaml_file, big
         self.address = f"127.0.0.1:{port or free_port()}"
         self.process = None
 
     def start(self):
         self.process = subprocess.Popen([sys.executable, "-c", _PROGRAM, self.yaml_file, self.address,
-                                         str(self.folder / "ckpt")], cwd=self.folder,
+                                         str(self.folder / "ckpt"), str(self.big)], cwd=self.folder,
                                         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))})
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

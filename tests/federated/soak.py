@@ -78,7 +78,7 @@ class Client(threading.Thread):
             iteration -= 1
         elif self.kind == "damaged":
             with contextlib.suppress(OSError, FederatedError):
-                self.connection._send("/updateModel", self.random.randbytes(self.random.randint(1, 4000)))
+                self.connection._request("/updateModel", self.random.randbytes(self.random.randint(1, 4000)), {})
             return
         upload = {name: value * np.float32(size) for name, value in update.items()}
         for _ in range(2 if self.kind == "twice" else 1):

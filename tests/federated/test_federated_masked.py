@@ -18,12 +18,13 @@ START = {"conv": np.arange(6, dtype=np.float32), "bias": np.ones(2, np.float32),
          "fixed": np.full(3, 7, np.float32)}
 
 
-def _settings(folder, clients, ratio=1.0, window=20000, **more):
+def _settings(folder, clients, ratio=1.0, window=20000, neighbours=0, **more):
     changes = {"round__update_model_time_window": 60000, "encrypt__encrypt_train_type": "PW_ENCRYPT", **more}
     return write_yaml(folder / "job.yaml", round__start_fl_job_threshold=clients, round__update_model_ratio=ratio,
                       round__start_fl_job_time_window=60000, round__global_iteration_time_window=90000, **changes,
                       encrypt__pw_encrypt={"share_secrets_ratio": 1.0, "cipher_time_window": window,
-                                           "reconstruct_secrets_threshold": THRESHOLD, "update_clip": CLIP})
+                                           "reconstruct_secrets_threshold": THRESHOLD, "update_clip": CLIP,
+                                           "neighbours": neighbours})
 
 
 def _size(number):
@@ -118,6 +119,31 @@ def test_the_sum_is_exact_whoever_vanishes(tmp_path, stage):
         upload = np.concatenate([item["data"].view(np.uint32) for item in sent[0]["updateModel"]["feature_map"]])
         assert not np.any(upload == _ring(0, sum(map(_size, everybody)))), "what leaves the client is masked"
         assert sent[0]["updateModel"].get("upload_loss", 0.0) == 0.0
+
+
+def test_neighbours_alone_share_secrets(tmp_path):
+    """SecAgg+: twelve clients with four neighbours each; some vanish at each stage, the sum is exact all the same."""
+    stages = [None] * 12
+    stages[2], stages[7] = "updateModel", "getClientList"
+    settings = _settings(tmp_path, 12, ratio=11 / 12, window=6000, neighbours=4)
+    with Server(tmp_path, settings) as server:
+        sent, errors = _run([server.address], stages)
+        assert not errors
+        _check(server.address, [number for number in range(12) if number != 2], range(12))
+    receivers = {number: {item["fl_id"] for item in one["shareSecrets"]["encrypted_shares"]} for number, one in enumerate(sent)}
+    assert {len(some) for some in receivers.values()} == {4}
+    assert all((f"client{one}" in receivers[other]) == (f"client{other}" in receivers[one])
+               for one in receivers for other in receivers), "neighbours are mutual"
+    given = {item["fl_id"] for item in sent[0]["reconstructSecrets"]["reconstruct_secret_shares"]}
+    assert given == receivers[0], "a client gives shares of its neighbours' secrets only"
+
+
+def test_neighbours_that_vanish_together_fail_the_round(tmp_path):
+    settings = _settings(tmp_path, 8, window=2000, neighbours=2)
+    with Server(tmp_path, settings) as server:
+        _run([server.address], [None] * 5 + ["getClientList"] * 3)
+        assert Connection(server.address).start_job("job", "late", 1, wait=60)["iteration"] == 2
+        assert "the masks cannot be taken off" in (tmp_path / "metrics.json").read_text()
 
 
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="redis-server is not installed")

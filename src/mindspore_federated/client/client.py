@@ -122,4 +122,4 @@ class FederatedClient:
                 update, model, answer["upload_sparse_rate"], plan.iteration)
             update = {}
         self._connection.update_model(self._fl_name, self._fl_id, plan.iteration,
-                                      {name: value * size for name, value in update.items()}, **more)
+                                      {name: value * size for name, value in update.items()}, wait=self._wait, **more)

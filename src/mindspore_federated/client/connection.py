@@ -1,7 +1,8 @@
 """A client's connection: one method per round, retries with jitter until a deadline, over HTTP or HTTPS.
 
 A request is sent again when the server cannot be reached, is in safe mode or asks to come back later. Each round can be
-asked again safely: the server knows a client that has its place or has uploaded.
+asked again safely: the server knows a client that has its place or has uploaded. A large body goes on where its connection
+broke (`server/uploads.py`); a client that has no connection for a while does not send it from the start again.
 """
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import http.client
 import random
 import ssl
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +22,10 @@ from mindspore_federated.wire.schema import TABLES, Code
 
 _FIRST_WAIT, _LONGEST_WAIT, _LONGEST_PAUSE = 0.05, 2.0, 60.0
 _MAX_ANSWER = 1 << 31
-_LATER = (408, 429, 503)
+_LATER = (408, 409, 429, 503)
+_RESUMABLE = 1 << 16             # bytes; smaller bodies are simply sent again
+_STAY = 3                        # breaks in a row after which an upload begins anew at the next server
+_AGAIN = (Code.NOT_READY, Code.OUT_OF_TIME)
 
 
 class FederatedError(RuntimeError):
@@ -43,6 +48,27 @@ class _Busy(Exception):
         self.after = min(float(after), _LONGEST_PAUSE) if after.isdigit() else 0.0
 
 
+class _Transfer:
+    """A body on its way to a server."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self.name = uuid.uuid4().hex if len(body) >= _RESUMABLE else ""
+        self.under_way = False                              # a part of it may be there already
+        self.breaks = 0
+
+    def stays(self) -> bool:
+        """Whether to go on with the server that may have a part, after another break."""
+        self.breaks += 1
+        return self.under_way and self.breaks % _STAY != 0
+
+    def headers(self, offset: int) -> dict[str, str]:
+        """What the server needs to know."""
+        if not self.name:
+            return {}
+        return {"Upload-Id": self.name, "Upload-Offset": str(offset), "Upload-Length": str(len(self.body))}
+
+
 class Connection:
     """Speaks to the servers of a job; with several addresses it goes on with the next when one fails."""
 
@@ -63,17 +89,18 @@ class Connection:
             self._open = None
 
     def ask(self, round_name: str, asked: str, answered: str, values: Mapping[str, Any], *, wait: float = 0.0,
-            longest: float = _LONGEST_WAIT) -> Message:
-        """One round. Up to `wait` seconds an answer "not ready" or "come later" is asked again, at most `longest` apart."""
-        body = encode(asked, values) if self.identity is None else b""
+            longest: float = _LONGEST_WAIT, again: Sequence[int] = _AGAIN) -> Message:
+        """One round. Up to `wait` seconds an answer whose code is in `again` is asked for again, at most `longest` apart."""
         deadline = time.monotonic() + wait
         pause = _FIRST_WAIT
+        transfer: _Transfer | None = None
         while True:
             reason, code = "", 0
-            if self.identity is not None:                   # signed anew: a signature ages
-                body = encode(asked, _signed(round_name, asked, values, self.identity))
+            if transfer is None or (self.identity is not None and not transfer.under_way):      # a signature ages
+                transfer = _Transfer(encode(asked, values if self.identity is None
+                                            else _signed(round_name, asked, values, self.identity)))
             try:
-                data = self._send(f"{self._prefix}/{round_name}", body)
+                data = self._send(f"{self._prefix}/{round_name}", transfer)
                 if data.startswith(b"The server's training job is disabled or finished."):
                     raise JobFinished(data.decode())
                 if data.startswith(b"The cluster is in safemode."):
@@ -87,28 +114,45 @@ class Connection:
                 reason, code, pause = str(busy), Code.NOT_READY, max(pause, busy.after)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                self._at = (self._at + 1) % len(self._addresses)
                 reason, code = f"{self._addresses[self._at]} cannot be reached: {error}", Code.NOT_READY
-            if code not in (Code.NOT_READY, Code.OUT_OF_TIME) or time.monotonic() > deadline:
+                if not transfer.stays():
+                    self._at = (self._at + 1) % len(self._addresses)
+            if code not in again or time.monotonic() > deadline:
                 raise FederatedError(f"{round_name}: {reason}", code)
             log.debug("%s again in %.2f s: %s", round_name, pause, reason)
             time.sleep(pause * (0.5 + random.random()))
             pause = min(2 * pause, longest)
 
-    def _send(self, path: str, body: bytes) -> bytes:
+    def _send(self, path: str, transfer: _Transfer) -> bytes:
+        """Send a body, or what is missing of it; the answer."""
+        offset = 0
+        if transfer.name and transfer.under_way:
+            status, there, data = self._request(path, b"", {"Upload-Id": transfer.name})
+            if there is not None and status != 202:
+                transfer.under_way = False
+                return data                                 # it was complete: this is the answer that did not arrive
+            offset = min(there or 0, len(transfer.body))
+        transfer.under_way = bool(transfer.name)
+        _, _, data = self._request(path, memoryview(transfer.body)[offset:], transfer.headers(offset))
+        transfer.under_way = False
+        return data
+
+    def _request(self, path: str, body: bytes | memoryview, headers: Mapping[str, str]) -> tuple[int, int | None, bytes]:
+        """Status, how much of an upload the server has, and body of an answer."""
         if self._open is None:
             host = self._addresses[self._at]
             self._open = (http.client.HTTPSConnection(host, timeout=self._timeout, context=self._tls) if self._tls
                           else http.client.HTTPConnection(host, timeout=self._timeout))
-        self._open.request("POST", path, body, {"Content-Type": "application/octet-stream"})
+        self._open.request("POST", path, body, {"Content-Type": "application/octet-stream", **headers})
         response = self._open.getresponse()
         data = response.read(_MAX_ANSWER)
         if response.status in _LATER:
             raise _Busy(f"the server answered {response.status}", response.getheader("Retry-After", ""))
-        if response.status != 200:
+        if response.status not in (200, 202):
             raise FederatedError(f"{path}: the server answered {response.status}: {data[:200].decode(errors='replace')}",
                                  response.status)
-        return data
+        there = response.getheader("Upload-Offset", "")
+        return response.status, int(there) if there.isdecimal() else None, data
 
     # ---- the rounds
 
@@ -125,7 +169,7 @@ class Connection:
         return self.ask("updateModel", "RequestUpdateModel", "ResponseUpdateModel", {
             "fl_name": fl_name, "fl_id": fl_id, "iteration": iteration, "timestamp": _now(),
             "feature_map": [{"weight_fullname": name, "data": value} for name, value in weights.items()], **more},
-            wait=wait)
+            wait=wait, again=(Code.NOT_READY,))             # one that comes too late does not become timely by waiting
 
     def get_model(self, fl_name: str, iteration: int, *, wait: float = 0.0) -> Arrays:
         """The flat weights after an iteration."""

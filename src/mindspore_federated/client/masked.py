@@ -17,6 +17,7 @@ from mindspore_federated import log
 from mindspore_federated.client.connection import Connection, FederatedError
 from mindspore_federated.common.pki import Authority, Chain, PkiError, check_signature, name_of, stamp
 from mindspore_federated.secagg import ClientKeys, SecureAggregation, SecureClient, to_ring
+from mindspore_federated.secagg.graph import circle
 from mindspore_federated.secagg.protocol import PublicKeys
 from mindspore_federated.server.features import Arrays
 from mindspore_federated.server.masked import list_text
@@ -36,6 +37,8 @@ class MaskedUpload:
         self._connection, self._fl_name, self._fl_id = connection, fl_name, fl_id
         self._iteration, self._wait = iteration, wait
         self._threshold, self._clip = int(params["t"]), float(params["clip"])
+        self._degree = int(params.get("neighbours", 0))
+        self._near: set[int] = set()                        # the neighbours' numbers
         self._names: list[str] = []
         self._samples = 0
 
@@ -51,7 +54,8 @@ class MaskedUpload:
             masked = client.mask(vector, self._boxes(answer))
         except ValueError as error:
             raise FederatedError(f"the masks cannot be made: {error}") from None
-        self._connection.update_model(self._fl_name, self._fl_id, self._iteration, _parts(masked, model))
+        self._connection.update_model(self._fl_name, self._fl_id, self._iteration, _parts(masked, model),
+                                      wait=self._wait)
         self._unmask(client)
 
     def _client(self) -> tuple[SecureClient, dict[int, PublicKeys]]:
@@ -65,7 +69,8 @@ class MaskedUpload:
                   certificate_chain=chain)
         others = self._everybody(own)
         me = self._names.index(self._fl_id) + 1
-        plan = SecureAggregation(range(1, len(self._names) + 1), threshold=self._threshold)
+        plan = SecureAggregation(others, threshold=self._threshold, neighbours=self._degree or None, order=circle(others))
+        self._near = set(plan.neighbours(me))
         return SecureClient(me, plan, keys), others
 
     def _everybody(self, own: PublicKeys) -> dict[int, PublicKeys]:
@@ -111,8 +116,9 @@ class MaskedUpload:
                 check_signature(self._attested.get(item["fl_id"], ""), text, _bytes(item["signature"]))
             except PkiError as error:
                 raise FederatedError(f"{item['fl_id']} saw another list of uploads: {error}; no shares are given") from None
-        if len({item["fl_id"] for item in signs} & set(names)) <= self._threshold:
-            raise FederatedError(f"{len(signs)} clients signed the list of uploads, more than {self._threshold} are needed")
+        needed = self._threshold if not self._degree else max(self._threshold, 2 * len(self._names) // 3)
+        if len({item["fl_id"] for item in signs} & set(names)) <= needed:
+            raise FederatedError(f"{len(signs)} clients signed the list of uploads, more than {needed} are needed")
 
     def _vector(self, model: Arrays, update: Arrays, data_size: int) -> Any:
         change = np.concatenate([update.get(name, value).reshape(-1) - value.reshape(-1) for name, value in model.items()])
@@ -128,8 +134,11 @@ class MaskedUpload:
             if len(set(names)) <= self._threshold or self._fl_id not in names:
                 raise FederatedError(f"the server's list of {len(names)} uploads is too short for the threshold "
                                      f"{self._threshold} or lacks this client: no shares are given")
+            numbers = [self._number(name) for name in names]
+            if len(self._near.intersection(numbers)) < self._threshold:
+                raise FederatedError(f"fewer than {self._threshold} neighbours are in the list of uploads: no shares are given")
             self._agree_on_list(names)
-            seeds, masks = client.unmask([self._number(name) for name in names])
+            seeds, masks = client.unmask(numbers)
             shares = [{"fl_id": self._names[owner - 1], "share": share, "index": kind}
                       for kind, some in ((_SEED, seeds), (_MASK, masks)) for owner, share in some.items()]
             self._ask("reconstructSecrets", "SendReconstructSecret", "ReconstructSecret", reconstruct_secret_shares=shares)
@@ -155,7 +164,8 @@ class StableUpload(MaskedUpload):
             masked = client.mask_stable(self._vector(model, update, data_size), others)
         except ValueError as error:
             raise FederatedError(f"the masks cannot be made: {error}") from None
-        self._connection.update_model(self._fl_name, self._fl_id, self._iteration, _parts(masked, model))
+        self._connection.update_model(self._fl_name, self._fl_id, self._iteration, _parts(masked, model),
+                                      wait=self._wait)
 
 
 def _parts(masked: Any, model: Mapping[str, Any]) -> dict[str, Any]:

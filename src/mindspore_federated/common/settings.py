@@ -100,6 +100,8 @@ KEYS: dict[str, Key] = {
     "encrypt.pw_encrypt.cipher_time_window": _whole(None, 1, **_PW),
     "encrypt.pw_encrypt.reconstruct_secrets_threshold": _whole(None, 1, **_PW),
     "encrypt.pw_encrypt.update_clip": _positive(8.0, **_PW),
+    "encrypt.pw_encrypt.neighbours": Key(int, 0, "0 (everybody) or the even numbers from 2",
+                                         lambda value: value >= 0 and value % 2 == 0, **_PW),
     "encrypt.dp_encrypt.dp_eps": _positive(50.0, **_DP),
     "encrypt.dp_encrypt.dp_delta": _number(0.01, "(0, 1)", lambda value: 0 < value < 1, **_DP),
     "encrypt.dp_encrypt.dp_norm_clip": _positive(1.0, **_DP),
@@ -252,6 +254,11 @@ def _check_together(values: Mapping[str, Value], source: str) -> None:
         raise RuntimeError(
             f"cipher init fail. encrypt.pw_encrypt.reconstruct_secrets_threshold ({needed}) should be less than "
             f"round.start_fl_job_threshold * round.update_model_ratio ({kept:g}), yaml config file: {source}")
+    neighbours = int(values["encrypt.pw_encrypt.neighbours"])
+    if neighbours and (needed > neighbours or kind != "PW_ENCRYPT"):
+        raise RuntimeError(
+            f"cipher init fail. encrypt.pw_encrypt.neighbours ({neighbours}) should be at least "
+            f"encrypt.pw_encrypt.reconstruct_secrets_threshold ({needed}), with PW_ENCRYPT, yaml config file: {source}")
     modes = ("FEDERATED_LEARNING", "HYBRID_TRAINING") if kind == "PW_ENCRYPT" else SERVER_MODES
     for key, allowed in (("aggregation.aggregation_type", MASKED_AGGREGATIONS), ("round.async_buffer_size", (0,)),
                          ("compression.upload_compress_type", ("NO_COMPRESS",)), ("server_mode", modes)):

@@ -1,4 +1,4 @@
-"""How many neighbours a client needs (Bell et al., CCS 2020, section 4).
+"""Who is whose neighbour, and how many neighbours a client needs (Bell et al., CCS 2020, section 4).
 
 In a circle of `clients` clients in random order, each tied to its k nearest, a client's neighbours are a random sample of
 the others. Two things may go wrong: so many of them collude with the server that they hold `threshold` shares of a secret,
@@ -7,9 +7,21 @@ threshold keeps the first below 2^-40 and the second below 2^-20, for all client
 """
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from math import ceil, exp, lgamma
 
 _SECURITY, _CORRECTNESS = 2.0 ** -40, 2.0 ** -20
+
+
+def circle(keys: Mapping[int, tuple[bytes, bytes]]) -> list[int]:
+    """The clients in the order of the circle, from everybody's public keys.
+
+    Each client computes it for itself. A place depends on the keys of all: no client can choose its neighbours, nor can a server
+    that has to show every client the same keys.
+    """
+    together = hashlib.sha256(b"".join(keys[one][0] + keys[one][1] for one in sorted(keys))).digest()
+    return sorted(keys, key=lambda one: hashlib.sha256(together + keys[one][0] + keys[one][1]).digest())
 
 
 def recommended(clients: int, *, dropout: float = 0.3, corrupt: float = 0.1) -> tuple[int, int]:

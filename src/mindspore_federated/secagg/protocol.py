@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,7 +67,7 @@ class SecureAggregation:
     """What all know: the clients (numbered from 1), who is whose neighbour, how many shares are needed."""
 
     def __init__(self, clients: Iterable[int], *, threshold: int | None = None, neighbours: int | None = None,
-                 seed: int | None = None) -> None:
+                 seed: int | None = None, order: Sequence[int] | None = None) -> None:
         self.clients = sorted(set(clients))
         if len(self.clients) < 2 or self.clients[0] < 1:
             raise ValueError("secure aggregation needs at least two clients, numbered from 1")
@@ -75,7 +75,7 @@ class SecureAggregation:
         self.threshold = threshold if threshold is not None else self.degree // 2 + 1
         if not 1 <= self.threshold <= self.degree:
             raise ValueError(f"threshold should be in [1, {self.degree}], but got {self.threshold}")
-        self._order = np.random.default_rng(seed).permutation(self.clients).tolist()
+        self._order = list(order) if order is not None else np.random.default_rng(seed).permutation(self.clients).tolist()
         self._place = {client: place for place, client in enumerate(self._order)}
 
     def neighbours(self, client: int) -> list[int]:
@@ -212,6 +212,13 @@ class SecureSum:
             self._seeds.setdefault(owner, {})[client] = share
         for owner, share in masks.items():
             self._masks.setdefault(owner, {})[client] = share
+
+    def missing(self) -> list[int]:
+        """Clients of whose secrets too few shares are here."""
+        wanted = [(client, self._seeds) for client in self.uploaded]
+        wanted += [(gone, self._masks) for gone in self.sharers - self.uploaded
+                   if not self.uploaded.isdisjoint(self.plan.neighbours(gone))]
+        return sorted(client for client, shares in wanted if len(shares.get(client, {})) < self.plan.threshold)
 
     def result(self) -> Ring:
         """The sum over the clients that uploaded."""

@@ -16,10 +16,11 @@ from mindspore_federated.server.features import Arrays, Floats
 from mindspore_federated.server.http import Reply, Route
 from mindspore_federated.server.rounds import Refused, Rounds, Update
 from mindspore_federated.server.store import StoreError
-from mindspore_federated.wire.flat import Message, WireError, decode, encode
+from mindspore_federated.wire.flat import Laid, Message, WireError, decode, encode_parts, lay_out
 from mindspore_federated.wire.schema import AGGREGATION_TYPES, COMPRESS_TYPES, TABLES, Code
 
 _SAFE_MODE = b"The cluster is in safemode."
+_KEPT_LAYOUTS = 4
 Served = tuple[str, str, Callable[[Message], Message]]
 
 
@@ -29,6 +30,7 @@ class Handlers:
     def __init__(self, rounds: Rounds, attestation: Attestation | None = None) -> None:
         self.rounds = rounds
         self._attestation = attestation
+        self._layouts: tuple[tuple[Arrays, str, str, Laid], ...] = ()
 
     def rounds_by_name(self) -> dict[str, Served]:
         """The tables of each round's request and answer, and the function between them."""
@@ -52,11 +54,11 @@ class Handlers:
         reading = name in ("getModel", "getResult", "pullWeight", "pushWeight", "pushMetrics")
         fields = {field.name for field in TABLES[answered]}
 
-        def answer(body: bytes) -> Reply:
+        def answer(body: memoryview) -> Reply:
             try:
                 closed = self.rounds.check_open(reading)
                 if closed:
-                    return Reply(closed.encode(), 200, "text/plain")
+                    return Reply(closed.encode(), kind="text/plain")
                 request = decode(asked, body)
                 if self._attestation is not None:
                     self._attestation.check(name, request)
@@ -67,10 +69,10 @@ class Handlers:
                 reply = {"retcode": refusal.code, "reason": refusal.reason}
             except StoreError as error:
                 log.debug("%s: %s", name, error)             # the round's clock tells of safe mode once
-                return Reply(_SAFE_MODE, 200, "text/plain")
+                return Reply(_SAFE_MODE, kind="text/plain")
             now = str(int(time.time() * 1000))
             common = {"iteration": self.rounds.instance.iteration, "timestamp": now, "next_req_time": now}
-            return Reply(encode(answered, {key: value for key, value in {**common, **reply}.items() if key in fields}))
+            return Reply(*encode_parts(answered, {key: value for key, value in {**common, **reply}.items() if key in fields}))
 
         return answer
 
@@ -79,19 +81,19 @@ class Handlers:
     def start_job(self, asked: Message) -> Message:
         """A client asks for a place, the plan and the model."""
         settings = self.rounds.settings
-        instance, whole = self.rounds.start_job(asked["fl_id"], asked["data_size"], asked["eval_data_size"])
+        instance, model = self.rounds.start_job(asked["fl_id"], asked["data_size"], asked["eval_data_size"])
         if self._attestation is not None:
             self._attestation.started(asked)
-        model: Mapping[str, Floats] = whole
+        part = "all"
         if settings.word("server_mode") == "CLOUD_TRAINING" and not settings.masked:     # what is masked is a change of it
-            model = {name: value for name, value in model.items() if name.startswith("control.")}
+            part = "controls"
         return {
             "retcode": Code.SUCCEED, "reason": "success", "iteration": instance.iteration, "is_selected": True,
             "fl_plan_config": _plan(settings),
             "upload_compress_type": COMPRESS_TYPES[settings.word("compression.upload_compress_type")],
             "upload_sparse_rate": settings.number("compression.upload_sparse_rate"),
             "unsupervised_eval_flg": settings.word("unsupervised.eval_type"),
-            **self._model_fields(model, asked["download_compress_types"]),
+            **self._model_fields(model, part, asked["download_compress_types"]),
         }
 
     def update_model(self, asked: Message) -> Message:
@@ -127,19 +129,31 @@ class Handlers:
         """A client asks for the result of a round."""
         model = self.rounds.model_of(asked["iteration"])
         return {"retcode": Code.SUCCEED, "reason": f"Get model for iteration {asked['iteration']}",
-                **self._model_fields(model, asked["download_compress_types"])}
+                **self._model_fields(model, "aggregated", asked["download_compress_types"])}
 
     def get_result(self, asked: Message) -> Message:
         """A client asks whether a round is over."""
         self.rounds.model_of(asked["iteration"])
         return {"retcode": Code.SUCCEED, "reason": f"Get result for iteration {asked['iteration']}"}
 
-    def _model_fields(self, model: Mapping[str, Floats], known: Any) -> Message:
+    def _model_fields(self, model: Arrays, part: str, known: Any) -> Message:
         kind = self.rounds.settings.word("compression.download_compress_type")
         if kind == "QUANT" and COMPRESS_TYPES[kind] in known:
             return {"download_compress_type": COMPRESS_TYPES[kind],
-                    "compress_feature_map": [quantize(name, value) for name, value in model.items()]}
-        return {"download_compress_type": 0, "feature_map": _features(model)}
+                    "compress_feature_map": self._laid_out(model, part, "compress_feature_map")}
+        return {"download_compress_type": 0, "feature_map": self._laid_out(model, part, "feature_map")}
+
+    def _laid_out(self, model: Arrays, part: str, field: str) -> Laid:
+        """A part of a model as it stands in answers, made once for all clients that ask."""
+        for known_model, known_part, known_field, laid in self._layouts:
+            if known_model is model and (known_part, known_field) == (part, field):
+                return laid
+        chosen = {name: value for name, value in model.items()
+                  if part == "all" or (name not in self.rounds.fixed if part == "aggregated" else name.startswith("control."))}
+        items = _features(chosen) if field == "feature_map" else [quantize(name, value) for name, value in chosen.items()]
+        laid = lay_out("ResponseGetModel", field, items)
+        self._layouts = (*self._layouts[1 - _KEPT_LAYOUTS:], (model, part, field, laid))
+        return laid
 
     # ---- workers of hybrid training
 
@@ -189,7 +203,8 @@ def _cipher(settings: Settings) -> Message:
     params: Message = {"encrypt_type": kind}
     if kind in ("PW_ENCRYPT", "STABLE_PW_ENCRYPT"):
         params["pw_params"] = {"t": settings.whole("encrypt.pw_encrypt.reconstruct_secrets_threshold"),
-                               "clip": settings.number("encrypt.pw_encrypt.update_clip")}
+                               "clip": settings.number("encrypt.pw_encrypt.update_clip"),
+                               "neighbours": settings.whole("encrypt.pw_encrypt.neighbours")}
     elif kind == "DP_ENCRYPT":
         params["dp_params"] = {name: settings.number(f"encrypt.dp_encrypt.{name}")
                                for name in ("dp_eps", "dp_delta", "dp_norm_clip")}

@@ -1,10 +1,12 @@
 """An HTTP service in a thread: POST bodies of bounded size to functions from bytes to bytes, over uvicorn.
 
-A peer that asks too often gets 429, one that sends too much 413, one that stops in the middle of its body 408.
+A peer that asks too often gets 429, one that sends too much 413, one that stops in the middle of its body 408. Bodies and
+answers take a bounded part of the memory however many peers there are: see `limits.py` and `uploads.py`.
 """
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
 import ssl
@@ -12,29 +14,21 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 from mindspore_federated import log
 from mindspore_federated.server.limits import Rate, Room
+from mindspore_federated.server.uploads import Reply, Stated, Upload, Uploads, stated
 
 _THREADS = 4
 _START_SECONDS = 20.0
 _SILENT_SECONDS = 30.0                   # between two pieces of a body
 _ROOM_BYTES = 256 << 20                  # for all bodies together
+_PIECE = 1 << 18                         # of an answer: the next one follows when the peer has taken the last
 
 
-@dataclass(frozen=True)
-class Reply:
-    """An answer to a request."""
-    body: bytes
-    status: int = 200
-    kind: str = "application/octet-stream"
-    retry_after: float = 0.0
-
-
-Route = Callable[[bytes], Reply]
+Route = Callable[[memoryview], Reply]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
@@ -62,6 +56,7 @@ class HttpService:
         self._max_body = max_body
         self._rate = Rate(rate)
         self._room = Room(max(_ROOM_BYTES, 2 * max_body))
+        self._uploads = Uploads(size=_ROOM_BYTES)
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="federated-http")
         self._socket = _bind(address, what)
         self._server = _uvicorn_server(self._app, tls, max_connections)
@@ -94,68 +89,94 @@ class HttpService:
         if scope["type"] != "http":
             return
         reply = await self._answer(scope, receive)
-        headers = [(b"content-type", reply.kind.encode()), (b"content-length", str(len(reply.body)).encode())]
+        headers = [(b"content-type", reply.kind.encode()), (b"content-length", str(reply.size).encode())]
         if reply.retry_after:
             headers.append((b"retry-after", str(ceil(reply.retry_after)).encode()))
+        if reply.offset is not None:
+            headers.append((b"upload-offset", str(reply.offset).encode()))
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": reply.body})
+        for part in reply.parts:
+            for at in range(0, len(part), _PIECE):
+                await send({"type": "http.response.body", "body": part[at:at + _PIECE], "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
 
     async def _answer(self, scope: dict[str, Any], receive: Receive) -> Reply:
         route = self._routes.get(scope["path"])
         if route is None:
-            return Reply(b"no such path", 404, "text/plain")
+            return _text("no such path", 404)
         if scope["method"] not in ("POST", "GET"):
-            return Reply(b"use POST", 405, "text/plain")
+            return _text("use POST", 405)
         wait = self._rate.wait(scope["client"][0] if scope["client"] else "")
         if wait:
-            return Reply(b"too many requests", 429, "text/plain", wait)
-        stated = _stated_size(scope)
-        if stated is not None and stated > self._max_body:
-            return self._too_large()
-        taken = await self._room.take(self._max_body if stated is None else stated)
+            return Reply(b"too many requests", status=429, kind="text/plain", retry_after=wait)
         try:
-            body = await self._body(receive)
-            if isinstance(body, Reply):
-                return body
-            return await asyncio.get_running_loop().run_in_executor(self._pool, route, body)
+            body = stated(scope["headers"], self._max_body)
+        except ValueError as error:
+            return _text(str(error), 400)
+        if body.asks:
+            return self._uploads.ask(body.name)
+        if body.length > self._max_body:
+            return self._too_large()
+        taken = await self._room.take(body.length)
+        try:
+            return await self._take_in(body, route, receive)
         finally:
             self._room.give(taken)
 
-    def _too_large(self) -> Reply:
-        return Reply(f"a body may have at most {self._max_body} bytes".encode(), 413, "text/plain")
+    async def _take_in(self, body: Stated, route: Route, receive: Receive) -> Reply:
+        """Receive a body, or the rest of one, and answer it."""
+        upload = self._uploads.begin(body)
+        if isinstance(upload, Reply):
+            return upload
+        turn = upload.turn
+        problem = await self._receive(upload, receive)
+        if problem is None and body.name and upload.size < upload.length:
+            problem = Reply(status=202, offset=upload.size)
+        if problem is not None:
+            self._uploads.keep(body.name, upload, turn)
+            return problem
+        upload.complete = True
+        view = upload.body()
+        try:
+            reply = await asyncio.get_running_loop().run_in_executor(self._pool, route, view)
+        finally:
+            with contextlib.suppress(BufferError):          # a route that kept a part of the body keeps its buffer
+                view.release()
+        return self._uploads.done(body.name, upload, reply)
 
-    async def _body(self, receive: Receive) -> bytes | Reply:
-        parts, size = [], 0
-        clock = asyncio.get_running_loop().time
+    def _too_large(self) -> Reply:
+        return _text(f"a body may have at most {self._max_body} bytes", 413)
+
+    async def _receive(self, upload: Upload, receive: Receive) -> Reply | None:
+        """Put a body in its place; what to answer where that does not work."""
+        clock, turn = asyncio.get_running_loop().time, upload.turn
         try:
             async with asyncio.timeout(_SILENT_SECONDS) as silence:
                 while True:
                     message = await receive()
                     if message["type"] != "http.request":
-                        return Reply(b"the peer went away", 400, "text/plain")
-                    part = message.get("body", b"")
-                    size += len(part)
-                    if size > self._max_body:
+                        return _text("the peer went away", 400)
+                    if upload.turn != turn:
+                        return _text("another connection goes on with this upload", 409)
+                    if not upload.add(message.get("body", b"")):
                         return self._too_large()
-                    parts.append(part)
                     if not message.get("more_body"):
-                        return parts[0] if len(parts) == 1 else b"".join(parts)
+                        return None
                     silence.reschedule(clock() + _SILENT_SECONDS)
         except TimeoutError:
-            return Reply(b"the body did not come", 408, "text/plain")
+            return _text("the body did not come", 408)
 
 
-def _stated_size(scope: dict[str, Any]) -> int | None:
-    for name, value in scope["headers"]:
-        if name == b"content-length":
-            return int(value) if value.isdigit() else None
-    return None
+def _text(text: str, status: int) -> Reply:
+    return Reply(text.encode(), status=status, kind="text/plain")
 
 
 def _bind(address: str, what: str) -> socket.socket:
     host, port = parse_address(address, what)
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):                 # connections inherit it: who takes no answer is let go
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * _SILENT_SECONDS))
     try:
         listener.bind((host, port))
     except OSError as error:

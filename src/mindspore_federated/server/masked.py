@@ -12,6 +12,9 @@
     reconstructSecrets                shares of these clients' seeds and of the vanished clients' mask keys
     getModel                          the new model
 
+With `encrypt.pw_encrypt.neighbours` a client shares secrets and masks with so many others only (SecAgg+): its nearest in a
+circle whose order follows from the list of keys (`secagg.graph.circle`), so that clients and servers agree without asking.
+
 A list is written once and never changes, so all clients and servers see the same. The published sums name their
 clients: an upload that came too late for its server's sum counts as vanished, and the result is exact all the same. What
 the ring holds is a client's change of the weights, cut to `update_clip`, times its number of samples. With `pki_verify` keys
@@ -31,6 +34,7 @@ import numpy as np
 
 from mindspore_federated.common.pki import PkiError, check_signature
 from mindspore_federated.secagg import SecureAggregation, SecureSum, from_ring
+from mindspore_federated.secagg.graph import circle
 from mindspore_federated.secagg.protocol import PublicKeys
 from mindspore_federated.secagg.ring import Ring
 from mindspore_federated.secagg.shamir import SHARE_BYTES
@@ -100,6 +104,9 @@ def _in_one_round(method: Callable[Concatenate[MaskedRounds, P], R]) -> Callable
 class MaskedRounds(Rounds):
     """One server's part in the rounds of a job with masked updates."""
 
+    _known_plan: tuple[str, list[str], SecureAggregation] | None = None      # of the round whose list of keys it names
+    _given = 0                                              # how many clients had given their shares a moment ago
+
     @property
     def stages(self) -> tuple[str, ...]:
         """The requests that this kind of masking adds."""
@@ -131,20 +138,19 @@ class MaskedRounds(Rounds):
         self._current(iteration)
         names = self._fixed_list("keys.list", "keys", self.settings.whole("round.start_fl_job_threshold"), self._selected())
         self._member(fl_id, names, "keys")
-        found, sizes = self.store.fields(self._key("keys")), self._sizes()
+        found, sizes = self._public_keys(), self._sizes()
         proofs = {name: Proof(**json.loads(text)) for name, text in self.store.fields(self._key("proofs")).items()}
-        return {name: ((found[name][:_KEY_BYTES], found[name][_KEY_BYTES:]), sizes[name], proofs.get(name, Proof()))
-                for name in names}
+        return {name: (found[name], sizes[name], proofs.get(name, Proof())) for name in names}
 
     @_in_one_round
     def share(self, fl_id: str, iteration: int, boxes: Mapping[str, bytes]) -> None:
-        """Step 2: a client's encrypted shares, one for each other client."""
+        """Step 2: a client's encrypted shares, one for each neighbour."""
         self._current(iteration)
         names = self._list("keys.list") or []
         self._member(fl_id, names, "shares")
-        if set(boxes) != set(names) - {fl_id} or any(len(box) != _BOX_BYTES for box in boxes.values()):
-            raise Refused(Code.REQUEST_ERROR, f"A share of {_BOX_BYTES} bytes for each other client is expected, client "
-                                              f"fl id is {fl_id}")
+        if set(boxes) != self._neighbours(fl_id) or any(len(box) != _BOX_BYTES for box in boxes.values()):
+            raise Refused(Code.REQUEST_ERROR, f"A share of {_BOX_BYTES} bytes for each neighbour is expected, client fl id "
+                                              f"is {fl_id}")
         if self._list("shares.list") is not None and self._get("shares", fl_id) is None:
             raise Refused(Code.REQUEST_ERROR, f"The shares of {fl_id} came after the list of sharers was made.")
         if self._get("shares", fl_id) is None:              # the first ones count: a client that asks again has the same
@@ -220,7 +226,7 @@ class MaskedRounds(Rounds):
         self._current(iteration)
         uploaded, sharers = self._list("update.list") or [], self._list("shares.list") or []
         self._member(fl_id, uploaded, "shares of secrets")
-        expected = {(name, SEED if name in uploaded else MASK) for name in sharers if name != fl_id}
+        expected = {(name, SEED if name in uploaded else MASK) for name in self._neighbours(fl_id).intersection(sharers)}
         if set(shares) != expected or any(len(share) != SHARE_BYTES for share in shares.values()):
             raise Refused(Code.REQUEST_ERROR, f"One share of {SHARE_BYTES} bytes for each sharer is expected, client fl id "
                                               f"is {fl_id}")
@@ -233,39 +239,63 @@ class MaskedRounds(Rounds):
         sums = [unpack_masked(data) for data in partials.values()]
         names = sorted(name for some, _ in sums for name in some)
         self._make_list("update.list", names)
-        given = self.store.fields(self._key("unmask"))
+        given = self.store.count(self._key("unmask"))
         threshold = self.settings.whole("encrypt.pw_encrypt.reconstruct_secrets_threshold")
-        if len(given) <= threshold:                         # an owner's own share is not among those of the others
-            if self._passed(self._made("signs.list" if "getListSign" in self.stages else "update.list")):
-                self.fail(f"only {len(given)} clients gave their shares, {threshold + 1} are needed")
+        passed = self._passed(self._made("signs.list" if "getListSign" in self.stages else "update.list"))
+        if given <= threshold:                              # an owner's own share is not among those of the others
+            if passed:
+                self.fail(f"only {given} clients gave their shares, {threshold + 1} are needed")
             return
+        if given != self._given and given < len(names) and not passed:
+            self._given = given
+            return                                          # they are coming just now
+        server = self._secure_sum(sums)
+        missing = server.missing()
+        if missing and not passed:
+            return                                          # with few neighbours it matters who gave shares
         try:
-            total, samples = self._unmasked(sums, given)
+            total = server.result()
         except ValueError as error:
-            self.fail(f"the masks cannot be taken off: {error}")
+            self.fail(f"the masks cannot be taken off: {error}, of {max(1, len(missing))} clients")
             return
+        sizes = self._sizes()
+        samples = sum(sizes[name] for some, _ in sums for name in some)
         self._publish(moved(self.model, self._average(total, samples), self.settings, self._optimizer), {})
 
-    def _unmasked(self, sums: list[tuple[list[str], Ring]], given: Mapping[str, bytes]) -> tuple[Ring, int]:
-        """The exact sum in the ring, and the number of samples behind it."""
-        names = self._list("keys.list") or []
+    def _secure_sum(self, sums: list[tuple[list[str], Ring]]) -> SecureSum:
+        """The server's part of the protocol with all that has come."""
+        names, plan = self._plan()
         number = {name: place for place, name in enumerate(names, 1)}
-        plan = SecureAggregation(number.values(), threshold=self.settings.whole(
-            "encrypt.pw_encrypt.reconstruct_secrets_threshold"))
         server = SecureSum(plan, sum(value.size for value in self.model.values()))
-        server.keys = {number[name]: (keys[:_KEY_BYTES], keys[_KEY_BYTES:])
-                       for name, keys in self.store.fields(self._key("keys")).items() if name in number}
+        server.keys = {number[name]: keys for name, keys in self._public_keys().items() if name in number}
         server.sharers = {number[name] for name in self._list("shares.list") or []}
-        samples, sizes = 0, self._sizes()
         for some, total in sums:
             server.add_total([number[name] for name in some], total)
-            samples += sum(sizes[name] for name in some)
-        for name, text in given.items():
+        for name, text in self.store.fields(self._key("unmask")).items():
             shares: dict[int, dict[int, bytes]] = {SEED: {}, MASK: {}}
             for owner, kind, share in json.loads(text):
                 shares[kind][number[owner]] = bytes.fromhex(share)
             server.add_shares(number[name], shares[SEED], shares[MASK])
-        return server.result(), samples
+        return server
+
+    def _plan(self) -> tuple[list[str], SecureAggregation]:
+        """The clients of the round, numbered from 1 in this order, and who shares secrets with whom."""
+        key = self._key("keys.list")
+        if self._known_plan is None or self._known_plan[0] != key:
+            names = self._list("keys.list") or []
+            found = self._public_keys()
+            keys = {place: found[name] for place, name in enumerate(names, 1)}
+            self._known_plan = key, names, SecureAggregation(
+                keys, threshold=self.settings.whole("encrypt.pw_encrypt.reconstruct_secrets_threshold"),
+                neighbours=self.settings.whole("encrypt.pw_encrypt.neighbours") or None, order=circle(keys))
+        return self._known_plan[1:]
+
+    def _public_keys(self) -> dict[str, PublicKeys]:
+        return {name: (keys[:_KEY_BYTES], keys[_KEY_BYTES:]) for name, keys in self.store.fields(self._key("keys")).items()}
+
+    def _neighbours(self, fl_id: str) -> set[str]:
+        names, plan = self._plan()
+        return {names[one - 1] for one in plan.neighbours(names.index(fl_id) + 1)}
 
     def _average(self, total: Ring, samples: int) -> Arrays:
         sizes = self._sizes()

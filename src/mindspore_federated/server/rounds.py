@@ -214,15 +214,14 @@ class Rounds:
         return int(json.loads(entry)[0])
 
     def model_of(self, iteration: int) -> Arrays:
-        """The aggregated weights after `iteration`, or the newest ones if that is long ago."""
+        """The model after `iteration`, or the newest one if that is long ago."""
         self.refresh()
         current = self.instance.iteration
         if iteration == current and self.instance.state != FINISHED:
             raise Refused(Code.NOT_READY, f"The model is not ready yet for iteration {iteration}. Maybe this is "
                                           "because\n1. Client doesn't not send enough update model request.\n"
                                           "2. Worker has not push weights to server.")
-        model = self.models.get(iteration, self.model)
-        return {name: value for name, value in model.items() if name not in self.fixed}
+        return self.models.get(iteration, self.model)
 
     def check_open(self, reading: bool) -> str | None:
         """Why the server takes no requests just now, if so."""

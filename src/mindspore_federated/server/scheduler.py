@@ -67,12 +67,12 @@ class FlSchedulerJob:
             ("enableFLS", self._enable), ("disableFLS", self._disable))}
 
     def _route(self, function: Callable[[Instance, bytes], Answer]) -> Route:
-        def answer(body: bytes) -> Reply:
+        def answer(body: memoryview) -> Reply:
             try:
                 instance = self._cluster.instance()
                 if instance is None:
                     return _reply(_error(f"Cannot find cluster info for {self._cluster.fl_name}"))
-                return _reply(function(instance, body))
+                return _reply(function(instance, bytes(body)))
             except StoreError:
                 return _reply(_error("Failed to access the cache server. Please retry later."))
         return answer
@@ -128,4 +128,4 @@ def _error(message: str) -> Answer:
 
 
 def _reply(answer: Answer) -> Reply:
-    return Reply(json.dumps(answer).encode(), 200, "application/json")
+    return Reply(json.dumps(answer).encode(), kind="application/json")

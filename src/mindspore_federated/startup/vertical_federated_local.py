@@ -115,12 +115,12 @@ class VerticalFederatedCommunicator:
 
     @staticmethod
     def _accept(place: queue.Queue[bytes]) -> Route:
-        def accept(body: bytes) -> Reply:
+        def accept(body: memoryview) -> Reply:
             try:
-                place.put_nowait(body)
+                place.put_nowait(bytes(body))
             except queue.Full:
-                return Reply(b"busy", 503, "text/plain")
-            return Reply(b"ok", 200, "text/plain")
+                return Reply(b"busy", status=503, kind="text/plain")
+            return Reply(b"ok", kind="text/plain")
         return accept
 
     def check_party(self, name: str) -> str:

@@ -129,7 +129,7 @@ class FederatedLearningManager(Callback):
             if self._masked is not None:
                 self._masked[0].run(self._masked[1], weights, self._data_size)
             else:
-                self._connection.update_model(fl_name, self._fl_id, self._iteration, upload)
+                self._connection.update_model(fl_name, self._fl_id, self._iteration, upload, wait=self._wait)
         except FederatedError as error:
             log.warning("iteration %d goes on without this client's update: %s", self._iteration, error)
         model = self._connection.get_model(fl_name, self._iteration, wait=self._wait)

@@ -4,6 +4,9 @@ A buffer starts with the offset of its root table. A table starts with the dista
 16-bit positions of the fields; strings, vectors and tables are reached by offsets forward. The writer here lays a
 parent out before its children and patches the offsets, so one pass over a `bytearray` is enough.
 
+All offsets are relative: a vector that is laid out once (`lay_out`) can stand at the end of many messages, which share its
+bytes (`encode_parts`). A server sends its model to every client that way.
+
 The reader trusts nothing: each access is checked against the buffer, nesting and the number of values are bounded,
 numbers in vectors are NumPy views of the body (no copy).
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,14 +34,43 @@ class WireError(ValueError):
     """The bytes are no message of the expected kind."""
 
 
+@dataclass(frozen=True)
+class Laid:
+    """The bytes of a vector, for fields of the outermost table."""
+    data: bytes
+
+
+def lay_out(table: str, field_name: str, value: Any) -> Laid:
+    """The value of a vector field as it stands in messages."""
+    (field,) = (field for field in TABLES[table] if field.name == field_name)
+    out = bytearray()
+    _write_child(out, field, value)
+    _align(out)
+    return Laid(bytes(out))
+
+
 def encode(table: str, values: Mapping[str, Any]) -> bytes:
     """The message `table` with these fields; fields left out take their default."""
+    return b"".join(encode_parts(table, values))
+
+
+def encode_parts(table: str, values: Mapping[str, Any]) -> list[bytes]:
+    """The message in pieces: all that is new, then each field that is laid out already."""
     unknown = set(values) - {field.name for field in TABLES[table]}
     if unknown:
         raise KeyError(f"{table} has no field {sorted(unknown)}")
     out = bytearray(4)
-    struct.pack_into("<I", out, 0, _write_table(out, table, values))
-    return bytes(out)
+    start = _write_table(out, table, values)
+    struct.pack_into("<I", out, 0, start)
+    laid = [(slot, values[field.name]) for slot, field in enumerate(TABLES[table]) if isinstance(values.get(field.name), Laid)]
+    if laid:
+        _align(out)
+    vtable, end = start - struct.unpack_from("<i", out, start)[0], len(out)
+    for slot, value in laid:
+        at = start + struct.unpack_from("<H", out, vtable + 4 + 2 * slot)[0]
+        struct.pack_into("<I", out, at, end - at)
+        end += len(value.data)
+    return [bytes(out), *(value.data for _, value in laid)]
 
 
 def decode(table: str, body: bytes | memoryview) -> Message:
@@ -67,6 +100,8 @@ def _write_table(out: bytearray, table: str, values: Mapping[str, Any]) -> int:
     children = []
     for slot, field in fields:
         at = start + positions[slot]
+        if isinstance(values[field.name], Laid):
+            continue                               # it follows at the end
         if field.vector or field.kind not in _SCALARS:
             children.append((at, field))
         else:
