@@ -1,8 +1,9 @@
 """A real server under many clients at once: each takes a place, gets the model (1 MB) and uploads as much.
 
-    python benchmarks/federated/http_server.py --clients 1000
+    python benchmarks/federated/http_server.py --clients 1000 [--flower PYTHON]
 
-The clients are connections of one asynchronous process; all of them are open at once. Prints updates per second, the server's
+`--flower` names the interpreter of an environment with `flwr` and `psutil`: its gRPC server gets the same load. The
+clients are connections of one asynchronous process; all of them are open at once. Prints updates per second, the server's
 CPU time and how much its memory grew over the rounds.
 """
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 
 import numpy as np
 import psutil
+import uvloop
 
 from mindspore_federated.wire.flat import decode, encode
 from mindspore_federated.wire.schema import Code
@@ -51,14 +53,16 @@ async def _post(reader, writer, path, body):
 
 
 async def _until(reader, writer, path, body, table):
-    """Ask until the answer is no longer that it is too early or too late."""
+    """Ask until the answer is no longer that it is too early or too late, less and less often, as clients do."""
+    pause = 0.1
     while True:
         answer = decode(table, await _post(reader, writer, path, body))
         if answer["retcode"] == Code.SUCCEED:
             return answer
         if answer["retcode"] not in (Code.NOT_READY, Code.OUT_OF_TIME):
             raise RuntimeError(answer["reason"])
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, 0.3)
 
 
 async def _client(address, number, rounds, parameters, barrier):
@@ -109,7 +113,7 @@ def ours(clients, rounds, parameters):
         process = subprocess.Popen([sys.executable, "-c", _SERVER, yaml, address, folder, str(parameters)])
         try:
             _wait_for(address)
-            marks = asyncio.run(_all(address, clients, rounds, parameters, psutil.Process(process.pid)))
+            marks = uvloop.run(_all(address, clients, rounds, parameters, psutil.Process(process.pid)))
         finally:
             process.terminate()
             process.wait(30)
@@ -136,8 +140,12 @@ def main():
     parser.add_argument("--clients", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--parameters", type=int, default=1 << 18)
+    parser.add_argument("--flower", help="python of an environment with flwr and psutil")
     given = parser.parse_args()
     print(json.dumps({"ours": ours(given.clients, given.rounds, given.parameters)}), flush=True)
+    if given.flower:
+        subprocess.run([given.flower, os.path.join(HERE, "rivals", "flower_server.py"), "--clients", str(given.clients),
+                        "--rounds", str(given.rounds), "--parameters", str(given.parameters)], check=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """LeNet over 1,000 writers of MNIST, 100 of them a round, 5 local epochs, until 97 % of the test digits are right.
 
-    python benchmarks/federated/mnist.py [--flower PYTHON] [--pfl PYTHON]
+    python benchmarks/federated/mnist.py [--flower PYTHON] [--pfl PYTHON] [--seconds 240]
 
 The rivals train the same network on the same digits in PyTorch; the options name interpreters of environments with
-`flwr[simulation]` and torch, or `pfl` and torch. Wall time counts from the start of the process.
+`flwr[simulation]` and torch, or `pfl` and torch. Wall time counts from the start of the process; a rival that has not arrived
+after `--seconds` ends with what it reached.
 """
 from __future__ import annotations
 
@@ -73,6 +74,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--flower", help="python of an environment with flwr[simulation] and torch")
     parser.add_argument("--pfl", help="python of an environment with pfl and torch")
+    parser.add_argument("--seconds", type=float, default=240.0, help="time for each rival")
     parser.add_argument("--began", type=float, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.began is not None:
@@ -82,7 +84,8 @@ def main():
     subprocess.run([sys.executable, __file__, *rounds, "--began", str(time.time())], check=True)
     for name, python in (("flower", given.flower), ("pfl", given.pfl)):
         if python:
-            subprocess.run([python, os.path.join(HERE, "rivals", f"{name}_mnist.py"), *rounds, "--began", str(time.time())],
+            subprocess.run([python, os.path.join(HERE, "rivals", f"{name}_mnist.py"), *rounds, "--seconds", str(given.seconds),
+                            "--began", str(time.time())],
                            check=True)
 
 

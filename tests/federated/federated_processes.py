@@ -94,8 +94,8 @@ class Server:
 class Redis:
     """A Redis that keeps nothing on the disk."""
 
-    def __init__(self):
-        self.port = free_port()
+    def __init__(self, port=None):
+        self.port = port or free_port()
         self.process = None
 
     def start(self):

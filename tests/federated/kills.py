@@ -3,10 +3,10 @@
     python tests/federated/kills.py --kills 1000 [--seed 1] [--store local|redis] [--minutes 10]
 
 Four clients answer the model m with (3 m + c) modulo 1021, in whole numbers, and count the rounds in the first weight: a round
-has one possible result, which no other round has. All four are needed for a round. Servers are forked from a process that has everything
-imported and live for a random part of a round; with Redis there are two of them, and Redis itself, which keeps nothing on its
-disk, is killed as well. A round that was seen finished must stay: the model read later is the one of that round or of a later
-one. At the end the newest model is the one of as many undisturbed rounds as metrics.json calls finished. Ends with an error at
+has one possible result, which no other round has. All four are needed for a round. Servers are forked from a process that has
+everything imported and live for the time of a round or two, or less than their start takes; with Redis there are two of them,
+and Redis itself, which keeps nothing on its disk, is killed as well. A round that was seen finished must stay: the model read
+later is the one of that round or of a later one, and every model ever read is one of an undisturbed run. Ends with an error at
 the first difference.
 """
 from __future__ import annotations
@@ -18,6 +18,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from federated_processes import Redis, free_port, write_yaml
+from federated_processes import Redis, write_yaml
 
 from mindspore_federated.client.connection import Connection, FederatedError, features
 
@@ -48,6 +49,15 @@ for line in sys.stdin:
         os._exit(0)
     print(child, flush=True)
 """
+
+
+def quiet_port():
+    """A port that the system gives to nobody by itself: a client that looks for a dead server there would meet itself."""
+    for port in random.sample(range(20000, 32000), 100):
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no free port")
 
 
 def trained(model, client):
@@ -88,7 +98,7 @@ class ForkedServer:
 
     def __init__(self, nursery, settings, folder):
         self._nursery, self._settings, self._folder = nursery, settings, folder
-        self.address = f"127.0.0.1:{free_port()}"
+        self.address = f"127.0.0.1:{quiet_port()}"
         self._process = None
 
     def start(self):
@@ -97,7 +107,9 @@ class ForkedServer:
     def kill(self):
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process, signal.SIGKILL)
+                while True:                                 # until it is gone, and its port with it
+                    os.kill(self._process, signal.SIGKILL)
+                    time.sleep(0.001)
             self._process = None
 
 
@@ -149,10 +161,21 @@ class Watch(threading.Thread):
             self.newest[server] = place
 
 
+def wait_for(servers):
+    """Until all of them take connections."""
+    for server in servers:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                socket.create_connection(server.address.split(":"), timeout=1).close()
+                break
+            time.sleep(0.01)
+
+
 def kills(folder, wanted, seed, store, seconds):
     """Kill `wanted` times or until the time is over; what happened."""
     chance, stop = random.Random(seed), threading.Event()
-    redis = Redis() if store == "redis" else None
+    redis = Redis(quiet_port()) if store == "redis" else None
     cache = {"distributed_cache": {"type": "redis", "address": f"127.0.0.1:{redis.port}"}} if redis else {}
     settings = write_yaml(folder / "job.yaml", fl_iteration_num=1000000, round__start_fl_job_threshold=CLIENTS,
                           round__start_fl_job_time_window=3000, round__update_model_time_window=3000,
@@ -172,7 +195,9 @@ def kills(folder, wanted, seed, store, seconds):
             thread.start()
         end = time.monotonic() + seconds
         while sum(killed.values()) < wanted and time.monotonic() < end and watch.wrong is None:
-            time.sleep(chance.uniform(0, 0.6))
+            if chance.random() < 0.9:                       # now and then in the middle of its start
+                wait_for(servers)
+                time.sleep(chance.uniform(0, 0.4))
             victim = chance.choice([*servers, redis] if redis and not sum(killed.values()) % 10 else servers)
             victim.kill()
             killed["redis" if victim is redis else "server"] += 1

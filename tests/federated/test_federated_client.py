@@ -1,7 +1,9 @@
 """The client library and its command, against a real server: plain, compressed, SignDS and noised uploads."""
 import os
+import socket
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from federated_processes import Server, write_yaml
 import mindspore
 from mindspore import Tensor, nn
 from mindspore_federated.client.client import FederatedClient, Plan
-from mindspore_federated.client.connection import Connection
+from mindspore_federated.client.connection import Connection, FederatedError
 from mindspore_federated.client.training import NetworkTrainer
 
 
@@ -50,6 +52,22 @@ def test_signds_moves_the_model_by_signs(tmp_path):
 
 def test_a_policy_keeps_the_client_out(tmp_path):
     assert FederatedClient(Connection("127.0.0.1:1"), "job", _towards_three, 1, policy=lambda: False).run() == 0
+
+
+@pytest.mark.parametrize("answer, words", [
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", "IncompleteRead"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\xff\xff\xff\xff", "cannot be read"), (b"", "cannot be reached")])
+def test_answers_that_are_cut_or_damaged(answer, words):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def serve():
+            peer, _ = listener.accept()
+            peer.recv(1 << 16)
+            peer.sendall(answer)
+            peer.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(FederatedError, match=words):
+            Connection(f"127.0.0.1:{listener.getsockname()[1]}").start_job("job", "a", 1)
 
 
 def test_the_command(tmp_path):

@@ -19,6 +19,7 @@ from lenet_torch import BATCH, CLIENTS, EPOCHS, PER_ROUND, RATE, TARGET, accurac
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--rounds", type=int, default=60)
+parser.add_argument("--seconds", type=float, default=1e9)
 parser.add_argument("--began", type=float, default=time.time())
 given = parser.parse_args()
 torch.set_num_threads(1)
@@ -57,7 +58,7 @@ def evaluate(server_round, parameters, config):
     right = accuracy(net, *state["data"][3:])
     curve.append((server_round, right, round(time.time() - given.began, 1)))
     print(curve[-1], file=sys.stderr, flush=True)
-    if right >= TARGET or server_round == given.rounds:
+    if right >= TARGET or server_round == given.rounds or time.time() - given.began > given.seconds:
         print(json.dumps({"flower": {"rounds": server_round, "accuracy": right, "wall_s": curve[-1][2]}}), flush=True)
         os._exit(0)
     return 0.0, {}

@@ -22,6 +22,7 @@ from lenet_torch import BATCH, CLIENTS, EPOCHS, PER_ROUND, RATE, TARGET, accurac
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--rounds", type=int, default=60)
+parser.add_argument("--seconds", type=float, default=1e9)
 parser.add_argument("--began", type=float, default=time.time())
 given = parser.parse_args()
 torch.manual_seed(0)
@@ -46,7 +47,7 @@ class Watch(TrainingProcessCallback):
     def after_central_iteration(self, aggregate_metrics, model, *, central_iteration):
         right = accuracy(model.pytorch_model, test_x, test_y)
         print(central_iteration + 1, right, round(time.time() - given.began, 1), file=sys.stderr, flush=True)
-        if right >= TARGET or central_iteration + 1 == given.rounds:
+        if right >= TARGET or central_iteration + 1 == given.rounds or time.time() - given.began > given.seconds:
             print(json.dumps({"pfl": {"rounds": central_iteration + 1, "accuracy": right,
                                       "wall_s": round(time.time() - given.began, 1)}}), flush=True)
             os._exit(0)

@@ -17,7 +17,7 @@ from typing import Any
 from mindspore_federated import log
 from mindspore_federated.common.pki import Identity, stamp
 from mindspore_federated.server.features import Arrays, Floats
-from mindspore_federated.wire.flat import Message, decode, encode
+from mindspore_federated.wire.flat import Message, WireError, decode, encode
 from mindspore_federated.wire.schema import TABLES, Code
 
 _FIRST_WAIT, _LONGEST_WAIT, _LONGEST_PAUSE = 0.05, 2.0, 60.0
@@ -110,6 +110,8 @@ class Connection:
                     if answer["retcode"] == Code.SUCCEED:
                         return answer
                     reason, code = answer.get("reason", ""), answer["retcode"]
+            except WireError as error:
+                reason = f"the answer of {self._addresses[self._at]} cannot be read: {error}"
             except _Busy as busy:
                 reason, code, pause = str(busy), Code.NOT_READY, max(pause, busy.after)
             except (OSError, http.client.HTTPException) as error:
@@ -146,6 +148,8 @@ class Connection:
         self._open.request("POST", path, body, {"Content-Type": "application/octet-stream", **headers})
         response = self._open.getresponse()
         data = response.read(_MAX_ANSWER)
+        if response.length:                                 # with a limit, read() does not tell that the server died meanwhile
+            raise http.client.IncompleteRead(data, response.length)
         if response.status in _LATER:
             raise _Busy(f"the server answered {response.status}", response.getheader("Retry-After", ""))
         if response.status not in (200, 202):

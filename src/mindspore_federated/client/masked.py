@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindspore_federated import log
-from mindspore_federated.client.connection import Connection, FederatedError
+from mindspore_federated.client.connection import Connection, FederatedError, JobFinished
 from mindspore_federated.common.pki import Authority, Chain, PkiError, check_signature, name_of, stamp
 from mindspore_federated.secagg import ClientKeys, SecureAggregation, SecureClient, to_ring
 from mindspore_federated.secagg.graph import circle
@@ -143,7 +143,8 @@ class MaskedUpload:
                       for kind, some in ((_SEED, seeds), (_MASK, masks)) for owner, share in some.items()]
             self._ask("reconstructSecrets", "SendReconstructSecret", "ReconstructSecret", reconstruct_secret_shares=shares)
         except FederatedError as error:
-            log.warning("iteration %d: the shares were not taken: %s", self._iteration, error)
+            over = bool(error.code) or isinstance(error, JobFinished)      # the server had enough of the others' shares
+            (log.info if over else log.warning)("iteration %d: the shares were not taken: %s", self._iteration, error)
 
     def _number(self, name: str) -> int:
         if name not in self._names:

@@ -13,9 +13,10 @@ from mindspore_federated.compression import decode_diff_sparse_quant, quantize
 from mindspore_federated.privacy.signds import apply_signds
 from mindspore_federated.server.attestation import Attestation
 from mindspore_federated.server.features import Arrays, Floats
-from mindspore_federated.server.http import Reply, Route
+from mindspore_federated.server.http import Route
 from mindspore_federated.server.rounds import Refused, Rounds, Update
 from mindspore_federated.server.store import StoreError
+from mindspore_federated.server.uploads import Reply
 from mindspore_federated.wire.flat import Laid, Message, WireError, decode, encode_parts, lay_out
 from mindspore_federated.wire.schema import AGGREGATION_TYPES, COMPRESS_TYPES, TABLES, Code
 

@@ -21,8 +21,9 @@ from mindspore_federated.server.cluster import (
     new_instance_name,
     only_instance_keys,
 )
-from mindspore_federated.server.http import HttpService, Reply, Route
+from mindspore_federated.server.http import HttpService, Route
 from mindspore_federated.server.store import StoreError, open_store
+from mindspore_federated.server.uploads import Reply
 from mindspore_federated.startup.ssl_config import SSLConfig, check_ssl_config
 
 _MAX_BODY = 1 << 16

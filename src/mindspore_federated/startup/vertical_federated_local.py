@@ -14,7 +14,8 @@ from weakref import WeakValueDictionary
 
 from mindspore_federated.common.tensor_utils import pack_tensors, unpack_tensors
 from mindspore_federated.common.tls import TlsFiles, client_context, files_from_config, server_context
-from mindspore_federated.server.http import HttpService, Reply, Route
+from mindspore_federated.server.http import HttpService, Route
+from mindspore_federated.server.uploads import Reply
 from mindspore_federated.startup.compress_config import CompressConfig
 from mindspore_federated.startup.server_config import ServerConfig
 from mindspore_federated.startup.ssl_config import SSLConfig, check_ssl_config
