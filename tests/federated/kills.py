@@ -4,7 +4,7 @@
 
 Four clients answer the model m with (3 m + c) modulo 1021, in whole numbers, and count the rounds in the first weight: a round
 has one possible result, which no other round has. All four are needed for a round. Servers are forked from a process that has
-everything imported and live for the time of a round or two, or less than their start takes; with Redis there are two of them,
+everything imported and live for up to three rounds, or less than their start takes; with Redis there are two of them,
 and Redis itself, which keeps nothing on its disk, is killed as well. A round that was seen finished must stay: the model read
 later is the one of that round or of a later one, and every model ever read is one of an undisturbed run. Ends with an error at
 the first difference.
@@ -147,6 +147,12 @@ class Watch(threading.Thread):
                 self.look(server)
             time.sleep(0.01)
 
+    def wait(self, rounds, seconds):
+        """Until so many rounds are in the model, or some time has passed."""
+        deadline = time.monotonic() + seconds
+        while max(self.newest) < rounds and time.monotonic() < deadline and self.wrong is None:
+            time.sleep(0.01)
+
     def look(self, server):
         try:
             model = self._connections[server].get_model("job", 0)["w"]
@@ -197,15 +203,14 @@ def kills(folder, wanted, seed, store, seconds):
         while sum(killed.values()) < wanted and time.monotonic() < end and watch.wrong is None:
             if chance.random() < 0.9:                       # now and then in the middle of its start
                 wait_for(servers)
-                time.sleep(chance.uniform(0, 0.4))
+                watch.wait(max(watch.newest) + chance.choice((0, 1, 1, 2)), 3.0)
+                time.sleep(chance.uniform(0, 0.3))          # anywhere in the next round
             victim = chance.choice([*servers, redis] if redis and not sum(killed.values()) % 10 else servers)
             victim.kill()
             killed["redis" if victim is redis else "server"] += 1
             victim.start()
         before = max(watch.newest)
-        deadline = time.monotonic() + 60                    # undisturbed again: rounds go on
-        while max(watch.newest) < before + 3 and time.monotonic() < deadline and watch.wrong is None:
-            time.sleep(0.1)
+        watch.wait(before + 3, 60.0)                        # undisturbed again: rounds go on
         stop.set()
         for thread in threads:
             thread.join(30)
