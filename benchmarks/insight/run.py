@@ -1,7 +1,7 @@
 """The dashboard beside TensorBoard: many runs read, first chart, memory, live tail, frames in the browser.
 
     python benchmarks/insight/run.py [--runs 1000] [--tags 20] [--steps 1000] [--folder DIR] [--tensorboard PATH/TO/tensorboard]
-                                     [--only read,tensorboard,frames,live]
+                                     [--only read,drawn,tensorboard,frames,live,graph]
 
 `--tensorboard` is the program of an environment of its own (pip install tensorboard). Times are wall seconds from the start of
 the process; CPU is user + system of the process and its children; memory is the sum of the resident sets, at its highest.
@@ -10,6 +10,7 @@ the process; CPU is user + system of the process and its children; memory is the
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -160,6 +161,36 @@ def read_all(folder, points):
     shutil.rmtree(work)
 
 
+@contextlib.contextmanager
+def browsing():
+    """A page of headless Chromium without a GPU."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        yield browser.new_page(viewport={"width": 1440, "height": 900})
+        browser.close()
+
+
+def drawn(folder):
+    """The first chart on the screen, from the start of a server, cold and warm; the browser is open already."""
+    work = Path(tempfile.mkdtemp())
+    lines = "() => [...document.querySelectorAll('.card')].some(card => card.chart && card.chart.lines.length > 0 && card.chart.frame > 0)"
+    with browsing() as page:
+        page.goto("about:blank")
+        for state in ("cold", "warm"):
+            server, base = serve(folder, work)
+            ask(base + "ui-config")
+            page.goto(base.replace(API, "/#/scalars?runs=run0000$"))
+            page.wait_for_function(lines, timeout=60_000)
+            print(f"mindinsight, {state}: first chart drawn in the browser {server.seconds():.2f} s after the start")
+            page.goto("about:blank")
+            while state == "cold" and (found := json.loads(ask(base + "board/state")))["read"] < found["size"]:
+                time.sleep(0.2)
+            server.stop()
+    shutil.rmtree(work)
+
+
 def tensorboard(program, folder, runs):
     number = port()
     server = Watched([program, "--logdir", str(folder), "--port", str(number), "--load_fast", "auto"])
@@ -186,16 +217,12 @@ def tensorboard(program, folder, runs):
 
 def frames(folder):
     """500 runs in one chart: the time of a frame after zooming and smoothing, in headless Chromium without a GPU."""
-    from playwright.sync_api import sync_playwright
-
     work = Path(tempfile.mkdtemp())
     server, base = serve(folder, work)
     first_chart(base)
     while (state := json.loads(ask(base + "board/state")))["read"] < state["size"]:
         time.sleep(0.2)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
+    with browsing() as page:
         page.goto(base.replace(API, "/#/scalars?runs=run0[0-4]&tag=m/03$"))
         ready = "() => { const card = document.querySelector('.card'); return card && card.chart.lines.length >= 500; }"
         page.wait_for_function(ready, timeout=60_000)
@@ -207,10 +234,63 @@ def frames(folder):
               times.push(performance.now() - begun);
             } return times; }"""
         times = np.array(page.evaluate(script))
-        browser.close()
     server.stop()
     shutil.rmtree(work)
     print(f"a chart of 500 runs: median frame {np.median(times):.1f} ms, slowest {times.max():.1f} ms (zooming and smoothing in turn)")
+
+
+def large_graph(nodes):
+    """A network of blocks of ten operations in layers of ten blocks: a message as MindSpore's writer puts it into a summary."""
+    scope = [f"Default/network-Net/layer{i // 100}-Layer/block{i // 10}-Block".encode() for i in range(nodes)]
+    kinds = (b"MatMul", b"Add", b"ReLU", b"Mul", b"LayerNorm")
+
+    def field(number, data):
+        return varint(number << 3 | 2) + varint(len(data)) + data
+
+    graph = b"".join(
+        field(1, (field(1, field(1, str(i).encode())) if i else b"") + field(2, str(i + 1).encode()) + field(3, kinds[i % 5])
+              + field(4, scope[i]) + field(8, scope[i] + f"/{kinds[i % 5].decode()}-op{i}".encode()))
+        for i in range(nodes)
+    )  # fmt: skip
+    return frame(b"\x09" + struct.pack("<d", 1.7e9) + field(4, graph))
+
+
+def graph(nodes=50_000):
+    """A large graph in the browser: to the first picture, then unfolding, moving, finding, a path from one end to the other."""
+    folder, work = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp())
+    (folder / "run").mkdir()
+    (folder / "run" / "events.out.events.summary.1.h_MS").write_bytes(
+        frame(b"\x09" + struct.pack("<d", 1.7e9) + b"\x1a\x11Mindspore.Event:1") + large_graph(nodes)
+    )
+    server, base = serve(folder, work)
+    first = json.loads(ask(base + "board/runs"))["runs"][0]["name"]
+    ask(base + f"datavisual/plugins?train_id={first.replace('/', '%2F')}")
+    with browsing() as page:
+        page.goto(base.replace(API, "/"))
+        begun = time.perf_counter()
+        page.goto(base.replace(API, f"/#/graph?run={first}"))
+        page.wait_for_function("() => { const box = document.querySelector('.graph'); return box && box.view && box.view.nodes.length; }",
+                               timeout=60_000)  # fmt: skip
+        shown = time.perf_counter() - begun
+        script = """() => { const view = document.querySelector('.graph').view, times = {};
+            const timed = (name, act) => { const begun = performance.now(); act(); view.stage.paint();
+              view.canvas.getContext('2d').getImageData(0, 0, 1, 1); times[name] = performance.now() - begun; };
+            const leaves = view.holder, last = leaves[leaves.length - 1];
+            timed('moving', () => { view.camera.x += 40; });
+            timed('zooming', () => { view.camera.k *= 0.8; });
+            timed('unfolding', () => view.reveal(leaves[Math.floor(leaves.length / 2)]));
+            timed('a path through all', () => { view.join(leaves[0], last); });
+            timed('folding all', () => view.foldAll());
+            return times; }"""
+        times = page.evaluate(script)
+        page.locator("#tag-filter").fill("op49999")
+        begun = time.perf_counter()
+        page.wait_for_selector("text=op49999")
+        times["finding (with 120 ms of waiting for more letters)"] = 1e3 * (time.perf_counter() - begun)
+    server.stop()
+    shutil.rmtree(folder)
+    shutil.rmtree(work)
+    print(f"a graph of {nodes:,} nodes: shown after {shown:.2f} s; " + ", ".join(f"{name} {ms:.0f} ms" for name, ms in times.items()))
 
 
 def live(runs=100, rate=1000, seconds=10):
@@ -258,23 +338,27 @@ def main():
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--tensorboard")
-    parser.add_argument("--only", default="read,tensorboard,frames,live")
+    parser.add_argument("--only", default="read,drawn,tensorboard,frames,live,graph")
     given = parser.parse_args()
     folder = given.folder or Path(tempfile.mkdtemp())
     wanted = given.only.split(",")
-    if {"read", "tensorboard", "frames"} & set(wanted):
+    if {"read", "drawn", "tensorboard", "frames"} & set(wanted):
         make(folder, given.runs, given.tags, given.steps)
         size = sum(path.stat().st_size for path in folder.rglob("events*"))
         points = given.runs * given.tags * given.steps
         print(f"{given.runs:,} runs x {given.tags} tags x {given.steps:,} steps: {points:,} points, {size / 1e6:.0f} MB", flush=True)
     if "read" in wanted:
         read_all(folder, given.runs * given.tags * given.steps)
+    if "drawn" in wanted:
+        drawn(folder)
     if "tensorboard" in wanted and given.tensorboard:
         tensorboard(given.tensorboard, folder, given.runs)
     if "frames" in wanted:
         frames(folder)
     if "live" in wanted:
         live()
+    if "graph" in wanted:
+        graph()
     if not given.folder:
         shutil.rmtree(folder)
 

@@ -102,7 +102,7 @@ def test_steps_nodes_tensors_hits_and_lines(server, training):
     ask(server, "create-watchpoint", {"condition": condition, "watch_nodes": [relu]})
     ask(server, "control", {"mode": "continue", "steps": -1})
     wait_until(server, "waiting", step=2)  # stopped by the hit
-    (hit,) = ask(server, "watchpoint-hits", {})["watch_point_hits"]
+    (hit,) = ask(server, "search-watchpoint-hits", {})["watch_point_hits"]
     assert hit["node_name"] == relu
     ask(server, "control", {"mode": "terminate"})
     output, _ = training.communicate(timeout=60)

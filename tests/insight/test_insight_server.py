@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import event_writer as w
-from sample_runs import PNG, build
+from sample_runs import PNG, add_extras, build
 
 pytest.importorskip("starlette")
 pytest.importorskip("orjson")
@@ -353,23 +353,56 @@ def test_a_damaged_index_says_what_to_do(tmp_path):
         Store(path)
 
 
-def test_ranks_and_operations_of_profiles(base, tmp_path):
-    from sample_runs import add_extras
-
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    """A server whose runs have profiles."""
+    base = tmp_path_factory.mktemp("profiled")
+    build(base)
     add_extras(base)
-    settings = Settings(base, tmp_path / "work2")
-    settings.workspace.mkdir()
-    with TestClient(create_app(settings, workers=False), base_url="http://127.0.0.1:8080") as client:
-        def ask(path, run, body=None):
-            address = f"/v1/mindinsight/{path}?train_id={run}"
-            reply = client.get(address) if body is None else client.post(address, json=body)
-            assert reply.status_code == 200, reply.text
-            return reply.json()
+    app = create_app(Settings(base, tmp_path_factory.mktemp("work")), workers=False)
+    with TestClient(app, base_url="http://127.0.0.1:8080") as client:
+        yield client
 
-        (words,) = ask("board/cluster", "./two")["advice"]
-        assert "rank_2 computes longer" in words and ask("profile/summary/cluster-propose", "./two")["cluster"] == [words]
-        assert [row["compute_ms"] for row in ask("profile/cluster-step-trace-summary", "./two", {})["info"]] == [6, 6, 16]
-        assert ask("board/cluster", "./one")["advice"] == []
-        assert ask("profile/flops-summary", "./one")["FLOPs"] == 80 and ask("profile/flops-summary", "./one")["FLOPS"] == 400
-        links = {(link["source"], link["target"]): link["value"] for link in ask("profile/flops-scope", "./one")["links"]}
-        assert links == {("step", "step/conv"): 0.003, ("step", "step/fc"): 0.001}
+
+def test_ranks_and_operations_of_profiles(profiled):
+    def ask(path, run, body=None):
+        address = f"/v1/mindinsight/{path}?train_id={run}"
+        reply = profiled.get(address) if body is None else profiled.post(address, json=body)
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    (words,) = ask("board/cluster", "./two")["advice"]
+    assert "rank_2 computes longer" in words and ask("profile/summary/cluster-propose", "./two")["cluster"] == [words]
+    assert [row["compute_ms"] for row in ask("profile/cluster-step-trace-summary", "./two", {})["info"]] == [6, 6, 16]
+    assert ask("board/cluster", "./one")["advice"] == []
+    assert ask("profile/flops-summary", "./one")["FLOPs"] == 80 and ask("profile/flops-summary", "./one")["FLOPS"] == 400
+    links = {(link["source"], link["target"]): link["value"] for link in ask("profile/flops-scope", "./one")["links"]}
+    assert links == {("step", "step/conv"): 0.003, ("step", "step/fc"): 0.001}
+    found = ask("board/profile", "./one")["preparation"]
+    assert [row["task_us"] for row in found["parts"]] == [100, 1000] and found["queue"] == [[1, 0], [2, 3]]
+    assert "Training waits for data: the slowest part of the data pipeline, Decode" in found["advice"][0]
+    assert "every 1.00 ms; nothing was ready in 50% of the requests" in found["advice"][0]
+
+
+def test_steps_and_data_of_profiles_by_official_routes(profiled):
+    def ask(path, expected=200, **query):
+        address, query = f"/v1/mindinsight/profile/{path}", {"dir": "./one/profiler"} | query
+        reply = profiled.post(address, params=query, json={}) if path.endswith("op-queue") else profiled.get(address, params=query)
+        assert reply.status_code == expected, reply.text
+        return reply.json()
+
+    found = ask("training-trace/graph", type=0)
+    assert found["training_trace_graph"][1] == [{"name": "iteration_interval", "start": 0, "duration": 3},
+                                                {"name": "fp_and_bp", "start": 3, "duration": 6},
+                                                {"name": "tail", "start": 9, "duration": 1}]  # fmt: skip
+    assert found["summary"]["fp_and_bp_percent"] == "60.00%" and found["summary"]["total_steps"] == 20
+    assert ask("training-trace/target-time-info", type="tail")["info"] == {"tail": [1] * 20}
+    assert ask("timeline-summary")["op_exe_times"] == 40
+    assert ask("queue_info", type="get_next") == {"size": 2, "info": {"queue": [0, 3]}, "summary": {"queue_summary": {"empty_queue": 1}}}
+    assert ask("minddata_op", type="get_next")["summary"] == {"time_summary": {"avg_cost": "3.0"}}
+    assert ask("process_summary")["get_next_queue_info"] == {"summary": {"empty_batch_count": 1, "total_batch": 2}}
+    assert [row[:2] for row in ask("minddata-pipeline/op-queue")["object"]] == [[0, "Decode"], [1, "source: Images"]]
+    assert ask("minddata-pipeline/queue", op_id=1)["parent_op"] == {"op_id": 0, "op_type": "Decode", "num_workers": 2}
+    for path, query in [("training-trace/graph", {"type": 21}), ("training-trace/target-time-info", {"type": "x"}),
+                        ("timeline-summary", {"dir": "../.."}), ("minddata-pipeline/queue", {"op_id": 7})]:  # fmt: skip
+        ask(path, 400, **query)

@@ -47,6 +47,29 @@ def test_operators_graphs_and_files(tmp_path):
     assert json.loads(profiler.op_analyse("Exp"))["Exp"]["count"] == 3
 
 
+def test_the_data_pipeline_is_timed(tmp_path):
+    def rows():
+        for number in range(12):
+            yield np.full(3, number, np.float32)
+
+    data = ds.GeneratorDataset(rows, ["x"], shuffle=False).map(lambda x: x + 1, ["x"]).batch(4)
+    list(data.create_tuple_iterator())
+    profiler = Profiler(output_path=str(tmp_path))
+    assert len(list(data.create_tuple_iterator(num_epochs=1))) == 3
+    profiler.analyse()
+    list(data.create_tuple_iterator())  # after the profile: nobody measures
+    tables = {}
+    for name in ("dataset", "data_queue"):
+        with open(tmp_path / "PROFILER_OUTPUT" / f"{name}.csv") as stream:
+            tables[name] = list(csv.DictReader(stream))
+    source, *others = tables["dataset"]
+    assert source["step"].startswith("source: ") and source["rows"] == "12"
+    assert any("lambda" in row["step"] and row["tasks"] == "3" and row["rows"] == "12" for row in others)
+    assert all(float(row["total_us"]) > 0 for row in tables["dataset"]) and len(tables["data_queue"]) >= 3
+    trace = json.loads((tmp_path / "PROFILER_OUTPUT" / "trace_view.json").read_text())["traceEvents"]
+    assert {e["args"]["rows"] for e in trace if e.get("cat") == "pipeline"} >= {4}
+
+
 def test_nothing_is_recorded_outside():
     with profile() as prof:
         work()

@@ -60,7 +60,7 @@ def debugger(browser, runs, out):
         page.goto(f"{address}/#/debugger")
         paused_at(page, 0)
         page.get_by_role("button", name="Add the recommended ones").click()
-        page.wait_for_function("() => document.querySelectorAll('ul.points li').length === 3")
+        page.wait_for_function("() => document.querySelectorAll('ul.points li').length === 5")
         press(page, "Continue")
         paused_at(page, 8)
         choose(page, "Exp-op")

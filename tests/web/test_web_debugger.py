@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "insight"))
+from test_insight_debugger import make as make_dump
 from web_servers import free_port, serving
 
 pytestmark = pytest.mark.web
@@ -132,7 +134,7 @@ def test_a_training_in_the_browser(site, training, page):
     page.wait_for_function("() => !document.querySelector('ul.points')")
     page.evaluate("document.querySelector('.page').session.view.choose(null)")
     page.get_by_role("button", name="Add the recommended ones").click()
-    page.wait_for_function("() => document.querySelectorAll('ul.points:not(.hits) li').length === 3")
+    page.wait_for_function("() => document.querySelectorAll('ul.points:not(.hits) li').length === 4")
     press(page, "Continue")
     page.wait_for_selector("ul.hits li:has-text('overflow')")  # exp(12 x) leaves float32 where x is 8
     paused_at(page, 8)
@@ -164,3 +166,30 @@ def test_keys_and_a_narrow_screen(browser, site, training):
     page.get_by_text("No training is connected").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 900
     page.close()
+
+
+def test_a_dump_in_the_browser(tmp_path, page):
+    make_dump(tmp_path / "runs" / "dump")
+    with serving(tmp_path / "runs", tmp_path / "work") as address:
+        page.goto(f"{address}/#/debugger")
+        page.get_by_role("button", name="dump", exact=True).click()
+        page.wait_for_selector(".graph canvas")
+        page.get_by_role("button", name="Add the recommended ones").click()
+        page.wait_for_selector("ul.points:not(.hits) li")
+        press(page, "To the next hit")
+        page.wait_for_selector("ul.hits li:has-text('overflow')")
+        assert page.get_by_label("Step", exact=True).input_value() == "6"
+        page.locator("ul.hits li:has-text('ReLU') button").first.click()
+        cells(page, "NaN,Infinity,0,1")
+        page.get_by_label("Step", exact=True).select_option("2")
+        cells(page, "1,2,3,4")
+        page.get_by_label("Rank").select_option("1")
+        page.wait_for_function("() => document.querySelector('select[aria-label=Rank]')?.value === '1'")
+        page.wait_for_function("() => location.hash.includes('rank=1')")
+        page.reload()
+        page.wait_for_selector(".graph canvas")
+        page.wait_for_selector("select[aria-label=Rank]")
+        assert page.get_by_label("Rank").input_value() == "1"
+        press(page, "Close")
+        page.wait_for_selector("button.link")
+        page.goto("about:blank")  # before the server ends

@@ -128,7 +128,7 @@ def test_hostile_names_are_only_shown(page, site):
 
 def test_graph_unfolds_and_shows_the_source(page, site):
     page.goto(f"{site}/#/graph?run=./one")
-    page.wait_for_function("() => document.querySelector('.graph') && document.querySelector('.graph').graph.nodes().length >= 2")
+    page.wait_for_function("() => document.querySelector('.graph') && document.querySelector('.graph').view.nodes.length >= 2")
     page.fill("#tag-filter", "Add")
     page.get_by_text("Default/Add-op2", exact=True).click()
     page.wait_for_selector("ol.stack")
@@ -146,7 +146,7 @@ def test_tensors_images_landscape_profile(page, site):
     assert "1 to 4" in page.inner_text(".page")
     go(page, f"{site}/#/profiler?run=./one", "Profiler")
     page.wait_for_selector(".advice")
-    assert "60% computing, 30% waiting for data" in page.inner_text(".advice") and "conv" in page.inner_text("table.grid")
+    assert "60% computing, 30% waiting for data" in page.inner_text(".advice") and "conv" in page.inner_text("table.operators")
     assert page.locator("table.flops tbody tr").count() == 2 and "75.0 %" in page.inner_text("table.flops")
 
 

@@ -52,6 +52,15 @@ class DumpAnalyzer:
         """The iterations that were dumped."""
         return sorted({step for rank in self._chosen(ranks) for steps in self._ranks[rank].iterations.values() for step in steps})
 
+    def graph_files(self, rank: int) -> list[GraphFile]:
+        """The graphs of a rank."""
+        return self._ranks[rank].graphs
+
+    def runs_of_graphs(self, rank: int) -> dict[int, tuple[list[int], list[int]]]:
+        """By root graph, the iterations in which it ran and those that were dumped."""
+        ran, dumped = self._ranks[rank].history, self._ranks[rank].iterations
+        return {root: (ran.get(root, []), dumped.get(root, [])) for root in sorted({*ran, *dumped})}
+
     def select_nodes(self, query_string: str, use_regex: bool = False, select_by: str = "node_name",
                      ranks: int | Iterable[int] | None = None, case_sensitive: bool = True) -> list[Node]:  # fmt: skip
         """Nodes whose name (or whose source lines, `code_stack`) holds or matches a text."""

@@ -7,7 +7,7 @@ they make a threshold meaningless the hit says so by its error code.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -240,6 +240,22 @@ class TensorChangeAboveThresholdCondition(ConditionBase):
     def measure(self, value: Array, before: Array | None) -> dict[str, float]:
         ratio = _ratio(value, before, self._params["epsilon"])
         return {} if ratio is None else {"abs_mean_update_ratio_gt": ratio}
+
+
+_BY_NUMBER: dict[int, Callable[..., ConditionBase]] = {
+    kind._id: kind
+    for kind in (TensorTooLargeCondition, TensorTooSmallCondition, TensorRangeCondition, TensorOverflowCondition,
+                 OperatorOverflowCondition, TensorAllZeroCondition, TensorUnchangedCondition, TensorChangeBelowThresholdCondition,
+                 TensorChangeAboveThresholdCondition)
+}  # fmt: skip
+
+
+def condition_of(number: int, thresholds: dict[str, float]) -> ConditionBase:
+    """The condition of an official number. ValueError where the thresholds make no sense."""
+    kind = _BY_NUMBER.get(number)
+    if kind is None:
+        raise ValueError(f"There is no condition {number} for dumped tensors.")
+    return kind(**thresholds)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -108,6 +108,14 @@ class Rank:
                     found.append(DumpFile(path, match["type"], match["name"], match["io"], int(match["slot"]), int(match["time"])))
         return tuple(found)
 
+    @lru_cache(maxsize=64)  # noqa: B019 - ranks live as long as their analyzer
+    def named(self, graph: int, iteration: int) -> dict[tuple[str, int, str], DumpFile]:
+        """The tensors of an iteration by "input" or "output", slot and name; of several the first."""
+        found: dict[tuple[str, int, str], DumpFile] = {}
+        for file in self.files(graph, iteration):
+            found.setdefault((file.io, file.slot, file.name), file)
+        return found
+
     def statistics(self, iteration: int) -> list[dict[str, str]]:
         """The lines of statistic.csv of an iteration."""
         rows: list[dict[str, str]] = []

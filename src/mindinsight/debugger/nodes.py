@@ -87,10 +87,9 @@ class Node:
     def _dumped(self, iteration: int, io: str, slot: int) -> DumpFile | None:
         """A file of this node; file names hold the whole name with underscores, or its end."""
         whole, last = self._name.replace("/", "_"), self._name.rpartition("/")[2]
-        for file in self._rank.files(self._root, iteration):
-            if file.slot == slot and file.io == io and (file.name in (last, whole, self._name) or whole.endswith(f"_{file.name}")):
-                return file
-        return None
+        ends = (whole[at + 1 :] for at, letter in enumerate(whole) if letter == "_")
+        named = self._rank.named(self._root, iteration)
+        return next((named[io, slot, name] for name in (whole, self._name, last, *ends) if (io, slot, name) in named), None)
 
     def __str__(self) -> str:
         return f"rank: {self.rank}\ngraph_name: {self.graph_name}\nnode_name: {self.name}"

@@ -108,7 +108,8 @@ class Folder:
         return done
 
     def index_run(self, run: str) -> None:
-        """Read a run now."""
-        found = [(r, n) for r, n in self.compare() if r == run]
+        """Read a run now; the whole folder is only looked at where the run is new."""
+        known = self.store.run(run)
+        found = [f["name"] for f in self.store.run_files(known.id)] if known else [n for r, n in self.compare() if r == run]
         if found:
-            self.index(found)
+            self.index([(run, name) for name in found])

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from mindinsight.events.wire import BYTES, fields, text
-from mindinsight.graph.message import read
+from mindinsight.graph.message import Message, read
 from mindinsight.graph.tree import Node, Tree
 from mindinsight.server import errors
 
@@ -23,16 +23,21 @@ _TWICE = "tuple_getitem"
 class Graph:
     """One graph."""
 
-    def __init__(self, data: bytes) -> None:
-        names = [text(data, one) for one in fields(data) if one.number == 2 and one.kind == BYTES]
-        self.name = names[-1] if names else "graph_0"
-        self.message = read(data)
-        self.tree = Tree(self.message)
+    def __init__(self, name: str, message: Message) -> None:
+        self.name = name
+        self.message = message
+        self.tree = Tree(message)
         for node in self.tree.nodes.values():
             if node.kind == "aggregation_scope" and node.name.split("/")[-1].startswith(_TWICE):
                 node.members *= 2
         self.leaves = {name: node for name, node in self.tree.nodes.items() if not node.kind.endswith("_scope")}
         self.shown = {full_name(node): name for name, node in self.leaves.items()}
+
+    @classmethod
+    def of(cls, data: bytes) -> Graph:
+        """The graph that a training has sent."""
+        names = [text(data, one) for one in fields(data) if one.number == 2 and one.kind == BYTES]
+        return cls(names[-1] if names else "graph_0", read(data))
 
     def below(self, name: str) -> list[str]:
         """The operations and Parameters of a name: itself, or what is in that scope."""

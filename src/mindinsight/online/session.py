@@ -51,6 +51,7 @@ class Session:
         self.shelf = Shelf()
         self.watchpoints: dict[int, Watchpoint] = {}
         self.hits: list[messages.Hit] = []
+        self.recommended = False  #: whether the user was asked about recommended watchpoints
         self._deleted: list[int] = []
         self._last_id = 0
         self._commands: deque[bytes] = deque()
@@ -82,10 +83,10 @@ class Session:
             if len(content) > _LARGEST_GRAPH:
                 raise Malformed("the graph is too large")
             if last:
-                graphs.append(Graph(content))
+                graphs.append(Graph.of(content))
                 content = b""
         if content:
-            graphs.append(Graph(content))
+            graphs.append(Graph.of(content))
         with self.lock:
             self.graphs = Graphs(graphs)
         return messages.OK
@@ -176,7 +177,7 @@ class Session:
             "state": self.state, "step": self.about.cur_step, "device_name": self.about.device_name, "ip": self.peer,
             "node_name": node if self.about.cur_node else "", "backend": self.about.backend,
             "enable_recheck": self.may_recheck, "graph_name": graph if self.about.cur_node or single else "",
-            "recommendation_confirmed": False, "debugger_version": versions, "data_version": {}, "pos": str(self._position),
+            "recommendation_confirmed": self.recommended, "debugger_version": versions, "data_version": {}, "pos": str(self._position),
         }  # fmt: skip
 
     def short_metadata(self) -> dict[str, Any]:

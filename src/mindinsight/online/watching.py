@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from mindinsight.online.conditions import CONDITIONS
-from mindinsight.online.graphs import Graphs, full_name
+from mindinsight.online.graphs import Graph, Graphs, full_name
 from mindinsight.server import errors
 
 
@@ -27,18 +28,17 @@ class Watchpoint:
         condition = {"id": self.condition, "params": params, "abbr": CONDITIONS[self.condition].abbr}
         return {"id": number, "watch_condition": condition, **({"name": self.name} if self.name else {})}
 
-    def targets(self, graphs: Graphs) -> list[tuple[tuple[str, str], str]]:
-        """((graph, full name), type) of the nodes that the condition is for."""
+    def suits(self, graphs: Graphs) -> list[tuple[Graph, str]]:
+        """The nodes that the condition is for, with their graphs."""
         wanted = CONDITIONS[self.condition].target
-        found = []
-        for graph_name, name in sorted(self.nodes):
-            graph = graphs.by_name.get(graph_name)
-            if graph is None or name not in graph.leaves:
-                continue
-            if wanted == "tensor" or graph.category(name) == wanted:
-                found.append(((graph_name, full_name(graph.leaves[name])), graph.leaves[name].kind))
+        places = ((graphs.by_name.get(graph), name) for graph, name in sorted(self.nodes))
+        return [(graph, name) for graph, name in places
+                if graph and name in graph.leaves and wanted in ("tensor", graph.category(name))]  # fmt: skip
+
+    def targets(self, graphs: Graphs) -> list[tuple[tuple[str, str], str]]:
+        """((graph, full name), type) of these nodes, for the training."""
         self.is_new = False
-        return found
+        return [((graph.name, full_name(graph.leaves[name])), graph.leaves[name].kind) for graph, name in self.suits(graphs)]
 
     def protocol_params(self) -> list[tuple[str, bool, float]]:
         """Name, whether it is off, value of every parameter of the condition."""
@@ -82,3 +82,43 @@ def nodes_of(graphs: Graphs, names: Any, graph_name: str | None) -> set[tuple[st
             raise errors.no_node(name)
         found |= {(graph.name, leaf) for leaf in below}
     return found
+
+
+# -- what is worth watching from the start ------------------------------------------------------------------------------------
+_ENDS = ("range_start_inclusive", "range_end_inclusive")
+#: by the operation's type: the range in which an activation says something, and the share of values that is suspicious
+_ACTIVATIONS: dict[str, dict[str, float]] = {
+    "Tanh": {**dict(zip(_ENDS, (math.tanh(-8.8), math.tanh(8.8)))), "range_percentage_lt": 0.1},
+    "Sigmoid": {**dict(zip(_ENDS, (1 / (1 + math.exp(16.2)), 1 / (1 + math.exp(-16.2))))), "range_percentage_lt": 0.1},
+    "ReLU": {**dict(zip(_ENDS, (-1.0, 0.0))), "range_percentage_gt": 99.9},
+}
+_RECOMMENDED: dict[str, dict[str, float]] = {
+    "weight_initialization": {"zero_percentage_ge": 100},
+    "weight_change_too_large": {"abs_mean_update_ratio_gt": 1},
+    "gradient_vanishing": {"abs_mean_lt": 1e-9},
+    "operator_overflow": {},
+    "tensor_overflow": {},
+}
+
+
+def recommended(graphs: Graphs, backend: str, step: int) -> list[Watchpoint]:
+    """Watchpoints that suit most networks; only those that have something to watch.
+
+    They are the official ones without tensors of zeros, and without offsets that begin as zeros, so that any change of them is
+    large: these would stop nearly every training.
+    """
+    everything = {(graph.name, name) for graph in graphs.by_name.values() for name in graph.leaves}
+    found = []
+    for kind, params in _RECOMMENDED.items():
+        condition = CONDITIONS[kind]
+        if condition.only_for in ("", backend) and not (condition.before_training and step):
+            nodes = everything if condition.target != "weight" else {one for one in everything if not one[1].endswith((".bias", ".beta"))}
+            found.append(_named(kind, params, nodes, f"recommend_{kind}_watchpoint"))
+    for operation, params in _ACTIVATIONS.items():
+        nodes = {(graph, name) for graph, name in everything if graphs.by_name[graph].leaves[name].kind in (operation, f"{operation}V2")}
+        found.append(_named("activation_range", params, nodes, f"recommend_{operation.lower()}_activation_range_watchpoint"))
+    return [watch for watch in found if watch.suits(graphs)]
+
+
+def _named(kind: str, params: dict[str, float], nodes: set[tuple[str, str]], name: str) -> Watchpoint:
+    return Watchpoint(kind, [{"name": key, "value": value} for key, value in params.items()], nodes, name)

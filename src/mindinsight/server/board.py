@@ -79,7 +79,10 @@ def _run(run: Run, line: tuple[int, int, int, float], model: dict[str, Any] | No
 @route("GET", "/board/tags")
 def tags(call: Call) -> Any:
     """Scalar tags, with how many runs have them."""
-    return {"tags": [{"tag": name, "runs": count} for name, count in call.workspace.store.scalar_tags()]}
+    store = call.workspace.store
+    if not store.scalar_tags():
+        call.workspace.have_some([run.name for run in store.runs()], lambda: bool(store.scalar_tags()))
+    return {"tags": [{"tag": name, "runs": count} for name, count in store.scalar_tags()]}
 
 
 @route("GET", "/board/things")
@@ -123,6 +126,11 @@ def points(call: Call) -> Any:
     if not isinstance(most, int) or not 8 <= most <= 1_000_000:
         raise errors.wrong_value("'most' should be in [8, 1000000].")
     low, high = body.get("from"), body.get("to")
+    store = call.workspace.store
+    if next(iter(store.points(tag, wanted)), None) is None:
+        names = {run.id: run.name for run in store.runs()}
+        first = [names[run] for run in wanted if run in names]
+        call.workspace.have_some(first, lambda: next(iter(store.points(tag, wanted)), None) is not None)
     head: list[list[Any]] = []
     found: list[Columns] = []
     total = 0

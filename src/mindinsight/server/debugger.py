@@ -1,17 +1,22 @@
-"""The online debugger's routes, as official MindInsight has them. Session "0" is the training that is connected."""
+"""The debugger's routes, as official MindInsight has them. Session "0" is the training that is connected, others are dump folders."""
 
 from __future__ import annotations
 
+import io
 import re
 from typing import Any
+
+import numpy as np
+from starlette.responses import Response
 
 from mindinsight.graph.compact import compact
 from mindinsight.graph.tree import Node
 from mindinsight.online import conditions, tensors, watching
+from mindinsight.online.dumped import DumpSession
 from mindinsight.online.graphs import Graph, full_name
 from mindinsight.online.messages import DTYPES
 from mindinsight.online.session import PENDING, Session, refused
-from mindinsight.server import errors
+from mindinsight.server import dump_sessions, errors
 from mindinsight.server.calls import Call, Handler, route
 
 _BASE = "/debugger/sessions/{session}"
@@ -21,11 +26,12 @@ _ERRORS = ("NaN", "INF", "no_previous_step", "exceeds_memory_limit", "graph_hist
 
 
 def _session(call: Call) -> Session:
+    number = call.parts.get("session") or call.query.get("session", "0")
+    if number != "0":
+        return dump_sessions.find(call, number)
     found = call.state.get("debugger")
     if not isinstance(found, Session):
         raise refused("The debugger is off: start the server with --enable-debugger True.")
-    if call.parts.get("session", "0") != "0":
-        raise refused(f"There is no session {call.parts['session']}.")
     return found
 
 
@@ -150,13 +156,22 @@ def control(call: Call, session: Session) -> Any:
             session.go_on("node", steps, _next_of_line(session, _text(body, "line")))
         else:
             session.go_on(level, steps, _target(session, body) if level == "node" else "")
+    elif mode == "reset":
+        if not isinstance(session, DumpSession) or not isinstance(body.get("steps"), int):
+            raise errors.wrong_value("'reset' is for dump folders, and needs the number of a step as 'steps'.")
+        session.reset(body["steps"])
     elif mode == "pause":
         session.pause()
     elif mode == "terminate":
         session.terminate()
     else:
-        raise errors.wrong_value(f"'mode' should be one of continue, pause, terminate, not {mode!r}.")
-    return {"metadata": {"state": session.state, "enable_recheck": False}}
+        raise errors.wrong_value(f"'mode' should be one of continue, pause, reset, terminate, not {mode!r}.")
+    return {"metadata": {"state": session.state, "enable_recheck": False, **_place(session)}}
+
+
+def _place(session: Session) -> dict[str, Any]:
+    """A dump is where it was told to go at once; a training gets there later, and says so."""
+    return {"step": session.about.cur_step} if isinstance(session, DumpSession) else {}
 
 
 def _target(session: Session, body: dict[str, Any]) -> str:
@@ -197,6 +212,20 @@ def create_watchpoint(call: Call, session: Session) -> Any:
     return {"id": session.add_watchpoint(watch), **session.short_metadata()}
 
 
+@_locked("POST", "/set-recommended-watch-points")
+def recommend(call: Call, session: Session) -> Any:
+    """Watch what is worth watching in most networks, or note that this is not wanted."""
+    wanted = (call.body().get("requestBody") or {}).get("set_recommended")
+    if not isinstance(wanted, bool):
+        raise errors.wrong_value("Bool param should be given.")
+    if session.recommended and session.watchpoints:
+        raise refused("The recommended watchpoints have been set already.")
+    session.recommended = True
+    about = session.about
+    numbers = [session.add_watchpoint(w) for w in watching.recommended(session.graphs, about.backend, about.cur_step)] if wanted else []
+    return {**session.short_metadata(), **({"id": numbers} if wanted else {})}
+
+
 @_locked("POST", "/update-watchpoint")
 def update_watchpoint(call: Call, session: Session) -> Any:
     """Add nodes to a watchpoint (mode 1), or take them out (mode 0)."""
@@ -222,7 +251,7 @@ def _watchpoint(session: Session, number: Any) -> watching.Watchpoint:
 
 
 # -- hits ---------------------------------------------------------------------------------------------------------------------
-@_locked("POST", "/watchpoint-hits")
+@_locked("POST", "/search-watchpoint-hits")
 def watchpoint_hits(call: Call, session: Session) -> Any:
     """What watchpoints have found in the step."""
     return _hits(session, call.body().get("group_condition") or {})
@@ -406,6 +435,21 @@ def load_tensor(call: Call, session: Session) -> Any:
     return {"node_name": name}
 
 
+@_locked("GET", "/tensor-files/download")
+def download(call: Call, session: Session) -> Any:
+    """A tensor as a NumPy file."""
+    node, slot, _, name = _tensor(call, session)
+    kept = session.shelf.before if call.flag("prev", False) else session.shelf.now
+    value = kept.get(f"{full_name(node)}:{slot}")
+    if value is None:
+        raise refused(f"{name} has not been loaded: ask for it by tensor-files/load.")
+    out = io.BytesIO()
+    np.save(out, np.asarray(value), allow_pickle=False)
+    file = re.sub(r"[^\w.-]+", "_", name)[-120:]
+    return Response(out.getvalue(), media_type="application/octet-stream",
+                    headers={"Content-Disposition": f'attachment; filename="{file}.npy"'})  # fmt: skip
+
+
 # -- for the page: all nodes in columns ---------------------------------------------------------------------------------------
 @route("GET", "/board/debugger/graph")
 def page_graph(call: Call) -> Any:
@@ -426,10 +470,3 @@ def page_graph(call: Call) -> Any:
     code = {(s["file_path"], s["line_no"]): s["code_line"] for node in graph.message.nodes for s in node.stack}
     return {**columns, "asked": asked, "graph_name": graph.name, "lines": lines,
             "sources": [{"file_path": path, "line_no": line, "code_line": code[path, line]} for path, line in sources]}  # fmt: skip
-
-
-# -- sessions -----------------------------------------------------------------------------------------------------------------
-@route("GET", "/debugger/sessions")
-def sessions(call: Call) -> Any:
-    """Sessions over dump folders: none, those are read by `mindinsight.debugger`."""
-    return {"train_jobs": {}}

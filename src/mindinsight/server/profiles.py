@@ -26,6 +26,8 @@ _NAMES = {"compute_ms": "computing", "data_wait_ms": "waiting for data", "other_
 
 #: a rank that needs this share of a step more than the others is named
 _STRAGGLER = 0.1
+#: a larger share of a step spent on waiting for data is worth a word
+_WAITED = 0.1
 _UNEQUAL = (
     ("compute_ms", "computes longer than the others", "Look for unequal shards or a slower machine; the others wait for it."),
     ("data_wait_ms", "waits longer for its data", "Look at its storage and its share of the files."),
@@ -52,7 +54,14 @@ def has_profile(run: Path) -> bool:
         return False
 
 
-def _profile(call: Call) -> Path:
+def profile_folder(call: Call) -> Path:
+    """The profile that a request means: by run and name, or by `dir`, the path below the folder of runs."""
+    place = call.query.get("dir")
+    if place:
+        folder = call.workspace.path(place) / _OUTPUT
+        if not folder.is_dir():
+            raise errors.ApiError(errors.PROFILER, 1, f"There is no profile in {place!r}.")
+        return folder
     run = call.workspace.run(call.query.get("train_id"))
     found = dict(_folders(call.workspace.path(run.name)))
     name = call.query.get("profile") or next(iter(found), "")
@@ -61,7 +70,7 @@ def _profile(call: Call) -> Path:
     return found[name]
 
 
-def _table(path: Path) -> list[dict[str, Any]]:
+def table(path: Path) -> list[dict[str, Any]]:
     """A CSV table with numbers as numbers; empty if there is none."""
     try:
         if path.stat().st_size > _LARGEST:
@@ -79,7 +88,8 @@ def _number(value: Any) -> Any:
         return value
 
 
-def _mean(steps: list[dict[str, Any]]) -> dict[str, float]:
+def mean_step(steps: list[dict[str, Any]]) -> dict[str, float]:
+    """The mean of all steps but the first; empty if there are none."""
     keys = ("total_ms", *_NAMES)
     # the first step compiles; it says nothing about the others
     used = steps[1:] if len(steps) > 2 else steps
@@ -106,10 +116,10 @@ def profiles(call: Call) -> Any:
 @route("GET", "/board/profile")
 def profile(call: Call) -> Any:
     """A profile."""
-    folder = _profile(call)
-    steps, operators = _table(folder / "step_trace_time.csv"), _table(folder / "op_statistic.csv")
-    memory = [[row.get("time_us"), row.get("where"), row.get("bytes")] for row in _table(folder / "memory_record.csv")]
-    mean = _mean(steps)
+    folder = profile_folder(call)
+    steps, operators = table(folder / "step_trace_time.csv"), table(folder / "op_statistic.csv")
+    memory = [[row.get("time_us"), row.get("where"), row.get("bytes")] for row in table(folder / "memory_record.csv")]
+    mean = mean_step(steps)
     words, advice = sentence(mean)
     kinds = {row.get("kind") for row in operators}
     shown = "kernel" if "kernel" in kinds else "operator"
@@ -118,14 +128,37 @@ def profile(call: Call) -> Any:
     if top and busy:
         advice.append(f"The longest {shown} is {top['name']}: {top['total_us'] / busy:.0%} of the time in {shown}s.")
     sizes = [row[2] for row in memory if isinstance(row[2], float)]
+    preparation = _preparation(folder, steps, mean)
+    advice += preparation["advice"]
     counted, rate = _flops(folder, steps)
     return {"steps": steps, "operators": operators, "memory": memory, "mean": mean, "sentence": words, "advice": advice,
-            "busy_us": busy, "peak": max(sizes, default=0), "flops": counted, "flops_per_second": rate}  # fmt: skip
+            "busy_us": busy, "peak": max(sizes, default=0), "flops": counted, "flops_per_second": rate,
+            "preparation": preparation}  # fmt: skip
+
+
+def _preparation(folder: Path, steps: list[dict[str, Any]], mean: dict[str, float]) -> dict[str, Any]:
+    """The parts of the data pipeline, how much was ready when the training asked, and which part holds the others up."""
+    parts = [row for row in table(folder / "dataset.csv") if isinstance(row.get("total_us"), float) and row.get("tasks")]
+    queue = [[row.get("time_us"), row.get("ready")] for row in table(folder / "data_queue.csv")]
+    for row in parts:
+        row["task_us"] = row["total_us"] / row["tasks"] / max(1.0, row["workers"])  # with all workers at it
+    if not parts:
+        return {"parts": [], "queue": queue, "advice": []}
+    slowest = max(parts, key=lambda row: float(row["task_us"]))
+    words = f"the slowest part of the data pipeline, {slowest['step']} ({slowest['workers']:.0f} at work), gives a batch every " \
+            f"{slowest['task_us'] / 1e3:.2f} ms"  # fmt: skip
+    empty = sum(1 for _, ready in queue if ready == 0) / len(queue) if queue else 0.0
+    if mean and mean["total_ms"] and mean["data_wait_ms"] > _WAITED * mean["total_ms"]:
+        advice = f"Training waits for data: {words}; nothing was ready in {empty:.0%} of the requests. Give it more workers, cache its " \
+                 "result, or do its work before training."  # fmt: skip
+    else:
+        advice = f"The data pipeline keeps up: {words}, and a step takes {mean['total_ms']:.2f} ms." if mean else ""
+    return {"parts": parts, "queue": queue, "advice": [advice] if advice else []}
 
 
 def _flops(folder: Path, steps: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
     """Floating-point operations of one call of each graph by place, and how many were done in a second of the steps."""
-    rows = [row for row in _table(folder / "flops.csv") if isinstance(row.get("flops"), float) and isinstance(row.get("calls"), float)]
+    rows = [row for row in table(folder / "flops.csv") if isinstance(row.get("flops"), float) and isinstance(row.get("calls"), float)]
     seconds = sum(row.get("total_ms", 0.0) for row in steps) / 1e3
     return rows, sum(row["flops"] * row["calls"] for row in rows) / seconds if seconds else 0.0
 
@@ -136,9 +169,10 @@ def cluster(call: Call) -> Any:
     run = call.workspace.run(call.query.get("train_id"))
     ranks = []
     for name, folder in _folders(call.workspace.path(run.name)):
-        steps = _table(folder / "step_trace_time.csv")
-        peak = max((row["bytes"] for row in _table(folder / "memory_record.csv") if isinstance(row.get("bytes"), float)), default=0)
-        ranks.append({"name": name, "steps": len(steps), "mean": _mean(steps), "peak": peak, "flops_per_second": _flops(folder, steps)[1]})
+        steps = table(folder / "step_trace_time.csv")
+        peak = max((row["bytes"] for row in table(folder / "memory_record.csv") if isinstance(row.get("bytes"), float)), default=0)
+        rate = _flops(folder, steps)[1]
+        ranks.append({"name": name, "steps": len(steps), "mean": mean_step(steps), "peak": peak, "flops_per_second": rate})
     return {"ranks": ranks, "advice": _unequal([rank for rank in ranks if rank["mean"]])}
 
 
@@ -159,7 +193,7 @@ def _unequal(ranks: list[dict[str, Any]]) -> list[str]:
 @route("GET", "/board/trace")
 def trace(call: Call) -> Any:
     """The trace for Perfetto."""
-    path = _profile(call) / "trace_view.json"
+    path = profile_folder(call) / "trace_view.json"
     if not path.is_file():
         raise errors.ApiError(errors.PROFILER, 2, "This profile has no trace.")
     return FileResponse(path, media_type="application/json", filename="trace_view.json")
@@ -179,26 +213,15 @@ def devices(call: Call) -> Any:
 @route("GET", "/profile/summary/propose")
 def propose(call: Call) -> Any:
     """Advice."""
-    words, advice = sentence(_mean(_table(_profile(call) / "step_trace_time.csv")))
+    words, advice = sentence(mean_step(table(profile_folder(call) / "step_trace_time.csv")))
     return {"step_trace": [words, *advice]}
-
-
-@route("GET", "/profile/training-trace/graph")
-def training_trace(call: Call) -> Any:
-    """The mean step, or one step, in its parts."""
-    steps = _table(_profile(call) / "step_trace_time.csv")
-    number = call.integer("type", 0) if call.query.get("type", "0").lstrip("-").isdigit() else 0
-    row = steps[number - 1] if 1 <= number <= len(steps) else _mean(steps)
-    parts = [{"name": _NAMES[key], "duration": row.get(key, 0.0)} for key in _NAMES]
-    return {"training_trace_graph": [parts], "summary": {"total_time": row.get("total_ms", 0.0), "total_steps": len(steps)},
-            "point_info": {}, "is_heterogeneous": False}  # fmt: skip
 
 
 @route("POST", "/profile/ops/search")
 def operators(call: Call) -> Any:
     """Operators, filtered, sorted, paged."""
     body = call.body()
-    rows = _table(_profile(call) / "op_statistic.csv")
+    rows = table(profile_folder(call) / "op_statistic.csv")
     for key, wanted in (body.get("filter_condition") or {}).items():
         if isinstance(wanted, dict) and isinstance(wanted.get("partial_match_str_in"), list):
             texts = [str(text).lower() for text in wanted["partial_match_str_in"]]
@@ -226,15 +249,15 @@ def timeline(call: Call) -> Any:
 @route("GET", "/profile/memory-summary")
 def memory_summary(call: Call) -> Any:
     """The most memory in use."""
-    sizes = [row.get("bytes", 0) for row in _table(_profile(call) / "memory_record.csv")]
+    sizes = [row.get("bytes", 0) for row in table(profile_folder(call) / "memory_record.csv")]
     return {"summary": {"peak_mem": max(sizes, default=0) / 2**30}}
 
 
 @route("GET", "/profile/flops-summary")
 def flops_summary(call: Call) -> Any:
     """Operations of the profiled calls, and how many were done in a second, in millions."""
-    folder = _profile(call)
-    rows, rate = _flops(folder, _table(folder / "step_trace_time.csv"))
+    folder = profile_folder(call)
+    rows, rate = _flops(folder, table(folder / "step_trace_time.csv"))
     return {"FLOPs": round(sum(row["flops"] * row["calls"] for row in rows) / 1e6, 3), "FLOPS": round(rate / 1e6, 3),
             "FLOPS_Utilization": 0.0, "scalar_FLOPs": 0.0, "cube_FLOPs": 0.0, "vec_FLOPs": 0.0}  # fmt: skip
 
@@ -242,10 +265,10 @@ def flops_summary(call: Call) -> Any:
 @route("GET", "/profile/flops-scope")
 def flops_scope(call: Call) -> Any:
     """Operations by the places in the network."""
-    folder = _profile(call)
+    folder = profile_folder(call)
     nodes: dict[str, float] = {}
     links: dict[tuple[str, str], float] = {}
-    for row in _table(folder / "flops.csv"):
+    for row in table(folder / "flops.csv"):
         if not isinstance(row.get("flops"), float):
             continue
         parts = [str(row.get("graph")), *str(row.get("place")).split("/")]

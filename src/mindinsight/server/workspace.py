@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from mindinsight.index.store import Run, Store, Thing
 from mindinsight.server import errors
 
 _BACKLOG = 32 << 20
+_FIRST = 3  # runs that a page which would be empty has read before their turn
 LONGEST_VALUE = 512 << 20
 
 
@@ -88,6 +90,13 @@ class Workspace:
                 self._priority.release()
             run = self.store.run(name)
         return run
+
+    def have_some(self, names: list[str], enough: Callable[[], bool]) -> None:
+        """The first page is not kept waiting for its turn: runs are read until there is enough to show, a few at most."""
+        for name in names[:_FIRST]:
+            if enough():
+                return
+            self.ensure(name)
 
     # -----------------------------------------------------------------------------------------------------------------
     # Looking things up

@@ -69,6 +69,7 @@ class profile:
         self._recorder: Recorder | None = None
         self.spans: list[Span] = []
         self.samples: list[tuple[int, dict[str, int]]] = []
+        self.ready: list[tuple[int, int]] = []
         self.graphs: dict[str, FuncGraph] = {}
         self.metadata: dict[str, Any] = {}
         self.step_num = 0
@@ -143,12 +144,13 @@ class profile:
         self.spans += self._recorder.spans
         self.samples += self._recorder.samples
         self.graphs |= self._recorder.graphs
+        self.ready += self._recorder.pipeline.ready
         self._recorder = None
 
     def _ready(self) -> None:
         if self._on_ready is not None:
             self._on_ready(self)
-            self.spans, self.samples = [], []
+            self.spans, self.samples, self.ready = [], [], []
 
     # -- results --------------------------------------------------------------------------------------------------
     def add_metadata(self, key: str, value: str) -> None:
@@ -168,7 +170,7 @@ class profile:
 
     def write(self, folder: str, pretty: bool = False) -> None:
         """Write the results to a folder."""
-        found = report.Profile(self.spans, self.samples, self.metadata, peak_memory(), self.graphs)
+        found = report.Profile(self.spans, self.samples, self.metadata, peak_memory(), self.graphs, self.ready)
         report.write(os.path.join(folder, OUTPUT_FOLDER), found, pretty)
 
 
@@ -187,7 +189,7 @@ class Profiler(profile):
         >>> profiler.analyse()
         >>> import os
         >>> sorted(name for name in os.listdir("doc_profiler/PROFILER_OUTPUT") if name.endswith(".csv"))
-        ['flops.csv', 'kernel_details.csv', 'memory_record.csv', 'op_statistic.csv', 'step_trace_time.csv']
+        ['data_queue.csv', 'dataset.csv', 'flops.csv', 'kernel_details.csv', 'memory_record.csv', 'op_statistic.csv', 'step_trace_time.csv']
     """
 
     def __init__(self, **kwargs: Any):

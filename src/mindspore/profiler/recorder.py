@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from mindspore.dataset.config import settings
+from mindspore.dataset.runtime.stopwatch import Stopwatch
 from mindspore.ir import FuncGraph
 from mindspore.prims import primitive
 from mindspore.prims.values import TensorBase
@@ -27,11 +29,11 @@ class Span(NamedTuple):
     """A stretch of time in nanoseconds."""
 
     name: str
-    kind: str  # "step", "graph", "kernel", "operator", "data", "user"
+    kind: str  # "step", "graph", "kernel", "operator", "data" (waiting for it), "pipeline" (a step of it), "user"
     start: int
     end: int
     thread: int
-    detail: Any = None  # shapes of an operator's inputs, the place of a kernel in the network
+    detail: Any = None  # shapes of an operator's inputs, the place of a kernel in the network, the Lap of a pipeline's step
 
 
 class _Current:
@@ -52,6 +54,7 @@ class Recorder:
         self.spans: list[Any] = []
         self.samples: list[tuple[int, dict[str, int]]] = []  # (time, {what: bytes})
         self.graphs: dict[str, FuncGraph] = {}  # that ran, by the names of their spans
+        self.pipeline = Stopwatch()
         self._clocks = Clocks(self)
         self._dispatch: Callable | None = None
         self._run: Callable | None = None
@@ -63,6 +66,7 @@ class Recorder:
         from mindspore.common.api import Entry
 
         _Current.recorder = self
+        settings().stopwatch = self.pipeline
         self._dispatch, self._run = primitive._Dispatch.call, Entry.run_plain
         primitive.set_dispatch(self._timed_dispatch(self._dispatch))
         Entry.run_plain = self._timed_graph(self._run)  # type: ignore[method-assign]
@@ -77,8 +81,10 @@ class Recorder:
         primitive.set_dispatch(self._dispatch)
         Entry.run_plain = self._run  # type: ignore[method-assign]
         _Current.recorder = None
+        settings().stopwatch = None
         self._clocks.stop()
         self.spans = [Span(*s) for s in self.spans]
+        self.spans += [Span(lap.step.describe(), "pipeline", lap.start, lap.end, lap.thread, lap) for lap in self.pipeline.laps]
 
     def add(self, name: str, kind: str, start: int, end: int, detail: Any = None) -> None:
         self.spans.append((name, kind, start, end, threading.get_ident(), detail))

@@ -16,8 +16,10 @@ from mindspore.ir import FuncGraph
 from mindspore.profiler.recorder import Span
 
 _LANES = {"step": 0, "graph": 1, "operator": 2, "data": 3, "user": 4}
-_KERNEL_LANES = 10  # one lane per thread that runs kernels, from here
-_TABLES = {"kernel": "kernels", "operator": "operators", "graph": "graphs", "data": "data", "user": "ranges"}
+_THREADS = {"kernel": "kernels", "pipeline": "data preparation"}  # kinds with a lane for each thread
+_THREAD_LANES = 10  # from here
+_TABLES = {"kernel": "kernels", "operator": "operators", "graph": "graphs", "data": "data", "pipeline": "data preparation",
+           "user": "ranges"}  # fmt: skip
 _start = operator.attrgetter("start")
 
 
@@ -47,13 +49,14 @@ def trace(spans: Iterable[Span], metadata: dict[str, Any], samples: Any = ()) ->
     lanes: dict[Any, int] = dict(_LANES)
     events: list[dict[str, Any]] = []
     for s in spans:
-        lane = lanes.setdefault(s.thread, _KERNEL_LANES + len(lanes)) if s.kind == "kernel" else lanes.get(s.kind, 5)
+        many = s.kind in _THREADS
+        lane = lanes.setdefault((s.kind, s.thread), _THREAD_LANES + len(lanes)) if many else lanes.get(s.kind, 5)
         event = {
             "name": s.name, "cat": s.kind, "ph": "X", "pid": 0, "tid": lane, "ts": s.start / 1000,
             "dur": (s.end - s.start) / 1000,
         }  # fmt: skip
         if s.detail:
-            event["args"] = {"place" if s.kind == "kernel" else "shapes": s.detail}
+            event["args"] = {"rows": s.detail.rows} if s.kind == "pipeline" else {"place" if s.kind == "kernel" else "shapes": s.detail}
         events.append(event)
     events += [{"name": "memory", "ph": "C", "pid": 0, "ts": at / 1000, "args": sample} for at, sample in samples]
     names = [
@@ -62,7 +65,7 @@ def trace(spans: Iterable[Span], metadata: dict[str, Any], samples: Any = ()) ->
             "ph": "M",
             "pid": 0,
             "tid": lane,
-            "args": {"name": str(k) if k in _LANES else "kernels"},
+            "args": {"name": k if isinstance(k, str) else _THREADS[k[0]]},
         }
         for k, lane in lanes.items()
     ]
@@ -179,6 +182,7 @@ class Profile(NamedTuple):
     metadata: dict[str, Any]
     peak_memory: int
     graphs: dict[str, FuncGraph]
+    ready: list[tuple[int, int]]  #: when data was asked for, and how much of it was ready
 
 
 def _flops(profile: Profile) -> Iterator[tuple[str, str, int, float]]:
@@ -190,6 +194,20 @@ def _flops(profile: Profile) -> Iterator[tuple[str, str, int, float]]:
             places[_place(scope)] = places.get(_place(scope), 0.0) + count
         for place, count in sorted(places.items(), key=lambda item: -item[1]):
             yield name, place, calls.get(name, 0), count
+
+
+def _preparation(spans: list[Span]) -> list[tuple]:
+    """The steps of the data pipeline: where each runs, how many do it, how often, on how many rows, and how long."""
+    laps: dict[str, list[Any]] = {}
+    for s in spans:
+        if s.kind == "pipeline":
+            laps.setdefault(s.name, []).append(s.detail)
+    rows = []
+    for name, found in laps.items():
+        took = [lap.end - lap.start for lap in found]
+        threads = len({lap.thread for lap in found})
+        rows.append((name, found[0].step.workers, threads, len(found), sum(lap.rows for lap in found), sum(took) / 1e3, max(took) / 1e3))
+    return rows
 
 
 def write(folder: str, profile: Profile, pretty: bool = False) -> None:
@@ -209,6 +227,9 @@ def write(folder: str, profile: Profile, pretty: bool = False) -> None:
     used = [(at / 1e3, what, size) for at, sample in profile.samples for what, size in sample.items()]
     _write_table(os.path.join(folder, "memory_record.csv"), ("time_us", "where", "bytes"), used)
     _write_table(os.path.join(folder, "flops.csv"), ("graph", "place", "calls", "flops"), list(_flops(profile)))
+    measured = ("step", "workers", "threads", "tasks", "rows", "total_us", "max_us")
+    _write_table(os.path.join(folder, "dataset.csv"), measured, _preparation(spans))
+    _write_table(os.path.join(folder, "data_queue.csv"), ("time_us", "ready"), [(at / 1e3, ready) for at, ready in profile.ready])
     with atomic_write(os.path.join(folder, "summary.txt"), "w") as stream:
         stream.write(summary(spans, profile.peak_memory))
 

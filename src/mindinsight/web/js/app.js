@@ -28,6 +28,7 @@ let about = null, open = null, turn = 0;
 function theme(dark) {
   document.documentElement.classList.toggle("dark", dark);
   try { localStorage.setItem("theme", dark ? "dark" : "light"); } catch { /* storage may be forbidden */ }
+  if (about) runs.repaint();
   if (open && open.repaint) open.repaint();
   for (const canvas of document.querySelectorAll("canvas")) canvas.dispatchEvent(new Event("theme"));
   window.dispatchEvent(new Event("resize"));

@@ -35,7 +35,7 @@ export function ticks(low, high, count, log) {
     const a = Math.ceil(Math.log10(low) - 1e-9), b = Math.floor(Math.log10(high) + 1e-9);
     if (b - a >= 1) { const step = Math.max(1, Math.ceil((b - a + 1) / count)); const out = []; for (let p = a; p <= b; p += step) out.push(10 ** p); return out; }
   }
-  const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough)), unit = [1, 2, 5, 10].find((u) => u * power >= rough) * power;
+  const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough)), unit = [1, 2, 5, 10].reduce((best, u) => Math.abs(Math.log(u * power / rough)) < Math.abs(Math.log(best * power / rough)) ? u : best) * power;
   const out = [];
   for (let v = Math.ceil(low / unit) * unit; v <= high + unit * 1e-9; v += unit) out.push(Math.abs(v) < unit * 1e-9 ? 0 : v);
   return out;

@@ -1,7 +1,7 @@
 // A graph on a canvas: scopes fold and unfold; only what is unfolded is laid out, so size does not matter.
 import { categorical } from "./colors.js";
 import { ink, surface } from "./dom.js";
-import { firstCut, layout, tree } from "./layered.js";
+import { firstCut, layout, tree, way } from "./layered.js";
 
 const FONT = "system-ui, 'Liberation Sans', sans-serif";
 const ARROWS = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
@@ -74,6 +74,14 @@ export class GraphView {
     camera.k = Math.max(camera.k, 0.8);
     camera.x = -node.x * camera.k; camera.y = this.canvas.clientHeight / 2 - 40 - node.y * camera.k;
     this.stage.redraw();
+  }
+
+  // Mark the shortest path between two nodes or scopes; false where there is none in this direction.
+  join(from, to) {
+    const found = way(from, to, this.outputs);
+    this.path = found && new Set(found.map((i) => this.visible(this.holder[i])));
+    this.stage.redraw();
+    return Boolean(found);
   }
 
   // Unfold whatever hides a node, and choose it.

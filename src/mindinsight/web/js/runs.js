@@ -1,6 +1,6 @@
 // The runs: which there are, which are shown, in which colours; and the list of them at the side.
 import { get as ask } from "./api.js";
-import { categorical, gradient, scaled } from "./colors.js";
+import { categorical, gradient, hue } from "./colors.js";
 import { fill, h, later, picker, regex, short } from "./dom.js";
 import * as state from "./state.js";
 
@@ -14,6 +14,18 @@ export function run(id) { return byId.get(id); }
 export function parameters() { return columns; }
 export function changed(listener) { listeners.add(listener); return () => listeners.delete(listener); }
 function tell() { for (const listener of listeners) listener(); }
+
+// What all names begin with tells nothing: it is left out where space is short.
+let common = 0;
+function shared() {
+  if (all.length < 2) return 0;
+  const [first, ...others] = all.map(label);
+  let same = first.length;
+  for (const name of others) { let i = 0; while (i < same && name[i] === first[i]) i++; same = i; }
+  const cut = first.slice(0, same).search(/[/_\s-][^/_\s-]*$/) + 1;
+  return cut >= 6 ? cut : 0;
+}
+export function brief(run) { return common ? "…" + label(run).slice(common) : label(run); }
 
 export function label(run) { return run.name === "./" ? "(base folder)" : run.name.replace(/^\.\//, ""); }
 export function value(run, column) {
@@ -31,6 +43,7 @@ export async function load() {
     for (const name of Object.keys(run.metric || {})) names.add("metric/" + name);
   }
   columns = [...names].sort();
+  common = shared();
   hidden = new Set(state.list("off"));
   paint();
   tell();
@@ -57,6 +70,8 @@ export function shown() { return listed().filter((run) => !hidden.has(run.name))
 export function color(id) { return colors.get(id) || "#888"; }
 export function groupOf(run) { const by = state.get("group"); return by ? short(value(run, by)) : null; }
 
+export function repaint() { paint(); tell(); }
+
 // Colours: one for each run, or by a hyper-parameter: a scale for numbers, a colour for each value otherwise.
 function paint() {
   colors = new Map();
@@ -66,7 +81,7 @@ function paint() {
   const kinds = [...new Set(found.map(String))].sort();
   if (numbers.length && numbers.length === found.filter((v) => v !== undefined).length && kinds.length > 4 && !state.get("group")) {
     const { low, high, log } = span(numbers);
-    all.forEach((run, i) => colors.set(run.id, typeof found[i] === "number" ? scaled(log ? Math.log(found[i] / low) / Math.log(high / low) : (found[i] - low) / (high - low || 1)) : "#999"));
+    all.forEach((run, i) => colors.set(run.id, typeof found[i] === "number" ? hue(log ? Math.log(found[i] / low) / Math.log(high / low) : (found[i] - low) / (high - low || 1)) : "#999"));
   } else all.forEach((run, i) => colors.set(run.id, categorical(kinds.indexOf(String(found[i])))));
 }
 
@@ -117,7 +132,7 @@ export function panel(single) {
     for (let i = first; i < last; i++) rows.push(row(found[i], i, chosen));
     list.replaceChildren(filler, ...rows);
     const on = found.filter((run) => !hidden.has(run.name)).length;
-    count.textContent = single ? `${found.length} runs` : `${on} of ${all.length} runs shown`;
+    count.textContent = single ? `${found.length} runs` : `${on} of ${all.length} shown`;
     legend(key);
   };
   const row = (run, i, chosen) => {
@@ -125,7 +140,7 @@ export function panel(single) {
     const box = single ? null : h("input", { type: "checkbox", checked: on, tabIndex: -1, "aria-label": label(run), onclick: (e) => { e.stopPropagation(); toggle(run, box.checked); } });
     return h("div", { class: "run" + (on || single ? "" : " off"), style: `top:${i * HEIGHT}px` + (single && on ? ";background:var(--hover)" : ""), role: "option", "aria-selected": String(on), title: run.name + (run.note ? "\n" + run.note : ""),
       onclick: () => single ? single.set(run.name) : toggle(run, hidden.has(run.name)), ondblclick: () => { if (!single) only(run); } },
-      box, h("i", { class: "dot", style: "background:" + color(run.id) }), h("span", { class: "name" }, label(run)),
+      box, h("i", { class: "dot", style: "background:" + color(run.id) }), h("span", { class: "name" }, brief(run)),
       run.damage ? h("span", { class: "mark", title: run.damage }, "⚠") : null);
   };
   list.addEventListener("scroll", () => requestAnimationFrame(draw));

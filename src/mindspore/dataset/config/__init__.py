@@ -20,6 +20,7 @@ import numpy as np
 
 from mindspore._base.seed_hook import on_seed
 from mindspore.dataset._check import INT32_MAX, UINT32_MAX, check_bool, check_range, check_type, worker_limit
+from mindspore.dataset.runtime.stopwatch import Stopwatch
 
 DEFAULT_SEED = 5489  # the value that means "not set": every run draws its own
 
@@ -63,6 +64,7 @@ class Settings:
     video_backend: str = "CPU"
     watchdog: bool = True
     disabled_rules: frozenset = frozenset()
+    stopwatch: Stopwatch | None = None  # set while the profiler records
 
 
 _settings = Settings()

@@ -75,7 +75,7 @@ class Chain(Operator):
         self._epoch = epoch
         pairs = self.base.stream(epoch, start)
         length = 1 if self.base.waits() or self._inline() else RUN_LENGTH
-        return self._pairs(self.through(runs(pairs, epoch, length)))
+        return self._pairs(self.through(runs(pairs, epoch, length, source=self.base.source)))
 
     def _inline(self) -> bool:
         """True when nothing is gained by tasks of several rows."""
@@ -130,7 +130,8 @@ class BatchedChain(Chain):
         if refs is not None:
             tasks = self._slices(refs, epoch, start)
         else:
-            tasks = runs(self.base.stream(epoch, start * self.rows), epoch, self.rows, self.drop_remainder)
+            pairs = self.base.stream(epoch, start * self.rows)
+            tasks = runs(pairs, epoch, self.rows, self.drop_remainder, self.base.source)
         return ((i, rows[0]) for i, (_, _, rows) in enumerate(self.through(tasks), start))
 
     def _slices(self, refs, epoch, start):
@@ -140,13 +141,27 @@ class BatchedChain(Chain):
             yield epoch, keys[at : at + self.rows], rows[at : at + self.rows]
 
 
-def runs(pairs: Iterator[Pair], epoch: int, length: int, drop_remainder: bool = False) -> Iterator:
-    """Tasks of `length` consecutive rows."""
+class Feed(Step):
+    """Some rows of the operator below, at each call."""
+
+    def __init__(self, pairs: Iterator[Pair], length: int, source: str):
+        self._pairs, self._length, self._source = pairs, length, source
+
+    def describe(self):
+        return self._source
+
+    def run(self, epoch, keys, rows):
+        found = list(itertools.islice(self._pairs, self._length))
+        return tuple(zip(*found)) if found else ((), ())
+
+
+def runs(pairs: Iterator[Pair], epoch: int, length: int, drop_remainder: bool = False, source: str | None = None) -> Iterator:
+    """Tasks of `length` consecutive rows. What a source takes is timed; operators have times of their own."""
+    feed = Feed(pairs, length, source or "")
     while True:
-        run = list(itertools.islice(pairs, length))
-        if not run or (drop_remainder and len(run) < length):
+        keys, rows = run_steps([feed], epoch, (), ()) if source else feed.run(epoch, (), ())
+        if not rows or (drop_remainder and len(rows) < length):
             return
-        keys, rows = zip(*run)
         yield epoch, keys, rows
 
 

@@ -46,6 +46,11 @@ class Operator:
         epoch, turn = divmod(number, self._passes)
         return epoch, turn, turn == self._passes - 1
 
+    @property
+    def source(self) -> str | None:
+        """What profiles call it, where rows come from outside the pipeline."""
+        return None
+
     def stream(self, epoch: int, start: int = 0) -> Iterator[Pair]:
         raise NotImplementedError
 
@@ -121,6 +126,10 @@ class StreamSource(Operator):
     def __init__(self, node: StreamNode, context: RunContext):
         super().__init__(columns=node.columns())
         self.node, self.context = node, context
+
+    @property
+    def source(self):
+        return f"source: {type(self.node.reader).__name__}"
 
     def stream(self, epoch, start=0):
         rows = self.node.reader.rows(epoch, self.context.rng(self.node.uid, epoch))

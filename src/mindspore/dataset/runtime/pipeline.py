@@ -88,6 +88,9 @@ class _Feeder:
     def get(self) -> Any:
         if self._finished:
             raise StopIteration
+        watch = settings().stopwatch
+        if watch is not None:
+            watch.asked(self._rows.qsize())
         self._room.add()  # before the row is taken: an interrupt in between must not make the room smaller
         kind, value = self._rows.get()
         if kind == "row":

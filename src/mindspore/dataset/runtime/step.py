@@ -49,8 +49,9 @@ def run_steps(
     """All steps on one task. A failure names the row's file, found from the row's number or by `path_of` its key."""
     first_keys, first_rows = keys, rows
     try:
+        watch = settings().stopwatch
         for step in steps:
-            keys, rows = step.run(epoch, keys, rows)
+            keys, rows = step.run(epoch, keys, rows) if watch is None else watch.timed(step, epoch, keys, rows)
     except RowFailure as failure:
         path = path_of(failure.key) if path_of is not None else None
         if path is None and isinstance(steps[0], LoadStep):

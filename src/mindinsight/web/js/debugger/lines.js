@@ -30,7 +30,7 @@ export class SourceLines {
       const source = sources[number], leaves = this.leaves.get(number) || [];
       return h("li", { class: this.chosen.includes(number) ? "on" : "", value: source.line_no },
         h("button", { class: "quiet line", title: `Show the ${leaves.length} operations of this line`, onclick: () => this.show(number) }, h("code", {}, source.code_line || "…"), h("span", { class: "count" }, leaves.length)),
-        h("button", { class: "quiet go", title: "Run to this line", "aria-label": `Run to line ${source.line_no}`, onclick: () => run(source) }, "▶"));
+        session.dump ? null : h("button", { class: "quiet go", title: "Run to this line", "aria-label": `Run to line ${source.line_no}`, onclick: () => run(source) }, "▶"));
     };
     const file = ([path, numbers]) => [h("h3", { title: path }, path.split("/").pop(), " ", h("span", { class: "count" }, path.split("/").slice(0, -1).join("/"))),
       h("ol", { class: "lines" }, [...numbers].sort((a, b) => sources[a].line_no - sources[b].line_no).map(row))];

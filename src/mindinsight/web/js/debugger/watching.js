@@ -1,8 +1,6 @@
 // Watchpoints: what is watched, by which condition, and what was found.
 import { fill, h, picker, short } from "../dom.js";
 
-// Conditions worth having on from the start: [condition, parameters]
-const RECOMMENDED = [["tensor_overflow", []], ["gradient_vanishing", [["abs_mean_lt", 1e-9]]], ["weight_change_too_large", [["abs_mean_update_ratio_gt", 1]]]];
 const plain = (id) => id.replaceAll("_", " ");
 
 export class Watching {
@@ -16,7 +14,7 @@ export class Watching {
     const { session } = this;
     if (!this.conditions.length) this.conditions = (await session.ask("condition-collections")).flatMap((c) => c.conditions);
     this.points = (await session.ask("retrieve", { mode: "watchpoint" })).watch_points || [];
-    const found = await session.ask("watchpoint-hits", { group_condition: {} });
+    const found = await session.ask("search-watchpoint-hits", { group_condition: {} });
     this.hits = found.watch_point_hits || []; this.outdated = found.outdated;
     this.draw();
   }
@@ -26,7 +24,7 @@ export class Watching {
 
   draw() {
     const { session } = this, said = (params) => params.filter((p) => p.value !== undefined && p.value !== null).map((p) => `${plain(p.name)} ${short(p.value)}`).join(", ");
-    const point = (w) => h("li", {}, h("b", { title: w.watch_condition.id }, `${w.id} `, plain(w.watch_condition.id)), " ", h("span", { class: "count" }, said(w.watch_condition.params)),
+    const point = (w) => h("li", {}, h("span", { class: "what" }, h("b", { title: w.watch_condition.id }, `${w.id} `, plain(w.watch_condition.id)), " ", h("span", { class: "count" }, said(w.watch_condition.params))),
       h("button", { class: "quiet", "aria-label": `Delete watchpoint ${w.id}`, title: "Delete", onclick: () => session.act(async () => { await session.ask("delete-watchpoint", { watch_point_id: w.id }); await this.load(); }) }, "✕"));
     const values = (w) => w.watch_condition.params.map((p) => `${plain(p.name)} ${short(p.value)}${p.actual_value !== undefined && p.actual_value !== null ? `, is ${short(p.actual_value)}` : ""}`).join("; ");
     const hit = (found) => found.tensors.map((t) => t.watch_points.map((w) => h("li", {}, h("button", { class: "quiet", title: found.node_name, onclick: () => this.show(found.node_name) }, h("b", {}, found.node_name.split("/").pop()), h("span", { class: "count" }, ` ${plain(w.watch_condition.id)} ${values(w)} ${w.error_list.join(" ")}`)))));
@@ -65,13 +63,7 @@ export class Watching {
   }
 
   recommend() {
-    return this.session.act(async () => {
-      const place = this.place;
-      this.place = null;
-      for (const [id, params] of RECOMMENDED) if (this.conditions.some((c) => c.id === id)) await this.create(id, params.map(([name, value]) => ({ name, value })));
-      this.place = place;
-      await this.load();
-    });
+    return this.session.act(async () => { await this.session.ask("set-recommended-watch-points", { requestBody: { set_recommended: true } }); await this.load(); });
   }
 
   show(name) {

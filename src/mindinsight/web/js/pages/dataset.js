@@ -1,4 +1,4 @@
-// The data pipeline as a graph: sources at the left, what the network gets at the right.
+// The data pipeline as a graph: sources at the top, what the network gets at the bottom.
 import { get } from "../api.js";
 import { categorical } from "../colors.js";
 import { fill, h, ink, nothing, surface } from "../dom.js";
@@ -24,15 +24,15 @@ export default {
     place(top, 0);
     const deep = Math.max(...nodes.map((n) => n.depth)), about = h("div", { class: "card" }), box = h("div", { class: "graph" });
     let chosen = nodes[nodes.length - 1], shift = [0, 0];
-    const tall = Math.max(...nodes.map((n) => n.h)) + 40;
-    for (const n of nodes) { n.x = 40 + (deep - n.depth) * 210; n.y = 60 + n.row * tall; n.w = 170; }
-    const wide = Math.max(...nodes.map((n) => n.x + n.w)) + 40;
-    let k = 1;
+    const tops = [], wide = 240 * (1 + Math.max(...nodes.map((n) => n.row)));
+    for (let depth = deep, y = 30; depth >= 0; depth--) { tops[depth] = y; y += 46 + Math.max(...nodes.filter((n) => n.depth === depth).map((n) => n.h)); }
+    for (const n of nodes) { n.x = n.row * 240 + 20; n.y = tops[n.depth]; n.w = 200; }
+    let k = 1, left = 0;
     const stage = surface(box, (context, width) => {
       k = Math.min(1, width / wide);
-      context.translate(...shift); context.scale(k, k);
+      context.translate(shift[0] + Math.max(0, (width - k * wide) / 2), shift[1]); context.scale(k, k); left = Math.max(0, (width - k * wide) / 2);
       context.strokeStyle = ink("--faint"); context.lineWidth = 1.6;
-      for (const [a, b] of edges) { const y1 = a.y + a.h / 2, y2 = b.y + b.h / 2; context.beginPath(); context.moveTo(a.x + a.w, y1); context.bezierCurveTo(a.x + a.w + 20, y1, b.x - 20, y2, b.x, y2); context.stroke(); context.beginPath(); context.moveTo(b.x - 6, y2 - 4); context.lineTo(b.x, y2); context.lineTo(b.x - 6, y2 + 4); context.stroke(); }
+      for (const [a, b] of edges) { const x1 = a.x + a.w / 2, x2 = b.x + b.w / 2, y1 = a.y + a.h, y2 = b.y; context.beginPath(); context.moveTo(x1, y1); context.bezierCurveTo(x1, y1 + 20, x2, y2 - 20, x2, y2); context.stroke(); context.beginPath(); context.moveTo(x2 - 4, y2 - 6); context.lineTo(x2, y2); context.lineTo(x2 + 4, y2 - 6); context.stroke(); }
       for (const n of nodes) {
         const color = categorical(KIND[n.name] ?? (n.node.children && n.node.children.length ? 6 : 1));
         context.beginPath(); context.roundRect(n.x, n.y, n.w, n.h, 9); context.fillStyle = ink("--card"); context.fill();
@@ -47,7 +47,7 @@ export default {
       const rows = (o) => Object.entries(o).filter(([key, value]) => !["children", "operations", "sampler"].includes(key) && value !== null && value !== "").map(([key, value]) => [h("dt", {}, key), h("dd", { class: "mono" }, Array.isArray(value) ? value.join(", ") : String(value))]);
       fill(about, h("h2", {}, chosen.name), h("dl", { class: "facts" }, rows(chosen.node)), chosen.node.sampler ? [h("h3", {}, "Sampler"), h("dl", { class: "facts" }, rows(chosen.node.sampler))] : null, (chosen.node.operations || []).map((o) => [h("h3", {}, o.tensor_op_name || "operation"), h("dl", { class: "facts" }, rows(o))]));
     };
-    stage.canvas.addEventListener("click", (e) => { const x = (e.offsetX - shift[0]) / k, y = (e.offsetY - shift[1]) / k, n = nodes.find((m) => x >= m.x && x <= m.x + m.w && y >= m.y && y <= m.y + m.h); if (n) { chosen = n; facts(); stage.redraw(); } });
+    stage.canvas.addEventListener("click", (e) => { const x = (e.offsetX - shift[0] - left) / k, y = (e.offsetY - shift[1]) / k, n = nodes.find((m) => x >= m.x && x <= m.x + m.w && y >= m.y && y <= m.y + m.h); if (n) { chosen = n; facts(); stage.redraw(); } });
     let drag = null;
     stage.canvas.addEventListener("pointerdown", (e) => { drag = [e.clientX - shift[0], e.clientY - shift[1]]; });
     stage.canvas.addEventListener("pointermove", (e) => { if (drag) { shift = [e.clientX - drag[0], e.clientY - drag[1]]; stage.redraw(); } });

@@ -1,5 +1,6 @@
 // Parameter distributions: how the values of a tag spread over time, as ridges or as a map.
 import { get } from "../api.js";
+import { ticks } from "../chart.js";
 import { rgb, scaled } from "../colors.js";
 import { fill, h, ink, later, nothing, regex, segments, short, surface } from "../dom.js";
 import * as state from "../state.js";
@@ -10,7 +11,7 @@ function ridges(context, width, height, rows, mark) {
   const most = Math.max(1, ...rows.map((row) => Math.max(...row.buckets.map((b) => b[2])))), gap = (height - top - bottom) / Math.max(1, n - 1 || 1), tall = Math.min(90, Math.max(30, gap * 5));
   const x = (v) => left + (v - lows) / (highs - lows || 1) * w;
   context.font = "11px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--faint"); context.textAlign = "center"; context.textBaseline = "top";
-  for (let i = 0; i <= 4; i++) { const v = lows + (highs - lows) * i / 4; context.fillText(short(v), Math.max(24, Math.min(width - right, x(v))), height - bottom + 6); }
+  for (const v of ticks(lows, highs, 5)) context.fillText(short(v), Math.max(24, Math.min(width - right, x(v))), height - bottom + 6);
   context.textAlign = "left"; context.textBaseline = "middle";
   rows.forEach((row, i) => {
     const base = top + (n > 1 ? i * gap : (height - top - bottom)), share = n > 1 ? i / (n - 1) : 1;
@@ -37,7 +38,7 @@ function map(context, width, height, rows) {
   context.drawImage(small, left, top, width - left - right, height - top - bottom);
   context.font = "11px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--faint"); context.textAlign = "right"; context.textBaseline = "middle";
   const last = rows[0].buckets[bins - 1], low = rows[0].buckets[0][0], high = last[0] + last[1];
-  for (let i = 0; i <= 4; i++) context.fillText(short(low + (high - low) * i / 4), left - 5, height - bottom - (height - top - bottom) * i / 4);
+  for (const v of ticks(low, high, 5)) context.fillText(short(v), left - 5, height - bottom - (height - top - bottom) * (v - low) / (high - low || 1));
   context.textAlign = "center"; context.textBaseline = "top";
   for (let i = 0; i <= 4; i++) { const row = rows[Math.round((rows.length - 1) * i / 4)]; context.fillText(short(row.step), left + (width - left - right) * (i + 0.0) / 4 * 0.96 + 8, height - bottom + 6); }
 }

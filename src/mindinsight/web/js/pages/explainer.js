@@ -19,8 +19,8 @@ export default {
     }
     root.append(h("div", { class: "bar" }, h("h2", {}, "Samples"), h("span", { class: "count" }, `${found.count}`), h("button", { disabled: !page, onclick: () => turn(-1) }, "←"), h("button", { disabled: (page + 1) * limit >= found.count, onclick: () => turn(1) }, "→")));
     const turn = (by) => { state.set("page", page + by, true); root.replaceChildren(); this.show(root, run); };
-    for (const sample of found.samples) root.append(h("section", { class: "card", style: "margin-bottom:12px;display:flex;gap:16px;overflow:auto" }, h("div", {}, picture(sample.image, "original"), h("div", { class: "count" }, `sample ${sample.id}`)),
-      sample.inferences.map((inference) => h("div", {}, h("h3", {}, inference.label, " ", h("span", { class: "count" }, short(inference.confidence))), h("div", { style: "display:flex;gap:8px" }, inference.saliency_maps.filter((m) => methods.includes(m.explainer)).map((m) => h("div", {}, picture(m.overlay, "overlay"), h("div", { class: "count" }, m.explainer))))))));
+    for (const sample of found.samples) root.append(h("section", { class: "card", style: "margin-bottom:12px;display:grid;grid-template-columns:auto 1fr;gap:16px" }, h("div", {}, picture(sample.image, "original"), h("div", { class: "count" }, `sample ${sample.id}`)),
+      h("div", { style: "display:flex;flex-wrap:wrap;gap:16px" }, sample.inferences.map((inference) => h("div", {}, h("h3", {}, inference.label, " ", h("span", { class: "count" }, short(inference.confidence))), h("div", { style: "display:flex;flex-wrap:wrap;gap:8px" }, inference.saliency_maps.filter((m) => methods.includes(m.explainer)).map((m) => h("div", {}, picture(m.overlay, "overlay"), h("div", { class: "count" }, m.explainer)))))))));
     return {};
   },
 };

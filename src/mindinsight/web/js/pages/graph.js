@@ -2,7 +2,6 @@
 import { get } from "../api.js";
 import { fill, h, later, nothing, picker } from "../dom.js";
 import { GraphView } from "../graphview.js";
-import { way } from "../layered.js";
 import * as state from "../state.js";
 
 // Attribute values come in protobuf's text form; people want to read [5, 5].
@@ -24,7 +23,7 @@ export function finder(view, found) {
     for (let i = 0; i < graph.names.length && list.length < 100; i++) if (graph.names[i].toLowerCase().includes(text) || graph.types[i].toLowerCase().includes(text)) list.push(i);
     fill(results, list.length ? list.map((i) => h("div", {}, h("a", { href: "#", onclick: (e) => { e.preventDefault(); results.hidden = true; found(view.holder[i]); } }, graph.names[i]))) : "nothing found");
   }, 120);
-  const field = h("input", { type: "search", id: "tag-filter", placeholder: "Find nodes (name or type)", "aria-label": "Find nodes", oninput: search });
+  const field = h("input", { type: "search", id: "tag-filter", placeholder: "Find nodes by name or type", size: 24, "aria-label": "Find nodes", oninput: search });
   return h("span", {}, field, results);
 }
 
@@ -63,10 +62,8 @@ export default {
       if (view.chosen === scope) nodeFacts(scope, more);
     }
     const join = (to) => {
-      const found = way(from, to, view.outputs);
+      const found = view.join(from, to);
       from = null;
-      view.path = found && new Set(found.map((i) => view.visible(view.holder[i])));
-      view.stage.redraw();
       about.append(h("p", {}, found ? `The shortest path has ${view.path.size} nodes in view; it is marked.` : "There is no path in this direction."));
     };
 
@@ -77,7 +74,7 @@ export default {
     fill(bar, h("h1", {}, "Graph"), finder(view, (leaf) => view.reveal(leaf)), count, h("span", { class: "spacer" }), graph.graphs > 1 ? picker(choices, which, (v) => { state.set("graph", v, true); root.replaceChildren(); this.show(root, run); }, "Graph") : null,
       h("label", {}, check, "parameters and constants"), h("button", { onclick: () => view.foldAll() }, "Fold all"), h("button", { onclick: () => view.fit() }, "Fit"));
     facts(null);
-    box.graph = { nodes: () => view.nodes, unfold: (scope) => view.unfold(scope), holder: view.holder, reveal: (leaf) => view.reveal(leaf) };
+    box.view = view;
     return {};
   },
 };

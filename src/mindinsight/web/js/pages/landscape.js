@@ -1,5 +1,6 @@
 // The loss over a plane of weights: contours with the way of training, or a surface that can be turned.
 import { get } from "../api.js";
+import { ticks } from "../chart.js";
 import { rgb, scaled } from "../colors.js";
 import { fill, h, ink, nothing, picker, segments, short, surface } from "../dom.js";
 import * as state from "../state.js";
@@ -58,9 +59,9 @@ export default {
         path.x.forEach((x, i) => { context.beginPath(); context.arc(vx(x), vy(path.y[i]), i === path.x.length - 1 ? 6 : 4, 0, 7); context.fillStyle = i === path.x.length - 1 ? "#fff" : "#d55e00"; context.fill(); context.lineWidth = 1.5; context.strokeStyle = "#d55e00"; context.stroke(); });
       }
       context.fillStyle = ink("--faint"); context.font = "11px system-ui, 'Liberation Sans', sans-serif"; context.textAlign = "center"; context.textBaseline = "top";
-      for (let k = 0; k <= 4; k++) context.fillText(short(xs[0] + (xs[m - 1] - xs[0]) * k / 4), left + w * k / 4, top + t + 8);
+      for (const v of ticks(xs[0], xs[m - 1], 6)) context.fillText(short(v), vx(v), top + t + 8);
       context.textAlign = "right"; context.textBaseline = "middle";
-      for (let k = 0; k <= 4; k++) context.fillText(short(ys[0] + (ys[n - 1] - ys[0]) * k / 4), left - 8, top + t - t * k / 4);
+      for (const v of ticks(ys[0], ys[n - 1], 6)) context.fillText(short(v), left - 8, vy(v));
       for (let k = 0; k < 100; k++) { context.fillStyle = scaled(k / 99); context.fillRect(width - right + 20, top + t - (k + 1) * t / 100, 14, t / 100 + 1); }
       context.fillStyle = ink("--faint"); context.textAlign = "left"; context.fillText(short(high), width - right + 40, top + 6); context.fillText(short(low), width - right + 40, top + t - 6); context.fillText("loss", width - right + 40, top + t / 2);
     };

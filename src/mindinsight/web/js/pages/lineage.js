@@ -1,6 +1,7 @@
 // Lineage: hyper-parameters and results of all runs; parallel coordinates with brushes, importance, scatter.
 import { post } from "../api.js";
-import { scaled } from "../colors.js";
+import { ticks } from "../chart.js";
+import { hue } from "../colors.js";
 import { fill, h, ink, nothing, picker, short, surface } from "../dom.js";
 import * as runs from "../runs.js";
 import * as state from "../state.js";
@@ -15,19 +16,21 @@ export default {
     const proper = (name) => name.startsWith("[M]") ? "metric/" + name.slice(3) : name.replace(/^\[U\]/, "");
     const goal = targets.includes(state.get("goal")) ? state.get("goal") : targets.find((t) => t.startsWith("[M]")) || targets[0];
     const goalName = goal ? proper(goal) : varied[0], columns = [...varied.filter((n) => n !== goalName && !/path|model_size|dataset_mark|_count/.test(n)).slice(0, 9), ...(goalName ? [goalName] : [])];
+    // a result may be called like a parameter
+    const title = (name) => name.startsWith("metric/") ? name.slice(7) + (names.includes(name.slice(7)) ? " (result)" : "") : name;
     const brushes = new Map();
     const axis = (name) => {
       const values = all.map((run) => runs.value(run, name)), numbers = values.filter((v) => typeof v === "number");
       if (numbers.length && numbers.length === values.filter((v) => v !== undefined).length) {
         const { low, high, log } = runs.span(numbers);
-        return { name, number: true, low, high, log, at: (v) => v === undefined ? null : low === high ? 0.5 : log ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low), ticks: Array.from({ length: 5 }, (_, i) => { const s = i / 4; return [s, short(log ? low * (high / low) ** s : low + (high - low) * s)]; }) };
+        return { name, number: true, low, high, log, at: (v) => v === undefined ? null : low === high ? 0.5 : log ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low), ticks: (new Set(numbers).size <= 6 ? [...new Set(numbers)] : ticks(low, high, 5, log)).map((v) => [low === high ? 0.5 : log ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low), short(v)]) };
       }
       const kinds = [...new Set(values.filter((v) => v !== undefined).map(String))].sort();
       return { name, number: false, at: (v) => v === undefined ? null : kinds.length > 1 ? kinds.indexOf(String(v)) / (kinds.length - 1) : 0.5, ticks: kinds.slice(0, 12).map((k, i) => [kinds.length > 1 ? i / (kinds.length - 1) : 0.5, k]) };
     };
     const axes = columns.map(axis), kept = (run) => axes.every((a) => { const b = brushes.get(a.name); if (!b) return true; const v = a.at(runs.value(run, a.name)); return v !== null && v >= b[0] && v <= b[1]; });
     const last = axes[axes.length - 1];
-    const color = (run) => { const v = last.at(runs.value(run, last.name)); return v === null ? "#999" : scaled(v); };
+    const color = (run) => { const v = last.at(runs.value(run, last.name)); return v === null ? "#999" : hue(v); };
     const box = h("div", { class: "plot", style: "height:330px" }), count = h("span", { class: "count" });
     const top = 34, bottom = 18, place = (i, width) => 70 + i * (width - 150) / Math.max(1, axes.length - 1);
     const stage = surface(box, (context, width, height) => {
@@ -44,7 +47,7 @@ export default {
         const x = place(i, width);
         context.strokeStyle = ink("--soft"); context.lineWidth = 1; context.beginPath(); context.moveTo(x, y(0)); context.lineTo(x, y(1)); context.stroke();
         context.font = "600 12px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--ink"); context.textAlign = "center"; context.textBaseline = "middle";
-        const text = a.name.replace("metric/", ""); context.fillText(text.length > 18 ? text.slice(0, 17) + "…" : text, x, 14);
+        const text = title(a.name); context.fillText(text.length > 18 ? text.slice(0, 17) + "…" : text, x, 14);
         context.font = "10.5px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--soft"); context.textAlign = i === axes.length - 1 ? "left" : "right";
         context.strokeStyle = ink("--card"); context.lineWidth = 3.5;
         for (const [s, label] of a.ticks) for (const pen of ["strokeText", "fillText"]) context[pen](String(label).slice(0, 14), x + (i === axes.length - 1 ? 8 : -8), y(s));
@@ -80,13 +83,13 @@ export default {
     const value = (run, name) => name === "name" ? runs.label(run) : runs.value(run, name);
     const table = () => {
       const rows = all.filter(kept).sort((a, b) => (order.down ? -1 : 1) * runs.compare(value(a, order.by), value(b, order.by)));
-      fill(grid, h("thead", {}, h("tr", {}, shown.map((name) => h("th", { onclick: () => { order.down = order.by === name ? !order.down : true; order.by = name; table(); } }, name.replace("metric/", ""), order.by === name ? (order.down ? " ↓" : " ↑") : "")))),
+      fill(grid, h("thead", {}, h("tr", {}, shown.map((name) => h("th", { onclick: () => { order.down = order.by === name ? !order.down : true; order.by = name; table(); } }, title(name), order.by === name ? (order.down ? " ↓" : " ↑") : "")))),
         h("tbody", {}, rows.slice(0, 500).map((run) => h("tr", { onmouseenter: () => { marked = run.id; stage.redraw(); dots.redraw(); } }, shown.map((name) => { const v = value(run, name); return h("td", { class: typeof v === "number" ? "num" : "" }, name === "name" ? [h("i", { class: "dot", style: `display:inline-block;margin-right:8px;background:${color(run)}` }), v] : short(v)); })))));
     };
     table();
-    root.append(h("section", { class: "card", style: "margin-bottom:14px" }, h("div", { class: "top" }, h("h3", {}, "Parallel coordinates"), count, targets.length ? h("label", {}, "Target", picker(targets.map((t) => [t, proper(t).replace("metric/", "")]), goal, again("goal"), "Target")) : null), box),
-      h("div", { class: "cards", style: "--card-width:420px;margin-bottom:14px" }, h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, `What goes with ${goalName ? goalName.replace("metric/", "") : "the target"} (|correlation|)`)), bars),
-        h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, `${goalName ? goalName.replace("metric/", "") : ""} over`), picker(varied.map((n) => [n, n]), horizontal, again("px"), "Horizontal")), cloud)), h("div", { class: "scroll" }, grid));
+    root.append(h("section", { class: "card", style: "margin-bottom:14px" }, h("div", { class: "top" }, h("h3", {}, "Parallel coordinates"), count, targets.length ? h("label", {}, "Target", picker(targets.map((t) => [t, title(proper(t))]), goal, again("goal"), "Target")) : null), box),
+      h("div", { class: "cards", style: "--card-width:420px;margin-bottom:14px" }, h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, `What goes with ${goalName ? title(goalName) : "the target"} (|correlation|)`)), bars),
+        h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, `${goalName ? title(goalName) : ""} over`), picker(varied.map((n) => [n, n]), horizontal, again("px"), "Horizontal")), cloud)), h("div", { class: "scroll" }, grid));
     return {};
   },
 };

@@ -1,6 +1,6 @@
 // Where a step's time goes: one sentence, then steps, operators, memory, data, and the trace.
 import { address, get } from "../api.js";
-import { Chart } from "../chart.js";
+import { Chart, ticks } from "../chart.js";
 import { categorical } from "../colors.js";
 import { bytes, fill, h, ink, nothing, picker, seconds, short, surface } from "../dom.js";
 import * as state from "../state.js";
@@ -24,6 +24,17 @@ function counted(rows) {
   return h("div", { class: "scroll" }, h("table", { class: "grid flops" }, h("thead", {}, h("tr", {}, [["Graph"], ["Place"], ["Calls", "num"], ["MFLOP a call", "num"], ["Share"]].map(([t, c]) => h("th", { class: c || "" }, t)))), h("tbody", {}, rows.slice(0, 200).map(row))));
 }
 
+// The parts of the data pipeline, sources first, and how much was ready when the training asked.
+function prepared(parts, queue) {
+  const slowest = Math.max(...parts.map((p) => p.task_us)), empty = queue.filter(([, ready]) => ready === 0).length;
+  const row = (p) => h("tr", { class: p.task_us === slowest ? "slowest" : "" }, h("td", { title: p.step }, p.step), h("td", { class: "num" }, short(p.workers)), h("td", { class: "num" }, short(p.rows)), h("td", { class: "num" }, seconds(p.total_us / 1e6)), h("td", { class: "num" }, seconds(p.total_us / p.tasks / 1e6)), h("td", { class: "num" }, seconds(p.task_us / 1e6)),
+    h("td", { style: "width:180px" }, h("div", { class: "barline", style: "grid-template-columns:1fr" }, h("div", { class: "track" }, h("i", { style: `width:${100 * p.task_us / slowest}%${p.task_us === slowest ? ";background:var(--warn)" : ""}` })))));
+  const box = h("div", { class: "plot", style: "height:150px" });
+  const card = h("section", { class: "card", style: "margin:12px 0 18px" }, h("div", { class: "top" }, h("h3", {}, "Batches ready when the training asked"), h("span", { class: "count" }, queue.length ? `nothing was ready in ${(100 * empty / queue.length).toFixed(0)} % of ${short(queue.length)} requests` : "")), box);
+  if (queue.length) { const chart = new Chart(box, { title: "ready", axis: "relative" }); chart.set([{ id: "ready", name: "ready", color: categorical(0), begin: 0, steps: Float64Array.from(queue, (_, i) => i), seconds: Float32Array.from(queue, ([at]) => (at - queue[0][0]) / 1e6), values: Float32Array.from(queue, ([, ready]) => ready) }]); }
+  return [h("div", { class: "scroll" }, h("table", { class: "grid preparation" }, h("thead", {}, h("tr", {}, [["Part"], ["Workers", "num"], ["Rows", "num"], ["Total", "num"], ["One batch", "num"], ["A batch every", "num"], [""]].map(([t, c]) => h("th", { class: c || "" }, t)))), h("tbody", {}, parts.map(row)))), queue.length ? card : null].filter(Boolean);
+}
+
 export default {
   side: "one", kind: ["profile"],
   async show(root, run) {
@@ -44,7 +55,7 @@ export default {
       surface(box, (context, width, height) => {
         const w = (width - 60) / steps.length, y = (v) => v / most * (height - 40);
         context.font = "11px system-ui, 'Liberation Sans', sans-serif"; context.fillStyle = ink("--faint"); context.textAlign = "right";
-        for (let i = 0; i <= 4; i++) context.fillText(seconds(most * i / 4 / 1e3), 54, height - 24 - (height - 40) * i / 4 + 4);
+        for (const v of ticks(0, most, 4)) context.fillText(v ? seconds(v / 1e3) : "0", 54, height - 24 - y(v) + 4);
         steps.forEach((s, i) => { let base = height - 24; for (const [key, , c] of PARTS) { const tall = Math.min(y(s[key]), base - 10); context.fillStyle = categorical(c); context.fillRect(60 + i * w, base - tall, Math.max(0.7, w - (w > 4 ? 1 : 0)), tall); base -= tall; } });
         context.fillStyle = ink("--faint"); context.textAlign = "center"; context.fillText("step " + steps[0].step, 80, height - 8); context.fillText(String(steps[steps.length - 1].step), width - 16, height - 8);
       });
@@ -56,8 +67,10 @@ export default {
       chart.set(places.map((where, i) => { const rows = data.memory.filter((m) => m[1] === where), begin = rows[0][0]; return { id: where, name: where, color: categorical(i), begin: 0, steps: Float64Array.from(rows, (_, k) => k), seconds: Float32Array.from(rows, (r) => (r[0] - begin) / 1e6), values: Float32Array.from(rows, (r) => r[2] / 1e6) }; }));
       grid.append(h("section", { class: "card" }, h("div", { class: "top" }, h("h3", {}, "Memory (MB)")), box));
     }
+    const { parts, queue } = data.preparation;
+    if (parts.length) root.append(h("h2", { style: "margin-bottom:8px" }, "Data preparation"), ...prepared(parts, queue));
     const kinds = [...new Set(data.operators.map((o) => o.kind))], kind = kinds.includes(state.get("kind")) ? state.get("kind") : kinds.includes("kernel") ? "kernel" : kinds[0];
-    const rows = data.operators.filter((o) => o.kind === kind), total = rows.reduce((sum, o) => sum + o.total_us, 0) || 1, table = h("table", { class: "grid" });
+    const rows = data.operators.filter((o) => o.kind === kind), total = rows.reduce((sum, o) => sum + o.total_us, 0) || 1, table = h("table", { class: "grid operators" });
     let order = "total_us", down = true;
     const draw = () => {
       const sorted = rows.slice().sort((a, b) => (down ? -1 : 1) * (typeof a[order] === "number" ? a[order] - b[order] : String(a[order]).localeCompare(b[order])));

@@ -20,7 +20,11 @@ export default {
       found.sort((a, b) => (down ? -1 : 1) * runs.compare(pick(a, order), pick(b, order)));
       return found;
     };
-    const columns = () => [...fixed, ...runs.parameters().filter((name) => runs.runs().some((run) => runs.value(run, name) !== undefined)).slice(0, 30).map((name) => ["=" + name, name.replace("metric/", "")])];
+    // what differs between runs comes first
+    const columns = () => {
+      const many = (name) => new Set(runs.runs().map((run) => String(runs.value(run, name)))).size > 1, names = runs.parameters().slice(0, 40), differ = names.filter(many);
+      return [...fixed, ...[...differ, ...names.filter((name) => !differ.includes(name))].map((name) => ["=" + name, name.replace("metric/", "")])];
+    };
     const cell = (run, key) => {
       if (key === "name") return h("td", {}, h("i", { class: "dot", style: `display:inline-block;margin-right:8px;background:${runs.color(run.id)}` }), h("a", { href: state.link("scalars"), onclick: () => { state.set("runs", "^" + runs.label(run).replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "$", true); } }, runs.label(run)), run.damage ? h("span", { class: "mark", title: run.damage }, " ⚠") : null);
       if (key === "updated") return h("td", {}, clock(run.updated));

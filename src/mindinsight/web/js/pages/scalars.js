@@ -60,7 +60,7 @@ class Card {
     const source = this.detail || this.data, lines = [];
     for (const run of runs.shown().slice(0, MOST_LINES)) {
       const found = source.get(run.id);
-      if (found) lines.push({ ...found, id: run.id, name: runs.label(run), color: runs.color(run.id) });
+      if (found) lines.push({ ...found, id: run.id, name: runs.brief(run), color: runs.color(run.id) });
     }
     if (state.get("group")) this.grouped(lines); else this.chart.set(lines);
     this.node.hidden = !lines.length && this.fetched; // none of the runs shown has this tag
@@ -148,7 +148,7 @@ export default {
       if (held.length) parts.push(section("★ Pinned", held));
       for (const [name, members] of groups) { const rest = members.filter((tag) => !held.includes(tag)); if (rest.length) parts.push(section(name, rest)); }
       for (const [tag, one] of cards) one.pinned(pins.includes(tag));
-      count.textContent = `${found.length} of ${tags.length} tags`;
+      count.textContent = found.length === tags.length ? `${tags.length} tag${tags.length === 1 ? "" : "s"}` : `${found.length} of ${tags.length} tags`;
       body.replaceChildren(...parts);
       if (!tags.length) body.replaceChildren(nothing("No scalars yet", "Record some with ", h("code", {}, "SummaryCollector"), " or any TensorBoard writer below the folder shown above; they appear here by themselves."));
     };
