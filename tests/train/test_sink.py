@@ -51,7 +51,7 @@ class Watch(Callback):
         self.seen.append((params.cur_epoch_num, params.cur_step_num, float(loss.asnumpy())))
 
 
-@pytest.mark.parametrize("backend", ["xla", "interp"])
+@pytest.mark.parametrize("backend", ["xla", "cpu", "interp"])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_the_same_to_the_bit(backend, scaled):
     ms.set_context(backend=backend)
@@ -78,11 +78,14 @@ def test_sink_size_and_a_last_batch_of_its_own():
     assert [s[2] for s in watch.seen] == [whole.seen[i][2] for i in (2, 5, 8, 11)]
 
 
-def test_one_executable_serves_many_steps():
+@pytest.mark.parametrize("backend", ["xla", "cpu"])
+def test_one_executable_serves_many_steps(backend):
+    ms.set_context(backend=backend)
     model = make()
     model.train(2, data(), dataset_sink_mode=True)
-    [(loop, _, capacity)] = model._sunk_steps._loops.values()
-    assert capacity == 11 and loop.compile_cache_size == 1
+    [loop] = model._sunk_steps._loops.values()
+    assert loop.capacity == 11
+    assert loop.function.compile_cache_size == 1
     calls = []
     network = model.train_network
     model._sunk_steps.step = lambda *batch: calls.append(1) or network(*batch)
@@ -116,3 +119,91 @@ def test_steps_that_cannot_be_looped_are_made_one_by_one():
     empty = ds.NumpySlicesDataset({"x": X[:0]}, shuffle=False)
     with pytest.raises((ValueError, RuntimeError)):
         ms.data_sink(lambda x: x, empty)()
+
+
+# -- native code ----------------------------------------------------------------------------------------------------------
+def table_of(rows):
+    """A step that gathers: a wrong index is an error that the graph reports."""
+    table = ms.Parameter(Tensor(np.zeros((5, 2), np.float32)), name="table")
+    count = ms.Parameter(Tensor(0, ms.int32), name="count")
+
+    @ms.jit
+    def step(index):
+        picked = ops.gather(table, index, 0)
+        ops.assign_add(count, Tensor(1, ms.int32))
+        ops.assign(table, table + picked.sum() + 1)
+        return count + 0
+
+    return table, count, SunkSteps(step), [(Tensor(row, ms.int32),) for row in rows]
+
+
+def test_native_steps_before_an_error_count():
+    ms.set_context(backend="cpu")
+    rows = [[0, 1], [2, 3], [4, 0], [1, 9], [0, 0]]
+    plain_table, plain_count, plain, batches = table_of(rows)
+    for batch in batches[:3]:
+        plain.step(*batch)
+    table, count, steps, _ = table_of(rows)
+    with pytest.raises(IndexError, match="9"):
+        steps.run(batches, 5)
+    np.testing.assert_array_equal(table.asnumpy(), plain_table.asnumpy())
+    assert int(count) == int(plain_count) == 3
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+def test_native_state_that_is_not_written_in_place(number):
+    """A value that is still needed after its successor is known goes to a second array, and back."""
+    ms.set_context(backend="cpu")
+
+    def make_step():
+        a, b = (ms.Parameter(Tensor(np.arange(4, dtype=np.float32) + n), name=f"p{n}") for n in range(2))
+
+        @ms.jit
+        def step(x):
+            old = a.value()
+            ops.assign(a, b + x)
+            ops.assign(b, ops.flip(old, (0,)) * 0.5)
+            return a.sum() + b.sum()
+
+        return a, b, step
+
+    batches = [(Tensor(np.full(4, n, np.float32)),) for n in range(number + 1)]
+    plain, sunk = make_step(), make_step()
+    expected = [plain[2](*batch) for batch in batches][-1]
+    made, got = SunkSteps(sunk[2]).run(batches, len(batches))
+    assert made == len(batches)
+    assert float(got) == float(expected)
+    for name in range(2):
+        np.testing.assert_array_equal(sunk[name].asnumpy(), plain[name].asnumpy())
+
+
+def test_native_steps_leave_arrays_that_others_hold():
+    ms.set_context(backend="cpu")
+    model = make()
+    model.train(1, data(), dataset_sink_mode=True)
+    held = {p.name: p.asnumpy() for p in model.train_network.get_parameters()}
+    copies = {name: array.copy() for name, array in held.items()}
+    model.train(1, data(), dataset_sink_mode=True)
+    for name, array in held.items():
+        np.testing.assert_array_equal(array, copies[name])
+
+
+def test_a_step_with_python_between_is_made_one_by_one():
+    """Steps of the host know the addresses of their own call only."""
+    ms.set_context(backend="cpu")
+    weight = ms.Parameter(Tensor(np.eye(3, dtype=np.float32)), name="w")
+
+    @ms.jit
+    def step(x):
+        ops.assign(weight, ops.cholesky(weight @ weight.T + x))
+        return weight.sum()
+
+    batches = [(Tensor(np.eye(3, dtype=np.float32) * n),) for n in range(1, 5)]
+    steps = SunkSteps(step)
+    made, got = steps.run(batches, 4)
+    expected = np.eye(3)
+    for n in range(1, 5):
+        expected = np.linalg.cholesky(expected @ expected.T + np.eye(3) * n)
+    np.testing.assert_allclose(float(got), expected.sum(), rtol=1e-5)
+    assert made == 4
+    assert not steps._loops

@@ -66,16 +66,44 @@ class Entry:
             if not self.device.holds(arrays):
                 self._move_to_device(tensors)
                 arrays = self._arrays(tensors)
-        for i in self.donated:
-            # somebody else holds it, or the memory it is a view of: give the graph a copy
-            if sys.getrefcount(arrays[i]) > _OWN_REFERENCES or getattr(arrays[i], "base", None) is not None:
-                arrays[i] = arrays[i].copy()
+        self._copy_what_others_hold(arrays)
         if self.recursive:
             return self.finish(self._run_deep(arrays))
         if self.kept:
             own = all(sys.getrefcount(arrays[i]) <= _OWN_REFERENCES for i in self.kept)
             return self.finish(self.executable(*arrays, own=own))
         return self.finish(self.executable(*arrays))
+
+    def _copy_what_others_hold(self, arrays: list[Any]) -> None:
+        """Give the graph copies of arrays that it may overwrite where somebody else holds them, or the memory they are views of."""
+        for i in self.donated:
+            if sys.getrefcount(arrays[i]) > _OWN_REFERENCES or getattr(arrays[i], "base", None) is not None:
+                arrays[i] = arrays[i].copy()
+
+    # -- several steps at once --------------------------------------------------------------------------------------
+    @property
+    def state(self) -> dict[int, int]:
+        """Which inputs of the graph the next call gets from which outputs of this one."""
+        places = {id(w): n for n, w in enumerate(self.traced.weights, self.traced.arguments)}
+        return {places[id(p)]: index for p, index in self.traced.written if id(p) in places}
+
+    def may_repeat(self) -> bool:
+        """Whether calls one after the other can be one call of the executable: nothing happens in Python between them."""
+        may_repeat = getattr(self.executable, "may_repeat", None)
+        if may_repeat is None or self.traced.attributes or self.recursive or self.device is not None:
+            return False
+        state = self.state
+        return len(state) == len(self.traced.written) and set(state) <= set(self.donated) and may_repeat(state)
+
+    def repeat(self, batches: list[list[Any]]) -> Any:
+        """Run the graph on the tensors of each batch, one after the other; the result of the last run."""
+        arrays = self._arrays(batches[0])
+        self._copy_what_others_hold(arrays)
+        others = arrays[self.traced.arguments :]
+        outputs = self.executable.repeat([self._arrays(b)[: self.traced.arguments] for b in batches], others, self.state)
+        for parameter, index in self.traced.written:  # also where a run met an error: those before it count
+            parameter._data = outputs[index]
+        return self.finish(outputs)
 
     def weights_of_now(self) -> Past:
         """The weights with the arrays they have."""

@@ -16,8 +16,7 @@ def data_sink(
 ) -> Callable[[], Any]:
     """A function without arguments that runs `fn` on the next `sink_size` batches and returns the last result.
 
-    When `fn` is compiled (`jit`, `jit_config`, a Cell in graph mode) and XLA is the backend, the batches go through one
-    compiled loop.
+    When `fn` is compiled (`jit`, `jit_config`, a Cell in graph mode), the batches go through one loop of compiled code.
 
     Examples:
         >>> import numpy as np

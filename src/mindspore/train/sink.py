@@ -1,8 +1,9 @@
 """Sinking: several training steps per call of one executable.
 
-The batches of some steps are stacked and a compiled loop goes through them, so that Python is not needed between two
-steps. The loop does what the steps one by one would do, random numbers included. It is used where a call has a cost
-worth saving, which is with XLA; the other backends make the steps one after the other.
+Python is not needed between two steps, and what they give is what the steps one by one would give, random numbers included. With
+XLA the batches of some steps are stacked and a compiled loop goes through them (`_CompiledLoop`). Native code goes through its
+table of steps again with the addresses of the next batch (`_NativeLoop`), which takes a step without calls to Python.
+Otherwise the steps are made one after the other.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import numpy as np
 from mindspore import context
 from mindspore.backends.interp.machine import Program
 from mindspore.common.api import EAGER, CompiledFunction
+from mindspore.common.entry import Entry
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.ops import gather
+from mindspore.prims.active import ACTIVE
 from mindspore.runtime import choose_backend
 from mindspore.runtime import context as settings
 
@@ -40,6 +43,41 @@ class _Loop(Cell):
         return outputs
 
 
+class _CompiledLoop:
+    """Steps as one graph with a loop. `outputs`: of a step, to begin with."""
+
+    def __init__(self, step: Callable, outputs: Any, capacity: int):
+        self.function = CompiledFunction(_Loop(step), "sunk_steps", {"for_values": False})
+        self.outputs, self.capacity = outputs, capacity
+
+    def possible(self, batches: list[tuple]) -> bool:
+        entry = self.function.entry(self._arguments(batches), {})
+        return entry is not EAGER and not isinstance(entry.executable, Program)  # else XLA cannot express it
+
+    def run(self, batches: list[tuple]) -> Any:
+        return self.function(*self._arguments(batches))
+
+    def _arguments(self, batches: list[tuple]) -> tuple:
+        padded = batches + [batches[-1]] * (self.capacity - len(batches))  # one shape, so one executable; never looked at
+        stacks = tuple(Tensor.from_numpy(np.stack([np.asarray(c._data) for c in columns])) for columns in zip(*padded))
+        return (Tensor(len(batches)), self.outputs, stacks)
+
+
+class _NativeLoop:
+    """Steps as runs of one native program, each on the state that the one before it left."""
+
+    def __init__(self, step: Callable, capacity: int):
+        self.function = step if isinstance(step, CompiledFunction) else step._compiled_function()  # type: ignore[attr-defined]
+        self.capacity = capacity
+
+    def possible(self, batches: list[tuple]) -> bool:
+        entry = self.function.entry(batches[0], {})
+        return isinstance(entry, Entry) and not ACTIVE.tapes and entry.may_repeat()
+
+    def run(self, batches: list[tuple]) -> Any:
+        return self.function.entry(batches[0], {}).repeat([list(batch) for batch in batches])
+
+
 class SunkSteps:
     """Makes steps with a network or function, several per call where that is possible.
 
@@ -51,7 +89,7 @@ class SunkSteps:
     def __init__(self, step: Callable, compiled: bool = True):
         self.step = step
         self.compiled = compiled
-        self._loops: dict[Any, tuple[CompiledFunction, Any, int]] = {}  # kind of batches -> loop, outputs, capacity
+        self._loops: dict[Any, _CompiledLoop | _NativeLoop] = {}  # by kind of batches
         self._refused: set[Any] = set()  # kinds that cannot be looped over
 
     def run(self, batches: Iterable[tuple], steps: int) -> tuple[int, Any]:
@@ -67,7 +105,7 @@ class SunkSteps:
 
     def _capacity(self, batch: tuple) -> int:
         found = self._loops.get(_kind(batch))
-        return 1 if found is None else found[2]
+        return 1 if found is None else found.capacity
 
     def _make(self, batches: list[tuple], steps: int) -> Any:
         """Make the steps of batches of one kind."""
@@ -84,22 +122,23 @@ class SunkSteps:
         size = sum(column.nbytes for column in batch if isinstance(column, Tensor))
         capacity = min(steps, _MOST_STEPS, _MOST_BYTES // max(size, 1))
         watched = settings.current().watch or settings.current().recorder  # which look at steps one by one
-        loopable = self.compiled and choose_backend.current_backend().name == "xla" and _all_tensors(batch) and not watched
-        if not loopable or capacity < 2 or not _all_tensors(outputs):
+        backend = choose_backend.current_backend().name
+        if not self.compiled or watched or capacity < 2 or not _all_tensors(batch):
             self._refused.add(kind)
-            return
-        self._loops[kind] = (CompiledFunction(_Loop(self.step), "sunk_steps", {"for_values": False}), outputs, capacity)
+        elif backend == "xla" and _all_tensors(outputs):
+            self._loops[kind] = _CompiledLoop(self.step, outputs, capacity)
+        elif backend == "cpu":
+            self._loops[kind] = _NativeLoop(self.step, capacity)
+        else:
+            self._refused.add(kind)
 
     def _loop(self, kind: Any, batches: list[tuple]) -> Any:
-        loop, outputs, capacity = self._loops[kind]
-        padded = batches + [batches[-1]] * (capacity - len(batches))  # one shape, so one executable; never looked at
-        stacks = tuple(Tensor.from_numpy(np.stack([np.asarray(c._data) for c in columns])) for columns in zip(*padded))
-        arguments = (Tensor(len(batches)), outputs, stacks)
-        if loop.entry(arguments, {}) is EAGER or isinstance(loop.entry(arguments, {}).executable, Program):
-            del self._loops[kind]  # XLA cannot express it
-            self._refused.add(kind)
-            return [self.step(*batch) for batch in batches][-1]
-        return loop(*arguments)
+        loop = self._loops[kind]
+        if loop.possible(batches):
+            return loop.run(batches)
+        del self._loops[kind]
+        self._refused.add(kind)
+        return [self.step(*batch) for batch in batches][-1]
 
 
 def _kind(batch: tuple) -> tuple:

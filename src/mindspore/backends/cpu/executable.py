@@ -16,7 +16,7 @@ import ctypes
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -289,6 +289,24 @@ class Instance:
             self._prepare(weights, own)
         self._run_steps()
 
+    def repeat(self, external: dict[tuple[str, int], int], calls: Sequence[dict[tuple[str, int], int]]) -> int:
+        """Run once for each of `calls`, which tell the addresses that differ from call to call; `external` tells the others.
+        Returns how many calls came to their end. No step may be the host's."""
+        for whose, offset, word in self.patches:
+            if whose in external:
+                self.word_view[word] = external[whose] + offset
+        patches = [patch for patch in self.patches if patch[0] in calls[0]]
+        places = np.array([word for _, _, word in patches], np.int64)
+        rows = np.array([[call[whose] + offset for whose, offset, _ in patches] for call in calls], np.int64)
+        made = np.zeros(1, np.int64)
+        status = runner.repeated()(
+            self.table_address, self.count, self.word_array.ctypes.data, places.ctypes.data, len(patches),
+            rows.ctypes.data, len(calls), made.ctypes.data,
+        )  # fmt: skip
+        if status:
+            self.fail(status)
+        return int(made[0])
+
     def _run_steps(self) -> None:
         status = self.run(self.table_address, self.count)
         if status:
@@ -390,18 +408,13 @@ class CpuExecutable:
 
     def __call__(self, *arrays: Any, own: bool = False) -> tuple:
         """`own`: only the caller refers to the arrays of `kept_inputs`; what was made from them lasts until they are touched."""
-        with self._lock:
-            instance = self._free_instance()
-        if instance is None:
-            instance = self._new_instance()
+        instance = self._any_instance()
         try:
             # while it is in use, nobody takes back the memory of what is kept
             with instance.kept if self.kept_inputs else contextlib.nullcontext():
                 return self._run(instance, arrays, own)
         finally:
-            instance.arena.lock.release()
-            with self._lock:
-                self._free.append(instance)
+            self._give_back(instance)
 
     def _run(self, instance: Instance, arrays: tuple[Any, ...], own: bool) -> tuple:
         weights = [arrays[n] for n in self.kept_inputs]
@@ -409,14 +422,7 @@ class CpuExecutable:
         external: dict[tuple[str, int], int] = {}
         held: dict[int, np.ndarray] = {}
         for number in self._read_always if prepared else self._every_input:
-            array, (shape, dtype) = arrays[number], self._inputs[number]
-            if type(array) is not np.ndarray or array.dtype != dtype or not array.flags.c_contiguous:
-                array = np.ascontiguousarray(array, dtype).reshape(shape)
-            elif array.shape != shape:
-                raise ValueError(f"argument {number} must have the shape {shape}, but got {array.shape}")
-            if number in self._overwritten and not array.flags.writeable:
-                array = array.copy()
-            held[number] = array
+            held[number] = array = self._input(number, arrays[number])
             external["input", number] = address_of(array)
         with self._lock:
             results = [
@@ -436,6 +442,74 @@ class CpuExecutable:
         else:
             instance(external, weights, own)
         return tuple(results)
+
+    def _input(self, number: int, array: Any) -> np.ndarray:
+        """An argument as the steps want it."""
+        shape, dtype = self._inputs[number]
+        if type(array) is not np.ndarray or array.dtype != dtype or not array.flags.c_contiguous:
+            array = np.ascontiguousarray(array, dtype).reshape(shape)
+        elif array.shape != shape:
+            raise ValueError(f"argument {number} must have the shape {shape}, but got {array.shape}")
+        return array.copy() if number in self._overwritten and not array.flags.writeable else array
+
+    # -- several calls in one ---------------------------------------------------------------------------------------
+    def may_repeat(self, state: Mapping[int, int]) -> bool:
+        """Whether calls can be made in one whose results become arguments of the next one (`state`: argument -> result)."""
+        native = all(isinstance(s, (KernelStep, DnnlStep, StopStep)) for s in self.blueprint.steps)
+        return native and not self.kept_inputs and all(self._returns(*pair) for pair in state.items())
+
+    def _returns(self, argument: int, result: int) -> bool:
+        """Whether a result can stand where an argument stood."""
+        view = self.blueprint.results[result]
+        same = view is not None and self.blueprint.inputs[argument] == (view.shape, view.dtype)
+        return same and self._in_place.get(result, argument) == argument
+
+    def repeat(self, batches: Sequence[Sequence[Any]], others: Sequence[Any], state: Mapping[int, int]) -> tuple:
+        """The results of the last of some calls, one for each batch; `others` are the arguments after those of a batch.
+
+        Arguments in `state` are the caller's alone, and are written to. A call that reports an error is the last one; its results
+        say so, but those of `state` are the values before it.
+        """
+        columns = [[self._input(n, column) for n, column in enumerate(batch)] for batch in batches]
+        first = len(columns[0])
+        held = {n: self._input(n, array) for n, array in enumerate(others, first) if n in self._every_input}
+        with self._lock:
+            taken = [None if r is None else r.take() for r in self._results]
+        results = [held[self._in_place[n]] if n in self._in_place else r for n, r in enumerate(taken)]
+        external = {("input", n): address_of(array) for n, array in held.items()}
+        external |= {("output", n): address_of(r) for n, r in enumerate(results) if r is not None}
+        calls = [{("input", n): address_of(c) for n, c in enumerate(batch)} for batch in columns]
+        swapped = {a: r for a, r in state.items() if r not in self._in_place}
+        for argument, result in swapped.items():
+            places = [external.pop(("input", argument)), external.pop(("output", result))]
+            for number, call in enumerate(calls):
+                call["input", argument], call["output", result] = places[number % 2], places[1 - number % 2]
+        if watch.WATCHED:
+            for number in (*self._overwritten, *swapped):
+                watch.touched(held[number])
+        made = self._repeat(external, calls)
+        for argument, result in swapped.items():
+            results[result] = results[result] if made % 2 else held[argument]
+        return tuple(results)
+
+    def _repeat(self, external: dict[tuple[str, int], int], calls: list[dict[tuple[str, int], int]]) -> int:
+        instance = self._any_instance()
+        try:
+            with openmp.limited(self.threads):
+                return instance.repeat(external, calls)
+        finally:
+            self._give_back(instance)
+
+    def _any_instance(self) -> Instance:
+        """An instance with its arena locked."""
+        with self._lock:
+            instance = self._free_instance()
+        return instance if instance is not None else self._new_instance()
+
+    def _give_back(self, instance: Instance) -> None:
+        instance.arena.lock.release()
+        with self._lock:
+            self._free.append(instance)
 
     def _new_instance(self) -> Instance:
         shared = arena.acquire(self.blueprint.plan.peak)

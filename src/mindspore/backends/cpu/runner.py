@@ -5,6 +5,7 @@ returning (step << 8 | status). Two helper functions let oneDNN primitives be st
 (primitive, stream, number of arguments, arguments), `move` the words (memory, address). `stop` ends the run with the
 status STOPPED if the int32 at an address (its only word) is not 0; `guarded` takes the words (address of a byte,
 function, argument) and does that step only if the byte is not 0.
+`repeated()` goes through the table several times; before each time it sets some words to values of a row of their own.
 `timed()` is the same loop for the profiler: it also stores the processor's counter before each step and at the end.
 """
 
@@ -57,6 +58,46 @@ _STAMP = """
   %now = call i64 @llvm.readcyclecounter()
   %stamp = getelementptr i64, ptr %stamps, i64 %i
   store i64 %now, ptr %stamp, align 8
+"""
+
+_REPEAT_IR = """
+define i64 @graph_repeat(ptr %table, i64 %count, ptr %words, ptr %places, i64 %width, ptr %rows, i64 %times, ptr %made) {
+entry:
+  br label %turn
+turn:
+  %n = phi i64 [ 0, %entry ], [ %later, %good ]
+  store i64 %n, ptr %made, align 8
+  %more = icmp slt i64 %n, %times
+  br i1 %more, label %begin, label %done
+begin:
+  %first = mul i64 %n, %width
+  br label %head
+head:
+  %i = phi i64 [ 0, %begin ], [ %next, %set ]
+  %left = icmp slt i64 %i, %width
+  br i1 %left, label %set, label %run
+set:
+  %from = add i64 %first, %i
+  %source = getelementptr i64, ptr %rows, i64 %from
+  %value = load i64, ptr %source, align 8
+  %which = getelementptr i64, ptr %places, i64 %i
+  %place = load i64, ptr %which, align 8
+  %target = getelementptr i64, ptr %words, i64 %place
+  store i64 %value, ptr %target, align 8
+  %next = add i64 %i, 1
+  br label %head
+run:
+  %status = call i64 @graph_run_inside(ptr %table, i64 %count)
+  %fine = icmp eq i64 %status, 0
+  br i1 %fine, label %good, label %bad
+good:
+  %later = add i64 %n, 1
+  br label %turn
+bad:
+  ret i64 %status
+done:
+  ret i64 0
+}
 """
 
 _GUARDED_IR = """
@@ -234,6 +275,15 @@ def communicating() -> tuple[int, int]:
     the call that finds the largest of each."""
     code = _CALL_IR + _COMPARE_IR
     return _load("graph_call", code), _load("graph_compare", code)
+
+
+@once
+def repeated() -> Any:
+    """`run(table, count, words, places, width, rows, times, made)`: `rows` has `width` values for each time, that go to the words
+    with the numbers in `places`; `made` tells how many times were gone through whole."""
+    address = _load("graph_repeat", _loop("graph_run_inside", "", "") + _REPEAT_IR)
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    return ctypes.CFUNCTYPE(number, pointer, number, pointer, pointer, number, pointer, number, pointer)(address)
 
 
 @once
