@@ -198,3 +198,14 @@ def test_a_killed_training_leaves_a_ring_that_serves(tmp_path):
     with debug.record(str(folder), keep=3) as recorder:
         assert recorder.step == kept[-1] + 1  # a new run goes on behind it
     assert not list(folder.glob(".step_*"))
+
+
+def test_large_states_are_written_less_often_where_that_takes_long(backend, tmp_path, monkeypatch):
+    from mindspore.runtime.replay import record
+
+    monkeypatch.setattr(record, "_SMALL_STATES", 0)
+    monkeypatch.setattr(record, "_SHARE", 1e-9)  # any time is too long
+    _, step, losses, _ = trained(tmp_path, 8)
+    replay = debug.Replay(str(tmp_path), step)
+    assert replay.steps == list(range(8))  # all states are those of the first step
+    assert replay.run(7).results[0] == losses[7]

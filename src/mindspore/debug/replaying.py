@@ -25,8 +25,8 @@ def record(path: str, keep: int = 5) -> Recorder:
     """Keep what is needed to run the last `keep` steps (at least) again, from now on, in graph mode.
 
     Args:
-        path: a folder. Its files hold the inputs of each step and, every `keep` steps, all Parameters and random states:
-            at most three times the size of these.
+        path: a folder. Its files hold the inputs of each step and now and then (every `keep` steps, or less often where writing takes
+            more than a twentieth of the time) all Parameters and random states: at most five times the size of these.
         keep: how many of the last steps can be run again.
 
     Returns:

@@ -1,9 +1,15 @@
-"""Keeping what steps are made of, while a training runs."""
+"""Keeping what steps are made of, while a training runs.
+
+What a step is called with is small; all states are large, and only needed now and then: steps are run again from the last file that
+holds them. So they are written every `keep` steps at most, and less often where writing would take more than a twentieth of the time,
+as long as what is kept of the steps in between takes no more space than the states.
+"""
 
 from __future__ import annotations
 
 import queue
 import threading
+import time
 import warnings
 import weakref
 from pathlib import Path
@@ -16,6 +22,12 @@ from mindspore.runtime.replay import ring
 
 #: results of a step that are kept to compare a replay with, in bytes altogether
 _SMALL_RESULTS = 1 << 20
+#: bytes of all states that are written without asking what it costs
+_SMALL_STATES = 1 << 22
+#: of the time for writing all states
+_SHARE = 0.05
+#: steps between two files with all states are at most so many times `keep`
+_LONGEST = 20
 #: steps waiting to be written; a slower disk slows the training down rather than filling the memory
 _WAITING = 2
 
@@ -34,6 +46,10 @@ class Recorder:
         self.key = object()  #: graphs compiled for one recorder serve no other
         self._end = end
         self._wholes: list[int] = []
+        self._cost: float | None = None  # seconds that all states took to copy and write; None while that is not known
+        self._begun = 0.0  # when they were last copied
+        self._copying = 0.0
+        self._size, self._between = 0, 0  # bytes of all states, and of the steps since
         self._failed = False
         self._queue: queue.Queue[ring.StepRecord | None] = queue.Queue(_WAITING)
         self._writer = threading.Thread(target=self._write, name="replay ring", daemon=True)
@@ -47,12 +63,22 @@ class Recorder:
 
     def wants_whole(self, step: int) -> bool:
         """Whether a step's file is to hold all states."""
-        return not self._wholes or step >= self._wholes[-1] + self.keep
+        if not self._wholes:
+            return True
+        since = step - self._wholes[-1]
+        if since < self.keep:
+            return False
+        if self._size < _SMALL_STATES or self._between > self._size or since >= _LONGEST * self.keep:
+            return True
+        return self._cost is not None and time.perf_counter() - self._begun >= self._cost / _SHARE
 
-    def add(self, record: ring.StepRecord) -> None:
-        """Have a step written."""
+    def add(self, record: ring.StepRecord, copying: float) -> None:
+        """Have a step written whose arrays took `copying` seconds to copy."""
         if record.whole:
             self._wholes = [*self._wholes[-2:], record.step]
+            self._size = sum(array.nbytes for array in record.states.values())
+            self._cost, self._copying, self._between, self._begun = None, copying, 0, time.perf_counter()
+        self._between += sum(array.nbytes for array in record.arguments)
         if not self._failed:
             self._queue.put(record)
 
@@ -66,9 +92,12 @@ class Recorder:
         while (record := self._queue.get()) is not None:
             if self._failed:
                 continue
+            begun = time.thread_time()
             try:
                 ring.write(self.folder, record)
                 self._forget(record.step)
+                if record.whole:
+                    self._cost = self._copying + time.thread_time() - begun
             except OSError as error:
                 self._failed = True
                 warnings.warn(f"The replay ring in {self.folder} ends at step {record.step}: {error.strerror}. Training goes on.")
@@ -99,6 +128,7 @@ class RecordedGraph:
         recorder = self.recorder
         step, recorder.step = recorder.step, recorder.step + 1
         whole = recorder.wants_whole(step)
+        begun = time.perf_counter()
         record = ring.StepRecord(step, self.name, whole, names=self.names, results=[np.array(r) for r in self._results])
         for number, place in enumerate(self.states):
             known = self._given.get(place)
@@ -106,8 +136,9 @@ class RecordedGraph:
                 record.states[number] = np.array(arrays[place])
         taken = set(self.states)
         record.arguments = [np.array(a) for i, a in enumerate(arrays) if i not in taken]
+        copying = time.perf_counter() - begun
         outputs = self.executable(*arrays, **kept)
-        recorder.add(record)
+        recorder.add(record, copying)
         self._given = {place: weakref.ref(outputs[o]) for place, o in self.updates.items()}
         self._given |= {place: weakref.ref(arrays[place]) for place in self.states if place not in self.updates}
         written = set(self.updates.values())
