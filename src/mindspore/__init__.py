@@ -82,7 +82,7 @@ if _TYPE_CHECKING:  # what checkers should see of the names that are found on fi
         set_recursion_limit,
     )
     from mindspore.common.gradient import get_grad, grad, jvp, value_and_grad, vjp
-    from mindspore.common.mutable_data import mutable
+    from mindspore.common.mutable import mutable
     from mindspore.common.parameter import Parameter, ParameterTuple
     from mindspore.common.tensor import Tensor
     from mindspore.common.vectorize import jacfwd, jacrev, vmap
@@ -130,7 +130,7 @@ _CORE: dict[str, str] = {
         ["JitConfig", "constexpr", "jit", "jit_class", "lazy_inline", "ms_function", "ms_memory_recycle", "no_inline",
          "set_recursion_limit"], "mindspore.common.api"),
     **dict.fromkeys(["get_grad", "grad", "jvp", "value_and_grad", "vjp"], "mindspore.common.gradient"),
-    **dict.fromkeys(["mutable"], "mindspore.common.mutable_data"),
+    **dict.fromkeys(["mutable"], "mindspore.common.mutable"),
     **dict.fromkeys(["jacfwd", "jacrev", "vmap"], "mindspore.common.vectorize"),
 }  # fmt: skip
 #: all names found so

@@ -8,6 +8,7 @@ The environment decides, once, at the first message:
 | `GLOG_logtostderr` | 1 (default): standard error; 0: files under `GLOG_log_dir` |
 | `GLOG_log_dir` | folder of log files; each process writes `rank_<RANK_ID>/logs/mindspore.log.<pid>` in it |
 | `GLOG_stderrthreshold` | with files: from this level on, messages are printed as well |
+| `VLOG_v` | `1`: what is compiled, and how long it took, on standard error; `(1,9)` means levels 1 to 9 |
 | `logger_maxBytes`, `logger_backupCount` | size at which a log file is rotated, and how many old ones are kept |
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import functools
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -64,6 +66,13 @@ def error(msg: Any, *args: Any, **kwargs: Any) -> None:
 def critical(msg: Any, *args: Any, **kwargs: Any) -> None:
     """Log at level CRITICAL."""
     _emit(logging.CRITICAL, msg, args, kwargs)
+
+
+def verbose(level: int, message: str) -> None:
+    """Print a message of a kind that `VLOG_v` asks for."""
+    wanted = [int(number) for number in re.findall(r"\d+", flags.text("VLOG_v"))]
+    if wanted and wanted[0] <= level <= wanted[-1]:
+        print(f"[V{level}] {message}", file=sys.stderr, flush=True)
 
 
 def get_level() -> str:

@@ -90,3 +90,9 @@ def test_values_put_into_a_dynamic_list_have_its_type():
         one()
     with pytest.raises(ValueError, match="can not convert to dynamic length sequence"):
         several()
+
+
+@pytest.mark.parametrize("empty", [(), []])
+def test_nothing_is_chosen_from_an_empty_sequence(empty):
+    with pytest.raises(ValueError, match="from an empty sequence"):
+        jit(lambda m, i: m[i])(mutable(empty), mutable(1))

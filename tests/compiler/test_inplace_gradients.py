@@ -290,3 +290,22 @@ def test_custom_function_that_writes_to_its_argument():
         return (y * x).sum()
 
     close(ms.grad(f)(Tensor(X, ms.float32)), 9 * X**2)
+
+
+def assigned(p, y):
+    return ops.assign(p, y)
+
+
+def assigned_and_read(p, y):
+    ops.assign(p, y * 2)
+    return p * 3
+
+
+def result_and_variable(p, y):
+    return ops.assign(p, y * 2) * 3 + p * 5
+
+
+@pytest.mark.parametrize(("fn", "wanted"), [(assigned, 1.0), (assigned_and_read, 3.0), (result_and_variable, 8.0)])
+def test_what_assign_returns_counts_as_the_variable(fn, wanted):
+    grads = ms.grad(fn, (0, 1))(Parameter(Tensor([1.0])), Tensor([2.0]))
+    assert [g.tolist() for g in grads] == [[wanted], [0.0]]

@@ -211,3 +211,9 @@ def test_comments_that_settle_conditions():
         return x * 10
 
     assert told(Tensor(2)) == 20
+
+
+def test_wrong_second_arguments_of_isinstance():
+    for wrong in (Tensor(1), [list, tuple], (int, (3,))):
+        with pytest.raises(TypeError, match="arg 2 must be a type or tuple of types"):
+            ms.jit(lambda x, wrong=wrong: isinstance(x, wrong))(Tensor(1))

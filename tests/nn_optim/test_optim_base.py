@@ -208,3 +208,11 @@ def test_state_survives_a_checkpoint(tmp_path):
     first(ones())
     second(ones())
     np.testing.assert_array_equal(first.parameters[0].asnumpy(), second.parameters[0].asnumpy())
+
+
+def test_the_base_class_has_no_step():
+    base = nn.Optimizer(0.5, [Parameter(Tensor([1.0]), name="w")])
+    with pytest.raises(NotImplementedError):
+        base.construct()
+    with pytest.raises(RuntimeError, match="'grad' must have the shape of 'var'"):
+        nn.Adam([Parameter(Tensor([1.0]), name="w")])((Tensor([[1.0, 2.0]]),))

@@ -93,6 +93,7 @@ row("mint.std_mean", lambda x: (x.std(1, ddof=1), x.mean(1)), X, call=over(1), t
 row("var_mean", lambda x: (x.var(1, ddof=1), x.mean(1)), X, call=over(1, ddof=1), tolerance=2)
 row("mint.var_mean", lambda x: (x.var(1, ddof=1), x.mean(1)), X, call=over(1), tolerance=2)
 row("ReduceStd(axis=(1,))", lambda x: (x.std(1, ddof=1), x.mean(1)), X, tolerance=2)
+row("ReduceStd(axis=0)", lambda x: (x.std(0, ddof=1), x.mean(0)), X, tolerance=2)
 row("logsumexp Tensor.logsumexp mint.logsumexp", lambda x: scipy.special.logsumexp(x, 1), X, call=over(1))
 row("logsumexp", lambda x: scipy.special.logsumexp(x, (0, 2), keepdims=True), X, call=over((0, 2), True))
 row("EuclideanNorm()", lambda x: np.sqrt((x**2).sum(1)), X, call=over((1,)), dtypes="f d")

@@ -163,3 +163,12 @@ if __name__ == "__main__":
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.stdout == "[2.0, 4.0]\n", done.stderr
+
+
+def test_mutable_is_a_function_by_every_path():
+    import mindspore
+    import mindspore.common.mutable
+    from mindspore.common import mutable
+    from mindspore.common.mutable import mutable as by_module
+
+    assert mutable is by_module is mindspore.mutable is mindspore.common.mutable

@@ -80,3 +80,13 @@ def test_log_action_once_shows_warnings_of_the_first_call_only():
 
     assert [act(1), act(2)] == [1, 2]
     assert logger.shown == ["call 1"]
+
+
+def test_compilations_are_told_where_asked_for(monkeypatch, capfd):
+    import mindspore as ms
+
+    for wanted, told in (("", False), ("1", True), ("(2,9)", False), ("(0,9)", True)):
+        monkeypatch.setenv("VLOG_v", wanted)
+        ms.jit(lambda x: x + 1)(ms.Tensor([1.0]))
+        shown = capfd.readouterr().err
+        assert ("Start compiling" in shown) is told and ("End compiling" in shown) is told

@@ -7,7 +7,7 @@ from typing import Any
 
 _NAMES: dict[str, str] = {
     "Tensor": "tensor", "Parameter": "parameter", "ParameterTuple": "parameter", "jit": "api", "ms_function": "api", "jit_class": "api",
-    "ms_class": "api", "_convert_python_data": "api", "JitConfig": "api", "lazy_inline": "api", "mutable": "mutable_data",
+    "ms_class": "api", "_convert_python_data": "api", "JitConfig": "api", "lazy_inline": "api",
     "set_seed": "random", "get_seed": "random", "Generator": "random", "default_generator": "random", "manual_seed": "random",
     "RowTensor": "sparse", "RowTensorInner": "sparse", "SparseTensor": "sparse", "COOTensor": "sparse", "CSRTensor": "sparse",
     "dump": "dump", "set_dump": "dump", "Symbol": "symbol", "tensor": "tensor",
@@ -38,3 +38,4 @@ def __getattr__(name: str) -> Any:
 
 # Whoever reaches Tensor by any path gets it with its operations, and with a runtime that carries them out.
 import mindspore.ops  # noqa: E402, F401
+from mindspore.common.mutable import mutable  # noqa: E402, F401 - the function; its module is in sys.modules

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import context
+from mindspore import context, log
 from mindspore._base import collector, flags, keys
 from mindspore.common import memory_report
 from mindspore.common.entry import Entry, Past
-from mindspore.common.mutable_data import Mutable, holds_mutable, plain
+from mindspore.common.mutable import Mutable, holds_mutable, plain
 from mindspore.common.whole_inputs import whole_inputs
 from mindspore.compiler import parse
 from mindspore.compiler.parse.entry import Traced, tensors_in
@@ -217,6 +217,8 @@ class CompiledFunction:
             raise RuntimeError("Detect recursion when converting python object. An argument contains itself.") from None
 
     def _build(self, args: tuple, kwargs: dict) -> Any:
+        begin = time.perf_counter()
+        log.verbose(1, f"Start compiling '{self.name}'.")
         try:
             traced = self._trace(args, kwargs)
         except values.ValueUnknownError as error:
@@ -229,6 +231,7 @@ class CompiledFunction:
             warnings.warn(f"'{self.name}' cannot be compiled and runs as plain Python: {error}", stacklevel=4)
             return EAGER
         entry = Entry(traced, self.name)
+        log.verbose(1, f"End compiling '{self.name}' after {time.perf_counter() - begin:.3f} s.")
         here, function, key = settings.current(), weakref.ref(self), self._key(args, kwargs)
         here.programs.add(entry, lambda old: _forget(function(), key, old), here.settings["max_compiled_graphs"])
         return entry

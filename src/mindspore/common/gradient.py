@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore import context
 from mindspore.common.compiled import CompiledFunction
-from mindspore.common.mutable_data import is_constant
+from mindspore.common.mutable import is_constant
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.compiler import parse

@@ -273,7 +273,7 @@ class ParameterTuple(tuple):
                 continue
             seen.add(id(item))
             if item.name in names:
-                raise ValueError(f"ParameterTuple has two Parameters called '{item.name}'; names must be unique.")
+                raise ValueError(f"ParameterTuple has two Parameters called '{item.name}': its name '{item.name}' already exists.")
             names.add(item.name)
         return super().__new__(cls, data)
 

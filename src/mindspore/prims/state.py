@@ -12,7 +12,7 @@ from mindspore._base import dtype as mstype
 from mindspore._base.dtype import DType
 from mindspore.ir import AbstractTensor
 from mindspore.prims import checks, values
-from mindspore.prims.broadcasting import Reshape, sum_to_shape
+from mindspore.prims.broadcasting import sum_to_shape
 from mindspore.prims.elementwise import Cast
 from mindspore.prims.factors import Factors, numbered
 from mindspore.prims.primitive import Primitive
@@ -94,7 +94,7 @@ class Assign(_Assignment):
         return xp.array(xp.reshape(value, variable.shape))  # a copy: the value and the variable must stay independent
 
     def bprop(self, variable: Any, value: TensorBase, out: Any, dout: Any) -> tuple:
-        return None, Reshape()(dout, value.shape)
+        return dout, None  # an update is no part of what is differentiated: its result counts as the variable
 
 
 class AssignAdd(_Assignment):

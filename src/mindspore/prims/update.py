@@ -58,7 +58,7 @@ class Update(Primitive):
             value = named.get(name, first)
             checks.tensor(self.name, name, value)
             if value.shape != first.shape and not (name in self.state and value.ndim == 0):
-                raise ValueError(
+                raise checks.UnfitError(
                     f"For '{self.name}', '{name}' must have the shape of '{self.state[0]}', but got {value.shape} and "
                     f"{first.shape}."
                 )

@@ -71,7 +71,7 @@ HELD = {
     "mindspore.ops.nn_embedding": Entry(search=("mindspore.ops.embeddings", "mindspore.ops.ctc")),
     "mindspore.ops.functional": Entry(
         held_by(
-            "mindspore.common.mutable_data",
+            "mindspore.common.mutable",
             "is_dynamic_sequence_element_unknown is_sequence_shape_unknown is_sequence_value_unknown",
         ),
         search=("mindspore._compat.operators",),

@@ -160,7 +160,10 @@ def _isinstance(interpreter: Interpreter, value: Any, kinds: Any) -> bool:
         return issubclass(kind, kinds)
     if isinstance(value, SymbolicRange):
         return issubclass(tuple, kinds)  # numbers whose count only the running graph knows
-    return isinstance(value, kinds)
+    try:
+        return isinstance(value, kinds)
+    except TypeError:
+        raise TypeError(f"isinstance() arg 2 must be a type or tuple of types, but got {kinds!r:.80}.") from None
 
 
 class Text:

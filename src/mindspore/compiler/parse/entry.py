@@ -192,7 +192,7 @@ class _Inputs:
                 return value
             symbolic = self._parameter(values.abstract_of(value), name, value._data)
             if in_sequence and not getattr(value, "_mutable", False):
-                symbolic._fixed = True  # see `mutable_data.is_constant`
+                symbolic._fixed = True  # see `mutable.is_constant`
             hooks = getattr(value, "_hooks", None)
             if hooks:  # those of its value now, which is the one the graph gets
                 symbolic._hooks = {0: hooks.get(value._value, {})}

@@ -25,6 +25,7 @@ from mindspore.compiler.parse.source import is_library
 from mindspore.prims import elementwise as ew
 from mindspore.prims import values
 from mindspore.prims.active import ACTIVE
+from mindspore.prims.checks import OutOfRangeError
 from mindspore.prims.values import SymbolicScalarBase, TensorBase, ValueUnknownError
 
 BINARY = {
@@ -321,7 +322,7 @@ class ExpressionRules(Rules):
     def _dynamic_element(self, container: Any, index: Any) -> Any:
         """Choose among equal-typed tensors (or callables) by an index that only the graph knows."""
         if not container:
-            raise IndexError("index into an empty sequence")
+            raise OutOfRangeError("cannot get item by index from an empty sequence.")
         if all(callable(c) and not isinstance(c, TensorBase) for c in container):
             return lambda *args, **kwargs: self._call_chosen(container, index, args, kwargs)
         if not all(isinstance(c, (TensorBase, SymbolicScalarBase)) or values.is_number(c) for c in container):

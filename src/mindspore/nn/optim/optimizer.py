@@ -190,8 +190,10 @@ class Optimizer(Cell):
             self.learning_rate = ParameterTuple(self.group_lr)  # type: ignore[arg-type]
 
     # -- a step ------------------------------------------------------------------------------------------------------
-    def construct(self, gradients: Any) -> Any:
+    def construct(self, gradients: Any = ()) -> Any:
         """One step. `gradients` has one tensor per parameter, in the order of `parameters`."""
+        if type(self) is Optimizer:
+            raise self._no_step()
         gradients = self.flatten_gradients(gradients)
         if not self.decoupled_decay:
             gradients = self.decay_weight(gradients)
@@ -209,7 +211,10 @@ class Optimizer(Cell):
 
     def update(self, index: int, parameter: Parameter, gradient: Any, lr: Any) -> None:
         """Update one parameter; subclasses define it (or `construct`)."""
-        raise NotImplementedError(f"The optimizer {type(self).__name__} defines neither 'update' nor 'construct'.")
+        raise self._no_step()
+
+    def _no_step(self) -> NotImplementedError:
+        return NotImplementedError(f"The optimizer {type(self).__name__} defines neither 'update' nor 'construct'.")
 
     # -- what updates are made of --------------------------------------------------------------------------------------
     def slots(self, prefix: str, init: Any = "zeros") -> ParameterTuple:

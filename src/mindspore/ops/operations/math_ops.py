@@ -288,7 +288,9 @@ LpNorm = composition("LpNorm", _lp_norm, """The p-norm over axes.
 
 # -- statistics -----------------------------------------------------------------------------------------------------
 ReduceStd = composition(
-    "ReduceStd", lambda self, x: F.std_mean(x, self.axis or None, int(self.unbiased), self.keep_dims),
+    "ReduceStd", lambda self, x: F.std_mean(
+        x, None if self.axis in ([], ()) else self.axis, int(self.unbiased), self.keep_dims
+    ),
     """Standard deviation and mean.
 
     Examples:

@@ -235,7 +235,7 @@ class Invert(Bijector):
     def __init__(self, bijector: Any, name: str = ""):
         if not isinstance(bijector, Bijector):
             raise TypeError(f"For 'Invert', 'bijector' must be a Bijector, but got {type(bijector).__name__}.")
-        super().__init__(bijector.is_constant_jacobian, bijector.is_injective, name or f"Invert_{bijector.name}")
+        super().__init__(bijector.is_constant_jacobian, bijector.is_injective, name or f"Invert{bijector.name}")
         self._bijector = bijector
 
     bijector = property(lambda self: self._bijector)
