@@ -50,3 +50,20 @@ def test_a_server_that_dies_with_updates_fails_its_round_only(tmp_path):
         model = Connection(two.address).get_model("job", 2, wait=60)
         np.testing.assert_allclose(model["bias"], BIAS, rtol=1e-6)
         assert "died before its updates were added" in (tmp_path / "metrics.json").read_text()
+
+
+def test_redis_and_a_server_die_together(tmp_path):
+    """The server that stays brings its model back; one that comes back alone knows it from its own disk."""
+    with Redis() as redis, contextlib.ExitStack() as stack:
+        one, two = [stack.enter_context(server) for server in _servers(tmp_path, redis)]
+        for address, name in ((one.address, "a"), (two.address, "b")):
+            take_part(address, name, 1, {"bias": BIAS}, wait=60)
+        for server in (one, two):
+            np.testing.assert_array_equal(Connection(server.address).get_model("job", 1, wait=60)["bias"], BIAS)
+        for survivors in ((two,), ()):
+            for process in (redis, one, *(() if survivors else (two,))):
+                process.kill()
+            redis.start()
+            one.start()
+            np.testing.assert_array_equal(Connection(one.address).get_model("job", 0, wait=60)["bias"], BIAS)
+            assert Connection(one.address).start_job("job", "c", 1, wait=60)["iteration"] > 1

@@ -100,9 +100,8 @@ class Cluster:
         self.store.put(self.key("instance"), json.dumps(asdict(instance)).encode())
         return instance
 
-    def begin(self, iteration: int) -> Instance:
-        """The instance that runs, made if there is none."""
-        fresh = Instance(new_instance_name(), iteration)
+    def begin(self, fresh: Instance) -> Instance:
+        """The instance that runs: `fresh` if there is none."""
         self.store.put_new(self.key("instance"), json.dumps(asdict(fresh)).encode())
         return self.instance() or fresh
 

@@ -1,12 +1,14 @@
 """FLServerJob: one server of a horizontal job, from its YAML file to its end."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -72,6 +74,7 @@ class FLServerJob:
         self.fl_name = self._settings.word("fl_name")
         self._callback = Callback()
         self._ended = threading.Event()
+        self._saved: tuple[str, int] = "", 0                # the newest model on this server's disk
 
     def run(self, feature_map: FeatureMap | Mapping[str, Floats] | str | None = None,
             callback: Callback | None = None) -> None:
@@ -124,7 +127,7 @@ class FLServerJob:
             cluster.agree_on_features({name: (item.data.nbytes, item.require_aggr) for name, item in items.items()})
             fixed = frozenset(name for name, item in items.items() if not item.require_aggr)
             return _kind(self._settings)(cluster, self._settings, node, self._with_controls(features.arrays()), fixed, iteration,
-                        self._iteration_end)
+                                         self, _load_instance(self.checkpoint_dir, self.fl_name) if iteration > 1 else None)
         except StoreError as error:
             raise RuntimeError(f"Sync instance info with distributed cache failed: {error}") from None
 
@@ -134,11 +137,23 @@ class FLServerJob:
         return {**model, **{f"control.{name}": np.zeros_like(value) for name, value in model.items()
                             if not name.startswith("control.") and f"control.{name}" not in model}}
 
-    def _iteration_end(self, model: Arrays, instance: Instance, iteration: int) -> None:
+    def adopted(self, model: Arrays, instance: Instance, iteration: int) -> None:
+        """Keep the model that this server answers with, for the case that the store forgets it."""
+        if iteration >= 1 and (instance.name, iteration) != self._saved:
+            self._save(model, instance, iteration)
+
+    def _save(self, model: Arrays, instance: Instance, iteration: int) -> tuple[FeatureMap, str]:
         features = FeatureMap()
         for name, value in model.items():
             features.add_feature(name, value)
         path = _save_checkpoint(self.checkpoint_dir, self.fl_name, iteration, features)
+        _save_instance(self.checkpoint_dir, self.fl_name, instance)
+        self._saved = instance.name, iteration
+        return features, path
+
+    def ended(self, model: Arrays, instance: Instance, iteration: int) -> None:
+        """Keep the model of an iteration that this server ended, and call the user's callback."""
+        features, path = self._save(model, replace(instance, iteration=iteration + 1), iteration)
         try:
             self._callback.on_iteration_end(CallbackContext(features, path, self.fl_name, instance.name, iteration,
                                                             True, ""))
@@ -227,11 +242,32 @@ def _save_checkpoint(folder: str, fl_name: str, iteration: int, features: Featur
     return path
 
 
+def _instance_file(folder: str, fl_name: str) -> str:
+    return os.path.join(folder, f"{fl_name}_recovery_instance.json")
+
+
+def _load_instance(folder: str, fl_name: str) -> Instance | None:
+    """The instance that the newest recovery checkpoint is of, if it is known."""
+    try:
+        with open(_instance_file(folder, fl_name), encoding="utf-8") as source:
+            found = json.loads(source.read(1000))
+        return Instance(str(found["name"]), int(found["iteration"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _save_instance(folder: str, fl_name: str, instance: Instance) -> None:
+    path = _instance_file(folder, fl_name)
+    with open(f"{path}.new", "w", encoding="utf-8") as out:
+        json.dump({"name": instance.name, "iteration": instance.iteration}, out)
+    os.replace(f"{path}.new", path)
+
+
 def _checkpoints(folder: str, fl_name: str) -> list[tuple[int, str]]:
-    """The recovery checkpoints, newest first."""
+    """The recovery checkpoints, newest first; iterations begin at 1 again with a new instance."""
     if not os.path.isdir(folder):
         return []
     form = re.compile(re.escape(fl_name) + r"_recovery_iteration_(\d+)_(\d{8}_\d{6})\.ckpt")
     found = [(match, name) for name in os.listdir(folder) if (match := form.fullmatch(name))]
-    found.sort(key=lambda pair: (int(pair[0][1]), pair[0][2]), reverse=True)
+    found.sort(key=lambda pair: (pair[0][2], int(pair[0][1])), reverse=True)
     return [(int(match[1]), os.path.join(folder, name)) for match, name in found]

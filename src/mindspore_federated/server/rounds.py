@@ -9,7 +9,9 @@
              stays, the reason is recorded, the next iteration begins
 
 Only the step from one iteration to the next changes the model, and it is one write of the instance after one write of
-the model. A crash at any moment therefore loses at most the round that was going on. In hybrid training the finished
+the model. A crash at any moment therefore loses at most the round that was going on. Every server writes a new model to its own
+disk before it answers with it, with the name of the instance: when the store and servers die together, whoever comes back with
+the newest model brings it to the others. In hybrid training the finished
 sum waits for a worker to pull it, train on and push it back before the iteration moves.
 
 With `round.async_buffer_size` a round is a buffer of that many updates, which may have started from older models
@@ -20,8 +22,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -36,6 +39,7 @@ from mindspore_federated.server.cluster import (
     Cluster,
     Instance,
     Node,
+    new_instance_name,
 )
 from mindspore_federated.server.features import Arrays, Floats, pack, unpack
 from mindspore_federated.server.metrics import Metrics, short
@@ -74,20 +78,27 @@ class Update:
     evaluation: Floats | None = None
 
 
-IterationEnd = Callable[[Arrays, Instance, int], None]
+class Journal(Protocol):
+    """What a server keeps on its own disk."""
+
+    def ended(self, model: Arrays, instance: Instance, iteration: int) -> None:
+        """This server ended an iteration."""
+
+    def adopted(self, model: Arrays, instance: Instance, iteration: int) -> None:
+        """The model after an iteration, and the instance it belongs to, are what this server answers with from now on."""
 
 
 class Rounds:
     """One server's part in the rounds of a job."""
 
     def __init__(self, cluster: Cluster, settings: Settings, node: Node, model: Arrays, fixed: frozenset[str],
-                 iteration: int, on_end: IterationEnd) -> None:
+                 iteration: int, journal: Journal, known: Instance | None = None) -> None:
         self.cluster = cluster
         self.store = cluster.store
         self.node = node
         self.fixed = fixed                                  # weights that are not aggregated
         self.metrics = Metrics(settings)
-        self._on_end = on_end
+        self._journal = journal
         self._lock = threading.RLock()
         self._stopping = threading.Event()
         self._worker = threading.Thread(target=self._loop, name="federated-rounds", daemon=True)
@@ -99,9 +110,14 @@ class Rounds:
         self.available = True
         self.settings = cluster.agree_on_settings(settings)
         self.models: dict[int, Arrays] = {iteration - 1: model}
-        self._view = cluster.begin(iteration), model        # replaced at once: nobody sees the one without the other
+        shared = cluster.begin(known or Instance(new_instance_name(), iteration))
+        self._view = shared, model                          # replaced at once: nobody sees the one without the other
         self._partial: PartialResult = self._new_partial()
-        self._adopt(self.instance)
+        if known is not None and shared.name == known.name and shared.iteration < known.iteration:
+            self._view = known, model
+            self._bring_back()
+        else:
+            self._adopt(self.instance)
 
     @property
     def instance(self) -> Instance:
@@ -336,12 +352,17 @@ class Rounds:
         """Take over model and settings of the cluster for an instance that changed."""
         self.settings = self.cluster.shared_settings(self.settings)
         data = self.store.get(self.cluster.key("model"))
-        model = self.model
+        model, of_iteration = self.model, instance.iteration - 1
         if data is None:
-            self._share_model(instance.iteration - 1)
+            self._share_model(of_iteration)
         else:
             model, note = unpack(data)
-            self.models[int(str(note["iteration"]))] = model
+            of_iteration = int(str(note["iteration"]))
+            self.models[of_iteration] = model
+        try:
+            self._journal.adopted(model, instance, of_iteration)
+        except OSError as error:
+            log.warning("the model of iteration %d could not be written: %s", of_iteration, error)
         self.models[instance.iteration - 1] = model
         with self._lock:
             self._view = instance, model
@@ -454,7 +475,7 @@ class Rounds:
 
     def _move_on(self, model: Arrays, note: Mapping[str, object]) -> None:
         ended = self.instance
-        self._on_end(model, ended, ended.iteration)
+        self._journal.ended(model, ended, ended.iteration)
         self.store.put(self.cluster.key("model"), pack(model, {"iteration": ended.iteration}))
         done = ended.iteration >= self.settings.whole("fl_iteration_num")
         self._record(ended, note, valid=True, reason="")
