@@ -1,5 +1,6 @@
 """Large uploads: they go on after a break, what is kept of them is bounded, and the server's memory stays flat."""
 import contextlib
+import http.client
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -157,8 +158,6 @@ def test_who_comes_back_takes_over():
     ({"Upload-Id": "x" * 20, "Upload-Offset": "0", "Upload-Length": str(1 << 50)}, 413),
     ({"Upload-Id": "x" * 20, "Upload-Offset": "7", "Upload-Length": "9"}, 409), ({"Upload-Id": "x" * 20}, 202)])
 def test_wrong_headers_are_refused(service, headers, status):
-    import http.client
-
     connection = http.client.HTTPConnection(service)
     connection.request("POST", "/size", b"", headers)
     assert connection.getresponse().status == status
@@ -172,6 +171,24 @@ def service():
     running.start()
     yield f"127.0.0.1:{running.port}"
     running.stop()
+
+
+def test_slow_peers_do_not_keep_others_out(monkeypatch):
+    from mindspore_federated.server import http as service_module
+
+    monkeypatch.setattr(service_module, "_ROOM_BYTES", 1 << 20)
+    monkeypatch.setattr(service_module, "_PRESSED_SECONDS", 0.5)
+    running = service_module.HttpService("127.0.0.1:0", "test", {"/size": lambda body: Reply(str(len(body)).encode())},
+                                         max_body=1 << 19)
+    running.start()
+    with contextlib.ExitStack() as stack:
+        stack.callback(running.stop)
+        for _ in range(8):                                  # four times the room that there is
+            slow = stack.enter_context(socket.create_connection(("127.0.0.1", running.port)))
+            slow.sendall(b"POST /size HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\nbegin")
+        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=service_module._SILENT_SECONDS - 5)
+        connection.request("POST", "/size", bytes(400000))
+        assert connection.getresponse().read() == b"400000"
 
 
 def test_memory_stays_flat_over_thousands_of_updates(tmp_path):

@@ -24,6 +24,8 @@ from mindspore_federated.server.uploads import Reply, Stated, Upload, Uploads, s
 _THREADS = 4
 _START_SECONDS = 20.0
 _SILENT_SECONDS = 30.0                   # between two pieces of a body
+_PRESSED_SECONDS = 3.0                   # the same while others wait for room
+_SLOWEST = 4096                          # bytes a second that a body has to come with in the long run
 _ROOM_BYTES = 256 << 20                  # for all bodies together
 _PIECE = 1 << 18                         # of an answer: the next one follows when the peer has taken the last
 
@@ -57,6 +59,7 @@ class HttpService:
         self._rate = Rate(rate)
         self._room = Room(max(_ROOM_BYTES, 2 * max_body))
         self._uploads = Uploads(size=_ROOM_BYTES)
+        self._receiving: dict[asyncio.Timeout, float] = {}  # bodies that are coming, and when each was heard of last
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="federated-http")
         self._socket = _bind(address, what)
         self._server = _uvicorn_server(self._app, tls, max_connections)
@@ -117,6 +120,8 @@ class HttpService:
             return self._uploads.ask(body.name)
         if body.length > self._max_body:
             return self._too_large()
+        if not self._room.free(body.length):
+            self._press()
         taken = await self._room.take(body.length)
         try:
             return await self._take_in(body, route, receive)
@@ -144,15 +149,26 @@ class HttpService:
                 view.release()
         return self._uploads.done(body.name, upload, reply)
 
+    def _press(self) -> None:
+        """Somebody has to wait: those who have stopped sending get less time."""
+        for silence, heard in self._receiving.items():
+            if not silence.expired():
+                silence.reschedule(heard + _PRESSED_SECONDS)
+
     def _too_large(self) -> Reply:
         return _text(f"a body may have at most {self._max_body} bytes", 413)
 
     async def _receive(self, upload: Upload, receive: Receive) -> Reply | None:
         """Put a body in its place; what to answer where that does not work."""
         clock, turn = asyncio.get_running_loop().time, upload.turn
+        began, before, silence = clock(), upload.size, asyncio.timeout(_SILENT_SECONDS)
         try:
-            async with asyncio.timeout(_SILENT_SECONDS) as silence:
+            async with silence:
                 while True:
+                    self._receiving[silence] = now = clock()
+                    patience = _PRESSED_SECONDS if self._room.pressed else _SILENT_SECONDS
+                    late = began + _SILENT_SECONDS + (upload.size - before) / _SLOWEST
+                    silence.reschedule(min(now + patience, late))
                     message = await receive()
                     if message["type"] != "http.request":
                         return _text("the peer went away", 400)
@@ -162,9 +178,10 @@ class HttpService:
                         return self._too_large()
                     if not message.get("more_body"):
                         return None
-                    silence.reschedule(clock() + _SILENT_SECONDS)
         except TimeoutError:
             return _text("the body did not come", 408)
+        finally:
+            self._receiving.pop(silence, None)
 
 
 def _text(text: str, status: int) -> Reply:

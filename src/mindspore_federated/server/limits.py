@@ -43,6 +43,15 @@ class Room:
         self._size = self._free = size
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
+    @property
+    def pressed(self) -> bool:
+        """Whether somebody waits."""
+        return bool(self._waiting)
+
+    def free(self, wanted: int) -> bool:
+        """Whether `wanted` bytes can be had at once."""
+        return not self._waiting and min(wanted, self._size) <= self._free
+
     async def take(self, wanted: int) -> int:
         """Wait for `wanted` bytes (or all there are, if that is more); returns what to give back."""
         wanted = min(wanted, self._size)
