@@ -51,10 +51,10 @@ def server(tmp_path):
         yield client
 
 
-@pytest.fixture
-def training(server, tmp_path):
+@pytest.fixture(params=["GRAPH_MODE", "PYNATIVE_MODE"])
+def training(request, server, tmp_path):
     script = tmp_path / "train.py"
-    script.write_text(SCRIPT)
+    script.write_text(SCRIPT.replace("GRAPH_MODE", request.param))
     env = {**os.environ, "ENABLE_MS_DEBUGGER": "1", "MS_DEBUGGER_HOST": "127.0.0.1", "MS_DEBUGGER_PORT": str(server.port)}
     process = subprocess.Popen([sys.executable, str(script)], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     process.script = script

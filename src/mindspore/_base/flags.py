@@ -24,6 +24,11 @@ def switch(name: str, default: bool = False) -> bool:
     return raw not in ("0", "false", "off", "no")
 
 
+def online_debugger() -> bool:
+    """`ENABLE_MS_DEBUGGER=1`: training steps wait for commands of MindInsight's debugger."""
+    return switch("ENABLE_MS_DEBUGGER")
+
+
 def verify_each_pass() -> bool:
     """`MS_DEV_VERIFY_IR=1`: check every graph after every pass."""
     return switch("MS_DEV_VERIFY_IR")

@@ -30,7 +30,7 @@ def compile_graph(graph: FuncGraph, donated: frozenset[int], options: driver.Opt
 
 def _observed(graph: FuncGraph, donated: frozenset[int], options: driver.Options) -> Any:
     """An executable, with watchpoints and dumps if they are asked for."""
-    if flags.switch("ENABLE_MS_DEBUGGER") and graph.attrs.get("updates"):
+    if flags.online_debugger() and graph.attrs.get("updates"):
         return _debugged(graph, options)
     watch = context.current().watch
     if watch is not None and watch.concerns([p.default for p in graph.parameters if p.default is not None]):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import context, ops
 from mindspore._base import dtype as mstype
+from mindspore._base import flags
+from mindspore.common.api import jit
 from mindspore.common.gradient import Derivative
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.nn.cell import Cell, cast_floats
@@ -144,6 +146,8 @@ class TrainOneStepCell(Cell):
         super().__init__(auto_prefix=False)
         if sens == 0:
             raise ValueError("For 'TrainOneStepCell', 'sens' must not be 0.")
+        if flags.online_debugger():
+            jit(self)  # it stops between the operations of compiled steps, so PyNative mode has these, too
         self.network = network
         self.network.set_grad()
         self.optimizer = optimizer
