@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-serving test-serving-oracle test-serving-api test-serving-ray test-federated test-ray lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
+.PHONY: demo docs test test-web test-gpu test-numpy1 test-parallel test-parallel-ray test-serving test-serving-oracle test-serving-api test-serving-ray test-federated test-ray lint fuzz wild bench bench-cpu bench-data bench-gpu interop zoo clean
 
 $(STAMP): pyproject.toml packaging/mindspore/pyproject.toml
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Python 3.11 or newer is needed"'
@@ -39,8 +39,14 @@ test-federated: $(STAMP)
 	$(BIN)/python tests/federated/kills.py --kills 1000 --store local --minutes 10
 	$(BIN)/python tests/federated/kills.py --kills 1000 --store redis --minutes 20
 
-# the simulation on a local Ray, in an environment of its own
+# processes of a run as actors of a local Ray, in an environment of its own
 RAY := .venv-ray
+test-parallel-ray:
+	@test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install -q ray pytest -e '.[cpu,xla]'
+	$(RAY)/bin/python -m pytest tests/parallel/ray_local.py
+
+# the simulation on a local Ray, in an environment of its own
 test-ray:
 	@test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
 	$(RAY)/bin/python -m pip install -q -e '.[dev,ray]'

@@ -5,6 +5,7 @@
 | msrun, or a script that also starts a scheduler | MS_WORKER_NUM, MS_NODE_ID, MS_ROLE | MS_SCHED_HOST:MS_SCHED_PORT |
 | mpiexec, mpirun | PMI_SIZE, PMI_RANK; OMPI_COMM_WORLD_… | the launcher |
 | a rank table | RANK_TABLE_FILE, RANK_ID | the table's first server; the process of rank 0 is the scheduler |
+| Ray, or anybody else, with MS_TRANSPORT=xla | as msrun; MS_NODE_ID is needed | the process of rank 0, by JAX |
 | a job of Kubernetes, SLURM … | WORLD_SIZE, RANK, MASTER_ADDR, MASTER_PORT | there; the process of rank 0 is the scheduler |
 """
 
@@ -81,6 +82,8 @@ def make_transport() -> world.Transport:
         )
     if flags.text("MS_SIMULATION_LEVEL"):
         return world.Rehearsal(max(here.rank, 0), here.size)
+    if flags.text("MS_TRANSPORT") == "xla":
+        return _by_xla(here)
     if here.host:
         _meet(here)
     return _by_mpi(here)
@@ -105,6 +108,15 @@ def _meet(here: Place) -> None:
     rank = rendezvous.join(here.host, here.port, here.rank, here.size, attempt, patience)
     os.environ.update(PMI_PORT=f"{here.host}:{here.port}", PMI_ID=str(rank))
     os.environ.update(MS_SCHED_HOST=here.host, MS_SCHED_PORT=str(here.port), MS_NODE_ID=str(rank), RANK_ID=str(rank))
+
+
+def _by_xla(here: Place) -> world.Transport:
+    """Where no launcher brings processes together, and XLA's own collectives are wanted."""
+    if here.rank < 0 or not here.host:
+        raise ValueError("For MS_TRANSPORT=xla, each process must be told its rank (MS_NODE_ID) and where to meet (MS_SCHED_HOST).")
+    from mindspore.runtime.transports.xla import XlaTransport
+
+    return XlaTransport(f"{here.host}:{here.port}", here.rank, here.size)
 
 
 def _by_mpi(here: Place) -> world.Transport:

@@ -249,11 +249,10 @@ def _merged_json(files: list[str]) -> dict[str, Any]:
 
 
 class WrittenLayout(NamedTuple):
-    """How a parameter lies on the devices of a stage, as files say it."""
+    """How a parameter lies on the devices of a stage, as files say it; parts are equal (files have a place for those that are not)."""
 
     matrix: list[int]
     tensor_map: list[int | list[int]]  #: a list where several entries of the matrix cut one dimension
-    part: list[int]  #: the shape of a device's part
     shard_step: int = 0  #: of optimizer parallelism: how far apart the ranks of neighbouring shards are; 0: none
     shard_size: int = 0
 
@@ -277,7 +276,7 @@ def _as_json(operators: dict[str, list[list[int]]], parameters: dict[str, Writte
         "parallel_strategy_item": {name: {"stage": stage, "parallel_strategy": cuts} for name, cuts in operators.items()},
         "parallel_layout_item": {
             name: {
-                "dev_matrix": layout.matrix, "tensor_map": _map_of(layout), "param_split_shape": layout.part,
+                "dev_matrix": layout.matrix, "tensor_map": _map_of(layout), "param_split_shape": [],
                 "indices_offset": [], "field": 0, "opt_weight_shard_step": layout.shard_step,
                 "opt_weight_shard_size": layout.shard_size,
             }
@@ -295,8 +294,8 @@ def _as_message(operators: dict[str, list[list[int]]], parameters: dict[str, Wri
         entries = _map_of(layout)
         maps = [_sizes(entry) for entry in entries] if _is_nested(entries) else [_sizes(entries)]
         message = ParallelLayouts(
-            dev_matrix=[Sizes(dim=layout.matrix)], tensor_map=maps, param_split_shape=[Sizes(dim=layout.part)],
-            opt_weight_shard_step=layout.shard_step, opt_weight_shard_size=layout.shard_size,
+            dev_matrix=[Sizes(dim=layout.matrix)], tensor_map=maps, param_split_shape=[Sizes()],
+            indices_offset=[Sizes()], field=0, opt_weight_shard_step=layout.shard_step, opt_weight_shard_size=layout.shard_size,
         )  # fmt: skip
         made.parallel_layout_item.append(_LayoutItem(param_name=name, parallel_layouts=message))
     return made

@@ -26,6 +26,7 @@ _LAZY = {
     **dict.fromkeys(["save_sharded_checkpoint", "load_sharded_checkpoint"], "mindspore.train._checkpoint.sharded"),
     "load_segmented_checkpoints": "mindspore.train.serialization",
     "reshard": "mindspore.parallel.function",
+    "RayWorkers": "mindspore.parallel.on_ray",
     "calibrate": "mindspore.parallel.calibration",
     "search_layers": "mindspore.parallel.layer_plans",
 }  # fmt: skip

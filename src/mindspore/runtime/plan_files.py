@@ -46,11 +46,10 @@ def written(plan: Plan, parameter: Parameter) -> WrittenLayout:
     """A weight's layout as files say it: that of its use, and how far optimizer parallelism cuts it further."""
     mesh, stored = plan.mesh, plan.storage_of(parameter)
     used: Layout = plan.layout_of(parameter)
-    part = list(stored.local(tuple(parameter.abstract.shape), mesh))
     if stored == used:
-        return WrittenLayout(*tensor_map(used, mesh), part)
+        return WrittenLayout(*tensor_map(used, mesh))
     further = stored.dims[0][len(used.dims[0]) :]
-    return WrittenLayout(*tensor_map(used, mesh), part, mesh.stride(further[-1]), mesh.parts(further))
+    return WrittenLayout(*tensor_map(used, mesh), mesh.stride(further[-1]), mesh.parts(further))
 
 
 def load(options: Options) -> Given:

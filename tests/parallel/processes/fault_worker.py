@@ -1,6 +1,7 @@
 """A process that misbehaves, while the other one waits for it."""
 
 import os
+import resource
 import signal
 import sys
 import time
@@ -15,6 +16,12 @@ init()
 how, x = sys.argv[1], Tensor(np.ones(3, np.float32))
 graph = ms.jit(lambda t: ops.AllReduce()(t) + 1)
 graph(x)
+if how == "disk":  # files of this process cannot grow beyond a few bytes, as on a full disk
+    print("process", os.getpid(), flush=True)
+    if get_rank() == 0:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+    ms.parallel.save_sharded_checkpoint({"w": Tensor(np.ones(9999, np.float32))}, sys.argv[2], 1)
 print("process", os.getpid(), flush=True)
 if get_rank() == 0:
     if how == "kill":
@@ -25,6 +32,11 @@ if get_rank() == 0:
         raise ValueError("a mistake of the program's")
     if how == "exit":
         sys.exit(3)
+    if how == "cut":  # the connection to the scheduler
+        from mindspore.runtime.transports import watchdog
+
+        watchdog._Process.watch.line._socket.shutdown(2)
+        time.sleep(60)
     if how == "sleep":
         time.sleep(60)
     if how == "order":

@@ -36,6 +36,19 @@ def msrun(script, *arguments, processes=2, folder, options=(), timeout=250, **va
     return subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=timeout)
 
 
+def without_launcher(script, *arguments, processes=2, timeout=250, **variables):
+    """Processes that nobody launches together, as the pods of a job or actors: the output of each."""
+    port = free_port()
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(script), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=environment(**{k: str(v).format(rank=rank, port=port, size=processes) for k, v in variables.items()}),
+        )
+        for rank in range(processes)
+    ]  # fmt: skip
+    return [process.communicate(timeout=timeout)[0] + f"\nstatus {process.returncode}" for process in started]
+
+
 def report(script, folder, processes=2, arguments=(), timeout=250, **variables):
     """What each process has written about each of its cases: {case: [error of rank 0, error of rank 1, …]}."""
     done = msrun(script, folder, *arguments, processes=processes, folder=folder, timeout=timeout, **variables)

@@ -42,6 +42,7 @@ def assert_nobody_is_left(text):
         pytest.param("order", ["different collectives", "rank 0: AllGather", "rank 1: the graph"], marks=pytest.mark.slow),
         ("graph", ["different collectives", "AllGather", "AllReduce (sum float32[3])"]),
         pytest.param("shape", ["different collectives", "float32[4]", "AllReduce (sum float32[3])"], marks=pytest.mark.slow),
+        pytest.param("cut", ["rank 0 ends: the scheduler was lost", "rank 1 ends: rank 0 was lost"], marks=pytest.mark.slow),
     ],
 )
 def test_a_run_ends_with_the_reason(tmp_path, how, words):
@@ -50,6 +51,15 @@ def test_a_run_ends_with_the_reason(tmp_path, how, words):
     assert done.returncode not in (0, 124)
     for word in words:
         assert word in text, text
+    assert_nobody_is_left(text)
+
+
+def test_a_full_disk_while_saving(tmp_path):
+    done = msrun(HERE / "fault_worker.py", "disk", tmp_path / "state", folder=tmp_path)
+    text = done.stdout + done.stderr
+    assert done.returncode not in (0, 124)
+    assert "File too large" in text and "step_1" in text and "rank 0 was lost" in text, text
+    assert not list((tmp_path / "state").rglob("manifest.json")) and not list((tmp_path / "state").rglob("*.part"))
     assert_nobody_is_left(text)
 
 

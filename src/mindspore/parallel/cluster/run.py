@@ -184,6 +184,7 @@ class Job:
         deadline = time.monotonic() + _GRACE
         for child in self.children.values():
             _signal(child, signal.SIGTERM)
+            _signal(child, signal.SIGCONT)  # one that was stopped must run to end
         while any(child.poll() is None for child in self.children.values()) and time.monotonic() < deadline:
             time.sleep(_POLL)
         for child in self.children.values():
