@@ -1,114 +1,75 @@
-"""Eight networks on mindspore_lite and its rivals, in alternating runs of one process.
+"""Eight networks on mindspore_lite and its rivals, each in a process of its own, run in turns.
 
-    python benchmarks/lite/run.py [network …] [--threads 1] [--runs 40] [--int8]
+    python benchmarks/lite/run.py [network …] [--threads 1] [--runs 40] [--int8] [--rivals PYTHON] [--setup]
 
-Weights are random and the graphs made here (`networks.py`), so this is about speed. CPU time counts on one thread (a shared
-machine's wall clock does not), wall time otherwise. `--int8` quantises with each engine's own tools. Rivals that are not
-installed are left out.
+Weights are random and the graphs made here (`networks.py`), so this is about speed. Told of every engine: median and 99th percentile of
+wall and CPU time, the time to load the model and run it once (from nothing, conversion and import excluded), the process's peak memory,
+the model's size on disk, and how far its results are from the first rival's. `--setup` makes an environment with the rivals
+(`.venv-lite-rivals` beside the repository's own); engines that are missing, or refuse a model, are named.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import resource
 import statistics
+import subprocess
+import sys
 import tempfile
-import time
-import warnings
-from collections.abc import Callable
+import venv
+from pathlib import Path
 from typing import Any
 
+import engines
 import networks
 import numpy as np
 
-Feeds = dict[str, np.ndarray]
-Call = Callable[[], np.ndarray]
-_SAMPLES = 4
+_HERE = Path(__file__).resolve().parent
+_RIVALS = _HERE.parent.parent / ".venv-lite-rivals"
+_PACKAGES = ("numpy", "onnx", "onnxruntime", "openvino", "nncf", "MNN", "ncnn", "pnnx")
 
 
-def feeds_of(path: str, seed: int = 0) -> Feeds:
-    """Random numbers for each input."""
-    import onnx
-
-    random, found = np.random.default_rng(seed), {}
-    for value in onnx.load(path, load_external_data=False).graph.input:
-        shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
-        whole = value.type.tensor_type.elem_type == onnx.TensorProto.INT64
-        found[value.name] = random.integers(0, 1000, shape) if whole else random.standard_normal(shape).astype(np.float32)
-    return found
+def set_up() -> None:
+    venv.create(_RIVALS, with_pip=True, clear=True)
+    for package in _PACKAGES:  # one at a time: a rival without a wheel here does not keep the others away
+        subprocess.run([_RIVALS / "bin" / "pip", "install", "--quiet", package])
 
 
-def lite(path: str, feeds: Feeds, threads: int, int8: bool) -> Call:
-    import mindspore_lite as mslite
+class Contender:
+    """An engine's process."""
 
-    converter = mslite.Converter()
-    target = path.removesuffix(".onnx")
-    if int8:
-        converter.set_config_info("common_quant_param", {"quant_type": "FULL_QUANT", "bit_num": "8"})
-        converter.set_config_info("data_preprocess_param", _samples(path, target))
-    converter.convert(mslite.FmkType.ONNX, path, target)
-    context = mslite.Context()
-    context.cpu.thread_num = threads
-    model = mslite.Model()
-    start = time.perf_counter()
-    model.build_from_file(f"{target}.ms", mslite.ModelType.MINDIR_LITE, context)
-    arrays = [feeds[tensor.name] for tensor in model.get_inputs()]
-    lite.load = time.perf_counter() - start  # type: ignore[attr-defined]
-    return lambda: model.predict(arrays)[0].get_data_to_numpy()
+    def __init__(self, engine: str, python: str, path: str, given: Any):
+        command = [python, str(_HERE / "engines.py"), engine, path, str(given.threads), str(int(given.int8))]
+        environment = {**os.environ, "OMP_NUM_THREADS": str(given.threads), "GLOG_minloglevel": "3"}
+        self.engine = engine
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+        )
+        self.about = self._answer()
+        self.times: list[tuple[float, float]] = []
+        self.peak = 0
 
+    def _answer(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                found: dict[str, Any] = json.loads(line)
+                return found
+        return {"refused": "its process ended"}
 
-def _samples(path: str, target: str) -> dict[str, str]:
-    """Files of random numbers to calibrate with."""
-    folders = []
-    for name in feeds_of(path):
-        os.makedirs(f"{target}_{name}", exist_ok=True)
-        folders.append(f"{name}:{target}_{name}")
-    for seed in range(_SAMPLES):
-        for name, array in feeds_of(path, seed).items():
-            array.tofile(f"{target}_{name}/{seed}.bin")
-    return {"calibrate_path": ",".join(folders), "calibrate_size": str(_SAMPLES), "input_type": "BIN"}
+    def run(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        found = self._answer()
+        self.times.append(tuple(found["took"]))
+        self.peak = found["peak"]
 
-
-def onnxruntime(path: str, feeds: Feeds, threads: int, int8: bool) -> Call:
-    import onnxruntime as ort
-
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3
-    if int8:
-        path = _ort_quantised(path)
-    start = time.perf_counter()
-    session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    onnxruntime.load = time.perf_counter() - start  # type: ignore[attr-defined]
-    return lambda: session.run(None, feeds)[0]
-
-
-def _ort_quantised(path: str) -> str:
-    from onnxruntime import quantization
-
-    class Reader(quantization.CalibrationDataReader):
-        def __init__(self) -> None:
-            self.samples = iter([feeds_of(path, seed) for seed in range(_SAMPLES)])
-
-        def get_next(self) -> Any:
-            return next(self.samples, None)
-
-    target = path.replace(".onnx", "_int8.onnx")
-    quantization.quantize_static(path, target, Reader(), per_channel=True, activation_type=quantization.QuantType.QUInt8)
-    return target
-
-
-def openvino(path: str, feeds: Feeds, threads: int, int8: bool) -> Call:
-    import openvino as ov
-
-    if int8:
-        raise ImportError("its quantisation is a package of its own")
-    settings = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
-    start = time.perf_counter()
-    model = ov.Core().compile_model(path, "CPU", settings)
-    openvino.load = time.perf_counter() - start  # type: ignore[attr-defined]
-    return lambda: model(feeds)[0]
+    def end(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(30)
 
 
 def main() -> None:
@@ -117,42 +78,51 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--int8", action="store_true")
+    parser.add_argument("--engines", default=",".join(engines.ENGINES))
+    parser.add_argument("--rivals", default=str(_RIVALS / "bin" / "python"))
+    parser.add_argument("--setup", action="store_true")
     given = parser.parse_args()
-    warnings.simplefilter("ignore")
+    if given.setup:
+        set_up()
     with tempfile.TemporaryDirectory() as folder:
         for name in given.networks:
             path = os.path.join(folder, f"{name}.onnx")
             networks.NETWORKS[name](path)
             compare(name, path, given)
-    print(f"peak memory of all of it: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+            for file in os.listdir(folder):  # some networks are large
+                if os.path.isfile(os.path.join(folder, file)):
+                    os.unlink(os.path.join(folder, file))
 
 
 def compare(name: str, path: str, given: Any) -> None:
-    clock = time.process_time if given.threads == 1 else time.perf_counter
-    contenders: dict[str, tuple[Call, np.ndarray]] = {}
-    feeds = feeds_of(path)
-    for engine in (lite, onnxruntime, openvino):
-        try:
-            call = engine(path, feeds, given.threads, given.int8)
-        except ImportError:
-            continue
-        contenders[engine.__name__] = (call, call())
-    times: dict[str, list[float]] = {engine: [] for engine in contenders}
+    rivals = given.rivals if os.path.exists(given.rivals) else sys.executable
+    found = [Contender(e, sys.executable if e == "lite" else rivals, path, given) for e in given.engines.split(",")]
+    for contender in found:
+        if "refused" in contender.about:
+            print(f"{name:16}{'int8' if given.int8 else 'f32':5}{contender.engine:12} {contender.about['refused']}", flush=True)
+    there = [contender for contender in found if "refused" not in contender.about]
     for _ in range(given.runs):  # in turns, so that a busy moment hits all of them
-        for engine, (call, _) in contenders.items():
-            start = clock()
-            call()
-            times[engine].append(clock() - start)
-    wanted = next((r for e, (_, r) in contenders.items() if e != "lite"), contenders["lite"][1])
-    for engine, (_, result) in contenders.items():
-        found = sorted(times[engine])
-        p99, load = found[min(len(found) - 1, int(0.99 * len(found)))], getattr(globals()[engine], "load", 0.0)
-        apart = float(np.linalg.norm(result - wanted) / max(np.linalg.norm(wanted), 1e-30))
-        print(
-            f"{name:16}{'int8' if given.int8 else 'f32':5}{engine:12} min {found[0] * 1e3:8.2f}  median "
-            f"{statistics.median(found) * 1e3:8.2f}  p99 {p99 * 1e3:8.2f} ms  load {load:5.2f} s  apart {apart:.1e}",
-            flush=True,
-        )
+        for contender in there:
+            contender.run()
+    wanted = next((c for c in there if c.engine != "lite"), None)
+    for contender in there:
+        print(_row(name, contender, wanted, path, given), flush=True)
+        contender.end()
+
+
+def _row(name: str, contender: Contender, wanted: Contender | None, path: str, given: Any) -> str:
+    wall, cpu = (sorted(t[n] * 1e3 for t in contender.times[2:] or contender.times) for n in (0, 1))
+    last = [times[min(len(times) - 1, int(0.99 * len(times)))] for times in (wall, cpu)]
+    apart = float("nan")
+    if wanted is not None:
+        mine, theirs = (np.load(f"{path}.{c.engine}.npy").ravel() for c in (contender, wanted))
+        apart = float(np.linalg.norm(mine - theirs) / max(np.linalg.norm(theirs), 1e-30)) if mine.size == theirs.size else apart
+    load, first = contender.about["load"], contender.about["first"]
+    return (
+        f"{name:16}{'int8' if given.int8 else 'f32':5}{contender.engine:12} wall {statistics.median(wall):8.2f} (p99 {last[0]:8.2f})  "
+        f"cpu {statistics.median(cpu):8.2f} (p99 {last[1]:8.2f}) ms  load {load[1] * 1e3:6.0f}  load + first run {first[1] * 1e3:6.0f} cpu-ms "
+        f"({first[0] * 1e3:6.0f} wall)  peak {contender.peak / 2**20:6.0f} MB  file {contender.about['size'] / 2**20:6.1f} MB  apart {apart:.1e}"
+    )
 
 
 if __name__ == "__main__":

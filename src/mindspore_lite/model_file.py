@@ -109,9 +109,18 @@ def write(
 def read(path: str, key: bytes | None = None, mode: str = "AES-GCM") -> LiteModel:
     """The model of a file; BadModelError when it is none."""
     container = Container.open(path, key, mode)
+    return read_sections(container, arrays_of(container))
+
+
+def arrays_of(container: Container) -> ArrayReader:
+    """The arrays of a file whose sections are all sound."""
     container.check()
+    return ArrayReader(container.json("arrays"), container.section("data"))
+
+
+def read_sections(container: Container, arrays: ArrayReader) -> LiteModel:
+    """The model of sections; BadModelError when they do not describe one."""
     meta = container.json("meta")
-    arrays = ArrayReader(container.json("arrays"), container.section("data"))
     try:
         has_graph = "graph" in container and "program" in meta
         model = LiteModel(

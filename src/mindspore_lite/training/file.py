@@ -35,13 +35,11 @@ def sections(made: TrainPlan, loss: int, options: TrainOptions, arrays: ArrayWri
     return {"training": as_json(meta), **found}
 
 
-def read(path: str) -> Training:
+def read(container: Container, arrays: ArrayReader) -> Training:
     """BadModelError when a file has nothing about training, or when that is damaged."""
-    container = Container.open(path, None, "AES-GCM")
     if "training" not in container:
         raise BadModelError("it was not converted for training (--trainModel=true)")
     meta = container.json("training")
-    arrays = ArrayReader(container.json("arrays"), container.section("data"))
     try:
         made: dict[str, FuncGraph] = {name: read_graph(container.json(name), arrays) for name in _GRAPHS}
         graphs = TrainGraphs(

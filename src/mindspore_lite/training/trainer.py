@@ -16,8 +16,9 @@ from mindspore.formats import checkpoint
 from mindspore.formats.spec import TensorSpec, checked
 from mindspore.ir import FuncGraph
 from mindspore_lite import _checks as check
-from mindspore_lite import loading, model_file
+from mindspore_lite import model_file
 from mindspore_lite.arrays import ArrayWriter
+from mindspore_lite.container import Container
 from mindspore_lite.context import Context
 from mindspore_lite.training import file, gradients
 
@@ -46,8 +47,10 @@ class TrainModel:
         if not os.path.exists(model_path):
             raise RuntimeError("build_from_file failed, model_path does not exist!")
         try:
-            self._model = loading.load(model_path, True)
-            training = file.read(model_path)
+            container = Container.open(model_path)
+            arrays = model_file.arrays_of(container)
+            self._model = model_file.read_sections(container, arrays)
+            training = file.read(container, arrays)
         except ValueError as error:
             raise RuntimeError(f"build_from_file failed! Error is the file {model_path} cannot be used: {error}") from None
         assert self._model.program is not None  # of every file that has training
@@ -55,7 +58,8 @@ class TrainModel:
         self._backend: Backend = (
             cpu.CpuBackend(threads=context.cpu.thread_num) if cpu.available() else InterpBackend()
         )
-        self.weights = {name: np.array(array) for name, array in self._model.program.weights.items()}
+        changing = {*training.graphs.trained, *training.graphs.changed}  # the others stay in the file
+        self.weights = {n: np.array(a) if n in changing else a for n, a in self._model.program.weights.items()}
         self._slots = gradients.slots([self.weights[n] for n in training.graphs.trained], training.options)
         self._rate, self._virtual = training.options.rate, training.options.virtual_batch
         self._sums: list[np.ndarray] | None = None
@@ -147,8 +151,9 @@ class TrainModel:
         """A graph, compiled when it is first needed; what it changes is overwritten in place where that is possible."""
         if name not in self._compiled:
             graph: FuncGraph = getattr(self._built().graphs, name)
-            mine = {*self._built().graphs.trained, *(p.name for p in graph.parameters if p.name.startswith(("slot", "sum.")))}
-            donated = frozenset(n for n, p in enumerate(graph.parameters) if p.name in mine and name != "gather")
+            own = {p.name for p in graph.parameters if p.name.startswith(("slot", "sum."))}
+            mine = own if name == "gather" else {*self._built().graphs.trained, *own}
+            donated = frozenset(n for n, p in enumerate(graph.parameters) if p.name in mine)
             self._compiled[name] = self._backend.compile(graph, donated)
         return self._compiled[name]
 
