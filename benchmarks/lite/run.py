@@ -3,9 +3,9 @@
     python benchmarks/lite/run.py [network …] [--threads 1] [--runs 40] [--int8] [--rivals PYTHON] [--setup]
 
 Weights are random and the graphs made here (`networks.py`), so this is about speed. Told of every engine: median and 99th percentile of
-wall and CPU time, the time to load the model and run it once (from nothing, conversion and import excluded), the process's peak memory,
-the model's size on disk, and how far its results are from the first rival's. `--setup` makes an environment with the rivals
-(`.venv-lite-rivals` beside the repository's own); engines that are missing, or refuse a model, are named.
+wall and CPU time, the time to load the model and run it once (from nothing, conversion and import excluded), the memory that loading and
+running add to the process at most, the model's size on disk, and how far its results are from the first rival's. `--setup` makes an
+environment with the rivals (`.venv-lite-rivals`); engines that are missing, or refuse a model, are named.
 """
 
 from __future__ import annotations
@@ -118,10 +118,11 @@ def _row(name: str, contender: Contender, wanted: Contender | None, path: str, g
         mine, theirs = (np.load(f"{path}.{c.engine}.npy").ravel() for c in (contender, wanted))
         apart = float(np.linalg.norm(mine - theirs) / max(np.linalg.norm(theirs), 1e-30)) if mine.size == theirs.size else apart
     load, first = contender.about["load"], contender.about["first"]
+    sizes = contender.peak / 2**20, contender.about["size"] / 2**20
     return (
         f"{name:16}{'int8' if given.int8 else 'f32':5}{contender.engine:12} wall {statistics.median(wall):8.2f} (p99 {last[0]:8.2f})  "
-        f"cpu {statistics.median(cpu):8.2f} (p99 {last[1]:8.2f}) ms  load {load[1] * 1e3:6.0f}  load + first run {first[1] * 1e3:6.0f} cpu-ms "
-        f"({first[0] * 1e3:6.0f} wall)  peak {contender.peak / 2**20:6.0f} MB  file {contender.about['size'] / 2**20:6.1f} MB  apart {apart:.1e}"
+        f"cpu {statistics.median(cpu):8.2f} (p99 {last[1]:8.2f}) ms  load {load[1] * 1e3:6.0f}  load + first run {first[1] * 1e3:6.0f} "
+        f"cpu-ms ({first[0] * 1e3:6.0f} wall)  peak {sizes[0]:6.0f} MB  file {sizes[1]:6.1f} MB  apart {apart:.1e}"
     )
 
 
