@@ -61,7 +61,7 @@ class Stored(NamedTuple):
     constants: list[Constant]
 
 
-_SMALL = 1 << 16  # bytes of prepared values that are stored as they are
+_SMALL = 1 << 13  # bytes of prepared values that are stored as they are
 
 
 # -- writing ------------------------------------------------------------------------------------------------------
