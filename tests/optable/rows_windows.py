@@ -222,6 +222,14 @@ row(
     dtypes="e f d",
 )
 row(
+    "MaxPoolWithArgmax(2,2)",
+    lambda x: np.array([c * x[0, 0].size + int(np.argmax(x[n, c])) for n, c in np.ndindex(*x.shape[:2])]),
+    X2[..., :2, :2],
+    call=lambda f, x: f(x)[1].reshape(-1),
+    grad=0,
+    dtypes="f d",
+)
+row(
     "MaxPool3DWithArgmax(2,2,0)",
     lambda x: direct.pool(x, (2,) * 3, (2,) * 3, none(3), "max"),
     X3,

@@ -33,6 +33,8 @@ OPS = [
     (TypeError, "num_true", lambda: ops.uniform_candidate_sampler(Tensor([[1]]), 1.5, 2, True, 5)),
     (ValueError, "true_classes", lambda: ops.log_uniform_candidate_sampler(Tensor([1]), 1, 2, True, 5)),
     (TypeError, "'y'", lambda: ops.CopyWithSlice()(X, 3)),
+    (TypeError, "target", lambda: ops.cross_entropy(X, np.array([0, 1]))),
+    (TypeError, "target", lambda: ops.nll_loss(X, [0, 1])),
     # -- axes
     (ValueError, "axis", lambda: ops.sum(X, 5)),
     (TypeError, "axis", lambda: ops.sum(X, "a")),

@@ -164,7 +164,7 @@ def cross_entropy(
         0.6931
     """
     require_numbers("cross_entropy", label_smoothing=label_smoothing)
-    require_operands("cross_entropy", target=target)
+    require_tensors("cross_entropy", target=target)
     x, y = _pair("cross_entropy", input, target)
     check_reduction("cross_entropy", reduction)
     if not 0 <= label_smoothing <= 1:
@@ -217,7 +217,7 @@ def nll_loss(
         0.3
     """
     require_numbers("nll_loss", label_smoothing=label_smoothing)
-    require_operands("nll_loss", target=target)
+    require_tensors("nll_loss", target=target)
     x, y = _pair("nll_loss", inputs, target)
     return _nll("nll_loss", x, y, weight, ignore_index, reduction, label_smoothing)
 

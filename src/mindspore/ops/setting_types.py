@@ -117,6 +117,7 @@ LAYERS = """
     LPPool2d MaxPool3d: ceil_mode=bool
     LRN: depth_radius=int bias=float alpha=float beta=float
     MaxPool1d: kernel_size=int stride=int
+    MultiClassDiceLoss: ignore_indiex=int|None
     MultiMarginLoss: p=int margin=float
     NLLLoss: ignore_index=int
     ReduceLogSumExp: axis=int|ints keep_dims=bool

@@ -391,7 +391,7 @@ class MaxPoolWithIndices(Pooling):
 
 
 class MaxPoolWithArgmax(MaxPoolWithIndices):
-    """The maximum of each 2-d window and its position.
+    """The maximum of each 2-d window and its flat position among the elements of all channels.
 
     Examples:
         >>> value, index = ops.MaxPoolWithArgmax(kernel_size=2, strides=2)(Tensor([[[[1.0, 5.0], [2.0, 3.0]]]]))
@@ -401,6 +401,11 @@ class MaxPoolWithArgmax(MaxPoolWithIndices):
 
     def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW"):
         super().__init__(2, kernel_size, strides, 0, 1, False, mstype.int32, pad_mode)
+
+    def eval(self, xp: Namespace, x: Array) -> Any:
+        out, place = super().eval(xp, x)
+        first = np.arange(x.shape[1], dtype=np.int32) * (x.shape[2] * x.shape[3])  # of each channel
+        return out, place + xp.asarray(first.reshape(1, -1, 1, 1))
 
 
 # -- average ----------------------------------------------------------------------------------------------------------
