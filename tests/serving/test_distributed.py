@@ -1,12 +1,15 @@
 """A network cut by strategies over two agents: right answers, also when an agent is killed; official ends of server and agents."""
 
+import hmac
 import json
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -16,6 +19,7 @@ import pytest
 import mindspore as ms
 from mindspore import nn, ops
 from mindspore_serving.client import Client
+from mindspore_serving.engine import introduction
 from mindspore_serving.server import distributed
 
 CONFIGURATION = """
@@ -74,8 +78,9 @@ def group(tmp_path, free_port):
 
     def run(script, *arguments):
         process = subprocess.Popen(
-            [sys.executable, "-c", script, str(tmp_path), *map(str, arguments)], stdout=subprocess.PIPE, cwd=tmp_path
-        )
+            [sys.executable, "-c", script, str(tmp_path), *map(str, arguments)], stdout=subprocess.PIPE, cwd=tmp_path,
+            env={**os.environ, "MS_SERVING_SECRET": "of this group"},
+        )  # fmt: skip
         processes.append(process)
         return process
 
@@ -89,6 +94,7 @@ def group(tmp_path, free_port):
                 break
             assert time.monotonic() < end
         assert server.stdout.readline() == b"serving\n"
+        start.place = place
         return server, agents, grpc
 
     yield start
@@ -131,13 +137,64 @@ def test_a_cut_model_survives_its_agents(group):
     assert agents.wait(30) == 0 and server.wait(30) == 0
 
 
-def test_agents_end_with_their_server(group):
+def test_agents_end_with_their_server(group, tmp_path):
     server, agents, grpc = group(restarts=0)
     check(Client(grpc, "net", "predict"), 3)
+    files = [str(tmp_path / f"rank{rank}.mindir") for rank in range(2)]
+    for secret in (None, "of another group"):
+        with pytest.raises(RuntimeError, match="secret is another one"):
+            distributed.startup_agents(group.place, files, secret=secret)
+    with socket.create_connection(group.place.rsplit(":", 1)) as stranger:  # one that speaks something else
+        stranger.sendall(b"\xff" * 64)
+        assert len(stranger.recv(100)) == 32 and not stranger.recv(100)
+    check(Client(grpc, "net", "predict"), 4)
     started = children(agents.pid)
     server.send_signal(signal.SIGINT)
     assert server.wait(30) == 0 and agents.wait(30) == 0
     assert not any(Path(f"/proc/{pid}").exists() for pid in started)
+
+
+@pytest.mark.parametrize(
+    ("worker", "agent", "admitted"), [("a", "a", True), ("", "", True), ("a", "b", False), ("a", "", False), ("", "a", False)]
+)
+def test_both_sides_know_the_secret(worker, agent, admitted):
+    mine, theirs = socket.socketpair()
+    failures = []
+
+    def admit():
+        try:
+            introduction.admit(mine, worker)
+        except introduction.Stranger as error:
+            failures.append(error)
+            mine.close()
+
+    thread = threading.Thread(target=admit)
+    thread.start()
+    try:
+        introduction.introduce(theirs, agent)
+    except introduction.Stranger as error:
+        failures.append(error)
+    thread.join()
+    assert len(failures) == (0 if admitted else 2)
+    mine.close()
+    theirs.close()
+
+
+def test_a_proof_is_of_no_use_for_another_connection():
+    mine, theirs = socket.socketpair()
+    thread = threading.Thread(target=introduction.introduce, args=(theirs, "a"))
+    thread.start()
+    nonce = b"n" * 32
+    mine.sendall(nonce)
+    said = b"".join(mine.recv(1) for _ in range(64))
+    mine.sendall(hmac.digest(b"a", b"worker" + nonce + said[:32], "sha256"))
+    thread.join()
+    other, replayed = socket.socketpair()
+    replayed.sendall(said)
+    with pytest.raises(introduction.Stranger, match="without the group's secret"):
+        introduction.admit(other, "a")
+    for end in (mine, theirs, other, replayed):
+        end.close()
 
 
 def test_a_cut_input_cannot_be_exported(tmp_path):

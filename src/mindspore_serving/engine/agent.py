@@ -15,6 +15,7 @@ from typing import Any
 
 from mindspore_serving.engine.channel import Channel, Closed
 from mindspore_serving.engine.declaration import ModelDeclaration
+from mindspore_serving.engine.introduction import introduce
 from mindspore_serving.engine.models import Subgraph, decryption, load_subgraphs
 
 
@@ -49,7 +50,9 @@ def main() -> None:
     declaration = ModelDeclaration(";".join(files), files, "mindir", settings["with_batch_dim"],
                                    tuple(settings["without_batch_dim_inputs"]))  # fmt: skip
     graphs = load_subgraphs(declaration, "", decryption(key, order["mode"]))
-    channel = Channel(socket.create_connection((host, order["port"])), shares=False)
+    connection = socket.create_connection((host, order["port"]))
+    introduce(connection, order["secret"])
+    channel = Channel(connection, shares=False)
     described = [_described(graph) for graph in graphs]
     channel.send({"kind": "agent", "rank": rank, "attempt": order["attempt"], "graphs": described})
     try:

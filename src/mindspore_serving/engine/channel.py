@@ -24,8 +24,8 @@ import orjson
 from mindspore_serving.engine.values import Value
 
 _HEAD = struct.Struct("<IIB")
-#: bytes of values from which on shared memory is cheaper than the socket
-SHARED_FROM = 256 * 1024
+#: bytes of values from which on shared memory is cheaper than the socket; what is smaller fits into a socket's buffer
+SHARED_FROM = 128 * 1024
 _MAX_FRAME = 1 << 31
 
 
@@ -68,12 +68,11 @@ class Channel:
             head_size, size, shared = _HEAD.unpack(first + self._read(_HEAD.size - len(first)))
             if head_size + size > _MAX_FRAME:
                 raise Closed(f"a frame of {head_size + size} bytes")
-            message = orjson.loads(self._read(head_size))
-            data: Any = self._read(size)
+            rest = memoryview(self._read(head_size + size))
         except OSError as error:
             raise Closed(str(error)) from error
-        if shared:
-            data = _mapped(descriptors)
+        message = orjson.loads(rest[:head_size])
+        data = memoryview(_mapped(descriptors)) if shared else rest[head_size:]
         return message, _values(message.pop("values"), data)
 
     def _read(self, size: int) -> bytearray:
@@ -85,6 +84,9 @@ class Channel:
                 raise Closed("the connection was closed within a frame")
             at += got
         return data
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
 
     def close(self) -> None:
         """End the connection; a thread that waits in `receive` gets Closed."""
@@ -104,8 +106,9 @@ def _describe(values: Sequence[Value]) -> tuple[list[Any], list[Any], int]:
             data = value
             described.append(["bytes", None, len(data)])
         else:
-            data = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
-            described.append([value.dtype.name, value.shape, data.nbytes])
+            small = value.nbytes < SHARED_FROM  # then a copy is cheaper than a view of it
+            data = value.tobytes() if small else np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+            described.append([value.dtype.str, value.shape, value.nbytes])
         parts.append(data)
         length = len(data)
         size += length
@@ -135,9 +138,9 @@ def _mapped(descriptors: Sequence[int]) -> mmap.mmap:
         os.close(descriptors[0])
 
 
-def _values(described: Sequence[Any], data: Any) -> list[Value]:
+def _values(described: Sequence[Any], view: memoryview) -> list[Value]:
     values: list[Value] = []
-    view, at = memoryview(data), 0
+    at = 0
     for kind, shape, size in described:
         if kind == "str":
             values.append(str(view[at : at + size], "utf-8"))

@@ -72,7 +72,7 @@ class Dispatcher:
         """Start the workers of a version; requests reach it when all are ready. `devices`: a worker each for models alone."""
         queue = RequestQueue(self._loop, self.batch_delay)
         secret, about = (deployment.key, deployment.mode), (deployment.logs, deployment.group)
-        pool = Pool(deployment.location, queue, Statistics(), *secret, self._pool_ended, *about)
+        pool = Pool(self._loop, deployment.location, queue, Statistics(), *secret, self._pool_ended, *about)
         pool.start([f"device{number}" for number in devices])
         if not all(method.only_models for method in pool.methods.values()):
             pool.start([f"extra{number}" for number in range(deployment.workers - len(devices))])

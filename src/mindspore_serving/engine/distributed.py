@@ -22,6 +22,7 @@ from mindspore.communication.launch import meeting_point
 from mindspore_serving import log
 from mindspore_serving.engine.channel import Channel, Closed
 from mindspore_serving.engine.declaration import ModelDeclaration
+from mindspore_serving.engine.introduction import Stranger, admit
 from mindspore_serving.engine.models import Array, Subgraph, TensorInfo
 
 #: seconds that a request waits for agents which start again
@@ -30,11 +31,12 @@ _PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class GroupPlace:
-    """`hosts`: the machine of each rank. `wait`: seconds until all agents must be there; 0: any time."""
+    """`hosts`: the machine of each rank. `wait`: seconds until all agents must be there; 0: any time. `secret`: what agents know."""
 
     address: str
     hosts: list[str]
     wait: int = 0
+    secret: str = ""
 
 
 class AgentGroup:
@@ -60,9 +62,16 @@ class AgentGroup:
         while True:
             connection, _ = self._listening.accept()
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            threading.Thread(target=self._greet, args=(Channel(connection, shares=False),), daemon=True).start()
+            threading.Thread(target=self._greet, args=(connection,), daemon=True).start()
 
-    def _greet(self, channel: Channel) -> None:
+    def _greet(self, connection: socket.socket) -> None:
+        try:
+            admit(connection, self._place.secret)
+        except Stranger as error:
+            log.warning(f"{error}")
+            connection.close()
+            return
+        channel = Channel(connection, shares=False)
         try:
             message, _ = channel.receive()
             if message.get("kind") == "starter":

@@ -141,7 +141,7 @@ class Subgraph:
             size = math.prod(shape) * np.dtype(info.dtype).itemsize
             if array.nbytes != size:
                 raise ServingError(f"Given model input {place} size {array.nbytes} not match the size {size} defined in model")
-            if array.dtype.name != info.dtype:
+            if array.dtype != info.dtype:
                 raise ServingError(
                     f"Given model input {place} data type {_official(array.dtype.name)} not match the data type "
                     f"{_official(info.dtype)} defined in model"

@@ -1,4 +1,5 @@
-"""The worker processes of one version of a servable. A thread for each starts it, feeds it, and starts it again when it dies.
+"""The worker processes of one version of a servable. A thread for each starts it, and starts it again when it dies; the server's
+loop feeds it (`feeder.py`).
 
 A worker that dies is started again once the servable has answered anything, else it would die for ever; one that leaves in
 good order (SIGINT, SIGTERM) is not.
@@ -6,26 +7,28 @@ good order (SIGINT, SIGTERM) is not.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import IO, Any
 
 from mindspore_serving import log
-from mindspore_serving.engine.answers import answers_of
 from mindspore_serving.engine.channel import Channel, Closed
+from mindspore_serving.engine.errors import ServingError
+from mindspore_serving.engine.feeder import Feeder
 from mindspore_serving.engine.location import Location
 from mindspore_serving.engine.queue import Request, RequestQueue, Size
 from mindspore_serving.engine.statistics import Statistics
+from mindspore_serving.engine.values import Instance
 
-#: seconds between looks at an idle worker
+#: seconds between looks at a worker
 _WATCH = 0.1
 #: instances in a batch, at least, where nothing else limits them
 _BATCH = 64
@@ -56,6 +59,7 @@ class Pool:
 
     def __init__(
         self,
+        loop: asyncio.AbstractEventLoop,
         location: Location,
         queue: RequestQueue,
         statistics: Statistics,
@@ -66,6 +70,7 @@ class Pool:
         group: tuple[Any, ...] = (),
     ) -> None:
         """`logs`: folder of the workers' log files; without it they write where the server does."""
+        self.loop = loop
         self.location = location
         self.logs = logs
         self.group = group  # where agents of a distributed model come to
@@ -73,7 +78,6 @@ class Pool:
         self.statistics = statistics
         self.key, self.mode = key, mode
         self.methods: dict[str, MethodInfo] = {}
-        self.sizes: dict[str, Size] = {}
         self.answered = 0
         self._on_end = on_end
         self._workers: list[_WorkerThread] = []
@@ -93,7 +97,14 @@ class Pool:
 
     def describe(self, methods: dict[str, Any]) -> None:
         self.methods = {name: _method(info) for name, info in methods.items()}
-        self.sizes = {name: Size(info.batch, max(info.batch, _BATCH)) for name, info in self.methods.items()}
+        self.queue.sizes = {name: Size(info.batch, max(info.batch, _BATCH)) for name, info in self.methods.items()}
+
+    def outputs(self, method: str) -> int:
+        return len(self.methods[method].outputs)
+
+    def note_answered(self, method: str, answered: list[tuple[Request, list[Instance | ServingError]]], now: float) -> None:
+        self.answered += len(answered)
+        self.statistics.note_batch(method, answered, now)
 
     def ended(self) -> None:
         """A worker's thread is at its end."""
@@ -137,7 +148,7 @@ class _WorkerThread:
         try:
             while not self._stopping:
                 channel = self._start()
-                left = channel is None or self._feed(channel)
+                left = channel is None or self._watch(channel)
                 self._reap()
                 if left or self._stopping or not self._pool.answered:
                     break
@@ -194,46 +205,16 @@ class _WorkerThread:
         mode, self._log_mode = self._log_mode, "ab"
         return open(os.path.join(self._pool.logs, f"log_{place.name}_{self._name}_version{place.version or 1}.log"), mode)
 
-    def _feed(self, channel: Channel) -> bool:
-        """Give batches to the worker until it ends; True if it left in good order."""
-        queue = self._pool.queue
-        while not self._stopping:
-            batch = queue.take(self._pool.sizes, _WATCH)
-            if not batch:
-                if self.process is not None and self.process.poll() is not None:
-                    return self._left(channel)
-                continue
-            try:
-                self._exchange(channel, batch)
-            except _Left:
-                queue.put_back(batch)
-                return True
-            except Closed:
-                queue.put_back(batch)
-                return False
-        return True
-
-    def _exchange(self, channel: Channel, batch: list[Request]) -> None:
-        method = batch[0].method
-        instances = [instance for request in batch for instance in request.instances]
-        channel.send({"method": method}, [value for instance in instances for value in instance])
-        message, values = channel.receive()
-        if message["kind"] == "leaving":
-            raise _Left
-        answers = answers_of(message, values, len(instances), len(self._pool.methods[method].outputs))
-        answered, at = [], 0
-        for request in batch:
-            answered.append((request, answers[at : at + len(request.instances)]))
-            at += len(request.instances)
-        self._pool.answered += len(batch)
-        self._pool.statistics.note_batch(method, answered, time.monotonic())
-        self._pool.queue.finish(answered)
-
-    def _left(self, channel: Channel) -> bool:
-        try:
-            return bool(channel.receive()[0]["kind"] == "leaving")
-        except Closed:
-            return False
+    def _watch(self, channel: Channel) -> bool:
+        """Let the loop feed the worker until it ends; True if it left in good order."""
+        feeder = Feeder(self._pool.loop, channel, self._pool)
+        feeder.begin()
+        while not feeder.ended.wait(_WATCH):
+            died = self.process is not None and self.process.poll() is not None
+            if self._stopping or (died and not feeder.ended.wait(_WATCH)):  # its last words are read first
+                feeder.end()
+                feeder.ended.wait()
+        return feeder.left
 
     def _reap(self) -> None:
         if self._channel is not None:
@@ -249,10 +230,6 @@ class _WorkerThread:
 
     def stop(self) -> None:
         self._stopping = True
-
-
-class _Left(Exception):
-    pass
 
 
 def _environment() -> dict[str, str]:

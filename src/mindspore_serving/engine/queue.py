@@ -1,9 +1,9 @@
 """The queue of one version of a servable: requests wait here, workers take batches of them.
 
 Batches make themselves: while a worker is busy requests collect, and it takes all of one method at once, up to what the
-method's model takes; workers that are free share what waits, as far as their models' batches stay full. `delay` lets a worker that
-is free wait a little for more. A request that was in a batch whose worker
-died comes back to the head and goes out alone, so that one that kills workers takes no other with it.
+method's model takes; workers that are free share what waits, as far as their models' batches stay full. `delay` lets a request that
+finds a free worker wait a little for more. A request that was in a batch whose worker died comes back to the head and goes out
+alone, so that one that kills workers takes no other with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from mindspore_serving.engine.errors import Kind, Overloaded, ServingError
 from mindspore_serving.engine.values import Instance
@@ -58,18 +58,27 @@ class Request:
         return self.deadline is not None and time.monotonic() > self.deadline
 
 
+class Worker(Protocol):
+    """Who takes a batch, and offers itself again when it has answered."""
+
+    def give(self, batch: list[Request]) -> None: ...
+
+
 class RequestQueue:
-    """Used by the server's loop (`put`) and the threads of the workers (`take`, `put_back`)."""
+    """The server's loop puts requests in and gives batches to workers that offer themselves; other threads seal, close, drain."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, delay: float = 0.0) -> None:
         self._loop = loop
         self._delay = delay
         self._waiting: deque[Request] = deque()
+        self._free: deque[Worker] = deque()
         self._changed = threading.Condition()
         self._closed = False
-        self._idle = 0  # workers that wait for work
-        self._announcing = False  # whether the loop will wake workers
+        self._announced = False  # whether the loop will give out what waits
+        self.sizes: dict[str, Size] = {}
         self.unfinished = 0  # waiting or with a worker
+
+    # -- in the loop
 
     def put(self, request: Request, limit: int) -> None:
         with self._changed:
@@ -82,50 +91,62 @@ class RequestQueue:
             while place and self._waiting[place - 1].priority > request.priority:
                 place -= 1
             self._waiting.insert(place, request)
-        if not self._announcing:  # what comes in the same turn of the loop is one batch, and one wake-up
-            self._announcing = True
-            self._loop.call_soon(self._announce)
+        if not self._announced and self._free:  # what comes in the same turn of the loop is one batch
+            self._announced = True
+            if self._delay and len(self._waiting) == 1:
+                self._loop.call_later(self._delay, self._give_out)
+            else:
+                self._loop.call_soon(self._give_out)
 
-    def _announce(self) -> None:
-        self._announcing = False
-        with self._changed:
-            self._changed.notify(len(self._waiting))
+    def offer(self, worker: Worker) -> None:
+        """A worker is free."""
+        self._free.append(worker)
+        if self._waiting and not self._announced:
+            self._give_out()
+
+    def withdraw(self, worker: Worker) -> None:
+        """A worker takes nothing more."""
+        if worker in self._free:
+            self._free.remove(worker)
+
+    def _give_out(self) -> None:
+        self._announced = False
+        while self._free and self._waiting:
+            batch = self._take()
+            if batch:
+                self._free.popleft().give(batch)
 
     def put_back(self, requests: list[Request]) -> None:
         """Requests whose worker died."""
         hopeless = [request for request in requests if request.attempts >= ATTEMPTS]
         with self._changed:
             self._waiting.extendleft(reversed([request for request in requests if request.attempts < ATTEMPTS]))
-            self._changed.notify_all()
         self.fail(
             hopeless,
             ServingError("servable is not available: the worker process died repeatedly on this request", Kind.UNAVAILABLE),
         )
+        self._give_out()
 
-    def take(self, sizes: dict[str, Size], timeout: float) -> list[Request]:
-        """A batch: requests of one method. Empty when there was nothing to do for `timeout` seconds."""
+    def _take(self) -> list[Request]:
+        """A batch: requests of one method, none of them late or given up."""
         with self._changed:
-            if not self._waiting:
-                self._idle += 1
-                self._changed.wait(timeout)
-                self._idle -= 1
-            if self._delay and len(self._waiting) == 1:
-                self._changed.wait(self._delay)
-            batch = self._pick(sizes)
+            batch = self._pick(self.sizes)
         late = [request for request in batch if request.late]
-        self.fail(late, ServingError("the deadline of the request has passed", Kind.DEADLINE))
-        chosen = [request for request in batch if request not in late]
-        for request in chosen:
+        if late:
+            self.fail(late, ServingError("the deadline of the request has passed", Kind.DEADLINE))
+            batch = [request for request in batch if request not in late]
+        now = time.monotonic()
+        for request in batch:
             request.attempts += 1
-            request.started_at = time.monotonic()
-        return chosen
+            request.started_at = now
+        return batch
 
     def _limit(self, method: str, sizes: dict[str, Size]) -> int:
         """How many instances of a method one worker takes now."""
-        if not self._idle:
+        if len(self._free) < 2:
             return sizes[method].most
         waiting = sum(len(request.instances) for request in self._waiting if request.method == method)
-        return min(max(-(-waiting // (1 + self._idle)), sizes[method].full), sizes[method].most)
+        return min(max(-(-waiting // len(self._free)), sizes[method].full), sizes[method].most)
 
     def _pick(self, sizes: dict[str, Size]) -> list[Request]:
         batch: list[Request] = []
@@ -162,10 +183,14 @@ class RequestQueue:
         with self._changed:
             self.unfinished -= len(answered)
             self._changed.notify_all()
-        self._loop.call_soon_threadsafe(_resolve, answered)
+        for request, answers in answered:
+            if not request.future.done():
+                request.future.set_result(answers)
 
     def fail(self, requests: list[Request], error: ServingError) -> None:
         self.finish([(request, [error] * len(request.instances)) for request in requests])
+
+    # -- in any thread
 
     def seal(self) -> None:
         """No more requests; those that wait are still answered."""
@@ -178,16 +203,9 @@ class RequestQueue:
             self._closed = True
             waiting = list(self._waiting)
             self._waiting.clear()
-            self._changed.notify_all()
-        self.fail(waiting, QueueClosed())
+        self._loop.call_soon_threadsafe(self.fail, waiting, QueueClosed())
 
     def drain(self, timeout: float) -> bool:
         """Wait until all requests are answered."""
         with self._changed:
             return self._changed.wait_for(lambda: self.unfinished == 0, timeout)
-
-
-def _resolve(answered: list[tuple[Request, list[Instance | ServingError]]]) -> None:
-    for request, answers in answered:
-        if not request.future.done():
-            request.future.set_result(answers)

@@ -14,6 +14,11 @@ Instance: TypeAlias = tuple[Value, ...]
 ELEMENT_TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
 
 
+def nbytes(value: Value) -> int:
+    """How much there is to send, about."""
+    return value.nbytes if isinstance(value, np.ndarray) else len(value)
+
+
 def as_value(item: Any) -> Value:
     """What a Python stage returned as a value that can travel; TypeError if it cannot."""
     if callable(getattr(item, "asnumpy", None)):

@@ -34,6 +34,7 @@ DATATYPES = {
     "FP64": "float64",
 }
 NAMES = {dtype: name for name, dtype in DATATYPES.items()}
+_NAMES_OF_TYPES = {np.dtype(dtype): name for name, dtype in DATATYPES.items()}  # an array's `dtype.name` is slow
 EXTENSIONS = ["model_repository", "statistics", "binary_tensor_data"]
 
 
@@ -149,10 +150,10 @@ def tensors_of(method: MethodInfo, answers: list[Instance | ServingError], batch
             found.append(Tensor(name, "BYTES", items))
             continue
         arrays = [np.asarray(value) for value in column]
-        if batched and len({array.shape for array in arrays}) > 1:
+        if len(arrays) > 1 and len({array.shape for array in arrays}) > 1:
             raise ServingError(f"the output '{name}' has different shapes for different rows", Kind.FAILED)
-        array = np.stack(arrays) if batched else arrays[0]
-        found.append(Tensor(name, NAMES[array.dtype.name], array))
+        array = arrays[0] if not batched else arrays[0][None] if len(arrays) == 1 else np.stack(arrays)
+        found.append(Tensor(name, _NAMES_OF_TYPES[array.dtype], array))
     return found
 
 

@@ -16,7 +16,9 @@ from typing import Any
 from mindspore_serving import log
 from mindspore_serving.checks import check_int, check_key, check_str
 from mindspore_serving.engine.channel import Channel, Closed
+from mindspore_serving.engine.introduction import introduce
 from mindspore_serving.server.config import split_address
+from mindspore_serving.server.distributed.starting import secret_of_group
 
 
 def startup_agents(
@@ -29,10 +31,12 @@ def startup_agents(
     dec_key: bytes | None = None,
     dec_mode: str = "AES-GCM",
     max_restarts: int = 0,
+    secret: str | None = None,
 ) -> None:
     """Start an agent for each of this machine's ranks, with its file of `model_files`; return when all agents of the servable are ready.
 
     The process stays: when an agent dies, all of them start anew, at most `max_restarts` times; then agents and server end. Groups
+    `secret`: the one of `start_servable`. Groups
     are part of the model files: `group_config_files` are checked and not needed. Agents open no ports: `agent_start_port` has no effect.
     """
     check_str("distributed_address", distributed_address)
@@ -50,7 +54,7 @@ def startup_agents(
             "Parameter 'agent_ip' and parameter 'rank_start' must have values at the same time, or both None at the same time."
         )
     host, port = split_address("distributed", distributed_address)
-    starter = _Starter(host, port, files, (dec_key, dec_mode), max_restarts)
+    starter = _Starter(host, port, files, (dec_key, dec_mode), max_restarts, secret_of_group(secret))
     starter.begin(rank_start)
 
 
@@ -85,8 +89,10 @@ def _local_host(hosts: list[str]) -> str:
 
 
 class _Starter:
-    def __init__(self, host: str, port: int, files: list[list[str]], secret: tuple[bytes | None, str], restarts: int) -> None:
-        self._host, self._port, self._files, self._secret = host, port, files, secret
+    def __init__(
+        self, host: str, port: int, files: list[list[str]], decryption: tuple[bytes | None, str], restarts: int, secret: str
+    ) -> None:
+        self._host, self._port, self._files, self._decryption, self._secret = host, port, files, decryption, secret
         self._left = restarts
         self._agents: list[subprocess.Popen[bytes]] = []
         self._ready, self._stopping = threading.Event(), threading.Event()
@@ -94,7 +100,9 @@ class _Starter:
         self._attempt = -1
         self._ranks: list[int] = []
         try:
-            self._channel = Channel(socket.create_connection((host, port), 30), shares=False)
+            connection = socket.create_connection((host, port), 30)
+            introduce(connection, secret)
+            self._channel = Channel(connection, shares=False)
         except OSError as error:
             raise RuntimeError(f"Failed to get agents config from worker at {host}:{port}: {error}") from None
 
@@ -126,14 +134,14 @@ class _Starter:
                 raise RuntimeError(self._failure or "Fail to start agents because of Ctrl+C")
 
     def _start(self, config: dict[str, Any]) -> None:
-        key, mode = self._secret
+        key, mode = self._decryption
         self._attempt = config["attempt"]
         for rank, files in zip(self._ranks, self._files):
             agent = subprocess.Popen([sys.executable, "-m", "mindspore_serving.engine.agent"], stdin=subprocess.PIPE)
             order = {
                 "rank": rank, "size": len(config["hosts"]), "host": self._host, "port": self._port, "meeting": config["meeting"],
                 "attempt": self._attempt, "files": files, "settings": config["settings"], "mode": mode,
-                "key": base64.b64encode(key).decode() if key else "",
+                "key": base64.b64encode(key).decode() if key else "", "secret": self._secret,
             }  # fmt: skip
             assert agent.stdin is not None
             agent.stdin.write(json.dumps(order).encode())

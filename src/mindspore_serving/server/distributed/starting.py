@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 
+from mindspore_serving import log
 from mindspore_serving.checks import check_int, check_str
 from mindspore_serving.engine.dispatcher import Deployment
 from mindspore_serving.engine.location import Location, check_location
 from mindspore_serving.server.config import LOGS, Wanted, split_address
 from mindspore_serving.server.starting import deploy
+
+#: variable of the environment with the secret that agents and worker share
+SECRET = "MS_SERVING_SECRET"
 
 
 def start_servable(
@@ -19,10 +23,12 @@ def start_servable(
     version_number: int = 1,
     distributed_address: str = "0.0.0.0:6200",
     wait_agents_time_in_seconds: int = 0,
+    secret: str | None = None,
 ) -> None:
     """Start a servable that was declared by `declare_servable`, and wait for its agents, which come to `distributed_address`.
 
-    Whoever reaches that address can be an agent: keep it within a network of your own.
+    Agents must know the same `secret` (without it, the environment's MS_SERVING_SECRET); without one, whoever reaches that address
+    can be an agent. What travels is not encrypted: keep it within a network of your own.
     """
     check_str("servable_directory", servable_directory)
     check_str("servable_name", servable_name)
@@ -34,9 +40,20 @@ def start_servable(
     directory = os.path.realpath(servable_directory)
     check_location(directory, servable_name)
     hosts = rank_table(os.path.realpath(rank_table_json_file))
-    group = (distributed_address, hosts, wait_agents_time_in_seconds)
+    group = (distributed_address, hosts, wait_agents_time_in_seconds, secret_of_group(secret))
     place = Location(directory, servable_name, version_number or 1)
     deploy([Wanted(Deployment(place, 1, logs=LOGS, group=group), {0})])
+
+
+def secret_of_group(given: str | None) -> str:
+    """What was given, or what the environment has."""
+    if given is not None:
+        check_str("secret", given)
+        return given
+    found = os.environ.get(SECRET, "")
+    if not found:
+        log.warning(f"no secret is set ({SECRET}): whoever reaches the address of the agents can be one")
+    return found
 
 
 def rank_table(path: str) -> list[str]:
@@ -53,4 +70,4 @@ def rank_table(path: str) -> list[str]:
     return [found[rank] for rank in range(count)]
 
 
-__all__ = ["start_servable"]
+__all__ = ["secret_of_group", "start_servable"]
