@@ -10,7 +10,7 @@ import mindspore as ms
 from mindspore import nn
 from mindspore.communication import get_group_size, get_rank, init
 from mindspore.dataset import NumpySlicesDataset
-from mindspore.train import Callback, ExactResume, Model
+from mindspore.train import Callback, ExactResume, Model, ReplicaCheck
 
 init()
 RANK, SIZE = get_rank(), get_group_size()
@@ -35,7 +35,7 @@ rows = draw.normal(size=(80, 6)).astype("f"), draw.normal(size=(80, 2)).astype("
 data = NumpySlicesDataset(rows, ["x", "y"], shuffle=False, num_shards=SIZE, shard_id=RANK).batch(8 // SIZE)
 steps = Steps()
 model = Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.05, 0.9))
-model.train(3, data, [steps, ExactResume(folder, save_steps=4)], dataset_sink_mode=False)
+model.train(3, data, [steps, ExactResume(folder, save_steps=4), ReplicaCheck(every=3)], dataset_sink_mode=False)
 if RANK == 0:
     sums = [f"{float(p.asnumpy().astype('d').sum()):.9g}" for p in net.get_parameters()]
     print("steps and weights:", steps.count, *sums, flush=True)
