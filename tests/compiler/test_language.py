@@ -217,3 +217,16 @@ def test_wrong_second_arguments_of_isinstance():
     for wrong in (Tensor(1), [list, tuple], (int, (3,))):
         with pytest.raises(TypeError, match="arg 2 must be a type or tuple of types"):
             ms.jit(lambda x, wrong=wrong: isinstance(x, wrong))(Tensor(1))
+
+
+@pytest.mark.parametrize("kind", [int, float])
+def test_numbers_are_made_of_tensors_of_one_element(kind):
+    def convert(x):
+        return kind(x)
+
+    words = set()
+    for call in (convert, ms.jit(convert)):
+        with pytest.raises(ValueError, match="Only one element tensors") as caught:
+            call(Tensor([1, 2, 4]))
+        words.add(str(caught.value).split("\n")[0])
+    assert len(words) == 1

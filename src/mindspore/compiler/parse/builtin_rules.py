@@ -22,7 +22,10 @@ def _number(interpreter: Interpreter, value: Any, python_type: type, dtype: msty
         return python_type(value, *rest)
     if isinstance(value, TensorBase):
         if value.size != 1:
-            raise TypeError(f"only a tensor of one element can be converted by {python_type.__name__}()")
+            raise ValueError(
+                f"Only one element tensors can be converted to Python scalars by {python_type.__name__}(), but this one has shape "
+                f"{value.shape}."
+            )
         value = arrays.TensorToScalar()(value)
     return ew.Cast()(value, dtype)
 
