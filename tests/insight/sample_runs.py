@@ -59,7 +59,7 @@ def add_extras(base):
         "step_trace_time": ["step,total_ms,compute_ms,data_wait_ms,other_ms", *(f"{i},10,6,3,1" for i in range(1, 21))],
         "op_statistic": ["name,kind,count,total_us,mean_us,max_us", "conv,kernel,20,9000,450,500", "relu,kernel,20,1000,50,60"],
         "dataset": ["step,workers,threads,tasks,rows,total_us,max_us", "source: Images,1,1,20,640,2000,200",
-                    "Decode,2,2,20,640,40000,3000"],
+                    "Decode,2,2,20,640,400000,30000"],
         "data_queue": ["time_us,ready", "1,0", "2,3"],
         "memory_record": ["time_us,where,bytes", *(f"{i * 1000},host,{(50 + i) * 1000000}" for i in range(20))],
     }  # fmt: skip

@@ -379,9 +379,9 @@ def test_ranks_and_operations_of_profiles(profiled):
     links = {(link["source"], link["target"]): link["value"] for link in ask("profile/flops-scope", "./one")["links"]}
     assert links == {("step", "step/conv"): 0.003, ("step", "step/fc"): 0.001}
     found = ask("board/profile", "./one")["preparation"]
-    assert [row["task_us"] for row in found["parts"]] == [100, 1000] and found["queue"] == [[1, 0], [2, 3]]
+    assert [row["task_us"] for row in found["parts"]] == [100, 10000] and found["queue"] == [[1, 0], [2, 3]]
     assert "Training waits for data: the slowest part of the data pipeline, Decode" in found["advice"][0]
-    assert "every 1.00 ms; nothing was ready in 50% of the requests" in found["advice"][0]
+    assert "every 10.00 ms; nothing was ready in 50% of the requests" in found["advice"][0]
 
 
 def test_steps_and_data_of_profiles_by_official_routes(profiled):

@@ -148,12 +148,18 @@ def _preparation(folder: Path, steps: list[dict[str, Any]], mean: dict[str, floa
     words = f"the slowest part of the data pipeline, {slowest['step']} ({slowest['workers']:.0f} at work), gives a batch every " \
             f"{slowest['task_us'] / 1e3:.2f} ms"  # fmt: skip
     empty = sum(1 for _, ready in queue if ready == 0) / len(queue) if queue else 0.0
-    if mean and mean["total_ms"] and mean["data_wait_ms"] > _WAITED * mean["total_ms"]:
+    if not mean:
+        return {"parts": parts, "queue": queue, "advice": []}
+    others = mean["total_ms"] - mean["data_wait_ms"]  # what a step would take if its data were there
+    if mean["data_wait_ms"] <= _WAITED * mean["total_ms"]:
+        advice = f"The data pipeline keeps up: {words}, and a step takes {mean['total_ms']:.2f} ms."
+    elif slowest["task_us"] / 1e3 > 0.7 * others:
         advice = f"Training waits for data: {words}; nothing was ready in {empty:.0%} of the requests. Give it more workers, cache its " \
                  "result, or do its work before training."  # fmt: skip
     else:
-        advice = f"The data pipeline keeps up: {words}, and a step takes {mean['total_ms']:.2f} ms." if mean else ""
-    return {"parts": parts, "queue": queue, "advice": [advice] if advice else []}
+        advice = f"Training waits for data now and then, nothing was ready in {empty:.0%} of the requests, though {words}: epochs begin " \
+                 "slowly, or the processors have other work. Fewer, longer epochs (repeat) and a larger prefetch size help."  # fmt: skip
+    return {"parts": parts, "queue": queue, "advice": [advice]}
 
 
 def _flops(folder: Path, steps: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], float]:
